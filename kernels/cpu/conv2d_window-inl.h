@@ -86,7 +86,7 @@ public:
         const std::int64_t row =
             window.padded_w() * window.channels * static_cast<std::int64_t>(bytes_each);
         const std::int64_t fitting = std::max<std::int64_t>(1, (256 << 10) / row - window.r);
-        // One image alone still feeds a few threads.
+        // A single image must still be split for a few threads.
         const std::int64_t fair = window.images >= 8 ? window.out_h : (window.out_h + 7) / 8;
         rows_ = std::clamp<std::int64_t>(std::min(fitting, fair), 1, window.out_h);
         per_image_ = (window.out_h + rows_ - 1) / rows_;

@@ -11,7 +11,7 @@
 
 namespace kernels::cpu {
 
-// What oneDNN's operations share.
+// Common parts of the operations by oneDNN.
 
 using dnnl::algorithm;
 using dnnl::memory;
@@ -40,7 +40,7 @@ Desc skip_reference(Desc desc) {
     return desc;
 }
 
-/// What `make` gives, with skip_reference(); nothing where oneDNN has no such implementation.
+/// The result of `make`, after skip_reference(); nothing if oneDNN has only reference code.
 template <class Desc, class Make>
 std::optional<Desc> optimized(const Make& make) {
     try {

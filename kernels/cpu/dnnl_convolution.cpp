@@ -248,7 +248,7 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
     const bool bias = operands.bias != nullptr && direction == ConvDirection::forward;
     Convolution& conv = convolution(direction, dtype, shape, bias);
     if (conv.route.empty()) return false;
-    // Its depthwise code has no pairs.
+    // oneDNN's depthwise code does not use pairs.
     const bool paired = dtype == DType::bf16 && conv.route.find("_dw:") == std::string::npos;
     if (paired && pairs_spread_infinity(direction, operands, shape)) return false;
     execute(conv, direction, operands);

@@ -97,7 +97,7 @@ void copy_axes(T* y, const T* x, const Axes& axes) {
                  });
 }
 
-/// Of the axes but the last, the one that x runs through fastest goes next to it.
+/// Moves the axis with x's smallest stride, among all but the last, next to the last.
 void bring_fast_axis_in(Axes& axes) {
     if (axes.rank < 3) return;
     const auto end = axes.axis.begin() + axes.rank - 1;

@@ -81,7 +81,7 @@ namespace {
 
 using VI = hn::Vec<DI>;
 
-/// What the exponents alone do not tell. Of at most piece_size values: 32 bits are enough.
+/// Figures that the exponents alone do not give. For at most piece_size values: 32 bits suffice.
 struct Extremes {
     VI zeros, nans, largest, smallest;
 

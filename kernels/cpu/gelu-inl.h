@@ -98,7 +98,7 @@ HWY_INLINE NormalAt normal_at(VW x) {
     return {hn::IfThenElse(hn::Lt(x, hn::Zero(DW())), tail, hn::Sub(one, tail)), bell};
 }
 
-/// At -infinity NaN, like the product that it is: an overflow before it must not vanish.
+/// NaN at -infinity, as the product gives: an overflow before it must not vanish.
 HWY_INLINE VW wide_gelu(VW x) { return hn::Mul(x, normal_at(x).cumulative); }
 HWY_INLINE VW wide_gelu_grad(VW x) {
     const NormalAt at = normal_at(x);

@@ -15,7 +15,7 @@ struct Keyed {
     std::int64_t key, position;
 };
 
-/// By key, equal ones in their order: a radix sort from the lowest digit.
+/// Sorts by key, stable: a radix sort from the lowest digit.
 void sort_by_key(std::vector<Keyed>& terms, std::int64_t limit) {
     constexpr int bits = 11;
     std::vector<Keyed> other(terms.size());

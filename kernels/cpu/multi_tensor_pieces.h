@@ -17,7 +17,7 @@ std::int64_t total_size(std::int64_t count, const Size& size) {
     return total;
 }
 
-/// f(i, first, n) for what of each tensor lies in the elements [begin, end) of the run.
+/// Calls f(i, first, n) for the part of each tensor within the elements [begin, end) of the run.
 template <class Size, class F>
 void for_each_piece(std::int64_t count, const Size& size, std::int64_t begin, std::int64_t end,
                     const F& f) {

@@ -10,14 +10,14 @@
 
 namespace kernels::cpu {
 
-/// Everything an update of one tensor is given beside its options.
+/// The arguments of an update of one tensor, besides its options.
 struct TensorValues {
     UpdateValues update;
     GradientValues gradient;
     double of_tensor = 0;
 };
 
-/// Of some elements: what norms are made of.
+/// Sums over some elements, for norms.
 struct Sums {
     double weight = 0;   ///< squares
     double other = 0;    ///< squares, of the gradient or the direction

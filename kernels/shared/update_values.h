@@ -28,7 +28,7 @@ HALFTONE_HOST_DEVICE inline GradientValues gradient_values(const UpdateScalars& 
     return values;
 }
 
-/// What a tensor's update depends on beside its options.
+/// Values that a tensor's update depends on, besides its options.
 struct UpdateValues {
     double lr, weight_decay;
     double step;         ///< of the group

@@ -28,7 +28,8 @@ private:
     qint64 end_ = 0;
 };
 
-/// Owns what outlives the window and makes the window, anew when the language changes.
+/// Owns everything that outlives the window, and the window, which it recreates when the language
+/// changes.
 class Application final : public QApplication {
     Q_OBJECT
 public:

@@ -19,7 +19,7 @@ struct CapsuleMachine {
     bool operator==(const CapsuleMachine&) const = default;
 };
 
-/// A step computed again from a capsule file, beside what the file recorded of it.
+/// A step computed again from a capsule file, with the results that the file recorded.
 struct CapsuleReplay {
     std::string run;
     std::int64_t step = 0;

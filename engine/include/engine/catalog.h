@@ -63,7 +63,7 @@ struct TaskInfo {
     std::vector<Metric> metrics;
 };
 std::span<const TaskInfo> tasks();
-/// Metrics of the task that these settings stand for, as far as they tell without the data.
+/// Metrics of the task for these settings, as far as they are known without the data.
 std::vector<Metric> metrics_of(const RunConfig& config);
 /// The metrics for the data of the preview: a table with words to predict has other metrics than
 /// one with numbers.
@@ -90,7 +90,7 @@ struct OptimizerInfo {
     std::string title;
     std::string summary;
     std::vector<OptionSpec> options;  ///< "optimizer.NAME"
-    /// What is wrong with options that are valid one by one; null: nothing can be.
+    /// Finds conflicts between options that are valid one by one; null: there can be none.
     std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
 };
 std::span<const OptimizerInfo> optimizers();

@@ -43,7 +43,7 @@ struct RunStarted {
     std::int64_t validation_samples = 0;
     std::string task = "classification";  ///< kind
     std::string unit = "images";          ///< what one sample is called
-    /// Of the task; the first is the primary one. None: the loss takes its place.
+    /// Metrics of the task; the first is the primary one. Empty: the loss is used instead.
     std::vector<Metric> metrics = classification_metrics();
     /// Metrics of a training step, in the order of metric_column(): the task's, and counts of its
     /// further optimizers.
@@ -53,7 +53,7 @@ struct RunStarted {
     std::optional<RunOrigin> origin = {};
 };
 
-/// A run goes on from a checkpoint, or from its start where it has none. Follows RunStarted.
+/// A run continues from a checkpoint, or from its start if it has none. Follows RunStarted.
 struct RunResumed {
     std::string run;
     std::int64_t step = 0;  ///< steps made before; events and rows after it do not count any more

@@ -57,7 +57,7 @@ struct FormatOutcome {
     bool overflows = false;
     std::int64_t nonzero = 0;  ///< all of them, infinities and NaN included
 
-    /// Of the non-zero values; 0 where there are none.
+    /// `count` as a share of the non-zero values; 0 if there are none.
     double share(double count) const;
 };
 /// `scale` positive and finite: throws Error(value) otherwise.

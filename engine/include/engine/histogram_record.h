@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// What the values of a histogram are of. The numbers stand in files.
+/// The kind of values in a histogram. The numbers are stored in files.
 enum class HistogramKind : std::uint8_t {
     gradients,  ///< of the parameters, as the backward pass left them: multiplied by the loss scale
     activations,  ///< outputs of the forward pass
@@ -49,7 +49,7 @@ struct HistogramSample {
     double loss_scale = 1;  ///< what the gradients are multiplied by
     std::vector<LayerHistogram> layers;
 
-    /// Of all layers; empty if the kind was not counted.
+    /// The sum over all layers; empty if the kind was not counted.
     ExponentHistogram total(HistogramKind kind) const;
     /// Null if it was not counted.
     const LayerHistogram* find(std::string_view layer, HistogramKind kind) const;
@@ -85,7 +85,7 @@ public:
     std::span<const Sample> samples() const&& = delete;  // of a reader that goes
     /// The sample whose step is nearest to this one, the earlier of two; nothing without samples.
     std::optional<std::size_t> nearest(std::int64_t step, bool shadow = false) const;
-    /// In the order in which layers were first counted.
+    /// The layers, in the order in which they were first counted.
     const std::vector<std::string>& layers() const;
 
     /// Throws Error(value) for an index beyond the samples, and Error(data).

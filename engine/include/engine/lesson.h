@@ -61,7 +61,7 @@ struct Prediction {
 
 /// One of the runs, with the settings that are its own.
 struct LessonRun {
-    /// The run goes on from a checkpoint of another one.
+    /// The run continues from a checkpoint of another one.
     struct Resume {
         std::string run;
         std::int64_t step = 0;
@@ -157,7 +157,7 @@ struct Lesson {
     std::filesystem::path folder{};  ///< that its paths are relative to; empty: it has no files
     std::string source{};            ///< the text itself
 
-    // What the blocks hold, gathered from the steps.
+    // The contents of the blocks of all steps.
     std::vector<Prediction> predictions{};
     std::vector<LessonRun> runs{};
     double pace = 0;

@@ -56,7 +56,7 @@ public:
 
 enum class LessonType { number, series, word };
 
-/// What a name may mean where an expression stands.
+/// The names that an expression may use.
 struct LessonNames {
     std::vector<std::string> runs{};
     std::vector<std::string> columns{};  ///< of the step record, metrics included

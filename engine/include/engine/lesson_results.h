@@ -38,7 +38,7 @@ private:
 /// peak_bytes, step_ms (median), test_loss, and test_METRIC.
 std::vector<std::string> lesson_result_keys();
 
-/// What was measured for one check.
+/// The measured result of one check.
 struct CheckResult {
     std::string id{};
     std::optional<LessonValue> value{};  ///< a word for a check of cases

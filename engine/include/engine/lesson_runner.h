@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// What the runs of a lesson are started with.
+/// Options for starting the runs of a lesson.
 struct LessonStart {
     std::int64_t seed = 1;
     std::vector<std::string> knobs{};  ///< "path=value" over the settings of all runs
@@ -35,7 +35,7 @@ struct LessonRunView {
     std::optional<RunStarted> started{};
     std::optional<RunDone> done{};
     std::filesystem::path folder{};  ///< empty until it has begun
-    /// Of the lesson's `weight` instruments that show this run, in their order.
+    /// The lesson's `weight` instruments for this run, in order.
     std::vector<std::shared_ptr<WeightWatch>> weights{};
     bool over = false;  ///< no step will follow; without `done` it failed before its first one
 

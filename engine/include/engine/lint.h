@@ -30,7 +30,7 @@ struct LintFinding {
     std::vector<std::string> fix;
 };
 
-/// What is known beside the settings.
+/// What is known besides the settings.
 struct LintContext {
     const DatasetPreview* data = nullptr;  ///< sizes and shapes; null: those of typical files
     bool gpu = false;                      ///< the settings run on a GPU

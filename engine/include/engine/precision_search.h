@@ -60,16 +60,16 @@ struct PrecisionSearchOptions {
 /// Searches on the first step of these settings. Throws Error; Error(value) if even FP32 alone does
 /// not stay within the tolerance.
 FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOptions& options);
-/// By a step of a run. Throws Error.
+/// Searches on a step of a run. Throws Error.
 FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
                                 const PrecisionSearchOptions& options);
 
-/// By a step that was captured. Throws Error.
+/// Searches on a captured step. Throws Error.
 FoundPrecision search_precision(const CapturedStep& step, const PrecisionSearchOptions& options);
 
 /// One JSON object.
 std::string to_json(const FoundPrecision& found);
-/// What was found, for a terminal.
+/// The result as text for a terminal.
 std::string text_of(const FoundPrecision& found);
 
 }  // namespace engine

@@ -49,7 +49,7 @@ struct ModelConfig {
 /// decides: the longest module name, then the one with an operation.
 using ForcedTypes = std::map<std::string, ForcedType>;
 
-/// The preset and the five settings it stands for; an empty one takes the preset's.
+/// The preset and its five settings; an empty one takes the preset's value.
 struct PrecisionConfig {
     std::string preset = "amp-fp16";
     std::optional<WeightFormat> weights;
@@ -233,7 +233,7 @@ std::string to_json(const RunConfig& config, const std::vector<std::string>& com
 /// The preset's five settings with the overrides. The preset must be valid.
 ResolvedPrecision resolve(const PrecisionConfig& precision);
 
-/// The settings with every option of their kinds, at its default where none is given.
+/// The settings with every option of the chosen kinds; missing ones get their defaults.
 RunConfig completed(RunConfig config);
 
 /// `{}` with scaler.preset classroom: what `compare` without a file and the first start run.

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// What runs are searched, sorted and compared by: a setting under its path, or a result.
+/// A field for searching, sorting and comparing runs: a setting under its path, or a result.
 struct RunField {
     enum class Kind {
         number,
@@ -60,7 +60,7 @@ std::vector<RunDifference> differing_settings(std::span<const RunSummary> runs);
 /// The settings of one run that differ from the defaults; of options, from those of the chosen
 /// kinds. One value each.
 std::vector<RunDifference> changed_settings(const RunSummary& run);
-/// State, steps, times and test figures of these runs, without figures that none of them has.
+/// State, steps, times and test figures of these runs; leaves out figures that none of them has.
 std::vector<RunDifference> results_of(std::span<const RunSummary> runs);
 
 }  // namespace engine

@@ -20,7 +20,7 @@ enum class QueueState {
 /// "waiting", "running", "done", "failed".
 const char* name(QueueState state) noexcept;
 
-/// What is asked for: settings, and what they are called.
+/// Settings to train, and their name.
 struct QueueEntry {
     RunConfig config;
     std::string label;  ///< for people: "optimizer.lr=0.1"
@@ -32,7 +32,7 @@ struct QueuedRun {
     std::int64_t id = 0;  ///< never given twice
     QueueEntry entry;
     QueueState state = QueueState::waiting;
-    /// Its id in the store, from its start on; of one that waits again, that of the try before.
+    /// Its id in the store, once started; for one that waits again, the id of the former attempt.
     std::string run;
     /// Errors of settings that another version of this program wrote and this one rejects: such a
     /// run is never taken.

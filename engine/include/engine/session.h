@@ -32,7 +32,7 @@ enum class Command {
     sample_histograms,  ///< keep the next step's histograms (engine/histogram_record.h)
 };
 
-/// Where a run goes on (engine/resume.h plans it).
+/// The point from which a run continues (engine/resume.h plans it).
 struct Continuation {
     std::filesystem::path run_folder;
     std::filesystem::path checkpoint;  ///< of that run; empty: from its start

@@ -73,7 +73,7 @@ struct SkipTest {
     Message finding{};
 };
 
-/// A layer on the way: of the backward pass, or of the forward pass where the fault lies there.
+/// A layer on the path of the backward pass, or of the forward pass if the fault is there.
 struct ChainLink {
     std::string module;
     std::string dtype;  ///< of the layer's outputs or their gradients; "" where it has none
@@ -92,7 +92,7 @@ struct StepTrial {
     double grad_norm = 0;  ///< unscaled
 };
 
-/// What one sample of the batch contributes to the first non-finite tensor.
+/// The contribution of one sample of the batch to the first non-finite tensor.
 struct SampleShare {
     std::int64_t micro_batch = 0;
     std::int64_t row = 0;  ///< within the micro-batch
@@ -147,7 +147,7 @@ struct SkipReport {
 
 /// One JSON object, a line without a newline. Non-finite numbers as "nan", "inf", "-inf".
 std::string to_json_line(const SkipReport& report);
-/// What to_json_line() wrote. Throws Error(data) for anything else.
+/// Parses the output of to_json_line(). Throws Error(data) for anything else.
 SkipReport parse_skip_report(std::string_view json);
 /// The report for a terminal, in English.
 std::string skip_page(const SkipReport& report);

@@ -21,7 +21,8 @@ struct SkipOptions {
     std::string device;  ///< "cpu", "cuda"; empty: the run's
     /// Called between parts, from the calling thread; may throw to give up.
     std::function<void(const Message&)> progress = [](const Message&) {};
-    /// Of an examination, with the operations checked so far; likewise.
+    /// Called with the number of operations that an examination has checked so far; may throw to
+    /// give up.
     std::function<void(std::int64_t)> operation = [](std::int64_t) {};
 };
 

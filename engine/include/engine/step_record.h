@@ -50,7 +50,7 @@ struct StepRecord {
     float backward_ms;
     float optimizer_ms;
     float samples_per_s;  ///< over this step
-    /// Of a task with other metrics than accuracy, in their order (metric_column()); NaN without.
+    /// Metrics of a task other than accuracy, in their order (metric_column()); NaN if unused.
     float metric_1, metric_2, metric_3, metric_4, metric_5, metric_6, metric_7, metric_8;
     /// The smallest loss scale that keeps 99.9 % of the non-zero gradients of all layers from
     /// becoming 0 in f16. NaN if the step's histograms were not taken (instruments), or if f16 had

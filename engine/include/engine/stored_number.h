@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What a format makes of a number.
+/// A number as a format stores it.
 struct StoredNumber {
     const NumberFormat* format = nullptr;
     std::uint32_t bits = 0;

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// What a sweep goes through: a grid, a list, or each line of the list with each point of the grid.
+/// The points of a sweep: a grid, a list, or each line of the list with each point of the grid.
 struct SweepRequest {
     std::string json = "{}";             ///< settings that all runs share
     std::vector<std::string> overrides;  ///< on top of them, as --set

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// What kind of input a trained model takes, and what a person is asked for.
+/// The kind of input that a trained model takes, and how to ask a person for it.
 struct InputForm {
     enum class Kind {
         picture,
@@ -42,7 +42,7 @@ struct InputForm {
 /// The picture at the size of the model's input, as the pictures of its test part were.
 Picture fit_to(const InputForm& form, const Picture& picture);
 
-/// What a model says of one input.
+/// A model's answer to one input.
 struct Answer {
     std::vector<double> probabilities;  ///< by class; empty: a number is predicted
     std::vector<double> values;         ///< predicted, in original units
@@ -61,7 +61,7 @@ struct GenerateOptions {
     std::int64_t seed = 1;
 };
 
-/// What may stand in place of one [MASK] of a text.
+/// Candidates for one [MASK] of a text.
 struct FilledMask {
     struct Word {
         std::string text;
@@ -91,7 +91,7 @@ struct PartReport {
     std::vector<std::vector<std::int64_t>> confusion;
     std::vector<HardSample> hardest;  ///< largest loss first
 
-    /// Of a class, from the confusion matrix; NaN where it is undefined.
+    /// Precision of a class, from the confusion matrix; NaN where it is undefined.
     double precision(std::size_t of_class) const;
     double recall(std::size_t of_class) const;
     double f1(std::size_t of_class) const;

@@ -82,7 +82,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// What a twin has shown of one layer.
+/// The results of a twin for one layer.
 struct TwinLayer {
     std::string name;
     float error = 0, angle = 0;     ///< of the last step that was not skipped
@@ -103,11 +103,11 @@ public:
     void add(const TwinRow& row);
 
     const std::vector<TwinLayer>& layers() const { return layers_; }
-    /// The layer that diverged first, of those that have: index; nothing if none has.
+    /// The index of the layer that diverged first; nothing if none has.
     std::optional<std::size_t> first_to_diverge() const;
     /// Every row so far had the same bits on both sides.
     bool identical() const { return identical_; }
-    /// The first row that had not; a step of 0: there was none.
+    /// The first row with a difference; its step is 0 if there was none.
     const TwinRow& first_difference() const { return first_difference_; }
 
 private:

@@ -27,7 +27,7 @@ ScalePolicy policy_of(const RunConfig& config, std::string name);
 /// static-1024, static-65536, none.
 std::vector<ScalePolicy> usual_policies();
 
-/// What a step comes to under a policy.
+/// The outcome of a step under a policy.
 enum class ReplayedStep : std::uint8_t {
     applied,
     skipped,

@@ -33,7 +33,7 @@ public:
     virtual void on_call(const OpCall& call) = 0;
     /// The innermost open call ends; also by an exception, then without outputs.
     virtual void on_return(std::span<const Tensor> outputs) = 0;
-    /// The weight cache answered in place of a cast.
+    /// The weight cache returned a copy instead of a new cast.
     virtual void on_cached_cast(const Tensor& source, const Tensor& cast) = 0;
 };
 

@@ -108,7 +108,7 @@ Tensor causal(const Tensor& scores) {
     return record(causal_info, {scores}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
-/// What is added to the scores: 0 where a boolean mask lets them pass, -inf elsewhere.
+/// The addend for the scores: 0 where a boolean mask is true, -inf elsewhere.
 Tensor added_mask(const Tensor& mask, const Tensor& scores) {
     if (mask.dtype() != DType::boolean) return widened(mask);
     const Tensor pass = Tensor::zeros({}, scores.dtype(), scores.device());
@@ -152,7 +152,8 @@ Shape without_last(const Shape& lead) {
     return batch;
 }
 
-/// By the device's kernel, which takes grouped heads as they are; undefined if it has none.
+/// Attention by the device's kernel, which supports grouped heads directly; undefined if it has
+/// none.
 Tensor fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
              const Shape& lead) {
     if (!detail::may_be_fused(q, k, v, options)) return {};

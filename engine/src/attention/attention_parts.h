@@ -2,7 +2,7 @@
 
 #include "attention/attention.h"
 
-// What the forms of attention share.
+// Common parts of the attention ops.
 namespace engine::detail {
 
 /// Options of a call through `halftone op`.

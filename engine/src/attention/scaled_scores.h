@@ -10,7 +10,8 @@ namespace engine {
 /// overflow that fp32 survives. In bf16 and fp32 the scores stay finite.
 class ScaledScores {
 public:
-    /// Of the module of this name or inside it; "": of the first that computes attention.
+    /// Applies to the module of this name and those inside it; "": the first that computes
+    /// attention.
     explicit ScaledScores(std::string module);
     ~ScaledScores();
     ScaledScores(const ScaledScores&) = delete;

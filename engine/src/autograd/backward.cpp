@@ -114,7 +114,7 @@ private:
         if (capturing_) mark_needed(order);
     }
 
-    /// A node is needed if an input to be captured lies on a path behind it.
+    /// A node is needed if one of the inputs to be captured can be reached through it.
     void mark_needed(std::vector<Node*>& order) {
         for (const auto& edge : wanted_) {
             if (edge.node && edge.node->pass == id_) edge.node->needed = true;

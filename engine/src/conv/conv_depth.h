@@ -25,7 +25,7 @@ struct DepthPart {
 std::vector<DepthPart> output_parts(const ConvShape& s);
 /// All input slices that output slices depend on.
 std::vector<DepthPart> input_parts(const ConvShape& s);
-/// The output slices that one tap leads to from input slices; count is 0 if there are none.
+/// The output slices that input slices reach through one tap; count is 0 if there are none.
 DepthPart part_of_tap(std::int64_t tap, const ConvShape& s);
 /// Slices of all parts.
 std::int64_t slice_count(const std::vector<DepthPart>& parts);

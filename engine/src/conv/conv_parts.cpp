@@ -37,7 +37,7 @@ void check_padded_images(const Conv2dShape& s) {
     check_shape({std::max(s.c, s.k), s.h + 2 * s.pad_h, s.w + 2 * s.pad_w});
 }
 
-/// What a convolution leaves where no product reaches: zeros, or the bias of each channel.
+/// The result of a convolution where no product contributes: zeros, or the bias of each channel.
 Tensor bias_alone(const Shape& shape, const Tensor& x, const Tensor& bias, Layout layout) {
     const Tensor y = Tensor::empty(shape, x.dtype(), x.device(), layout);
     const Tensor b =

@@ -10,7 +10,7 @@
 // throws it (core/refusals.h).
 namespace engine {
 
-/// x, i64, holds numbers in [low, high] alone, or `but`.
+/// Checks that all values of x, i64, are in [low, high] or equal to `but`.
 void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, std::int64_t high,
                         std::optional<std::int64_t> but = {});
 /// Class targets: "NAME: a target of 7 is outside the 5 classes".

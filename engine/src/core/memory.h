@@ -99,7 +99,7 @@ private:
     std::map<std::size_t, std::vector<void*>> free_;
 };
 
-/// Blocks that this thread takes on the pool's device while the object lives come from the pool.
+/// While it lives, blocks that this thread allocates on the pool's device come from the pool.
 class PoolScope {
 public:
     explicit PoolScope(std::shared_ptr<MemoryPool> pool);

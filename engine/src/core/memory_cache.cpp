@@ -52,7 +52,7 @@ CudaCaches& cuda_caches() {
     return *all;
 }
 
-/// Those that there are now, to be asked without the lock: none ever goes.
+/// The present caches, to be used without the lock: a cache is never destroyed.
 std::vector<MemoryCache*> all_cuda_caches() {
     CudaCaches& all = cuda_caches();
     const std::lock_guard lock(all.mutex);

@@ -50,7 +50,8 @@ private:
     std::atomic<std::size_t> limit_;
 };
 
-/// Of a device; made at first use. Throws kernels::DeviceError if there is no such device.
+/// The cache of a device; made at first use. Throws kernels::DeviceError if there is no such
+/// device.
 MemoryCache& memory_cache(const Device& device);
 
 }  // namespace engine

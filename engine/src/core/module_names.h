@@ -14,7 +14,7 @@ public:
     ModuleNames(const ModuleNames&) = delete;
     ModuleNames& operator=(const ModuleNames&) = delete;
 
-    /// In the order of the alphabet, each once; without "".
+    /// In alphabetical order, each once; without "".
     const std::set<std::string>& names() const { return names_; }
 
     /// For ModuleName's constructor.

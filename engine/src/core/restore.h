@@ -4,7 +4,7 @@
 
 #include "core/tensor_map.h"
 
-// Tensors that go to a file and come back: of models and optimizers.
+// Saving and restoring the tensors of models and optimizers.
 namespace engine {
 
 /// A copy of x on the host, row-major.

@@ -13,7 +13,7 @@ namespace engine {
 Tensor scalar_like(const Tensor& x, double value);
 /// Type of an op on both without autocast (1.11).
 DType result_type(const Tensor& a, const Tensor& b);
-/// The same of several: tensors without dimensions count only where no other is of their kind.
+/// The common type of several: 0-d tensors only count if no tensor with dimensions has their kind.
 DType result_type(std::initializer_list<Tensor> tensors);
 
 }  // namespace engine

@@ -55,7 +55,7 @@ struct Save {
 Save save(const Tensor& input);
 Save save_output(const Tensor& output, int index = 0);
 
-/// What a gradient function reads.
+/// The saved tensors, for a gradient function.
 class Saved {
 public:
     explicit Saved(const Node& node) : node_(node) {}

@@ -116,7 +116,7 @@ public:
     std::uint32_t version() const {
         return impl_->storage->version.load(std::memory_order_relaxed);
     }
-    /// To be called by whatever writes into the storage after the tensor was made.
+    /// Must be called after every write into the storage.
     void bump_version() const { impl_->storage->version.fetch_add(1, std::memory_order_relaxed); }
 
     /// Shares the storage, outside any graph.

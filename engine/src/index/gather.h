@@ -15,7 +15,7 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
 /// The same with rows of zeros where the index is -1. index must be i64, row-major, of rank 1 and
 /// in [-1, size). Not checked: for ops that compute the index themselves.
 Tensor rows_or_zeros(const Tensor& x, std::int64_t dim, const Tensor& index);
-/// Its gradient: zeros of `shape` with the rows of dy added where the index says; -1: nowhere.
+/// The gradient: zeros of `shape` with the rows of dy added at the indices; -1: nowhere.
 Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index);
 
 /// y[.., i, ..] = x[.., index[.., i, ..], ..] along `dim`; index of x's rank, no larger than x in

@@ -39,7 +39,7 @@ TensorList extremum_gradients(const Tensor& dy, const Tensor& x, const Tensor& s
     return {mul(own, share), mul(others, read(share, how))};
 }
 
-/// Of what goes to a place and of x there.
+/// The product of the elements that go to a place, and of x there.
 Tensor product(const Tensor& x, const Tensor& source, const Scattering& how) {
     return scatter_reduce(x, how.dim, how.index, source, "prod");
 }

@@ -26,7 +26,7 @@ Tensor to_dense(const Tensor& x);
 /// The sum of two gradients, outside the tape. Both sparse: their entries one after the other. One
 /// sparse: dense.
 Tensor add_sparse(const Tensor& a, const Tensor& b);
-/// With the same places and values(x) given, in that type.
+/// x with other values at the same places, in their type.
 Tensor with_values(const Tensor& x, const Tensor& values);
 
 }  // namespace engine

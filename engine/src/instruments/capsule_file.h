@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What a capsule file holds beside the capsule.
+/// Contents of a capsule file other than the capsule.
 struct CapsuleFacts {
     std::string run;
     CapsuleMachine machine;

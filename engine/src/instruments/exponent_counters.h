@@ -18,7 +18,7 @@ public:
     /// Adds the values of a floating tensor on this device. A sparse one must be coalesced; its
     /// missing places count as zeros.
     void add(std::size_t slot, const Tensor& x);
-    /// Of slots [0, count); those that were never added to are empty. Waits for the device.
+    /// Histograms of slots [0, count); unused slots are empty. Waits for the device.
     std::vector<ExponentHistogram> read(std::size_t count) const;
 
 private:

@@ -42,7 +42,7 @@ namespace engine {
 /// for the device at its end.
 class HistogramSampler final : public StepObserver {
 public:
-    /// Wants the steps whose number `every` divides; 0: none but those that are asked for.
+    /// Samples the steps divisible by `every`; 0: only requested ones.
     explicit HistogramSampler(std::int64_t every);
     ~HistogramSampler() override;
 

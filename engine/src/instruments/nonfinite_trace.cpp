@@ -18,7 +18,7 @@ bool is_bad(const BadTensor& what) { return what.infinite + what.nan > 0; }
 /// NaN if one of them is.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
-/// As it is now, whatever writes into it later.
+/// A snapshot on the host; later writes do not change it.
 Tensor host_copy(const Tensor& x) {
     const Tensor values = stored_values(x).detach();
     const Tensor out = Tensor::empty(values.shape(), values.dtype(), values.device());

@@ -16,7 +16,7 @@ struct SampleShares {
 
 struct SampleShareOptions {
     std::int64_t most = 256;  ///< samples computed alone
-    /// They are computed alone only if that takes no longer, by the time of the first.
+    /// Samples are computed alone only if that takes no longer, judging by the first one.
     double patience_s = std::numeric_limits<double>::infinity();
     /// Called after each sample; may throw to give up.
     std::function<void()> progress = [] {};

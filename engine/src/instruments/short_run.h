@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What came of a few steps of training.
+/// The result of a few steps of training.
 struct ShortRun {
     double loss = 0;  ///< mean over the last quarter of the steps
     std::int64_t skipped = 0;

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What the replays of a step showed.
+/// Evidence from the replays of a step.
 struct StepEvidence {
     const NonfiniteTrace& trace;  ///< of the step as it was
     double scale = 1;             ///< the loss scale; 1: none
@@ -24,7 +24,7 @@ struct StepEvidence {
 std::vector<SkipTest> skip_tests(const StepEvidence& evidence);
 /// The cause that the tests found; unknown: none.
 SkipCause cause_of(const std::vector<SkipTest>& tests);
-/// What to do about it, in one sentence.
+/// The remedy, in one sentence.
 Message advice_for(SkipCause cause, const SkipReport& report);
 
 }  // namespace engine

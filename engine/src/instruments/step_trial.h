@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What is changed when a step is computed again.
+/// Changes for computing a step again.
 struct TrialChange {
     std::optional<double> scale{};  ///< the loss scale
     /// Leaves out this row of the batch: of all micro-batches if streams carry state, else of

@@ -194,7 +194,7 @@ Labelled contracted(Labelled a, Labelled b, const Labels& kept) {
     return {reshape(multiplied(a, b, roles), shape), labels};
 }
 
-/// What the result and the operands from `next` on want.
+/// Labels needed by the result and by the operands from `next` on.
 Labels wanted(const EinsumEquation& equation, std::size_t next) {
     Labels labels = equation.output;
     for (; next < equation.operands.size(); ++next)

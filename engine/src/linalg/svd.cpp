@@ -17,9 +17,9 @@ namespace {
 
 const OpInfo svd_info{"svd", CastPolicy::none, "svd(x)", 2, "Runs in its input's type."};
 
-/// s (b, k) beside the columns of (b, ., k).
+/// s (b, k) broadcast along the columns of (b, ., k).
 Tensor across(const Tensor& s) { return reshape(s, {s.size(0), 1, s.size(1)}); }
-/// s (b, k) beside the rows of (b, k, .).
+/// s (b, k) broadcast along the rows of (b, k, .).
 Tensor down(const Tensor& s) { return reshape(s, {s.size(0), s.size(1), 1}); }
 
 /// (k, k), 1 on the diagonal.

@@ -68,7 +68,7 @@ Tensor one_hot(const Tensor& target, std::int64_t classes) {
 
 Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
 
-/// 1, but NaN where the class is none.
+/// 1, but NaN for an out-of-range class.
 Tensor one_or_nan(const Tensor& target, std::int64_t classes, DType type) {
     return select_rows(Tensor::full({classes}, 1, type, target.device()), 0, target);
 }

@@ -115,7 +115,7 @@ Problem problem_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
                                : padded(targets, target_lengths);
     check_within(p.input_lengths, 0, p.time(), "an input length");
     check_within(p.target_lengths, 0, labels.size(1), "a target length");
-    // What pads a row is never used, but it is looked up.
+    // Padding is never used, but its class is looked up, so it must be in range.
     const Tensor place = counting({1, labels.size(1)}, p.device());
     const Tensor zero = whole(0, p.device());
     p.labels = where(less(place, p.target_lengths), labels, zero);
@@ -235,7 +235,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
     const Tensor total = total_log(p, forward_pass(p));
     const Tensor fits = greater(total, constant(total, never / 2));
     const Tensor loss = add(neg(total), softmax_share(p));
-    // As a factor: the gradient of a piece that is not used would be 0 * inf.
+    // As a factor, since the gradient of an unused branch would be 0 * inf.
     const double beyond = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
     const Tensor factor =
         where(logical_or(fits, isnan(total)), constant(loss, 1), constant(loss, beyond));

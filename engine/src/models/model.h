@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// What a task needs of its model: the fields that it feeds and the size of the output.
+/// A task's requirements for its model: the fields that it feeds and the size of the output.
 struct ModelShape {
     std::vector<FieldSpec> inputs;
     std::int64_t outputs = 0;  ///< classes, targets, or words
@@ -108,7 +108,7 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 /// A copy of the parameters and buffers by name on the host, 16-bit ones as f32: the saved form of
 /// a model at every opt level.
 TensorMap saved_state(const Model& model);
-/// What saved_state() copies, where it lies.
+/// The tensors that saved_state() copies, in place.
 std::vector<Place> state_places(const Model& model);
 /// Restores a saved state by name, as load_weights() does, in the model's own types. 16-bit weights
 /// take the f32 values rounded once (masters keep them whole: Optimizer::load_masters). Tensors

@@ -46,7 +46,7 @@ std::string resolve_aliases(const Model& model, TensorMap& saved) {
     return wrong;
 }
 
-/// What keeps `saved` from filling the model; empty: nothing does.
+/// Describes why `saved` does not fit the model; empty: it fits.
 std::string all_misfits(const Model& model, const std::vector<Place>& places, TensorMap& saved) {
     const std::string differing = resolve_aliases(model, saved), other = misfits(places, saved);
     return differing + (differing.empty() || other.empty() ? "" : "; ") + other;

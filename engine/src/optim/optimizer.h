@@ -31,7 +31,7 @@ struct OptimizerOptions {
     kernels::Larc larc{};
 };
 
-/// What a group of parameters has of its own; absent: as the first group was made.
+/// Settings of one group of parameters; absent: those of the first group.
 struct GroupOptions {
     std::optional<double> lr;
     std::optional<double> weight_decay;
@@ -90,7 +90,7 @@ public:
     /// - By group: "groups.lr", "groups.weight_decay", "groups.steps" and "groups.parameters"
     ///   (their number).
     TensorMap saved_state() const;
-    /// What saved_state() copies, where it lies: valid while the same parameters have state.
+    /// The tensors that saved_state() copies, in place. Valid while the same parameters have state.
     std::vector<Place> places(StateTypes types = StateTypes::exact) const;
     /// Parameters that have state.
     std::size_t states() const;
@@ -105,7 +105,7 @@ public:
     /// Error(value), having changed nothing, for a value of another shape or of no floating type.
     void load_masters(const TensorMap& weights);
 
-    // Device values for the next step only (2.6), given by the scaler or the user; undefined: none.
+    // Device values for the next step only (2.6), set by the scaler or the user; undefined: none.
     Tensor grad_scale;  ///< 0-d f32: gradients are divided by it
     Tensor found_inf;   ///< 0-d f32
     Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
@@ -137,7 +137,7 @@ protected:
     bool updates_rows(int parameter) const;
     /// The places of its weight, gradient (dense), state and 16-bit copy.
     kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
-    /// Of a parameter's state, in the order of Slot.
+    /// Names of a parameter's state, in the order of Slot.
     virtual std::vector<std::string> state_names() const { return {}; }
     /// Makes the state of parameter i, zeroed.
     virtual void make_state(std::size_t parameter) = 0;

@@ -31,7 +31,7 @@ constexpr std::uint64_t most_growth = 4, free_growth = 16 << 20;
                 msg("Save the model's state_dict() with torch.save, or as safetensors."));
 }
 
-/// What the archive holds beside the storages. Its entries stand in one folder of any name.
+/// The archive's contents except the storages. Its entries are in one folder of any name.
 struct Head {
     std::string folder;
     std::string pickle;

@@ -147,7 +147,7 @@ private:
         push(ref);
         return ref;
     }
-    /// What lies above the last mark, which goes.
+    /// Removes and returns everything above the last mark, and the mark.
     std::vector<PickleRef> pop_to_mark() {
         std::size_t at = stack_.size();
         while (at > 0 && stack_[at - 1] != mark_ref) --at;

@@ -152,7 +152,8 @@ TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, cons
             saved.wants(1) ? neg(mul(dy, div(div(a, b), b))) : Tensor()};
 }
 
-/// Half of dy where the two are equal, none where this one lost; beside a NaN neither did.
+/// The gradient is halved if both are equal, and 0 for the operand that lost; with a NaN neither
+/// lost.
 TensorList extremum_gradient(const Tensor& dy, const Tensor& first_lost, const Tensor& second_lost,
                              const Tensor& equal) {
     const Tensor half = mul(dy, 0.5), none = Tensor::scalar(0, dy.dtype(), dy.device());
@@ -199,7 +200,7 @@ TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& ba
     const Tensor y = widened(side, wide_dy), x = widened(base, wide_dy);
     const Tensor square = add(mul(x, x), mul(y, y));
     const Tensor zero = Tensor::scalar(0, square.dtype(), square.device());
-    // At the origin there is no slope; PyTorch answers 0.
+    // There is no slope at the origin; PyTorch uses 0.
     const Tensor at_origin = equal(square, zero);
     const Tensor one = Tensor::scalar(1, square.dtype(), square.device());
     const Tensor scaled = where(at_origin, zero, div(wide_dy, where(at_origin, one, square)));

@@ -143,7 +143,7 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
         if (low) y = maximum(y, scalar_like(x, *low));
         if (high) y = minimum(y, scalar_like(x, *high));
     }
-    // At a bound itself any slope from 0 to 1 is right; PyTorch takes the smallest, as relu does.
+    // At a bound any slope from 0 to 1 is valid; PyTorch uses 0, as for relu.
     return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
         const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
         Tensor dx = dy;

@@ -51,7 +51,7 @@ Tensor bytes(std::size_t count, const Device& device) {
     return Tensor::empty({static_cast<std::int64_t>(count)}, DType::u8, device);
 }
 
-/// What lies between the two passes.
+/// Values kept between the two passes.
 struct Kept {
     Tensor y, weights, reserve;
 };
@@ -148,7 +148,7 @@ TensorList backward_by_layers(std::span<const Tensor> grads, const TensorList& i
     return found;
 }
 
-/// What the backward pass knows beside its inputs.
+/// The backward pass's context, besides its inputs.
 struct Backward {
     RecurrentNetwork network;
     RecurrentByLayers by_layers;

@@ -198,7 +198,7 @@ struct Session::Impl final : Turn {
             waits = 0;
             return true;
         }
-        // It may be paused: then there is nothing to do for long.
+        // It may be paused, with nothing to do for a long time.
         if (++waits > 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         return false;
     }

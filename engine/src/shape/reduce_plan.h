@@ -6,7 +6,7 @@
 #include "core/tape.h"
 #include "kernels/reduce.h"
 
-// What reductions share: the dimensions they take away, and the kernel's way through memory.
+// Common parts of reductions: the reduced dimensions, and the kernel's memory layout.
 namespace engine {
 
 /// Which dimensions a reduction takes away, and the shapes that follow.

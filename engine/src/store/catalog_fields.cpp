@@ -262,7 +262,7 @@ Choices word_choices(std::string_view path) {
     return {};
 }
 
-/// What follows from the type of the field in RunConfig.
+/// Properties that follow from the type of the field in RunConfig.
 template <typename Field>
 void add_type(FieldInfo& info, const Field&) {
     if constexpr (std::is_same_v<Field, bool>) {

@@ -25,7 +25,7 @@ constexpr auto local_patience = 0s;
 constexpr auto network_patience = 60s;
 /// A run of ours that fails frees its lock before it writes its last event.
 constexpr auto failed_patience = 1s;
-/// For the rows of a run that has ended.
+/// For the rows of an ended run to arrive.
 constexpr auto rows_patience = 5s;
 
 }  // namespace

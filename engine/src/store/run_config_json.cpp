@@ -99,7 +99,7 @@ json parse_document(std::string_view text, Refusals& refusals) {
     return json(json::value_t::discarded);
 }
 
-/// Presets come first: they fill what is not given beside them.
+/// Presets come first: they fill fields that are not given.
 void fill_from_presets(ConfigReader& reader, RunConfig& config) {
     reader("scaler.preset", config.scaler.preset);
     for (const auto& info : scaler_presets()) {

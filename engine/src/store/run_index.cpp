@@ -289,7 +289,7 @@ void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
         .run();
 }
 
-/// What people wrote takes a row only where they wrote something.
+/// Notes take a row only if there are any.
 void RunIndex::set_notes(const std::string& run, const RunNotes& notes) {
     const auto set = [&](const std::string& table, const std::string& text) {
         const std::string sql = "INSERT OR REPLACE INTO " + table + " VALUES (?, ?)";

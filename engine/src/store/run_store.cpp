@@ -104,7 +104,7 @@ struct RunStore::Impl {
                     msg("Close that program, or try again later."));
     }
 
-    /// What f(RunIndex&) returns, for a person.
+    /// Returns f(RunIndex&). For calls of a person, who can wait for the index.
     template <typename F>
     auto ask(F&& f) {
         using Answer = std::invoke_result_t<F, RunIndex&>;

@@ -8,7 +8,7 @@
 
 namespace kernels {
 
-/// Elements from one example, head or position to the next; those of one position lie together.
+/// Elements from one example, head or position to the next; those of one position are contiguous.
 struct AttentionStrides {
     std::int64_t batch = 0, head = 0, row = 0;
     bool operator==(const AttentionStrides&) const = default;
@@ -58,7 +58,7 @@ struct AttentionBackwardData {
 /// library does not document results for infinite or NaN scores.
 namespace cuda {
 
-/// What every pointer is a multiple of, in bytes, and every stride of a dimension longer than 1.
+/// Alignment in bytes of every pointer, and of every stride of a dimension longer than 1.
 constexpr std::size_t attention_alignment = 16;
 
 /// Scratch in bytes on the thread's device. Nothing if there is no kernel, or if its plan cannot be

@@ -41,7 +41,7 @@ struct ScratchSource {
     void* (*take)(std::size_t bytes, int device);  ///< 256-byte aligned; throws OutOfMemory
     void (*give)(void* data, std::size_t bytes, int device);
 };
-/// For what is taken from now on; each block goes back to where it came from.
+/// Applies to later allocations; each block returns to where it came from.
 void set_scratch_source(const ScratchSource& source);
 
 /// Called when a library is out of memory, before it is called once more: releases cached memory to

@@ -12,7 +12,7 @@ struct IndexSpan {
     bool holes = false;  ///< an index of -1 is a hole: read as zero, and nothing is added there
 };
 
-/// What an element makes of the terms that are sent to it.
+/// How the terms of one element are combined.
 enum class IndexFold {
     last,  ///< the last of them, its bits as they are
     sum,

@@ -29,7 +29,7 @@ struct Problem {
     bool note = false;  ///< no fault: an answer to something the user did
 };
 
-/// What the buttons, menus, keys and drops do. GUI thread.
+/// The actions of buttons, menus, keys and drops. GUI thread.
 class Commands final : public QObject {
     Q_OBJECT
 public:
@@ -64,13 +64,13 @@ public:
 
     /// Shows the page of this name (pages/registry.cpp).
     void showPage(const QString& name) { emit pageWanted(name); }
-    /// What openPath() was last given for the Lab, once; empty: nothing.
+    /// The last path given to openPath() for the Lab, once; empty: none.
     QString takeLessons() { return std::exchange(lessons_, {}); }
     bool hasLessons() const { return !lessons_.isEmpty(); }
     /// Puts these settings into the panel, ready to be changed.
     void editSettings(const engine::RunConfig& config);
 
-    /// Of the actor, or without one of the experiment.
+    /// Button states of the actor, or without one of the experiment.
     ButtonStates buttons() const;
     /// From now on the five buttons act on these runs instead of the experiment; null: on the
     /// experiment again.

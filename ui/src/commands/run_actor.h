@@ -32,7 +32,7 @@ public:
     virtual PlotLink* link() const = 0;
     /// A run's name on screen.
     virtual QString title(const RunTrack& track) const = 0;
-    /// What the status line says of it; empty: nothing to say.
+    /// The status line's text for it; empty: none.
     virtual QString status() const { return {}; }
 
 signals:

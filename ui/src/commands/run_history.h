@@ -33,7 +33,7 @@ public:
     bool isReading() const { return reading_; }
     /// The list has been read at least once.
     bool isRead() const { return read_; }
-    /// A list with the figures of running runs is on screen, or none is any more.
+    /// Whether a list with the figures of running runs is on screen.
     void setWatched(bool watched);
 
     /// Each reports what goes wrong, and shows the change at once.

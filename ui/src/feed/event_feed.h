@@ -38,7 +38,7 @@ public:
     /// With a painter a frame begins when `canBegin` allows it, and its figures change when
     /// finishFrame() is called. Without one frames begin on time and finish at once.
     void setPainter(std::function<bool()> canBegin) { canBegin_ = std::move(canBegin); }
-    /// The plots of the frame are painted; also harmless when none has begun.
+    /// To be called when the plots of the frame are painted; harmless if none has begun.
     void finishFrame();
 
     /// Ends the current experiment and makes one session for each of the settings, with this
@@ -77,7 +77,7 @@ public:
     void setHidden(const std::string& run, bool hidden);
     /// The runs on screen: the experiment's that are not hidden, then the stored ones chosen.
     std::vector<std::shared_ptr<RunTrack>> tracks() const;
-    /// Those of the experiment, hidden ones included.
+    /// The runs of the experiment, hidden ones included.
     const std::vector<std::shared_ptr<RunTrack>>& liveTracks() const { return live_; }
     /// The runs that the status line describes: the experiment's, or without one those that other
     /// processes write.
@@ -87,7 +87,7 @@ public:
     bool live() const { return !sessions_.empty(); }
     /// How far a session that prepares has read its data.
     engine::ReadingShare reading() const;
-    /// Of the session that examines a step; without one the step is 0.
+    /// Progress of the session that examines a step; without one the step is 0.
     engine::ExaminationProgress examination() const;
     /// Seconds since a row was last published.
     double sinceLastRow() const;
@@ -104,7 +104,7 @@ signals:
     void stateChanged(engine::RunState state);
     /// Another process has ended a run that was followed.
     void followedEnded();
-    /// Time to write figures anew, with the frame's plots: at most four times a second.
+    /// Figures are to be refreshed, with the frame's plots: at most four times a second.
     void figuresDue();
 
 private:
@@ -114,7 +114,7 @@ private:
     };
     void clear();
     void openSession(const engine::RunConfig& config, const engine::SessionOptions& options);
-    /// Opens sessions by `make` in place of the experiment.
+    /// Replaces the experiment by the sessions that `make` opens.
     void replaceExperiment(const std::function<void()>& make);
     /// A run on screen that another process writes.
     struct Followed {

@@ -38,7 +38,7 @@ public:
     std::int64_t plannedEpochs() const { return origin_ ? origin_->epochs : config_.epochs; }
     /// A second run of one precision is drawn with a dash.
     bool dashed = false;
-    /// What tells it from other runs on screen beside its precision; may be empty.
+    /// Distinguishes it from other runs on screen of the same precision; may be empty.
     QString tag;
 
     void setSource(std::shared_ptr<RowSource> source);
@@ -70,20 +70,20 @@ public:
     const std::deque<engine::Event>& events() const { return events_; }
     engine::RunState state() const { return state_; }
     void setState(engine::RunState state) { state_ = state; }
-    /// In order; of very many only every second, fourth ... and the last, so that they stay few.
+    /// In order. If there are very many, only every second, fourth ... and the last are kept.
     const std::vector<engine::EpochDone>& epochs() const { return epochs_; }
     const std::optional<engine::RunStarted>& started() const { return started_; }
     const std::optional<engine::RunDone>& done() const { return done_; }
     const std::optional<engine::RunFailed>& failed() const { return failed_; }
-    /// Of its task; before it has started, of the task that its settings stand for.
+    /// Metrics of its task; before it has started, of the task that its settings imply.
     const std::vector<engine::Metric>& metrics() const {
         return started_ ? started_->metrics : expectedMetrics_;
     }
-    /// Those that the record has of each step.
+    /// The metrics that the record has for each step.
     const std::vector<engine::Metric>& stepMetrics() const {
         return started_ ? started_->step_metrics : expectedMetrics_;
     }
-    /// Where a metric of its steps stands in the record; nothing if it has no such metric.
+    /// The column of a metric of its steps in the record; nothing if it has no such metric.
     std::optional<Figure> metricFigure(const std::string& key) const;
     /// What one sample is called: "images".
     const std::string& unit() const { return started_ ? started_->unit : expectedUnit_; }

@@ -39,7 +39,7 @@ public:
 
     Phase phase() const { return phase_; }
     const LessonSnapshot& snapshot() const { return *now_; }
-    /// Of runs before a knob was turned, the newest last; few.
+    /// Runs from before a knob was turned, the newest last; few.
     const std::vector<TrackList>& former() const { return former_; }
     /// Index in the lesson's runs of a name; -1: none.
     int indexOf(const std::string& name) const;

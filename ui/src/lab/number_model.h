@@ -19,7 +19,7 @@ public:
     /// Why the typed text is no number; empty if it is one. The number then stays as it was.
     const QString& problem() const { return problem_; }
     const engine::NumberFormat& format() const { return *format_; }
-    /// What a format makes of the number.
+    /// The number as a format stores it.
     engine::StoredNumber stored(const engine::NumberFormat& format) const;
 
     /// "No format holds 0.1.", "All six formats hold 0.5.", "FP32 and BF16 hold 2^-100."

@@ -25,7 +25,7 @@ public:
     PresentWindow(const Context& context, LessonModel* model, int step, QWidget* parent = nullptr);
 
     LessonColumn* column() { return column_; }
-    /// What Page Down does: starts the run where it is next, else shows the next step.
+    /// The action of Page Down: starts the run if it is next, else shows the next step.
     void goOn();
 
 protected:

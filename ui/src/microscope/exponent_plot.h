@@ -37,7 +37,7 @@ protected:
 
 private:
     QRectF plot() const;
-    /// Where values may have been rounded to zero unseen; empty where none were.
+    /// Exponents at which values may have been rounded to zero unnoticed; empty if none were.
     QRectF lostZone() const;
     void placeButton();
     ExponentAxis axis() const;

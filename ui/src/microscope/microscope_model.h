@@ -39,7 +39,7 @@ public:
 
     engine::HistogramKind kind() const { return kind_; }
     void setKind(engine::HistogramKind kind);
-    /// The FP32 shadow pass of the step in place of what the step itself held.
+    /// Whether the FP32 shadow pass of the step is shown instead of the step itself.
     bool shadowShown() const { return sample_ && sample_->shadow; }
     void setShadowWanted(bool wanted);
     bool hasShadow() const;
@@ -54,7 +54,7 @@ public:
 
     /// The sample on show; nothing without samples.
     const std::optional<engine::HistogramSample>& sample() const { return sample_; }
-    /// Its layers of this kind, in the order of the network.
+    /// The sample's layers of this kind, in the order of the network.
     const std::vector<const engine::LayerHistogram*>& layers() const { return layers_; }
     /// Index into layers(); -1: none.
     int selected() const;
@@ -69,7 +69,7 @@ public:
 
     /// Gradients of a run that scales its loss: the only values with a handle.
     bool scaled() const;
-    /// What the values on show are multiplied by.
+    /// The factor on the displayed values.
     double scale() const;
     /// Where the handle is; scale() unless it was dragged.
     double draggedScale() const { return dragged_ > 0 ? dragged_ : scale(); }

@@ -77,7 +77,7 @@ private:
         bool group = false;
     };
     void chooseColumns();
-    /// What the filter lets through, in the order of the table.
+    /// Filters and sorts the rows.
     void arrange();
     void makeTops();
     const engine::RunSummary& at(std::size_t shown) const { return (*runs_)[shown_[shown]]; }

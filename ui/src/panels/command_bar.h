@@ -41,7 +41,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    /// What a narrow window goes without, in this order; tooltips tell it all the same.
+    /// Parts that a narrow window leaves out, in this order; tooltips show them all the same.
     enum class Fit { all, shortDevice, noKeys, noCounts };
     void fit();
     void fit(Fit level);

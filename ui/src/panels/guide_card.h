@@ -18,7 +18,7 @@ public:
 
 private:
     void refresh();
-    /// What the figures of the three runs say, or before their end what they will.
+    /// The conclusion from the figures of the three runs, or before their end what to expect.
     QString outcome() const;
 
     Context context_;

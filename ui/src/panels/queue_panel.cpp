@@ -27,7 +27,7 @@ bool hasEnded(const engine::QueuedRun& run) {
     return run.state == engine::QueueState::done || run.state == engine::QueueState::failed;
 }
 
-/// What tells these settings from the defaults.
+/// The settings that differ from the defaults.
 std::string labelOf(const engine::RunConfig& config) {
     std::string label;
     for (const auto& setting : engine::overrides_of(config))

@@ -41,7 +41,7 @@ public:
     /// The same for all cards, whatever they say.
     static int heightFor(bool wide);
     void setWide(bool wide);
-    /// What its second and third figure are called: by the task's metrics and what one sample is.
+    /// Names the second and third figure: by the task's metrics and the name of one sample.
     void setMeasures(const std::vector<engine::Metric>& metrics, const std::string& unit);
     void show(const RunTrack* track, bool baseline);
 

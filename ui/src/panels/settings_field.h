@@ -34,7 +34,7 @@ public:
     /// A list to choose from.
     SettingsField(SettingsModel* model, const QString& path, std::vector<Choice> choices,
                   QWidget* parent = nullptr);
-    /// What fits the field: a check box, a list of the catalog's choices or a line edit.
+    /// The editor for the field: a check box, a list of the catalog's choices or a line edit.
     static SettingsField* forValue(SettingsModel* model, const QString& path, bool withUnit,
                                    QWidget* parent);
 

@@ -19,7 +19,7 @@ public:
     int pageOf(const QTextBlock& block) const;
     /// A heading, or the line above lines that are not wrapped (of code).
     static bool isHeading(const QTextBlock& block);
-    /// What has to stand on the page of a heading; invalid: nothing follows.
+    /// The block that must be on the same page as a heading; invalid: nothing follows.
     static QTextBlock firstBelow(const QTextBlock& heading);
     void print();
 

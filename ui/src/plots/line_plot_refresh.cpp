@@ -1,4 +1,4 @@
-// What a plot takes from the series before each paint.
+// What a plot reads from the series before each paint.
 #include <cmath>
 
 #include "plots/line_plot.h"
@@ -118,7 +118,7 @@ void LinePlot::refreshLabel(const Curve& curve, std::int64_t last) {
     if (end == 0 || curve.name.isEmpty()) return;
     // Half a window: there the curve in front ends.
     const auto window = smooths() ? std::max<std::int64_t>(1, window_ / 2) : 1;
-    // From the start of a bucket: rows of long ago would have to be fetched from the disk.
+    // From the start of a bucket; otherwise old rows would have to be read from the disk.
     std::int64_t begin = std::max<std::int64_t>(0, end - window);
     if (window > curve.data->base()) begin -= begin % curve.data->base();
     Bucket tail = curve.data->total(begin, end);

@@ -11,7 +11,7 @@ namespace ui {
 class Paintable {
 public:
     virtual ~Paintable() = default;
-    /// False while nobody can see it: it then stays due and costs nothing.
+    /// False while it is not visible: it then stays due and costs nothing.
     virtual bool visible() const = 0;
     /// Draws without showing it yet.
     virtual void paintNow() = 0;

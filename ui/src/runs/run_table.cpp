@@ -176,7 +176,7 @@ void RunTable::restore() {
     emit chosenChanged();
 }
 
-/// All at once, then those that were folded: each fold lays the rows out anew.
+/// Expands all, then folds the folded ones: each fold lays the rows out again.
 void RunTable::restoreGroups() {
     expandAll();
     for (int row = 0; row < model_->rowCount(); ++row) {

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What the x axis of all plots counts.
+/// The unit of the x axis of all plots.
 enum class XKind { step, update, epoch, sample, time };
 
 /// Maps between the steps of one run (from 1; 0 is the start) and x values in updates, epochs,
@@ -28,7 +28,7 @@ public:
     /// 0: unknown; an epoch then counts as one step.
     void setStepsPerEpoch(double steps) { stepsPerEpoch_ = steps; }
 
-    /// x of a step. Beyond the last row it goes on at the run's mean rate.
+    /// x of a step. Beyond the last row it continues at the run's mean rate.
     double at(XKind kind, double step) const;
     /// The first step that reaches x, with a fraction; the inverse of at().
     double stepAt(XKind kind, double x) const;

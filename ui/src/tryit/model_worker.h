@@ -17,7 +17,7 @@ class ModelWorker final : public QObject {
     Q_OBJECT
 public:
     enum class Job { open, answer, generate, evaluate };
-    /// What a job has of the window: whether its result is still wanted, and a way to report.
+    /// A job's connection to the window: whether its result is still wanted, and how to report.
     class Ticket {
     public:
         Ticket(Job job, QObject* context);
@@ -48,7 +48,7 @@ public:
     /// answer.
     void ask(Job job, QObject* context, Work work, Failed failed);
     void stop(Job job);
-    /// The next job opens the model anew.
+    /// Makes the next job open the model again.
     void reopen();
 
 private:

@@ -29,7 +29,7 @@ protected:
 
 private:
     QLayout* makeHead();
-    /// Makes the models anew if other runs are on screen, or another checkpoint is chosen.
+    /// Recreates the models if other runs are on screen, or another checkpoint is chosen.
     void refresh();
     void clear();
     /// A checkpoint of a run on screen was saved.

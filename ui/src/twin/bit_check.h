@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What training in lockstep has shown of two settings, bit for bit.
+/// The result of training two settings in lockstep, compared bit for bit.
 struct BitCheck {
     std::int64_t steps = 0;  ///< compared
     std::int64_t step = 0;   ///< of the first difference; 0: there is none

@@ -81,7 +81,7 @@ void TwinBadge::start() {
 
 void TwinBadge::take(const BitCheck& found) {
     timer_.stop();
-    // What was compared until the user stopped it counts, too.
+    // Steps compared before the user stopped it count too.
     found_ = found;
     if (progress_->stop && found.steps == 0) checked_.reset();
     progress_.reset();

@@ -34,9 +34,10 @@ private:
     void refresh();
     void tell(const QString& tone, const QString& text, const QString& tip);
     void tellFound(const BitCheck& found);
-    /// What is checked against itself: the reference of the twin on show, else of the next one.
+    /// The settings to check: the reference of the twin on screen, else of the next one.
     std::optional<engine::RunConfig> config() const;
-    /// What the twin on show says by itself; nothing if its halves differ in their settings.
+    /// The result that the twin on screen shows by itself; nothing if its halves differ in their
+    /// settings.
     std::optional<BitCheck> shown() const;
 
     Context context_;

@@ -27,11 +27,11 @@ public:
     bool any() const { return reader_.has_value() && steps() > 0; }
     /// Why there is none.
     QString emptiness() const;
-    /// What is missing for the losses of both; empty: nothing is.
+    /// What is missing to show both losses; empty: nothing.
     QString lossMissing() const;
     const std::shared_ptr<RunTrack>& reference() const { return reference_; }
     const std::shared_ptr<RunTrack>& other() const { return other_; }
-    /// It is training, so that it can be told to resync.
+    /// Whether it is training, so that a resync can be requested.
     bool live() const;
 
     const engine::TwinDigest& digest() const { return *digest_; }

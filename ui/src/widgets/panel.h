@@ -55,7 +55,7 @@ private:
     bool expandable_ = false;
 };
 
-/// What an empty list will hold, in dim words; from within its paint event.
+/// Paints a dim sentence into an empty list; to be called from its paint event.
 void paintEmpty(QWidget* area, const Theme& theme, const QString& sentence);
 /// A label in the words' dim colour ("dim", "caution", "good", "bad").
 QLabel* makeLabel(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);

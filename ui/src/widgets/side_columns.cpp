@@ -176,7 +176,7 @@ void SideColumns::restoreSizes() {
     for (QSplitter* splitter : shown()) applyShares(splitter);
 }
 
-/// Those of the form that is shown: a splitter loses them with its widgets.
+/// Keeps the sizes of the visible form: a splitter loses them with its widgets.
 void SideColumns::keepSizes() {
     for (QSplitter* splitter : shown()) sizes_[splitter] = splitter->sizes();
 }

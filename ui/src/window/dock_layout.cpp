@@ -20,7 +20,7 @@ constexpr int plenty = 1000;  // more than there is: those that ask for it share
 constexpr int foldedHeight = 190;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
-/// Those that a remembered layout does not have: it is older than they are.
+/// Panels that a stored layout lacks, because it is older.
 std::vector<Panel*> missing(const QByteArray& state, const std::vector<Panel*>& panels) {
     std::vector<Panel*> out;
     for (auto* panel : panels) {
@@ -189,7 +189,7 @@ void DockLayout::unfold() {
 }
 
 void DockLayout::restorePlots(const QByteArray& state) {
-    // Later: the plots have the room that they had then once the window is laid out anew.
+    // Later: once the window is laid out again, the plots get the room that they had.
     const auto restore = [this, state, folded = folded_] {
         if (folded != folded_) return;
         if (expanded_) {

@@ -29,7 +29,7 @@ class XrayModel final : public QObject {
 public:
     explicit XrayModel(const Context& context, QObject* parent = nullptr);
 
-    /// That of the view; of the difference the run's own.
+    /// The trace of the view; in the difference view the run's own.
     const std::optional<engine::Xray>& trace() const;
     const std::optional<engine::Xray>& ownTrace() const { return own_; }
     const std::optional<engine::Xray>& otherTrace() const { return other_; }
