@@ -46,8 +46,7 @@ std::vector<FieldInfo> data_and_model_fields() {
          "weights from the seed.",
          ""},
         {"model.new_head", "New last layer",
-         "Draws the last layer anew where its shapes differ from those in the file, for "
-         "fine-tuning "
+         "Draws the last layer again if its shapes differ from those in the file, for fine-tuning "
          "on other classes.",
          ""},
         {"model.freeze", "Freeze",

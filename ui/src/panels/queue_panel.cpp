@@ -131,7 +131,7 @@ void QueuePanel::refresh() {
     const bool on = context_.queue->isOn();
     start_->setText(on ? tr("Pause queue") : tr("Start queue"));
     start_->setEnabled(on || waiting > 0);
-    start_->setToolTip(on ? tr("The run in flight goes on; no other one begins.")
+    start_->setToolTip(on ? tr("The run in flight continues; no other one starts.")
                           : tr("Trains the waiting runs one after another."));
     add_->setEnabled(context_.settings->errors().empty());
 }

@@ -127,7 +127,7 @@ void TwinBadge::refresh() {
                     tr("checking step %1 of %2").arg(count(progress_->step), count(limits_.steps)),
                     tr("A click ends the check."));
     }
-    if (!own) return tell({}, tr("No check"), tr("Some settings are refused."));
+    if (!own) return tell({}, tr("No check"), tr("Some settings are invalid."));
     if (const auto seen = shown()) return tellFound(*seen);
     if (checked_ == own) return tellFound(found_);
     const QString title = precisionTitle(own->precision);
