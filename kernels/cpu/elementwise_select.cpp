@@ -9,7 +9,7 @@
 namespace kernels::cpu {
 namespace {
 
-/// What two elements are compared as.
+/// The type in which two elements are compared.
 template <class T>
 auto comparable(T v) {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {

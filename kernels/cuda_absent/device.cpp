@@ -9,7 +9,8 @@
 #include "kernels/recurrent_network.h"
 #include "kernels/refusal.h"
 
-/// What is not declared as a kernel: queries have an answer, releases do nothing, the rest throws.
+/// Functions that are not declared as kernels: queries have an answer, releases do nothing, the
+/// rest throws.
 namespace kernels::cuda {
 
 bool built() { return false; }

@@ -1989,7 +1989,7 @@
         <translation>两边都转换为较宽的类型，使 fp32 的一边不损失精度。</translation>
     </message>
     <message>
-        <source>A cast does what it is told; its gradient is cast back to the type that x had.</source>
+        <source>A cast uses the given type; its gradient is cast back to the type of x.</source>
         <translation>类型转换按指定的类型进行；梯度再转换回 x 原来的类型。</translation>
     </message>
     <message>
@@ -2085,7 +2085,7 @@
         <translation>要求类型一致：两边都转换为较宽的类型，使 fp32 的一边不损失精度。</translation>
     </message>
     <message>
-        <source>As layer_norm: its sums of squares want the range and its deviations the digits of fp32.</source>
+        <source>As layer_norm: its sums of squares need the range of fp32 and its deviations the digits.</source>
         <translation>与 layer_norm 相同：平方和需要 fp32 的范围，偏差需要 fp32 的精度。</translation>
     </message>
     <message>
@@ -2513,7 +2513,7 @@
         <translation>嵌入宽度</translation>
     </message>
     <message>
-        <source>Numbers that stand for each id of a table.</source>
+        <source>Length of the vector for each id of a table.</source>
         <translation>表中每个编号的向量所含数的个数。</translation>
     </message>
     <message>
@@ -3633,7 +3633,7 @@
         <translation>嵌入维度</translation>
     </message>
     <message>
-        <source>Numbers that stand for one word.</source>
+        <source>Length of the vector for one word.</source>
         <translation>表示一个词的向量长度。</translation>
     </message>
     <message>
@@ -3713,7 +3713,7 @@
         <translation>宽度</translation>
     </message>
     <message>
-        <source>Numbers that stand for one token throughout the model.</source>
+        <source>Length of the vector for one token throughout the model.</source>
         <translation>模型中表示一个词元的向量长度。</translation>
     </message>
     <message>
@@ -3957,7 +3957,7 @@
         <translation>新的最后一层</translation>
     </message>
     <message>
-        <source>Draws the last layer anew where its shapes differ from those in the file, for fine-tuning on other classes.</source>
+        <source>Draws the last layer again if its shapes differ from those in the file, for fine-tuning on other classes.</source>
         <translation>若最后一层的形状与文件中的不同，则重新初始化这一层，用于在其他类别上微调。</translation>
     </message>
     <message>
@@ -5525,7 +5525,7 @@
         <translation>第 {} 步埋入了故障：{}</translation>
     </message>
     <message>
-        <source>It is there to be found, and spoils the training from that step on.</source>
+        <source>It is there to be found, and breaks the training from that step on.</source>
         <translation>它是供查找的，会从那一步起破坏训练。</translation>
     </message>
     <message>
@@ -5897,7 +5897,7 @@
         <translation>表达式中“{}”的位置不对</translation>
     </message>
     <message>
-        <source>of the run {} a column is wanted, such as {}.loss</source>
+        <source>name a column of the run {}, such as {}.loss</source>
         <translation>需要运行 {} 的某一列，例如 {}.loss</translation>
     </message>
     <message>

@@ -2720,7 +2720,7 @@ started %7</source>
             <translation>开始队列</translation>
         </message>
         <message>
-            <source>The run in flight goes on; no other one begins.</source>
+            <source>The run in flight continues; no other one starts.</source>
             <translation>当前运行继续训练，之后不再开始新的运行。</translation>
         </message>
         <message>
@@ -2892,7 +2892,7 @@ started %7</source>
     <context>
         <name>ui::SweepResults</name>
         <message>
-            <source>Add a sweep to the queue and start it: its results stand here.</source>
+            <source>Add a sweep to the queue and start it: its results appear here.</source>
             <translation>将参数扫描加入队列并开始后，结果显示在这里。</translation>
         </message>
         <message>
@@ -3384,7 +3384,7 @@ started %7</source>
             <translation>正在打开模型…</translation>
         </message>
         <message>
-            <source>Runs with other inputs stand under Evaluate only.</source>
+            <source>Runs with other inputs are listed under Evaluate only.</source>
             <translation>输入类型不同的运行仅列在“评估”中。</translation>
         </message>
         <message>
@@ -3610,7 +3610,7 @@ started %7</source>
         <translation>按对比分组</translation>
     </message>
     <message>
-        <source>Runs of one comparison or sweep stand below a line of their own.</source>
+        <source>Groups the runs of one comparison or sweep below a line of their own.</source>
         <translation>同一次对比或参数扫描的运行归在一行之下。</translation>
     </message>
     <message>
@@ -3638,7 +3638,7 @@ started %7</source>
         <translation>叠加</translation>
     </message>
     <message>
-        <source>Lays the selected runs over one another.</source>
+        <source>Overlays the selected runs.</source>
         <translation>将所选运行的曲线叠加显示。</translation>
     </message>
     <message>
@@ -4306,7 +4306,7 @@ started %7</source>
             <translation>自动重新同步</translation>
         </message>
         <message>
-            <source>Copies the state of the reference over every so many steps</source>
+            <source>Copies the state of the reference over every N steps</source>
             <translation>每隔若干步复制参考运行的状态</translation>
         </message>
         <message>
@@ -5572,7 +5572,7 @@ larger than a term</source>
             <translation>%1 步</translation>
         </message>
         <message>
-            <source>Trains so many steps with the set and so many in FP32, from the start</source>
+            <source>Trains this many steps with the set and as many in FP32, from the start</source>
             <translation>从头用该集合训练这么多步，再用 FP32 训练同样多步</translation>
         </message>
         <message>
@@ -6759,7 +6759,7 @@ larger than a term</source>
             <translation>不能检查</translation>
         </message>
         <message>
-            <source>Some settings are refused.</source>
+            <source>Some settings are invalid.</source>
             <translation>有些设置不被接受。</translation>
         </message>
         <message>

@@ -251,7 +251,7 @@ def main():
         texts += ["", f"Against the fastest of PyTorch in {len(ratios)} configurations: {min(ratios):.2f} to {max(ratios):.2f}, "
                   f"median {statistics.median(ratios):.2f}."]
     if left_out:
-        texts += ["", f"Left out, for want of time: {', '.join(left_out)} (--only)."]
+        texts += ["", f"Left out because time ran out: {', '.join(left_out)} (--only)."]
     print("\n".join(texts[texts.index(""):]))
     if options.out:
         pathlib.Path(options.out).write_text("\n".join(texts) + "\n", encoding="utf-8")

@@ -57,7 +57,7 @@ void expect_judgement(const std::vector<Buffer>& grads) {
     }
 }
 
-/// Values of every class the judge counts, and both sides of every bound.
+/// Values of every class that the gradient check counts, and both sides of every bound.
 Buffer bounds(DType dtype) {
     std::vector<double> values = {0, -0.0, 65504, 65520, -65520, 1e5, 0x1p-149};
     for (double v : {0x1p-25, 0x1p-24, 0x1p-14, 0x1p-14 - 0x1p-25, 65520.0})
@@ -169,8 +169,8 @@ TEST(Unscale, LeavesEveryBitWhenTheFactorIsOne) {
     EXPECT_EQ(found, 1);
 }
 
-/// Tensors of one list on the device; every second one begins in the middle of its memory, aligned
-/// for its elements alone.
+/// Tensors of one list on the device. Every second one starts in the middle of its memory, aligned
+/// only for its elements.
 class DeviceList {
 public:
     explicit DeviceList(const std::vector<Buffer>& host) {
@@ -214,7 +214,7 @@ private:
     std::vector<std::int64_t> starts_;
 };
 
-/// Both sides of every bound that the judge counts.
+/// Both sides of every bound of the gradient check.
 Buffer twin_bounds(DType dtype) {
     std::vector<double> values = {0, -0.0, 65504, 65520, -65520, 1e5, 0x1p-149, 0x1p-200, 1e300};
     for (double v : {0x1p-25, 0x1p-24, 0x1p-14, 0x1p-14 - 0x1p-25, 65520.0})

@@ -30,8 +30,8 @@ void count_plan();
 /// Those of convolutions and attention that there are, and descriptions of recurrent networks.
 std::int64_t plans_alive();
 
-/// The next plans of convolutions and attention, so many, cannot be made, and this is said; those
-/// of recurrent networks find no memory.
+/// Lets the next `times` plans of convolutions and attention fail, with this text; those of
+/// recurrent networks find no memory.
 void fail_plans(const std::string& text, int times);
 /// That of the plan about to be made; empty: it can be.
 std::string plan_problem();

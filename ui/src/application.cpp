@@ -158,7 +158,7 @@ void Application::openWindow() {
     }
     window_ = std::make_unique<MainWindow>(context_);
     connect(window_.get(), &MainWindow::runsFolderWanted, this, &Application::chooseRunsFolder);
-    // A first start on a small screen: nothing of the window lies beyond its edge.
+    // On a small screen at the first start, keeps the window within the screen.
     const QSize room = window_->screen()->availableSize();
     const bool fits =
         window_->width() <= room.width() && window_->height() + titleBar <= room.height();

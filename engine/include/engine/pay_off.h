@@ -14,7 +14,7 @@ namespace engine {
 
 /// Whether mixed precision makes training faster on this machine, and why or why not.
 
-/// What the time of a step goes to, in milliseconds. They add up to the step.
+/// The parts of a step's time, in milliseconds. They add up to the step.
 struct StepParts {
     double products = 0;  ///< matrix products and convolutions, but for the short ones
     double memory = 0;    ///< operations that mostly read and write

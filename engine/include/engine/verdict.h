@@ -20,7 +20,7 @@ struct RunFigures {
     std::string title = {};   ///< what the verdict calls it; empty: the precision's title
     std::string device = {};  ///< "cpu", "cuda:0"
     bool ended = false;
-    /// The primary one of the task; an empty key: it has none, and verdicts go by the loss alone.
+    /// The task's primary metric; an empty key: it has none, and verdicts use the loss alone.
     Metric metric = classification_metrics().front();
     std::string unit = "samples";  ///< what one sample is called
 };

@@ -7,7 +7,7 @@ namespace {
 const OpInfo operand_info{"attention_operand", CastPolicy::none, "attention_operand(x)", 2,
                           "It is in the op's type already."};
 
-/// x as a place of its own in the graph, at which a pass backwards may stop.
+/// x as a node of its own in the graph, at which a backward pass may stop.
 Tensor stop_at(const Tensor& x) {
     return record(operand_info, {x}, x.detach(), {},
                   [](const Tensor& dx, const Saved&) { return dx; });

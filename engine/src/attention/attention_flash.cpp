@@ -18,8 +18,8 @@ TensorList run(const OpArguments& args) {
                                               detail::attention_options(args));
 }
 
-/// PyTorch's kernel takes these shapes. A causal mask over another number of keys than queries is
-/// none of them: its kernels put the diagonal at other ends.
+/// Checks that PyTorch's kernel takes these shapes. It takes no causal mask over another number of
+/// keys than queries: its implementations align the diagonal differently there.
 void check(const OpInfo& info, const Tensor& q, const Tensor& k, const Tensor& v,
            const AttentionOptions& options) {
     one_type(info, {q, k, v});

@@ -32,10 +32,10 @@ bool has_rows(const Tensor& x) {
 
 bool is_cuda(const Tensor& x) { return x.device().kind == Device::Kind::cuda; }
 
-/// Heads within each position, as they come from one product and go to the next.
+/// Whether the heads of one position are contiguous, as in the operands and results of one product.
 bool by_position(const Tensor& x) { return x.strides()[1] < x.strides()[2]; }
 
-/// Of a dense tensor of this shape (N, H, rows, size) in x's order of heads and positions.
+/// The strides of a dense tensor of shape (N, H, rows, size) in x's order of heads and positions.
 AttentionStrides dense_strides(const Shape& shape, const Tensor& x) {
     const std::int64_t heads = shape[1], rows = shape[2], size = shape[3];
     if (by_position(x)) return {rows * heads * size, size, heads * size};
@@ -82,7 +82,7 @@ Attention describe_forward(const Tensor& q, const Tensor& k, const Tensor& v, co
     return a;
 }
 
-/// With gradients in their operands' orders.
+/// The description of the backward pass; gradients have the strides of their operands.
 Attention describe_backward(Attention a, const Tensor& q, const Tensor& k, const Tensor& v,
                             const Tensor& dy) {
     a.pass = AttentionPass::backward;
@@ -108,7 +108,7 @@ const OpInfo backward_info{"attention_backward", CastPolicy::none,
                            "attention_backward(dy, q, k, v, y, logsumexp)", 0,
                            "Its inputs have the forward op's types."};
 
-/// Gradients of q, k and v by the kernel; none if it has none for a gradient that lies as dy does.
+/// Gradients of q, k and v by the kernel; empty if there is none for dy's strides.
 TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options) {
     const DeviceScope here(dy0.device());
     const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]);
@@ -180,13 +180,14 @@ TensorList gradients(const Tensor& dy, const Saved& saved, const AttentionOption
 
 }  // namespace
 
-/// On CUDA what the kernels of every card ask for; the rest is the library's word on a description.
+/// On CUDA: requirements of the kernels on every card; the library decides on the rest by the
+/// description.
 bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
                   const AttentionOptions& options) {
     if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
     if (!is_cuda(q)) return q.dtype() != DType::f64 && !options.enable_gqa;
     if (!is_low(q.dtype())) return false;
-    // Masks of dropout come from the counter, the same on every device (D7).
+    // Dropout masks are ours and counter-based, the same on every device (D7).
     if (options.dropout_p > 0) return false;
     // A kernel may look for the largest score before it is scaled.
     const double scale = options.scale.value_or(1);

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-/// What one device's libraries hold, and the books that it stands in.
+/// The scratch of one device's libraries, and the accounts that it is part of.
 struct Scratch {
     std::int64_t bytes = 0;
     std::vector<std::weak_ptr<MemoryBooks>> books;
@@ -50,8 +50,8 @@ void give(void* data, std::size_t bytes, int device) {
 }  // namespace
 
 void use_cache_for_library_scratch() {
-    // The first scratch that is asked for can make the first cache, which calls this with the
-    // scratch's lock held.
+    // The first request for scratch can create the first cache, whose constructor calls this while
+    // the scratch's lock is held.
     static std::once_flag once;
     std::call_once(once, [] {
         kernels::cuda::set_memory_giver([](int device) {

@@ -52,7 +52,7 @@ CudaCaches& cuda_caches() {
     return *all;
 }
 
-/// Those that there are now, to be asked without the lock: none ever goes.
+/// The present caches, to be used without the lock: a cache is never destroyed.
 std::vector<MemoryCache*> all_cuda_caches() {
     CudaCaches& all = cuda_caches();
     const std::lock_guard lock(all.mutex);
@@ -127,8 +127,8 @@ void* MemoryCache::take(std::size_t size) {
     return data;
 }
 
-/// Linux promises memory that it does not have and ends the process that touches it. So what does
-/// not fit beside the blocks that there are is refused here, where the caller can still act on it.
+/// Linux overcommits memory and kills the process that touches it. So an allocation that does not
+/// fit beside the present blocks fails here, where the caller can still act on it.
 void* MemoryCache::take_from_system(std::size_t size) {
     const std::size_t limit = limit_;
     const std::size_t before = held_.fetch_add(size);

@@ -27,7 +27,7 @@ void note_largest(ChainLink& link, const Tensor& tensor, double largest) {
     link.largest = largest;
 }
 
-/// As it is now, whatever writes into it later.
+/// A snapshot on the host; later writes do not change it.
 Tensor host_copy(const Tensor& x) {
     const Tensor values = stored_values(x).detach();
     const Tensor out = Tensor::empty(values.shape(), values.dtype(), values.device());
@@ -79,8 +79,8 @@ std::size_t NonfiniteTrace::add(BadTensor what, const Tensor& tensor,
     return index;
 }
 
-/// What a non-finite tensor was found as. Copies that operations make for themselves are not
-/// recorded: one of those is taken for the newest non-finite tensor of its shape.
+/// The recorded non-finite tensor that this one is. Copies that operations make internally are not
+/// recorded; such a copy is taken for the newest non-finite tensor of its shape.
 std::optional<std::size_t> NonfiniteTrace::source_of(const Tensor& tensor) const {
     const auto known = of_storage_.find(stored_values(tensor).impl()->storage);
     if (known != of_storage_.end()) return known->second;
@@ -321,9 +321,9 @@ std::vector<BadTensor> NonfiniteTrace::of_stage(SkipStage stage) const {
     return out;
 }
 
-/// Marks what `from` was computed from. `reached` holds what the walks before have marked; without
-/// `through_swallowed` a tensor of the forward pass that none of them has is left out where the
-/// operation read another non-finite one.
+/// Marks in `reached` all tensors that `from` was computed from. Earlier walks may have marked
+/// some. Without `through_swallowed`, skips tensors of the forward pass that the forward pass
+/// itself had absorbed, if the operation also read another non-finite one.
 void NonfiniteTrace::walk_back(std::size_t from, bool through_swallowed,
                                std::vector<bool>& reached) const {
     const std::vector<bool> forward = reached;

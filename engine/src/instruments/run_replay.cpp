@@ -134,7 +134,7 @@ struct RunReplay::Impl {
 
     std::int64_t remaining() { return step - 1 - loop.trainer().steps(); }
 
-    /// What follows from an evaluation is the plateau's rate alone.
+    /// The plateau's rate is the only state that depends on an evaluation.
     void evaluate_if_due() {
         if (!has_plateau || !loop.at_epoch_end()) return;
         loop.begin_evaluation();

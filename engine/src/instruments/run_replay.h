@@ -27,11 +27,11 @@ public:
 
     /// Steps still to be computed.
     std::int64_t remaining() const;
-    /// Computes one of them; false if none is left. Throws Error.
+    /// Computes one more step; false if none is left. Throws Error.
     bool advance();
     /// The state after the steps computed so far.
     TrainingState state();
-    /// The step, once none is left before it.
+    /// The requested step, once all steps before it are computed.
     StepCapsule capsule();
 
 private:

@@ -19,7 +19,7 @@ namespace {
 const Device gpu{Device::Kind::cuda, 0};
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Work of the GPU that goes on until it is told to end, or for 20 s.
+/// Work of the GPU that runs until it is stopped, or for 20 s.
 class LongWork {
 public:
     LongWork() {

@@ -82,7 +82,7 @@ TEST(Refusals, AValueBeyondWhatANoteHoldsIsToldAsSuch) {
 TEST(Refusals, BeyondTheLastRuleANoteSaysNoMoreThanThatThereWasAValue) {
     const auto said =
         refusal_in(std::uint64_t{kernels::most_refusal_rules} << kernels::refused_value_bits);
-    EXPECT_STREQ(said.value().what(), "an operation was given a value that it refuses");
+    EXPECT_STREQ(said.value().what(), "an operation received an out-of-range value");
     EXPECT_FALSE(refusal_in(0).has_value());
 }
 

@@ -78,7 +78,7 @@ TEST_F(TwinTest, OfOnePrecisionWithItselfIsBitwiseIdentical) {
     }
 }
 
-/// The window takes the record when it hears of the start, while the halves are still joining.
+/// The window opens the record on the start event, while the halves are still joining.
 TEST_F(TwinTest, TheRecordIsThereWithTheStartOfItsRun) {
     SessionOptions options;
     options.twin = std::make_shared<Twin>();

@@ -9,7 +9,7 @@
 #include "kernels/described_devices.h"
 
 // The graphs of all convolutions, with the real cuDNN and without a device: it validates them, and
-// plans them for devices of which only the properties are given.
+// plans them for devices described by their properties.
 namespace kernels::test {
 namespace {
 

@@ -78,7 +78,7 @@ TEST(PlanComplaint, HasTheLineThatCounts) {
 
 int given_back = 0;
 
-/// A cache whose library says what it is told to.
+/// A cache whose library fails as a test sets it.
 class PlanCache : public ::testing::Test {
 protected:
     PlanCache() {

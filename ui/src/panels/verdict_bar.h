@@ -9,8 +9,8 @@
 
 namespace ui {
 
-/// The engine's verdict on each run against the first one, a line each with its evidence a click
-/// away. Its height follows from the number of runs and never from the words.
+/// The engine's verdict on each run compared with the first one, a line each, with its evidence a
+/// click away. Its height depends on the number of runs, never on the text.
 class VerdictBar final : public QFrame {
     Q_OBJECT
 public:

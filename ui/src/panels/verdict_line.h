@@ -8,7 +8,7 @@ namespace ui {
 
 class ElidedLabel;
 
-/// What a line of the verdict bar says.
+/// The texts of a line of the verdict bar.
 struct VerdictText {
     QString icon;
     QColor color;

@@ -103,7 +103,7 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
         const double value = valueOf(link, f32_);
-        // What is finite above the limit is held in FP32.
+        // A finite value above the limit is held in FP32.
         const bool over = !std::isfinite(valueOf(link, false));
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
         const double left = plot().left() + static_cast<double>(i) * step;

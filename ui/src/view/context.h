@@ -12,7 +12,7 @@ class RunHistory;
 class SettingsModel;
 class Theme;
 
-/// What panels are given: the objects that outlive the window. Owned by Application.
+/// The objects that outlive the window, passed to panels. Owned by Application.
 struct Context {
     Theme* theme = nullptr;
     Language* language = nullptr;

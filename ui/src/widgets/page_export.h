@@ -15,8 +15,8 @@ struct PageExport {
     std::function<void(const QString& sentence)> failed;
 };
 
-/// Asks for a file and writes the figures as CSV, or the plots as PNG or SVG, by its ending. Does
-/// nothing if the user cancels.
+/// Asks for a file and writes the figures as CSV, or the plots as PNG or SVG, depending on its
+/// ending. Does nothing if the user cancels.
 void exportPage(QWidget* parent, const PageExport& page);
 /// The same without asking. False if the file cannot be written or has another ending.
 bool writePage(const PageExport& page, const QString& file);
