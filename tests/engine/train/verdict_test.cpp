@@ -267,5 +267,17 @@ TEST(Verdict, UsesTheSpreadOverStepsInRegression) {
     EXPECT_THAT(judge(baseline, other).details(), HasSubstr("step-to-step noise"));
 }
 
+TEST(Verdict, SaysOfAMixedRunWhetherItPays) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
+    const Verdict pays = judge(figures("fp32", a), figures("amp-fp16", b));
+    EXPECT_EQ(pays.pay_off.str(), "AMP FP16 pays: a step takes 1.00 ms in place of 2.00 ms.");
+    EXPECT_TRUE(pays.pay_off_explained);
+    EXPECT_THAT(pays.details(), HasSubstr(pays.pay_off.str()));
+    const Verdict not_faster = judge(figures("fp32", b), figures("amp-fp16", a));
+    EXPECT_THAT(not_faster.details(), HasSubstr("AMP FP16 does not pay (0.500 times"));
+    EXPECT_FALSE(not_faster.pay_off_explained) << "these records have no parts of steps";
+    EXPECT_TRUE(judge(figures("fp32", a), figures("fp32", b)).pay_off.empty());
+}
+
 }  // namespace
 }  // namespace engine
