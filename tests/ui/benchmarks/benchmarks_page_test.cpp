@@ -132,8 +132,8 @@ TEST_F(BenchmarksPageTest, ExportsTheTableAndThePictureWithoutItsLinks) {
     }
     for (const char* preset : {"fp32", "amp-fp16", "amp-bf16"})
         EXPECT_TRUE(colors.contains(theme.precision(preset).rgb())) << preset;
-    for (const auto* link : what.plots->findChildren<QToolButton*>())
-        EXPECT_NE(link->text(), u"figures"_s);
+    for (const auto* each : what.plots->findChildren<QToolButton*>())
+        EXPECT_NE(each->text(), u"figures"_s);
 }
 
 TEST_F(BenchmarksPageTest, FitsANarrowWindow) {
