@@ -8,7 +8,8 @@ namespace {
 
 std::string number(const char* format, double value) { return number_text(format, value); }
 std::string megabytes(std::int64_t bytes) {
-    return number("%.0f", static_cast<double>(bytes) * 1e-6);
+    const double value = static_cast<double>(bytes) * 1e-6;
+    return number(value < 10 ? "%.2g" : "%.0f", value);
 }
 
 /// Limit of the largest batches, which all rows of a measurement have in common; 0: none searched.

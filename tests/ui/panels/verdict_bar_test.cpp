@@ -1,5 +1,6 @@
 #include "panels/verdict_bar.h"
 
+#include <QSettings>
 #include <QToolButton>
 
 #include "benchmarks/benchmarks_page.h"
@@ -23,6 +24,8 @@ engine::RunConfig tiny() {
 }
 
 struct VerdictBarTest : WindowFixture {
+    ~VerdictBarTest() override { QSettings().clear(); }  // of the page that was shown last
+
     void compare() {
         settings.load(tiny(), {u"fp32"_s, u"amp-fp16"_s});
         commands.compare();

@@ -6,13 +6,14 @@ namespace ui {
 
 namespace {
 
-constexpr double names = 96, between = 16, beside = 6, labels = 118, shortest = 24;
+constexpr double names = 96, between = 16, beside = 6, labels = 118;
+constexpr double shortest = 24, longest = 360;  // bars
 
 }  // namespace
 
 BarColumns barColumns(int width) {
     BarColumns out{names, {}};
-    const double each = (width - names - 3 * between) / 3;
+    const double each = std::min((width - names - 3 * between) / 3, longest + beside + labels);
     double left = names + between;
     for (auto& column : out.columns) {
         const double bar = std::max(shortest, each - labels - beside);

@@ -21,6 +21,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr int boxIndent = 5;  // of a check box's square
+
 /// Precisions that store or compute in 16 bits.
 QStringList lowPresets() {
     QStringList presets;
@@ -35,6 +37,7 @@ QStringList lowPresets() {
 QLabel* heading(const QString& text, QWidget* parent) {
     auto* label = makeLabel(text, "dim", parent);
     label->setFont(Theme::caption());
+    label->setIndent(boxIndent);
     return label;
 }
 
@@ -46,8 +49,7 @@ BenchmarkChoice::BenchmarkChoice(Benchmarks* benchmarks, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(card_);
     makeHead();
-    card_->addBody(makeModels(), 1);
-    card_->addBody(makeRest());
+    card_->addBody(makeList(), 1);
     connect(benchmarks_, &Benchmarks::changed, this, &BenchmarkChoice::refresh);
     refresh();
 }
@@ -63,7 +65,7 @@ void BenchmarkChoice::makeHead() {
     card_->addToHead(none);
 }
 
-QWidget* BenchmarkChoice::makeModels() {
+QWidget* BenchmarkChoice::makeList() {
     auto* area = new QScrollArea(this);
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);
@@ -71,9 +73,14 @@ QWidget* BenchmarkChoice::makeModels() {
     area->setFocusPolicy(Qt::NoFocus);
     auto* list = new QWidget(area);
     list->setObjectName(u"sections"_s);
-    models_ = new QVBoxLayout(list);
-    models_->setContentsMargins(size::inside - 3, 0, size::gap, size::gap);
+    auto* column = new QVBoxLayout(list);
+    column->setContentsMargins(size::inside - 3, 0, size::gap, size::gap);
+    column->setSpacing(size::gap);
+    models_ = new QVBoxLayout;
     models_->setSpacing(0);
+    column->addLayout(models_);
+    column->addWidget(makeRest());
+    column->addStretch();
     area->setWidget(list);
     return area;
 }
@@ -81,7 +88,7 @@ QWidget* BenchmarkChoice::makeModels() {
 QWidget* BenchmarkChoice::makeRest() {
     auto* rest = new QWidget(this);
     auto* column = new QVBoxLayout(rest);
-    column->setContentsMargins(size::inside - 3, 0, size::gap, size::grid);
+    column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     auto* rule = new QFrame(rest);
     rule->setObjectName(u"rule"_s);
@@ -144,7 +151,6 @@ void BenchmarkChoice::rebuildModels() {
         modelBoxes_.push_back(box);
         models_->addWidget(box);
     }
-    models_->addStretch();
 }
 
 void BenchmarkChoice::refresh() {

@@ -20,7 +20,7 @@ public:
 
 private:
     void makeHead();
-    QWidget* makeModels();
+    QWidget* makeList();
     QWidget* makeRest();
     void addPrecision(QVBoxLayout* column, const QString& preset);
     void chooseAll(bool chosen);

@@ -1,7 +1,6 @@
 #include "benchmarks/benchmark_view.h"
 
 #include <QLabel>
-#include <QLocale>
 #include <QToolButton>
 #include <algorithm>
 
@@ -19,6 +18,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr double iconScale = 2.0;
+constexpr int linkBorder = 2;
 
 /// The limit that all of them have in common; 0: there are several, or none.
 std::int64_t batchMemory(const std::vector<BenchmarkResult>& results) {
@@ -69,10 +69,9 @@ void BenchmarkView::addModel(const BenchmarkResult& first) {
     auto* title = makeLabel(payOffTitle(first.settings), nullptr, body_);
     title->setFont(Theme::bold());
     title->setTextFormat(Qt::PlainText);
-    auto* where =
-        makeLabel(tr("%1, measured %2")
-                      .arg(first.machine, QLocale().toString(first.when, QLocale::ShortFormat)),
-                  "dim", body_);
+    auto* where = makeLabel(
+        tr("%1, measured %2").arg(first.machine, first.when.toString(u"yyyy-MM-dd HH:mm"_s)), "dim",
+        body_);
     where->setFont(Theme::caption());
     where->setTextFormat(Qt::PlainText);
     row->addWidget(title);
@@ -101,6 +100,9 @@ QLayout* BenchmarkView::makeSentence(const engine::PayOff& row) {
     sentence->setObjectName(u"sentence"_s);
     sentence->setTextFormat(Qt::PlainText);
     sentence->setWordWrap(true);
+    sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    // The link has a border, which shows where the focus is.
+    for (QLabel* each : {mark, sentence}) each->setContentsMargins(0, linkBorder, 0, 0);
     line->addWidget(mark, 0, Qt::AlignTop);
     line->addWidget(sentence, 1);
     if (medium_ == Medium::paper) return line;

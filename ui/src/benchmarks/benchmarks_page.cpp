@@ -23,7 +23,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int choiceWidth = 248;
+constexpr int choiceWidth = 304;  // the longest title of a model and a scroll bar
 constexpr int progressWidth = 160;
 constexpr int pictureWidth = 1180;
 constexpr int thousand = 1000;  // of the progress bar
