@@ -5,6 +5,38 @@
 <context>
     <name>engine</name>
     <message>
+        <source>{} pays: a step takes {} ms in place of {} ms.</source>
+        <translation>{} 有收益：一步用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} pays: forward and backward pass take {} ms in place of {} ms, and the whole step {} ms in place of {} ms.</source>
+        <translation>{} 有收益：前向和反向用时 {} 毫秒，原为 {} 毫秒；整步用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed).</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): {} % of its step is spent waiting for data, which no precision makes faster.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：其步时间的 {} % 在等待数据，换任何精度都不会更快。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): forward and backward pass take {} ms in place of {} ms.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：前向和反向用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>A step in ms, against FP32: data {} and {}, forward {} and {}, backward {} and {}, optimizer {} and {}.</source>
+        <translation>一步的各部分（毫秒，后者为 FP32）：数据 {} 和 {}，前向 {} 和 {}，反向 {} 和 {}，优化器 {} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Too early to say whether {} pays: it trains {} to {} times as fast as FP32 (95 % interval).</source>
+        <translation>尚不能断定 {} 是否有收益：速度为 FP32 的 {} 到 {} 倍（95 % 区间）。</translation>
+    </message>
+    <message>
+        <source>These settings cannot run in any of the precisions.</source>
+        <translation>这些设置在所选的任何精度下都无法运行。</translation>
+    </message>
+    <message>
         <source>{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 step and take {} ms in place of {} ms.</source>
         <translation>{} 的训练速度是 FP32 的 {} 倍：矩阵乘法和卷积占 FP32 步的 {} %，现在用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>

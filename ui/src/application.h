@@ -9,6 +9,7 @@
 
 namespace ui {
 
+class Benchmarks;
 class MainWindow;
 class View;
 class SettingsMemory;
@@ -59,6 +60,7 @@ private:
     std::unique_ptr<PaintScheduler> scheduler_;
     std::unique_ptr<QueueRunner> queue_;
     std::unique_ptr<RunHistory> history_;
+    std::unique_ptr<Benchmarks> benchmarks_;
     std::unique_ptr<View> view_;
     std::unique_ptr<MainWindow> window_;
     TurnLog turns_;

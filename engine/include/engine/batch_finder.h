@@ -22,6 +22,9 @@ struct BatchTrial {
 
 struct FindBatchOptions {
     std::int64_t memory = 0;  ///< bytes of device memory that the run may take; 0: all that is free
+    /// A batch may be larger than the training part: trials run on random data, and only the memory
+    /// is the limit.
+    bool beyond_data = false;
     /// Asked before each trial; false ends the search. May be null.
     std::function<bool(std::int64_t batch_size)> before;
     std::function<void(const BatchTrial&)> after;  ///< may be null

@@ -33,6 +33,12 @@ struct Verdict {
     Message headline;                    ///< "No measurable difference."
     std::vector<Message> cost = {};      ///< parts of a sentence: "16 % slower", "38 % less memory"
     std::vector<Message> evidence = {};  ///< sentences: how far apart, how noisy, how fast
+    /// Whether the second run's precision pays beside FP32, and why or why not; one of the
+    /// evidence. Empty: not known, or the runs are no such pair.
+    Message pay_off = {};
+    /// `pay_off` has the reason. Otherwise the runs have recorded too little for one, and
+    /// measure_pay_off() finds it.
+    bool pay_off_explained = true;
 
     /// The cost as a sentence, then the evidence, in English; empty if there is neither.
     std::string details() const;

@@ -22,8 +22,9 @@ struct PageEntry {
     bool takesWholeWidth = false;  ///< the settings are hidden while it is shown
     bool startsRailed = false;     ///< the settings are a rail until the user opens them there
 };
-/// The pages of every window, in the order of their tabs and of Ctrl+1, Ctrl+2 ... The first is
-/// Training, which has the plots and the right column. A new page is one line in registry.cpp.
+/// The pages of every window, in the order of their tabs and of Ctrl+1 to Ctrl+9 and Ctrl+0. The
+/// first is Training, which has the plots and the right column. A new page is one line in
+/// registry.cpp.
 std::vector<PageEntry> pageEntries();
 
 }  // namespace ui

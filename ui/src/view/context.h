@@ -2,6 +2,7 @@
 
 namespace ui {
 
+class Benchmarks;
 class Commands;
 class EventFeed;
 class Language;
@@ -23,6 +24,7 @@ struct Context {
     PaintScheduler* scheduler = nullptr;
     QueueRunner* queue = nullptr;
     RunHistory* history = nullptr;
+    Benchmarks* benchmarks = nullptr;
 };
 
 }  // namespace ui
