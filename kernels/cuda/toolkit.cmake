@@ -94,7 +94,7 @@ macro(cuda_enable)
   endif()
   # Assertions stay, as in the C++ half; the device's code keeps its line numbers for the sanitizer.
   set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O2 -Xcompiler=-g1 -lineinfo" CACHE STRING "nvcc in RelWithDebInfo")
-  set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+  set(CMAKE_CUDA_VISIBILITY_PRESET ${halftone_visibility})
   enable_language(CUDA)
   # CUDA sources take the C++ standard of the project, 20, of which CMake 3.25.1 does not know that nvcc speaks it.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)

@@ -454,6 +454,10 @@ pack() {
 }
 
 self=tests/gpu/$(basename "$0")
+if [[ ${1:-} == --programs ]]; then  # for installer/gpu_kit.sh
+    printf '%s\n' "${kernel_tests[@]/%/$simulated}" "${engine_tests[@]/%/$simulated}" "${other_tests[@]/%/$simulated}"
+    exit
+fi
 if [[ ${1:-} == --inside ]]; then
     shift
     "$@"
