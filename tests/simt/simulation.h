@@ -83,6 +83,9 @@ int use_device();
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
+/// What the device is lost to.
+std::string fault_text();
+
 /// Before each call of CUDA's: throws DeviceError once the device is lost, and loses it where a
 /// test wants that.
 void check(const std::string& call);

@@ -28,7 +28,8 @@ public:
     /// Keeps it for the next.
     void give(void* data, std::size_t size);
     /// Gives what is kept back to the device, which a GPU does when all of its work is done;
-    /// returns its bytes. Blocks can be had and given meanwhile.
+    /// returns its bytes. Nothing goes back while a step is recorded there, which such a wait would
+    /// end. Blocks can be had and given meanwhile.
     std::size_t release();
 
     /// Bytes of all blocks but those that are kept.

@@ -24,6 +24,9 @@ void begin_capture(Stream stream);
 /// Whether the calling thread's work for the stream is being recorded. What the host tells a kernel
 /// anew in each step must then not be given to it: a replay would repeat it.
 bool capturing(Stream stream);
+/// Whether some thread's work for some stream of the device is being recorded. Memory is not to be
+/// given back to the driver then: it would wait for the device, which ends a recording.
+bool recording(int device) noexcept;
 /// The work since begin_capture, with all that its launches need of the device. Throws DeviceError
 /// if something in it cannot be recorded, OutOfMemory if the device has no memory for it; the
 /// capture is over either way.
