@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # gpu_kit.sh [FOLDER]: on a machine without a GPU, builds what tests/gpu/run.sh needs on one that has it: two archives of at
 # most 60 MiB in FOLDER (default: build/gpu-kit), halftone-gpu.tar.gz with the programs and halftone-gpu-data.tar.gz with
-# Fashion-MNIST and 5,000 pictures of CIFAR-100. Unpacked into one folder they run on any x86-64 Linux of glibc 2.36 or newer
-# with an NVIDIA driver, without network, compiler or packages: tests/gpu/run.sh first. cuBLASLt and cuDNN come from a toolkit
-# there or from Python's wheels; PyTorch, where there is one, is what the comparisons need.
+# Fashion-MNIST, 5,000 pictures of CIFAR-100 and WikiText-2. Unpacked into one folder they run on any x86-64 Linux of glibc
+# 2.36 or newer with an NVIDIA driver, without network, compiler or packages: tests/gpu/run.sh first. cuBLASLt and cuDNN come
+# from a toolkit there or from Python's wheels; PyTorch, where there is one, is what the comparisons need.
 #
 # The programs share the kernels and the engine, compiled for compute capability 9.0 alone, and bring the libraries that they
 # need but glibc's.
@@ -98,6 +98,7 @@ if [[ -d $data/fashion-mnist && -d $data/cifar100-15k ]]; then
     cp --no-preserve=mode "$data"/cifar100-15k/*_label_names.txt "$stage/data/data/cifar100-5k/"
     cut_pictures "$data/cifar100-15k/train.bin.gz" "$stage/data/data/cifar100-5k/train.bin.gz" 5000
     cut_pictures "$data/cifar100-15k/test.bin.gz" "$stage/data/data/cifar100-5k/test.bin.gz" 1000
+    if [[ -d $data/wikitext-2 ]]; then cp -r --no-preserve=mode "$data/wikitext-2" "$stage/data/data/"; fi
     pack "$stage/data" halftone-gpu-data
 else
     echo "no data sets in $data: no archive of data"
