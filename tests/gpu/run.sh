@@ -156,7 +156,8 @@ count() {  # completed|skipped XML
     echo "${found:-0}"
 }
 
-# PROGRAM FILTER: a line for each suite of it, "SUITE TEST:TEST...".
+# PROGRAM FILTER: a line for each suite of it, "SUITE TEST:TEST..."; "SUITE SUITE.*" where that is more than an argument may
+# be.
 suites_of() {
     "$programs/tests/$1$simulated" --gtest_list_tests --gtest_filter="$2" 2> /dev/null | awk '
         /^[^ ].*\.( |$)/ {suite = $1; next}
@@ -164,7 +165,11 @@ suites_of() {
             if (!(suite in tests)) order[++count] = suite
             tests[suite] = tests[suite] (tests[suite] == "" ? "" : ":") suite $1
         }
-        END {for (i = 1; i <= count; ++i) print substr(order[i], 1, length(order[i]) - 1), tests[order[i]]}'
+        END {
+            for (i = 1; i <= count; ++i)
+                print substr(order[i], 1, length(order[i]) - 1),
+                    length(tests[order[i]]) < 100000 ? tests[order[i]] : order[i] "*"
+        }'
 }
 
 # "KIND|PROGRAM|SUITE|TESTS|COMMAND": runs them by the command, unless they have passed; what is cut off by the end of this
