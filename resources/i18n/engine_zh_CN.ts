@@ -1925,6 +1925,14 @@
         <translation>请把精度设为 fp32、amp-fp16 或 amp-bf16。</translation>
     </message>
     <message>
+        <source>Set the precision to fp32 or amp-fp16.</source>
+        <translation>请把精度设为 fp32 或 amp-fp16。</translation>
+    </message>
+    <message>
+        <source>BF16 needs an NVIDIA Ampere or newer GPU: on a {} card it would be computed in plain loops, which take seconds a step.</source>
+        <translation>BF16 需要 Ampere 或更新的 NVIDIA GPU：在 {} 显卡上只能用普通循环计算，每步要花好几秒。</translation>
+    </message>
+    <message>
         <source>There is no device called {}; there are cpu, cuda and cuda:N.</source>
         <translation>没有名为 {} 的设备；可用的是 cpu、cuda 和 cuda:N。</translation>
     </message>
@@ -1953,8 +1961,8 @@
         <translation>第一代 Tensor Core，只支持 fp16。CUDA 13 已不再支持。</translation>
     </message>
     <message>
-        <source>Tensor Cores for fp16, so AMP FP16 pays; bf16 is converted and saves memory only. GTX 16 cards have no Tensor Cores.</source>
-        <translation>有 fp16 的 Tensor Core，因此 AMP FP16 划算；bf16 需要转换，只节省内存。GTX 16 系列没有 Tensor Core。</translation>
+        <source>Tensor Cores for fp16, so AMP FP16 pays; no libraries for bf16, which is refused. GTX 16 cards have no Tensor Cores.</source>
+        <translation>有 fp16 的 Tensor Core，因此 AMP FP16 划算；没有支持 bf16 的库，因此会拒绝 bf16。GTX 16 系列没有 Tensor Core。</translation>
     </message>
     <message>
         <source>Tensor Cores for fp16, bf16 and TF32.</source>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -11,6 +12,7 @@ struct LibrarySettings {
     bool convolution = true;    ///< convolutions run
     bool convolution_bias = true;
     bool convolution_wide = true;      ///< sums of 16 bits are stored in f32
+    std::size_t convolution_scratch = 1000;  ///< of the first engine; the second's is 1000
     bool attention = true;             ///< its fused kernels run
     bool attention_backward = true;    ///< the gradient's too
     bool recurrent = true;             ///< recurrent networks are planned

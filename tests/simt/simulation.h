@@ -83,6 +83,9 @@ int use_device();
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
+/// The fault that the device is lost to.
+std::string fault_text();
+
 /// Called before each CUDA call. Throws DeviceError if the device is lost, and loses it if a test
 /// requested that.
 void check(const std::string& call);

@@ -6,7 +6,7 @@
 #include "kernels/device_error.h"
 
 /// The scratch of the GPU's libraries (matrix products, convolutions): one for all runs of a
-/// device, kept until the process ends.
+/// device, kept as long as there is one.
 namespace engine {
 
 /// From now on, library scratch comes from the devices' caches. So it counts against the memory
@@ -14,10 +14,21 @@ namespace engine {
 /// library has no memory of its own for a plan.
 void use_cache_for_library_scratch();
 
-/// From now on, all scratch of the device, present and future, is accounted under workspace in
-/// `books`. Every run on the device needs it, so it counts for each of them. Does nothing on the
-/// CPU.
-void book_library_scratch(const std::shared_ptr<MemoryBooks>& books, const Device& device);
+/// A run's share of the library scratch. While the object lives, all scratch of the device, present
+/// and future, is accounted under workspace in `books`: every run on the device needs it, whichever
+/// asked first. When the last object of a device ends, the scratch is released, and the cached
+/// blocks with it. Does nothing on the CPU.
+class LibraryScratchUse {
+public:
+    LibraryScratchUse(std::shared_ptr<MemoryBooks> books, const Device& device);
+    ~LibraryScratchUse();
+    LibraryScratchUse(const LibraryScratchUse&) = delete;
+    LibraryScratchUse& operator=(const LibraryScratchUse&) = delete;
+
+private:
+    std::shared_ptr<MemoryBooks> books_;
+    Device device_;
+};
 
 /// The message for a failed allocation on the device, by this program or by a library. books may be
 /// null.

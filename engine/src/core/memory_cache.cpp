@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/refusals.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 
@@ -26,6 +27,10 @@ void give_memory(void* data, const Device& device) {
         kernels::cpu::release(data);
     else
         kernels::cuda::release(data);
+}
+
+bool is_recorded_on(const Device& device) {
+    return device.kind == Device::Kind::cuda && kernels::cuda::recording(device.index);
 }
 
 std::size_t memory_of(const Device& device) {
@@ -92,6 +97,7 @@ void MemoryCache::give(void* data, std::size_t size) {
 }
 
 std::size_t MemoryCache::release() {
+    if (is_recorded_on(device_)) return 0;
     const std::lock_guard others_wait(releasing_);
     std::map<std::size_t, std::vector<void*>> leaving;
     {

@@ -28,7 +28,8 @@ public:
     /// Keeps it for the next.
     void give(void* data, std::size_t size);
     /// Returns the cached blocks to the device, and their bytes to the caller. On a GPU that waits
-    /// for all of its work. Other threads can allocate and free meanwhile.
+    /// for all of its work; nothing is returned while a step is captured there, because the wait
+    /// would end the capture. Other threads can allocate and free meanwhile.
     std::size_t release();
 
     /// Bytes of all blocks but those that are kept.

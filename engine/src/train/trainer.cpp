@@ -17,13 +17,13 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
                  std::int64_t planned)
     : config_(config),
       context_(config, device),
+      scratch_(context_.books(), device),
       task_(make_task(config, data)),
       columns_(*task_),
       figures_(device) {
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
     const RunContext::Entry entered(context_);
-    book_library_scratch(context_.books(), device);
     model_ = make_model(config_.model, shape, config_.seed, device);
     model_->recompute_blocks = config_.recompute == Recompute::blocks;
     if (!config_.model.init_from.empty()) {

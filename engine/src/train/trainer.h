@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/library_scratch.h"
 #include "train/evaluator.h"
 #include "train/run_context.h"
 #include "train/state_before.h"
@@ -108,6 +109,7 @@ private:
 
     RunConfig config_;
     RunContext context_;
+    LibraryScratchUse scratch_;  // goes after all that holds memory
     std::unique_ptr<Task> task_;
     TaskColumns columns_;
     std::unique_ptr<Model> model_;

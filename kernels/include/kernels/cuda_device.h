@@ -42,7 +42,8 @@ void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* data) noexcept;
 
 /// Asynchronous if `host` is pinned: then it must stay unchanged until the stream has passed. From
-/// other host memory it returns once the bytes are read.
+/// other host memory it returns once the bytes are read, for which the driver may wait for the
+/// stream: that counts as a synchronisation.
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream);
 /// Asynchronous if `host` is pinned; otherwise it waits, and counts as a synchronisation.
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);

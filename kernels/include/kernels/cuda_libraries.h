@@ -48,9 +48,11 @@ void set_scratch_source(const ScratchSource& source);
 /// the device.
 void set_memory_giver(void (*give_back)(int device));
 
-/// Device memory that library calls hold as scratch, of all streams.
+/// Device memory that library calls hold as scratch, of all streams and recorded graphs.
 std::int64_t workspace_bytes() noexcept;
-/// Gives it back: only when no captured work is to be run again that may use it.
+/// Gives that of the streams back, of all devices or of one: only when no thread is about to give
+/// them work. What a recorded graph may use again goes back with the graph.
 void release_workspaces() noexcept;
+void release_workspaces_of(int device) noexcept;
 
 }  // namespace kernels::cuda

@@ -102,6 +102,7 @@ TEST(Refusals, WaitForNothingAndAReadWaitsOnceWithThem) {
 }
 
 TEST(Refusals, BelongToTheirDevice) {
+    HALFTONE_NEEDS_CUDA();
     if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
     const Device second{Device::Kind::cuda, 1};
     check("embedding", {7}, second);

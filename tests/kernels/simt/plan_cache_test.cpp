@@ -131,6 +131,14 @@ TEST_F(PlanCache, GivesMemoryBackAndAsksOnceMore) {
     EXPECT_TRUE(get([](bool) { return Made{}; })) << "it is remembered";
 }
 
+TEST_F(PlanCache, TakesAnotherPlanInPlaceOfItsOwn) {
+    EXPECT_TRUE(get([](bool) { return plan(); }));
+    const auto other = std::make_shared<int>(8);
+    cache.put(1, other);
+    EXPECT_EQ(cache.get(1, [](bool) { return plan(); }), other);
+    EXPECT_EQ(asked, 1);
+}
+
 TEST_F(PlanCache, ThrowsWhereMemoryIsWantingAndAsksAgainAtTheNextCall) {
     const auto full = [](bool) { return failed(PlanFailure::memory, "cudaMalloc"); };
     for (int i = 0; i < 3; ++i) {
