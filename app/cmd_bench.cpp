@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "engine/pay_off.h"
 #include "json_output.h"
+#include "ranks.h"
 #include "settings.h"
 
 namespace app {
@@ -87,26 +88,46 @@ void pace(engine::BenchOptions& options) {
     options.after_block = [](double step_ms) { std::cout << step_ms << std::endl; };
 }
 
-int bench(const BenchArguments& args) {
-    const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
-    if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    engine::BenchOptions options = args.options;
-    if (args.paced) pace(options);
-    const engine::BenchResult result = engine::run_bench(*config, options);
-    if (args.json) {
-        std::cout << to_json(*config, result) << '\n';
-        return 0;
-    }
+void print(const engine::RunConfig& config, const engine::BenchResult& result,
+           std::int64_t block_steps) {
     for (const engine::Message& warning : result.warnings)
         std::cerr << "halftone: " << warning.str() << '\n';
-    std::cout << config->model.kind << ", " << config->precision.preset << ", batch "
-              << config->batch_size << ", " << result.threads
-              << " threads: " << result.median_step_ms << " ms a step (median of "
-              << result.block_step_ms.size() << " blocks of " << args.options.steps << ", spread "
+    std::cout << config.model.kind << ", " << config.precision.preset << ", batch "
+              << config.batch_size << ", ";
+    if (config.workers > 1) std::cout << config.workers << " workers with ";
+    std::cout << result.threads << " threads: " << result.median_step_ms << " ms a step (median of "
+              << result.block_step_ms.size() << " blocks of " << block_steps << ", spread "
               << result.spread_ms << " ms), " << result.samples_per_s << ' '
-              << engine::speed_unit(*config) << ", peak "
-              << static_cast<double>(result.peak_bytes) / 1e6 << " MB\n";
+              << engine::speed_unit(config) << ", peak " << megabytes(result.peak_bytes) << " MB\n";
+    if (config.workers > 1)
+        std::cout << "exchange of gradients: " << result.exchange_ms << " ms a step, "
+                  << result.exchange_hidden_share * 100 << " % of it during the backward pass\n";
+}
+
+int bench_rank(const BenchArguments& args, const engine::RunConfig& config,
+               const std::shared_ptr<engine::Communicator>& line) {
+    engine::BenchOptions options = args.options;
+    options.communicator = line;
+    if (args.paced) pace(options);
+    const engine::BenchResult result = engine::run_bench(config, options);
+    if (engine::launched_rank().rank > 0) return 0;
+    if (args.json)
+        std::cout << to_json(config, result) << '\n';
+    else
+        print(config, result, args.options.steps);
     return 0;
+}
+
+int bench(const BenchArguments& args) {
+    const auto read = [&]() -> std::optional<engine::RunConfig> {
+        return read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
+    };
+    return with_ranks(read, [&](const engine::RunConfig& config, const auto& line) {
+        if (line && args.paced)
+            throw engine::Error(engine::ErrorCode::settings,
+                                "--paced: not with several workers: mpirun has the standard input");
+        return bench_rank(args, config, line);
+    });
 }
 
 /// FP32 beside AMP of these settings, one after the other.

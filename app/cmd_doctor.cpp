@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "commands.h"
+#include "engine/launch.h"
 #include "engine/machine.h"
 #include "json_output.h"
 
@@ -49,6 +50,18 @@ void print_generations() {
     }
 }
 
+void print_launching() {
+    const engine::LaunchFacts facts = engine::launch_facts();
+    std::cout << "MPI     ";
+    if (facts.mpi.empty())
+        std::cout << "not in this build: a run has one worker\n";
+    else if (facts.mpirun.empty())
+        std::cout << facts.mpi << "; there is no mpirun in PATH to start workers with\n";
+    else
+        std::cout << facts.mpi << ", workers are started by " << facts.mpirun << '\n';
+    std::cout << "NCCL    not used by this version: several workers train on CPUs alone\n";
+}
+
 void print(const engine::MachineReport& report) {
     std::cout << "CPU     " << report.cpu << ", " << report.cores << " cores, "
               << (report.memory_bytes >> 30) << " GiB\n";
@@ -57,6 +70,7 @@ void print(const engine::MachineReport& report) {
     std::cout << "\noneDNN  " << report.onednn << "\nCUDA    " << report.cuda_note.str() << '\n';
     print_cards(report);
     print_libraries(report);
+    print_launching();
     for (const auto& pay : report.precisions) {
         std::cout << (pay.pays ? "pays    " : "        ") << pay.precision << ": " << pay.why.str()
                   << '\n';
@@ -72,7 +86,7 @@ void describe_doctor(Command command) {
     command.run([json] {
         const engine::MachineReport report = engine::inspect_machine();
         if (*json)
-            std::cout << to_json(report, cublas_workspaces()) << '\n';
+            std::cout << to_json(report, engine::launch_facts(), cublas_workspaces()) << '\n';
         else
             print(report);
         return 0;

@@ -1,10 +1,11 @@
+#include <algorithm>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/resume.h"
 #include "find_run.h"
-#include "follow.h"
+#include "ranks.h"
 #include "settings.h"
 
 namespace app {
@@ -18,27 +19,47 @@ struct ResumeArguments {
     bool json = false;
 };
 
-int resume(const ResumeArguments& args) {
+/// The changes, and the number of ranks where a launcher has started another one than the run had.
+std::vector<std::string> changes_of(const ResumeArguments& args, const engine::RunConfig& before) {
+    std::vector<std::string> changes = args.changes;
+    const int ranks = engine::launched_rank().ranks;
+    const bool given = std::ranges::any_of(
+        changes, [](const std::string& change) { return change.starts_with("workers="); });
+    if (ranks > 1 && before.workers != ranks && !given)
+        changes.push_back("workers=" + std::to_string(ranks));
+    return changes;
+}
+
+/// Nothing, with the reasons on standard error, if the run cannot go on so.
+std::optional<engine::ResumePlan> plan(const ResumeArguments& args) {
     const auto run = find_run(args.run);
-    if (!run) return engine::exit_code(engine::ErrorCode::settings);
-    const engine::ResumePlan plan = engine::plan_resume(run->summary, args.from, args.changes);
-    if (!plan.errors.empty()) {
-        report(plan.errors);
-        return engine::exit_code(engine::ErrorCode::settings);
-    }
+    if (!run) return std::nullopt;
+    engine::ResumePlan plan =
+        engine::plan_resume(run->summary, args.from, changes_of(args, run->summary.config));
+    report(plan.errors);
+    if (!plan.errors.empty()) return std::nullopt;
     if (plan.continuation.in_place && !args.out.empty()) {
         throw engine::Error(engine::ErrorCode::settings,
                             "--out: the run itself goes on, in its own folder",
                             "Leave --out away, or change a setting with --set.");
     }
     for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
-    const auto thread = std::make_shared<engine::ComputeThread>();
+    return plan;
+}
+
+int resume(const ResumeArguments& args) {
     engine::SessionOptions options;
     options.folder = args.out;
-    options.continuation = plan.continuation;
-    engine::Session session(plan.config, thread, open_store(), options);
-    session.post(engine::Command::start);
-    return follow({{plan.config.precision.preset, &session}}, args.json).front().exit_code;
+    const auto read = [&]() -> std::optional<engine::RunConfig> {
+        const auto planned = plan(args);
+        if (!planned) return std::nullopt;
+        options.continuation = planned->continuation;
+        return planned->config;
+    };
+    return with_ranks(read, [&](const engine::RunConfig& config, const auto& line) {
+        options.communicator = line;
+        return train_as_rank(config, options, args.json);
+    });
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/session.h"
-#include "follow.h"
+#include "ranks.h"
 #include "settings.h"
 
 namespace app {
@@ -16,13 +14,14 @@ struct TrainArguments {
 };
 
 int train(const TrainArguments& args) {
-    const auto config = read_settings(args.config, args.overrides);
-    if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    const auto thread = std::make_shared<engine::ComputeThread>();
-    engine::Session session(*config, thread, open_store(),
-                            {.folder = args.out, .dump_gradients = args.dump_gradients});
-    session.post(engine::Command::start);
-    return follow({{config->precision.preset, &session}}, args.json).front().exit_code;
+    return with_ranks([&] { return read_settings(args.config, args.overrides); },
+                      [&](const engine::RunConfig& config, const auto& line) {
+                          engine::SessionOptions options;
+                          options.folder = args.out;
+                          options.dump_gradients = args.dump_gradients;
+                          options.communicator = line;
+                          return train_as_rank(config, options, args.json);
+                      });
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/launch.h"
 #include "engine/teach.h"
 
 namespace app {
@@ -39,6 +40,8 @@ public:
         std::signal(SIGTERM, on_interrupt);
         hang_up_ = std::signal(SIGHUP, on_interrupt);
         if (hang_up_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup asked for it
+        // mpirun passes this one on to the ranks; the others it turns into an end within a second.
+        if (engine::launched_rank().ranks > 1) std::signal(SIGUSR1, on_interrupt);
     }
     ~SignalScope() {
         std::signal(SIGINT, SIG_DFL);

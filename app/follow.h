@@ -44,8 +44,9 @@ struct Followed {
 };
 
 /// Follows sessions until all have ended: a progress line for people, or with `json` one object a
-/// line on standard output. Ctrl-C, SIGTERM, SIGHUP (unless ignored, as under nohup) and a closed
-/// standard output stop them after the step; a second signal ends the program.
+/// line on standard output. Ctrl-C, SIGTERM, SIGHUP (unless ignored, as under nohup), SIGUSR1 where
+/// this is one of several ranks, and a closed standard output stop them after the step; a second
+/// signal ends the program.
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json);
 
 /// The same for one run of any source.

@@ -82,6 +82,9 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
                 {"launches_a_step", result.launches_a_step},
                 {"graph_nodes", result.graph_nodes},
                 {"first_losses", result.first_losses},
+                {"workers", config.workers},
+                {"exchange_ms", result.exchange_ms},
+                {"exchange_hidden_share", result.exchange_hidden_share},
                 {"warnings", warnings}}
         .dump();
 }
@@ -120,24 +123,29 @@ std::string to_json(const engine::FoundRate& found) {
     return out.dump();
 }
 
-std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces) {
-    return json{{"cpu", report.cpu},
-                {"cores", report.cores},
-                {"memory_bytes", report.memory_bytes},
-                {"features", report.features},
-                {"bf16_native", report.bf16_native},
-                {"fp16_native", report.fp16_native},
-                {"onednn", report.onednn},
-                {"cuda",
-                 {{"built", report.cuda_built},
-                  {"present", report.cuda_present},
-                  {"note", report.cuda_note.str()},
-                  {"driver", report.cuda_driver},
-                  {"cards", cards_json(report)},
-                  {"libraries", libraries_json(report)},
-                  {"cublas_workspace_config", cublas_workspaces},
-                  {"generations", generations_json()}}},
-                {"precisions", gains_json(report)}}
+std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
+                    const std::string& cublas_workspaces) {
+    return json{
+        {"cpu", report.cpu},
+        {"cores", report.cores},
+        {"memory_bytes", report.memory_bytes},
+        {"features", report.features},
+        {"bf16_native", report.bf16_native},
+        {"fp16_native", report.fp16_native},
+        {"onednn", report.onednn},
+        {"cuda",
+         {{"built", report.cuda_built},
+          {"present", report.cuda_present},
+          {"note", report.cuda_note.str()},
+          {"driver", report.cuda_driver},
+          {"cards", cards_json(report)},
+          {"libraries", libraries_json(report)},
+          {"cublas_workspace_config", cublas_workspaces},
+          {"generations", generations_json()}}},
+        {"mpi",
+         {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},
+        {"nccl", {{"used", false}}},
+        {"precisions", gains_json(report)}}
         .dump();
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/batch_finder.h"
 #include "engine/bench.h"
+#include "engine/launch.h"
 #include "engine/learning_rate_finder.h"
 #include "engine/machine.h"
 #include "engine/run_config.h"
@@ -19,7 +20,8 @@ std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& f
 /// One line: what `find-lr` found.
 std::string to_json(const engine::FoundRate& found);
 /// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.
-std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces);
+std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
+                    const std::string& cublas_workspaces);
 
 /// A text as JSON writes it, with its quotation marks.
 std::string json_text(const std::string& text);

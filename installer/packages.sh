@@ -37,6 +37,8 @@ libprotozero-dev
 libsqlite3-dev
 libjpeg-dev
 libpng-dev
+libopenmpi-dev
+openmpi-bin
 LIST
 }
 

@@ -3,7 +3,9 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <limits>
 
 namespace kernels::cpu {
 
@@ -11,7 +13,13 @@ void set_threads(int n) { omp_set_num_threads(std::max(n, 1)); }
 
 int threads() { return omp_get_max_threads(); }
 
-int hardware_threads() { return omp_get_num_procs(); }
+namespace {
+std::atomic<int> most_threads{std::numeric_limits<int>::max()};
+}
+
+int hardware_threads() { return std::min(omp_get_num_procs(), most_threads.load()); }
+
+void limit_hardware_threads(int n) { most_threads = std::max(n, 1); }
 
 #ifdef HALFTONE_SERIAL_KERNELS
 

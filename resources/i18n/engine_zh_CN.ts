@@ -885,6 +885,118 @@
         <translation>只使用每次运行逐位一致的算法，即使有更快的算法。</translation>
     </message>
     <message>
+        <source>Workers</source>
+        <translation>工作进程</translation>
+    </message>
+    <message>
+        <source>Processes that train the run together on this machine, each on its part of every batch. The batch size is that of all of them.</source>
+        <translation>在这台机器上共同训练此运行的进程数，每个进程处理每个批量的一部分。批量大小是所有进程的总和。</translation>
+    </message>
+    <message>
+        <source>This program is one of several ranks, but it was built without MPI.</source>
+        <translation>此程序是多个进程之一，但构建时没有 MPI。</translation>
+    </message>
+    <message>
+        <source>Build it with HALFTONE_MPI=ON, or start it without mpirun.</source>
+        <translation>请用 HALFTONE_MPI=ON 构建，或不经 mpirun 启动。</translation>
+    </message>
+    <message>
+        <source>The ranks cannot reach one another: {}.</source>
+        <translation>各进程（rank）之间无法通信：{}。</translation>
+    </message>
+    <message>
+        <source>Rank {} (process {} on {}) has not responded for 20 seconds.</source>
+        <translation>rank {}（进程 {}，主机 {}）已 20 秒没有响应。</translation>
+    </message>
+    <message>
+        <source>Rank {} (process {} on {}) ended unexpectedly.</source>
+        <translation>rank {}（进程 {}，主机 {}）意外结束。</translation>
+    </message>
+    <message>
+        <source>The launcher that started the ranks has ended.</source>
+        <translation>启动各进程的启动器已结束。</translation>
+    </message>
+    <message>
+        <source>MPI cannot be initialised: error {}.</source>
+        <translation>MPI 无法初始化：错误 {}。</translation>
+    </message>
+    <message>
+        <source>Rank {} runs version {} of the program, and rank 0 version {}.</source>
+        <translation>rank {} 运行的程序版本是 {}，rank 0 是 {}。</translation>
+    </message>
+    <message>
+        <source>Rank {} has other settings than rank 0: {}.</source>
+        <translation>rank {} 的设置与 rank 0 不同：{}。</translation>
+    </message>
+    <message>
+        <source>Several workers need MPI, and this program was built without it.</source>
+        <translation>多个工作进程需要 MPI，而此程序构建时没有它。</translation>
+    </message>
+    <message>
+        <source>Several workers are started by mpirun, which is not in PATH.</source>
+        <translation>多个工作进程由 mpirun 启动，而 PATH 中没有它。</translation>
+    </message>
+    <message>
+        <source>Set workers to 1, or install Open MPI and build with HALFTONE_MPI=ON.</source>
+        <translation>请把 workers 设为 1，或安装 Open MPI 并用 HALFTONE_MPI=ON 构建。</translation>
+    </message>
+    <message>
+        <source>{} processes were started together, and this program&apos;s MPI finds {} of them.</source>
+        <translation>共启动了 {} 个进程，而此程序的 MPI 只找到其中 {} 个。</translation>
+    </message>
+    <message>
+        <source>Use the mpirun that belongs to {}.</source>
+        <translation>请使用属于 {} 的 mpirun。</translation>
+    </message>
+    <message>
+        <source>mpirun cannot be started: {}.</source>
+        <translation>无法启动 mpirun：{}。</translation>
+    </message>
+    <message>
+        <source>Synchronised batch norm</source>
+        <translation>同步批归一化</translation>
+    </message>
+    <message>
+        <source>processes</source>
+        <translation>进程</translation>
+    </message>
+    <message>
+        <source>Batch norm takes mean and variance over the batch of all workers; otherwise each worker takes those of its own part.</source>
+        <translation>批归一化使用所有工作进程的整个批量的均值和方差；否则每个进程只使用自己那部分的。</translation>
+    </message>
+    <message>
+        <source>use a number up to batch_size, {}: each worker needs a sample</source>
+        <translation>请使用不超过 batch_size（{}）的数：每个工作进程至少需要一个样本</translation>
+    </message>
+    <message>
+        <source>use several workers without this setting</source>
+        <translation>使用多个工作进程时不要启用此设置</translation>
+    </message>
+    <message>
+        <source>workers: {}: this run has {} processes.</source>
+        <translation>workers：{}：此运行有 {} 个进程。</translation>
+    </message>
+    <message>
+        <source>Start it with halftone train, which starts the workers, or with mpirun.</source>
+        <translation>请用 halftone train（它会启动工作进程）或 mpirun 启动。</translation>
+    </message>
+    <message>
+        <source>Several workers train on processors alone so far.</source>
+        <translation>多个工作进程目前只能在 CPU 上训练。</translation>
+    </message>
+    <message>
+        <source>Rank {} has another data set than rank 0.</source>
+        <translation>进程 {} 的数据集与进程 0 的不同。</translation>
+    </message>
+    <message>
+        <source>Rank {}: {}</source>
+        <translation>进程 {}：{}</translation>
+    </message>
+    <message>
+        <source>Set device to cpu.</source>
+        <translation>请将 device 设为 cpu。</translation>
+    </message>
+    <message>
         <source>{}: not a whole tar archive</source>
         <translation>{}：不是完整的 tar 归档</translation>
     </message>

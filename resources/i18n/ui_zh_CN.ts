@@ -27,6 +27,10 @@
     <context>
         <name>ButtonStates</name>
         <message>
+            <source>Several workers train a run, which can be stopped and not paused.</source>
+            <translation>多个工作进程正在训练一个运行，它可以停止但不能暂停。</translation>
+        </message>
+        <message>
             <source>Nothing is running.</source>
             <translation>当前没有训练。</translation>
         </message>
@@ -877,6 +881,10 @@
 </context>
     <context>
         <name>ui::Commands</name>
+        <message>
+            <source>Several workers train one run: use Start, or set the workers to 1.</source>
+            <translation>多个工作进程只训练一个运行：请用“开始”，或把工作进程数设为 1。</translation>
+        </message>
         <message>
             <source>Halftone cannot open this file: %1.</source>
             <translation>Halftone 无法打开此文件：%1。</translation>
@@ -1791,6 +1799,21 @@ started %7</source>
         </message>
 </context>
     <context>
+        <name>ui::WorkerLaunch</name>
+        <message>
+            <source>The program cannot be started: %1.</source>
+            <translation>无法启动程序：%1。</translation>
+        </message>
+        <message>
+            <source>The settings cannot be written to %1: %2.</source>
+            <translation>无法把设置写入 %1：%2。</translation>
+        </message>
+        <message>
+            <source>The workers ended with exit code %1.</source>
+            <translation>工作进程以退出码 %1 结束。</translation>
+        </message>
+    </context>
+    <context>
         <name>ui::StepPanel</name>
         <message>
             <source>Previous skipped step</source>
@@ -1867,6 +1890,14 @@ started %7</source>
         <message>
             <source>time</source>
             <translation>用时</translation>
+        </message>
+        <message>
+            <source>exchange</source>
+            <translation>交换</translation>
+        </message>
+        <message>
+            <source>%1 between %2 workers, %3 of it during the backward pass</source>
+            <translation>%1，在 %2 个工作进程之间，其中 %3 与反向传播重叠</translation>
         </message>
         <message>
             <source>%1: data %2, forward %3, backward %4, optimizer %5</source>

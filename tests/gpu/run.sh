@@ -115,7 +115,7 @@ part_build() {
         local prefix=()
         [[ -n ${HALFTONE_PREFIX:-} ]] && prefix=(-C "$HALFTONE_PREFIX/prefix.cmake")
         cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF \
-            -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" \
+            -DHALFTONE_CUDA=REQUIRED -DHALFTONE_MPI=OFF -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" \
             -DHALFTONE_DATA_DIR="$(realpath -m "${data:-../shared/data}")" &&
             cmake --build "$build" --target halftone "${targets[@]}" || return
     fi

@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "engine/message.h"
 #include "engine/run_config.h"
 
 namespace engine {
+
+class Communicator;
 
 struct BenchOptions {
     std::int64_t steps = 50;  ///< a block
@@ -17,6 +21,8 @@ struct BenchOptions {
     /// ends the bench. Null: never ends it.
     std::function<bool()> goes_on;
     std::function<void(double step_ms)> after_block;  ///< may be null
+    /// Joins the ranks of a bench of data-parallel steps, all of which run it; null: one process.
+    std::shared_ptr<Communicator> communicator{};
 };
 
 struct BenchResult {
@@ -31,7 +37,11 @@ struct BenchResult {
     double launches_a_step = 0;       ///< on a GPU: kernels, or whole graphs, given one by one
     std::int64_t graph_nodes = 0;     ///< of the recorded step; 0: steps are not replayed
     std::vector<float> first_losses;  ///< of at most 20 steps
-    std::vector<Message> warnings;    ///< what makes it slower than it needs to be
+    /// Of a step of several ranks: time in which gradients were exchanged, and the share of it
+    /// during which the backward pass went on. NaN in one process.
+    double exchange_ms = std::numeric_limits<double>::quiet_NaN();
+    double exchange_hidden_share = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Message> warnings;  ///< what makes it slower than it needs to be
 };
 
 /// Speed of training steps of these settings on random data that is already on the device: after a

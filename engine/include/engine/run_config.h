@@ -183,6 +183,9 @@ struct RunConfig {
     std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
     std::int64_t threads = 0;     ///< 0: all cores
     bool deterministic = true;
+    /// Processes of a data-parallel run, over which batch_size is shared out.
+    std::int64_t workers = 1;
+    bool sync_batch_norm = false;  ///< statistics over the batch of all workers
 
     bool operator==(const RunConfig&) const = default;
 };

@@ -18,6 +18,8 @@
 
 namespace engine {
 
+class Communicator;
+
 /// Requests; a repeated or late one is harmless.
 enum class Command {
     start,              ///< from idle: prepare and train
@@ -52,6 +54,8 @@ struct SessionOptions {
     std::shared_ptr<Twin> twin{};  ///< in lockstep with another session on the same thread
     Twin::Side twin_side = Twin::Side::reference;
     std::vector<std::shared_ptr<WeightWatch>> weights{};  ///< single weights to follow
+    /// Joins the ranks of a data-parallel run, whose rank 0 has the session; null: one process.
+    std::shared_ptr<Communicator> communicator{};
 };
 
 /// Checks, without opening data, whether this machine can run the settings. Throws Error(device) if

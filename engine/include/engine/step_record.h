@@ -56,6 +56,10 @@ struct StepRecord {
     /// becoming 0 in f16. NaN if the step's histograms were not taken (instruments), or if f16 had
     /// flushed gradients before they could be counted.
     float scale_floor;
+    /// Of a data-parallel run: time in which gradients were exchanged between the ranks, and the
+    /// share of it during which the backward pass went on. NaN in one process.
+    float exchange_ms;
+    float exchange_hidden_share;
 };
 
 /// Columns for the metrics of a task beside `accuracy`.
@@ -111,6 +115,8 @@ constexpr void for_each_field(F&& f) {
     f("metric_7", &StepRecord::metric_7);
     f("metric_8", &StepRecord::metric_8);
     f("scale_floor", &StepRecord::scale_floor);
+    f("exchange_ms", &StepRecord::exchange_ms);
+    f("exchange_hidden_share", &StepRecord::exchange_hidden_share);
 }
 
 /// As for_each_field, with the metrics under their keys: `metric_1` is called "rmse". Fields of

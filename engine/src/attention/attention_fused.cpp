@@ -127,10 +127,15 @@ TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptio
     return record_outputs(backward_info, inputs, {dq, dk, dv}, {}, {});
 }
 
-/// Its numbers are those of the step in which the mask was drawn.
-kernels::AttentionDropout dropout_of(const AttentionOptions& options) {
+/// Its numbers are those of the step in which the mask is drawn, and of the places that a rank's
+/// part of the weights has in those of the whole batch.
+kernels::AttentionDropout dropout_of(const AttentionOptions& options, const Tensor& q,
+                                     const Tensor& k) {
     if (options.dropout_p == 0) return {};
-    kernels::MaskSource source{options.random->stream, nullptr, options.random_offset};
+    const std::int64_t weights = q.size(0) * q.size(1) * q.size(2) * k.size(2);
+    const std::int64_t before = options.random->share.before(weights);
+    kernels::MaskSource source{options.random->stream, nullptr,
+                               options.random_offset + static_cast<std::uint64_t>(before)};
     if (const std::int64_t* const substream = options.random->substream_data())
         source.random.substream = static_cast<std::uint32_t>(*substream);
     return {source, options.dropout_p};
@@ -157,7 +162,7 @@ Fused on_cpu(const OpInfo& info, const Tensor& q0, const Tensor& k0, const Tenso
              const AttentionOptions& options) {
     const Tensor q = operand(q0), k = operand(k0), v = operand(v0);
     const Tensor y = empty_heads({q.size(0), q.size(1), q.size(2), v.size(3)}, q);
-    const kernels::AttentionDropout dropout = dropout_of(options);
+    const kernels::AttentionDropout dropout = dropout_of(options, q, k);
     kernels::cpu::attention_forward(describe_forward(q, k, v, y, options),
                                     {q.data(), k.data(), v.data(), y.data(), nullptr}, dropout);
     const Tensor inputs[] = {q0, k0, v0};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/batch_share.h"
 #include "core/philox.h"
 #include "core/tensor.h"
 
@@ -14,6 +15,9 @@ struct RandomSource {
 
     RandomStream stream;
     Tensor substream;  ///< 0-d i64, in place of the stream's own; undefined: none
+    /// Of the batch that the numbers are for: a sample has the numbers of its place in the whole
+    /// batch, whichever rank computes it (D7).
+    BatchShare share{};
 
     const std::int64_t* substream_data() const {
         return substream.defined() ? substream.data_as<std::int64_t>() : nullptr;
@@ -28,15 +32,19 @@ public:
         : source_(RandomStream(seed, StreamId::dropout), std::move(step)) {}
 
     const RandomSource& source() const { return source_; }
-    /// First of the next `count` numbers.
+    /// First of the numbers that the whole batch takes next, `count` of them for this rank's part.
     std::uint64_t take(std::int64_t count) {
         const std::uint64_t first = offset_;
-        offset_ += static_cast<std::uint64_t>(count);
+        offset_ += static_cast<std::uint64_t>(source_.share.of_all(count));
         used_ = true;
         return first;
     }
-    /// Micro-batch `index` of a step begins: its numbers do not depend on those before it.
-    void begin(std::size_t index) { offset_ = static_cast<std::uint64_t>(index) << 40; }
+    /// Micro-batch `index` of a step begins, of which this part is computed here: its numbers do
+    /// not depend on those before it.
+    void begin(std::size_t index, const BatchShare& share = {}) {
+        offset_ = static_cast<std::uint64_t>(index) << 40;
+        source_.share = share;
+    }
     /// Some numbers were taken.
     bool used() const { return used_; }
 

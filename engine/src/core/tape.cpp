@@ -1,6 +1,7 @@
 #include "core/tape.h"
 
 #include <atomic>
+#include <limits>
 #include <utility>
 
 #include "core/tape_detail.h"
@@ -24,8 +25,10 @@ const OpInfo accumulate_info{.name = "accumulate_grad",
 
 std::shared_ptr<Node> accumulator_of(const std::shared_ptr<TensorImpl>& leaf) {
     if (auto found = leaf->accumulator.lock()) return found;
-    // Sequence 0, so that it runs after every op.
-    auto made = std::make_shared<Node>(accumulate_info, 0);
+    // Sequence 0, so that it runs after every op. What hooks wait for comes as soon as it is
+    // complete: they may send it away while the pass goes on.
+    constexpr auto first = std::numeric_limits<std::uint64_t>::max();
+    auto made = std::make_shared<Node>(accumulate_info, leaf->hooks.empty() ? 0 : first);
     made->outputs.push_back({leaf->shape, leaf->dtype, leaf->device});
     made->leaf = leaf;
     leaf->accumulator = made;

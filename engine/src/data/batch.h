@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/batch_share.h"
 #include "core/dims.h"
 #include "core/dtype.h"
 
@@ -43,17 +44,18 @@ struct BatchField {
     }
 };
 
-/// One batch: the fields of a Schema, in its order.
+/// One batch, or a rank's part of one: the fields of a Schema, in its order.
 struct Batch {
     std::vector<BatchField> fields;     ///< empty if the device has the data
     std::vector<std::int64_t> indices;  ///< samples of the data set; of a stream: where each row's
                                         ///< window begins
-    std::int64_t samples = 0;           ///< images, rows, or tokens
+    std::int64_t samples = 0;           ///< images, rows, or tokens; of the whole batch
     bool full = false;                  ///< of the shapes that all but an epoch's last batch have
     std::int64_t epoch = 0;             ///< from 0
     std::int64_t index_in_epoch = 0;    ///< from 0
-    std::int64_t position = 0;          ///< samples of the epoch before this batch
+    std::int64_t position = 0;          ///< samples of the epoch before the first one here
     bool last_of_epoch = false;
+    BatchShare share{};  ///< which rows of the whole batch these are
 
     std::int64_t rows() const { return static_cast<std::int64_t>(indices.size()); }
 };

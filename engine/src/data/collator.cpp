@@ -55,9 +55,10 @@ std::size_t Collator::batch_bytes() const {
 }
 
 void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
-    const BatchPlan plan = sampler_->plan(epoch, index);
+    BatchPlan plan = sampler_->plan(epoch, index);
+    out.samples = std::ssize(plan.indices) * plan.window;
+    cut(out, plan);
     out.indices.assign(plan.indices.begin(), plan.indices.end());
-    out.samples = out.rows() * plan.window;
     out.full = plan.full;
     out.epoch = epoch;
     out.index_in_epoch = index;
@@ -66,6 +67,16 @@ void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
     if (options_.indices_only) return;
     lay_out(out, plan);
     read_samples(out, plan, epoch);
+}
+
+/// Leaves the rank's rows, whose random numbers are those of their places in the whole batch.
+void Collator::cut(Batch& out, BatchPlan& plan) const {
+    out.share = share_of(std::ssize(plan.indices), options_.rank, options_.ranks);
+    if (options_.ranks == 1) return;
+    const std::int64_t first = out.share.idle() ? 0 : out.share.first;
+    plan.indices = plan.indices.subspan(static_cast<std::size_t>(first),
+                                        static_cast<std::size_t>(out.share.computed()));
+    plan.position += first * plan.window;
 }
 
 void Collator::lay_out(Batch& out, const BatchPlan& plan) {

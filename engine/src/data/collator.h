@@ -15,6 +15,8 @@ struct LoaderOptions {
     std::int64_t epochs = 0;    ///< passes over the data; 0: without end
     bool indices_only = false;  ///< leave the fields out: the device has the data
     std::int64_t threads = 0;   ///< that read samples, of a data set that decodes; 0: all cores
+    int rank = 0;               ///< makes this rank's part of each batch alone,
+    int ranks = 1;              ///< of so many
 };
 
 /// Makes any batch of any epoch: what is in it depends on the data set, the schema, the options,
@@ -35,6 +37,7 @@ public:
     std::size_t batch_bytes() const;
 
 private:
+    void cut(Batch& out, BatchPlan& plan) const;
     void lay_out(Batch& out, const BatchPlan& plan);
     void read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch);
     void read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,

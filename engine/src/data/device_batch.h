@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/batch_share.h"
 #include "core/tensor.h"
 #include "data/schema.h"
 
@@ -10,7 +11,8 @@ namespace engine {
 struct DeviceBatch {
     TensorList fields;
     std::int64_t rows = 0;
-    std::int64_t samples = 0;  ///< images, rows, or tokens
+    std::int64_t samples = 0;  ///< images, rows, or tokens; of the whole batch
+    BatchShare share{};        ///< which rows of the whole batch these are
 
     const Tensor& operator[](std::size_t field) const { return fields[field]; }
 };

@@ -10,7 +10,7 @@ StepCapsule first_step(const RunConfig& config) {
     RunStore store(scratch.path() / "runs");
     SessionOptions options;
     options.save_checkpoints = false;
-    RunLoop loop(config, store, options, [](const Event&) {});
+    RunLoop loop(config, &store, options, [](const Event&) {});
     loop.prepare({});
     return loop.capsule();
 }

@@ -125,7 +125,7 @@ struct RunReplay::Impl {
     Impl(const fs::path& folder, std::int64_t step_, std::int64_t newest, const StoredRun& run)
         : step(step_),
           store(scratch.path() / "runs"),
-          loop(replayed_config(run), store, options_of(folder, run, step_, newest),
+          loop(replayed_config(run), &store, options_of(folder, run, step_, newest),
                [](const Event&) {}),
           has_plateau(run.summary.config.schedule.kind == "plateau") {
         loop.prepare({});

@@ -17,7 +17,7 @@ ShortRun short_run(const RunConfig& config, std::int64_t steps,
     SessionOptions options;
     options.save_checkpoints = false;
     options.evaluate = false;
-    RunLoop loop(own, store, options, [](const Event&) {});
+    RunLoop loop(own, &store, options, [](const Event&) {});
     loop.prepare({});
     while (!loop.finished()) {
         loop.train_step();

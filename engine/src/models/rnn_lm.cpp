@@ -52,7 +52,8 @@ RnnLanguageModel::RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_
 Tensor RnnLanguageModel::drop(const Tensor& x) const {
     if (!training || sizes_.dropout == 0) return x;
     const ModuleScope opened(drop_);
-    return dropout(x, sizes_.dropout, random->source(), random->take(x.numel()));
+    const std::uint64_t first = random->take(x.numel());
+    return dropout(x, sizes_.dropout, random->source(), first, /*runs=*/x.size(0));
 }
 
 Tensor RnnLanguageModel::decode(const Tensor& hidden) const {

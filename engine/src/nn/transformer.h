@@ -20,7 +20,7 @@ public:
     const std::optional<RandomSource>& source() const { return source_; }
     std::uint64_t take(std::int64_t count) {
         const std::uint64_t first = next_;
-        next_ += static_cast<std::uint64_t>(count);
+        next_ += static_cast<std::uint64_t>(source_ ? source_->share.of_all(count) : count);
         return first;
     }
 

@@ -8,6 +8,7 @@
 #include "kernels/batch_norm.h"
 #include "kernels/elementwise.h"
 #include "norm/batch_norm_backward.h"
+#include "norm/synced_norm.h"
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
@@ -48,6 +49,13 @@ void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
     }
 }
 
+[[noreturn]] void refuse_one_value(const OpInfo& info, const Tensor& x) {
+    throw Error(ErrorCode::value,
+                std::string(info.name) + ": training needs more than one value a channel, got " +
+                    to_string(x.shape()),
+                "Use a batch of at least two samples, or drop the last short batch.");
+}
+
 void check(const OpInfo& info, const Tensor& x, const BatchNormTensors& t,
            const BatchNormOptions& options) {
     check_floating(info, x);
@@ -66,13 +74,8 @@ void check(const OpInfo& info, const Tensor& x, const BatchNormTensors& t,
     if (!options.training && !t.running_mean.defined())
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": the running statistics are missing");
-    if (options.training && x.size(1) > 0 && x.numel() / x.size(1) < 2) {
-        throw Error(ErrorCode::value,
-                    std::string(info.name) +
-                        ": training needs more than one value a channel, got " +
-                        to_string(x.shape()),
-                    "Use a batch of at least two samples, or drop the last short batch.");
-    }
+    if (options.training && !norm_ranks() && x.size(1) > 0 && x.numel() / x.size(1) < 2)
+        refuse_one_value(info, x);
 }
 
 kernels::Array array_or_null(const Tensor& t, DType dtype) {
@@ -115,7 +118,7 @@ Tensor forward_infer(const Tensor& x, const Tensor& residual, const BatchNormTen
 BatchNormStatistics running_statistics(const BatchNormTensors& t, const Tensor& x, double eps) {
     const GradMode off(false);
     const Tensor var = to(t.running_var.detach(), wide_of(x));
-    return {add(to(t.running_mean.detach(), wide_of(x)), 0.0), rsqrt(add(var, eps))};
+    return {add(to(t.running_mean.detach(), wide_of(x)), 0.0), rsqrt(add(var, eps)), {}};
 }
 
 /// Sequences and volumes as images, whose channels lie innermost.
@@ -124,6 +127,29 @@ Tensor image_of(const Tensor& x) {
     if (!x.defined()) return x;
     const std::int64_t side = x.size(2);
     return reshape(x, {x.size(0), x.size(1), side, x.rank() == 5 ? x.size(3) * x.size(4) : 1});
+}
+
+/// running = (1 - momentum) running + momentum batch.
+void move_running(const Tensor& running, const Tensor& batch, double momentum) {
+    if (!running.defined()) return;
+    const Tensor step = to(batch, running.dtype());
+    on(running.device(), kernels::cpu::axpby, kernels::cuda::axpby)(
+        running.array(), running.array(), step.array(), 1 - momentum, momentum, current_stream());
+    running.bump_version();
+}
+
+/// Training with the statistics of all ranks' rows (4.5).
+Tensor forward_synced(const OpInfo& info, const Tensor& x, const Tensor& residual,
+                      const BatchNormTensors& t, bool relu, const kernels::BatchNormShape& shape,
+                      BatchNormStatistics& statistics) {
+    const GradMode off(false);
+    const SyncedStatistics batch = synced_statistics(*norm_ranks(), x.detach(), shape);
+    if (batch.rows < 2) refuse_one_value(info, x);
+    move_running(t.running_mean, batch.mean, shape.momentum);
+    move_running(t.running_var, batch.unbiased, shape.momentum);
+    statistics = {batch.mean, rsqrt(add(batch.var, shape.eps)),
+                  SyncedRows{norm_ranks(), batch.rows, batch.counted}};
+    return forward_infer(x, residual, {t.weight, t.bias, batch.mean, batch.var}, relu, shape);
 }
 
 /// The kernels walk parameters flat; a view with gaps is copied first.
@@ -182,27 +208,30 @@ Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
     const bool recorded = grad_enabled() && any_requires_grad(inputs);
     BatchNormStatistics statistics;
     Tensor y;
-    if (options.training) {
+    if (options.training && norm_ranks()) {
+        y = forward_synced(info, from, added, t, relu, shape, statistics);
+    } else if (options.training) {
         y = forward_train(from, added, t, relu, shape, statistics);
     } else {
         y = forward_infer(from, added, t, relu, shape);
         if (recorded) statistics = running_statistics(t, x, options.eps);
     }
     if (!recorded) return record_flat(info, inputs, y);
-    return record_many(info, inputs, y,
-                       {save(x), save(t.weight), save(statistics.mean), save(statistics.invstd),
-                        relu ? save_output(y) : Save{}},
-                       [=, training = options.training, with_residual = residual.defined()](
-                           std::span<const Tensor> grads, const Saved& saved) {
-                           return batch_norm_backward({.dy = grads[0],
-                                                       .x = saved[0],
-                                                       .weight = saved[1],
-                                                       .y = relu ? saved[4].detach() : Tensor(),
-                                                       .statistics = {saved[2], saved[3]},
-                                                       .shape = shape,
-                                                       .training = training,
-                                                       .with_residual = with_residual});
-                       });
+    return record_many(
+        info, inputs, y,
+        {save(x), save(t.weight), save(statistics.mean), save(statistics.invstd),
+         relu ? save_output(y) : Save{}},
+        [=, training = options.training, with_residual = residual.defined(),
+         synced = statistics.synced](std::span<const Tensor> grads, const Saved& saved) {
+            return batch_norm_backward({.dy = grads[0],
+                                        .x = saved[0],
+                                        .weight = saved[1],
+                                        .y = relu ? saved[4].detach() : Tensor(),
+                                        .statistics = {saved[2], saved[3], synced},
+                                        .shape = shape,
+                                        .training = training,
+                                        .with_residual = with_residual});
+        });
 }
 
 }  // namespace

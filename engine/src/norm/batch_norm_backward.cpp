@@ -2,6 +2,8 @@
 
 #include "core/cast.h"
 #include "core/layout.h"
+#include "engine/error.h"
+#include "norm/synced_norm.h"
 #include "pointwise/binary.h"
 #include "pointwise/compare.h"
 #include "pointwise/unary.h"
@@ -80,7 +82,7 @@ TensorList second_training(const Plain& p, const Tensor& g, const Incoming& v) {
 TensorList second(std::span<const Tensor> grads, const Saved& saved,
                   const kernels::BatchNormShape& shape, bool training) {
     const Tensor dy = saved[0], x = saved[1], weight = saved[2], y = saved[5];
-    const Plain p = plain_of(x, weight, {saved[3], saved[4]}, shape.eps, training);
+    const Plain p = plain_of(x, weight, {saved[3], saved[4], {}}, shape.eps, training);
     const Tensor zero = Tensor::scalar(0, p.wide, x.device());
     const auto wide = [&](std::size_t i) {
         if (i >= grads.size() || !grads[i].defined()) return zero;
@@ -117,10 +119,54 @@ TensorList compute(const BatchNormBackward& a) {
     return out;
 }
 
+/// A rank whose rows do not count hangs on the statistics and moves none of them.
+Tensor synced_dx(const BatchNormBackward& a, const Tensor& g, const Tensor& x,
+                 const SyncedSums& sums) {
+    const BatchNormStatistics& s = a.statistics;
+    const Shape per_channel = x.rank() == 4 ? Shape{1, x.size(1), 1, 1} : Shape{1, x.size(1)};
+    const auto shaped = [&](const Tensor& t) { return reshape(t, per_channel); };
+    const DType wide = s.mean.dtype();
+    const Tensor scale = a.weight.defined() ? mul(to(a.weight, wide), s.invstd) : s.invstd;
+    Tensor inner = to(g, wide);
+    if (s.synced.counted) {
+        const double share = 1 / static_cast<double>(s.synced.rows);
+        const Tensor slope = mul(mul(mul(s.invstd, s.invstd), sums.all_centred), share);
+        const Tensor centred = sub(to(x, wide), shaped(s.mean));
+        inner = sub(sub(inner, shaped(mul(sums.all, share))), mul(centred, shaped(slope)));
+    }
+    return to(mul(inner, shaped(scale)), x.dtype());
+}
+
+/// The same with the statistics of several ranks (4.5), outside the tape.
+TensorList synced_backward(const BatchNormBackward& a) {
+    if (grad_enabled())
+        throw Error(ErrorCode::state, "a synchronised batch norm has no second derivative");
+    const Layout layout = a.x.rank() == 4 ? Layout::channels_last : Layout::contiguous;
+    const Tensor x = in_layout(a.x, layout);
+    Tensor g = in_layout(a.dy, layout);
+    if (a.y.defined()) {
+        const Tensor zero = Tensor::scalar(0, g.dtype(), g.device());
+        const Tensor closed =  // where y is NaN the gradient goes on, and the step is skipped
+            less_equal(in_layout(a.y, layout), Tensor::scalar(0, a.y.dtype(), g.device()));
+        g = in_layout(where(closed, zero, g), layout);
+    }
+    const SyncedRows& synced = a.statistics.synced;
+    const SyncedSums sums =
+        synced_sums(*synced.ranks, g, x, a.statistics.mean, a.shape, synced.counted);
+    const DType parameters = a.weight.defined() ? a.weight.dtype() : a.statistics.mean.dtype();
+    TensorList out{in_layout(synced_dx(a, g, x, sums), layout),
+                   to(mul(sums.own_centred, a.statistics.invstd), parameters),
+                   to(sums.own, parameters)};
+    if (a.with_residual) out.push_back(g);
+    return out;
+}
+
 }  // namespace
 
 TensorList batch_norm_backward(const BatchNormBackward& a) {
     const Tensor inputs[] = {a.dy, a.x, a.weight};
+    if (a.statistics.synced.ranks)
+        return record_outputs(backward_info, inputs, synced_backward(a), {}, {});
     return record_outputs(backward_info, inputs, compute(a),
                           {save(a.dy), save(a.x), save(a.weight), save(a.statistics.mean),
                            save(a.statistics.invstd), save(a.y)},

@@ -2,12 +2,21 @@
 
 #include "core/tape.h"
 #include "kernels/batch_norm.h"
+#include "parallel/communicator.h"
 
 namespace engine {
+
+/// Whose rows statistics are of: those of several ranks, or this rank's alone.
+struct SyncedRows {
+    Communicator* ranks = nullptr;
+    std::int64_t rows = 0;  ///< of all ranks
+    bool counted = true;    ///< this rank's rows are among them
+};
 
 /// Mean and 1 / sqrt(var + eps) by channel, f32 (f64 for f64).
 struct BatchNormStatistics {
     Tensor mean, invstd;
+    SyncedRows synced{};
 };
 
 struct BatchNormBackward {
@@ -23,7 +32,8 @@ struct BatchNormBackward {
 /// Gradients of a batch norm by x, weight, bias and, if asked, residual: one pass. With g = dy
 /// where y > 0: dbias = sum g, dweight = sum g xhat, dx = weight invstd (g - mean g - xhat mean(g
 /// xhat)), or weight invstd g for running statistics; dresidual = g. Differentiable again, in plain
-/// ops.
+/// ops. With statistics of several ranks the means are over the rows of all; dweight and dbias stay
+/// this rank's own, and there is no second derivative.
 TensorList batch_norm_backward(const BatchNormBackward& args);
 
 }  // namespace engine

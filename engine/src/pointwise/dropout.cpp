@@ -14,10 +14,23 @@ TensorList run_dropout(const OpArguments& args) {
     return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
 }
 
-Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset) {
+Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
+                  std::int64_t runs) {
     const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
-    on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
-        mask.array(), {source.stream, source.substream_data(), offset}, p, current_stream());
+    const auto draw = [&](const kernels::Array& part, std::uint64_t first) {
+        on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
+            part, {source.stream, source.substream_data(), first}, p, current_stream());
+    };
+    const BatchShare& share = source.share;
+    if (share.whole()) {
+        draw(mask.array(), offset);
+        return mask;
+    }
+    const std::int64_t run = x.numel() / runs;
+    for (std::int64_t r = 0; r < runs; ++r) {
+        draw({mask.data_as<std::uint8_t>() + r * run, DType::boolean, run},
+             offset + static_cast<std::uint64_t>(share.of_all(run) * r + share.before(run)));
+    }
     return mask;
 }
 
@@ -57,12 +70,14 @@ Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
                   [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
 }
 
-Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset) {
+Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
+               std::int64_t runs) {
     if (intercepted(dropout_info))
         return dispatched(
-            dropout_info, [](const auto&... a) { return dropout(a...); }, x, p, source, offset);
+            dropout_info, [](const auto&... a) { return dropout(a...); }, x, p, source, offset,
+            runs);
     check_probability(p);
-    return dropout(x, drawn_mask(x, p, source, offset), p);
+    return dropout(x, drawn_mask(x, p, source, offset, runs), p);
 }
 
 }  // namespace engine

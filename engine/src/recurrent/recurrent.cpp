@@ -143,8 +143,9 @@ TensorList run_layers(const Network& n, const Tensor& rows,
         }
         now = sides.size() == 1 ? sides[0] : cat(sides, 1);
         if (n.drops() && layer + 1 < n.options.num_layers) {
-            now = dropout(now, n.options.dropout, *n.options.random, offset);
-            offset += static_cast<std::uint64_t>(now.numel());
+            const RandomSource& random = *n.options.random;
+            now = dropout(now, n.options.dropout, random, offset, std::ssize(batch_sizes));
+            offset += static_cast<std::uint64_t>(random.share.of_all(now.numel()));
         }
     }
     TensorList out{now, stacked(last_h)};

@@ -17,6 +17,7 @@
 #include "session/live_skips.h"
 #include "session/next_step.h"
 #include "session/twin_coupling.h"
+#include "session/workers.h"
 #include "train/run_loop.h"
 
 namespace engine {
@@ -27,7 +28,7 @@ struct Session::Impl final : Turn {
         : config(std::move(config_)),
           store(std::move(store_)),
           options(options_),
-          loop(config, *store, options, [this](Event event) { post(std::move(event)); }),
+          loop(config, store.get(), options, [this](Event event) { post(std::move(event)); }),
           live_skips(
               loop, config.instruments.armed, [this](Event event) { post(std::move(event)); },
               stop_reading.get_token()) {}
@@ -132,7 +133,8 @@ struct Session::Impl final : Turn {
                 break;
             case Command::watch_skips:
             case Command::unwatch_skips:
-                live_skips.watch(command == Command::watch_skips);
+                // It computes a step again in one process, and would have to gather its state.
+                if (!options.communicator) live_skips.watch(command == Command::watch_skips);
                 break;
             case Command::sample_histograms:
                 if (prepared) histograms->request();
@@ -241,6 +243,7 @@ struct Session::Impl final : Turn {
         if (options.twin) options.twin->coupling().leave(options.twin_side);
         const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
         if (prepared) loop.finish_checkpoints(!failed);
+        if (!failed) loop.leave({});
         if (prepared) post(loop.done(reason));
         enter(failed ? RunState::failed : RunState::done);
     }
@@ -275,6 +278,7 @@ struct Session::Impl final : Turn {
         }
         settle_at_last();
         examine_at_last();
+        loop.leave(message.str());
         release_cached_memory();  // the neighbours may need what this run has left
         post(RunFailed{loop.run(), code, message, hint});
         finish(loop.diverged() ? DoneReason::diverged : DoneReason::failed);
@@ -351,6 +355,7 @@ Session::Session(RunConfig config, std::shared_ptr<ComputeThread> thread,
     : thread_(std::move(thread)) {
     const auto errors = validate(config);
     if (!errors.empty()) throw Error(ErrorCode::settings, errors.front().str());
+    check_workers(config, options.communicator.get());
     impl_ = std::make_shared<Impl>(std::move(config), std::move(store), options);
     thread_->add(impl_);
 }
@@ -360,8 +365,13 @@ Session::~Session() {
     thread_->remove(impl_.get());
     if (!impl_->is_over() && impl_->prepared) {
         impl_->settle_at_last();
-        impl_->finish(DoneReason::stopped);
+        try {
+            impl_->finish(DoneReason::stopped);
+        } catch (const Error& error) {  // a lost rank: its state cannot be saved
+            impl_->fail(error.code(), error.message(), error.hint());
+        }
     }
+    impl_->loop.leave({});
     impl_->next_step.close(msg("The run has ended, so no step is to come."));
 }
 

@@ -194,6 +194,14 @@ std::vector<FieldInfo> run_fields() {
          "Uses only algorithms that give the same bits in every run, even where a faster one "
          "exists.",
          ""},
+        {"workers", "Workers",
+         "Processes that train the run together on this machine, each on its part of every batch. "
+         "The batch size is that of all of them.",
+         "processes"},
+        {"sync_batch_norm", "Synchronised batch norm",
+         "Batch norm takes mean and variance over the batch of all workers; otherwise each worker "
+         "takes those of its own part.",
+         ""},
     };
 }
 

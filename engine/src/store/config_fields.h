@@ -83,6 +83,8 @@ void for_each_setting(Config&& c, F&& f) {
     f("device", c.device);
     f("threads", c.threads);
     f("deterministic", c.deterministic);
+    f("workers", c.workers);
+    f("sync_batch_norm", c.sync_batch_norm);
 }
 
 /// Whether a path of for_each_setting() stands for the options of a section's kind.

@@ -15,6 +15,7 @@ using Names = std::vector<std::string>;
 constexpr std::int64_t most_in_batch = 1'000'000;
 constexpr std::int64_t most_epochs = 1'000'000'000;
 constexpr std::int64_t most_threads = 4096;
+constexpr std::int64_t most_workers = 4096;
 constexpr std::int64_t most_hysteresis = 1'000'000;
 constexpr double largest_float = std::numeric_limits<float>::max();
 constexpr double smallest_float = std::numeric_limits<float>::min();
@@ -146,6 +147,22 @@ private:
                 msg("use false: {} holds no images, and only images can be augmented", info.kind));
         require(c_.dataset.order.empty() || info.input != "tokens", "dataset.order",
                 c_.dataset.order, msg("leave it empty: a text is read as contiguous streams"));
+    }
+
+    /// What several processes cannot do together.
+    void check_workers() {
+        if (c_.workers == 1) return;
+        require(
+            c_.workers <= c_.batch_size, "workers", c_.workers,
+            msg("use a number up to batch_size, {}: each worker needs a sample", c_.batch_size));
+        const auto refuse = [this](const char* field, const auto& value, bool asked) {
+            require(!asked, field, value, msg("use several workers without this setting"));
+        };
+        refuse("gradient_penalty", c_.gradient_penalty, c_.gradient_penalty != 0);
+        refuse("instruments.armed", true, c_.instruments.armed);
+        refuse("teach.update_each_micro_batch", true, c_.teach.update_each_micro_batch);
+        refuse("teach.plant.kind", word_of(c_.teach.plant.kind),
+               c_.teach.plant.kind != PlantKind::none);
     }
 
     void check_model() {
@@ -314,6 +331,8 @@ private:
         check_count("instruments.histograms_every", c_.instruments.histograms_every, 0);
         check_count("seed", c_.seed, 0);
         check_count("threads", c_.threads, 0, most_threads);
+        check_count("workers", c_.workers, 1, most_workers);
+        check_workers();
     }
 
     void check_checkpoints() {

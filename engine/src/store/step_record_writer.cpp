@@ -9,8 +9,8 @@
 namespace engine {
 namespace {
 
-/// Columns at the end that records of earlier versions lack: scale_floor.
-constexpr std::uint32_t added_columns = 1;
+/// Columns at the end that records of earlier versions lack: scale_floor, and those of an exchange.
+constexpr std::uint32_t added_columns = 3;
 
 /// Whether a file has the columns that are expected, or those of an earlier version.
 bool has_columns(const record_layout::Header& found, const record_layout::Header& expected) {

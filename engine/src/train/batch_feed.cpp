@@ -13,7 +13,7 @@ public:
     explicit HostFeed(const Schema& schema) : schema_(schema) {}
 
     DeviceBatch upload(const Batch& batch) override {
-        DeviceBatch out{{}, batch.rows(), batch.samples};
+        DeviceBatch out{{}, batch.rows(), batch.samples, batch.share};
         for (std::size_t f = 0; f < batch.fields.size(); ++f) {
             const BatchField& field = batch.fields[f];
             const Layout layout = layout_of_field(schema_.fields[f]);

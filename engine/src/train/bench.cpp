@@ -19,16 +19,26 @@ void summarize(BenchResult& result, std::int64_t samples_a_step) {
     result.samples_per_s = result.steps_per_s * static_cast<double>(samples_a_step);
 }
 
+/// Of rank 0 alone, for all.
+bool goes_on(const BenchOptions& options) {
+    std::int64_t more = 1;
+    Communicator* const ranks = options.communicator.get();
+    if ((!ranks || ranks->rank() == 0) && options.goes_on) more = options.goes_on() ? 1 : 0;
+    if (ranks) ranks->broadcast({&more, kernels::DType::i64, 1});
+    return more != 0;
+}
+
 }  // namespace
 
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
-    BenchSteps steps(config);
+    BenchSteps steps(config, options.communicator);
     BenchResult result;
     if (options.warm_up > 0) steps.block(options.warm_up);
     steps.take_host_time();
+    steps.take_exchange_times();
     const std::int64_t launches = kernels::cuda::call_counts().launches;
     for (std::int64_t block = 0; block < options.blocks; ++block) {
-        if (options.goes_on && !options.goes_on()) break;
+        if (!goes_on(options)) break;
         result.block_step_ms.push_back(steps.block(options.steps));
         if (options.after_block) options.after_block(result.block_step_ms.back());
     }
@@ -39,6 +49,11 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
         result.launches_a_step =
             static_cast<double>(kernels::cuda::call_counts().launches - launches) / count;
         summarize(result, steps.samples_a_step());
+        if (options.communicator) {
+            const ExchangeTimes times = steps.take_exchange_times();
+            result.exchange_ms = times.total_ms / count;
+            result.exchange_hidden_share = times.hidden_ms / times.total_ms;
+        }
     }
     result.first_losses = steps.first_losses();
     result.graph_nodes = steps.trainer().graph_nodes();

@@ -33,12 +33,18 @@ Device checked_device(const RunConfig& config) {
 
 }  // namespace
 
-BenchSteps::BenchSteps(const RunConfig& config)
-    : config_(config), trainer_(config, checked_device(config), schema_of(config), 0) {
+BenchSteps::BenchSteps(const RunConfig& config, std::shared_ptr<Communicator> ranks)
+    : config_(config),
+      trainer_(config, checked_device(config), schema_of(config), 0, std::move(ranks)) {
     const Schema& schema = trainer_.task().schema(true);
     check_batch_fits(config, schema, trainer_.device());
-    batches_.assign(static_cast<std::size_t>(config.accumulate),
-                    random_batch(schema, config.batch_size, config.seed));
+    const Communicator* const line = trainer_.ranks();
+    const BatchShare share =
+        share_of(config.batch_size, line ? line->rank() : 0, line ? line->size() : 1);
+    Batch batch = random_batch(schema, share.computed(), config.seed);
+    batch.samples = share.of_all(batch.samples);
+    batch.share = share;
+    batches_.assign(static_cast<std::size_t>(config.accumulate), batch);
     const BooksScope books(trainer_.books());
     feed_.emplace(trainer_.device(), schema, batches_.front());
 }
@@ -51,6 +57,11 @@ bool BenchSteps::take(bool all) {
     const auto finished = trainer_.take(all);
     if (finished && finished->refused) throw *finished->refused;
     if (finished && first_losses_.size() < kept_losses) first_losses_.push_back(finished->row.loss);
+    if (finished && trainer_.ranks()) {
+        const auto ms = static_cast<double>(finished->row.exchange_ms);
+        exchanged_.total_ms += ms;
+        exchanged_.hidden_ms += ms * static_cast<double>(finished->row.exchange_hidden_share);
+    }
     return finished.has_value();
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "data/collator.h"
@@ -15,7 +16,8 @@ namespace engine {
 /// else in them. The settings must have passed validate(). Throws Error.
 class BenchSteps {
 public:
-    explicit BenchSteps(const RunConfig& config);
+    /// `ranks`: those that compute the steps together, and all do; null: this process alone.
+    explicit BenchSteps(const RunConfig& config, std::shared_ptr<Communicator> ranks = nullptr);
     BenchSteps(const BenchSteps&) = delete;
     BenchSteps& operator=(const BenchSteps&) = delete;
 
@@ -29,6 +31,8 @@ public:
     const std::vector<float>& first_losses() const { return first_losses_; }
     /// Time that the host took to submit steps, since the last call.
     std::chrono::duration<double, std::milli> take_host_time();
+    /// Of all steps since the last call, what their gradients' exchange took.
+    ExchangeTimes take_exchange_times() { return std::exchange(exchanged_, {}); }
 
 private:
     void step();
@@ -40,6 +44,7 @@ private:
     std::vector<Batch> batches_;
     std::optional<FixedFeed> feed_;
     std::vector<float> first_losses_;
+    ExchangeTimes exchanged_;
     std::chrono::steady_clock::duration host_time_{};
 };
 

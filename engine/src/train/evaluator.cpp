@@ -68,11 +68,16 @@ Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
     return step.predicted;
 }
 
-MetricSums Evaluator::take() {
-    if (pass_counts_.defined()) task_.end_pass(pass_counts_, &sums_.data()->sums);
-    const auto [sums, refusal] = sums_.host();
+MetricSums Evaluator::take(Communicator* ranks) {
+    if (ranks && pass_counts_.defined()) ranks->sum(pass_counts_.array());
+    if (pass_counts_.defined() && (!ranks || ranks->rank() == 0))
+        task_.end_pass(pass_counts_, &sums_.data()->sums);
+    auto [sums, refusal] = sums_.host();
     clear_sums();
     if (const auto refused = refusal_in(refusal)) throw *refused;
+    // Plain doubles throughout.
+    constexpr auto numbers = static_cast<std::int64_t>(sizeof(MetricSums) / sizeof(double));
+    if (ranks) ranks->sum({&sums, DType::f64, numbers});
     return sums;
 }
 

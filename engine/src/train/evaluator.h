@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/refusals.h"
+#include "parallel/communicator.h"
 #include "tasks/task.h"
 #include "train/batch_feed.h"
 #include "train/carried_state.h"
@@ -21,7 +22,8 @@ public:
     /// Returns what the task predicted (TaskStep::predicted), on the device. Throws Error.
     Tensor add(const Batch& batch, BatchFeed& feed);
     /// The sums since the last call; waits for them. Throws Error(value) for a refused value.
-    MetricSums take();
+    /// `ranks` (may be null): the sums of all of them, which all take them.
+    MetricSums take(Communicator* ranks = nullptr);
     /// The task's pictures of the pass's first batch, on the host, at most `most_pictures` a band.
     PictureBands take_pictures() { return std::exchange(pictures_, {}); }
     static constexpr std::int64_t most_pictures = 64;

@@ -14,12 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What may change when a run goes on: sections, and fields.
-constexpr std::array changeable_sections = {"precision.",      "scaler.",     "optimizer.",
-                                            "schedule.",       "clip.",       "checkpoint.",
+constexpr std::array changeable_sections = {"precision.",      "scaler.",      "optimizer.",
+                                            "schedule.",       "clip.",        "checkpoint.",
                                             "early_stopping.", "instruments.", "teach."};
 constexpr std::array changeable_fields = {
-    "epochs",           "max_steps", "stop_on_nan",   "gradient_penalty", "recompute",
-    "evaluation_batch", "device",    "deterministic", "threads",          "dataset.path"};
+    "epochs", "max_steps",     "stop_on_nan", "gradient_penalty", "recompute", "evaluation_batch",
+    "device", "deterministic", "threads",     "dataset.path",     "workers"};
 
 bool may_change(const std::string& path) {
     return std::ranges::any_of(changeable_sections,

@@ -74,7 +74,7 @@ DeviceBatch RingFeed::upload(const Batch& batch) {
     for (const BatchField& field : batch.fields) total += padded(field.bytes.size());
     std::byte* pinned = pinned_.next(total);
     Place& place = next_place(batch);
-    DeviceBatch out{{}, batch.rows(), batch.samples};
+    DeviceBatch out{{}, batch.rows(), batch.samples, batch.share};
     for (std::size_t f = 0; f < batch.fields.size(); ++f) {
         const BatchField& field = batch.fields[f];
         std::memcpy(pinned, field.bytes.data(), field.bytes.size());

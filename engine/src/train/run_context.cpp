@@ -1,16 +1,21 @@
 #include "train/run_context.h"
 
+#include <utility>
+
 #include "kernels/parallel.h"
 #include "train/fallback_warning.h"
 
 namespace engine {
 
-RunContext::RunContext(const RunConfig& config, const Device& device)
+RunContext::RunContext(const RunConfig& config, const Device& device,
+                       std::shared_ptr<Communicator> ranks)
     : device_(device),
       precision_(resolve(config.precision)),
       teach_(config.teach),
       threads_(config.threads > 0 ? static_cast<int>(config.threads)
-                                  : kernels::cpu::hardware_threads()) {
+                                  : kernels::cpu::hardware_threads()),
+      ranks_(std::move(ranks)),
+      synced_norms_(config.sync_batch_norm) {
     kernels::cpu::set_threads(threads_);
 }
 
@@ -19,6 +24,7 @@ RunContext::Entry::Entry(RunContext& context)
       books_(context.books_),
       tf32_(context.precision_.tf32),
       norms_(context.teach_.norm == TeachNorm::composed, context.teach_.norm_epsilon),
+      synced_(context.synced_norms_ ? context.ranks() : nullptr),
       fallbacks_(context.fallbacks_) {
     kernels::cpu::set_threads(context.threads_);
 }

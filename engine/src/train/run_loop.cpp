@@ -26,11 +26,12 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-RunLoop::RunLoop(const RunConfig& config, RunStore& store, const SessionOptions& options, Post post)
+RunLoop::RunLoop(const RunConfig& config, RunStore* store, const SessionOptions& options, Post post)
     : config_(config),
       store_(store),
       options_(options),
       post_(std::move(post)),
+      ranks_(options.communicator.get()),
       alerts_(config_, post_) {}
 
 LoaderOptions RunLoop::training_options() const {
@@ -51,27 +52,30 @@ void RunLoop::prepare(const std::stop_token& stop) {
     const Device device = resolve_device(config_.device);
     check_precision_is_there(config_, device);
     data_ = open_dataset(config_.dataset, config_.seed, stop);
+    if (ranks_) check_same_data();
     const Schema& fields = data_.train.data->schema();
     LoaderOptions options = training_options();
     const std::int64_t batches = make_sampler(data_.train, options.sampler)->batches_per_epoch();
     const std::int64_t per_epoch = (batches + config_.accumulate - 1) / config_.accumulate;
     steps_planned_ = per_epoch * config_.epochs;
     if (config_.max_steps > 0) steps_planned_ = std::min(steps_planned_, config_.max_steps);
-    trainer_ = std::make_unique<Trainer>(config_, device, fields, steps_planned_);
+    trainer_ =
+        std::make_unique<Trainer>(config_, device, fields, steps_planned_, options_.communicator);
     const Task& task = trainer_->task();
     check_best_is_there(config_, task);
     const DeviceScope scope(device);
     const BooksScope books(trainer_->books());
     feed_ = make_feed(device, data_.train, task.schema(true), options, feed_depth());
     options.indices_only = feed_->indices_only();
+    cut_batches(options);
     loader_ = std::make_unique<BatchLoader>(data_.train, task.schema(true), options);
     evaluation_ = std::make_unique<RunEvaluation>(config_, *trainer_, data_);
     best_.emplace(task.metrics());
     rules_.emplace(config_, task.metrics());
-    if (!options_.dump_gradients.empty())
+    if (!options_.dump_gradients.empty() && !follows())
         trainer_->dump_next_gradients(options_.dump_gradients.string());
     open_run();
-    skipped_.emplace(folder_, data_.train, options.sampler, config_.accumulate);
+    if (!follows()) skipped_.emplace(folder_, data_.train, options.sampler, config_.accumulate);
     for (const Message& warning : data_.warnings) post_(RunWarning{run_, warning});
 }
 
@@ -111,6 +115,7 @@ void RunLoop::take_batches() {
 
 void RunLoop::train_step() {
     if (checkpoints_ && checkpoints_->is_due(trainer_->steps(), progress_.epoch)) save_checkpoint();
+    tell(Turn::step);
     last_start_ = next_start();
     const auto start = Clock::now();
     take_batches();
@@ -155,7 +160,7 @@ void RunLoop::settle() {
 /// Another program may have removed the run's folder or cut its record short.
 void RunLoop::check_files() {
     checked_ = Clock::now();
-    if (!run_.empty()) store_.check_folder(run_);
+    if (!run_.empty()) store_->check_folder(run_);
     if (writer_) writer_->check();
 }
 
@@ -189,10 +194,10 @@ void RunLoop::keep_batch(const StepStart& start, const StepRecord& row) {
 
 void RunLoop::write_pending() {
     while (!pending_.empty()) {
-        writer_->append(pending_.front().row);
+        if (writer_) writer_->append(pending_.front().row);
         const FinishedStep step = pending_.front();
         pending_.pop_front();
-        alerts_.see(run_, step);
+        if (!follows()) alerts_.see(run_, step);
     }
 }
 
@@ -202,11 +207,13 @@ void RunLoop::pass_warnings_on() {
 }
 
 void RunLoop::begin_evaluation() {
+    tell(Turn::begin_evaluation);
     settle();
     evaluation_->begin();
 }
 
 bool RunLoop::evaluate_some() {
+    tell(Turn::evaluate);
     const bool more = evaluation_->advance();
     pass_warnings_on();
     if (!more) finish_epoch();
@@ -231,6 +238,7 @@ void RunLoop::finish_epoch() {
 
 /// A full disk costs the pictures, not the run.
 void RunLoop::keep_pictures() {
+    if (follows()) return;
     try {
         engine::keep_pictures(folder_, trainer_->steps(), trainer_->take_pictures());
     } catch (const Error& error) {

@@ -24,11 +24,15 @@ namespace engine {
 /// One run from its settings to its end, a step or an evaluation batch at a time, on the compute
 /// thread: data, trainer, record and the events that follow from them. Knows no commands and no
 /// locks.
+///
+/// Of a data-parallel run each rank has one (SessionOptions::communicator). Rank 0's decides what
+/// comes next, and tells the others, which do the same in follow() and write and report nothing.
 class RunLoop {
 public:
     using Post = std::function<void(Event)>;
 
-    RunLoop(const RunConfig& config, RunStore& store, const SessionOptions& options, Post post);
+    /// `store`: null on a rank that follows.
+    RunLoop(const RunConfig& config, RunStore* store, const SessionOptions& options, Post post);
 
     /// Opens the data, makes the model, the run's folder and its record. Throws Error, and
     /// ReadingStopped if `stop` is requested while the data are read.
@@ -74,6 +78,13 @@ public:
     /// Reports the checkpoints that were written; true while others are being written.
     bool follow_checkpoints();
 
+    /// On a rank that follows, once prepared: does what rank 0 asks for until the run has ended.
+    /// Throws Error.
+    void follow();
+    /// On rank 0: the run has ended; `failure`: why it failed, empty if it did not. The others end
+    /// too. Nothing to do where there are none.
+    void leave(const std::string& failure);
+
     RunDone done(DoneReason reason) const;
     /// The loss stayed non-finite for `stop_on_nan` steps, which ended the run with an error.
     bool diverged() const { return alerts_.diverged(); }
@@ -92,6 +103,14 @@ private:
         std::int64_t batch = 0;
         double rate_multiplier = 1;
     };
+    /// What rank 0 asks the others for.
+    enum class Turn : std::int64_t { step, begin_evaluation, evaluate, save, end };
+    void tell(Turn turn) const;
+    Turn heard() const;
+    bool follows() const { return ranks_ && ranks_->rank() > 0; }
+    void check_same_data() const;
+    void cut_batches(LoaderOptions& options) const;
+    TrainingState gathered_state() const;
     StepStart next_start() const;
     /// What the host knows of a step that was given to the device.
     struct Given {
@@ -123,9 +142,11 @@ private:
     void end_epoch();
 
     RunConfig config_;
-    RunStore& store_;
+    RunStore* store_;
     SessionOptions options_;
     Post post_;
+    Communicator* const ranks_;  // null: one process
+    bool left_ = false;
 
     DataParts data_;
     std::unique_ptr<BatchLoader> loader_;

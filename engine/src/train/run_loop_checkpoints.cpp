@@ -39,7 +39,8 @@ void RunLoop::open_run() {
 }
 
 void RunLoop::begin_run() {
-    const auto made = store_.create(config_, options_.folder, options_.group);
+    if (follows()) return;
+    const auto made = store_->create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
     writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task())));
@@ -64,11 +65,12 @@ void RunLoop::go_on(const Continuation& from) {
         restored = restored_parts(*saved, config_);
         load(*saved);
     }
+    if (follows()) return;
     const std::int64_t step = trainer_->steps();
     const std::size_t columns = metric_column_count(trainer_->task());
     const RunStore::NewRun made = from.in_place
-                                      ? store_.reopen(from.run_folder, step)
-                                      : store_.create(config_, options_.folder, options_.group);
+                                      ? store_->reopen(from.run_folder, step)
+                                      : store_->create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
     std::string parent;
@@ -126,7 +128,7 @@ void RunLoop::load(const SavedRun& saved) {
 SavedRun RunLoop::saved_run() const {
     return {.run = run_,
             .config = config_,
-            .training = trainer_->saved_state(),
+            .training = gathered_state(),
             .progress = saved_state(progress_),
             .alerts = alerts_.saved_state(),
             .best = numbers_of(best_->state()),
@@ -135,13 +137,19 @@ SavedRun RunLoop::saved_run() const {
             .test = evaluation_->test()};
 }
 
+/// Of all ranks.
+TrainingState RunLoop::gathered_state() const {
+    tell(Turn::save);
+    return trainer_->saved_state();
+}
+
 RunLoop::StepStart RunLoop::next_start() const {
     return {progress_.epoch, progress_.batch, rules_->rate_multiplier()};
 }
 
 StepCapsule RunLoop::capsule() {
     settle();
-    return capsule_of(next_start(), trainer_->saved_state());
+    return capsule_of(next_start(), gathered_state());
 }
 
 StepCapsule RunLoop::last_capsule() { return capsule_of(last_start_, trainer_->kept_state()); }

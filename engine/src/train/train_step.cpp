@@ -11,6 +11,7 @@
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
 #include "norm/batch_counts.h"
+#include "norm/synced_norm.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
 #include "shape/view.h"
@@ -51,7 +52,7 @@ void add_gradient(const Tensor& parameter, const Tensor& gradient) {
 }  // namespace
 
 TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
-                     std::int64_t planned)
+                     std::int64_t planned, Communicator* ranks)
     : config_(config),
       task_(task),
       model_(model),
@@ -59,11 +60,13 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
       schedule_(schedule_of(config, planned)),
       precision_(resolve(config.precision), config.scaler, model, device),
       phases_(task.phases()),
+      ranks_(ranks),
       number_(Tensor::zeros({}, DType::i64, device)),
       random_(config.seed, number_),
-      state_(model, device) {
+      state_(model, device, ranks) {
     make_parts();
     choose_gradients();
+    if (ranks_) make_exchanges();
     precision_.attach_low_copies(model);
     const UseScope use(MemoryUse::workspace);
     sums_ = DeviceRecord<MetricSums>(device_);
@@ -124,6 +127,7 @@ void TrainStep::forget_captured() {
 
 void TrainStep::begin(std::size_t batches) {
     sums_.clear();
+    exchange_times_ = {};
     state_.clear_resets();
     if (precision_.watches_f16()) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
     if (parts_.size() > 1) merged_.clear();
@@ -153,6 +157,7 @@ void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMark
     const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
+        if (ranks_) finish_exchange(phase);
         coalesce_gradients(phases_[phase]);
         account_gradients();
         notify(phase, 0,
@@ -179,11 +184,14 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     MicroBatch& here = micro_batches_[index];
     if (phase == 0 && index == 0) here.state = state_.in(here.batch.rows);
     // A later phase must not draw the numbers of the one before.
-    random_.begin(phase * micro_batches_.size() + index);
+    const BatchShare& share = here.batch.share;
+    random_.begin(phase * micro_batches_.size() + index, share);
     notify(phase, index, [&here](StepObserver& each, const StepView& seen) {
         each.before_forward(seen, here.batch, here.state);
     });
-    TaskStep step(model_, here.batch, precision_.casts(), sums_.data());
+    const UncountedRows uncounted(share.idle());
+    TaskStep step(model_, here.batch, precision_.casts(),
+                  share.idle() ? unseen_sums_.data() : sums_.data());
     step.phase = phase;
     step.passed = std::move(here.passed);
     step.state = here.state;
@@ -195,7 +203,7 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     notify(phase, index, [&losses](StepObserver& each, const StepView& seen) {
         each.after_forward(seen, losses);
     });
-    differentiate(phases_[phase], losses);
+    differentiate(phase, index, losses);
     notify(phase, index,
            [](StepObserver& each, const StepView& seen) { each.after_backward(seen); });
     if (phase == 0) {
@@ -249,18 +257,19 @@ Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
     });
 }
 
-void TrainStep::differentiate(const Phase& phase, const TensorList& losses) {
+void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
+                              const TensorList& losses) {
     F16Range range(f16_max_);
     std::optional<ObserverScope> attached;
     if (precision_.watches_f16()) attached.emplace(range);
+    const double weight = loss_weight(micro_batches_[micro_batch].batch.share);
+    const bool last = micro_batch + 1 == micro_batches_.size();
     for (std::size_t i = 0; i < losses.size(); ++i) {
-        const Tensor whole = penalised(phase, losses[i]);
+        const Tensor whole = penalised(phases_[phase], losses[i]);
         const bool more = i + 1 < losses.size();
-        backward_of(phase,
-                    config_.accumulate > 1
-                        ? mul(whole, 1.0 / static_cast<double>(config_.accumulate))
-                        : whole,
-                    more || phase.keep_graph);
+        if (ranks_ && last && !more) exchanges_[phase]->begin();
+        backward_of(phases_[phase], weight == 1 ? whole : mul(whole, weight),
+                    more || phases_[phase].keep_graph);
     }
 }
 
@@ -275,6 +284,17 @@ void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_
     for (std::size_t i = 0; i < grads.size(); ++i) {
         if (grads[i].defined()) add_gradient(parameters[i], grads[i]);
     }
+}
+
+/// A micro-batch's part in the step's mean. The exchange divides by the ranks, so a rank's part of
+/// a batch counts as many times as much as the mean of the parts has rows.
+double TrainStep::loss_weight(const BatchShare& share) const {
+    double weight = 1;
+    if (ranks_ && !share.whole()) {
+        weight = static_cast<double>(share.rows * ranks_->size()) / static_cast<double>(share.all);
+    }
+    return config_.accumulate > 1 ? weight * (1.0 / static_cast<double>(config_.accumulate))
+                                  : weight;
 }
 
 void TrainStep::account_gradients() {

@@ -7,6 +7,7 @@
 
 #include "core/device_record.h"
 #include "optim/optimizer.h"
+#include "parallel/gradient_exchange.h"
 #include "tasks/task.h"
 #include "train/carried_state.h"
 #include "train/mixed_precision.h"
@@ -28,9 +29,11 @@ struct BatchSupply {
 /// files, events or clocks. One thread at a time.
 class TrainStep {
 public:
-    /// `planned`: updates that the schedule stretches over. Throws Error.
+    /// `planned`: updates that the schedule stretches over. `ranks`: those that compute the step
+    /// together, each on its part of the batches; all make it at the same time. Null: one process.
+    /// Throws Error.
     TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
-              std::int64_t planned);
+              std::int64_t planned, Communicator* ranks = nullptr);
 
     /// `marks` (may be null): one at the end of each forward and each backward pass.
     void compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks);
@@ -61,6 +64,8 @@ public:
     /// Figures of the last step, on the device.
     const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
+    /// Of the last step, over all phases.
+    const ExchangeTimes& exchange_times() const { return exchange_times_; }
     const MixedPrecision& precision() const { return precision_; }
     const Device& device() const { return device_; }
     /// Parameters of the model, trained or frozen: the first of state_places().
@@ -96,6 +101,10 @@ private:
     class Observation;
 
     void make_parts();
+    void make_exchanges();
+    void finish_exchange(std::size_t phase);
+    void share_figures();
+    double loss_weight(const BatchShare& share) const;
     void choose_gradients();
     void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
@@ -106,7 +115,7 @@ private:
     void begin(std::size_t batches);
     void run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks);
     void run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks);
-    void differentiate(const Phase& phase, const TensorList& losses);
+    void differentiate(std::size_t phase, std::size_t micro_batch, const TensorList& losses);
     void backward_of(const Phase& phase, const Tensor& loss, bool retain_graph);
     TensorList parameters_of(const Phase& phase) const;
     Tensor penalised(const Phase& phase, const Tensor& loss);
@@ -139,12 +148,16 @@ private:
     std::vector<Phase> phases_;
     std::vector<Part> parts_;
     std::vector<Optimizer*> optimizers_;  // of the parts
+    Communicator* ranks_;
+    std::vector<std::unique_ptr<GradientExchange>> exchanges_;  // by phase; none: one process
+    ExchangeTimes exchange_times_;
     std::vector<std::shared_ptr<StepObserver>> observers_;
     std::vector<std::shared_ptr<StepObserver>> observing_;  // those that want the next step
     std::int64_t announced_ = 0;
 
     // Of the step in progress, on the device.
     DeviceRecord<MetricSums> sums_;
+    DeviceRecord<MetricSums> unseen_sums_;     // of rows that a rank without rows computes
     DeviceRecord<kernels::Judgement> merged_;  // of several optimizers
     DeviceRecord<kernels::StepFigures> figures_;
     Tensor rate_multiplier_;  // 0-d f64

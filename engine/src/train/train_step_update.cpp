@@ -132,6 +132,7 @@ void TrainStep::update(const Phase& phase, bool last) {
     for (const std::size_t part : phase.optimizers)
         parts_[part].optimizer->set_lr(schedule_, rate_multiplier_.data_as<double>());
     for (const std::size_t part : phase.optimizers) check_gradients(parts_[part]);
+    if (last && ranks_) share_figures();
     if (last) gather_before();
     for (const std::size_t part : phase.optimizers) {
         if (config_.clip.kind != ClipKind::none) clip(parts_[part]);

@@ -14,13 +14,17 @@
 namespace engine {
 
 Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& data,
-                 std::int64_t planned)
+                 std::int64_t planned, std::shared_ptr<Communicator> ranks)
     : config_(config),
-      context_(config, device),
+      context_(config, device, std::move(ranks)),
       scratch_(context_.books(), device),
       task_(make_task(config, data)),
       columns_(*task_),
       figures_(device) {
+    if (context_.ranks() && device.kind != Device::Kind::cpu) {
+        throw Error(ErrorCode::device, msg("Several workers train on processors alone so far."),
+                    msg("Set device to cpu."));
+    }
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
     const RunContext::Entry entered(context_);
@@ -31,7 +35,10 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
                      config_.model.new_head ? Head::drawn_if_other : Head::read);
     }
     freeze(*model_, config_.model.freeze);
-    step_ = std::make_unique<TrainStep>(config_, *task_, *model_, device, planned);
+    take_from_first(model_->parameters());
+    take_from_first(model_->buffers());
+    step_ =
+        std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
                                          config_.accumulate);
     if (const PlantConfig& plant = config_.teach.plant; plant.kind != PlantKind::none)
@@ -40,6 +47,16 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
 }
 
 Trainer::~Trainer() = default;
+
+/// Rank 0's values for all.
+void Trainer::take_from_first(const std::vector<Parameter>& tensors) const {
+    Communicator* const ranks = context_.ranks();
+    if (!ranks) return;
+    for (const Parameter& each : tensors) {
+        ranks->broadcast(each.tensor.array());
+        each.tensor.bump_version();
+    }
+}
 
 template <typename Work>
 void Trainer::with_batch_to_try(const Work& work) const {
@@ -89,6 +106,13 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     row.memory_bytes = books()->total();
     row.peak_bytes = books()->peak();
     row.scale_floor = std::numeric_limits<float>::quiet_NaN();
+    row.exchange_ms = row.exchange_hidden_share = std::numeric_limits<float>::quiet_NaN();
+    if (context_.ranks()) {
+        const ExchangeTimes& times = step_->exchange_times();
+        row.exchange_ms = static_cast<float>(times.total_ms);
+        row.exchange_hidden_share =
+            times.total_ms > 0 ? static_cast<float>(times.hidden_ms / times.total_ms) : 1;
+    }
     step_->complete_row(row);
     figures_.push(step_->figures(), row);
 }
@@ -101,6 +125,9 @@ std::optional<FinishedStep> Trainer::take(bool all) {
                                     .watched_f16 = precision.watches_f16(),
                                     .columns = &columns_});
     if (step) updates_ = step->row.updates += updates_apart_;
+    // The wait for what the backward pass did not hide lies behind its mark.
+    if (step && context_.ranks())
+        step->row.optimizer_ms -= step->row.exchange_ms * (1 - step->row.exchange_hidden_share);
     return step;
 }
 
@@ -162,7 +189,16 @@ void Trainer::load_state(const TrainingState& saved, const StateChange& change) 
     samples_ = count("samples");
 }
 
+void Trainer::begin_evaluation() {
+    const RunContext::Entry entered(context_);
+    take_from_first(model_->buffers());
+    evaluator_->begin();
+}
+
+MetricSums Trainer::take_evaluation() { return evaluator_->take(context_.ranks()); }
+
 void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
+    if (batch.share.idle()) return;
     with_batch_to_try([&] {
         const RunContext::Entry entered(context_);
         evaluator_->add(batch, feed);

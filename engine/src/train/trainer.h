@@ -24,9 +24,10 @@ namespace engine {
 class Trainer {
 public:
     /// `data`: the fields of the data set's samples. `planned`: updates that the schedule stretches
-    /// over. Throws Error.
-    Trainer(const RunConfig& config, const Device& device, const Schema& data,
-            std::int64_t planned);
+    /// over. `ranks`: those that train the run together, on the CPU; each has a trainer, and all
+    /// make the same calls with their parts of the batches. Null: this process alone. Throws Error.
+    Trainer(const RunConfig& config, const Device& device, const Schema& data, std::int64_t planned,
+            std::shared_ptr<Communicator> ranks = nullptr);
     ~Trainer();
     Trainer(const Trainer&) = delete;
     Trainer& operator=(const Trainer&) = delete;
@@ -41,7 +42,8 @@ public:
     /// submit() and its figures at once; throws a value that was refused.
     FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
 
-    /// A copy of all state on the host, once all submitted steps were taken.
+    /// A copy of all state on the host, once all submitted steps were taken. All ranks call it, and
+    /// rank 0's is that of the run.
     TrainingState saved_state();
     /// Goes on from a saved state: before the first step. Throws Error(data) if it does not fit.
     void load_state(const TrainingState& saved, const StateChange& change = {});
@@ -53,13 +55,14 @@ public:
     /// What saved_state() was before the last step. Needs state_before().
     TrainingState kept_state();
 
-    /// A pass over a part of the data begins.
-    void begin_evaluation() { evaluator_->begin(); }
+    /// A pass over a part of the data begins; all ranks go into it with rank 0's buffers.
+    void begin_evaluation();
     /// Forward pass in evaluation mode; the task's sums are kept on the device. Throws Error, as
     /// submit().
     void evaluate(const Batch& batch, BatchFeed& feed);
-    /// The sums of the evaluated batches since the last call; waits for them. Throws Error(value).
-    MetricSums take_evaluation() { return evaluator_->take(); }
+    /// The sums of the evaluated batches since the last call, of all ranks; waits for them. Throws
+    /// Error(value).
+    MetricSums take_evaluation();
     /// Of the pass that was taken last.
     PictureBands take_pictures() { return evaluator_->take_pictures(); }
 
@@ -98,12 +101,15 @@ public:
     std::int64_t steps() const { return steps_; }
     std::int64_t samples() const { return samples_; }
     const std::shared_ptr<MemoryBooks>& books() const { return context_.books(); }
+    /// Null: this process alone.
+    Communicator* ranks() const { return context_.ranks(); }
 
 private:
     /// What runs out of memory in `work` says a batch size to try. Of work that fails no refused
     /// value is left for the next run on the device.
     template <typename Work>
     void with_batch_to_try(const Work& work) const;
+    void take_from_first(const std::vector<Parameter>& tensors) const;
     void submit_step(std::span<const Batch> batches, BatchFeed& feed);
     SavedNumbers counts() const;
 

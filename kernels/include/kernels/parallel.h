@@ -9,7 +9,11 @@ namespace kernels::cpu {
 /// Threads that kernels started from this thread use; one pool with oneDNN (libgomp). n >= 1.
 void set_threads(int n);
 int threads();
+/// Processors that this process may use: those of its affinity mask, or fewer after
+/// limit_hardware_threads().
 int hardware_threads();
+/// This process's share of the processors, where several processes compute on one machine. n >= 1.
+void limit_hardware_threads(int n);
 
 /// Where parallel_for ends up when one range is not enough. context is f's address.
 void run_parallel(std::int64_t n, std::int64_t grain,

@@ -69,7 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"accumulate=0", "accumulate"}, RefusedCase{"epochs=0", "epochs"},
         RefusedCase{"max_steps=-1", "max_steps"}, RefusedCase{"seed=-1", "seed"},
         RefusedCase{"seed=18446744073709551616", "seed"}, RefusedCase{"threads=-1", "threads"},
-        RefusedCase{"threads=5000", "threads"},
+        RefusedCase{"threads=5000", "threads"}, RefusedCase{"workers=0", "workers"},
+        RefusedCase{"workers=129", "workers"},  // more than a batch has samples
         RefusedCase{"dataset.train_limit=-1", "dataset.train_limit"},
         RefusedCase{"dataset.test_limit=-5", "dataset.test_limit"},
         RefusedCase{"optimizer.lr=0", "optimizer.lr"},

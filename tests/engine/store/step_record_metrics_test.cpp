@@ -71,13 +71,14 @@ TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions
                     "found_inf", "grad_norm", "grad_max", "grad_max_exponent", "scaled_f16_max",
                     "scale_ceiling", "f16_zero_share", "f16_subnormal_share", "f16_overflow_share",
                     "lost_update_share", "grad_zero_share", "step_ms", "data_ms", "forward_ms",
-                    "backward_ms", "optimizer_ms", "samples_per_s", "scale_floor"));
+                    "backward_ms", "optimizer_ms", "samples_per_s", "scale_floor",
+                    "exchange_ms", "exchange_hidden_share"));
 }
 
 TEST(StepRecordMetrics, ARecordOfAnEarlierVersionGoesOnWithoutWhatWasAdded) {
     const test_support::TempFolder dir;
     record_layout::Header earlier = record_layout::make_header(1);
-    earlier.columns[--earlier.column_count] = {};
+    for (int i = 0; i < 3; ++i) earlier.columns[--earlier.column_count] = {};
     earlier.checksum = record_layout::checksum(earlier);
     { const auto made = ColumnWriter::create(dir.path() / record_layout::file_name, earlier); }
     auto writer = StepRecordWriter::open(dir.path(), 0, 1);

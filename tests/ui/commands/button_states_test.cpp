@@ -82,5 +82,15 @@ TEST(ButtonStates, SayWhyForEveryButtonThatIsDisabled) {
     }
 }
 
+TEST(ButtonStates, SeveralWorkersCanBeStoppedAndNothingElse) {
+    const ButtonStates now = workerButtons(/*stopping=*/false);
+    EXPECT_TRUE(now.stop.enabled);
+    for (const auto& other : {now.compare, now.start, now.pause, now.step, now.demonstrate}) {
+        EXPECT_FALSE(other.enabled);
+        EXPECT_FALSE(other.why.isEmpty());
+    }
+    EXPECT_FALSE(workerButtons(/*stopping=*/true).stop.enabled);
+}
+
 }  // namespace
 }  // namespace ui

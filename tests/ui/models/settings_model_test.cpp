@@ -187,6 +187,19 @@ TEST(SettingsModel, ReadsBackWhatItWrote) {
     EXPECT_EQ(other.config(), model.config());
 }
 
+TEST(SettingsModel, RefusesSeveralWorkersWhereThereIsNoMpirun) {
+    const QByteArray path = qgetenv("PATH");
+    qputenv("PATH", "/nowhere");
+    SettingsModel model;
+    model.set(u"workers"_s, u"2"_s);
+    qputenv("PATH", path);
+    ASSERT_EQ(model.errors().size(), 1u);
+    EXPECT_EQ(model.errors().front().field, "workers");
+    EXPECT_FALSE(model.errorAt(u"workers"_s).isEmpty());
+    model.set(u"workers"_s, u"1"_s);
+    EXPECT_TRUE(model.errors().empty());
+}
+
 TEST(SettingsModel, RefusesAFileThatIsNotSettings) {
     QTemporaryDir folder;
     const QString file = folder.filePath(u"s.json"_s);

@@ -47,18 +47,31 @@ ButtonStates runningStates(const Situation& now) {
     return out;
 }
 
+ButtonStates allOf(const ButtonState& state) {
+    return {state, state, state, state, state, false, state};
+}
+
+ButtonState ending() {
+    return no(
+        QCoreApplication::translate("ButtonStates", "Stopping: the step in flight ends first."));
+}
+
 }  // namespace
 
 ButtonStates buttonStates(const Situation& now) {
     const bool over = !now.live || now.state == RunState::idle || now.state == RunState::done ||
                       now.state == RunState::failed;
     const bool stopping = !over && (now.state == RunState::stopping || now.asked == Asked::stop);
-    if (stopping) {
-        const ButtonState ending = no(QCoreApplication::translate(
-            "ButtonStates", "Stopping: the step in flight ends first."));
-        return {ending, ending, ending, ending, ending, false, ending};
-    }
+    if (stopping) return allOf(ending());
     return over ? overStates(now) : runningStates(now);
+}
+
+ButtonStates workerButtons(bool stopping) {
+    if (stopping) return allOf(ending());
+    ButtonStates out = allOf(no(QCoreApplication::translate(
+        "ButtonStates", "Several workers train a run, which can be stopped and not paused.")));
+    out.stop = yes();
+    return out;
 }
 
 }  // namespace ui

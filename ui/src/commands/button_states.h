@@ -40,5 +40,7 @@ struct Situation {
     Asked asked = Asked::nothing;
 };
 ButtonStates buttonStates(const Situation& now);
+/// While a run of several processes is trained, which knows no pause.
+ButtonStates workerButtons(bool stopping);
 
 }  // namespace ui

@@ -1,5 +1,6 @@
 #include "commands/commands.h"
 
+#include <QCoreApplication>
 #include <QFileInfo>
 
 #include "commands/demonstration.h"
@@ -27,12 +28,32 @@ constexpr int awaitEvery = 500;  // ms
 }  // namespace
 
 Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
-    : QObject(parent), feed_(feed), settings_(settings) {
+    : QObject(parent),
+      feed_(feed),
+      settings_(settings),
+      workers_(QCoreApplication::applicationFilePath()) {
+    followWorkers();
     connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
     connect(feed_, &EventFeed::tracksChanged, this, &Commands::tellButtons);
     connect(settings_, &SettingsModel::changed, this, &Commands::tellButtons);
     await_.setInterval(awaitEvery);
     connect(&await_, &QTimer::timeout, this, &Commands::lookForRun);
+}
+
+void Commands::followWorkers() {
+    connect(&workers_, &WorkerLaunch::changed, this, &Commands::tellButtons);
+    connect(&workers_, &WorkerLaunch::began, this, [this](const QString& folder) {
+        try {
+            openRun(folder);
+        } catch (const engine::Error& error) {
+            report(error);
+        }
+    });
+    connect(&workers_, &WorkerLaunch::ended, this,
+            [this](const QString& text, const QString& hint) {
+                if (!text.isEmpty()) report(Problem{text, hint, engine::ErrorCode::training});
+                tellButtons();
+            });
 }
 
 QString Commands::refusal(const engine::SettingError& error) const {
@@ -73,6 +94,7 @@ void Commands::pauseExperiment() {
 }
 
 ButtonStates Commands::experimentButtons() const {
+    if (workers_.running()) return workerButtons(workers_.stopping());
     Situation now;
     now.state = feed_->state();
     now.live = feed_->live();
@@ -86,6 +108,8 @@ ButtonStates Commands::experimentButtons() const {
     };
     const auto first = std::find_if(errors.begin(), errors.end(), blocks);
     now.comparison = first == errors.end() ? settings_->comparisonProblem() : refusal(*first);
+    if (settings_->config().workers > 1 && now.comparison.isEmpty())
+        now.comparison = tr("Several workers train one run: use Start, or set the workers to 1.");
     return buttonStates(now);
 }
 
@@ -147,7 +171,11 @@ void Commands::compare() {
 
 void Commands::start() {
     if (actor_) return;  // its start is the first button
-    if (buttons().start.enabled) launch({settings_->config()}, false);
+    if (!buttons().start.enabled) return;
+    if (settings_->config().workers > 1)
+        workers_.start(settings_->config());
+    else
+        launch({settings_->config()}, false);
 }
 
 bool Commands::train(const engine::RunConfig& config, const std::string& group) {
@@ -233,6 +261,7 @@ bool Commands::goOn(const engine::RunSummary& run, const Planned& planned) {
 void Commands::stop() {
     if (actor_) return actor_->stop();
     if (!buttons().stop.enabled) return;
+    if (workers_.running()) return workers_.stop();
     asked_ = Asked::stop;
     feed_->post(Command::stop);
     tellButtons();

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "commands/button_states.h"
+#include "commands/worker_launch.h"
 #include "engine/error.h"
 #include "engine/resume.h"
 #include "engine/run_config.h"
@@ -113,6 +114,7 @@ private:
     /// Posts a command to the experiment that `open` creates. False, with the reason reported, if
     /// that fails.
     bool launch(const std::function<void()>& open, engine::Command first);
+    void followWorkers();
     ButtonStates experimentButtons() const;
     using Planned = std::variant<engine::ResumePlan, engine::Error>;
     static Planned planOf(const engine::RunSummary& run);
@@ -122,6 +124,7 @@ private:
 
     EventFeed* feed_;
     SettingsModel* settings_;
+    WorkerLaunch workers_;  ///< a run of several processes, beside the experiment
     QPointer<RunActor> actor_;
     QString lessons_;  ///< lesson, folder or archive that the Lab is to open; empty: none
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for

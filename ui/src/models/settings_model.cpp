@@ -7,6 +7,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/launch.h"
 #include "text/event_text.h"
 #include "text/language.h"
 #include "text/refusal_text.h"
@@ -154,6 +155,10 @@ void SettingsModel::judge() {
     if (!overrides.empty()) {
         for (auto& error : engine::parse_run_config(engine::to_json(config_), overrides).errors)
             add(std::move(error));
+    }
+    if (config_.workers > 1) {
+        if (const engine::Message lacking = engine::why_no_workers(); !lacking.empty())
+            add({"workers", std::to_string(config_.workers), lacking});
     }
     if (!limits_.device.empty()) add({"device", config_.device, limits_.device});
     const auto lacking =

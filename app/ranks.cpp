@@ -1,0 +1,151 @@
+#include "ranks.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/data_parallel.h"
+#include "engine/error.h"
+#include "follow.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+using engine::Error;
+using engine::ErrorCode;
+using engine::msg;
+
+/// Keeps what is written to standard error, for the object's life.
+class HeldErrors {
+public:
+    HeldErrors() : before_(std::cerr.rdbuf(text_.rdbuf())) {}
+    ~HeldErrors() { std::cerr.rdbuf(before_); }
+    HeldErrors(const HeldErrors&) = delete;
+    HeldErrors& operator=(const HeldErrors&) = delete;
+
+    std::string text() const { return text_.str(); }
+
+private:
+    std::ostringstream text_;
+    std::streambuf* before_;
+};
+
+/// The arguments of this process, with its own file in place of the name that it was called by.
+std::vector<std::string> own_command() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(std::move(word));
+    words.front() = std::filesystem::read_symlink("/proc/self/exe").string();
+    return words;
+}
+
+std::string one_line(std::string text) {
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    for (char& letter : text) letter = letter == '\n' ? ' ' : letter;
+    return text;
+}
+
+void print(const Error& error) {
+    std::cerr << "halftone: " << error.what() << '\n';
+    if (!error.hint().empty()) std::cerr << error.hint().str() << '\n';
+}
+
+/// `workers` follows the launcher; another number is a mistake.
+void take_number_of_ranks(engine::RunConfig& config, int ranks) {
+    if (config.workers > 1 && config.workers != ranks)
+        throw Error(ErrorCode::settings,
+                    msg("workers: {}: use {}, the number of processes that were started together, "
+                        "or leave it out",
+                        config.workers, ranks));
+    config.workers = ranks;
+    if (const auto errors = engine::validate(config); !errors.empty())
+        throw Error(ErrorCode::settings, errors.front().str());
+}
+
+/// What a launcher sends to all ranks is rank 0's to obey (follow.h).
+void ignore_requests_to_end(int rank) {
+    std::signal(SIGUSR1, SIG_IGN);
+    if (rank == 0) return;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+}
+
+/// Settings that this rank alone cannot read are named on all.
+int run_rank(std::optional<engine::RunConfig> config, const std::string& refusal,
+             const std::shared_ptr<engine::Communicator>& line, int ranks, const RankWork& work) {
+    if (!config) throw Error(ErrorCode::settings, refusal);
+    take_number_of_ranks(*config, ranks);
+    engine::check_agreement(*line, HALFTONE_VERSION, *config);
+    return work(std::move(*config), line);
+}
+
+/// Tells the others; the rank that speaks for all says it to the user.
+int give_up(const engine::LaunchedRank& place, const std::string& text, ErrorCode code) {
+    engine::give_up_launch(place.rank == 0 ? text
+                                           : "Rank " + std::to_string(place.rank) + ": " + text);
+    return engine::exit_code(code);
+}
+
+int run_rank_to_its_end(const std::function<std::optional<engine::RunConfig>()>& read,
+                        const RankWork& work, const engine::LaunchedRank& place) {
+    std::optional<HeldErrors> held;
+    if (place.rank > 0) held.emplace();
+    std::optional<engine::RunConfig> config;
+    std::string refusal;
+    try {
+        config = read();
+        if (!config && place.rank == 0) return engine::exit_code(ErrorCode::settings);
+        if (!config) refusal = one_line(held->text());
+    } catch (const Error& error) {
+        if (place.rank == 0) throw;
+        refusal = error.what();
+    }
+    int code = 0;
+    try {
+        const auto line = engine::launched_communicator();
+        code = run_rank(config, refusal, line, place.ranks, work);
+    } catch (const Error& error) {
+        code = give_up(place, error.what(), error.code());
+        held.reset();
+        if (engine::speaks_for_ranks()) print(error);
+    } catch (const std::exception& error) {
+        code = give_up(place, error.what(), ErrorCode::training);
+        held.reset();
+        if (engine::speaks_for_ranks()) print(Error(ErrorCode::training, error.what()));
+    }
+    return engine::leave_launch(code);
+}
+
+}  // namespace
+
+int with_ranks(const std::function<std::optional<engine::RunConfig>()>& read,
+               const RankWork& work) {
+    const engine::LaunchedRank place = engine::launched_rank();
+    if (place.ranks > 1) {
+        ignore_requests_to_end(place.rank);
+        return run_rank_to_its_end(read, work, place);
+    }
+    const auto config = read();
+    if (!config) return engine::exit_code(ErrorCode::settings);
+    if (config->workers == 1) return work(*config, nullptr);
+    return engine::run_workers(config->workers, own_command());
+}
+
+int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions& options,
+                  bool json) {
+    if (engine::launched_rank().rank > 0) {
+        engine::follow_run(config, options);
+        return 0;
+    }
+    const auto thread = std::make_shared<engine::ComputeThread>();
+    engine::Session session(config, thread, open_store(), options);
+    session.post(engine::Command::start);
+    return follow({{config.precision.preset, &session}}, json).front().exit_code;
+}
+
+}  // namespace app

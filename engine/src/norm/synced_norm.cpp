@@ -1,0 +1,73 @@
+#include "norm/synced_norm.h"
+
+#include <utility>
+
+#include "core/layout.h"
+#include "kernels/welford.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+thread_local Communicator* synced_over = nullptr;
+thread_local bool uncounted = false;
+
+}  // namespace
+
+SyncedNorms::SyncedNorms(Communicator* ranks) noexcept
+    : before_(std::exchange(synced_over, ranks ? ranks : synced_over)) {}
+SyncedNorms::~SyncedNorms() { synced_over = before_; }
+
+UncountedRows::UncountedRows(bool on) noexcept : before_(std::exchange(uncounted, on)) {}
+UncountedRows::~UncountedRows() { uncounted = before_; }
+
+Communicator* norm_ranks() noexcept { return synced_over; }
+
+SyncedStatistics synced_statistics(Communicator& ranks, const Tensor& x,
+                                   const kernels::BatchNormShape& shape) {
+    const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+    const std::int64_t channels = shape.channels, parts = ranks.size();
+    // Means and variances of a rank lie one behind the other, so that they travel together.
+    const auto by_channel = [&](std::int64_t rows) {
+        return Tensor::empty({rows, channels}, wide, x.device());
+    };
+    const Tensor own = by_channel(2), all = by_channel(2 * parts);
+    const auto row = [&](const Tensor& t, std::int64_t i) { return narrow(t, 0, i, 1).array(); };
+    kernels::cpu::welford_local(row(own, 0), row(own, 1), x.array(), shape.rows, channels, {});
+    const std::vector<std::int64_t> rows = gather_counts(ranks, uncounted ? 0 : shape.rows);
+    const std::vector<std::int64_t> sizes(static_cast<std::size_t>(parts), 2 * channels);
+    ranks.gather(all.array(), own.array(), sizes);
+
+    SyncedStatistics out;
+    out.counted = !uncounted;
+    for (const std::int64_t each : rows) out.rows += each;
+    const Tensor means = by_channel(parts), vars = by_channel(parts);
+    for (std::int64_t part = 0; part < parts; ++part) {
+        copy_into(narrow(means, 0, part, 1), narrow(all, 0, 2 * part, 1));
+        copy_into(narrow(vars, 0, part, 1), narrow(all, 0, 2 * part + 1, 1));
+    }
+    for (Tensor* each : {&out.mean, &out.var, &out.unbiased})
+        *each = Tensor::empty({channels}, wide, x.device());
+    kernels::cpu::welford_merge(out.mean.array(), out.var.array(), out.unbiased.array(),
+                                means.array(), vars.array(), {rows.data(), DType::i64, parts},
+                                channels, {});
+    return out;
+}
+
+SyncedSums synced_sums(Communicator& ranks, const Tensor& g, const Tensor& x, const Tensor& mean,
+                       const kernels::BatchNormShape& shape, bool counted) {
+    const DType wide = mean.dtype();
+    const std::int64_t channels = shape.channels;
+    const Tensor own = Tensor::empty({2, channels}, wide, x.device());
+    const Tensor all = Tensor::zeros({2, channels}, wide, x.device());
+    const auto row = [&](const Tensor& t, std::int64_t i) {
+        return reshape(narrow(t, 0, i, 1), {channels});
+    };
+    kernels::cpu::welford_backward_sums(row(own, 0).array(), row(own, 1).array(), g.array(),
+                                        x.array(), mean.array(), shape.rows, channels, {});
+    if (counted) copy_into(all, own);
+    ranks.sum(all.array());
+    return {row(own, 0), row(own, 1), row(all, 0), row(all, 1)};
+}
+
+}  // namespace engine

@@ -1,0 +1,106 @@
+#include "engine/launch.h"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "engine/error.h"
+#include "parallel/handshake.h"
+#include "parallel/joined_launch.h"
+#include "parallel/mpirun.h"
+
+namespace engine {
+namespace {
+
+std::optional<int> number_in(const char* variable) {
+    const char* text = std::getenv(variable);
+    if (text == nullptr) return std::nullopt;
+    int number = 0;
+    const char* end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, number);
+    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+/// Variables in which a launcher tells a process its rank and how many there are.
+struct LauncherVariables {
+    const char *rank, *ranks;
+    const char* besides;  ///< must be there too; null: nothing
+};
+// A batch script of Slurm has some of its variables without being one of several ranks: a process
+// of srun has those of its step, and of the interface that MPI reads.
+constexpr std::array launchers = {
+    LauncherVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
+    LauncherVariables{"PMI_RANK", "PMI_SIZE", nullptr},  // MPICH, Intel MPI
+    LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "PMIX_RANK"},
+    LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "PMI_FD"},
+};
+
+/// The launch that this process has joined: MPI is initialised and finalised once in a process.
+std::shared_ptr<JoinedLaunch>& joined() {
+    static std::shared_ptr<JoinedLaunch> launch;
+    return launch;
+}
+
+std::string list(const std::vector<std::string>& names) {
+    std::string out;
+    for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
+    return out;
+}
+
+}  // namespace
+
+LaunchedRank launched_rank() {
+    for (const auto& launcher : launchers) {
+        if (launcher.besides != nullptr && std::getenv(launcher.besides) == nullptr) continue;
+        const auto rank = number_in(launcher.rank), ranks = number_in(launcher.ranks);
+        if (rank && ranks && *ranks > 1 && *rank >= 0 && *rank < *ranks) return {*rank, *ranks};
+    }
+    return {};
+}
+
+std::shared_ptr<Communicator> launched_communicator() {
+    if (launched_rank().ranks == 1) return nullptr;
+    if (!joined()) joined() = join_launch();
+    const auto line = joined()->first_line();
+    const int started = launched_rank().ranks;
+    if (line->size() == started) return line;
+    throw Error(ErrorCode::device,
+                msg("{} processes were started together, and this program's MPI finds {} of them.",
+                    started, line->size()),
+                msg("Use the mpirun that belongs to {}.", mpi_library()));
+}
+
+void check_agreement(Communicator& line, std::string_view version, const RunConfig& config) {
+    const int rank = line.rank();
+    require_same(line, std::string(version), [&](const std::string& of_rank_0) {
+        return msg("Rank {} runs version {} of the program, and rank 0 version {}.", rank, version,
+                   of_rank_0);
+    });
+    require_same(line, to_json(config), [&](const std::string& of_rank_0) {
+        const RunConfig first = parse_run_config(of_rank_0).config;
+        return msg("Rank {} has other settings than rank 0: {}.", rank,
+                   list(differing_fields(first, config)));
+    });
+}
+
+bool speaks_for_ranks() { return joined() ? joined()->speaks() : launched_rank().rank == 0; }
+
+void give_up_launch(const std::string& sentence) {
+    if (joined()) joined()->first_line()->abort(sentence);
+}
+
+int leave_launch(int exit_code) { return joined() ? joined()->leave(exit_code) : exit_code; }
+
+LaunchFacts launch_facts() { return {mpi_library(), find_mpirun()}; }
+
+Message why_no_workers() {
+    if (mpi_library().empty())
+        return msg("Several workers need MPI, and this program was built without it.");
+    if (find_mpirun().empty())
+        return msg("Several workers are started by mpirun, which is not in PATH.");
+    return {};
+}
+
+}  // namespace engine

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace engine {
+
+/// A process of this machine. Its start tells it from a later one with the same number.
+struct LocalProcess {
+    int pid = 0;
+    std::uint64_t start = 0;  ///< clock ticks since the machine's start
+
+    /// From /proc: false once it has ended, even if its parent has not waited for it.
+    bool is_alive() const;
+};
+
+/// The process with this number; a start of 0: there is none that can be seen.
+LocalProcess local_process(int pid);
+
+}  // namespace engine

@@ -1,0 +1,170 @@
+#include "parallel/mpi_watch.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "parallel/mpi_messages.h"
+#include "parallel/packed_message.h"
+
+namespace engine {
+namespace {
+
+// Lines of communicators have the tags from 2 on.
+constexpr int beat_tag = 0;
+constexpr int notice_tag = 1;
+
+std::uint64_t digest_of_processors() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    sched_getaffinity(0, sizeof mask, &mask);
+    std::uint64_t digest = 0xcbf29ce484222325u;  // FNV-1a
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        digest =
+            (digest ^ static_cast<std::uint64_t>(CPU_ISSET(cpu, &mask) ? 1 : 0)) * 0x100000001b3u;
+    return digest;
+}
+
+RankCard own_card() {
+    RankCard card;
+    gethostname(card.host.data(), card.host.size() - 1);
+    card.process = local_process(getpid());
+    card.processors = digest_of_processors();
+    return card;
+}
+
+std::vector<RankCard> exchange_cards(int ranks) {
+    const RankCard own = own_card();
+    std::vector<RankCard> cards(static_cast<std::size_t>(ranks));
+    constexpr int bytes = sizeof own;
+    check_mpi(MPI_Allgather(&own, bytes, MPI_BYTE, cards.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
+    return cards;
+}
+
+}  // namespace
+
+MpiWatch::MpiWatch(int rank, int ranks)
+    : rank_(rank),
+      ranks_(ranks),
+      cards_(exchange_cards(ranks)),
+      parent_(getppid()),
+      beats_(rank, ranks, Clock::now()),
+      sent_beats_(static_cast<std::size_t>(ranks), MPI_REQUEST_NULL) {
+    const RankCard& own = cards_[static_cast<std::size_t>(rank)];
+    for (int other = 0; other < ranks; ++other) {
+        const RankCard& card = cards_[static_cast<std::size_t>(other)];
+        // A container may have a host's name and processes of its own.
+        if (other != rank && card.host == own.host && card.process.start != 0 &&
+            card.process.is_alive())
+            local_.push_back(other);
+    }
+    await_beat();
+    await_notice();
+}
+
+int MpiWatch::sharers() const {
+    const RankCard& own = cards_[static_cast<std::size_t>(rank_)];
+    return static_cast<int>(std::ranges::count_if(cards_, [&own](const RankCard& card) {
+        return card.host == own.host && card.processors == own.processors;
+    }));
+}
+
+std::optional<Loss> MpiWatch::look(Clock::time_point now) {
+    if (auto loss = notice()) return loss;
+    if (auto loss = ended_process()) return loss;
+    if (getppid() != parent_) return Loss{msg("The launcher that started the ranks has ended.")};
+    take_beats(now);
+    if (beats_.due(now)) send_beats();
+    const auto silent = beats_.silent(now);
+    if (!silent) return std::nullopt;
+    const RankCard& card = cards_[static_cast<std::size_t>(*silent)];
+    return Loss{msg("Rank {} (process {} on {}) has not responded for 20 seconds.", *silent,
+                    card.process.pid, card.host.data()),
+                *silent};
+}
+
+std::optional<Loss> MpiWatch::ended_process() const {
+    for (const int rank : local_) {
+        const RankCard& card = cards_[static_cast<std::size_t>(rank)];
+        if (card.process.is_alive()) continue;
+        return Loss{msg("Rank {} (process {} on {}) ended unexpectedly.", rank, card.process.pid,
+                        card.host.data()),
+                    rank};
+    }
+    return std::nullopt;
+}
+
+void MpiWatch::await_beat() {
+    check_mpi(MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, beat_tag, MPI_COMM_WORLD, &beat_));
+}
+
+void MpiWatch::await_notice() {
+    check_mpi(MPI_Irecv(notice_text_.data(), notice_bytes, MPI_BYTE, MPI_ANY_SOURCE, notice_tag,
+                        MPI_COMM_WORLD, &notice_));
+}
+
+void MpiWatch::take_beats(Clock::time_point now) {
+    for (;;) {
+        int arrived = 0;
+        MPI_Status status;
+        check_mpi(MPI_Test(&beat_, &arrived, &status));
+        if (arrived == 0) return;
+        beats_.heard(status.MPI_SOURCE, now);
+        await_beat();
+    }
+}
+
+void MpiWatch::send_beats() {
+    for (const int peer : beats_.peers()) {
+        MPI_Request& last = sent_beats_[static_cast<std::size_t>(peer)];
+        int arrived = 0;
+        check_mpi(MPI_Test(&last, &arrived, MPI_STATUS_IGNORE));
+        if (arrived == 0) continue;  // it does not take any: one on its way is enough
+        check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, peer, beat_tag, MPI_COMM_WORLD, &last));
+    }
+}
+
+/// The lost rank as 4 bytes, then the packed reason.
+std::optional<Loss> MpiWatch::notice() {
+    int arrived = 0;
+    MPI_Status status;
+    check_mpi(MPI_Test(&notice_, &arrived, &status));
+    if (arrived == 0) return std::nullopt;
+    int bytes = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    Loss loss;
+    std::memcpy(&loss.rank, notice_text_.data(), sizeof loss.rank);
+    loss.reason = unpacked(std::string_view(notice_text_.data(), static_cast<std::size_t>(bytes))
+                               .substr(sizeof loss.rank));
+    return loss;
+}
+
+void MpiWatch::tell(const Loss& loss) {
+    std::string text(sizeof loss.rank, '\0');
+    std::memcpy(text.data(), &loss.rank, sizeof loss.rank);
+    text += packed(loss.reason).substr(0, notice_text_.size() - text.size());
+    MpiMessages messages;
+    for (int rank = 0; rank < ranks_; ++rank) {
+        if (rank != rank_ && rank != loss.rank)
+            messages.send(text.data(), std::ssize(text), rank, notice_tag);
+    }
+    const auto until = Clock::now() + std::chrono::milliseconds(500);
+    while (!messages.arrived() && Clock::now() < until)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void MpiWatch::close() {
+    take_beats(Clock::now());  // MPICH complains of messages that nobody took
+    for (MPI_Request* request : {&beat_, &notice_}) {
+        MPI_Cancel(request);
+        MPI_Request_free(request);
+    }
+    for (MPI_Request& request : sent_beats_) {
+        if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    }
+}
+
+}  // namespace engine

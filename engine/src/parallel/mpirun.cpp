@@ -1,0 +1,127 @@
+#include "parallel/mpirun.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <sstream>
+
+#include "engine/error.h"
+#include "engine/launch.h"
+
+namespace engine {
+namespace {
+
+std::atomic<pid_t> launcher{0};
+std::atomic<int> requests{0};
+
+/// mpirun passes SIGUSR1 on to all ranks; its own way to end them leaves no time to save.
+extern "C" void pass_on(int) {
+    const int before = requests.fetch_add(1);
+    kill(launcher, before == 0 ? SIGUSR1 : SIGTERM);
+}
+
+/// Passes the signals that ask a program to end on to mpirun, for the object's life.
+class PassedSignals {
+public:
+    PassedSignals() {
+        requests = 0;
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            before_[i] = std::signal(numbers[i], pass_on);
+        // nohup asked for it.
+        if (before_.back() == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+    }
+    ~PassedSignals() {
+        for (std::size_t i = 0; i < numbers.size(); ++i) std::signal(numbers[i], before_[i]);
+    }
+    PassedSignals(const PassedSignals&) = delete;
+    PassedSignals& operator=(const PassedSignals&) = delete;
+
+private:
+    static constexpr std::array numbers = {SIGINT, SIGTERM, SIGHUP};
+    std::array<void (*)(int), numbers.size()> before_{};
+};
+
+/// In the child, between fork and exec: no allocation.
+[[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent) {
+    // A terminal's Ctrl-C reaches this program alone, which passes it on.
+    setpgid(0, 0);
+    // Whoever kills this program ends the ranks with it.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    // A background group must not read the terminal.
+    const int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    close(nothing);
+    execv(arguments.front(), arguments.data());
+    _exit(127);
+}
+
+/// The threads of each rank are shared out by their number, so a rank is not tied to one core,
+/// unless the user asks for that.
+void set_defaults() { setenv("OMPI_MCA_hwloc_base_binding_policy", "none", /*overwrite=*/0); }
+
+int status_of(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+/// mpirun returns the code of the first rank that failed; where a signal ended a rank, Open MPI's
+/// returns 128 and its number, after the others have said which rank that was, and MPICH's returns
+/// its number and kills the others before they can.
+int exit_code_of(int status) {
+    const int failed = exit_code(ErrorCode::training);
+    if (!WIFEXITED(status)) return failed;
+    const int code = WEXITSTATUS(status);
+    if (code == 0 || (code >= exit_code(ErrorCode::settings) && code <= failed)) return code;
+    if (code == 1 || code == 127)
+        std::cerr << "halftone: mpirun could not run the workers; its own words say why\n";
+    else if (code < 128)
+        std::cerr << "halftone: A rank was lost; mpirun's own words say which process.\n";
+    return failed;
+}
+
+}  // namespace
+
+std::string find_mpirun() {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string file = (folder.empty() ? "." : folder) + "/mpirun";
+        if (access(file.c_str(), X_OK) == 0) return file;
+    }
+    return {};
+}
+
+int run_workers(std::int64_t workers, const std::vector<std::string>& command) {
+    if (const Message problem = why_no_workers(); !problem.empty())
+        throw Error(ErrorCode::device, problem,
+                    msg("Set workers to 1, or install Open MPI and build with HALFTONE_MPI=ON."));
+    std::vector<std::string> words = {find_mpirun(), "-n", std::to_string(workers)};
+    words.insert(words.end(), command.begin(), command.end());
+    std::vector<char*> arguments;
+    for (auto& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    set_defaults();
+    std::cout.flush();
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child < 0)
+        throw Error(ErrorCode::device, msg("mpirun cannot be started: {}.", std::strerror(errno)));
+    if (child == 0) become(arguments, parent);
+    launcher = child;
+    const PassedSignals passed;
+    return exit_code_of(status_of(child));
+}
+
+}  // namespace engine

@@ -1,0 +1,189 @@
+#include "parallel/thread_communicator.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+
+#include "engine/error.h"
+#include "kernels/rank_sum.h"
+
+namespace engine {
+namespace {
+
+std::size_t bytes_of(std::int64_t count, kernels::DType dtype) {
+    return static_cast<std::size_t>(count) * kernels::size_of(dtype);
+}
+
+/// What all lines of a group share: whether a rank has given up.
+struct Fate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool aborted = false;
+    std::string sentence;
+};
+
+/// Where the ranks of one line meet.
+class Meeting {
+public:
+    Meeting(std::shared_ptr<Fate> fate_, int size_)
+        : fate(std::move(fate_)), size(size_), posted(static_cast<std::size_t>(size_)) {}
+
+    const std::shared_ptr<Fate> fate;
+    const int size;
+    // Guarded by fate->mutex.
+    int arrived = 0;
+    std::int64_t round = 0;
+    struct Posted {
+        void* data = nullptr;
+        kernels::DType dtype = kernels::DType::f32;
+        std::int64_t size = 0;
+    };
+    std::vector<Posted> posted;  // of the call in progress, by rank; written before it meets
+    std::shared_ptr<Meeting> next;
+
+    /// All ranks have come here, and from now on read and write one another's memory.
+    void enter() {
+        meet([this] { busy = size; });
+    }
+    /// All have done with that. A rank whose call is ended by an abort waits for it too, since what
+    /// it gives back may still be written to.
+    void leave() {
+        {
+            const std::lock_guard lock(fate->mutex);
+            --busy;
+        }
+        fate->changed.notify_all();
+        try {
+            meet([] {});
+        } catch (const Error&) {
+            std::unique_lock lock(fate->mutex);
+            fate->changed.wait(lock, [this] { return busy == 0; });
+            throw;
+        }
+    }
+
+private:
+    int busy = 0;  // ranks between enter() and leave()
+
+    template <typename F>
+    void meet(const F& all_are_here) {
+        std::unique_lock lock(fate->mutex);
+        if (!fate->aborted && ++arrived == size) {
+            arrived = 0;
+            ++round;
+            all_are_here();
+            fate->changed.notify_all();
+            return;
+        }
+        const std::int64_t mine = round;
+        fate->changed.wait(lock, [&] { return round != mine || fate->aborted; });
+        if (round == mine) throw Error(ErrorCode::training, fate->sentence);
+    }
+};
+
+class ThreadCommunicator final : public Communicator {
+public:
+    ThreadCommunicator(std::shared_ptr<Meeting> meeting, int rank)
+        : meeting_(std::move(meeting)), rank_(rank) {}
+
+    int rank() const override { return rank_; }
+    int size() const override { return meeting_->size; }
+
+    void broadcast(kernels::Array data) override {
+        post(data.data, data.dtype, data.size);
+        check_equal();
+        if (rank_ != 0) std::memcpy(data.data, at(0).data, bytes_of(data.size, data.dtype));
+        meeting_->leave();
+    }
+
+    /// Each rank adds up its share of the elements for all.
+    void sum(kernels::Array data) override {
+        post(data.data, data.dtype, data.size);
+        check_equal();
+        std::vector<void*> outs;
+        for (const auto& each : meeting_->posted) outs.push_back(each.data);
+        const std::vector<const void*> parts(outs.begin(), outs.end());
+        kernels::cpu::rank_sum(outs, parts, data.dtype, data.size * rank_ / size(),
+                               data.size * (rank_ + 1) / size());
+        meeting_->leave();
+    }
+
+    void gather(kernels::Array all, kernels::ConstArray part,
+                std::span<const std::int64_t> counts) override {
+        post(const_cast<void*>(part.data), part.dtype, part.size);
+        auto* to = static_cast<std::byte*>(all.data);
+        bool fits = true;
+        for (int r = 0; r < size(); ++r) {
+            const auto& from = at(r);
+            const std::int64_t count = counts[static_cast<std::size_t>(r)];
+            fits = fits && from.size == count && from.dtype == all.dtype;
+            if (!fits) break;
+            if (count > 0) std::memcpy(to, from.data, bytes_of(count, from.dtype));
+            to += bytes_of(count, from.dtype);
+        }
+        meeting_->leave();
+        if (!fits) refuse();
+    }
+
+    void barrier() override {
+        meeting_->enter();
+        meeting_->leave();
+    }
+
+    std::unique_ptr<Communicator> line() override {
+        if (rank_ == 0) meeting_->next = std::make_shared<Meeting>(meeting_->fate, size());
+        meeting_->enter();
+        auto made = std::make_unique<ThreadCommunicator>(meeting_->next, rank_);
+        meeting_->leave();
+        return made;
+    }
+
+    void abort(const std::string& sentence) noexcept override {
+        Fate& fate = *meeting_->fate;
+        {
+            const std::lock_guard lock(fate.mutex);
+            if (fate.aborted) return;
+            fate.sentence = sentence;
+            fate.aborted = true;
+        }
+        fate.changed.notify_all();
+    }
+
+private:
+    const Meeting::Posted& at(int rank) const {
+        return meeting_->posted[static_cast<std::size_t>(rank)];
+    }
+    [[noreturn]] static void refuse() {
+        throw Error(ErrorCode::state, "the ranks made calls of different sizes or types");
+    }
+
+    void post(void* data, kernels::DType dtype, std::int64_t size) {
+        meeting_->posted[static_cast<std::size_t>(rank_)] = {data, dtype, size};
+        meeting_->enter();
+    }
+
+    /// All ranks see the same, so that all throw or none.
+    void check_equal() const {
+        for (const auto& each : meeting_->posted) {
+            if (each.size != at(0).size || each.dtype != at(0).dtype) {
+                meeting_->leave();
+                refuse();
+            }
+        }
+    }
+
+    std::shared_ptr<Meeting> meeting_;
+    int rank_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Communicator>> make_thread_communicators(int size) {
+    const auto meeting = std::make_shared<Meeting>(std::make_shared<Fate>(), size);
+    std::vector<std::unique_ptr<Communicator>> lines;
+    for (int rank = 0; rank < size; ++rank)
+        lines.push_back(std::make_unique<ThreadCommunicator>(meeting, rank));
+    return lines;
+}
+
+}  // namespace engine

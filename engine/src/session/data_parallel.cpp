@@ -1,0 +1,30 @@
+#include "engine/data_parallel.h"
+
+#include "engine/error.h"
+#include "session/workers.h"
+#include "train/run_loop.h"
+
+namespace engine {
+namespace {
+
+std::string sentence(int rank, const std::string& text) {
+    return msg("Rank {}: {}", rank, text).str();
+}
+
+}  // namespace
+
+void follow_run(const RunConfig& config, const SessionOptions& options) {
+    Communicator& ranks = *options.communicator;
+    check_workers(config, &ranks);
+    RunLoop loop(config, nullptr, options, [](const Event&) {});
+    // Before the loop goes: what it exchanges in the background waits for the others.
+    try {
+        loop.prepare({});
+        loop.follow();
+    } catch (const std::exception& error) {
+        ranks.abort(sentence(ranks.rank(), error.what()));
+        throw;
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,77 @@
+// A run of several ranks: rank 0 tells what comes next, the others follow.
+#include <nlohmann/json.hpp>
+
+#include "data/schema_json.h"
+#include "engine/error.h"
+#include "file/sha256.h"
+#include "parallel/handshake.h"
+#include "train/run_loop.h"
+
+namespace engine {
+
+/// Sizes, fields and the first batch of all ranks' training parts.
+void RunLoop::check_same_data() const {
+    const Schema& fields = data_.train.data->schema();
+    nlohmann::ordered_json told{{"train", data_.train.size()},
+                                {"test", data_.test.size()},
+                                {"validation", data_.validation.size()}};
+    for (const FieldSpec& field : fields.fields) told["fields"].push_back(to_json(field));
+    Batch batch;
+    Collator(data_.train, fields, training_options()).make(batch, 0, 0);
+    for (const BatchField& field : batch.fields)
+        told["batch"].push_back(sha256_of(std::span<const std::byte>(field.bytes)));
+    require_same(*ranks_, told.dump(), [rank = ranks_->rank()](const std::string&) {
+        return msg("Rank {} has another data set than rank 0.", rank);
+    });
+}
+
+void RunLoop::cut_batches(LoaderOptions& options) const {
+    if (!ranks_) return;
+    options.rank = ranks_->rank();
+    options.ranks = ranks_->size();
+}
+
+void RunLoop::tell(Turn turn) const {
+    if (!ranks_ || follows()) return;
+    ranks_->broadcast({&turn, kernels::DType::i64, 1});
+}
+
+RunLoop::Turn RunLoop::heard() const {
+    Turn turn{};
+    ranks_->broadcast({&turn, kernels::DType::i64, 1});
+    return turn;
+}
+
+void RunLoop::follow() {
+    while (true) {
+        switch (heard()) {
+            case Turn::step:
+                train_step();
+                break;
+            case Turn::begin_evaluation:
+                begin_evaluation();
+                break;
+            case Turn::evaluate:
+                evaluate_some();
+                break;
+            case Turn::save:
+                gathered_state();
+                break;
+            case Turn::end:
+                return;
+        }
+    }
+}
+
+void RunLoop::leave(const std::string& failure) {
+    if (!ranks_ || follows() || std::exchange(left_, true)) return;
+    // Those that are still preparing do not listen yet.
+    if (!failure.empty() || !rules_)
+        return ranks_->abort(failure.empty() ? "The run was stopped before it began." : failure);
+    try {
+        tell(Turn::end);
+    } catch (const Error&) {  // a rank that is lost has nothing more to do
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,56 @@
+// A step that several ranks compute together: what they exchange.
+#include <cmath>
+
+#include "train/train_step.h"
+
+namespace engine {
+
+/// 16-bit gradients travel as f32: an average must not overflow where no rank's gradient does.
+void TrainStep::make_exchanges() {
+    for (const Phase& phase : phases_) {
+        exchanges_.push_back(std::make_unique<GradientExchange>(*ranks_, parameters_of(phase),
+                                                                ExchangeOptions{.in_f32 = true}));
+    }
+    const UseScope use(MemoryUse::workspace);
+    unseen_sums_ = DeviceRecord<MetricSums>(device_);
+    unseen_sums_.clear();
+}
+
+void TrainStep::finish_exchange(std::size_t phase) {
+    exchanges_[phase]->finish();
+    const ExchangeTimes& times = exchanges_[phase]->times();
+    exchange_times_.total_ms += times.total_ms;
+    exchange_times_.hidden_ms += times.hidden_ms;
+}
+
+/// Sums and counts of a step become those of all ranks. The gradients are the same on all of them
+/// by now, and with them everything that is judged: each skips the step or none.
+void TrainStep::share_figures() {
+    struct Figures {
+        MetricSums sums;
+        std::int64_t resets;
+        float f16_max;
+    };
+    Figures own{sums_.host(), state_.resets() ? *state_.resets() : 0, *f16_max_.data_as<float>()};
+    const auto size = static_cast<std::size_t>(ranks_->size());
+    std::vector<Figures> all(size);
+    constexpr std::int64_t bytes = sizeof(Figures);
+    const std::vector<std::int64_t> counts(size, bytes);
+    ranks_->gather({all.data(), DType::u8, bytes * ranks_->size()}, {&own, DType::u8, bytes},
+                   counts);
+    own = all.front();
+    for (std::size_t rank = 1; rank < size; ++rank) {
+        const Figures& other = all[rank];
+        own.sums.loss += other.sums.loss;
+        own.sums.weight += other.sums.weight;
+        for (int i = 0; i < MetricSums::value_count; ++i)
+            own.sums.values[i] += other.sums.values[i];
+        own.resets += other.resets;
+        if (std::isnan(other.f16_max) || other.f16_max > own.f16_max) own.f16_max = other.f16_max;
+    }
+    sums_.set(own.sums);
+    if (state_.resets()) state_.set_resets(own.resets);
+    *f16_max_.data_as<float>() = own.f16_max;
+}
+
+}  // namespace engine

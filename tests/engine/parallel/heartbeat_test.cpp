@@ -1,0 +1,62 @@
+#include "parallel/heartbeat.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace engine {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+
+const Heartbeats::Clock::time_point start{};
+
+TEST(Heartbeats, GoBetweenRank0AndEachOther) {
+    EXPECT_THAT(Heartbeats(0, 4, start).peers(), ElementsAre(1, 2, 3));
+    EXPECT_THAT(Heartbeats(3, 4, start).peers(), ElementsAre(0));
+}
+
+TEST(Heartbeats, AreDueOnceAnInterval) {
+    Heartbeats beats(0, 2, start);
+    EXPECT_TRUE(beats.due(start));
+    EXPECT_FALSE(beats.due(start + Heartbeats::interval / 2));
+    EXPECT_TRUE(beats.due(start + Heartbeats::interval));
+    EXPECT_FALSE(beats.due(start + Heartbeats::interval));
+}
+
+TEST(Heartbeats, ARankIsLostAfterTheLimitAndNotBefore) {
+    Heartbeats beats(0, 3, start);
+    auto now = start;
+    for (; now < start + Heartbeats::limit; now += seconds(1)) {
+        beats.heard(1, now);
+        EXPECT_EQ(beats.silent(now), std::nullopt);
+    }
+    EXPECT_EQ(beats.silent(now), std::nullopt) << "silent for the limit itself";
+    beats.heard(1, now);
+    EXPECT_EQ(beats.silent(now + seconds(1)), 2);
+}
+
+TEST(Heartbeats, RanksOtherThan0HearRank0Alone) {
+    Heartbeats beats(2, 3, start);
+    std::optional<int> lost;
+    for (auto now = start; now <= start + Heartbeats::limit + seconds(1); now += seconds(1)) {
+        beats.heard(0, now);
+        lost = beats.silent(now);
+    }
+    EXPECT_EQ(lost, std::nullopt);
+}
+
+TEST(Heartbeats, TimeInWhichThisProcessWasStoppedDoesNotCountAgainstOthers) {
+    Heartbeats beats(1, 2, start);
+    EXPECT_EQ(beats.silent(start + seconds(1)), std::nullopt);
+    const auto woken = start + seconds(500);
+    EXPECT_EQ(beats.silent(woken), std::nullopt);
+    auto now = woken;
+    for (; now < woken + Heartbeats::limit - seconds(1); now += seconds(1))
+        EXPECT_EQ(beats.silent(now), std::nullopt);
+    EXPECT_EQ(beats.silent(now), std::nullopt);
+    EXPECT_EQ(beats.silent(now + seconds(1)), 0) << "20 seconds of this process's own time";
+}
+
+}  // namespace
+}  // namespace engine

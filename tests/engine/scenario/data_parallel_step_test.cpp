@@ -1,0 +1,299 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "index/sparse.h"
+#include "support/click_run.h"
+#include "support/ranks.h"
+
+// A step that several ranks compute together is the step of one process.
+namespace engine {
+namespace {
+
+using test::on_ranks;
+using test::RankRun;
+using Numbers = std::vector<std::vector<double>>;
+
+/// The gradients of a step, scaled, by parameter.
+class Gradients final : public StepObserver {
+public:
+    void before_update(const StepView& step) override {
+        if (step.phase == 0) found.clear();
+        for (const Parameter& parameter : step.model.parameters()) {
+            const Tensor gradient = parameter.tensor.grad();
+            if (gradient.defined()) found.push_back(to_dense(gradient).values());
+        }
+    }
+    Numbers found;
+};
+
+/// What one step leaves.
+struct Step {
+    StepRecord row;
+    Numbers gradients, weights, buffers;
+};
+
+Step step_of(RankRun& run) {
+    const auto gradients = std::make_shared<Gradients>();
+    run.trainer.attach(gradients);
+    const FinishedStep done = run.step();
+    run.trainer.detach(*gradients);
+    return {done.row, gradients->found, run.weights(), run.buffers()};
+}
+
+/// The last of `count` steps of one process.
+Step alone(const RunConfig& config, int count = 1) {
+    RankRun run(config);
+    for (int i = 1; i < count; ++i) run.step();
+    return step_of(run);
+}
+
+/// The same of each rank.
+std::vector<Step> together(RunConfig config, int ranks, int count = 1) {
+    config.workers = ranks;
+    std::vector<Step> out(static_cast<std::size_t>(ranks));
+    on_ranks(ranks, [&](const auto& line) {
+        RankRun run(config, line);
+        for (int i = 1; i < count; ++i) run.step();
+        out[static_cast<std::size_t>(line->rank())] = step_of(run);
+    });
+    return out;
+}
+
+/// Largest difference of a tensor, in units of its largest magnitude; of all tensors the largest.
+double gap(const Numbers& a, const Numbers& b) {
+    EXPECT_EQ(a.size(), b.size());
+    double most = 0;
+    for (std::size_t t = 0; t < std::min(a.size(), b.size()); ++t) {
+        EXPECT_EQ(a[t].size(), b[t].size());
+        double largest = 0, difference = 0;
+        for (std::size_t i = 0; i < a[t].size(); ++i) {
+            largest = std::max(largest, std::abs(b[t][i]));
+            difference = std::max(difference, std::abs(a[t][i] - b[t][i]));
+        }
+        if (largest > 0) most = std::max(most, difference / largest);
+    }
+    return most;
+}
+
+/// A gradient is a sum over the rows and places of a batch. In another order each of its additions
+/// rounds elsewhere, by half a unit of f32 of what is added up so far; so do the sums that it is
+/// made of, one a layer. Where layers round to 16 bits, a sum that lies between two of their values
+/// may fall to the other one.
+double order_bound(const RunConfig& config, double terms, double layers) {
+    const std::string& precision = config.precision.preset;
+    const double low = precision == "amp-fp16" ? 0x1p-11 : precision == "amp-bf16" ? 0x1p-8 : 0;
+    return layers * (terms * 0x1p-24 + low);
+}
+
+void expect_first_step(const RunConfig& config, double terms, double layers) {
+    const Step one = alone(config);
+    for (const int ranks : {2, 4}) {
+        SCOPED_TRACE(config.model.kind + " " + config.precision.preset + " on " +
+                     std::to_string(ranks));
+        const std::vector<Step> many = together(config, ranks);
+        const double bound = order_bound(config, terms, layers);
+        EXPECT_LE(gap(many[0].gradients, one.gradients), bound);
+        EXPECT_NEAR(many[0].row.loss, one.row.loss, bound * one.row.loss);
+        if (!std::isnan(one.row.accuracy))  // one sample may lie on the edge
+            EXPECT_NEAR(many[0].row.accuracy, one.row.accuracy, 1.01 / 16);
+        EXPECT_EQ(many[0].row.samples, one.row.samples);
+        EXPECT_EQ(many[0].row.loss_scale, one.row.loss_scale);
+        EXPECT_GT(many[0].row.exchange_ms, 0);
+        EXPECT_TRUE(std::isnan(one.row.exchange_ms));
+        for (const Step& each : many) {
+            EXPECT_EQ(each.gradients, many[0].gradients);
+            EXPECT_EQ(each.weights, many[0].weights);
+        }
+    }
+}
+
+class DataParallelStep : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Precisions, DataParallelStep,
+                         testing::Values("fp32", "amp-fp16", "amp-bf16"));
+
+TEST_P(DataParallelStep, OfAnMlpIsThatOfOneProcess) {
+    expect_first_step(test::small_run("mlp", GetParam()), 16, 3);
+}
+
+TEST_P(DataParallelStep, OfLeNetIsThatOfOneProcess) {
+    expect_first_step(test::small_run("lenet", GetParam()), 16 * 24 * 24, 5);
+}
+
+TEST_P(DataParallelStep, OfAnLstmWithDropoutIsThatOfOneProcess) {
+    RunConfig config = test::small_text_run(GetParam());
+    config.model.options["layers"] = std::int64_t{2};
+    config.model.options["dropout"] = 0.3;
+    expect_first_step(config, 4 * 5, 2 * 5 + 2);
+}
+
+TEST_P(DataParallelStep, OfATransformerWithDropoutIsThatOfOneProcess) {
+    RunConfig config = test::small_transformer_run(GetParam());
+    config.model.options["dropout"] = 0.3;
+    expect_first_step(config, 4 * 5, 2 * 6 + 2);
+}
+
+TEST_P(DataParallelStep, OfBertWithDropoutIsThatOfOneProcess) {
+    RunConfig config = test::small_masked_run(GetParam());
+    config.model.options["dropout"] = 0.3;
+    expect_first_step(config, 4 * 12, 2 * 6 + 4);
+}
+
+TEST(DataParallelSteps, RecomputedBlocksGiveTheSameGradients) {
+    RunConfig config = test::small_transformer_run("fp32");
+    config.model.options["dropout"] = 0.3;
+    const std::vector<Step> kept = together(config, 2, 3);
+    config.recompute = Recompute::blocks;
+    EXPECT_EQ(together(config, 2, 3)[0].gradients, kept[0].gradients);
+}
+
+TEST(DataParallelSteps, SparseGradientsOfTablesAreThoseOfOneProcess) {
+    expect_first_step(test::small_click_run("fp32"), 16, 8);
+    expect_first_step(test::small_click_run("fp32", "sgd"), 16, 8);
+}
+
+TEST(DataParallelSteps, PartsOfUnequalSizesCountByTheirRows) {
+    RunConfig config = test::small_run("lenet", "fp32");
+    config.batch_size = 7;
+    const Step one = alone(config);
+    for (const int ranks : {2, 3, 4}) {
+        EXPECT_LE(gap(together(config, ranks)[0].gradients, one.gradients),
+                  order_bound(config, 7 * 24 * 24, 5))
+            << ranks;
+    }
+}
+
+TEST(DataParallelSteps, ALastBatchWithFewerRowsThanRanksIsThatOfOneProcess) {
+    RunConfig config = test::small_run("lenet", "fp32");
+    config.dataset.train_limit = 18;  // 16 and 2
+    const Step one = alone(config, 2);
+    const std::vector<Step> many = together(config, 4, 2);
+    EXPECT_EQ(many[0].row.samples, 18);
+    // The weights of the second step differ by the rounding of the first.
+    EXPECT_LE(gap(many[0].gradients, one.gradients), 2 * order_bound(config, 16 * 24 * 24, 5));
+    EXPECT_NEAR(many[0].row.loss, one.row.loss, 1e-4);
+    for (const Step& each : many) EXPECT_EQ(each.weights, many[0].weights);
+}
+
+TEST(DataParallelSteps, AccumulatedStepsExchangeOnce) {
+    RunConfig config = test::small_run("lenet", "amp-fp16");
+    config.accumulate = 3;
+    EXPECT_LE(gap(together(config, 2, 2)[0].gradients, alone(config, 2).gradients),
+              2 * order_bound(config, 48 * 24 * 24, 5));
+}
+
+TEST(DataParallelSteps, TwoRunsOnAsManyRanksHaveTheSameBits) {
+    const RunConfig config = test::small_run("lenet", "amp-fp16");
+    const std::vector<Step> first = together(config, 4, 5), second = together(config, 4, 5);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+        EXPECT_EQ(first[rank].weights, second[rank].weights);
+        EXPECT_EQ(first[rank].row.loss, second[rank].row.loss);
+    }
+}
+
+TEST(DataParallelSteps, AnOverflowOnOneRankSkipsTheStepOnAll) {
+    RunConfig config = test::small_run("mlp", "amp-fp16");
+    config.workers = 3;
+    std::vector<std::vector<std::uint8_t>> skipped(3);
+    std::vector<Numbers> weights(3);
+    on_ranks(3, [&](const auto& line) {
+        RankRun run(config, line);
+        const auto rank = static_cast<std::size_t>(line->rank());
+        for (int step = 0; step < 6; ++step) {
+            std::vector<Batch>& batches = run.make();
+            if (step == 3 && rank == 1) batches[0].fields[0].values<float>()[0] = 1e30f;
+            const StepRecord row = run.step(batches).row;
+            skipped[rank].push_back(row.found_inf);
+            EXPECT_EQ(row.updates, step < 3 ? step + 1 : step) << rank << ' ' << step;
+        }
+        weights[rank] = run.weights();
+    });
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+        EXPECT_THAT(skipped[rank], testing::ElementsAre(0, 0, 0, 1, 0, 0)) << rank;
+        EXPECT_EQ(weights[rank], weights[0]);
+    }
+}
+
+RunConfig residual_run(const std::string& precision) {
+    RunConfig config = test::small_run("resnet18", precision);
+    config.batch_size = 8;
+    return config;
+}
+
+/// A batch norm divides by the deviation of few values, which enlarges the rounding of its input
+/// by its mean over its deviation: bounds of a deep net with batch norm are wider by that.
+constexpr double amplification = 16;
+
+TEST(DataParallelSteps, WithSynchronisedBatchNormResNetIsThatOfOneProcess) {
+    RunConfig config = residual_run("fp32");
+    config.sync_batch_norm = true;
+    const Step one = alone(config);
+    const std::vector<Step> many = together(config, 2);
+    const double bound = amplification * order_bound(config, 8 * 28 * 28, 18);
+    EXPECT_LE(gap(many[0].gradients, one.gradients), bound);
+    EXPECT_LE(gap(many[0].buffers, one.buffers), bound);
+    for (const Step& each : many) EXPECT_EQ(each.buffers, many[0].buffers);
+}
+
+/// One process that computes the parts of a batch one after the other.
+Step by_parts(const RunConfig& config, int ranks) {
+    RunConfig alone_config = config;
+    alone_config.batch_size = config.batch_size / ranks;
+    alone_config.accumulate = ranks;
+    RankRun run(alone_config);
+    const auto gradients = std::make_shared<Gradients>();
+    run.trainer.attach(gradients);
+    LoaderOptions options = test::loader_options(config);
+    options.ranks = ranks;
+    const DataPart data = open_dataset(config.dataset, config.seed).train;
+    std::vector<Batch> batches(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+        options.rank = rank;
+        Batch& batch = batches[static_cast<std::size_t>(rank)];
+        Collator(data, run.trainer.task().schema(true), options).make(batch, 0, 0);
+        batch.share = {};  // a batch of its own
+    }
+    const FinishedStep done = run.step(batches);
+    return {done.row, gradients->found, run.weights(), run.buffers()};
+}
+
+TEST(DataParallelSteps, WithLocalBatchNormResNetIsOneProcessThatAccumulatesTheParts) {
+    const RunConfig config = residual_run("fp32");
+    const Step one = by_parts(config, 2);
+    const std::vector<Step> many = together(config, 2);
+    const double bound = order_bound(config, 8 * 28 * 28, 18);
+    EXPECT_LE(gap(many[0].gradients, one.gradients), bound);
+    EXPECT_EQ(many[0].gradients, many[1].gradients);
+    EXPECT_NE(many[0].buffers, many[1].buffers) << "each has its own until an evaluation";
+}
+
+// X15: masters equal on all ranks, and the model is the masters in f16.
+TEST(DataParallelSteps, X15_AnO2ModelIsItsMastersRoundedOnEveryRank) {
+    RunConfig config = test::small_run("mlp", "o2-fp16");
+    config.workers = 2;
+    std::vector<TrainingState> states(2);
+    std::vector<Numbers> weights(2);
+    on_ranks(2, [&](const auto& line) {
+        RankRun run(config, line);
+        for (int step = 0; step < 500; ++step) run.step();
+        const auto rank = static_cast<std::size_t>(line->rank());
+        states[rank] = run.trainer.saved_state();
+        weights[rank] = run.weights();
+    });
+    EXPECT_EQ(weights[0], weights[1]);
+    int masters = 0;
+    for (const auto& [name, value] : states[0].optimizer) {
+        EXPECT_EQ(value.values(), states[1].optimizer.at(name).values()) << name;
+        if (!name.ends_with(".master")) continue;
+        ++masters;
+        const auto master = value.values();
+        const auto weight = states[0].weights.at(name.substr(0, name.size() - 7)).values();
+        for (std::size_t i = 0; i < master.size(); ++i)
+            EXPECT_NEAR(weight[i], master[i], 0.005 * std::abs(master[i])) << name;
+    }
+    EXPECT_GT(masters, 0);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,197 @@
+#include "engine/data_parallel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/checkpoint.h"
+#include "engine/error.h"
+#include "resume_support.h"
+#include "support/device_support.h"
+#include "support/ranks.h"
+
+namespace engine {
+namespace {
+
+using test::Ended;
+using testing::HasSubstr;
+
+/// Runs of several ranks, which are threads: rank 0 has the session.
+class DataParallelRun : public test::ResumedRuns {
+protected:
+    /// `stop_after` steps the session is stopped; 0: never.
+    Ended train_on(int ranks, RunConfig config, SessionOptions options = {},
+                   std::int64_t stop_after = 0) {
+        config.workers = ranks;
+        if (ranks == 1) return train(config, options, stop_after);
+        Ended out;
+        test::on_ranks(ranks, [&](const std::shared_ptr<Communicator>& line) {
+            SessionOptions own = options;
+            own.communicator = line;
+            if (line->rank() == 0)
+                out = train(config, own, stop_after);
+            else
+                follow_run(config, own);
+        });
+        return out;
+    }
+    Ended resume_on(int ranks, const Ended& run) {
+        const ResumePlan plan = plan_resume(*store_->find(run.run), "last",
+                                            {"workers=" + std::to_string(ranks), "max_steps=12"});
+        EXPECT_THAT(plan.errors, testing::IsEmpty());
+        SessionOptions options;
+        options.continuation = plan.continuation;
+        return train_on(ranks, plan.config, options);
+    }
+    static RunConfig text_run() {
+        RunConfig config = test::small_text_run("fp32");
+        config.model.options["layers"] = std::int64_t{2};
+        config.model.options["dropout"] = 0.3;
+        config.schedule.kind = "constant";  // of which a run of 6 steps has the same beginning
+        config.max_steps = 12;
+        return config;
+    }
+};
+
+void expect_near(const StepRecordReader& found, const StepRecordReader& wanted, double bound) {
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::int64_t i = 0; i < wanted.size(); ++i) {
+        const StepRecord row = found.row(i), other = wanted.row(i);
+        EXPECT_NEAR(row.loss, other.loss, bound * other.loss) << i;
+        EXPECT_EQ(row.samples, other.samples) << i;
+        EXPECT_EQ(row.epoch, other.epoch) << i;
+        EXPECT_EQ(row.updates, other.updates) << i;
+        EXPECT_EQ(row.lr, other.lr) << i;
+    }
+}
+
+TEST_F(DataParallelRun, TrainsEvaluatesAndEndsLikeOneProcess) {
+    RunConfig config = test::small_run("lenet", "fp32");
+    config.dataset.train_limit = 70;  // the last batch of an epoch is not full
+    config.dataset.test_limit = 19;
+    config.dataset.validation_share = 0.2;
+    config.epochs = 2;
+    const Ended one = train_on(1, config);
+    for (const int ranks : {2, 4}) {
+        const Ended many = train_on(ranks, config);
+        ASSERT_EQ(many.all<RunDone>().size(), 1U) << ranks;
+        EXPECT_EQ(many.all<RunDone>()[0].reason, DoneReason::epochs);
+        EXPECT_EQ(many.all<RunStarted>().size(), 1U);
+        // Ten updates multiply the rounding of the first by no more than a hundred.
+        expect_near(many.record, one.record, 1e-4);
+        const auto wanted = one.all<EpochDone>(), found = many.all<EpochDone>();
+        ASSERT_EQ(found.size(), wanted.size());
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            EXPECT_NEAR(found[i].test.loss, wanted[i].test.loss, 1e-4 * wanted[i].test.loss);
+            EXPECT_NEAR(found[i].validation.loss, wanted[i].validation.loss,
+                        1e-4 * wanted[i].validation.loss);
+            EXPECT_NEAR(found[i].test.of("accuracy"), wanted[i].test.of("accuracy"), 1.01 / 19);
+        }
+        EXPECT_FALSE(std::isnan(many.record.row(2).exchange_hidden_share));
+        EXPECT_EQ(store_->list().size(), ranks == 2 ? 2U : 3U) << "one run";
+    }
+}
+
+TEST_F(DataParallelRun, GoesOnFromItsCheckpointWithAnotherNumberOfRanks) {
+    const Ended whole = train_on(1, text_run());
+    RunConfig half = text_run();
+    half.max_steps = 6;
+    for (const int before : {1, 2}) {
+        const Ended stopped = train_on(before, half);
+        for (const int after : {1, 2, 4}) {
+            SCOPED_TRACE(std::to_string(before) + " ranks, then " + std::to_string(after));
+            const Ended resumed = resume_on(after, stopped);
+            expect_near(resumed.record, whole.record, 1e-4);
+        }
+    }
+}
+
+TEST_F(DataParallelRun, StopsOnAllRanksAndKeepsACheckpoint) {
+    RunConfig config = text_run();
+    config.max_steps = 0;
+    config.epochs = 1000;
+    const Ended stopped = train_on(3, config, {}, 5);
+    ASSERT_EQ(stopped.all<RunDone>().size(), 1U);
+    EXPECT_EQ(stopped.all<RunDone>()[0].reason, DoneReason::stopped);
+    EXPECT_EQ(find_checkpoint(stopped.folder, "last").step, stopped.record.size());
+}
+
+TEST_F(DataParallelRun, EndsOnAllRanksWithTheSentenceOfTheOneThatFails) {
+    RunConfig config = text_run();
+    config.workers = 2;
+    Ended ended;
+    std::string followed;
+    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+        SessionOptions options;
+        options.communicator = line;
+        if (line->rank() == 0) {
+            ended = train(config, options);
+            return;
+        }
+        RunConfig broken = config;
+        broken.dataset.train_limit = 1500;  // another text
+        try {
+            follow_run(broken, options);
+        } catch (const Error& error) {
+            followed = error.what();
+        }
+    });
+    ASSERT_EQ(ended.all<RunFailed>().size(), 1U);
+    EXPECT_THAT(ended.all<RunFailed>()[0].message.str(), HasSubstr("Rank 1 has another data set"));
+    EXPECT_EQ(ended.all<RunFailed>()[0].code, ErrorCode::training);
+    EXPECT_THAT(followed, HasSubstr("Rank 1 has another data set"));
+}
+
+TEST_F(DataParallelRun, FailsOnAllRanksWhenTheScaleFallsThroughItsFloor) {
+    RunConfig config = test::small_run("mlp", "amp-fp16");
+    config.scaler.init_scale = 65536;
+    config.scaler.min_scale = 65536;
+    config.optimizer.options["lr"] = 1e30;
+    config.workers = 2;
+    Ended ended;
+    std::string followed;
+    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+        SessionOptions options;
+        options.communicator = line;
+        if (line->rank() == 0) {
+            ended = train(config, options);
+            return;
+        }
+        try {
+            follow_run(config, options);
+        } catch (const Error& error) {
+            followed = error.what();
+        }
+    });
+    ASSERT_EQ(ended.all<RunFailed>().size(), 1U);
+    EXPECT_EQ(followed, ended.all<RunFailed>()[0].message.str());
+}
+
+TEST_F(DataParallelRun, AnotherNumberOfProcessesThanWorkersIsRefused) {
+    RunConfig config = text_run();
+    config.workers = 4;
+    EXPECT_THROW(Session(config, thread_, store_), Error);
+    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+        SessionOptions options;
+        options.communicator = line;
+        EXPECT_THROW(follow_run(config, options), Error);
+    });
+}
+
+TEST_F(DataParallelRun, ASessionThatIsDroppedEndsThoseThatWait) {
+    RunConfig config = text_run();
+    config.workers = 2;
+    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+        SessionOptions options;
+        options.communicator = line;
+        if (line->rank() == 0) {
+            const Session dropped(config, thread_, store_, options);
+        } else {
+            EXPECT_THROW(follow_run(config, options), Error);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace engine

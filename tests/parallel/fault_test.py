@@ -1,0 +1,117 @@
+"""Kills and stops ranks of a run at random moments: all of them must end within 30 s with exit code
+5 and one sentence that names the rank, and the last checkpoint must be whole. Then a full disk."""
+
+import argparse
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from ranks import LIMIT_S, Launch, Problems, SETTINGS, environment, words
+
+
+class Fault:
+    """One run and what happens to one of its ranks."""
+
+    def __init__(self, args, folder, ranks, rank, number, delay):
+        self.args, self.ranks, self.rank, self.number = args, ranks, rank, number
+        self.delay, self.folder = delay, folder
+        self.run = folder / f"run-{time.monotonic_ns()}"
+        self.name = f"{signal.Signals(number).name} of rank {rank} after {delay:.2f} s"
+
+    def happen(self, problems):
+        """The seconds until all had ended; None where it could not be tried."""
+        command = [self.args.halftone, "train", "--json", "--out", str(self.run),
+                   *words(SETTINGS + [f"workers={self.ranks}", "checkpoint.every_steps=20"])]
+        launch = Launch(command, self.folder, self.folder)
+        if not launch.wait_for_steps(1):
+            launch.finish(0)
+            problems.expect(False, f"{self.name}: no step: {launch.error_text()}")
+            return None
+        time.sleep(self.delay)
+        os.kill(launch.pids()[self.rank], self.number)
+        since = time.monotonic()
+        code = launch.finish(LIMIT_S)
+        took = time.monotonic() - since
+        self.check_end(launch, code, problems)
+        self.check_checkpoint(launch, problems)
+        return took
+
+    def check_end(self, launch, code, problems):
+        problems.expect(code == 5, f"{self.name}: exit code {code}: {launch.error_text()}")
+        said = [line for line in launch.sentences() if f"Rank {self.rank} " in line]
+        problems.expect(len(said) == 1 and len(launch.sentences()) == 1,
+                        f"{self.name}: said {launch.sentences()}")
+        problems.expect(not launch.left_running(), f"{self.name}: processes are left running")
+
+    def check_checkpoint(self, launch, problems):
+        """One process goes on from what is there, to some steps beyond what was reached."""
+        goal = launch.events("step")[-1]["step"] + 20
+        out = self.run.with_suffix(".on")
+        result = subprocess.run(
+            [self.args.halftone, "resume", str(self.run), "--json", "--out", str(out),
+             *words(["workers=1", f"max_steps={goal}"])],
+            env=environment(self.folder, "none"), capture_output=True, text=True, timeout=120)
+        is_done = result.returncode == 0 and f'"step":{goal},' in result.stdout
+        problems.expect(is_done, f"{self.name}: cannot go on: {result.stderr}")
+        problems.expect("damaged" not in result.stderr, f"{self.name}: {result.stderr}")
+
+
+def fill_disk(args, folder, problems):
+    """Rank 0 finds no room for files above 8 KiB: a checkpoint costs a warning, and the record ends the run on all
+    ranks where it must grow."""
+    run = folder / "full"
+    launch = Launch([args.halftone, "train", "--json", "--out", str(run),
+                     *words(SETTINGS + ["workers=2", "checkpoint.every_steps=100"])], folder, folder)
+    if not problems.expect(launch.wait_for_steps(1), f"full disk: no step: {launch.error_text()}"):
+        return launch.finish(0)
+    resource.prlimit(launch.pids()[0], resource.RLIMIT_FSIZE, (8192, 8192))
+    code = launch.finish(60)
+    problems.expect(code == 5, f"full disk: exit code {code}: {launch.error_text()}")
+    problems.expect(launch.events("warning"), "full disk: no warning about the checkpoint")
+    problems.expect(len(launch.sentences()) == 1, f"full disk: said {launch.sentences()}")
+    steps = [event["step"] for event in launch.events("step")]
+    # Chunks of 512, 1024, 2048 ... rows (handbook, file formats).
+    problems.expect(len(steps) in (512, 1536, 3584, 7680) and steps == list(range(1, len(steps) + 1)),
+                    f"full disk: {len(steps)} steps")
+    problems.expect(not launch.left_running(), "full disk: processes are left running")
+    return None
+
+
+def faults(args, folder, dice):
+    for i in range(args.kills):
+        yield Fault(args, folder, args.ranks, i % args.ranks, signal.SIGKILL, dice.uniform(0, 1.5))
+    for i in range(args.stops):
+        yield Fault(args, folder, args.ranks, i % args.ranks, signal.SIGSTOP, dice.uniform(0, 1.5))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--halftone", required=True)
+    parser.add_argument("--ranks", type=int, default=3)
+    parser.add_argument("--kills", type=int, default=3, help="of the ranks in turn")
+    parser.add_argument("--stops", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    args = parser.parse_args()
+    if shutil.which("mpirun") is None:
+        print("there is no mpirun")
+        return 77
+    print("seed", args.seed, flush=True)
+    dice, problems = random.Random(args.seed), Problems()
+    with tempfile.TemporaryDirectory(prefix="halftone-fault-") as folder:
+        for fault in faults(args, pathlib.Path(folder), dice):
+            took = fault.happen(problems)
+            print(fault.name, "" if took is None else f": all ended after {took:.1f} s", flush=True)
+        print("full disk", flush=True)
+        fill_disk(args, pathlib.Path(folder), problems)
+    return 1 if problems.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""How a run becomes several processes: by mpirun, by `workers`, and what is refused."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+
+from ranks import Launch, Problems, SETTINGS, words
+
+SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
+
+
+class Tests:
+    def __init__(self, halftone, folder):
+        self.halftone, self.folder = halftone, folder
+        self.problems = Problems()
+
+    def train(self, *overrides, ranks=0, more=()):
+        """With `ranks` under mpirun, else alone."""
+        before = ["mpirun", "-n", str(ranks)] if ranks else []
+        return Launch(before + [self.halftone, "train", "--json", *words(SHORT + list(overrides)),
+                                *more], self.folder, self.folder)
+
+    def expect_code(self, launch, code, what, sentence=""):
+        found = launch.finish(60)
+        text = launch.error_text()
+        self.problems.expect(found == code, f"{what}: exit code {found}, not {code}: {text}")
+        if sentence:
+            said = [line for line in text.splitlines() if sentence in line]
+            self.problems.expect(len(said) == 1, f"{what}: '{sentence}' said {len(said)} times: {text}")
+        self.problems.expect(not launch.left_running(), f"{what}: processes are left running")
+
+    def check_whole_run(self, launch, workers, what):
+        self.expect_code(launch, 0, what)
+        starts, steps = launch.events("start"), launch.events("step")
+        self.problems.expect(len(starts) == 1, f"{what}: {len(starts)} start events")
+        if starts:
+            found = starts[0]["config"].get("workers")
+            self.problems.expect(found == workers, f"{what}: started with {found} workers")
+        self.problems.expect([step["step"] for step in steps] == list(range(1, 21)),
+                             f"{what}: steps {[step['step'] for step in steps]}")
+        self.problems.expect(len(launch.events("done")) == 1, f"{what}: no end")
+        return [step["loss"] for step in steps]
+
+    def mpirun_and_workers_train_the_same_run(self):
+        alone = self.check_whole_run(self.train("workers=2"), 2, "workers=2")
+        under = self.check_whole_run(self.train(ranks=2), 2, "mpirun -n 2")
+        both = self.check_whole_run(self.train("workers=2", ranks=2), 2, "both")
+        self.problems.expect(alone == under == both, f"losses differ: {alone} {under} {both}")
+
+    def another_number_of_workers_is_refused(self):
+        self.expect_code(self.train("workers=3", ranks=2), 2, "workers=3 under mpirun -n 2",
+                         "workers: 3: use 2")
+        self.expect_code(self.train("workers=200"), 2, "more workers than samples",
+                         "each worker needs a sample")
+        self.expect_code(self.train("nonsense=1", ranks=2), 2, "an unknown field")
+
+    def without_mpirun_workers_are_refused(self):
+        path = os.environ["PATH"]
+        os.environ["PATH"] = str(self.folder / "nothing")
+        try:
+            launch = self.train("workers=2")
+        finally:
+            os.environ["PATH"] = path
+        self.expect_code(launch, 4, "no mpirun", "which is not in PATH")
+
+    def ranks_with_other_settings_are_named(self):
+        one = [self.halftone, "train", "--json", *words(SHORT)]
+        command = ["mpirun", "-n", "2", *one, ":", "-n", "1", *one, "--set", "seed=7"]
+        self.expect_code(Launch(command, self.folder, self.folder), 5, "other settings",
+                         "Rank 2 has other settings than rank 0: seed.")
+
+    def settings_that_one_rank_cannot_read_are_named(self):
+        one = [self.halftone, "train", "--json", *words(SHORT)]
+        command = ["mpirun", "-n", "1", *one, ":", "-n", "1", *one, "--set", "optimizer.lr=fast"]
+        launch = Launch(command, self.folder, self.folder)
+        launch.finish(60)
+        said = [line for line in launch.sentences() if "Rank 1: optimizer.lr" in line]
+        self.problems.expect(len(said) == 1, f"one rank's settings: {launch.error_text()}")
+
+    def ctrl_c_saves_the_run(self):
+        command = [self.halftone, "train", "--json", *words(SETTINGS + ["workers=2"])]
+        for number in (signal.SIGINT, signal.SIGTERM):
+            launch = Launch(command, self.folder, self.folder)
+            self.problems.expect(launch.wait_for_steps(20), "no steps before the stop")
+            launch.process.send_signal(number)
+            self.expect_code(launch, 0, f"stopped by {number.name}")
+            done = launch.events("done")
+            self.problems.expect([event["reason"] for event in done] == ["stopped"],
+                                 f"{number.name}: {done}")
+            self.problems.expect(launch.events("checkpoint"), f"{number.name}: nothing saved")
+
+    def a_run_goes_on_with_another_number_of_ranks(self):
+        home = self.folder / "resumed"
+        command = [self.halftone, "train", "--json", "--out", str(home),
+                   *words(SHORT + ["workers=2", "max_steps=30"])]
+        self.expect_code(Launch(command, self.folder, self.folder), 0, "the run before")
+        for ranks in (1, 2, 4):
+            what = f"resumed with {ranks}"
+            out = self.folder / f"resumed-{ranks}"
+            launch = Launch([self.halftone, "resume", str(home), "--json", "--out", str(out),
+                             *words([f"workers={ranks}", "max_steps=40"])], self.folder, self.folder)
+            self.expect_code(launch, 0, what)
+            steps = [event["step"] for event in launch.events("step")]
+            self.problems.expect(steps[-10:] == list(range(31, 41)), f"{what}: steps {steps}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--halftone", required=True)
+    parser.add_argument("--only", help="name of one test")
+    args = parser.parse_args()
+    if shutil.which("mpirun") is None:
+        print("there is no mpirun")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="halftone-launch-") as folder:
+        tests = Tests(args.halftone, pathlib.Path(folder))
+        for name in [name for name in vars(Tests) if not name.startswith("_")]:
+            is_test = name not in ("train", "expect_code", "check_whole_run")
+            if is_test and args.only in (None, name):
+                print(name, flush=True)
+                getattr(tests, name)()
+        return 1 if tests.problems.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Starts `halftone` as several ranks and finds their processes."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import uuid
+
+# Of spirals with an MLP: a step takes a millisecond, and every checkpoint is small.
+SETTINGS = ["dataset.kind=spirals", "model.kind=mlp", "device=cpu", "epochs=1000000", "threads=1"]
+LIMIT_S = 30  # from the moment a rank is lost until nothing is left running
+
+
+def environment(home, mark):
+    """What tests need beside the user's: a history of their own, more ranks than cores, and root."""
+    added = {
+        "XDG_DATA_HOME": str(home),
+        "HALFTONE_TEST_MARK": mark,
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    }
+    return {**os.environ, **added}
+
+
+def words(overrides):
+    return [word for override in overrides for word in ("--set", override)]
+
+
+class Launch:
+    """A command that becomes several ranks. Its output goes to files, so nobody has to read it."""
+
+    def __init__(self, command, home, folder):
+        self.mark = uuid.uuid4().hex
+        self.output, self.errors = folder / f"{self.mark}.out", folder / f"{self.mark}.err"
+        with open(self.output, "wb") as out, open(self.errors, "wb") as err:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
+                                            stderr=err, env=environment(home, self.mark))
+
+    def events(self, kind):
+        events = []
+        for line in self.output.read_text(errors="replace").splitlines():
+            try:
+                event = json.loads(line)
+            except json.JSONDecodeError:
+                continue  # the line that is being written
+            if event.get("event") == kind:
+                events.append(event)
+        return events
+
+    def error_text(self):
+        return self.errors.read_text(errors="replace")
+
+    def sentences(self):
+        return [line for line in self.error_text().splitlines() if line.startswith("halftone: ")]
+
+    def pids(self):
+        """rank: process, of those that are alive."""
+        found = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                text = (entry / "environ").read_bytes().decode(errors="replace")
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except (OSError, IndexError):
+                continue
+            rank = re.search(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)\0", "\0" + text + "\0")
+            if f"HALFTONE_TEST_MARK={self.mark}" in text and rank and state not in "ZX":
+                found[int(rank.group(1))] = int(entry.name)
+        return found
+
+    def left_running(self):
+        """Processes of this launch, the launcher too."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            try:
+                text = (entry / "environ").read_bytes().decode(errors="replace")
+                state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            except (OSError, IndexError):
+                continue
+            if f"HALFTONE_TEST_MARK={self.mark}" in text and state not in "ZX":
+                found.append(int(entry.name))
+        return found
+
+    def wait_for_steps(self, least, seconds=60):
+        """False if the launch ends or takes longer."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            steps = self.events("step")
+            if steps and steps[-1]["step"] >= least:
+                return True
+            if self.process.poll() is not None:
+                return False
+            time.sleep(0.05)
+        return False
+
+    def finish(self, seconds):
+        """The exit code; None if it has not ended by then, and then it is killed."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            for pid in self.left_running():
+                os.kill(pid, signal.SIGKILL)
+            self.process.wait()
+            return None
+
+
+class Problems:
+    """What was wrong, each said at once."""
+
+    def __init__(self):
+        self.count = 0
+
+    def expect(self, is_right, text):
+        if not is_right:
+            self.count += 1
+            print("WRONG:", text, flush=True)
+        return is_right
