@@ -106,7 +106,7 @@ TEST_F(MemoryCacheThreads, NothingGoesBackWhileAStepIsRecordedThere) {
     kernels::cuda::begin_capture({});
     const std::int64_t at_first = waits();
     EXPECT_THROW(Block(3 * mib, gpu), Error) << "what is kept would have to go for it";
-    EXPECT_EQ(release_cached_memory(), 0u) << "whoever asks";
+    EXPECT_EQ(release_cached_memory(), 0u) << "from any thread";
     EXPECT_EQ(waits(), at_first);
     kernels::cuda::abandon_capture({});
     EXPECT_NO_THROW(Block(3 * mib, gpu));
