@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 #include "commands.h"
@@ -41,16 +42,21 @@ void print_trial(const engine::BatchTrial& trial) {
     std::cout << std::endl;
 }
 
+/// Bytes of --memory, 0 without one; nothing, with the reason printed, if it is no size.
+std::optional<std::int64_t> memory_limit(const BenchArguments& args) {
+    const std::int64_t bytes = engine::parse_bytes(args.memory);
+    if (args.memory.empty() || bytes > 0) return bytes;
+    std::cerr << "halftone: --memory: " << args.memory
+              << ": use a size such as 500MB, 2GB or 1.5GiB\n";
+    return std::nullopt;
+}
+
 int find_batch(const BenchArguments& args) {
     const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
-    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    const auto memory = memory_limit(args);
+    if (!config || !memory) return engine::exit_code(engine::ErrorCode::settings);
     engine::FindBatchOptions options;
-    options.memory = engine::parse_bytes(args.memory);
-    if (!args.memory.empty() && options.memory == 0) {
-        std::cerr << "halftone: --memory: " << args.memory
-                  << ": use a size such as 500MB, 2GB or 1.5GiB\n";
-        return engine::exit_code(engine::ErrorCode::settings);
-    }
+    options.memory = *memory;
     if (!args.json) options.after = print_trial;
     const engine::FoundBatch found = engine::find_largest_batch(*config, options);
     if (args.json) {
@@ -125,16 +131,21 @@ int bench(const BenchArguments& args) {
 }
 
 /// FP32 beside AMP of these settings, one after the other.
-int print_pay_off(const std::vector<engine::RunConfig>& settings, bool json) {
+int print_pay_off(const std::vector<engine::RunConfig>& settings, const BenchArguments& args) {
+    engine::PayOffOptions options;
+    if (args.find_batch || !args.memory.empty()) {
+        options.batch_memory = memory_limit(args);
+        if (!options.batch_memory) return engine::exit_code(engine::ErrorCode::settings);
+    }
     std::vector<engine::PayOff> rows;
     for (const engine::RunConfig& config : settings) {
-        if (!json) std::cerr << config.model.kind << " ..." << std::endl;
-        for (engine::PayOff& row : engine::measure_pay_off(config, {})) {
-            if (json) std::cout << to_json(row) << std::endl;
+        if (!args.json) std::cerr << config.model.kind << " ..." << std::endl;
+        for (engine::PayOff& row : engine::measure_pay_off(config, options)) {
+            if (args.json) std::cout << to_json(row) << std::endl;
             rows.push_back(std::move(row));
         }
     }
-    if (!json) std::cout << engine::text_of(rows);
+    if (!args.json) std::cout << engine::text_of(rows);
     return 0;
 }
 
@@ -160,13 +171,13 @@ std::vector<engine::RunConfig> chosen_models(const std::vector<std::string>& nam
 int bench_all(const BenchArguments& args) {
     const auto settings = chosen_models(args.models);
     if (settings.empty()) return engine::exit_code(engine::ErrorCode::settings);
-    return print_pay_off(settings, args.json);
+    return print_pay_off(settings, args);
 }
 
 int bench_pays(const BenchArguments& args) {
     const auto config = read_settings(args.config, args.overrides);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    return print_pay_off({*config}, args.json);
+    return print_pay_off({*config}, args);
 }
 
 int run(const BenchArguments& args) {
@@ -193,10 +204,12 @@ void describe_bench(Command command) {
     command.flag("--json", args->json, "One JSON object on standard output");
     command
         .flag("--find-batch", args->find_batch,
-              "Find the largest batch whose steps stay within --memory")
+              "Find the largest batch whose steps stay within --memory; of --all and --pays, that "
+              "of each precision")
         .excludes(paced);
     command.text("--memory", args->memory,
-                 "Limit of --find-batch, as 500MB or 2GiB; without one, what the device has free");
+                 "Limit of --find-batch, as 500MB or 2GiB; without one, what the device has free. "
+                 "With --all and --pays it alone is enough");
     command
         .flag("--pays", args->pays,
               "Measure FP32 beside AMP with these settings, and say why AMP pays or not")

@@ -95,13 +95,25 @@ std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& 
     return verdicts;
 }
 
+/// The command that measures these settings in FP32 and in other precisions.
+std::string measuring_command(const CompareArguments& args) {
+    std::string line = "halftone bench";
+    if (!args.config.empty()) line += ' ' + args.config;
+    line += " --pays";
+    for (const std::string& override : args.overrides) line += " --set '" + override + '\'';
+    return line;
+}
+
 void print(const std::vector<engine::ComparisonRow>& rows,
-           const std::vector<engine::Verdict>& verdicts, const std::string& speed_unit) {
+           const std::vector<engine::Verdict>& verdicts, const CompareArguments& args,
+           const std::string& speed_unit) {
     std::cout << '\n' << engine::comparison_table(rows, speed_unit);
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
         std::cout << '\n'
                   << rows[i + 1].precision << " against " << rows.front().precision << ": "
                   << verdicts[i].headline.str() << ' ' << verdicts[i].details() << '\n';
+        if (!verdicts[i].pay_off_explained)
+            std::cout << "Why it does not pay: " << measuring_command(args) << '\n';
     }
 }
 
@@ -227,7 +239,7 @@ int compare(const CompareArguments& args) {
     if (!all_ran) return end.exit_code();
     const auto rows = engine::compare_runs(compared);
     const auto verdicts = judge_all(compared, rows, engine::sample_unit(*config));
-    if (!args.json) print(rows, verdicts, engine::speed_unit(*config));
+    if (!args.json) print(rows, verdicts, args, engine::speed_unit(*config));
 #ifdef HALFTONE_HAS_UI
     if (!args.report.empty()) write_report(compared, verdicts, args, store);
 #endif

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fetches NVIDIA's compiler, cuBLAS and cuDNN as Python wheels into a folder of the user's own, for a machine that has an
-# NVIDIA GPU and no CUDA toolkit: distributions package no cuDNN 9, and the wheels need no root. CMake and the program
-# look there by themselves. Does nothing if they are there; `rm -r` of the folder undoes it. Exit code 1, with the
-# reason, if they cannot be had: then the build goes on without CUDA.
+# For a machine with an NVIDIA GPU and no CUDA toolkit: fetches NVIDIA's compiler, cuBLAS and cuDNN as Python wheels into a
+# folder in the user's home. Wheels, because distributions do not package cuDNN 9 and wheels need no root. CMake and the
+# program search that folder. Does nothing if it is complete; `rm -r` of the folder removes everything. If the wheels
+# cannot be fetched, prints the reason and exits with 1, and the build continues without CUDA.
 set -euo pipefail
 
 folder=${XDG_DATA_HOME:-$HOME/.local/share}/halftone/cuda
-# One minor version throughout, so that compiler, headers and run time fit one another. It needs a driver from 580 on.
+# The compiler, its headers and the run time must have the same minor version. 13.0 needs driver 580 or newer.
 wheels=('nvidia-cuda-nvcc==13.0.*' 'nvidia-cuda-crt==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-runtime==13.0.*'
         'nvidia-cuda-cccl==13.0.*' 'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cublas>=13.0,<14' 'nvidia-cudnn-cu13>=9.8,<10')
 least_room_mb=4000
@@ -27,7 +27,7 @@ room=$(df -Pm "$(dirname "$folder")" | awk 'NR == 2 {print $4}')
 echo "An NVIDIA GPU and no CUDA toolkit: fetching NVIDIA's compiler, cuBLAS and cuDNN (1 GB, 2.5 GB unpacked, NVIDIA's"
 echo "licence) into $folder. HALFTONE_CUDA_FETCH=no leaves that out."
 python3 -m venv "$folder" || fail "no environment could be made in $folder"
-# Without what they would bring along: each wheel that is needed is named.
+# --no-deps: `wheels` already lists every wheel that is needed.
 "$folder/bin/python3" -m pip install --quiet --disable-pip-version-check --no-deps "${wheels[@]}" ||
     fail "NVIDIA's wheels could not be fetched"
 touch "$folder/complete"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fetches the headers of cudnn-frontend (NVIDIA's, MIT licence), which the CUDA backend is built with and no
-# distribution packages: out of their Python wheel, into build/cudnn-frontend, where CMake looks. Does nothing if they
-# are there. Exit code 1, with the reason, if they cannot be had: then the build goes on without CUDA.
+# Fetches the headers of cudnn-frontend (by NVIDIA, MIT licence) into build/cudnn-frontend, where CMake finds them. The
+# CUDA backend needs them, and no distribution packages them, so they are taken from their Python wheel. Does nothing if
+# they are there. If they cannot be fetched, prints the reason and exits with 1, and the build continues without CUDA.
 #
-# A wheel that somebody has already fetched may be named: cudnn_frontend.sh FILE.whl
+# To use a wheel that is already on the machine: cudnn_frontend.sh FILE.whl
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,7 +17,7 @@ fail() {
 }
 python=python3
 command -v python3 >/dev/null || fail "there is no python3 to fetch its headers with"
-# A Python of its own, where installer/cuda_wheels.sh has made one, has pip; Debian's need not.
+# The Python that installer/cuda_wheels.sh made, if it ran, has pip; Debian's Python may not.
 own=${XDG_DATA_HOME:-${HOME:-}/.local/share}/halftone/cuda/bin/python3
 [[ ! -x $own ]] || python=$own
 
@@ -28,7 +28,7 @@ if [[ -z $wheel ]]; then
     "$python" -m pip --version >/dev/null 2>&1 ||
         fail "Python has no pip to fetch its headers with (Debian's package python3-pip)"
     echo "Fetching the headers of cudnn-frontend $version (3 MB, NVIDIA, MIT licence) into $folder."
-    # Headers are the same in the wheels of all Pythons, so this one need not be among those that have a wheel.
+    # The wheels for all Python versions contain the same headers, so a wheel for 3.11 serves any Python.
     "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
         --python-version 3.11 --implementation cp --abi cp311 \
         --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
@@ -37,7 +37,7 @@ if [[ -z $wheel ]]; then
     wheel=$(ls "$work"/*.whl)
 fi
 
-# Into a folder beside it first: what is half unpacked must not look complete.
+# Unpacked into FOLDER.new and then moved, so that an interrupted run leaves no incomplete folder.
 mkdir -p "$folder"
 python3 - "$wheel" "$work/unpacked" <<'PYTHON' || fail "$wheel is no wheel with headers"
 import sys, zipfile

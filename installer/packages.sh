@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # What the build and its tests need, and how to get it. Sourced by run.sh and test.sh.
 #
-# One package a line, by the names that Debian 12, Debian 13 and Ubuntu 24.04 share. "a|b" is met by any of them;
-# where none is installed the first is.
+# One package a line, by the names that Debian 12, Debian 13 and Ubuntu 24.04 share. "a|b" means that either package will
+# do; if neither is installed, the first is.
 
 halftone_packages() {
     cat <<'LIST'
@@ -91,7 +91,7 @@ install_packages() {
     [[ -z ${missing// /} ]] || { echo "Still not installed: $missing" >&2; return 1; }
 }
 
-# An NVIDIA card is in this machine, whether or not its driver is installed.
+# Whether this machine has an NVIDIA card, with or without a driver.
 nvidia_gpu() {
     [[ -e /proc/driver/nvidia/version ]] && return 0
     local device
@@ -108,12 +108,12 @@ cuda_compiler() {
     for folder in ${CUDA_HOME:+"$CUDA_HOME"} /usr/local/cuda /opt/cuda; do
         [[ -x $folder/bin/nvcc ]] && return 0
     done
-    # The mark that installer/cuda_wheels.sh writes last: nvcc is unpacked before the installation is complete.
+    # installer/cuda_wheels.sh writes this file last. Testing for nvcc would accept an interrupted installation.
     [[ -e ${XDG_DATA_HOME:-$HOME/.local/share}/halftone/cuda/complete ]]
 }
 
-# What the CUDA backend needs, where there is a card or a toolkit. It says what it does, and whatever fails here leaves
-# a build for the CPU.
+# Installs what the CUDA backend needs if there is a card or a toolkit, and prints what it does. If a part of this fails,
+# the build is for the CPU only.
 prepare_cuda() {
     [[ ${HALFTONE_CUDA_FETCH:-yes} == no ]] && return 0
     if ! cuda_compiler; then
@@ -127,7 +127,7 @@ prepare_cuda() {
     installer/cudnn_frontend.sh || return 0
 }
 
-# Compile jobs: one a core, but not more than the memory carries (a file can take a gigabyte).
+# Number of compile jobs: one per core, but at most one per gigabyte of memory, since compiling one file can take 1 GB.
 build_jobs() {
     local cores gigabytes
     cores=$(nproc)

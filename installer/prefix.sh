@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# prefix.sh [FOLDER]: gathers what a build without the window needs, besides a compiler, CMake and CUDA, from this
-# machine's packages into one folder that can be moved (default build/prefix), and FOLDER.tar.xz. For a GPU machine
-# without network and without our packages: unpack it there, then
+# prefix.sh [FOLDER]: copies the headers and libraries for a build without the window from this machine's packages into
+# one folder that can be moved (default build/prefix), and packs it as FOLDER.tar.xz. The compiler, CMake and CUDA are
+# not included. For a GPU machine that has no network and lacks these packages: unpack the file there, then
 #
 #     cmake -C FOLDER/prefix.cmake -S . -B build/gpu -DCMAKE_BUILD_TYPE=Release && cmake --build build/gpu
 #
-# Programs built so find the libraries where the folder lay then. libc, libstdc++ and libgomp are the other machine's
-# own and must not be older than this one's.
+# Programs built this way search for the libraries at the path that the folder had during the build. libc, libstdc++ and
+# libgomp come from the other machine and must not be older than on this one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 prefix=${1:-build/prefix}
@@ -19,12 +19,12 @@ fail() {
     exit 1
 }
 
-# Headers by their place below /usr/include, libraries by the name that the linker is given.
+# Headers as paths below /usr/include, libraries as the names that follow the linker's -l.
 headers=(oneapi dnnl.h dnnl.hpp dnnl_config.h dnnl_debug.h dnnl_types.h dnnl_version.h hwy nlohmann CLI archive.h
          archive_entry.h sqlite3.h sqlite3ext.h csv.h nettle protozero png.h pngconf.h pnglibconf.h libpng16 jpeglib.h jerror.h jmorecfg.h "$multiarch/jconfig.h" jconfig.h zlib.h zconf.h "$multiarch/zconf.h" lzma.h lzma gtest gmock benchmark)
 shared=(dnnl hwy z lzma archive sqlite3 csv nettle png jpeg)
 static=(gtest gtest_main gmock gmock_main)
-# The machine's own: they belong to its compiler and C library.
+# Not copied: these belong to the compiler and C library of each machine.
 base='^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|resolv|util)\.so|ld-linux)'
 
 soname() { objdump -p "$1" | awk '$1 == "SONAME" {print $2}'; }
@@ -37,7 +37,7 @@ find_shared() {  # SONAME
     fail "$1 is not on this machine"
 }
 
-# A shared library under its soname, and what it needs in turn.
+# Copies a shared library, named by its soname, and the libraries that it needs.
 copy_shared() {  # FILE
     local file needed name
     file=$(readlink -f "$1")
@@ -72,7 +72,7 @@ copy_libraries() {
     fi
 }
 
-# Packages' own descriptions name the places of their distribution; what the build asks of these four is little.
+# Writes a short CMake package file, because the installed ones contain the distribution's absolute paths.
 describe_package() {  # NAME TARGET LIBRARY|"" [DEFINITION]
     local folder=$new/lib/cmake/$1
     mkdir -p "$folder"
@@ -101,7 +101,8 @@ describe_packages() {
 
 write_cache() {
     cat >"$new/prefix.cmake" <<'CMAKE'
-# cmake -C: builds against this folder. Run paths of the old kind, which libraries' own needs are searched by too.
+# For cmake -C: builds against this folder. DT_RPATH, not DT_RUNPATH, because the loader uses only DT_RPATH to find the
+# libraries that other libraries need.
 set(CMAKE_PREFIX_PATH "${CMAKE_CURRENT_LIST_DIR}" CACHE PATH "")
 set(CMAKE_EXE_LINKER_FLAGS
     "-Wl,--disable-new-dtags -Wl,-rpath,${CMAKE_CURRENT_LIST_DIR}/lib -Wl,-rpath-link,${CMAKE_CURRENT_LIST_DIR}/lib"

@@ -24,7 +24,7 @@ log=build/dev/test-output.txt
 status=0
 ctest --preset dev --no-tests=error "$@" 2>&1 | tee "$log" || status=$?
 counts=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\).*/\1 of \2 failed/p' "$log")
-# A test of ctest is a suite of cases: their numbers stand in its log.
+# One test of ctest runs a whole suite; ctest's log has the numbers of cases.
 cases=$(awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 } /^\[  SKIPPED \] [0-9]+ tests?, / { skipped += $4 }
     END { printf "%d cases, %d of them skipped", ran, skipped }' build/dev/Testing/Temporary/LastTest.log)
 times="build $((built - started)) s, tests $((SECONDS - built)) s"

@@ -4,6 +4,7 @@
 
 #include "kernels/cuda_device.h"
 #include "kernels/device.h"
+#include "kernels/lost_device.h"
 
 /// Whether the CUDA device is the simulated one, where a kernel takes a thousand times as long.
 inline bool is_simulated_device() {
@@ -11,7 +12,10 @@ inline bool is_simulated_device() {
            kernels::cuda::device_info(0).name == "Simulated device";
 }
 
-/// First line of a test that needs a CUDA device, real or simulated.
-#define HALFTONE_NEEDS_CUDA()                 \
-    if (::kernels::cuda::device_count() == 0) \
+/// First line of a test that needs a CUDA device, real or simulated. Where an earlier test of the
+/// program has lost it, this one fails: nobody knows what it would have shown.
+#define HALFTONE_NEEDS_CUDA()                                               \
+    if (const auto died_of = ::kernels::cuda::lost_to(); !died_of.empty())  \
+        FAIL() << "an earlier test has lost the CUDA device: " << died_of; \
+    if (::kernels::cuda::device_count() == 0)                               \
     GTEST_SKIP() << "no CUDA device: " << ::kernels::cuda::why_absent()

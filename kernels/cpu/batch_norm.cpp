@@ -34,8 +34,8 @@ struct Chunks {
     std::int64_t end(std::int64_t k) const { return std::min(total, (k + 1) * rows); }
 };
 
-/// sum(part, begin, end) fills 2 * channels doubles for each chunk of rows. The parts, one after
-/// the other; at least one, zeros for no rows.
+/// sum(part, begin, end) fills 2 * channels doubles for each chunk of rows. Returns the parts, one
+/// after the other; at least one, zeros for no rows.
 template <class Sum>
 double* sum_chunks(const Chunks& chunks, std::int64_t channels, const Sum& sum) {
     double* parts = scratch<double>(std::max<std::int64_t>(chunks.count, 1) * 2 * channels);

@@ -36,8 +36,8 @@ struct Gradients {
 void gradient_sums(double* result, const Gradients& in, std::int64_t channels, std::int64_t begin,
                    std::int64_t end);
 
-/// dx = scale * g + slope * (x - mean) + offset, scale * g alone where slope is null (an infinite x
-/// must not come in as 0 * inf); dresidual = g where its data is not null.
+/// dx = scale * g + slope * (x - mean) + offset, or scale * g alone if slope is null (an infinite x
+/// would otherwise enter as 0 * inf); dresidual = g if its data is not null.
 struct DxFactors {
     const float* scale;
     const float* slope;

@@ -16,8 +16,8 @@ std::int64_t input_size(const Conv2dShape& s) { return s.n * s.c * s.h * s.w; }
 std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.ow(); }
 std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
 
-/// f32 shapes for which our tiles are faster than oneDNN: few channels, which fill no blocks of
-/// its, and weight gradients of large images. Measured on Zen 4. Not with groups, of which a tile
+/// f32 shapes for which our tiles are faster than oneDNN, measured on Zen 4: few channels, which do
+/// not fill oneDNN's blocks, and weight gradients of large images. Not with groups, of which a tile
 /// computes one: a depthwise convolution would use one column of it.
 bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
     if (s.groups > 1) return false;
@@ -26,9 +26,9 @@ bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
     return s.c >= 3 && s.c <= 64 && s.oh() * s.ow() >= 256;
 }
 
-/// The same for 16-bit types that oneDNN has no arithmetic for: tiles convert what they read while
-/// it is in the cache, where the way through oneDNN's f32 converts whole tensors. That way wins for
-/// small images with many channels.
+/// The same for 16-bit types without oneDNN arithmetic. Tiles convert their input while it is in
+/// the cache; the path through oneDNN's f32 converts whole tensors, and is faster for small images
+/// with many channels.
 bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
     if (s.groups > 1) return false;
     if (direction == ConvDirection::forward) return s.c <= 128 || s.r * s.s == 1;
@@ -39,8 +39,8 @@ bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
     return s.stride_h == 1 && s.stride_w == 1 ? pixels >= 256 : s.c <= 64 || s.r * s.s == 1;
 }
 
-/// By our tiles. Those that are not scattered multiply weights by zeros around dy, which must not
-/// make a NaN of an infinite weight: no pixel of dx depends on them.
+/// The gradient by our tiles. Tiles that do not scatter multiply weights by zeros around dy, which
+/// must not turn an infinite weight into NaN: no pixel of dx depends on them.
 void own_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape) {
     if (shape.stride_h > 1 || shape.stride_w > 1 || shape.c <= 8 || !is_finite(w))
         conv2d_data_gradient_scattered(dx, dy, w, shape);
@@ -54,7 +54,7 @@ float* converted(Scratch kind, const void* data, DType dtype, std::int64_t size)
     return result;
 }
 
-/// A 16-bit convolution by oneDNN's f32 one: operands are exact in f32, its sums are rounded once
+/// A 16-bit convolution by oneDNN's f32 one. Operands are exact in f32; its sums are rounded once
 /// more, to their dtype.
 bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& operands,
                  const Conv2dShape& s) {

@@ -195,8 +195,8 @@ private:
         return {dst, padded};
     }
 
-    /// Without groups and dilation the taps of one window row and all channels lie side by side, as
-    /// rows of one matrix; otherwise each tap has a matrix of its own.
+    /// Without groups and dilation the taps of one window row and all channels are contiguous, so
+    /// they form the rows of one matrix; otherwise each tap has its own matrix.
     void add_panel(T* sums, const S* rows, const PaddedBand<T>& x, const Band& band, std::int64_t g,
                    std::int64_t panel) const {
         const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
@@ -237,8 +237,8 @@ private:
     std::int64_t in_, out_, panels_;
 };
 
-/// Bands are dealt to as many partial sums as there are threads, added in order: the same result
-/// whenever the thread count is the same.
+/// Bands are distributed over as many partial sums as there are threads, and these are added in
+/// order: the result depends only on the thread count.
 template <class T, class S>
 void weight_gradient(void* dw, const void* dy, const void* x, const Conv2dShape& shape) {
     const WeightSums<T, S> weights(shape);
@@ -256,8 +256,8 @@ void weight_gradient(void* dw, const void* dy, const void* x, const Conv2dShape&
     weights.store(static_cast<S*>(dw), sums);
 }
 
-/// sums (cols) = over rows [begin, end) of dy (rows, cols). Blocks of rows have sums of their own,
-/// so that an error grows with the square root of the row count.
+/// sums (cols) = over rows [begin, end) of dy (rows, cols). Blocks of rows have their own sums, so
+/// the error grows with the square root of the row count.
 template <class T, class S>
 void column_sums(T* sums, T* block, const S* dy, std::int64_t begin, std::int64_t end,
                  std::int64_t cols) {

@@ -4,12 +4,12 @@
 
 namespace kernels::cpu {
 
-/// The contract of the three convolution kernels by our own tiles, for every dtype. A
-/// band of the input is copied into scratch with its padding, in the type computed in (f32; f64 for
-/// f64), and the tiles read its windows there: no column matrix is built. A forward or data
-/// gradient sum runs over all its terms in one register; a weight gradient sums each band in f32
-/// and adds the bands in f32. One rounding at the store, subnormals kept. The route of few
-/// channels, of f64, and of all that a library would send to reference code.
+/// Implements the three convolution kernels by our own tiles, for every dtype and shape. A band of
+/// the input is copied into scratch with its padding, in the computing type (f32; f64 for f64), and
+/// the tiles read its windows there: no column matrix is built. A sum of the forward pass or the
+/// data gradient runs over all its terms in one register; a weight gradient sums each band in f32
+/// and adds the bands in f32. One rounding at the store, subnormals kept. Used for few channels,
+/// for f64, and for all shapes that a library would compute by reference code.
 void conv2d_forward_tiled(Array y, ConstArray x, ConstArray w, ConstArray bias,
                           const Conv2dShape& shape);
 /// Only for strides of 1.

@@ -1,6 +1,6 @@
-// Windows over NHWC images for our own convolutions: cutting the output into bands of rows, and
-// copying the input of a band with its padding. For the code of one Highway target; include after
-// hwy/highway.h in a file that goes through foreach_target.
+// Windows over NHWC images for our own convolutions: splits the output into bands of rows, and
+// copies the input of a band with its padding. For one Highway target; include after hwy/highway.h
+// in a file compiled through foreach_target.
 
 #if defined(KERNELS_CPU_CONV2D_WINDOW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNELS_CPU_CONV2D_WINDOW_INL_H
@@ -86,7 +86,7 @@ public:
         const std::int64_t row =
             window.padded_w() * window.channels * static_cast<std::int64_t>(bytes_each);
         const std::int64_t fitting = std::max<std::int64_t>(1, (256 << 10) / row - window.r);
-        // One image alone still feeds a few threads.
+        // A single image must still be split for a few threads.
         const std::int64_t fair = window.images >= 8 ? window.out_h : (window.out_h + 7) / 8;
         rows_ = std::clamp<std::int64_t>(std::min(fitting, fair), 1, window.out_h);
         per_image_ = (window.out_h + rows_ - 1) / rows_;
@@ -154,8 +154,8 @@ PaddedBand<T> copy_padded(const S* in, const Window& window, const Band& band) {
     return {dst, row, window.channels};
 }
 
-/// The sum of one output pixel over its window; tiles take neighbouring pixels as their rows.
-/// Without groups and dilation a window row is one run of memory.
+/// The sum of one output pixel over its window; tiles use neighbouring pixels as their rows.
+/// Without groups and dilation a window row is contiguous in memory.
 template <class T>
 TileSum window_sum(const Window& window, const PaddedBand<T>& x, std::int64_t b_step) {
     const bool joined = window.groups == 1 && window.dilation_w == 1;

@@ -37,11 +37,11 @@ std::int64_t physical_memory() {
     return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
 }
 
-/// What the system can hand out without swapping; all there is if it does not say.
+/// Memory that the system can provide without swapping; all of it if unknown.
 #ifdef __x86_64__
 bool bit(unsigned value, int index) { return (value >> index & 1u) != 0; }
 
-/// What the operating system saves of the registers: bits of XCR0.
+/// The registers that the operating system saves: bits of XCR0.
 std::uint64_t saved_state() {
     unsigned low = 0, high = 0;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -98,9 +98,8 @@ std::int64_t available_memory() {
 
 void* allocate(std::size_t bytes) {
     static const auto limit = static_cast<std::size_t>(physical_memory());
-    // Linux promises memory that it does not have; what cannot fit is refused here, where the
-    // caller can still act on it. The system is asked only where that costs little beside the
-    // block.
+    // Linux overcommits memory, so an allocation that cannot fit fails here, where the caller can
+    // still act on it. The system is queried only for large blocks, where that costs little.
     if (bytes > limit ||
         (bytes >= large_block && bytes > static_cast<std::size_t>(available_memory()))) {
         throw OutOfMemory(bytes);

@@ -18,8 +18,8 @@ struct ShapeKey {
 template <class Entry>
 class ShapeCache {
 public:
-    /// A training run has some dozens of shapes; only a sweep over shapes gets here, and starts
-    /// afresh.
+    /// A training run has some dozens of shapes. Only a sweep over shapes fills the cache, which is
+    /// then cleared.
     static constexpr std::size_t capacity = 512;
 
     /// The entry of `key`, made by make() at first. Valid until the next call.

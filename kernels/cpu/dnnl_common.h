@@ -11,7 +11,7 @@
 
 namespace kernels::cpu {
 
-// What oneDNN's operations share.
+// Common parts of the operations by oneDNN.
 
 using dnnl::algorithm;
 using dnnl::memory;
@@ -24,15 +24,15 @@ inline memory::data_type data_type(DType dtype) {
     return dtype == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
 }
 
-/// f32, and bf16 where the processor has its instructions: without them oneDNN's is slower than
-/// f32, or refused.
+/// f32, and bf16 if the processor has instructions for it: without them oneDNN's bf16 is slower
+/// than f32, or unsupported.
 bool dnnl_supports(DType dtype);
 
 /// Whether oneDNN's name for an implementation is that of its reference code.
 bool is_reference(const char* implementation);
 
-/// The first implementation from desc's on that is not reference code, or an error. To be called
-/// while all that desc was made of still lives: oneDNN reads it again for each next one.
+/// The first implementation from desc's on that is not reference code, or an error. Everything that
+/// desc was made of must still live: oneDNN reads it again for each further implementation.
 template <class Desc>
 Desc skip_reference(Desc desc) {
     while (is_reference(desc.impl_info_str()))
@@ -40,7 +40,7 @@ Desc skip_reference(Desc desc) {
     return desc;
 }
 
-/// What `make` gives, with skip_reference(); nothing where oneDNN has no such implementation.
+/// The result of `make`, after skip_reference(); nothing if oneDNN has only reference code.
 template <class Desc, class Make>
 std::optional<Desc> optimized(const Make& make) {
     try {
@@ -63,11 +63,11 @@ inline void bind(memory& where, const void* data) {
 /// Scratchpads are ours, so that shapes that run one after the other share one.
 dnnl::primitive_attr user_scratchpad();
 
-/// Runs a primitive on the calling thread's stream, with our scratchpad if it wants one.
+/// Runs a primitive on the calling thread's stream, with our scratchpad if it needs one.
 void run(dnnl::primitive& primitive, Arguments& arguments);
 
-/// Threads that a call of so many multiply-adds is worth, held while it lives: oneDNN takes all
-/// that libgomp offers, and waking a thread costs microseconds.
+/// While it lives, limits the threads to what this many multiply-adds are worth. oneDNN uses all
+/// threads of libgomp, and waking one costs microseconds.
 class ThreadLimit {
 public:
     explicit ThreadLimit(std::int64_t multiply_adds);

@@ -170,7 +170,7 @@ bool taps_meet_input(std::int64_t taps, std::int64_t dilation, std::int64_t pad,
     return true;
 }
 
-/// oneDNN (2.6, AVX-512) leaves a bf16 weight's gradient unwritten where its tap only ever meets
+/// oneDNN (2.6, AVX-512) leaves the gradient of a bf16 weight unwritten if its tap only meets
 /// padding.
 bool leaves_gradient_unwritten(ConvDirection direction, DType dtype, const Conv2dShape& s) {
     return direction == ConvDirection::weight_gradient && dtype == DType::bf16 &&
@@ -178,8 +178,8 @@ bool leaves_gradient_unwritten(ConvDirection direction, DType dtype, const Conv2
              taps_meet_input(s.s, s.dilation_w, s.pad_w, s.w, s.ow(), s.stride_w));
 }
 
-/// oneDNN (2.6, AVX-512) multiplies bf16 channels in pairs. An odd one out is paired with what lies
-/// next in memory, times zero: NaN if that is infinite.
+/// oneDNN (2.6, AVX-512) multiplies bf16 channels in pairs. An odd last channel is paired with
+/// whatever follows in memory, times zero: NaN if that is infinite.
 bool pairs_spread_infinity(ConvDirection direction, const ConvOperands& operands,
                            const Conv2dShape& s) {
     if (direction == ConvDirection::forward)
@@ -202,8 +202,8 @@ Array result(ConvDirection direction, const ConvOperands& operands, const Conv2d
 }
 
 /// oneDNN multiplies some bf16 elements by a padding zero: in a weight gradient, the neighbour of
-/// an odd pixel or what an earlier call left in scratch memory; with AMX, whatever fills a tile up.
-/// An infinite one gives NaN, so a result that is not finite has to be computed another way.
+/// an odd pixel or stale scratch memory; with AMX, the filling of a tile. If such an element is
+/// infinite the result is NaN, so a non-finite result must be computed by another implementation.
 bool is_trusted(const std::string& route, ConvDirection direction, const ConvOperands& operands,
                 const Conv2dShape& s) {
     const bool fills =
@@ -248,7 +248,7 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
     const bool bias = operands.bias != nullptr && direction == ConvDirection::forward;
     Convolution& conv = convolution(direction, dtype, shape, bias);
     if (conv.route.empty()) return false;
-    // Its depthwise code has no pairs.
+    // oneDNN's depthwise code does not use pairs.
     const bool paired = dtype == DType::bf16 && conv.route.find("_dw:") == std::string::npos;
     if (paired && pairs_spread_infinity(direction, operands, shape)) return false;
     execute(conv, direction, operands);

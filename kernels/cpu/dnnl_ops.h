@@ -8,17 +8,17 @@
 namespace kernels::cpu {
 
 // oneDNN's matrix product and convolution, f32 and bf16. Primitives, their memory objects and
-// layouts are made once for each shape, dtype and thread count, and kept by the calling thread (up
-// to a bound); a later call swaps pointers. Each function returns false where oneDNN has only
+// layouts are made once for each shape, dtype and thread count, and cached by the calling thread
+// (up to a bound); a later call swaps pointers. Each function returns false if oneDNN has only
 // reference code for the shape, or the processor lacks instructions for bf16; the caller must then
-// compute the result another way.
+// use another implementation.
 //
 // Numerics of bf16: products are exact in f32 and sums are f32, of neighbouring pairs first; the
 // result is rounded once, to nearest even. The instructions treat subnormal bf16 operands as zero
 // and flush a subnormal result; AMX does the same.
 
-/// `gemm` for f32 and bf16; false also for a bias with an alpha other than 1, and for an operand
-/// that a batch shares.
+/// `gemm` for f32 and bf16. Also returns false for a bias with an alpha other than 1, and for an
+/// operand that a batch shares.
 bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                const GemmOptions& options);
 
@@ -33,8 +33,8 @@ struct ConvOperands {
     const void* bias = nullptr;
 };
 
-/// Returns false also where oneDNN would leave part of a bf16 weight gradient unwritten, and where
-/// it may have carried an infinity of a bf16 operand to elements that it does not belong to.
+/// Also returns false if oneDNN would leave part of a bf16 weight gradient unwritten, and if it may
+/// have spread an infinity of a bf16 operand to unrelated elements.
 bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& operands,
                       const Conv2dShape& shape);
 

@@ -19,8 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Writes the elements of as many of the blocks [index, end) as fill vectors, four bytes a block:
-/// 1 where the upper 24 bits of the word reach `least`. Returns the first block that is left.
+/// Writes the elements of as many of the blocks [index, end) as fill vectors, four bytes a block: 1
+/// where the upper 24 bits of the word are at least `least`. Returns the first remaining block.
 std::uint64_t whole_blocks([[maybe_unused]] std::uint8_t* kept,
                            [[maybe_unused]] const PhiloxStream& random, std::uint64_t index,
                            [[maybe_unused]] std::uint64_t end,

@@ -37,8 +37,8 @@ HWY_INLINE VF tanh_backward_of(VF a, VF b) {
     return hn::Mul(a, hn::NegMulAdd(b, b, hn::Set(DF(), 1.0f)));
 }
 
-/// An operand of size 1 becomes a short run of equal elements, read again for each piece of y: one
-/// loop serves all three cases.
+/// An operand of size 1 is expanded to a short run of equal elements, which is read again for each
+/// piece of y: one loop serves all three cases.
 template <class T>
 class Operand {
 public:

@@ -20,8 +20,8 @@ struct Axes {
     int rank = 0;
 };
 
-/// The axes longer than 1, those with the largest stride of y first, neighbours joined where both
-/// sides run through them as through one.
+/// The axes longer than 1, sorted by descending stride of y. Neighbours are joined if one stride
+/// covers both on either side.
 Axes simplified(const Strided& y, const ConstStrided& x) {
     Axes axes;
     for (int i = 0; i < y.rank; ++i) {
@@ -97,7 +97,7 @@ void copy_axes(T* y, const T* x, const Axes& axes) {
                  });
 }
 
-/// Of the axes but the last, the one that x runs through fastest goes next to it.
+/// Moves the axis with x's smallest stride, among all but the last, next to the last.
 void bring_fast_axis_in(Axes& axes) {
     if (axes.rank < 3) return;
     const auto end = axes.axis.begin() + axes.rank - 1;

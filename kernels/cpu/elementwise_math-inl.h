@@ -53,7 +53,7 @@ HWY_INLINE VF log_of(VF x) {
     const DI i32;
     const auto tiny = hn::Lt(x, hn::Set(d, 0x1p-126f));
     const VF scaled = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 0x1p25f)), x);
-    // x = 2^e m with m from sqrt(1/2) to sqrt(2): shifting by the bits of sqrt(1/2) puts the step
+    // x = 2^e m with m from sqrt(1/2) to sqrt(2). Subtracting the bits of sqrt(1/2) moves the step
     // of the exponent field there.
     const auto shifted = hn::Sub(hn::BitCast(i32, scaled), hn::Set(i32, 0x3f3504f3));
     const auto fraction = hn::And(shifted, hn::Set(i32, 0x007fffff));

@@ -14,7 +14,7 @@ namespace function {
 using namespace formula;  // NOLINT(google-build-using-namespace)
 using cpu::erfinv;
 
-/// At -infinity NaN, like the product that it is: an overflow before it must not vanish.
+/// NaN at -infinity, as the product gives: an overflow before it must not vanish.
 double gelu(double x) { return 0.5 * x * std::erfc(-x * std::numbers::sqrt2 / 2); }
 
 }  // namespace function

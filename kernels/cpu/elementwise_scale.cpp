@@ -57,8 +57,8 @@ void add_bias_rows(Array y, ConstArray x, ConstArray bias, bool relu, std::int64
     });
 }
 
-/// Bits of the largest magnitude. Without the sign the bits of floats grow with the value, and NaN
-/// lies above infinity, so that integers find the maximum and keep NaN.
+/// Bits of the largest magnitude. Without the sign the bits of floats increase with the value, and
+/// NaN is above infinity, so an integer maximum finds the largest and keeps NaN.
 std::uint32_t abs_max_bits(ConstArray x, std::int64_t begin, std::int64_t n) {
     const DI i32;
     const std::int64_t lanes = lane_count();

@@ -52,8 +52,8 @@ struct Exponents {
     }
 };
 
-/// Values by their biased exponent. Neighbours are counted in tables of their own: they often have
-/// the same exponent, and an increment would wait for the store of the one before.
+/// Counts values by their biased exponent. Neighbouring values use different tables: they often
+/// have the same exponent, and an increment would wait for the previous store.
 class ExponentTables {
 public:
     /// Eight biased exponents.
@@ -81,7 +81,7 @@ namespace {
 
 using VI = hn::Vec<DI>;
 
-/// What the exponents alone do not tell. Of at most piece_size values: 32 bits are enough.
+/// Figures that the exponents alone do not give. For at most piece_size values: 32 bits suffice.
 struct Extremes {
     VI zeros, nans, largest, smallest;
 

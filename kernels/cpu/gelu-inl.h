@@ -86,8 +86,8 @@ struct NormalAt {
 HWY_INLINE NormalAt normal_at(VW x) {
     const VW size = hn::Abs(x), one = wide_constant(1);
     const VW bell = decay(hn::Mul(hn::Mul(x, x), wide_constant(0.5)));
-    // (1 + |x|) times the tail beyond |x| over the bell, a smooth function of (|x| - 4) / (|x| +
-    // 4): fitted to 2.4e-9 up to 21. The bell is 0 beyond 20.
+    // (1 + |x|) times the tail beyond |x|, divided by the bell: a smooth function of (|x| - 4) /
+    // (|x| + 4), fitted to 2.4e-9 up to 21. The bell is 0 beyond 20.
     const VW near = hn::Min(size, wide_constant(21));
     const VW t = hn::Div(hn::Sub(near, wide_constant(4)), hn::Add(near, wide_constant(4)));
     const VW fitted = wide_polynomial(
@@ -98,7 +98,7 @@ HWY_INLINE NormalAt normal_at(VW x) {
     return {hn::IfThenElse(hn::Lt(x, hn::Zero(DW())), tail, hn::Sub(one, tail)), bell};
 }
 
-/// At -infinity NaN, like the product that it is: an overflow before it must not vanish.
+/// NaN at -infinity, as the product gives: an overflow before it must not vanish.
 HWY_INLINE VW wide_gelu(VW x) { return hn::Mul(x, normal_at(x).cumulative); }
 HWY_INLINE VW wide_gelu_grad(VW x) {
     const NormalAt at = normal_at(x);

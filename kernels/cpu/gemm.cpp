@@ -13,9 +13,9 @@ namespace {
     return a == b && is_floating(a) && (c == a || (low && c == DType::f32));
 }
 
-/// Multiply-adds from which oneDNN is faster than our tiles, measured on Zen 4 with one thread:
-/// f32 by 5 % from 64^3 on, bf16, which has instructions of its own there, from 24^3 on, soon by
-/// two. f16 and f64 it has not: our tiles run f16 at the speed of its f32.
+/// Multiply-adds from which oneDNN is faster than our tiles, measured on Zen 4 with one thread: f32
+/// by 5 % from 64^3 on; bf16, which has its own instructions there, from 24^3 on and soon by a
+/// factor of two. oneDNN has no f16 and f64; our tiles run f16 at the speed of its f32.
 constexpr std::int64_t library_f32 = 64 * 64 * 64;
 constexpr std::int64_t library_bf16 = 24 * 24 * 24;
 

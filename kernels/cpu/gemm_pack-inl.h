@@ -85,7 +85,7 @@ void transpose(T* HWY_RESTRICT dst, std::int64_t dst_ld, const T* HWY_RESTRICT s
             dst[col * dst_ld + row] = src[row * src_ld + col];
 }
 
-/// What becomes of a tile's sums: c = max(alpha * sum + beta * c + bias, 0 if relu), rounded once.
+/// Stores a tile's sums: c = max(alpha * sum + beta * c + bias, 0 if relu), rounded once.
 template <class T, class R>
 struct Store {
     T alpha = 1, beta = 0;

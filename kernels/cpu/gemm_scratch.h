@@ -17,13 +17,18 @@ enum class Scratch : unsigned char {
     conv_sums,
     library,  ///< what oneDNN asks for
     library_weights,
+    attention_scores,  ///< f32: scores, then weights
+    attention_kept,    ///< weights after dropout, or their gradient
+    attention_low,     ///< either in the operands' type
+    attention_mask,
+    attention_sums,  ///< f32: gradients of k and v
     count,
 };
 
 /// The calling thread's block of this kind, at least `bytes` long, 64-byte aligned, contents
-/// undefined. Valid until the same thread asks for a longer one of the kind: a call that keeps two
-/// uses two kinds. Grows and is kept, so a training step allocates nothing after its first run.
-/// Throws OutOfMemory.
+/// undefined. Valid until the same thread requests a longer one of the kind: a call that needs two
+/// blocks uses two kinds. Blocks grow and are kept, so a training step allocates nothing after its
+/// first run. Throws OutOfMemory.
 void* scratch_bytes(Scratch kind, std::size_t bytes);
 
 template <class T>

@@ -33,7 +33,7 @@ struct TileSum {
     std::int64_t b_step;
 };
 
-// Twelve rows of two vectors, two vectors of b and one of a fill 27 of AVX-512's 32 registers; the
+// Twelve rows of two vectors, two vectors of b and one of a use 27 of AVX-512's 32 registers; the
 // other targets have 16.
 #if HWY_TARGET == HWY_AVX3
 constexpr int max_tile_rows = 12;

@@ -111,8 +111,8 @@ private:
 
     std::int64_t columns(std::int64_t panel) const { return std::min(width, n_ - panel * width); }
 
-    /// b is read where it lies if it is in the type computed in, its rows are whole vectors, it
-    /// fits the cache as it is, and it is not read often enough to pay for a dense copy.
+    /// b is read in place if it has the computing type, its rows are whole vectors, it fits the
+    /// cache as it is, and it is not read often enough for a dense copy to pay off.
     bool in_place(std::int64_t panel) const {
         return std::is_same_v<S, T> && !b_.transposed && m_ <= 96 &&
                k_ * b_.ld * sizeof_t <= row_bytes &&
@@ -148,8 +148,8 @@ private:
             if (!in_place(panel)) pack_panel(packed + (panel - first) * width * k_, b, panel);
     }
 
-    /// Rows that lie a multiple of 1 KB apart share few sets of the first cache: they are copied
-    /// where enough panels read them.
+    /// Rows at a distance of a multiple of 1 KB map to few sets of the first-level cache: they are
+    /// copied if enough panels read them.
     bool rows_collide() const {
         return !a_.transposed && a_.ld * sizeof_t % 1024 == 0 && n_ >= 4 * width;
     }

@@ -5,7 +5,7 @@
 
 namespace kernels::cpu {
 
-/// Elements below which a second thread costs more than it brings: waking it takes some
+/// Elements below which a second thread costs more than it gains: waking it takes some
 /// microseconds, in which one core moves about this much.
 constexpr std::int64_t loop_grain = 32768;
 

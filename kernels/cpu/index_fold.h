@@ -6,7 +6,7 @@
 #include "kernels/host_device.h"
 #include "kernels/index.h"
 
-/// What an element makes of its terms, one after the other; the twins share it. W: double, float or
+/// Folds the terms of an element, one after the other; shared by the twins. W: double, float or
 /// std::int64_t.
 namespace kernels::cpu {
 

@@ -15,7 +15,7 @@ struct Keyed {
     std::int64_t key, position;
 };
 
-/// By key, equal ones in their order: a radix sort from the lowest digit.
+/// Sorts by key, stable: a radix sort from the lowest digit.
 void sort_by_key(std::vector<Keyed>& terms, std::int64_t limit) {
     constexpr int bits = 11;
     std::vector<Keyed> other(terms.size());
@@ -37,8 +37,8 @@ bool in_order(const std::vector<Keyed>& terms) {
     return true;
 }
 
-/// The terms that go anywhere, by their row; false if one goes outside. key_of(i) gives the row of
-/// term i or -1, which is dropped.
+/// The terms by their target row; false if one is out of range. key_of(i) gives the row of term i,
+/// or -1, which is dropped.
 template <class KeyOf>
 bool collect(std::vector<Keyed>& terms, std::int64_t count, std::int64_t rows, bool holes,
              const KeyOf& key_of) {

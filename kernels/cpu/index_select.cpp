@@ -10,7 +10,7 @@
 namespace kernels::cpu {
 namespace {
 
-/// What is read where nothing is: NaN of a floating type.
+/// The value of an element that does not exist: NaN for a floating type.
 template <class T>
 T nothing() {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
@@ -23,7 +23,7 @@ T nothing() {
 
 bool is_inside(std::int64_t i, const IndexSpan& s) { return i >= 0 && i < s.n; }
 
-/// What index i reads where it is out of range.
+/// The value read by an out-of-range index i.
 template <class T>
 T outside(std::int64_t i, const IndexSpan& s) {
     return s.holes && i == -1 ? T{} : nothing<T>();

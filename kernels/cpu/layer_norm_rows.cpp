@@ -28,7 +28,7 @@ struct TwoSums {
 };
 
 /// Two sums over n elements: f(i, part, first, second) adds a vector's terms. Lanes collect at most
-/// 128 terms before they join the totals, so that long rows keep their precision.
+/// 128 terms before they are added to the totals, so that long rows stay precise.
 template <class F>
 HWY_INLINE TwoSums two_sums(std::int64_t n, const F& f) {
     const DF d;
@@ -73,7 +73,7 @@ HWY_INLINE Moments moments_of(const T* x, std::int64_t n, bool centred, double e
             first = hn::Add(first, apart);
             second = hn::MulAdd(apart, apart, second);
         });
-    // What the first pass left of the mean.
+    // The error of the mean after the first pass.
     const double left = centred ? static_cast<double>(sums.first) / count : 0.0;
     const double var = static_cast<double>(sums.second) / count - left * left;
     // An infinite mean stays one: what is left of it is inf - inf.

@@ -30,8 +30,8 @@ HWY_INLINE VF load_part_or(const T* p, std::size_t n, VF rest) {
     return hn::IfThenElse(hn::FirstN(DF(), n), load_part(p, n), rest);
 }
 
-/// How a loop body reaches a full vector, and what is left of one: the same body compiles to plain
-/// loads and stores for the first.
+/// How a loop body accesses a full vector, and the remainder of one. For full vectors the same body
+/// compiles to plain loads and stores.
 struct Whole {
     template <class T>
     HWY_INLINE VF load(const T* p) const {

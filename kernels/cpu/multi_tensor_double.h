@@ -39,8 +39,8 @@ inline double gradient_of(const UpdateTensor& t, std::int64_t i, const GradientV
     return g;
 }
 
-/// The sums of n elements, `of(i)` each. By blocks: one after the other over a whole piece they
-/// would gather a rounding an element, which a norm in f64 shows.
+/// The sums of n elements, of(i) each, in blocks. A plain running sum over a whole piece would
+/// accumulate one rounding per element, which is visible in an f64 norm.
 template <class F>
 Sums sums_of(std::int64_t first, std::int64_t n, const F& of) {
     constexpr std::int64_t block = 256;

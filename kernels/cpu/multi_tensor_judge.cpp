@@ -21,9 +21,9 @@
 namespace kernels::cpu {
 namespace {
 
-/// Bounds of f16 as bits of f32 magnitudes, which grow with the value: a magnitude above the first
-/// does not flush to 0 (a tie at 2^-25 goes to the even 0), from the second on it rounds to a
-/// normal value (the tie 2^-14 - 2^-25 does), from the third on to infinity.
+/// Bounds of f16 as bits of f32 magnitudes, which increase with the value. Above the first a
+/// magnitude does not flush to 0 (a tie at 2^-25 rounds to the even 0); from the second on it
+/// rounds to a normal value (the tie 2^-14 - 2^-25 does); from the third on to infinity.
 constexpr std::int32_t last_flushed = 0x33000000;
 constexpr std::int32_t first_normal = 0x387fe000;
 constexpr std::int32_t first_infinite = 0x477ff000;
@@ -57,8 +57,8 @@ using DD = hn::ScalableTag<double>;
 using VD = hn::Vec<DD>;
 using VI = hn::Vec<DI>;
 
-/// Sum of squares in double, where the square of no f32 overflows or vanishes. Two sums, so that
-/// one addition need not wait for the other.
+/// Sum of squares in double, where the square of an f32 neither overflows nor vanishes. Two sums,
+/// so that one addition need not wait for the other.
 struct Squares {
     VD low, high;
 

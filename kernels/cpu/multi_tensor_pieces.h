@@ -5,8 +5,8 @@
 
 namespace kernels::cpu {
 
-/// Elements of a task: large enough that its bookkeeping vanishes, small enough to share out
-/// evenly. Fixed, so that sums do not depend on the threads.
+/// Elements of a task: large enough that its overhead vanishes, small enough to distribute evenly.
+/// Fixed, so that sums do not depend on the thread count.
 constexpr std::int64_t piece_size = 65536;
 
 /// Sizes of many tensors, seen as one run of elements. `size(i)` gives the length of the i-th.
@@ -17,7 +17,7 @@ std::int64_t total_size(std::int64_t count, const Size& size) {
     return total;
 }
 
-/// f(i, first, n) for what of each tensor lies in the elements [begin, end) of the run.
+/// Calls f(i, first, n) for the part of each tensor within the elements [begin, end) of the run.
 template <class Size, class F>
 void for_each_piece(std::int64_t count, const Size& size, std::int64_t begin, std::int64_t end,
                     const F& f) {

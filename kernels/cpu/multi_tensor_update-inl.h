@@ -28,8 +28,8 @@ struct ToVector {
     }
 };
 
-/// What fits the first-level cache beside its neighbours: operands that are not f32 are converted
-/// into such blocks and back, so that one f32 loop serves all types.
+/// Fits the first-level cache together with the other operands. Operands that are not f32 are
+/// converted into such blocks and back, so that one f32 loop serves all types.
 constexpr std::int64_t update_block_size = 512;
 
 /// A block of an operand as f32: the memory itself, or a converted copy.
@@ -105,8 +105,8 @@ public:
         if (counts_ != nullptr) std::copy_n(values, n, values_);
     }
 
-    /// weights: the new values; stored: what the masters hold of them. Values are compared, not
-    /// patterns: 0 that becomes -0 has lost its update.
+    /// weights: the new values; stored: the values that the masters hold of them. Compares values,
+    /// not bits: 0 that becomes -0 has lost its update.
     void count(const float* weights, const float* stored, const float* update) const {
         for (std::int64_t i = 0; i < n_; ++i) {
             const bool counted = update[i] != 0 && std::isfinite(weights[i]);

@@ -10,14 +10,14 @@
 
 namespace kernels::cpu {
 
-/// Everything an update of one tensor is given beside its options.
+/// The arguments of an update of one tensor, besides its options.
 struct TensorValues {
     UpdateValues update;
     GradientValues gradient;
     double of_tensor = 0;
 };
 
-/// Of some elements: what norms are made of.
+/// Sums over some elements, for norms.
 struct Sums {
     double weight = 0;   ///< squares
     double other = 0;    ///< squares, of the gradient or the direction
@@ -61,8 +61,8 @@ void update_parts(std::span<const UpdateTensor> tensors, UpdateCounts* counts, c
     if (counts != nullptr) *counts = {nonzero, lost};
 }
 
-/// The Sums of each tensor: sums(i, first, n) of its pieces, added in their order, so that they do
-/// not depend on the threads.
+/// The Sums of each tensor: sums(i, first, n) of its pieces, added in order, so that they do not
+/// depend on the thread count.
 template <class F>
 std::vector<Sums> sums_by_tensor(std::span<const UpdateTensor> tensors, const F& sums) {
     struct Piece {

@@ -35,7 +35,7 @@ struct PhiloxWords {
     VU word[4];
 };
 
-/// Blocks index, index + 1, ... of a stream, one a lane. The lower half of the index must not
+/// Blocks index, index + 1, ... of a stream, one per lane. The lower half of the index must not
 /// overflow within a vector.
 HWY_INLINE PhiloxWords philox_blocks(const PhiloxStream& stream, std::uint64_t index) {
     const DU u32;

@@ -45,8 +45,8 @@ HWY_INLINE VI index_of(I i, P) {
     return hn::Set(DI(), static_cast<std::int32_t>(i));
 }
 HWY_INLINE hn::Mask<DF> beats(VF v, VF most, VI best) {
-    // v wins unless it is at most `most`, which NaN never is, or a number after a NaN.
-    // (Ne would not do: with AVX it is an ordered comparison, false for NaN.)
+    // v wins unless v <= most (never true for NaN), or v is a number and `most` is NaN. (Ne would
+    // not do: with AVX it is an ordered comparison, false for NaN.)
     const auto loses = hn::Or(hn::Le(v, most), hn::AndNot(hn::Eq(most, most), hn::Eq(v, v)));
     const auto first = hn::RebindMask(DF(), hn::Lt(best, hn::Zero(DI())));
     return hn::Or(first, hn::Not(loses));

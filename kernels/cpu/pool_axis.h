@@ -14,8 +14,8 @@ struct BasicTaps {
     I first, last, step;
 };
 
-/// One axis of a pooling: which inputs an output sees, and which outputs see an input. I: what it
-/// counts in. The twins share it.
+/// One axis of a pooling: which inputs an output covers, and which outputs cover an input. I: the
+/// index type. Shared by the twins.
 template <class I>
 class BasicPoolAxis {
 public:

@@ -5,8 +5,8 @@
 
 namespace kernels::cpu {
 
-/// Rows that a loop over scattered rows should fetch ahead: enough to hide the latency of main
-/// memory behind the work on rows of some hundred bytes.
+/// Rows that a loop over scattered rows should prefetch: enough to hide the latency of main memory
+/// behind the work on rows of some hundred bytes.
 constexpr std::int64_t rows_ahead = 12;
 
 /// Starts loading `bytes` from p into the cache. Any address is allowed.

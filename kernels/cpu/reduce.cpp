@@ -152,7 +152,8 @@ void store_finished(Array y, std::int64_t at, const Wide* v, std::int64_t width,
     });
 }
 
-/// How a reduction is cut up: by the shape alone, so that the sums do not depend on the threads.
+/// How a reduction is split: by the shape alone, so that the sums do not depend on the thread
+/// count.
 struct Cut {
     std::int64_t outer, n, inner;
     std::int64_t rows = std::max<std::int64_t>(1024, 65536 / std::max<std::int64_t>(inner, 1));

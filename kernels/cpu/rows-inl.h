@@ -23,8 +23,8 @@ namespace kernels::cpu::HWY_NAMESPACE {
 #include "cpu/softmax_formulas.inc"
 #undef HALFTONE_FORMULA
 
-/// Sum of f(a[i], b[i]). Lanes collect at most 128 terms before they join the total, so that the
-/// error of a row of 33,000 stays near that of one of 300.
+/// Sum of f(a[i], b[i]). Lanes collect at most 128 terms before they are added to the total, so
+/// that the error of a row of 33,000 stays near that of one of 300.
 template <class T, class F>
 HWY_INLINE float row_sum(const T* a, const T* b, std::int64_t n, const F& f) {
     const DF d;
@@ -57,8 +57,8 @@ HWY_INLINE float row_max(const T* x, std::int64_t n) {
     return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
-/// What turns logits into probabilities. A NaN in the row makes the sum NaN, whatever became of the
-/// maximum, and so does an infinite maximum.
+/// Factors that turn logits into probabilities. A NaN in the row makes the sum NaN, whatever the
+/// maximum is, and so does an infinite maximum.
 struct RowScale {
     float max, sum;
 };

@@ -25,7 +25,7 @@ inline std::int64_t widen(std::int32_t v) { return v; }
 inline std::int64_t widen(std::uint8_t v) { return v; }
 inline std::int64_t widen(Boolean v) { return v.value != 0; }
 
-/// Integers beyond 2^48 keep their leading bits and one bit for "more below", which is enough to
+/// Integers beyond 2^48 keep their leading bits and a sticky bit for the rest, which is enough to
 /// round to 16-bit floats once.
 inline double sticky(std::int64_t v) {
     constexpr std::int64_t limit = std::int64_t{1} << 48;

@@ -27,8 +27,9 @@ void rotate(Column& a, Column& b, double c, double s) {
     }
 }
 
-/// The matrix with at least as many rows as columns, by columns: work = x v, v orthogonal. In the
-/// end the columns of work are orthogonal, and their lengths are the singular values.
+/// The matrix, transposed if needed so that it has at least as many rows as columns, by columns:
+/// work = x v, v orthogonal. At the end the columns of work are orthogonal, and their lengths are
+/// the singular values.
 struct Jacobi {
     std::vector<Column> work, v;
 

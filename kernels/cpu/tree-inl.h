@@ -13,8 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 
-/// Joins blocks of N vectors like a binary counter: the block pushed k-th meets as many others as k
-/// has trailing zeros, so that no result passes through more than log2(count) joins.
+/// Joins blocks of N vectors like a binary counter: the block pushed k-th is joined with as many
+/// others as k has trailing zeros, so that no result passes through more than log2(count) joins.
 template <class Op, int N>
 class Tree {
 public:

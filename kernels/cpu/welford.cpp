@@ -14,8 +14,8 @@ namespace kernels::cpu {
 namespace {
 
 /// sum(part, begin, end) fills 2 * channels doubles for each chunk of rows, and join(all, part,
-/// before, rows) adds one to the first. Chunks are fixed by the shape, so that the result does not
-/// depend on threads.
+/// before, rows) adds one to the first. The shape alone determines the chunks, so the result does
+/// not depend on the thread count.
 template <class Sum, class Join>
 std::vector<double> over_chunks(std::int64_t rows, std::int64_t channels, const Sum& sum,
                                 const Join& join) {

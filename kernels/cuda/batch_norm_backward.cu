@@ -20,6 +20,7 @@ __global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, cons
         const std::int64_t c = tile * chunks.columns + tile_column(chunks);
         const bool inside = c < n;
         double sum_g = 0, sum_gx = 0;
+#pragma unroll 4
         for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
              k += tile_rows(chunks)) {
             sum_g += static_cast<double>(parts[2 * k * n + c]);
@@ -96,9 +97,9 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
         W* parts = memory + 3 * shape.channels;
         launch("batch_norm_sums", gradient_sums_kernel<T>, grid_of(sums), stream, parts, in, means,
                sums);
-        launch("batch_norm_join", join_sums_kernel<W>,
-               Grid{std::min<std::int64_t>(sums.tiles, 65535), tile_threads}, stream, factors,
-               parts, static_cast<const W*>(invstd.data), sums,
+        const Tiling joined = joining(sums);
+        launch("batch_norm_join", join_sums_kernel<W>, grid_of_tiles(joined), stream, factors,
+               parts, static_cast<const W*>(invstd.data), joined,
                WeightGradients{dweight, dbias, weight, training});
         auto* to = static_cast<T*>(dx.data);
         auto* residual = static_cast<T*>(dresidual.data);

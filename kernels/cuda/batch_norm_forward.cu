@@ -37,10 +37,12 @@ __global__ void join_moments_kernel(ChannelFactors<Compute<T>> factors, const Co
             return static_cast<double>(left < chunks.chunk_rows ? left : chunks.chunk_rows);
         };
         double sum = 0, squares = 0;
+#pragma unroll 4
         for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks; k += tile_rows(chunks))
             sum += rows_of(k) * static_cast<double>(parts[2 * k * n + c]);
         sum = column_sum(sum, chunks.columns);
         const double distance = chunks.rows > 0 ? sum / rows : 0;
+#pragma unroll 4
         for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
              k += tile_rows(chunks)) {
             const double d = static_cast<double>(parts[2 * k * n + c]) - distance;
@@ -133,9 +135,9 @@ void batch_norm_forward_train(Array y, Array mean, Array invstd, Array running_m
         const auto* from = static_cast<const T*>(x.data);
         launch("batch_norm_moments", moments_kernel<T>, grid_of(tiling), stream, parts, from,
                tiling);
-        launch("batch_norm_join", join_moments_kernel<T>,
-               Grid{std::min<std::int64_t>(tiling.tiles, 65535), tile_threads}, stream, factors,
-               parts, from, tiling,
+        const Tiling joined = joining(tiling);
+        launch("batch_norm_join", join_moments_kernel<T>, grid_of_tiles(joined), stream, factors,
+               parts, from, joined,
                Statistics{mean, invstd, running_mean, running_var, weight, bias, shape.eps,
                           shape.momentum});
         normalize<T>(y, x, residual, relu, factors, shape, stream);

@@ -37,6 +37,18 @@ inline Grid grid_of(const Tiling& tiling) {
     return {tiling.chunks, tile_threads, std::min<std::int64_t>(tiling.tiles, 65535)};
 }
 
+/// For who joins the chunks of a sum, a block a tile: with few channels side by side, many threads
+/// share out the chunks of one, each of which is a load from memory.
+inline Tiling joining(Tiling sums) {
+    constexpr int most_columns = 4;
+    sums.columns = std::min(sums.columns, most_columns);
+    sums.tiles = (sums.channels + sums.columns - 1) / sums.columns;
+    return sums;
+}
+inline Grid grid_of_tiles(const Tiling& tiling) {
+    return {std::min<std::int64_t>(tiling.tiles, 65535), tile_threads};
+}
+
 /// The thread's place.
 __device__ __forceinline__ int tile_column(const Tiling& tiling) {
     return static_cast<int>(threadIdx.x) & (tiling.columns - 1);

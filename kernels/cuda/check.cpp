@@ -20,12 +20,20 @@ LastWords& last_words() {
     return *only;
 }
 
+/// By number: newer than the oldest run time that this is built with.
+constexpr int error_contained = 226, tensor_memory_leak = 721;
+#if CUDART_VERSION >= 13000
+static_assert(error_contained == cudaErrorContained);
+static_assert(tensor_memory_leak == cudaErrorTensorMemoryLeak);
+#endif
+
 /// After these every call of the process fails, and only a new process can use the device.
 bool fatal(cudaError_t status) {
+    const int number = status;
+    if (number == error_contained || number == tensor_memory_leak) return true;
     switch (status) {
         case cudaErrorECCUncorrectable:
         case cudaErrorNvlinkUncorrectable:
-        case cudaErrorContained:
         case cudaErrorIllegalAddress:
         case cudaErrorLaunchTimeout:
         case cudaErrorContextIsDestroyed:
@@ -36,7 +44,6 @@ bool fatal(cudaError_t status) {
         case cudaErrorInvalidAddressSpace:
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure:
-        case cudaErrorTensorMemoryLeak:
         case cudaErrorMpsClientTerminated:
         case cudaErrorExternalDevice:
         case cudaErrorUnknown:
@@ -90,7 +97,7 @@ void note(cudaError_t status) noexcept {
 std::string lost_to() {
     LastWords& words = last_words();
     const std::lock_guard lock(words.mutex);
-    return words.text;
+    return lost() && words.text.empty() ? "an error without words" : words.text;
 }
 
 bool lost() noexcept { return device_lost; }

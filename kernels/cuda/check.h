@@ -6,6 +6,8 @@
 #include <source_location>
 #include <string>
 
+#include "kernels/lost_device.h"
+
 /// The one place that CUDA's answers pass.
 namespace kernels::cuda {
 
@@ -21,8 +23,6 @@ void check_memory(cudaError_t status, const char* call, std::size_t bytes,
 /// next call that may throw tells it.
 void note(cudaError_t status) noexcept;
 
-/// What the device died of; empty while it lives.
-std::string lost_to();
 bool lost() noexcept;
 
 }  // namespace kernels::cuda

@@ -10,6 +10,8 @@
 #include "cuda/gemm_finish.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
+#include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "kernels/library_fallback.h"
 #include "kernels/reduce.h"
@@ -36,20 +38,14 @@ void permute_weights(void* to, const void* from, DType dtype, const Conv2dShape&
     copy_strided(y, x, stream);
 }
 
-/// One workspace: the library's scratch, then what is kept beside it.
-class Parts {
-public:
-    explicit Parts(std::size_t library_bytes) { parts_.take(library_bytes); }
-    std::size_t take(std::int64_t elements, DType dtype) {
-        return parts_.take(static_cast<std::size_t>(elements) * size_of(dtype));
-    }
-    std::byte* get(Stream stream) const {
-        return static_cast<std::byte*>(workspace(parts_.total(), stream));
-    }
-
-private:
-    WorkspaceParts parts_;
+/// A pass's, in one workspace: the library's, and what is kept beside it.
+struct Scratch {
+    std::byte *library, *weights, *sums;
 };
+
+std::size_t bytes_of(std::int64_t elements, DType dtype) {
+    return static_cast<std::size_t>(elements) * size_of(dtype);
+}
 
 /// cuDNN's engines load 16 bytes at a time.
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
@@ -77,12 +73,7 @@ public:
     const std::string& why() const { return why_; }
 
 private:
-    std::optional<std::size_t> workspace_of(const ConvGraph& graph) {
-        std::string words;
-        const auto bytes = convolution_workspace(graph, &words);
-        if (!words.empty()) why_ = words;
-        return bytes;
-    }
+    std::optional<Scratch> scratch_for(const ConvGraph& graph, std::int64_t sums = 0);
     ConvGraph describe_for(ConvOperation operation, DType dtype, bool bias) const {
         return describe(operation, s_, dtype, bias, stream_.tf32);
     }
@@ -95,17 +86,39 @@ private:
     std::string why_;
 };
 
+/// With room for weights of the graph's type, and for so many f32 sums; nothing if the library has
+/// no engine. Where there is no room for what the first asks for, one that asks for less takes its
+/// place, for good: a slower step is better than none. A recording ends instead, and the eager step
+/// after it looks for one.
+std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::int64_t sums) {
+    std::string words;
+    auto needed = convolution_workspace(graph, &words);
+    if (!words.empty()) why_ = words;
+    while (needed) {
+        WorkspaceParts parts;
+        parts.take(*needed);
+        const std::size_t to_weights = parts.take(bytes_of(weight_size(s_), graph.w.dtype));
+        const std::size_t to_sums = parts.take(bytes_of(sums, DType::f32));
+        try {
+            auto* start = static_cast<std::byte*>(workspace(parts.total(), stream_));
+            return Scratch{start, start + to_weights, start + to_sums};
+        } catch (const OutOfMemory&) {
+            if (*needed == 0 || recording(current_device())) throw;
+            needed = convolution_workspace_below(graph, *needed);
+            if (!needed) throw;
+        }
+    }
+    return std::nullopt;
+}
+
 /// y = x * w + bias in one graph.
 bool LibraryPasses::forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias) {
     if (!is_aligned(x.data) || !is_aligned(y.data) || !is_aligned(bias.data)) return false;
     const ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, bias.data != nullptr);
-    const auto needed = workspace_of(graph);
-    if (!needed) return false;
-    Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s_), w.dtype);
-    std::byte* scratch = parts.get(stream_);
-    convolve(graph, {x.data, library_weights(w, s_, scratch + weights, stream_), y.data, bias.data},
-             scratch, stream_);
+    const auto scratch = scratch_for(graph);
+    if (!scratch) return false;
+    convolve(graph, {x.data, library_weights(w, s_, scratch->weights, stream_), y.data, bias.data},
+             scratch->library, stream_);
     return true;
 }
 
@@ -123,18 +136,14 @@ bool LibraryPasses::forward_by_wide_sums(Array y, ConstArray x, ConstArray w, Co
     if (!is_aligned(x.data)) return false;
     ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, false);
     graph.y.dtype = DType::f32;
-    const auto needed = workspace_of(graph);
-    if (!needed) return false;
-    Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s_), w.dtype);
-    const std::size_t sums = parts.take(y.size, DType::f32);
-    std::byte* scratch = parts.get(stream_);
+    const auto scratch = scratch_for(graph, y.size);
+    if (!scratch) return false;
     convolve(graph,
-             {x.data, library_weights(w, s_, scratch + weights, stream_), scratch + sums, nullptr},
-             scratch, stream_);
+             {x.data, library_weights(w, s_, scratch->weights, stream_), scratch->sums, nullptr},
+             scratch->library, stream_);
     GemmOptions with_bias;
     with_bias.bias = bias.data;
-    gemm_finish({y.data, y.dtype, y.size / s_.k, s_.k, s_.k}, scratch + sums, with_bias, stream_);
+    gemm_finish({y.data, y.dtype, y.size / s_.k, s_.k, s_.k}, scratch->sums, with_bias, stream_);
     return true;
 }
 
@@ -148,33 +157,26 @@ bool LibraryPasses::forward(Array y, ConstArray x, ConstArray w, ConstArray bias
 bool LibraryPasses::data_gradient(Array dx, ConstArray dy, ConstArray w) {
     if (!is_aligned(dx.data) || !is_aligned(dy.data)) return false;
     const ConvGraph graph = describe_for(ConvOperation::data_gradient, dx.dtype, false);
-    const auto needed = workspace_of(graph);
-    if (!needed) return false;
-    Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s_), w.dtype);
-    std::byte* scratch = parts.get(stream_);
-    convolve(graph, {dx.data, library_weights(w, s_, scratch + weights, stream_), dy.data, nullptr},
-             scratch, stream_);
+    const auto scratch = scratch_for(graph);
+    if (!scratch) return false;
+    convolve(graph,
+             {dx.data, library_weights(w, s_, scratch->weights, stream_), dy.data, nullptr},
+             scratch->library, stream_);
     return true;
 }
 
 bool LibraryPasses::weight_gradient(Array dw, ConstArray dy, ConstArray x) {
     if (!is_aligned(dy.data) || !is_aligned(x.data)) return false;
     const ConvGraph graph = describe_for(ConvOperation::weight_gradient, dw.dtype, false);
-    const auto needed = workspace_of(graph);
-    if (!needed) return false;
-    Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s_), dw.dtype);
-    std::byte* scratch = parts.get(stream_);
-    void* written = weights_need_scratch(dw.data, s_) ? scratch + weights : dw.data;
-    convolve(graph, {x.data, written, dy.data, nullptr}, scratch, stream_);
+    const auto scratch = scratch_for(graph);
+    if (!scratch) return false;
+    void* written = weights_need_scratch(dw.data, s_) ? scratch->weights : dw.data;
+    convolve(graph, {x.data, written, dy.data, nullptr}, scratch->library, stream_);
     if (written != dw.data) permute_weights(dw.data, written, dw.dtype, s_, false, stream_);
     return true;
 }
 
-std::size_t bytes_of(Array array) {
-    return static_cast<std::size_t>(array.size) * size_of(array.dtype);
-}
+std::size_t bytes_of(Array array) { return bytes_of(array.size, array.dtype); }
 
 }  // namespace
 

@@ -51,6 +51,9 @@ struct ConvPointers {
 /// it can in general and fails (PlanCache). Makes its plan. Throws DeviceError if the library is
 /// not there, OutOfMemory.
 std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why);
+/// The same, of an engine that needs less than `bytes`, for which there was no room: from now on it
+/// does the graph. Nothing if there is none.
+std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, std::size_t bytes);
 /// Puts it on the stream; convolution_workspace has said yes.
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace, Stream stream);
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "cuda/conv2d_graph.h"
 #include "cuda/cudnn_plans.h"
 
@@ -62,6 +64,10 @@ struct Family {
     using Description = ConvGraph;
     using Hash = ConvGraphHash;
     static constexpr bool loads_kernels = false;
+    /// A stream's scratch stays as large as its largest pass, beside all that the run holds.
+    static std::int64_t most_workspace(const DeviceInfo& device) {
+        return std::min(std::int64_t{1} << 30, device.memory_bytes / 8);
+    }
     static bool add(fe::graph::Graph& graph, const ConvGraph& g);
     static std::vector<fe::NumericalNote_t> unwanted(const ConvGraph& g);
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "cuda/attention_graph.h"
@@ -12,6 +14,7 @@ namespace kernels::cuda {
 struct DescribedDevice {
     std::string properties;      ///< cuDNN's JSON form of them; empty: no plan is made
     int compute_capability = 0;  ///< 90 is 9.0
+    std::int64_t most_workspace = std::numeric_limits<std::int64_t>::max();
 };
 
 struct GraphExamination {

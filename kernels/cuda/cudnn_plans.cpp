@@ -32,6 +32,10 @@ std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::st
     return plans<convolution::Family>().workspace(graph, why);
 }
 
+std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, std::size_t bytes) {
+    return plans<convolution::Family>().workspace_below(graph, bytes);
+}
+
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
               Stream stream) {
     plans<convolution::Family>().run(graph, convolution::variant(graph, pointers), workspace,

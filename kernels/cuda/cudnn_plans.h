@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -92,6 +93,8 @@ inline void* argument(const void* data) { return const_cast<void*>(data); }
 ///   static bool add(fe::graph::Graph&, const Description&);  false: a graph that we do not want
 ///   static std::vector<fe::NumericalNote_t> unwanted(const Description&);
 ///   static constexpr bool loads_kernels;  true: a plan is built where the driver is
+///   static std::int64_t most_workspace(const DeviceInfo&);  what an engine may ask for if another
+///                                         will do
 template <class Family>
 class CudnnPlans {
 public:
@@ -106,6 +109,18 @@ public:
         const auto plan = plans_.get(d, maker(session, d), why);
         if (!plan) return std::nullopt;
         return plan->workspace_bytes;
+    }
+
+    /// The same, of an engine that needs less than `bytes`, for which there was no room: from now on
+    /// it runs the graph. Nothing if there is none.
+    std::optional<std::size_t> workspace_below(const Description& d, std::size_t bytes) {
+        CudnnSession& session = cudnn_session();
+        const std::lock_guard lock(session.mutex);
+        const auto most = static_cast<std::int64_t>(bytes) - 1;
+        const Made made = make_guarded([&] { return make_plan(session, d, true, most); });
+        if (!made.plan) return std::nullopt;
+        plans_.put(d, made.plan);
+        return made.plan->workspace_bytes;
     }
 
     /// workspace() has said yes.
@@ -151,13 +166,16 @@ private:
         check(error, "execute");
     }
 
-    /// Leaves the engines within our rules that take the graph; an error if there is none.
-    static fe::error_t choose_engines(fe::graph::Graph& graph, const Description& d) {
+    /// Leaves the engines within our rules that take the graph, with at most so much scratch; an
+    /// error if there is none.
+    static fe::error_t choose_engines(fe::graph::Graph& graph, const Description& d,
+                                      std::int64_t most_workspace) {
         if (auto error =
                 graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
             error.is_bad())
             return error;
         graph.deselect_numeric_notes(Family::unwanted(d));
+        graph.deselect_workspace_greater_than(most_workspace);
         return graph.check_support();
     }
 
@@ -183,7 +201,8 @@ private:
         return {nullptr, read_complaint(error.get_message())};
     }
 
-    static Made make_plan(CudnnSession& session, const Description& d, bool last_try) {
+    static Made make_plan(CudnnSession& session, const Description& d, bool last_try,
+                          std::int64_t most_workspace) {
         const DeviceInfo device = device_info(d.device);
         Plan plan{std::make_shared<fe::graph::Graph>()};
         fe::graph::Graph& graph = *plan.graph;
@@ -202,7 +221,8 @@ private:
         // Some versions say already here that no engine takes it.
         if (auto error = graph.build_operation_graph(session.handle_of(d.device)); error.is_bad())
             return refusal(error);
-        if (auto error = choose_engines(graph, d); error.is_bad()) return refusal(error);
+        if (auto error = choose_engines(graph, d, most_workspace); error.is_bad())
+            return refusal(error);
         if (auto error = build_plan(graph, last_try); error.is_bad()) return refusal(error);
         std::int64_t bytes = 0;
         check(graph.get_workspace_size(bytes), "get_workspace_size");
@@ -210,10 +230,21 @@ private:
         return {std::make_shared<Plan>(std::move(plan)), {}};
     }
 
+    /// Within the family's limit; where no engine is, one that is not beats our own loops.
+    static Made make_usual(CudnnSession& session, const Description& d, bool last_try) {
+        constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+        const std::int64_t most = Family::most_workspace(device_info(d.device));
+        Made made = make_plan(session, d, last_try, most);
+        const bool lacks = !made.plan && made.complaint.kind == PlanFailure::unsupported;
+        if (lacks && most < unlimited) made = make_plan(session, d, last_try, unlimited);
+        return made;
+    }
+
     /// What the frontend throws is the host's want of memory, or of a function of CUDA's.
-    static Made make_guarded(CudnnSession& session, const Description& d, bool last_try) {
+    template <typename Make>
+    static Made make_guarded(const Make& make) {
         try {
-            return make_plan(session, d, last_try);
+            return make();
         } catch (const DeviceError&) {
             throw;
         } catch (const std::bad_alloc& error) {
@@ -225,7 +256,9 @@ private:
 
     /// The session's lock is held while it is called.
     static auto maker(CudnnSession& session, const Description& d) {
-        return [&](bool last_try) { return make_guarded(session, d, last_try); };
+        return [&](bool last_try) {
+            return make_guarded([&] { return make_usual(session, d, last_try); });
+        };
     }
 
     /// More shapes than a training run has.
@@ -261,7 +294,7 @@ GraphExamination CudnnPlans<Family>::examine(const Description& d, const Describ
     if (fails("build_operation_graph",
               described ? graph->build_operation_graph() : graph->build_operation_graph(nullptr)))
         return result;
-    if (!described || fails("engines", choose_engines(*graph, d))) return result;
+    if (!described || fails("engines", choose_engines(*graph, d, device.most_workspace))) return result;
     if (Family::loads_kernels || fails("plan", build_plan(*graph, true))) return result;
     check(graph->get_plan_name(result.engine), "get_plan_name");
     check(graph->get_workspace_size(result.workspace_bytes), "get_workspace_size");

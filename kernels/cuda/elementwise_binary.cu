@@ -5,6 +5,7 @@
 #include "kernels/elementwise.h"
 #include "shared/elementwise_formulas.h"
 #include "shared/elementwise_integers.h"
+#include "shared/gelu_formulas.h"
 
 namespace kernels::cuda {
 namespace {
@@ -27,11 +28,26 @@ struct Function;
             return formula::name(a, b);                    \
         }                                                  \
     };
+#define HALFTONE_CUDA_math_in_pairs(name)                                 \
+    template <>                                                           \
+    struct Function<BinaryOp::name> {                                     \
+        static constexpr bool in_double = false;                          \
+        static __device__ __forceinline__ double of(double a, double b) { \
+            return formula::name(a, b);                                   \
+        }                                                                 \
+        static __device__ __forceinline__ float of(float a, float b) {    \
+            return gelu_formula::name(a, b);                              \
+        }                                                                 \
+    };
 #define HALFTONE_BINARY(name, cpu, cuda, numbers) HALFTONE_CUDA_##cuda(name)
 #include "kernels/elementwise_functions.inc"
 
+/// Long formulas cost more code and registers than wide accesses save.
+template <BinaryOp op>
+constexpr bool is_long =
+    Function<op>::in_double || op == BinaryOp::gelu_backward || op == BinaryOp::gelu_tanh_backward;
 template <BinaryOp op, typename T>
-constexpr int binary_width = Function<op>::in_double ? 1 : pack_width<T>;
+constexpr int binary_width = is_long<op> ? 1 : pack_width<T>;
 
 template <BinaryOp op, typename T>
 __global__ void binary_kernel(T* y, Operand<T> a, Operand<T> b, std::int64_t packs,

@@ -6,6 +6,7 @@
 #include "cuda/convert.cuh"
 #include "cuda/pack.cuh"
 #include "shared/elementwise_formulas.h"
+#include "shared/gelu_formulas.h"
 
 namespace kernels::cuda {
 namespace {
@@ -31,23 +32,25 @@ __device__ __forceinline__ double erfinv(double x) { return ::erfinv(x); }
 
 }  // namespace function
 
-/// Of a function whose row says `math` or `math_in_double`: its formula. In double where f32 is not
+/// Of a function whose row says `math...`: its formula, and that of f32. In double where f32 is not
 /// precise enough inside: erfc multiplies the error of its argument by x^2, and CUDA's f32 forms of
 /// the others are up to 4 units off, which is of use to the 16-bit types only.
 template <UnaryOp op>
 struct Math;
 
 #define HALFTONE_CUDA_simple(name)
-#define HALFTONE_CUDA_math(name) HALFTONE_MATH(name, false)
-#define HALFTONE_CUDA_math_in_double(name) HALFTONE_MATH(name, true)
-#define HALFTONE_MATH(name, f32_in_double)               \
-    template <>                                          \
-    struct Math<UnaryOp::name> {                         \
-        static constexpr bool in_double = f32_in_double; \
-        template <typename C>                            \
-        static __device__ __forceinline__ C of(C x) {    \
-            return function::name(x);                    \
-        }                                                \
+#define HALFTONE_CUDA_math(name) HALFTONE_MATH(name, function::name(x))
+#define HALFTONE_CUDA_math_in_double(name) \
+    HALFTONE_MATH(name, static_cast<float>(function::name(static_cast<double>(x))))
+#define HALFTONE_CUDA_math_in_pairs(name) HALFTONE_MATH(name, gelu_formula::name(x))
+#define HALFTONE_MATH(name, formula_of_f32)                                                \
+    template <>                                                                            \
+    struct Math<UnaryOp::name> {                                                           \
+        template <typename C>                                                              \
+        static __device__ __forceinline__ C of(C x) {                                      \
+            return function::name(x);                                                      \
+        }                                                                                  \
+        static __device__ __forceinline__ float of_f32(float x) { return formula_of_f32; } \
     };
 #define HALFTONE_UNARY(name, cpu, cuda, numbers) HALFTONE_CUDA_##cuda(name)
 #include "kernels/elementwise_functions.inc"
@@ -61,8 +64,8 @@ constexpr int math_width = sizeof(T) == 2 ? 2 : 1;
 template <UnaryOp op, typename T>
 __global__ void math_kernel(T* y, const T* x, std::int64_t packs, std::int64_t n) {
     map_packs<math_width<T>>(y, x, packs, n, [](T v) {
-        if constexpr (Math<op>::in_double && std::is_same_v<T, float>)
-            return static_cast<T>(Math<op>::of(static_cast<double>(v)));
+        if constexpr (std::is_same_v<T, float>)
+            return Math<op>::of_f32(v);
         else
             return narrow<T>(Math<op>::of(widen(v)));
     });
@@ -85,8 +88,8 @@ void start(Array y, ConstArray x, Stream stream) {
 
 void unary_math(Array y, ConstArray x, UnaryOp op, Stream stream) {
     switch (op) {
-#define HALFTONE_MATH(name, f32_in_double) \
-    case UnaryOp::name:                    \
+#define HALFTONE_MATH(name, formula_of_f32) \
+    case UnaryOp::name:                     \
         return start<UnaryOp::name>(y, x, stream);
 #define HALFTONE_UNARY(name, cpu, cuda, numbers) HALFTONE_CUDA_##cuda(name)
 #include "kernels/elementwise_functions.inc"

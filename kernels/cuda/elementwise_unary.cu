@@ -15,6 +15,7 @@ struct Simple;
 
 #define HALFTONE_CUDA_math(name)
 #define HALFTONE_CUDA_math_in_double(name)
+#define HALFTONE_CUDA_math_in_pairs(name)
 #define HALFTONE_CUDA_simple(name)                    \
     template <>                                       \
     struct Simple<UnaryOp::name> {                    \

@@ -40,7 +40,7 @@ public:
     std::int64_t nodes() const override { return nodes_; }
 
 private:
-    /// One may still be under way, and its plans' kernels go with us. Its mark is waited for and
+    /// One may still be under way, and its plans' kernels and scratch go with us. Its mark is waited for and
     /// not the stream: another thread may be recording there, which a wait would spoil.
     void wait_for_launches() noexcept {
         try {

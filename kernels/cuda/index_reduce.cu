@@ -112,6 +112,8 @@ const Keyed* sorted_terms(const KeyOf& key_of, std::int64_t m, Stream stream) {
     return in;
 }
 
+constexpr int fold_batch = 8;  ///< terms that a thread takes at a time
+
 /// Terms of y's rows; `rows` of them in each of y's outer parts.
 struct Terms {
     const Keyed* sorted;
@@ -125,6 +127,18 @@ struct Terms {
     }
     __device__ bool ends(std::int64_t i) const {
         return i + 1 == count || sorted[i + 1].key != sorted[i].key;
+    }
+    /// Positions of those from k on that have the key, fold_batch at most; how many there are.
+    __device__ __forceinline__ int take(std::int64_t (&at)[fold_batch], std::int64_t k,
+                                        std::int64_t key) const {
+        int n = 0;
+#pragma unroll
+        for (int b = 0; b < fold_batch; ++b) {
+            const bool there = k + b < count && sorted[k + b].key == key;
+            at[b] = there ? sorted[k + b].position : 0;
+            n += there ? 1 : 0;
+        }
+        return n;
     }
 };
 
@@ -180,9 +194,20 @@ __global__ void fold_kernel(T* y, const T* x, Terms terms, IndexSpan s, bool wit
         if (!terms.heads(i)) return;
         Fold fold;
         if (with_base) fold.add(read(y[to]));
-        for (std::int64_t k = i;; ++k) {
-            fold.add(read(x[from + terms.sorted[k].position * s.inner]));
-            if (terms.ends(k)) break;
+        const std::int64_t key = terms.sorted[i].key;
+        // Some terms at a time: none of their loads waits for another's, as they do one by one in
+        // the row of a frequent word.
+        int n = fold_batch;
+        for (std::int64_t k = i; n == fold_batch; k += fold_batch) {
+            std::int64_t at[fold_batch];
+            n = terms.take(at, k, key);
+            T taken[fold_batch] = {};
+#pragma unroll
+            for (int b = 0; b < fold_batch; ++b)
+                if (b < n) taken[b] = x[from + at[b] * s.inner];
+#pragma unroll
+            for (int b = 0; b < fold_batch; ++b)
+                if (b < n) fold.add(read(taken[b]));
         }
         if constexpr (std::is_integral_v<T>)
             y[to] = static_cast<T>(fold.value());

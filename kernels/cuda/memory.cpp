@@ -81,10 +81,15 @@ void release_pinned(void* data) noexcept {
 }
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
-    // CUDA would keep the host's address, and read there in each replay.
-    if (bytes > 0 && !pinned_blocks().hold(host, bytes) && capturing(stream))
-        throw DeviceError(
-            "cudaMemcpyAsync: memory that is not pinned cannot be copied from in a recorded step");
+    if (bytes > 0 && !pinned_blocks().hold(host, bytes)) {
+        // CUDA would keep the host's address, and read there in each replay.
+        if (capturing(stream))
+            throw DeviceError(
+                "cudaMemcpyAsync: memory that is not pinned cannot be copied from in a recorded "
+                "step");
+        // The driver takes the bytes by way of memory of its own, and may wait for the stream.
+        ++counters().synchronizations;
+    }
     copy(device, host, bytes, cudaMemcpyHostToDevice, stream);
 }
 

@@ -29,6 +29,9 @@ constexpr std::uint32_t last_flushed = 0x33000000;
 constexpr std::uint32_t first_normal = 0x387fe000;
 constexpr std::uint32_t first_infinite = 0x477ff000;
 constexpr std::uint32_t infinity_bits = 0x7f800000;
+/// 2^-50 and 2^60: squares of less than 2^-149 are then below 2^-49 of the sum, and the sum of 8
+/// squares stays below 2^128.
+constexpr std::uint32_t least_in_f32 = 0x26800000, most_in_f32 = 0x5d800000;
 constexpr std::uint32_t magnitude_bits = 0x7fffffff;
 
 /// Counters of magnitudes of one thread: less than 2^32 elements.
@@ -42,12 +45,36 @@ struct Tally {
         normal += bits >= first_normal ? 1 : 0;
         infinite += bits >= first_infinite ? 1 : 0;
     }
-    __device__ __forceinline__ void add(float value) {
-        const std::uint32_t bits = __float_as_uint(value) & magnitude_bits;
-        count(bits);
-        largest = bits > largest ? bits : largest;
-        const double wide = static_cast<double>(value);
-        sum_squares += wide * wide;
+    /// The squares of a run are added up in f32, with `width` roundings at most for each, since most
+    /// cards do one operation in f64 where they do 64 in f32; in f64 where they could overflow or
+    /// vanish.
+    template <int width>
+    __device__ __forceinline__ void add(const float (&values)[width]) {
+        std::uint32_t most = 0;
+        float sum = 0;
+        for (int k = 0; k < width; ++k) {
+            const std::uint32_t bits = __float_as_uint(values[k]) & magnitude_bits;
+            count(bits);
+            most = bits > most ? bits : most;
+            sum += values[k] * values[k];
+        }
+        largest = most > largest ? most : largest;
+        if (most == 0) return;
+        if (most >= least_in_f32 && most <= most_in_f32)
+            sum_squares += static_cast<double>(sum);
+        else
+            add_wide_squares(values);
+    }
+    template <int width>
+    __device__ __forceinline__ void add(const double (&values)[width]) {
+        for (int k = 0; k < width; ++k) add(values[k]);
+    }
+    template <int width>
+    __device__ __forceinline__ void add_wide_squares(const float (&values)[width]) {
+        for (int k = 0; k < width; ++k) {
+            const double wide = static_cast<double>(values[k]);
+            sum_squares += wide * wide;
+        }
     }
     __device__ __forceinline__ void add(double value) {
         // Rounding to odd keeps a value on its side of every bound and away from 0.
@@ -97,7 +124,7 @@ __global__ void judge_kernel(Partial* partials, GradList grads) {
             using T = decltype(type);
             Compute<T> values[width];
             load_run(values, static_cast<const T*>(grads.data[tensor]) + i, n);
-            for (int k = 0; k < width; ++k) tally.add(values[k]);  // 0 adds nothing
+            tally.add(values);  // what lies beyond the n is 0 and adds nothing
         });
     });
     const Partial all = of_block(tally);

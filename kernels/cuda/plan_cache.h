@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "cuda/lru_cache.h"
 #include "cuda/plan_failure.h"
@@ -63,6 +64,13 @@ public:
         auto plan = get(key, make, why);
         if (plan) keep_if_recorded(plan, stream);
         return plan;
+    }
+
+    /// From now on it is the key's.
+    void put(const Key& key, std::shared_ptr<Plan> plan) {
+        Entry& entry = entries_.get(key, [] { return Entry{}; });
+        entry = Entry{};
+        entry.plan = std::move(plan);
     }
 
     void clear() { entries_.clear(); }

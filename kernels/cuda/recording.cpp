@@ -1,11 +1,13 @@
 #include "cuda/recording.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 
 namespace kernels::cuda {
 namespace {
@@ -22,12 +24,20 @@ Recordings& recordings() {
 
 }  // namespace
 
-void keep_if_recorded(const std::shared_ptr<const void>& plan, Stream stream) {
+bool recording(int device) noexcept {
+    Recordings& r = recordings();
+    if (r.open == 0) return false;
+    const std::lock_guard lock(r.mutex);
+    return std::any_of(r.kept.begin(), r.kept.end(),
+                       [&](const auto& each) { return each.first.first == device; });
+}
+
+void keep_if_recorded(const std::shared_ptr<const void>& used, Stream stream) {
     Recordings& r = recordings();
     if (r.open == 0) return;
     const std::lock_guard lock(r.mutex);
     const auto found = r.kept.find({current_device(), stream.handle});
-    if (found != r.kept.end()) found->second.insert(plan);
+    if (found != r.kept.end()) found->second.insert(used);
 }
 
 void start_keeping(Stream stream) {

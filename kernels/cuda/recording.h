@@ -5,17 +5,17 @@
 
 #include "kernels/array.h"
 
-/// What a recorded graph holds of the libraries' plans. It launches their kernels for as long as it
-/// lives, and a library may unload those that it has compiled for a plan together with the plan,
-/// which a cache may drop meanwhile.
+/// What a recorded graph holds of the libraries' plans and scratch. It launches their kernels for as
+/// long as it lives, and a library may unload those that it has compiled for a plan together with
+/// the plan, which a cache may drop meanwhile.
 namespace kernels::cuda {
 
 using Kept = std::set<std::shared_ptr<const void>>;
 
-/// With work that is given to the stream: if that is being recorded, the graph will hold `plan`.
-void keep_if_recorded(const std::shared_ptr<const void>& plan, Stream stream);
+/// With work that is given to the stream: if that is being recorded, the graph will hold `used`.
+void keep_if_recorded(const std::shared_ptr<const void>& used, Stream stream);
 
-/// For who records: plans used on the stream are collected from now on.
+/// For who records: what is used on the stream is collected from now on.
 void start_keeping(Stream stream);
 /// Ends it, and gives them.
 Kept end_keeping(Stream stream);

@@ -1,5 +1,5 @@
-# Looks for what the CUDA backend is built with: nvcc, the headers of cuDNN 9, and cudnn-frontend's. Included by the
-# top folder, so that every target knows the language. Sets cuda_found, and cuda_missing, why not.
+# Looks for what the CUDA backend is built with: nvcc, the headers of cuBLASLt, of cuDNN 9, and cudnn-frontend's. Included
+# by the top folder, so that every target knows the language. Sets cuda_found, and cuda_missing, why not.
 #
 # The usual places: the PATH, $CUDACXX, $CUDA_HOME, /usr/local/cuda, /opt/cuda, and Python's nvidia/* wheels, in the
 # environment that is active or in the folder that installer/cuda_wheels.sh fills.
@@ -46,6 +46,9 @@ macro(cuda_look)
   get_filename_component(cuda_root "${cuda_root}" DIRECTORY)
   get_filename_component(cuda_root "${cuda_root}" DIRECTORY)
 
+  # Beside the compiler, or in a wheel of its own.
+  find_path(CUBLAS_LT_INCLUDE_DIR cublasLt.h HINTS ${cuda_root}/include PATHS ${cuda_python} ${cuda_roots}
+            PATH_SUFFIXES nvidia/cu13/include nvidia/cublas/include include)
   find_path(CUDNN_INCLUDE_DIR cudnn_graph.h HINTS ${cuda_root}/include
             PATHS ${cuda_roots} ${cuda_python} PATH_SUFFIXES include nvidia/cudnn/include)
   find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h
@@ -55,6 +58,9 @@ macro(cuda_look)
   set(cuda_missing)
   if(NOT HALFTONE_NVCC)
     set(cuda_missing "no CUDA compiler (nvcc; looked in ${cuda_searched})")
+  elseif(NOT CUBLAS_LT_INCLUDE_DIR)
+    set(cuda_missing "${HALFTONE_NVCC} is here, but the headers of cuBLASLt are not (cublasLt.h; looked in \
+${cuda_root}/include and in Python's nvidia/cu13/include and nvidia/cublas/include; set CUBLAS_LT_INCLUDE_DIR)")
   elseif(NOT CUDNN_INCLUDE_DIR)
     set(cuda_missing "${HALFTONE_NVCC} is here, but the headers of cuDNN 9 are not (cudnn_graph.h; looked in \
 ${cuda_root}/include and in Python's nvidia/cudnn/include; set CUDNN_INCLUDE_DIR)")
@@ -88,7 +94,7 @@ macro(cuda_enable)
   endif()
   # Assertions stay, as in the C++ half; the device's code keeps its line numbers for the sanitizer.
   set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O2 -Xcompiler=-g1 -lineinfo" CACHE STRING "nvcc in RelWithDebInfo")
-  set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+  set(CMAKE_CUDA_VISIBILITY_PRESET ${halftone_visibility})
   enable_language(CUDA)
   # CUDA sources take the C++ standard of the project, 20, of which CMake 3.25.1 does not know that nvcc speaks it.
   if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
@@ -113,7 +119,9 @@ else()
     message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   else()
     # A toolkit that lacks something is worth a warning; a machine without one is not.
-    if(HALFTONE_NVCC)
+    if(HALFTONE_CUDA STREQUAL "REQUIRED")
+      message(FATAL_ERROR "CUDA: ${cuda_missing}")
+    elseif(HALFTONE_NVCC)
       message(WARNING "CUDA: building without it: ${cuda_missing}")
     else()
       message(STATUS "CUDA: building without it: ${cuda_missing}")

@@ -23,9 +23,11 @@ __global__ void welford_join_kernel(Array mean, Array var, const Compute<T>* par
             return static_cast<double>(left < chunks.chunk_rows ? left : chunks.chunk_rows);
         };
         double sum = 0, squares = 0;
+#pragma unroll 4
         for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks; k += tile_rows(chunks))
             sum += rows_of(k) * static_cast<double>(parts[2 * k * n + c]);
         const double distance = column_sum(sum, chunks.columns) / (rows > 0 ? rows : 1);
+#pragma unroll 4
         for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
              k += tile_rows(chunks)) {
             const double d = static_cast<double>(parts[2 * k * n + c]) - distance;
@@ -68,6 +70,7 @@ __global__ void welford_sums_kernel(Array sum_dy, Array sum_dy_centred, const W*
         const std::int64_t c = tile * chunks.columns + tile_column(chunks);
         const bool inside = c < n;
         double sum = 0, centred = 0;
+#pragma unroll 4
         for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
              k += tile_rows(chunks)) {
             sum += static_cast<double>(parts[2 * k * n + c]);
@@ -86,9 +89,6 @@ W* room_for_parts(const Tiling& tiling, Stream stream) {
     const std::int64_t numbers = 2 * tiling.chunks * tiling.channels;
     return static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
 }
-Grid grid_of_tiles(const Tiling& tiling) {
-    return {std::min<std::int64_t>(tiling.tiles, 65535), tile_threads};
-}
 
 }  // namespace
 
@@ -102,8 +102,9 @@ void welford_local(Array mean, Array var, ConstArray x, std::int64_t rows, std::
         const Tiling tiling = tiling_of(rows, channels, 1);
         auto* parts = room_for_parts<Compute<T>>(tiling, stream);
         launch("welford_moments", moments_kernel<T>, grid_of(tiling), stream, parts, in, tiling);
-        launch("welford_join", welford_join_kernel<T>, grid_of_tiles(tiling), stream, mean, var,
-               parts, in, tiling);
+        const Tiling joined = joining(tiling);
+        launch("welford_join", welford_join_kernel<T>, grid_of_tiles(joined), stream, mean, var,
+               parts, in, joined);
     });
 }
 
@@ -128,8 +129,9 @@ void welford_backward_sums(Array sum_dy, Array sum_dy_centred, ConstArray dy, Co
         W* parts = room_for_parts<W>(tiling, stream);
         launch("welford_gradient_sums", gradient_sums_kernel<T>, grid_of(tiling), stream, parts, in,
                static_cast<const W*>(mean.data), tiling);
-        launch("welford_sums", welford_sums_kernel<W>, grid_of_tiles(tiling), stream, sum_dy,
-               sum_dy_centred, parts, tiling);
+        const Tiling joined = joining(tiling);
+        launch("welford_sums", welford_sums_kernel<W>, grid_of_tiles(joined), stream, sum_dy,
+               sum_dy_centred, parts, joined);
     });
 }
 

@@ -1,11 +1,13 @@
 #include "cuda/workspace.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
+#include "cuda/recording.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
@@ -16,17 +18,36 @@ namespace {
 void* take_plainly(std::size_t bytes, int /*device: the current one*/) { return allocate(bytes); }
 void give_plainly(void* data, std::size_t /*bytes*/, int /*device*/) { release(data); }
 
-struct Scratch {
-    void* data = nullptr;
-    std::size_t bytes = 0;
-    int device = 0;
-    void (*give)(void*, std::size_t, int) = nullptr;
+std::atomic<std::int64_t> bytes_held{0};
+
+/// A stream's: goes back to where it came from when neither the stream nor a recorded graph holds
+/// it.
+class Scratch {
+public:
+    Scratch(const ScratchSource& source, std::size_t bytes, int device)
+        : data_(source.take(bytes, device)), bytes_(bytes), device_(device), give_(source.give) {
+        bytes_held += static_cast<std::int64_t>(bytes_);
+    }
+    ~Scratch() {
+        bytes_held -= static_cast<std::int64_t>(bytes_);
+        give_(data_, bytes_, device_);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    void* data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    void* data_;
+    std::size_t bytes_;
+    int device_;
+    void (*give_)(void*, std::size_t, int);
 };
+using SharedScratch = std::shared_ptr<const Scratch>;
 
 struct Workspaces {
     std::mutex mutex;
-    std::map<std::pair<int, void*>, Scratch> newest;  // by device and stream
-    std::vector<Scratch> all;
+    std::map<std::pair<int, void*>, SharedScratch> newest;  // by device and stream
     ScratchSource source{take_plainly, give_plainly};
     void (*give_back)(int) = nullptr;
 };
@@ -35,14 +56,23 @@ Workspaces& workspaces() {
     return *only;
 }
 
-Scratch take(const ScratchSource& source, std::size_t wanted, std::size_t needed) {
+/// `wanted` bytes, or as many as are needed where those are not to be had.
+SharedScratch take(const ScratchSource& source, std::size_t wanted, std::size_t needed) {
     const int device = current_device();
     try {
-        return {source.take(wanted, device), wanted, device, source.give};
+        return std::make_shared<const Scratch>(source, wanted, device);
     } catch (const OutOfMemory&) {
         if (needed >= wanted) throw;
     }
-    return {source.take(needed, device), needed, device, source.give};
+    return std::make_shared<const Scratch>(source, needed, device);
+}
+
+/// Lets the scratch of the streams go whose device f takes.
+template <typename F>
+void let_go(const F& f) {
+    Workspaces& w = workspaces();
+    const std::lock_guard lock(w.mutex);
+    std::erase_if(w.newest, [&](const auto& entry) { return f(entry.first.first); });
 }
 
 }  // namespace
@@ -50,14 +80,17 @@ Scratch take(const ScratchSource& source, std::size_t wanted, std::size_t needed
 void* workspace(std::size_t bytes, Stream stream) {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
-    Scratch& scratch = w.newest[{current_device(), stream.handle}];
-    if (scratch.bytes < bytes || !scratch.data) {
-        // At least twice the last, if that is to be had: all of a stream's together are then less
-        // than twice what is used.
-        scratch = take(w.source, std::max({bytes, least_workspace, 2 * scratch.bytes}), bytes);
-        w.all.push_back(scratch);
+    SharedScratch& scratch = w.newest[{current_device(), stream.handle}];
+    if (!scratch || scratch->bytes() < bytes) {
+        // What is outgrown goes first, to leave room. All work is in order on the stream, so
+        // whoever has it next comes after what still uses it; not so in a recording, which keeps
+        // it.
+        if (scratch) keep_if_recorded(scratch, stream);
+        scratch.reset();
+        scratch = take(w.source, std::max(bytes, least_workspace), bytes);
     }
-    return scratch.data;
+    keep_if_recorded(scratch, stream);
+    return scratch->data();
 }
 
 void set_scratch_source(const ScratchSource& source) {
@@ -88,20 +121,13 @@ PassingScratch::PassingScratch(std::size_t bytes) : bytes_(bytes), device_(curre
 }
 PassingScratch::~PassingScratch() { give_(data_, bytes_, device_); }
 
-std::int64_t workspace_bytes() noexcept {
-    Workspaces& w = workspaces();
-    const std::lock_guard lock(w.mutex);
-    std::int64_t sum = 0;
-    for (const Scratch& scratch : w.all) sum += static_cast<std::int64_t>(scratch.bytes);
-    return sum;
-}
+std::int64_t workspace_bytes() noexcept { return bytes_held; }
 
 void release_workspaces() noexcept {
-    Workspaces& w = workspaces();
-    const std::lock_guard lock(w.mutex);
-    for (const Scratch& scratch : w.all) scratch.give(scratch.data, scratch.bytes, scratch.device);
-    w.all.clear();
-    w.newest.clear();
+    let_go([](int) { return true; });
+}
+void release_workspaces_of(int device) noexcept {
+    let_go([device](int of) { return of == device; });
 }
 
 }  // namespace kernels::cuda

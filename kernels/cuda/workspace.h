@@ -15,9 +15,8 @@ constexpr std::size_t least_workspace = std::size_t{32} << 20;
 #endif
 
 /// Scratch on the current device for the next work on this stream, 256-byte aligned, at least
-/// `bytes`; the next call for the stream may give the same memory. Grows when it must: what was
-/// handed out before stays valid, since a captured graph may use it again, until
-/// release_workspaces().
+/// `bytes`; the next call for the stream may give the same memory, or others' what this one gave.
+/// Grows when it must. A graph that records the work holds it for as long as it lives.
 void* workspace(std::size_t bytes, Stream stream);
 
 /// Memory on the current device from where scratch comes, given back with the object.

@@ -6,15 +6,18 @@
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
+#include "kernels/lost_device.h"
 #include "kernels/recurrent_network.h"
 #include "kernels/refusal.h"
 
-/// What is not declared as a kernel: queries have an answer, releases do nothing, the rest throws.
+/// Functions that are not declared as kernels: queries have an answer, releases do nothing, the
+/// rest throws.
 namespace kernels::cuda {
 
 bool built() { return false; }
 int device_count() noexcept { return 0; }
 std::string why_absent() { return "this build has no CUDA backend"; }
+std::string lost_to() { return {}; }
 
 DeviceInfo device_info(int) { absent("device_info"); }
 void set_device(int) { absent("set_device"); }
@@ -47,6 +50,7 @@ CallCounts call_counts() noexcept { return {}; }
 
 void begin_capture(Stream) { absent("begin_capture"); }
 bool capturing(Stream) { absent("capturing"); }
+bool recording(int) noexcept { return false; }
 std::unique_ptr<Graph> end_capture(Stream) { absent("end_capture"); }
 void abandon_capture(Stream) noexcept {}
 
@@ -55,6 +59,7 @@ void set_scratch_source(const ScratchSource&) {}
 void set_memory_giver(void (*)(int)) {}
 std::int64_t workspace_bytes() noexcept { return 0; }
 void release_workspaces() noexcept {}
+void release_workspaces_of(int) noexcept {}
 
 std::optional<std::size_t> attention_workspace(const Attention&) { return std::nullopt; }
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork&) {

@@ -5,8 +5,8 @@
 
 #include "kernels/host_device.h"
 
-/// The elementwise functions of one number, where the backends share the formula: C is double on
-/// the CPU, float or double on CUDA. One function for a row of kernels/elementwise_functions.inc.
+/// The elementwise functions of one number whose formula the backends share: C is double on the
+/// CPU, float or double on CUDA. One function for a row of kernels/elementwise_functions.inc.
 namespace kernels::formula {
 
 using std::acos;
@@ -85,8 +85,8 @@ HALFTONE_HOST_DEVICE inline C sigmoid(C x) {
 template <typename C>
 HALFTONE_HOST_DEVICE inline C tanhshrink(C x) {
     if (!(std::fabs(x) < 1)) return x - std::tanh(x);
-    // Lambert's fraction tanh(x) = x / (1 + c), c = x^2 / (3 + x^2 / (5 + ...)): no term of it is
-    // negative, so nothing cancels. At |x| = 1 the first that is left out is 1e-19.
+    // Lambert's continued fraction tanh(x) = x / (1 + c), c = x^2 / (3 + x^2 / (5 + ...)): no term
+    // is negative, so nothing cancels. At |x| = 1 the first omitted term is 1e-19.
     const C xx = x * x;
     C c = 0;
     for (int odd = 21; odd >= 3; odd -= 2) c = xx / (static_cast<C>(odd) + c);

@@ -31,8 +31,8 @@ inline constexpr int infinite_slot = zero_slot + 2;
 inline constexpr int nan_slot = zero_slot + 3;
 inline constexpr int slot_count = zero_slot + 4;
 
-/// Slot of a biased exponent of a finite value. The subnormals of f32 and f64, whose biased
-/// exponent is 0, lie below the first bin; 0 does not, and is the caller's to tell apart.
+/// Slot for the biased exponent of a finite value. The subnormals of f32 and f64, whose biased
+/// exponent is 0, lie below the first bin. The caller handles 0, which has the same exponent.
 template <typename Bits>
 HALFTONE_HOST_DEVICE constexpr int slot_of_exponent(int biased) {
     const int exponent = biased - FloatBits<Bits>::bias;

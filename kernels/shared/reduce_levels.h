@@ -4,8 +4,8 @@
 
 namespace kernels {
 
-/// What joins the results of a level: sums of squares and of absolute values are sums from the
-/// second one on.
+/// The operation that joins the results of a level: sums of squares and of absolute values are
+/// plain sums from the second level on.
 inline ReduceOp joining(ReduceOp op) {
     if (op == ReduceOp::prod || op == ReduceOp::max || op == ReduceOp::min) return op;
     return ReduceOp::sum;

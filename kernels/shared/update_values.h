@@ -8,8 +8,8 @@
 /// The device scalars of an update, read: shared by the twins.
 namespace kernels {
 
-/// How a tensor's gradient becomes the optimizer's: g * factor * clip, and where it adapts
-/// (g + decay * p) * rate of that.
+/// Turns a tensor's gradient into the optimizer's: g * factor * clip, then (g + decay * p) * rate
+/// of that if it adapts.
 struct GradientValues {
     double factor = 1, clip = 1;
     double rate = 1, decay = 0;
@@ -28,7 +28,7 @@ HALFTONE_HOST_DEVICE inline GradientValues gradient_values(const UpdateScalars& 
     return values;
 }
 
-/// What a tensor's update depends on beside its options.
+/// Values that a tensor's update depends on, besides its options.
 struct UpdateValues {
     double lr, weight_decay;
     double step;         ///< of the group

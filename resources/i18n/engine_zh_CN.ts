@@ -5,6 +5,38 @@
 <context>
     <name>engine</name>
     <message>
+        <source>{} pays: a step takes {} ms in place of {} ms.</source>
+        <translation>{} 有收益：一步用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} pays: forward and backward pass take {} ms in place of {} ms, and the whole step {} ms in place of {} ms.</source>
+        <translation>{} 有收益：前向和反向用时 {} 毫秒，原为 {} 毫秒；整步用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed).</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): {} % of its step is spent waiting for data, which no precision makes faster.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：其步时间的 {} % 在等待数据，换任何精度都不会更快。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): forward and backward pass take {} ms in place of {} ms.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：前向和反向用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>A step in ms, against FP32: data {} and {}, forward {} and {}, backward {} and {}, optimizer {} and {}.</source>
+        <translation>一步的各部分（毫秒，后者为 FP32）：数据 {} 和 {}，前向 {} 和 {}，反向 {} 和 {}，优化器 {} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Too early to say whether {} pays: it trains {} to {} times as fast as FP32 (95 % interval).</source>
+        <translation>尚不能断定 {} 是否有收益：速度为 FP32 的 {} 到 {} 倍（95 % 区间）。</translation>
+    </message>
+    <message>
+        <source>These settings cannot run in any of the precisions.</source>
+        <translation>这些设置在所选的任何精度下都无法运行。</translation>
+    </message>
+    <message>
         <source>{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 step and take {} ms in place of {} ms.</source>
         <translation>{} 的训练速度是 FP32 的 {} 倍：矩阵乘法和卷积占 FP32 步的 {} %，现在用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
@@ -2005,6 +2037,14 @@
         <translation>请把精度设为 fp32、amp-fp16 或 amp-bf16。</translation>
     </message>
     <message>
+        <source>Set the precision to fp32 or amp-fp16.</source>
+        <translation>请把精度设为 fp32 或 amp-fp16。</translation>
+    </message>
+    <message>
+        <source>BF16 needs an NVIDIA Ampere or newer GPU: on a {} card it would be computed in plain loops, which take seconds a step.</source>
+        <translation>BF16 需要 Ampere 或更新的 NVIDIA GPU：在 {} 显卡上只能用普通循环计算，每步要花好几秒。</translation>
+    </message>
+    <message>
         <source>There is no device called {}; there are cpu, cuda and cuda:N.</source>
         <translation>没有名为 {} 的设备；可用的是 cpu、cuda 和 cuda:N。</translation>
     </message>
@@ -2033,8 +2073,8 @@
         <translation>第一代 Tensor Core，只支持 fp16。CUDA 13 已不再支持。</translation>
     </message>
     <message>
-        <source>Tensor Cores for fp16, so AMP FP16 pays; bf16 is converted and saves memory only. GTX 16 cards have no Tensor Cores.</source>
-        <translation>有 fp16 的 Tensor Core，因此 AMP FP16 划算；bf16 需要转换，只节省内存。GTX 16 系列没有 Tensor Core。</translation>
+        <source>Tensor Cores for fp16, so AMP FP16 pays; no libraries for bf16, which is refused. GTX 16 cards have no Tensor Cores.</source>
+        <translation>有 fp16 的 Tensor Core，因此 AMP FP16 划算；没有支持 bf16 的库，因此会拒绝 bf16。GTX 16 系列没有 Tensor Core。</translation>
     </message>
     <message>
         <source>Tensor Cores for fp16, bf16 and TF32.</source>
@@ -2101,7 +2141,7 @@
         <translation>两边都转换为较宽的类型，使 fp32 的一边不损失精度。</translation>
     </message>
     <message>
-        <source>A cast does what it is told; its gradient is cast back to the type that x had.</source>
+        <source>A cast uses the given type; its gradient is cast back to the type of x.</source>
         <translation>类型转换按指定的类型进行；梯度再转换回 x 原来的类型。</translation>
     </message>
     <message>
@@ -2197,7 +2237,7 @@
         <translation>要求类型一致：两边都转换为较宽的类型，使 fp32 的一边不损失精度。</translation>
     </message>
     <message>
-        <source>As layer_norm: its sums of squares want the range and its deviations the digits of fp32.</source>
+        <source>As layer_norm: its sums of squares need the range of fp32 and its deviations the digits.</source>
         <translation>与 layer_norm 相同：平方和需要 fp32 的范围，偏差需要 fp32 的精度。</translation>
     </message>
     <message>
@@ -2625,7 +2665,7 @@
         <translation>嵌入宽度</translation>
     </message>
     <message>
-        <source>Numbers that stand for each id of a table.</source>
+        <source>Length of the vector for each id of a table.</source>
         <translation>表中每个编号的向量所含数的个数。</translation>
     </message>
     <message>
@@ -3745,7 +3785,7 @@
         <translation>嵌入维度</translation>
     </message>
     <message>
-        <source>Numbers that stand for one word.</source>
+        <source>Length of the vector for one word.</source>
         <translation>表示一个词的向量长度。</translation>
     </message>
     <message>
@@ -3825,7 +3865,7 @@
         <translation>宽度</translation>
     </message>
     <message>
-        <source>Numbers that stand for one token throughout the model.</source>
+        <source>Length of the vector for one token throughout the model.</source>
         <translation>模型中表示一个词元的向量长度。</translation>
     </message>
     <message>
@@ -4069,7 +4109,7 @@
         <translation>新的最后一层</translation>
     </message>
     <message>
-        <source>Draws the last layer anew where its shapes differ from those in the file, for fine-tuning on other classes.</source>
+        <source>Draws the last layer again if its shapes differ from those in the file, for fine-tuning on other classes.</source>
         <translation>若最后一层的形状与文件中的不同，则重新初始化这一层，用于在其他类别上微调。</translation>
     </message>
     <message>
@@ -5061,6 +5101,14 @@
             <translation>运行 {} 接续自运行 {}，在第 {} 步之前没有保留检查点。</translation>
         </message>
         <message>
+            <source>Step {} of run {} cannot be computed again: its twin changed it at step {}.</source>
+            <translation>无法重新计算第 {} 步（运行 {}）：其孪生运行在第 {} 步改变了它的状态。</translation>
+        </message>
+        <message>
+            <source>Arm the run (instruments.armed) to keep what its skipped steps need.</source>
+            <translation>请开启监视（instruments.armed），以保留被跳过的步所需的状态。</translation>
+        </message>
+        <message>
             <source>No temporary folder could be made in {}: {}.</source>
             <translation>无法在 {} 中创建临时文件夹：{}。</translation>
         </message>
@@ -5629,7 +5677,7 @@
         <translation>第 {} 步埋入了故障：{}</translation>
     </message>
     <message>
-        <source>It is there to be found, and spoils the training from that step on.</source>
+        <source>It is there to be found, and breaks the training from that step on.</source>
         <translation>它是供查找的，会从那一步起破坏训练。</translation>
     </message>
     <message>
@@ -6001,7 +6049,7 @@
         <translation>表达式中“{}”的位置不对</translation>
     </message>
     <message>
-        <source>of the run {} a column is wanted, such as {}.loss</source>
+        <source>name a column of the run {}, such as {}.loss</source>
         <translation>需要运行 {} 的某一列，例如 {}.loss</translation>
     </message>
     <message>

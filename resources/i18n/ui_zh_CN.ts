@@ -430,6 +430,10 @@
     <context>
         <name>Pages</name>
         <message>
+            <source>Benchmarks</source>
+            <translation>性能对比</translation>
+        </message>
+        <message>
             <source>Queue</source>
             <translation>队列</translation>
         </message>
@@ -1915,6 +1919,10 @@ started %7</source>
     <context>
         <name>ui::VerdictBar</name>
         <message>
+            <source>Measured on the page Benchmarks:</source>
+            <translation>“性能对比”页的测量结果：</translation>
+        </message>
+        <message>
             <source>Nothing has run yet.</source>
             <translation>还没有训练。</translation>
         </message>
@@ -1953,6 +1961,18 @@ started %7</source>
 </context>
 <context>
     <name>ui::VerdictLine</name>
+        <message>
+            <source>measure</source>
+            <translation>测量原因</translation>
+        </message>
+        <message>
+            <source>Finds out why it does not pay, on the page Benchmarks</source>
+            <translation>在“性能对比”页找出没有收益的原因</translation>
+        </message>
+        <message>
+            <source>Measure: %1</source>
+            <translation>测量原因：%1</translation>
+        </message>
     <message>
         <source>evidence</source>
         <translation>依据</translation>
@@ -2013,6 +2033,14 @@ started %7</source>
     </context>
     <context>
         <name>HelpTopics</name>
+        <message>
+            <source>On Benchmarks: B</source>
+            <translation>在“性能对比”页：B</translation>
+        </message>
+        <message>
+            <source>Run or stop the measurement</source>
+            <translation>开始或停止测量</translation>
+        </message>
         <message>
             <source>Number formats</source>
             <translation>数值格式</translation>
@@ -2751,7 +2779,7 @@ started %7</source>
             <translation>开始队列</translation>
         </message>
         <message>
-            <source>The run in flight goes on; no other one begins.</source>
+            <source>The run in flight continues; no other one starts.</source>
             <translation>当前运行继续训练，之后不再开始新的运行。</translation>
         </message>
         <message>
@@ -2923,7 +2951,7 @@ started %7</source>
     <context>
         <name>ui::SweepResults</name>
         <message>
-            <source>Add a sweep to the queue and start it: its results stand here.</source>
+            <source>Add a sweep to the queue and start it: its results appear here.</source>
             <translation>将参数扫描加入队列并开始后，结果显示在这里。</translation>
         </message>
         <message>
@@ -3415,7 +3443,7 @@ started %7</source>
             <translation>正在打开模型…</translation>
         </message>
         <message>
-            <source>Runs with other inputs stand under Evaluate only.</source>
+            <source>Runs with other inputs are listed under Evaluate only.</source>
             <translation>输入类型不同的运行仅列在“评估”中。</translation>
         </message>
         <message>
@@ -3641,7 +3669,7 @@ started %7</source>
         <translation>按对比分组</translation>
     </message>
     <message>
-        <source>Runs of one comparison or sweep stand below a line of their own.</source>
+        <source>Groups the runs of one comparison or sweep below a line of their own.</source>
         <translation>同一次对比或参数扫描的运行归在一行之下。</translation>
     </message>
     <message>
@@ -3669,7 +3697,7 @@ started %7</source>
         <translation>叠加</translation>
     </message>
     <message>
-        <source>Lays the selected runs over one another.</source>
+        <source>Overlays the selected runs.</source>
         <translation>将所选运行的曲线叠加显示。</translation>
     </message>
     <message>
@@ -4337,7 +4365,7 @@ started %7</source>
             <translation>自动重新同步</translation>
         </message>
         <message>
-            <source>Copies the state of the reference over every so many steps</source>
+            <source>Copies the state of the reference over every N steps</source>
             <translation>每隔若干步复制参考运行的状态</translation>
         </message>
         <message>
@@ -5444,6 +5472,10 @@ larger than a term</source>
 <context>
     <name>PageExport</name>
         <message>
+            <source>Table (*.md)</source>
+            <translation>表格 (*.md)</translation>
+        </message>
+        <message>
             <source>Figures (*.csv)</source>
             <translation>数据 (*.csv)</translation>
         </message>
@@ -5603,7 +5635,7 @@ larger than a term</source>
             <translation>%1 步</translation>
         </message>
         <message>
-            <source>Trains so many steps with the set and so many in FP32, from the start</source>
+            <source>Trains this many steps with the set and as many in FP32, from the start</source>
             <translation>从头用该集合训练这么多步，再用 FP32 训练同样多步</translation>
         </message>
         <message>
@@ -5779,7 +5811,7 @@ larger than a term</source>
         </message>
         <message>
             <source>scale too large</source>
-            <translation>系数过大</translation>
+            <translation>缩放因子过大</translation>
         </message>
         <message>
             <source>none</source>
@@ -6042,7 +6074,7 @@ larger than a term</source>
         </message>
         <message>
             <source>loss scale</source>
-            <translation>损失缩放系数</translation>
+            <translation>损失缩放因子</translation>
         </message>
         <message>
             <source>gradient norm</source>
@@ -6078,7 +6110,7 @@ larger than a term</source>
         </message>
         <message>
             <source>steps since the scale changed</source>
-            <translation>系数变化后的步数</translation>
+            <translation>缩放因子变化后的步数</translation>
         </message>
         <message>
             <source>learning rate</source>
@@ -6387,7 +6419,7 @@ larger than a term</source>
         </message>
         <message>
             <source>It would have passed at scale %1.</source>
-            <translation>损失缩放系数为 %1 时这一步可以通过。</translation>
+            <translation>损失缩放因子为 %1 时这一步可以通过。</translation>
         </message>
 </context>
 <context>
@@ -6790,7 +6822,7 @@ larger than a term</source>
             <translation>不能检查</translation>
         </message>
         <message>
-            <source>Some settings are refused.</source>
+            <source>Some settings are invalid.</source>
             <translation>有些设置不被接受。</translation>
         </message>
         <message>
@@ -6821,6 +6853,314 @@ larger than a term</source>
         <message>
             <source>Handbook</source>
             <translation>手册</translation>
+        </message>
+</context>
+<context>
+    <name>PayOffWords</name>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>一步</translation>
+        </message>
+        <message>
+            <source>products, convolutions</source>
+            <translation>矩阵乘法、卷积</translation>
+        </message>
+        <message>
+            <source>operations that move data</source>
+            <translation>访存型运算</translation>
+        </message>
+        <message>
+            <source>short operations</source>
+            <translation>短小运算</translation>
+        </message>
+        <message>
+            <source>casts</source>
+            <translation>类型转换</translation>
+        </message>
+        <message>
+            <source>gradient check, optimizer</source>
+            <translation>梯度检查、优化器</translation>
+        </message>
+        <message>
+            <source>Short operations</source>
+            <translation>短小运算的个数</translation>
+        </message>
+        <message>
+            <source>Moved by casts</source>
+            <translation>类型转换搬运的数据</translation>
+        </message>
+        <message>
+            <source>Peak memory</source>
+            <translation>峰值内存</translation>
+        </message>
+        <message>
+            <source>Largest batch in %1</source>
+            <translation>%1 内的最大批量</translation>
+        </message>
+        <message>
+            <source>%1 GFLOP/s in %2</source>
+            <translation>%2 为 %1 GFLOP/s</translation>
+        </message>
+        <message>
+            <source>%1 · %2 · batch %3</source>
+            <translation>%1 · %2 · 批量 %3</translation>
+        </message>
+        <message>
+            <source>%1, batch %2</source>
+            <translation>%1，批量 %2</translation>
+        </message>
+        <message>
+            <source>Speed-up %1; %2 to %3 in single pairs of blocks.</source>
+            <translation>加速 %1；逐对分块为 %2 到 %3。</translation>
+        </message>
+        <message>
+            <source>A large product reaches %1.</source>
+            <translation>大矩阵乘法：%1。</translation>
+        </message>
+</context>
+<context>
+    <name>BenchmarkTable</name>
+        <message>
+            <source>%1, FP32 %2</source>
+            <translation>%1，FP32 为 %2</translation>
+        </message>
+        <message>
+            <source>%1 in %2</source>
+            <translation>%1（%2 内）</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>一步</translation>
+        </message>
+        <message>
+            <source>Speed-up</source>
+            <translation>加速</translation>
+        </message>
+        <message>
+            <source>Peak memory</source>
+            <translation>峰值内存</translation>
+        </message>
+        <message>
+            <source>Largest batch</source>
+            <translation>最大批量</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>原因</translation>
+        </message>
+        <message>
+            <source>Measured on %1.</source>
+            <translation>测量设备：%1。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::Benchmarks</name>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
+        </message>
+        <message>
+            <source>A run is training, and each would slow the other: pause or stop it first.</source>
+            <translation>正在训练，两者会互相拖慢：请先暂停或停止训练。</translation>
+        </message>
+        <message>
+            <source>Choose a model on the left.</source>
+            <translation>请在左侧选择模型。</translation>
+        </message>
+        <message>
+            <source>Choose a precision on the left.</source>
+            <translation>请在左侧选择精度。</translation>
+        </message>
+        <message>
+            <source>%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.</source>
+            <translation>%1 不是有效大小：请用如 500 MB、2 GB 或 1.5 GiB 的写法。</translation>
+        </message>
+        <message>
+            <source>Stopped: a run began to train, and each would slow the other.</source>
+            <translation>已停止：有训练开始，两者会互相拖慢。</translation>
+        </message>
+        <message>
+            <source>Stopped.</source>
+            <translation>已停止。</translation>
+        </message>
+        <message>
+            <source>%1 of %2 models measured in %3.</source>
+            <translation>已测量 %1 个模型（共 %2 个），用时 %3。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::BenchmarkChoice</name>
+        <message>
+            <source>Models</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>all</source>
+            <translation>全选</translation>
+        </message>
+        <message>
+            <source>Choose all models</source>
+            <translation>选择所有模型</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>清空</translation>
+        </message>
+        <message>
+            <source>Choose no model</source>
+            <translation>不选任何模型</translation>
+        </message>
+        <message>
+            <source>Beside FP32, in turns</source>
+            <translation>与 FP32 轮流测量</translation>
+        </message>
+        <message>
+            <source>Largest batch within</source>
+            <translation>最大批量，内存上限</translation>
+        </message>
+        <message>
+            <source>Tries batch after batch with real steps. That takes longer than the speeds.</source>
+            <translation>用真实的训练步依次尝试各种批量，比测速度更费时。</translation>
+        </message>
+        <message>
+            <source>Memory limit of the largest batch</source>
+            <translation>最大批量的内存上限</translation>
+        </message>
+        <message>
+            <source>Settings of runs</source>
+            <translation>来自训练的设置</translation>
+        </message>
+        <message>
+            <source>%1 chosen</source>
+            <translation>已选 %1 个</translation>
+        </message>
+</context>
+<context>
+    <name>ui::BenchmarkView</name>
+        <message>
+            <source>%1, measured %2</source>
+            <translation>%1，测于 %2</translation>
+        </message>
+        <message>
+            <source>figures</source>
+            <translation>数据</translation>
+        </message>
+        <message>
+            <source>Figures of %1</source>
+            <translation>%1 的数据</translation>
+        </message>
+</context>
+<context>
+    <name>ui::PairBars</name>
+        <message>
+            <source>%1 against FP32: a step takes %2 in place of %3, peak memory is %4 in place of %5, the largest batch %6 in place of %7.</source>
+            <translation>%1 对比 FP32：一步用时 %2，原为 %3；峰值内存 %4，原为 %5；最大批量 %6，原为 %7。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::BarHeads</name>
+        <message>
+            <source>Speed, and time of a step</source>
+            <translation>速度及一步用时</translation>
+        </message>
+        <message>
+            <source>Peak memory</source>
+            <translation>峰值内存</translation>
+        </message>
+        <message>
+            <source>Largest batch in %1</source>
+            <translation>%1 内的最大批量</translation>
+        </message>
+        <message>
+            <source>Largest batch</source>
+            <translation>最大批量</translation>
+        </message>
+        <message>
+            <source>longer is faster</source>
+            <translation>越长越快</translation>
+        </message>
+        <message>
+            <source>shorter is better</source>
+            <translation>越短越好</translation>
+        </message>
+        <message>
+            <source>longer is better</source>
+            <translation>越长越好</translation>
+        </message>
+</context>
+<context>
+    <name>ui::BenchmarksPage</name>
+        <message>
+            <source>Run</source>
+            <translation>开始测量</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>After the block in progress; what is measured is kept (B)</source>
+            <translation>当前分块结束后停止；已测得的结果会保留（B）</translation>
+        </message>
+        <message>
+            <source>Progress of the measurement</source>
+            <translation>测量进度</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The figures as CSV or Markdown, or the bars as PNG or SVG (Ctrl+E)</source>
+            <translation>将数据存为 CSV 或 Markdown，或将条形图存为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>FP32 against mixed precision</source>
+            <translation>FP32 对比混合精度</translation>
+        </message>
+        <message>
+            <source>Choose models and precisions on the left, then press Run (B). Each model trains for a few seconds in FP32 and in each precision, in turns, on random data. Here you see what is faster on this machine, and why where it is not.</source>
+            <translation>在左侧选择模型和精度，然后点击“开始测量”（B）。每个模型用随机数据，以 FP32 和各种精度轮流训练几秒。这里会显示在本机上哪种更快；若不更快，则说明原因。</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <source>A measurement is running.</source>
+            <translation>正在测量。</translation>
+        </message>
+        <message>
+            <source>Measures what is chosen on the left (B)</source>
+            <translation>测量左侧所选的项目（B）</translation>
+        </message>
+        <message>
+            <source>Stopping: the block in progress ends first.</source>
+            <translation>正在停止：先完成当前分块。</translation>
+        </message>
+        <message>
+            <source>%1: preparing</source>
+            <translation>%1：正在准备</translation>
+        </message>
+        <message>
+            <source>%1: largest batch in %2, trying %3</source>
+            <translation>%1：查找 %2 的最大批量，正在尝试 %3</translation>
+        </message>
+        <message>
+            <source>%1: %2 and FP32 in turns, %3 of %4</source>
+            <translation>%1：%2 与 FP32 轮流测量，第 %3 对，共 %4 对</translation>
         </message>
 </context>
 </TS>

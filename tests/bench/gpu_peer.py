@@ -19,16 +19,25 @@ import sys
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import workloads
+from workloads import ROOT
+
 WORKER = pathlib.Path(__file__).with_name("gpu_peer_worker.py")
 
-# name: settings of Halftone, batch, steps in a block
-RESNET = {"dataset.kind": "cifar100", "model.kind": "resnet18"}
+
+def shared(name, batch, steps):
+    """A workload of compare.py, in this batch."""
+    return workloads.WORKLOADS[name].settings, batch, steps
+
+
+# name-batch: settings of Halftone, batch, steps in a block; the most telling first
 LENET = {"dataset.kind": "glyphs", "model.kind": "lenet"}
-MLP = {"dataset.kind": "spirals", "model.kind": "mlp", "model.options.hidden": "[64,64]"}
 WORKLOADS = {
-    "resnet18-128": (RESNET, 128, 60), "resnet18-32": (RESNET, 32, 100), "resnet18-512": (RESNET, 512, 50),
-    "lenet-128": (LENET, 128, 500), "lenet-512": (LENET, 512, 500), "mlp-32": (MLP, 32, 1000),
+    "resnet18-128": shared("resnet18", 128, 60), "lstm-20": shared("lstm", 20, 100),
+    "transformer-lm-16": shared("transformer-lm", 16, 100), "bert-16": shared("bert", 16, 100),
+    "dlrm-2048": shared("dlrm", 2048, 200), "gru-20": shared("gru", 20, 100),
+    "resnet18-32": shared("resnet18", 32, 100), "resnet18-512": shared("resnet18", 512, 50),
+    "lenet-128": (LENET, 128, 500), "lenet-512": (LENET, 512, 500), "mlp-32": shared("mlp", 32, 1000),
 }
 PRECISIONS = ("amp-fp16", "fp32", "tf32", "amp-bf16")
 COMPILED = ("resnet18-128-amp-fp16",)
@@ -83,14 +92,20 @@ class Pytorch:
         self.process.wait()
 
 
+def path_of_data(options, settings):
+    """The CIFAR pack, and what lies beside it."""
+    pack = pathlib.Path(options.data)
+    return pack if settings["dataset.kind"] == "cifar100" else pack.parent / pathlib.Path(settings["dataset.path"]).name
+
+
 class Ours:
     """`halftone bench --paced`: a line starts a block."""
 
     def __init__(self, options, workload, precision, steps):
         settings, batch, _ = WORKLOADS[workload]
         fields = {**settings, "precision.preset": precision, "batch_size": batch, "device": options.device}
-        if settings["dataset.kind"] == "cifar100":
-            fields["dataset.path"] = options.data
+        if "dataset.path" in settings:
+            fields["dataset.path"] = path_of_data(options, settings)
         command = [options.halftone, "bench", "--paced", "--json", "--steps", str(steps), "--blocks", str(options.blocks),
                    "--warm-up", str(WARM_UP[options.device])]
         for field, value in fields.items():
@@ -235,6 +250,10 @@ def main():
         for precision in PRECISIONS if options.device == "cuda" else [p for p in PRECISIONS if p != "tf32"]:
             if options.only and not {workload, f"{workload}-{precision}"} & set(options.only):
                 continue
+            settings = WORKLOADS[workload][0]
+            if "dataset.path" in settings and not path_of_data(options, settings).exists():
+                left_out.append(f"{workload}-{precision} (no {path_of_data(options, settings).name})")
+                continue
             if options.seconds and time.monotonic() - started > options.seconds - 40:
                 left_out.append(f"{workload}-{precision}")
                 continue
@@ -251,7 +270,7 @@ def main():
         texts += ["", f"Against the fastest of PyTorch in {len(ratios)} configurations: {min(ratios):.2f} to {max(ratios):.2f}, "
                   f"median {statistics.median(ratios):.2f}."]
     if left_out:
-        texts += ["", f"Left out, for want of time: {', '.join(left_out)} (--only)."]
+        texts += ["", f"Left out because time ran out or data is missing: {', '.join(left_out)} (--only)."]
     print("\n".join(texts[texts.index(""):]))
     if options.out:
         pathlib.Path(options.out).write_text("\n".join(texts) + "\n", encoding="utf-8")

@@ -10,46 +10,49 @@ import time
 import torch
 from torch.nn import functional as F
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peer"))
-import peer_models
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import workloads
+import peer_models  # workloads has said where it is
 
 COMPILE_MODE = "max-autotune-no-cudagraphs"
 
 
-def build_model(workload):
-    """Model, one batch and its labels, as Halftone's bench has them."""
+def phases_of(workload):
+    """The optimizers and losses of a step, as workloads.py has them; LeNet's are here."""
     name, batch = workload.rsplit("-", 1)
-    model, shape, classes = {
-        "mlp": lambda: (peer_models.Mlp([2, 64, 64, 2]), (2,), 2),
-        "lenet": lambda: (peer_models.LeNet(1, 28, 20), (1, 28, 28), 20),
-        "resnet18": lambda: (peer_models.ResNet18(100), (3, 32, 32), 100),
-    }[name]()
-    return model, torch.randn(int(batch), *shape), torch.randint(0, classes, (int(batch),))
+    if name in workloads.WORKLOADS:
+        return workloads.WORKLOADS[name].phases(int(batch))
+    model = peer_models.LeNet(1, 28, 20).to(memory_format=torch.channels_last)
+    x = torch.randn(int(batch), 1, 28, 28).contiguous(memory_format=torch.channels_last)
+    y = torch.randint(0, 20, (int(batch),))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4, fused=True)
+    return [(optimizer, lambda: F.cross_entropy(model(x), y))]
 
 
 def make_step(workload, precision, compiled, device):
     """One training step of PyTorch as a function without arguments; it returns the loss."""
     torch.manual_seed(1)
-    model, x, y = build_model(workload)
-    model, x, y = model.to(device), x.to(device), y.to(device)
-    if x.dim() == 4:
-        model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=5e-4, fused=True)
     scaler = torch.amp.GradScaler(device, enabled=precision == "amp-fp16")
     low = {"amp-fp16": torch.float16, "amp-bf16": torch.bfloat16}.get(precision)
 
-    def loss_of(images, labels):
-        with torch.autocast(device, dtype=low, enabled=low is not None):
-            return F.cross_entropy(model(images), labels)
+    def with_types(loss_of):
+        def typed():
+            with torch.autocast(device, dtype=low, enabled=low is not None):
+                return loss_of()
+        return torch.compile(typed, mode=COMPILE_MODE if device == "cuda" else None) if compiled else typed
 
-    if compiled:
-        loss_of = torch.compile(loss_of, mode=COMPILE_MODE if device == "cuda" else None)
+    phases = [(optimizer, with_types(loss_of)) for optimizer, loss_of in phases_of(workload)]
+    for optimizer, _ in phases:
+        for group in optimizer.param_groups:
+            if "capturable" in group:  # Adam's step count, for a captured step
+                group["capturable"] = device == "cuda"
 
     def step():
-        optimizer.zero_grad(set_to_none=True)
-        loss = loss_of(x, y)
-        scaler.scale(loss).backward()
-        scaler.step(optimizer)
+        for optimizer, loss_of in phases:
+            optimizer.zero_grad(set_to_none=True)
+            loss = loss_of()
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
         scaler.update()
         return loss.detach()
 
@@ -111,6 +114,7 @@ class Runner:
 def main(device):
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
+    torch.set_default_device(device)  # where workloads.py makes networks and data
     if device == "cuda":
         torch.backends.cudnn.benchmark = True
     runners = {}

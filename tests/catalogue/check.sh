@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check.sh ROOT PAGE: CATALOGUE.md is what list.sh writes. Writes its page with line numbers, which move with every edit, to
-# PAGE.
+# check.sh ROOT PAGE: checks that CATALOGUE.md is equal to the output of list.sh. Also writes the list with line numbers to
+# PAGE; the numbers change with every edit, so this page is not committed.
 set -u
 root=${1:?usage: check.sh ROOT PAGE}
 page=${2:?usage: check.sh ROOT PAGE}

@@ -12,8 +12,8 @@
 namespace fuzz {
 
 /// Bytes as the files of a folder, one after another: the number of the file in `names`, the size
-/// in three bytes (least first), then so many bytes or as many as there are. seeds.py writes the
-/// same form.
+/// in three bytes (least significant first), then that many bytes or as many as remain. seeds.py
+/// writes the same form.
 class FolderInput {
 public:
     FolderInput(std::vector<std::string> names, const std::uint8_t* data, std::size_t size)

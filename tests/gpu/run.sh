@@ -1,135 +1,273 @@
 #!/usr/bin/env bash
-# run.sh [PART...]: everything that waits for a GPU, on a machine that has one: builds here (without the window), runs
-# the suite on the device, compares it with PyTorch, looks with compute-sanitizer, trains the acceptance runs, measures
-# speed, and ends with a table. Parts stand in groups, the most telling first; the parts of a group run side by side.
-# Each part ends within ten minutes; a part that passed is not run again (build/gpu/state), so the same command goes on
-# where it was cut off. With names it runs those parts, again if need be.
+# run.sh [first|second|PART...]: everything that waits for a GPU, on a machine that has one: takes the programs of a kit
+# (installer/gpu_kit.sh) or builds them here (without the window), runs the suite on the device, compares it with PyTorch,
+# looks with compute-sanitizer, trains the acceptance runs, measures speed, and ends with a table.
 #
+# Two visits, the most telling first; with no argument both. Parts of one group run side by side, each in a process of its
+# own and none longer than ten minutes. Test programs run suite by suite, each suite within its own time, so that a fault or
+# a hang costs one suite. What passed is not run again: the same command goes on where it was cut off, with names it runs
+# those parts again.
+#
+# Every result is written into one folder as it arrives, and the folder is packed into one file, RESULTS.tar.gz beside it, at
+# the end or when the time is up. That file, beside the folder's place on another machine, is all that the next call there
+# needs to go on.
+#
+# HALFTONE_PREBUILT folder with halftone and tests/: nothing is built (default: prebuilt, where there is one)
 # HALFTONE_PREFIX   folder of installer/prefix.sh, where the machine lacks the libraries
-# HALFTONE_DATA     folder with fashion-mnist/ and cifar100-15k/ (default: ../shared/data); runs skip without it
-# HALFTONE_OUT      where logs and the table go (default: build/gpu/results)
+# HALFTONE_DATA     folder with fashion-mnist/ and cifar100-15k/ or cifar100-5k/ (default: data, or ../shared/data); runs
+#                   skip without it
+# HALFTONE_OUT      where results and state go (default: build/gpu/results)
 # HALFTONE_BUILD    the build (default: build/gpu)
 # HALFTONE_ARCH     the architecture to build for (default: 90)
-# HALFTONE_SECONDS  ends after so many: what is cut off then is taken up by the next call (default: no end)
+# HALFTONE_SECONDS  ends after so many: what is cut off then is taken up by the next call (default: 1500 for a visit that is
+#                   named, else no end)
+# HALFTONE_JOBS     programs at once (default: what memory and processors bear, 4 at most)
 # PYTHON            the Python that has PyTorch (default: python3)
 #
-# Sizes, to be made small for a rehearsal: HALFTONE_CASES (cases an op, 40), HALFTONE_PEER_CASES (24), HALFTONE_STEPS
-# (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_TRAIN_LIMIT (0: all samples),
-# HALFTONE_TESTS (a filter of GoogleTest), HALFTONE_SHARES (processes that share a comparison, 4),
-# HALFTONE_BENCH (arguments of tests/bench/gpu_peer.py).
+# Sizes, to be made small for a rehearsal: HALFTONE_CASES (cases an op; 8 in the first visit, 40), HALFTONE_PEER_CASES (24),
+# HALFTONE_STEPS (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_TRAIN_LIMIT (0: all
+# samples), HALFTONE_TESTS (a filter of GoogleTest), HALFTONE_SUITE_SECONDS (120), HALFTONE_SHARES (processes that share a
+# comparison), HALFTONE_BENCH (arguments of tests/bench/gpu_peer.py).
 # HALFTONE_REHEARSAL=1  no GPU: the programs of a build that is there, on the simulated device. Shows that this works.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 build=${HALFTONE_BUILD:-build/gpu}
-data=${HALFTONE_DATA:-../shared/data}
+prebuilt=${HALFTONE_PREBUILT:-}
+if [[ ! $prebuilt && -d prebuilt ]]; then prebuilt=prebuilt; fi
 python=${PYTHON:-python3}
-shares=${HALFTONE_SHARES:-4}
 rehearsal=${HALFTONE_REHEARSAL:-}
-if [[ $rehearsal ]]; then
-    program=$build/tests/app/halftone_simt simulated=_simt state=$build/rehearsal
-else
-    program=$build/halftone simulated='' state=$build/state
-fi
-results=${HALFTONE_OUT:-$state/../results}
-mkdir -p "$state" "$results"
-results=$(realpath "$results")
-export HALFTONE_TEST_DEVICE=cuda
+programs=${prebuilt:-$build} simulated='' program=$programs/halftone
+if [[ $rehearsal ]]; then simulated=_simt program=$programs/tests/app/halftone_simt; fi
+results=${HALFTONE_OUT:-build/gpu/results}
+results=$(realpath -m "$results")
+packed=$results.tar.gz
+state=$results/state
 part_limit=590
+suite_limit=${HALFTONE_SUITE_SECONDS:-120}
+smoke_limit=60
+export HALFTONE_TEST_DEVICE=cuda
 
-groups=("build"
-        "kernels engine golden sessions"
-        "ops specials steps fashion"
-        "bench"
+data=${HALFTONE_DATA:-}
+for folder in data ../shared/data; do
+    if [[ ! $data && -d $folder ]]; then data=$folder; fi
+done
+cifar=$data/cifar100-15k
+[[ -d $cifar ]] || cifar=$data/cifar100-5k
+
+first=("build" "smoke" "kernels" "engine" "ops-few" "bench-first" "memcheck" "profile")
+second=("build" "smoke" "steps fashion"
         "resnet-fp32-1 resnet-fp32-2 resnet-fp32-3 resnet-tf32-1 resnet-amp-fp16-1 resnet-amp-bf16-1"
-        "accuracy"
-        "peer memcheck"
-        "initcheck racecheck")
-read -ra parts <<< "${groups[*]}"
+        "accuracy" "golden" "sessions" "ops" "specials" "peer" "racecheck" "synccheck" "initcheck" "bench")
+# shellcheck disable=SC2048  # groups are words
+read -ra parts <<< "$(printf '%s\n' ${first[*]} ${second[*]} | awk '!seen[$0]++' | tr '\n' ' ')"
 
 kernel_tests=(kernels/kernels_test)
 kernel_cases=${HALFTONE_TESTS:-Cuda*:PutBytes.*}  # those of the device
 engine_tests=(engine/core_test engine/ops_test engine/nn_test engine/amp_test engine/autocast_test engine/optim_test
               engine/device_test)
 other_tests=(peer/golden_test engine/session_test)
+captured_step='*DeviceStep.Replays*'
 
-skip() { echo "skipped: $*"; return 77; }
+# Of a part: passed with 0, else one of these, else failed.
+skipped=77 unfinished=75
+skip() { echo "skipped: $*"; return $skipped; }
+
+# Seconds until this call has to end, or very many.
+left() {
+    local now
+    now=$(date +%s)
+    if [[ ${HALFTONE_DEADLINE:-} ]]; then echo $((HALFTONE_DEADLINE - now)); else echo 1000000; fi
+}
+
+# Programs at once: each takes some GiB of the host's and of the card's memory, and two processors.
+usual_width() {
+    local width=4 host card
+    host=$(awk '/^MemAvailable/ {print int($2 / 1048576 / 3)}' /proc/meminfo)
+    card=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits 2> /dev/null | awk 'NR == 1 {print int($1 / 4096)}')
+    local most
+    for most in "$host" "${card:-4}" $(($(nproc) / 2)); do ((most >= width)) || width=$most; done
+    echo $((width > 1 ? width : 1))
+}
+width=${HALFTONE_JOBS:-$(usual_width)}
+shares=${HALFTONE_SHARES:-$width}
+
+# FUNCTION ARGUMENT...: calls it for each, `width` at a time.
+side_by_side() {
+    local function=$1 argument
+    shift
+    for argument in "$@"; do
+        while (($(jobs -rp | wc -l) >= width)); do wait -n; done
+        "$function" "$argument" &
+    done
+    wait
+}
 
 part_build() {
     local targets=() test
     for test in "${kernel_tests[@]}" "${engine_tests[@]}" "${other_tests[@]}"; do
         targets+=("$(basename "$test")$simulated")
     done
-    if [[ $rehearsal ]]; then
+    if [[ $prebuilt ]]; then
+        echo "programs of $prebuilt"
+    elif [[ $rehearsal ]]; then
         cmake --build "$build" --target halftone_simt "${targets[@]}" || return
     else
         local prefix=()
         [[ -n ${HALFTONE_PREFIX:-} ]] && prefix=(-C "$HALFTONE_PREFIX/prefix.cmake")
-        cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF -DHALFTONE_CUDA=ON -DHALFTONE_MPI=OFF \
-            -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" -DHALFTONE_DATA_DIR="$(realpath -m "$data")" &&
+        cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF \
+            -DHALFTONE_CUDA=REQUIRED -DHALFTONE_MPI=OFF -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" \
+            -DHALFTONE_DATA_DIR="$(realpath -m "${data:-../shared/data}")" &&
             cmake --build "$build" --target halftone "${targets[@]}" || return
     fi
     "$program" doctor | tee "$results/doctor.txt"
     grep '^cuda:0' "$results/doctor.txt" || { echo "no device that this program can use"; return 1; }
 }
 
-# Test programs, side by side. Each must have run at least one test to its end on the device; a skipped one says why.
-tests_of() {
-    local failed=0 program name jobs=() i=0 code ran skipped
-    for program in "$@"; do
-        name=$(basename "$program")
-        rm -f "$results/$name.xml"
-        "$build/tests/$program$simulated" --gtest_brief=1 --gtest_filter="${HALFTONE_TESTS:-*}" \
-            --gtest_output="xml:$results/$name.xml" > "$results/$name.txt" 2>&1 &
-        jobs+=($!)
-    done
-    for program in "$@"; do
-        name=$(basename "$program")
-        wait "${jobs[$i]}"
-        code=$? i=$((i + 1))
-        ran=$(grep -c 'result="completed"' "$results/$name.xml" 2> /dev/null || true)
-        skipped=$(grep -c 'result="skipped"' "$results/$name.xml" 2> /dev/null || true)
-        grep -vE '^Running main|^Note: ' "$results/$name.txt" | tail -40
-        grep -hoE '<skipped message="[^"]*' "$results/$name.xml" 2> /dev/null | sed 's/.*message="/skipped: /; s/&#x0A;/ /g' |
-            sort | uniq -c | sort -rn | head -5
-        echo "== $name: ${ran:-0} tests ran on the device, ${skipped:-0} skipped, exit code $code"
-        ((code == 0 && ${ran:-0} > 0)) || failed=1
-    done
+# One product, convolution, attention, recurrent network, and a replayed step, all within a minute.
+part_smoke() {
+    local end=$((SECONDS + smoke_limit)) failed=0 name test filter
+    "$program" doctor | grep '^cuda:0' || failed=1
+    while read -r name test filter; do
+        smoke_step "$name" "$test" "$filter" $((end - SECONDS)) || failed=1
+    done << 'EOF'
+product kernels/kernels_test CudaGemm.AgreesWithDoubleForEveryDtypeAndTransposition:CudaGemm.WaitsForNothing
+convolution kernels/kernels_test CudaConv2d.AgreesWithDoubleForThePlainThreeByThree
+attention kernels/kernels_test CudaAttention.AgreesWithDoubleInItsResultsAndGradients
+recurrent kernels/kernels_test CudaRecurrentNetwork.GivesTheSameBits*:CudaRecurrentNetwork.MayBeRecordedInAGraph
+step engine/device_test Runs/DeviceStep.ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps/mlp_amp_fp16
+EOF
+    echo "smoke: $((smoke_limit - end + SECONDS)) s"
     return $failed
 }
-part_kernels() { HALFTONE_TESTS=$kernel_cases tests_of "${kernel_tests[@]}"; }
-part_engine() { tests_of "${engine_tests[@]}"; }
-part_golden() { tests_of peer/golden_test; }
-part_sessions() { tests_of engine/session_test; }
+smoke_step() {
+    local name=$1 test=$2 filter=$3 seconds=$4 start=$SECONDS code ran
+    ((seconds > 0)) || { echo "$name: no time is left of $smoke_limit s"; return 1; }
+    timeout -k 2 "$seconds" "$programs/tests/$test$simulated" --gtest_brief=1 --gtest_filter="$filter" \
+        --gtest_output="xml:$results/smoke-$name.xml" < /dev/null > "$results/smoke-$name.txt" 2>&1
+    code=$?
+    ran=$(count completed "$results/smoke-$name.xml")
+    echo "$name: $ran tests, exit code $code, $((SECONDS - start)) s"
+    ((code == 0 && ran > 0)) || { tail -20 "$results/smoke-$name.txt"; return 1; }
+}
+
+count() {  # completed|skipped XML
+    local found
+    found=$(grep -c "result=\"$1\"" "$2" 2> /dev/null)
+    echo "${found:-0}"
+}
+
+# PROGRAM FILTER: a line for each suite of it, "SUITE TEST:TEST..."; "SUITE SUITE.*" where that is more than an argument may
+# be.
+suites_of() {
+    "$programs/tests/$1$simulated" --gtest_list_tests --gtest_filter="$2" 2> /dev/null | awk '
+        /^[^ ].*\.( |$)/ {suite = $1; next}
+        /^  / && suite != "" {
+            if (!(suite in tests)) order[++count] = suite
+            tests[suite] = tests[suite] (tests[suite] == "" ? "" : ":") suite $1
+        }
+        END {
+            for (i = 1; i <= count; ++i)
+                print substr(order[i], 1, length(order[i]) - 1),
+                    length(tests[order[i]]) < 100000 ? tests[order[i]] : order[i] "*"
+        }'
+}
+
+# "KIND|PROGRAM|SUITE|TESTS|COMMAND": runs them by the command, unless they have passed; what is cut off by the end of this
+# call leaves nothing.
+run_suite() {
+    local kind test suite tests command name place limit=$suite_limit start=$SECONDS code end ran passed=FAILED
+    IFS='|' read -r kind test suite tests command <<< "$1"
+    name=$(basename "$test") place=$results/suites/$kind/$(basename "$test")/${suite//\//.}
+    end=$(left)
+    if grep -qs '^passed' "$place.state" || ((end < 5)); then return; fi
+    ((end >= limit)) || limit=$end
+    mkdir -p "$(dirname "$place")"
+    # shellcheck disable=SC2086  # the command's words
+    timeout -k 5 "$limit" $command "$programs/tests/$test$simulated" --gtest_brief=1 --gtest_filter="$tests" \
+        --gtest_output="xml:$place.xml" < /dev/null > "$place.txt" 2>&1
+    code=$?
+    if ((code == 124 || code == 137)) && ((limit < suite_limit)); then return; fi
+    ran=$(count completed "$place.xml")
+    if ((code == 0)) && [[ -s $place.xml ]]; then passed=passed; fi
+    ((code != 124 && code != 137)) || echo "not done in $limit s" >> "$place.txt"
+    echo "$passed $ran $(count skipped "$place.xml") $code $((SECONDS - start))" > "$place.state"
+    printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$kind" "$name" "$suite" "$passed" "$ran" "$(count skipped "$place.xml")" "$code" \
+        $((SECONDS - start)) >> "$results/suites.tsv"
+}
+
+# KIND COMMAND FILTER PROGRAM...: their suites, side by side. Each program must have run a test to its end on the device, and a
+# skipped one says why.
+tests_by() {
+    local kind=$1 command=$2 filter=$3 test suite tests listed=() failed=0 open=0 lists
+    shift 3
+    for test in "$@"; do
+        lists=$(suites_of "$test" "$filter")
+        [[ $lists ]] || { echo "== $(basename "$test"): it lists no test of $filter"; failed=1; }
+        while read -r suite tests; do
+            [[ $suite ]] && listed+=("$kind|$test|$suite|$tests|$command")
+        done <<< "$lists"
+    done
+    side_by_side run_suite "${listed[@]}"
+    for test in "$@"; do
+        summary_of "$kind" "$test" "${listed[@]}"
+        case $? in
+            0) ;;
+            "$unfinished") open=1 ;;
+            *) failed=1 ;;
+        esac
+    done
+    if ((failed)); then return 1; fi
+    if ((open)); then return $unfinished; fi
+}
+summary_of() {
+    local kind=$1 test=$2 one suite place ran=0 passed_over=0 suites=0 missing=0 failed=0 word n skipped_n
+    shift 2
+    for one in "$@"; do
+        IFS='|' read -r _ of suite _ <<< "$one"
+        [[ $of == "$test" ]] || continue
+        place=$results/suites/$kind/$(basename "$test")/${suite//\//.}
+        suites=$((suites + 1))
+        [[ -e $place.state ]] || { missing=$((missing + 1)); continue; }
+        read -r word n skipped_n _ < "$place.state"
+        ran=$((ran + n)) passed_over=$((passed_over + skipped_n))
+        if [[ $word != passed ]]; then
+            failed=$((failed + 1))
+            echo "-- $suite"
+            grep -vE '^Running main|^Note: ' "$place.txt" | tail -20
+        fi
+    done
+    cat "$results/suites/$kind/$(basename "$test")"/*.xml 2> /dev/null | grep -oE '<skipped message="[^"]*' |
+        sed 's/.*message="/skipped: /; s/&#x0A;/ /g' | sort | uniq -c | sort -rn | head -5
+    echo "== $(basename "$test"): $ran tests ran on the device, $passed_over skipped, in $suites suites; $failed failed," \
+        "$missing not begun"
+    if ((failed > 0)); then return 1; fi
+    if ((missing > 0)); then return $unfinished; fi
+    ((ran > 0))
+}
+part_kernels() { tests_by plain "" "$kernel_cases" "${kernel_tests[@]}"; }
+part_engine() { tests_by plain "" "${HALFTONE_TESTS:-*}" "${engine_tests[@]}"; }
+part_golden() { tests_by plain "" "${HALFTONE_TESTS:-*}" peer/golden_test; }
+part_sessions() { tests_by plain "" "${HALFTONE_TESTS:-*}" engine/session_test; }
 
 # TOOL OPTIONS...: over our own kernels in their tests, and a captured step; refused calls are part of some tests.
 sanitize() {
     command -v compute-sanitizer > /dev/null || { skip "no compute-sanitizer here"; return; }
-    local tool=$1 share failed=0 jobs=()
+    local tool=$1 code=0 step=0 result
     shift
-    rm -f "$results/$tool"-*.txt
-    for ((share = 0; share < shares; ++share)); do
-        GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$share compute-sanitizer --tool "$tool" --error-exitcode 9 \
-            --print-limit 20 --port $((49152 + 100 * share + RANDOM % 90)) "$@" \
-            "$build/tests/kernels/kernels_test$simulated" --gtest_brief=1 --gtest_filter="$kernel_cases" \
-            > "$results/$tool-$share.txt" 2>&1 &
-        jobs+=($!)
-    done
-    compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 --port 48900 "$@" \
-        "$build/tests/engine/device_test$simulated" --gtest_brief=1 --gtest_filter='*DeviceStep.Replays*' \
-        > "$results/$tool-step.txt" 2>&1 &
-    jobs+=($!)
-    for share in "${jobs[@]}"; do wait "$share" || failed=1; done
-    tail -n 25 "$results/$tool"-*.txt
-    if grep -LE '\] [1-9][0-9]* tests? from' "$results/$tool"-*.txt | grep .; then
-        echo "$tool: no test ran there"
-        failed=1
-    fi
-    grep -hoE '(ERROR|RACECHECK) SUMMARY: [0-9]+' "$results/$tool"-*.txt |
+    local command="compute-sanitizer --tool $tool --error-exitcode 9 --print-limit 20 $*"
+    suite_limit=$((4 * suite_limit))
+    tests_by "$tool" "$command" "$kernel_cases" "${kernel_tests[@]}" || code=$?
+    tests_by "$tool" "$command" "$captured_step" engine/device_test || step=$?
+    find "$results/suites/$tool" -name '*.txt' -exec grep -hoE '(ERROR|RACECHECK) SUMMARY: [0-9]+' {} + |
         awk -v tool="$tool" '{n += $3} END {print tool ": " NR " runs with a summary, " n + 0 " findings"}'
-    return $failed
+    for result in $code $step; do
+        if ((result != 0 && result != unfinished)); then return "$result"; fi
+    done
+    return $((code > step ? code : step))
 }
 part_memcheck() { sanitize memcheck --leak-check no --report-api-errors no; }
 part_racecheck() { sanitize racecheck --kernel-name kns=kernels4cuda; }
+part_synccheck() { sanitize synccheck --kernel-name kns=kernels4cuda; }
 part_initcheck() { sanitize initcheck --kernel-name kns=kernels4cuda; }
 
 needs_pytorch() {
@@ -138,14 +276,14 @@ needs_pytorch() {
 
 # SCRIPT ARGUMENTS...: a comparison of tests/peer, its ops shared out among processes.
 compare_ops() {
-    local name share failed=0 jobs=()
+    local name share failed=0 running=()
     name=$(basename "$1" .py)
     rm -f "$results/$name"-*.txt
     for ((share = 1; share <= shares; ++share)); do
         "$python" "$@" --halftone "$program" --device cuda --share "$share/$shares" > "$results/$name-$share.txt" 2>&1 &
-        jobs+=($!)
+        running+=($!)
     done
-    for share in "${jobs[@]}"; do wait "$share" || failed=1; done
+    for share in "${running[@]}"; do wait "$share" || failed=1; done
     grep -hE -A4 '^DIFFERS|^TYPES|^policy|^refusal|Error|not run by' "$results/$name"-*.txt | head -200
     grep -hE '^[0-9]+ cases' "$results/$name"-*.txt
     awk -v name="$name" '/^[0-9]+ cases/ {
@@ -157,6 +295,7 @@ compare_ops() {
 }
 # Every op of the catalog with random shapes, strides and types against PyTorch's arithmetic, on the device.
 part_ops() { needs_pytorch && compare_ops tests/peer/op_cases.py --cases "${HALFTONE_CASES:-40}"; }
+part_ops-few() { needs_pytorch && compare_ops tests/peer/op_cases.py --cases "${HALFTONE_CASES:-8}"; }
 part_specials() {
     needs_pytorch || return
     local failed=0
@@ -181,28 +320,33 @@ part_fashion() {
         --seeds "${HALFTONE_SEEDS:-3}" --train-limit "${HALFTONE_TRAIN_LIMIT:-0}"
 }
 part_steps() {
-    [[ -d $data/cifar100-15k ]] || { skip "no CIFAR-100 pack in $data"; return; }
+    [[ -d $cifar ]] || { skip "no CIFAR-100 pack in $data"; return; }
     needs_pytorch || return
     "$python" -c 'import torchvision' 2> /dev/null || { skip "no torchvision here"; return; }
-    local precision failed=0 jobs=()
+    local precision failed=0 running=()
     for precision in fp32 amp-fp16 amp-bf16; do
-        "$python" tests/peer/convnet_steps.py --model resnet18 --halftone "$program" --device cuda --data "$data/cifar100-15k" \
+        "$python" tests/peer/convnet_steps.py --model resnet18 --halftone "$program" --device cuda --data "$cifar" \
             --steps "${HALFTONE_STEPS:-20}" --batch "${HALFTONE_STEPS_BATCH:-64}" --precision $precision \
             > "$results/steps-$precision.txt" 2>&1 &
-        jobs+=($!)
+        running+=($!)
     done
-    for precision in "${jobs[@]}"; do wait "$precision" || failed=1; done
+    for precision in "${running[@]}"; do wait "$precision" || failed=1; done
     cat "$results"/steps-*.txt
     return $failed
 }
 
+resnet_settings() {  # PRECISION SEED
+    printf -- '--set %s ' dataset.kind=cifar100 dataset.path="$cifar" dataset.augment=true model.kind=resnet18 batch_size=128 \
+        device=cuda precision.preset="$1" seed="$2"
+}
 resnet() {  # PRECISION SEED: 30 epochs; part accuracy compares the ends
-    [[ -d $data/cifar100-15k ]] || { skip "no CIFAR-100 pack in $data"; return; }
-    "$program" train --json --out "$build/runs/resnet-$1-$2-$$" --set dataset.kind=cifar100 \
-        --set dataset.path="$data/cifar100-15k" --set dataset.augment=true --set model.kind=resnet18 \
+    [[ -d $cifar ]] || { skip "no CIFAR-100 pack in $data"; return; }
+    local settings
+    read -ra settings <<< "$(resnet_settings "$1" "$2")"
+    "$program" train --json --out "$results/runs/resnet-$1-$2-$$" "${settings[@]}" \
         --set dataset.train_limit="${HALFTONE_TRAIN_LIMIT:-0}" --set dataset.test_limit="${HALFTONE_TRAIN_LIMIT:-0}" \
-        --set epochs="${HALFTONE_EPOCHS:-30}" --set batch_size=128 --set optimizer.lr=0.1 --set schedule.kind=cosine \
-        --set device=cuda --set precision.preset="$1" --set seed="$2" | grep -E '"event":"(epoch|done|error|warning)"'
+        --set epochs="${HALFTONE_EPOCHS:-30}" --set optimizer.lr=0.1 --set schedule.kind=cosine \
+        --set checkpoint.at_end=false --set checkpoint.best=false | grep -E '"event":"(epoch|done|error|warning)"'
 }
 # Every precision's accuracy within twice the spread of the fp32 seeds of their mean.
 part_accuracy() {
@@ -228,43 +372,73 @@ part_accuracy() {
         }'
 }
 
+# ARGUMENTS...: alone on the card, as all that is timed.
+bench() {
+    needs_pytorch || return
+    "$python" tests/bench/gpu_peer.py --halftone "$program" --data "$cifar" "$@"
+}
+part_bench-first() {
+    local options=()
+    read -ra options <<< "${HALFTONE_BENCH:---only resnet18-128 --compile none --blocks 7 --seconds 240}"
+    bench --out "$results/bench-first.md" "${options[@]}"
+}
 part_bench() {
     local options=()
     read -ra options <<< "${HALFTONE_BENCH:---seconds 560}"
-    needs_pytorch || return
-    "$python" tests/bench/gpu_peer.py --halftone "$program" --data "$data/cifar100-15k" --out "$results/bench.md" "${options[@]}"
+    bench --out "$results/bench.md" "${options[@]}"
+}
+# The kernels of some steps, by their time.
+part_profile() {
+    [[ -d $cifar ]] || { skip "no CIFAR-100 pack in $data"; return; }
+    local settings
+    read -ra settings <<< "$(resnet_settings amp-fp16 1)"
+    if command -v nsys > /dev/null; then
+        nsys profile --force-overwrite true --cuda-graph-trace node -o "$results/profile" \
+            "$program" bench --steps 50 --blocks 1 "${settings[@]}" &&
+            nsys stats --force-export true --report cuda_gpu_kern_sum --format csv "$results/profile.nsys-rep" |
+            tee "$results/profile.csv" | head -40
+    else
+        echo "no nsys here: operations in place of kernels"
+        "$program" xray "${settings[@]}" | tee "$results/profile.txt" | head -60
+    fi
 }
 
 # Of a part, in a process of its own that is cut off at its limit.
 run_part() {
-    local part=$1 log=$results/$1.log limit=$part_limit start=$SECONDS code
-    if [[ -n ${HALFTONE_SECONDS:-} ]] && ((HALFTONE_SECONDS - SECONDS < limit)); then limit=$((HALFTONE_SECONDS - SECONDS)); fi
-    if ((limit < 10)); then
+    local part=$1 log=$results/$1.log limit=$part_limit start=$SECONDS code end
+    end=$(left)
+    # Suites have limits of their own, by which they end before this call does.
+    case $part in
+        kernels | engine | golden | sessions | *check) limit=$((end + 5)) ;;
+        *) ((end >= limit)) || limit=$end ;;
+    esac
+    if ((end < 10)); then
         echo "$part: waits for the next call"
         return
     fi
     case $part in
-        resnet-*) local rest=${part#resnet-}; timeout -k 5 "$limit" "$0" --inside resnet "${rest%-*}" "${rest##*-}" ;;
-        *) timeout -k 5 "$limit" "$0" --inside "part_$part" ;;
+        resnet-*) local rest=${part#resnet-}; timeout -k 5 "$limit" "$self" --inside resnet "${rest%-*}" "${rest##*-}" ;;
+        *) timeout -k 5 "$limit" "$self" --inside "part_$part" ;;
     esac > "$log" 2>&1
     code=$?
     case $code in
         0) echo "passed in $((SECONDS - start)) s" > "$state/$part" ;;
-        77) tail -1 "$log" > "$state/$part" ;;
+        "$skipped") tail -1 "$log" > "$state/$part" ;;
+        "$unfinished") echo "$part: not at its end, goes on at the next call"; return ;;
         124 | 137)
-            if ((limit < part_limit)); then
+            if ((limit >= end)); then
                 echo "$part: cut off after $limit s, again at the next call"
                 return
             fi
             echo "FAILED: not done in $part_limit s" > "$state/$part" ;;
-        *) echo "FAILED with exit code $code: $log" > "$state/$part" ;;
+        *) echo "FAILED with exit code $code: $part.log" > "$state/$part" ;;
     esac
     echo "$part: $(cat "$state/$part")"
-    if [[ $code != 0 && $code != 77 ]]; then tail -15 "$log"; fi
+    if ((code != 0 && code != skipped)); then tail -15 "$log"; fi
 }
 
 last_words() {
-    grep -hE 'tests? ran on the device|findings|[0-9] cases, |lowest run|"event":"done"|steps beyond|^accuracy:|^Against|cuda:0' \
+    grep -hE 'tests? ran on the device|findings|[0-9] cases, |lowest run|"event":"done"|steps beyond|^accuracy:|^Against|^smoke:|cuda:0' \
         "$results/$1.log" 2> /dev/null | tail -"${2:-1}" | cut -c1-200 | paste -sd' ' | sed 's/|/\//g'
 }
 
@@ -278,31 +452,73 @@ table() {
     done
 }
 
+# The folder with all of its state, as one file; whole or not at all.
+pack() {
+    tar -czf "$packed.part" -C "$(dirname "$results")" "$(basename "$results")" && mv "$packed.part" "$packed" &&
+        echo "results and state: $packed"
+}
+
+self=tests/gpu/$(basename "$0")
+if [[ ${1:-} == --programs ]]; then  # for installer/gpu_kit.sh
+    printf '%s\n' "${kernel_tests[@]/%/$simulated}" "${engine_tests[@]/%/$simulated}" "${other_tests[@]/%/$simulated}"
+    exit
+fi
 if [[ ${1:-} == --inside ]]; then
     shift
     "$@"
     exit
 fi
-chosen=("${groups[@]}")
-if (($# > 0)); then
-    for part in "$@"; do
-        [[ " ${parts[*]} " == *" $part "* ]] || { echo "run.sh: no part $part; there are: ${parts[*]}"; exit 2; }
-        rm -f "$state/$part"
-    done
-    chosen=("$@")
+
+if [[ ! -d $state && -e $packed ]]; then
+    echo "going on from $packed"
+    mkdir -p "$(dirname "$results")"
+    tar -xzf "$packed" -C "$(dirname "$results")" || exit 2
 fi
+mkdir -p "$state"
+
+chosen=("${first[@]}" "${second[@]}")
+seconds=${HALFTONE_SECONDS:-}
+case ${1:-} in
+    '') ;;
+    first) chosen=("${first[@]}") seconds=${seconds:-1500} ;;
+    second) chosen=("${second[@]}") seconds=${seconds:-1500} ;;
+    *)
+        for part in "$@"; do
+            [[ " ${parts[*]} " == *" $part "* ]] || { echo "run.sh: no part $part; there are: first second ${parts[*]}"; exit 2; }
+            rm -rf "${state:?}/$part"
+            case $part in
+                kernels) for test in "${kernel_tests[@]}"; do rm -rf "$results/suites/plain/$(basename "$test")"; done ;;
+                engine) for test in "${engine_tests[@]}"; do rm -rf "$results/suites/plain/$(basename "$test")"; done ;;
+                golden) rm -rf "$results/suites/plain/golden_test" ;;
+                sessions) rm -rf "$results/suites/plain/session_test" ;;
+                *check) rm -rf "$results/suites/$part" ;;
+            esac
+        done
+        chosen=("$@") ;;
+esac
+# Some seconds are for the packing.
+if [[ $seconds ]]; then export HALFTONE_DEADLINE=$(($(date +%s) + seconds - 10)); fi
+trap pack EXIT
+trap 'exit 130' INT TERM
+
+# The programs and the card are those of this machine, whatever another one has seen.
+rm -f "$state/build" "$state/smoke"
 for group in "${chosen[@]}"; do
-    running=()
+    todo=()
     for part in $group; do
-        if grep -qs passed "$state/$part"; then
-            echo "$part: $(cat "$state/$part") (before)"
+        if grep -qs '^passed' "$state/$part"; then
+            [[ $part == build || $part == smoke ]] || echo "$part: $(cat "$state/$part") (before)"
             continue
         fi
-        run_part "$part" &
-        running+=($!)
+        todo+=("$part")
     done
-    ((${#running[@]} == 0)) || wait "${running[@]}"
-    if [[ $group == build ]] && ! grep -qs passed "$state/build"; then break; fi
+    ((${#todo[@]} == 0)) || side_by_side run_part "${todo[@]}"
+    for part in build smoke; do
+        if [[ $group == "$part" ]] && ! grep -qs '^passed' "$state/$part"; then
+            echo "nothing else can be shown without $part"
+            break 2
+        fi
+    done
 done
 table | tee "$results/table.md"
 ! grep -qs FAILED "$state"/*

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_test.sh: both checks accept a small sound tree, and refuse it with one fault planted in it.
+# check_test.sh: the checks accept a small sound tree, and refuse it with one fault planted in it.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(mktemp -d)
@@ -104,6 +104,30 @@ echo > "$tree/README.md"
 make_tree
 echo '    [an example](gone.md) and `[another](gone.md)`' >> "$tree/$page"
 expect_accepted check_links.sh
+
+make_tree
+expect_accepted check_phrases.sh
+for line in 'It ends for want of memory.' 'It may be a want of memory.' 'that which it was' 'in any order, whatever comes of it' 'the batch in the making' \
+    'It goes along with a copy.' 'what there is left' 'a class that there is not' 'What one block is kept by keeps all of it.' 'This is not written down.' \
+    'what the library makes of NaN' 'operations which take our own way' 'That is its own affair.' 'when it hears of the start' 'is not woken for it' \
+    'It could bear more.' 'Numbers in the model' 'which a mask has left nothing of' 'Whoever reads it waits.' 'what it knows of the step' \
+    'It is of no interest any more.' 'which a region sees to' 'as the books say' 'a refused value' 'what the judge counts' 'The user is told.' 'what is said here' \
+    'The status line speaks of one run.' 'The kernel wants a mask.' 'The driver tells it.' 'An optimizer forgets its state.'; do
+    expect_refused check_phrases.sh 'cast.h:5: "' "$header" "// $line"
+    expect_refused check_phrases.sh 'rules.md:7: "' $page "$line"
+done
+expect_refused check_phrases.sh 'cast.h:5: "for want of"' "$header" $'    // It ends for want\n    // of memory.'
+expect_refused check_phrases.sh 'rules.py:2: "in the making"' tests/peer/rules.py $'# a batch in\n# the making'
+expect_refused check_phrases.sh 'cast.h:5: number_beside: the name is now scalar_like' "$header" 'Tensor t = number_beside(x);'
+expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' "$header" 'if (may_take(x)) return;'
+for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'the handbook keeps books of rules'; do
+    make_tree
+    echo "// $line" >> "$tree/$header"
+    expect_accepted check_phrases.sh
+done
+make_tree
+find "$tree" -type f -delete
+"$here/check_phrases.sh" "$tree" > /dev/null && fail "a tree without text is accepted"
 
 ((failures == 0)) && echo "all cases as expected"
 exit $((failures > 0))

@@ -8,8 +8,8 @@
 #include "kernels/attention.h"
 #include "kernels/support.h"
 
-/// Attention of random operands in double arithmetic, with what a kernel that computes scores, exp
-/// and sums in f32 and its products in 16 bits may differ by.
+/// Attention of random operands in double, with error bounds for a kernel that computes scores, exp
+/// and sums in f32 and its products in 16 bits.
 namespace kernels::test::attention {
 
 struct Sizes {
@@ -47,14 +47,17 @@ inline void expect_within(const std::vector<double>& actual, const Bounded& expe
 /// All in dense order: q, dq (N, H, L, E), k, dk (N, G, S, E), v, dv (N, G, S, V), y, dy (N, H, L,
 /// V), logsumexp (N, H, L).
 ///
-/// With u the unit of the 16-bit type and w that of f32, a sum of n products errs by at most (n +
-/// 4) w times the sum of their magnitudes, whatever its order. So a score errs by that, and once
-/// more by its scaling and the reduction of exp's argument: e, relative to exp of it, to which the
-/// two units of exp itself and the sum of exp's come. exp for the product with v or dy is rounded
-/// by u of it, or by `tiny` where it is subnormal, before or after its division by the row's sum,
-/// which is at least 1. The row's sum of dy y reads y as it is stored. The scores' gradient is
-/// rounded by u, or by `tiny`, before or after it is scaled. Each result is stored once, and the
-/// gradients of k and v for each head of a group before they are added.
+/// Bounds, with u the unit of the 16-bit type and w that of f32:
+/// - A sum of n products errs by at most (n + 4) w times the sum of their magnitudes, in any order.
+/// - A score errs by that, and once more by its scaling and the range reduction of exp. Together
+///   that is e, an absolute error of the score and so a relative one of its exp. exp itself adds
+///   two units, and the sum of exp's its own error.
+/// - exp is rounded by u, or by `tiny` if it is subnormal, for the product with v or dy, before or
+///   after the division by the row's sum, which is at least 1.
+/// - The row's sum of dy y reads y as stored.
+/// - The scores' gradient is rounded by u, or by `tiny`, before or after it is scaled.
+/// - Each result is stored once; the gradients of k and v are stored for each head of a group
+///   before they are added.
 class Problem {
 public:
     Problem(DType dtype_, const Sizes& sizes)

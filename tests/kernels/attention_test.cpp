@@ -11,8 +11,8 @@ using attention::Sizes;
 
 enum class Order { heads, positions };
 
-/// A tensor's place in memory: heads apart, or within each position with as much again between, as
-/// the parts of one product lie.
+/// Where a tensor is in memory: heads apart, or within each position with as much unused memory
+/// between them, as in the parts of one product.
 struct Place {
     std::int64_t heads, rows, size;
     Order order;

@@ -307,8 +307,8 @@ struct Exact {
     double mean = 0, squares = 0, spread = 0, variance = 0;
 };
 
-/// The device's own sums: batches of 8 in a thread, at most `rows` of them, then a tree; of
-/// distances from the channel's first value, so of numbers up to twice the spread.
+/// Rounding of the device's sums: batches of 8 in a thread, at most `rows` of them, then a tree.
+/// They sum distances from the channel's first value, so numbers up to twice the spread.
 double mean_slack(const Exact& e, const TwinCase& c) {
     return static_cast<double>(c.rows + 20) * half_unit_of(c.dtype) * 2 * e.spread +
            half_unit_of(c.dtype) * std::fabs(e.mean);

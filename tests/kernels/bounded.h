@@ -5,9 +5,9 @@
 
 #include "kernels/support.h"
 
-/// Arithmetic in f64 that carries a bound of the error along: how far a computation of the same
-/// formula in a narrower type may be off, whatever the order of its sums (a running error analysis;
-/// Higham, Accuracy and Stability of Numerical Algorithms, 3.3).
+/// f64 arithmetic that also propagates an error bound: how far the same formula in a narrower type
+/// may be off, in any order of its sums (a running error analysis; Higham, Accuracy and Stability
+/// of Numerical Algorithms, 3.3).
 namespace kernels::test {
 
 /// value: exact; error: of what is computed, at most.
@@ -28,8 +28,8 @@ public:
         return done(a.value * b.value, std::fabs(a.value) * b.error + std::fabs(b.value) * a.error +
                                            a.error * b.error);
     }
-    /// Functions that err by at most 4 units, which is what ours and CUDA's do, and whose slope is
-    /// at most 1 and 1/4.
+    /// Functions with an error of at most 4 units, as ours and CUDA's have, and a slope of at most
+    /// 1 and 1/4.
     Bounded tanh(Bounded a) const {
         const double y = std::tanh(a.value);
         return done(y, a.error, 4);

@@ -73,8 +73,7 @@ struct Kernels {
     Conv2dDataGradient* data_gradient;
     Conv2dWeightGradient* weight_gradient;
 };
-/// Operands, and what the three kernels have to make of them: double arithmetic on the stored
-/// values.
+/// Operands, and the exact results of the three kernels: double arithmetic on the stored values.
 struct Problem {
     Problem(DType dtype_, const Conv2dShape& shape_)
         : dtype(dtype_),

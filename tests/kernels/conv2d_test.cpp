@@ -148,8 +148,8 @@ TEST(Conv2d, AgreesWithDoubleForStridesPaddingAndDilation) {
         }
 }
 
-// Weights whose tap only ever meets padding have the gradient 0. Each shape follows others, whose
-// numbers would stand in what is left unwritten.
+// A weight whose tap only meets padding has the gradient 0. Each shape follows others, whose
+// results would remain in unwritten memory.
 TEST(Conv2d, GivesZeroGradientsToTapsThatMeetPaddingOnly) {
     for (const DType dtype : {DType::bf16, DType::f16, DType::f32, DType::f64}) {
         for (const std::int64_t c : {1, 3, 16}) {

@@ -78,8 +78,8 @@ TEST(CrossEntropy, HasTheBitsOfLogSoftmaxInTheLossAndInTheGradient) {
                                            {}, {});
                 cpu::cross_entropy_backward(gradient, scale, d.logits, d.stats, d.target, rows,
                                             cols, -100, {});
-                // The same gradient from log-probabilities: they are logits whose maximum is taken
-                // for 0, as is the logarithm of their sum.
+                // The same gradient from log-probabilities: these are logits with maximum 0 and
+                // logarithm of the sum 0.
                 Buffer from_log_probs(wide, rows * cols);
                 const Buffer none(wide, 2 * rows);
                 cpu::cross_entropy_backward(from_log_probs, scale, log_probs, none, d.target, rows,

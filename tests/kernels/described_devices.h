@@ -9,7 +9,7 @@
 /// cuDNN without a device: cards of which only the properties are given.
 namespace kernels::test {
 
-/// What cuDNN knows of a card, in its own words.
+/// The device properties by which cuDNN describes a card.
 struct DescribedCard {
     const char* name;
     int version, processors, shared_memory;

@@ -9,8 +9,8 @@
 #include "kernels/conv2d_problem.h"
 #include "kernels/support.h"
 
-// One infinity among ones: it shows in the sums that it is a term of, and in no other, whatever a
-// route puts beside its operands to fill vectors, pairs and blocks.
+// One infinity among ones: it must reach exactly the sums that it is a term of, whatever an
+// implementation adds to its operands to fill vectors, pairs and blocks.
 namespace kernels::test {
 namespace {
 

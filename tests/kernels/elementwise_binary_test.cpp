@@ -52,8 +52,9 @@ double remainder(double a, double b) {
 }  // namespace exact
 
 /// Size of the error before the last rounding, in units of f32 of this value: up to three f32
-/// roundings; 1 - b and 1 - b b lose what cancels, relative to 1. The two terms of a derivative of
-/// gelu, at most about 1, cancel, and each takes the error of its argument times less than 1.
+/// roundings. 1 - b and 1 - b b cancel, so their error is relative to 1. The two terms of a
+/// derivative of gelu, at most about 1, cancel too, and each has the error of its argument times
+/// less than 1.
 double scale_of(BinaryOp op, double a, double b) {
     if (op == BinaryOp::sigmoid_backward) return std::fabs(a * b) * (1 + std::fabs(b));
     if (op == BinaryOp::tanh_backward) return std::fabs(a) * (1 + b * b);
@@ -204,8 +205,8 @@ TEST(CudaBinary, WrapsIntegersAroundAndDividesThemWithoutFaults) {
         }
 }
 
-/// Each twin two f32 roundings of the magnitude, then the CPU's own to 16 bits; pow and atan2 come
-/// from double and differ by a unit where they lie between two numbers.
+/// Two f32 roundings of the magnitude for each twin, then the CPU's own to 16 bits. pow and atan2
+/// are computed in double and differ by a unit if they lie between two numbers.
 TEST(CudaBinary, StaysNearTheCpuWhereTheyMayRoundDifferently) {
     HALFTONE_NEEDS_CUDA();
     for (const auto& row : binary_rows) {

@@ -106,7 +106,7 @@ const std::vector<UnaryCase>& unary_cases() {
     return cases;
 }
 
-/// 16-bit types compute in f32 before they round; f64 has only its own rounding, and some units for
+/// 16-bit types compute in f32 before they round. f64 has its own rounding, plus some units for
 /// functions of several steps: erfc multiplies the error of its argument by x^2, exp by the
 /// argument.
 double slack_of(const UnaryCase& c, DType dtype, double x, double expected) {
@@ -220,7 +220,8 @@ Results unary_twins(const Buffer& x, UnaryOp op, std::int64_t skip = 0) {
 
 /// 2 units of f32 (f64: 4 of its own) from the exact value for each of the twins, and the CPU's
 /// rounding to 16 bits. In f64 erfc multiplies the error of its argument by x^2. gelu of 16 bits
-/// takes an f32 distribution function of 5 units. gelu_tanh takes exp of an argument of its own.
+/// uses an f32 distribution function with an error of 5 units. gelu_tanh uses an exp with a
+/// different argument.
 double slack_of(UnaryOp op, DType dtype, double x, double expected) {
     const bool wide = dtype == DType::f64, half = dtype == DType::f16 || dtype == DType::bf16;
     const double ulp = 2 * half_ulp(wide ? DType::f64 : DType::f32, expected);

@@ -1,5 +1,6 @@
 #include "kernels/fake_cuda_runtime.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -71,6 +72,29 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 const char* cudaGetErrorString(cudaError_t status) {
     return status == cudaErrorMemoryAllocation ? "out of memory" : "some error";
+}
+
+cudaError_t cudaMalloc(void** data, std::size_t) {
+    *data = made<void*>();
+    return answer("cudaMalloc");
+}
+cudaError_t cudaFree(void*) { return answer("cudaFree"); }
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
+    *data = std::malloc(bytes);
+    return answer("cudaHostAlloc");
+}
+cudaError_t cudaFreeHost(void* data) {
+    std::free(data);
+    return answer("cudaFreeHost");
+}
+cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t) {
+    return answer("cudaMemcpyAsync");
+}
+cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, cudaStream_t) {
+    return answer("cudaMemcpyPeerAsync");
+}
+cudaError_t cudaMemsetAsync(void*, int, std::size_t, cudaStream_t) {
+    return answer("cudaMemsetAsync");
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-/// CUDA's run time, as far as the files that are linked with it call it: two cards, and nothing on
-/// them. It says what was asked of it, and refuses what a test wants refused.
+/// A fake CUDA runtime with the functions that the linked files call: two cards without contents.
+/// It records the calls, and fails those that a test selects.
 namespace kernels::test {
 
 struct FakeCudaRuntime {

@@ -49,8 +49,8 @@ struct Operand {
     Buffer values;
 };
 
-/// Operands, and what a product has to make of them: double arithmetic on the stored values, and
-/// the memory between the rows of c as it was.
+/// Operands, and the exact product: double arithmetic on the stored values. The memory between the
+/// rows of c must stay unchanged.
 struct Problem {
     explicit Problem(const Case& c)
         : how(c),

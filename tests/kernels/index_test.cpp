@@ -233,8 +233,9 @@ void expect_same_folds(DType dtype, const IndexSpan& s, IndexFold fold, bool wit
         << " n " << s.n << " m " << s.m << " inner " << s.inner;
 }
 
-/// The simulated device spends its time on sorting the terms, which knows neither type nor fold: it
-/// sorts many tiles for a floating type and an integer, and the most for one fold.
+/// The simulated device spends its time sorting the terms, which does not depend on type or fold.
+/// So many tiles are sorted for one floating type and one integer type, and the most for a single
+/// fold.
 bool sorts_for(DType dtype, IndexFold fold, const IndexSpan& s) {
     if (!is_simulated_device()) return true;
     if (other_size(s) > 10'000) return dtype == DType::f32 && fold == IndexFold::sum;

@@ -5,7 +5,7 @@
 
 namespace kernels::test {
 
-/// One layer norm: its shape, its types, its operands, and what plain loops in f64 make of them.
+/// One layer norm: its shape, its types, its operands, and the results of plain loops in f64.
 struct LayerNormProblem {
     LayerNormProblem(DType x_type, DType y_type, const LayerNormShape& shape_, bool affine_,
                      double mean = 0.5, double deviation = 2)
@@ -49,9 +49,9 @@ inline RowMoments exact_moments(const LayerNormProblem& p, std::int64_t row) {
     return out;
 }
 
-/// y, mean and rstd are what the contract says. The mean is rounded once and its sum, of what is
-/// left of the mean, errs by at most 150 units of the spread; the sum of squares errs by 150 units,
-/// its root by half of that; a few roundings more go into y.
+/// Compares y, mean and rstd with their definition. The mean is rounded once, and its sum, of
+/// deviations from a first mean, errs by at most 150 units of the spread. The sum of squares errs
+/// by 150 units, its root by half of that. y has a few more roundings.
 inline void expect_forward(const LayerNormProblem& p, const Buffer& y, const Buffer& mean,
                            const Buffer& rstd) {
     for (std::int64_t row = 0; row < p.shape.rows; ++row) {
@@ -71,8 +71,8 @@ inline void expect_forward(const LayerNormProblem& p, const Buffer& y, const Buf
     }
 }
 
-/// The gradients for these moments. A row's sums err by at most 150 units of their magnitudes, a
-/// column's by a unit a row.
+/// Compares the gradients for these moments. A row's sums err by at most 150 units of their
+/// magnitudes, a column's by a unit a row.
 inline void expect_backward(const LayerNormProblem& p, const Buffer& mean, const Buffer& rstd,
                             const Buffer& dx, const Buffer& dweight, const Buffer& dbias) {
     const std::int64_t cols = p.shape.cols;

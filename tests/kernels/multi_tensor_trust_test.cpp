@@ -8,8 +8,8 @@
 namespace kernels::test {
 namespace {
 
-/// Not more than 16 f32 (f64) roundings, each of a value of size about 10 (Adagrad's sums: 100),
-/// then that of the storage.
+/// At most 16 f32 (f64) roundings, each of a value of size about 10 (Adagrad's sums: 100), then
+/// that of the storage.
 double slack_of(DType master) { return 16 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
 
 void expect_follows(const OptimizerCase& optimizer, OptimizerProblem& problem) {
@@ -95,8 +95,7 @@ TEST(Optimizers, CountTheUpdatesThatDoNotChangeA16BitWeightOrTheMasterBehindIt) 
                         OptimizerProblem before(types, {1000, 1, 33, 0, 777}, optimizer.one_norm);
                         before.larc = larc;
                         before.behind_low = behind;
-                        // Half a unit of a 16-bit weight, or of an f32 one, is about such an
-                        // update.
+                        // An update of about half a unit of a 16-bit weight, or of an f32 one.
                         for (float& lr : before.lr) lr *= low ? 0x1p-11f : 0x1p-22f;
                         OptimizerProblem after = before;
                         UpdateCounts counts{-1, -1};
@@ -230,9 +229,9 @@ private:
     UpdateScalars scalars_;
 };
 
-/// After an update of both twins. Norms are sums in another order and `pow` may be off by a unit or
-/// two of f64, so that what is worked out for a tensor may be by one of f32 (some of f64), and with
-/// it the update, whose parts are of size 10.
+/// Compares both twins after an update. Norms are sums in another order and `pow` may be off by one
+/// or two units of f64, so the factors of a tensor may be off by one unit of f32 (some of f64), and
+/// with them the update, whose parts are of size 10.
 void expect_close(const OptimizerCase& optimizer, const OptimizerProblem& cpu,
                   const DeviceProblem& cuda) {
     for (std::size_t k = 0; k < cpu.tensors.size(); ++k) {

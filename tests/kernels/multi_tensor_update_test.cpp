@@ -116,7 +116,7 @@ TEST(Sgd, FollowsItsFormulaForEveryTypeAndOption) {
 
 TEST(Sgd, MatchesPyTorchBitForBitInF32) {
     // torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.05): two steps whose arithmetic is exact
-    // in f32 up to the last operation, worked out in double here as torch's CPU kernel does.
+    // in f32 up to the last operation, computed here in double like torch's CPU kernel.
     Buffer p(DType::f32, {1.5}), g(DType::f32, {0.25}), buffer(DType::f32, {0});
     const float lr = 0.125f;
     const SgdOptions options{0.5, 0, 0.0625, false};
@@ -233,7 +233,7 @@ TEST(Update, GivesTheSameBitsForEveryThreadCountOverManyTensors) {
     });
 }
 
-/// Whether the CPU's loops join products and sums, as the device's do: a processor without such an
+/// Whether the CPU's loops fuse products and sums, as the device's do: a processor without such an
 /// instruction rounds twice.
 bool cpu_joins() {
     const double near_one = 1 + 0x1p-12;
@@ -325,8 +325,9 @@ public:
                 ASSERT_EQ(actual(i, part).bytes(), host_[i].arrays[part].bytes())
                     << "tensor " << i << " part " << part;
     }
-    /// Masters and low copies after Adam from `before`: beta^step may be off by a unit or two of
-    /// f64, so the step's size and the root of its correction by one of f32 (or some of f64) each.
+    /// Compares masters and low copies after Adam from `before`. beta^step may be off by one or two
+    /// units of f64, so the step's size and the root of its correction by one of f32 (or some of
+    /// f64) each.
     void expect_near_masters(const std::vector<TwinParameter>& before) const {
         for (std::size_t i = 0; i < host_.size(); ++i) {
             const Buffer values = actual(i, master), copies = actual(i, low);

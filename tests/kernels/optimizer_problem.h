@@ -8,8 +8,8 @@
 
 namespace kernels::test {
 
-/// Several tensors of an update with their scalars: two groups, an odd mix of sizes, and counts of
-/// their own, some of which start in this update.
+/// Several tensors of an update with their scalars: two groups, various sizes, and counts of their
+/// own, some of which start with this update.
 struct OptimizerProblem {
     struct Types {
         DType master, grad, state, low;

@@ -27,8 +27,8 @@ inline ConstArray given(const Buffer& x) {
     return x.size() > 0 ? ConstArray(Array(all)) : ConstArray(nullptr, x.dtype(), 0);
 }
 
-/// Expects y to be the recurrence: with m the same recurrence of magnitudes, each of k steps costs
-/// at most two roundings of m in any order of joining, and the store one.
+/// Checks the recurrence y. With m the same recurrence of magnitudes, each of k steps has at most
+/// two roundings of m in any order of joining, and the store has one.
 inline void expect_recurrence(const Buffer& y, const Buffer& a, const Buffer& b,
                               const ScanCase& c) {
     const bool wide = (c.factors ? a : b).dtype() == DType::f64;

@@ -6,9 +6,9 @@
 #include "kernels/recurrent_network.h"
 #include "kernels/support.h"
 
-/// A recurrent network's operands, and what plain loops in f64 make of them, with bounds.
-/// Everything that a library may keep between its steps (products, gates, states, and the gradients
-/// of them) may be rounded to the type.
+/// Operands of a recurrent network, with results and bounds by plain loops in f64. Values that a
+/// library may keep between its steps (products, gates, states, and their gradients) may be rounded
+/// to the type.
 namespace kernels::test {
 
 using Bounds = std::vector<Bounded>;

@@ -3,9 +3,8 @@
 #include "kernels/bounded.h"
 #include "kernels/recurrent_network_problem.h"
 
-/// What plain loops in f64 make of a recurrent network, with bounds. Everything that a library may
-/// keep between its steps (products, gates, states, and the gradients of them) may be rounded to
-/// the type.
+/// A recurrent network by plain loops in f64, with bounds. Values that a library may keep between
+/// its steps (products, gates, states, and their gradients) may be rounded to the type.
 namespace kernels::test {
 
 using Bounds = std::vector<Bounded>;
@@ -199,8 +198,8 @@ private:
         }
         return dx;
     }
-    /// Of one cell: dc becomes the gradient of the c before, `straight` the part of the h before
-    /// that goes by no product.
+    /// The gradient of one cell: dc becomes the gradient of the previous c, `straight` the part of
+    /// the previous h's gradient that passes no product.
     void gradient(const Step& s, std::int64_t i, Bounded dh, Bounded& dc, Bounded& straight,
                   Bounds& by_x, Bounds& by_h) const {
         const auto gate = [&](std::int64_t g) { return s.gates[size(i * gates_ + g)]; };

@@ -7,7 +7,7 @@ namespace kernels::test {
 
 inline double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// One step of a cell: its operands, and what plain formulas in f64 make of them.
+/// One step of a cell: its operands, and the results of plain formulas in f64.
 struct RecurrentProblem {
     RecurrentProblem(RecurrentCell cell, DType dtype_, std::int64_t rows, std::int64_t hidden)
         : shape{cell, rows, hidden},
@@ -46,9 +46,9 @@ struct RecurrentResults {
           dstate(p.dtype, p.states) {}
 };
 
-/// exp, tanh and the logistic function err by at most 4 units, or by as many of their argument's
-/// units through their slope (below 1/2 of it); a dozen roundings more. What is subtracted from 1
-/// is off by units of 1, so the slack has the size of the factors, not of the result.
+/// exp, tanh and the logistic function err by at most 4 units, or by as many units of their
+/// argument times their slope (below 1/2), plus a dozen roundings. A difference from 1 is off by
+/// units of 1, so the slack has the size of the factors, not of the result.
 inline void expect_recurrent(const RecurrentProblem& p, const RecurrentResults& r, bool with_more) {
     const double unit = p.dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     const auto check = [&](const Buffer& got, std::int64_t i, double expected, double size) {

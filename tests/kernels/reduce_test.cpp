@@ -51,8 +51,8 @@ const std::vector<ReduceOp> every_op = {ReduceOp::sum,         ReduceOp::mean, R
                                         ReduceOp::max,         ReduceOp::min,  ReduceOp::sum_abs,
                                         ReduceOp::sum_squares, ReduceOp::norm2};
 
-/// A term passes through at most 128 additions in its block and log2 of the blocks after that, each
-/// with half a unit of f32 relative to the sum of magnitudes; the typical error is far below.
+/// A term passes at most 128 additions in its block and then log2 of the number of blocks, each
+/// with half a unit of f32 relative to the sum of magnitudes. The typical error is far smaller.
 void expect_reduction(const Buffer& x, DType to, std::int64_t outer, std::int64_t n,
                       std::int64_t inner, ReduceOp op) {
     Buffer y(to, outer * inner);
@@ -231,9 +231,9 @@ Buffer on_cuda(DType to, const Buffer& x, const Shape& s, ReduceOp op, std::int6
     return result;
 }
 
-/// Against the CPU's sums in f64. A term passes through at most 128 additions in its thread and 13
-/// in its block, as often as there are passes (at most three here), and a product through as many
-/// roundings; each costs half a unit relative to the sum of magnitudes.
+/// Compares with the CPU's sums in f64. A term passes at most 128 additions in its thread and 13 in
+/// its block, once per pass (at most three here); a product has as many roundings. Each costs half
+/// a unit relative to the sum of magnitudes.
 void expect_twin_reduction(const Buffer& x, DType to, const Shape& s, ReduceOp op,
                            std::int64_t skip = 0) {
     const Buffer y = on_cuda(to, x, s, op, skip);

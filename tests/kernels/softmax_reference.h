@@ -18,9 +18,9 @@ inline std::vector<double> softmax_row(const Buffer& x, std::int64_t row, std::i
     return y;
 }
 
-/// Units of f32 (f64) of error: 2 for exp, 1 for the shift (times the value shifted, as an
-/// exponent), 128 + 16 at most for the sum of positive terms, 1 for the quotient. Relative for
-/// softmax; log turns relative into absolute.
+/// Error in units of f32 (f64): 2 for exp, 1 for the shift (times the shifted value, as an
+/// exponent), at most 128 + 16 for the sum of positive terms, 1 for the quotient. Relative for
+/// softmax; log turns that into an absolute error.
 inline double softmax_slack(DType dtype, double shifted, double expected, bool log) {
     const double unit = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     const double relative = unit * (150 + std::fabs(shifted));

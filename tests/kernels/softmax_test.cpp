@@ -135,8 +135,9 @@ const std::vector<std::int64_t> twin_widths = {1, 2, 10, 31, 33, 64, 1000, 1025,
 
 DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// Each twin: 2 units for exp, 1 for the shift (times its value, as an exponent), 128 + 16 for the
-/// sum of positive terms, 1 for the quotient. Relative for softmax; log turns that into absolute.
+/// For each twin: 2 units for exp, 1 for the shift (times its value, as an exponent), 128 + 16 for
+/// the sum of positive terms, 1 for the quotient. Relative for softmax; log turns that into an
+/// absolute error.
 double twin_slack(DType dtype, double expected, bool log) {
     const double relative = (dtype == DType::f64 ? 0x1p-51 : 0x1p-22) * (150 + 32);
     if (!log) return relative * expected;

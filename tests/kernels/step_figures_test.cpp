@@ -79,8 +79,7 @@ TEST(CountCorrect, CountsTheSameWithEveryNumberOfThreads) {
     });
 }
 
-/// Sums of squares as AddSquares defines them, and how far a sum of doubles in another order may be
-/// off.
+/// Sums of squares as AddSquares defines them, with a bound for a sum of doubles in another order.
 struct Squares {
     double sums[3] = {};
     double slack[3] = {};

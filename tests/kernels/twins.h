@@ -43,8 +43,7 @@ inline Array from(Array x, std::int64_t skip) {
     return {first, x.dtype, x.size - skip};
 }
 
-/// Same bits in every element, except that one NaN is as good as another: devices do not keep their
-/// payload.
+/// Same bits in every element. All NaNs count as equal, since devices do not keep the payload.
 inline ::testing::AssertionResult same(const Buffer& actual, const Buffer& expected) {
     const std::size_t width = size_of(expected.dtype());
     for (std::int64_t i = 0; i < expected.size(); ++i) {
@@ -70,7 +69,7 @@ struct Results {
     Buffer cpu, cuda;
 };
 
-/// What both twins write to `size` elements of type `to` from the inputs: call(twin, y, inputs).
+/// The outputs of both twins, `size` elements of type `to`, for the inputs: call(twin, y, inputs).
 /// All arrays start `skip` elements into their memory, except inputs of one element.
 template <typename F, typename Call>
 Results run_twins(F* on_cpu, F* on_cuda, DType to, std::int64_t size,

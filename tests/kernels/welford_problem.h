@@ -40,8 +40,9 @@ struct WelfordProblem {
     }
 };
 
-/// Statistics of all rows: the mean is rounded once in each part and once merged, its sums and
-/// those of the squares err by at most a unit a row of a chunk (150) of what they add.
+/// Compares the statistics of all rows. The mean is rounded once in each part and once when merged.
+/// Its sums, and those of the squares, err by at most one unit of the added values for each row of
+/// a chunk (150).
 inline void expect_merged(const WelfordProblem& p, const Buffer& mean, const Buffer& var,
                           const Buffer& unbiased) {
     const auto n = static_cast<double>(p.rows);

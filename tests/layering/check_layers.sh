@@ -15,7 +15,7 @@ refuse() {  # FILE:LINE TEXT RULE
 }
 
 is_qt() { [[ $1 =~ ^Q[A-Za-z]|^qcustomplot ]]; }
-# cuda_absent/ is ours: what stands in for kernels/cuda where there is no CUDA.
+# cuda_absent/ belongs to us: it replaces kernels/cuda in builds without CUDA.
 is_cuda() { [[ $1 =~ ^(cuda|cublas|cudnn|nccl|nvrtc|nvtx|cub/|thrust/) && $1 != cuda_absent/* ]]; }
 is_compute_library() { [[ $1 =~ ^(hwy/|oneapi/|dnnl|cblas|openblas|omp\.h) ]]; }
 # A header that exists only among another layer's private files.
@@ -137,12 +137,12 @@ for edge in "${!allowed[@]}"; do
     [[ -n ${used[$edge]:-} ]] || refuse "tests/layering/${edge%%/*}_edges.txt" "${edge#*/}" "listed, but nothing includes it"
 done
 
-# One pair of files knows oneDNN, whose interface differs between its versions 2 and 3.
+# Only one pair of files may use oneDNN, whose interface differs between versions 2 and 3.
 mapfile -t dnnl < <(grep -rlE '^[[:space:]]*#[[:space:]]*include.*dnnl\.hpp' "${folders[@]}" \
     --include='*.h' --include='*.cpp' | grep -v '^tests/')
 ((${#dnnl[@]} > 2)) && refuse "${dnnl[*]}" "dnnl.hpp" "only one pair of files may include it"
 
-# The targets as well: what a library does not link it cannot grow used to.
+# Link lines too: kernels and engine must not link Qt.
 while IFS= read -r line; do
     refuse "${line%%:*}" "${line#*:}" "kernels and engine must not link Qt"
 done < <(grep -rE 'Qt6::|QCustomPlot' kernels engine --include=CMakeLists.txt 2>/dev/null)

@@ -6,8 +6,8 @@
 # Each test, those of scenario/ and the exceptions too, must stand in the nearest CMakeLists.txt at or above its folder,
 # or be F/NAME_test.cpp or F/NAME_dataset_test.cpp of a kind NAME that SOURCES/F/descriptors.inc lists.
 #
-# EXCEPTIONS lists the tests of a whole system, which no source file has alone: a path a line, # begins a comment. One that
-# is not there, or that has a source after all, is refused as well.
+# EXCEPTIONS lists the tests that belong to no single source file: one path a line, # begins a comment. A listed test that
+# does not exist, or that does have a source file, is refused too.
 set -uo pipefail
 root=${1:?usage: check_mirrors.sh ROOT EXCEPTIONS TESTS=SOURCES...}
 exceptions=${2:?usage: check_mirrors.sh ROOT EXCEPTIONS TESTS=SOURCES...}
@@ -27,7 +27,7 @@ for pair in "$@"; do
     [[ -d $root/${pair%%=*} ]] || complain "${pair%%=*}: no such folder of tests"
 done
 
-# Of a test: its folder among those given, as long as possible.
+# The longest of the given folders that holds the test.
 folder_of() {
     local folder=${1%/*}
     while [[ -z ${sources_of[$folder]:-} && $folder == */* ]]; do folder=${folder%/*}; done

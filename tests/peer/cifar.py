@@ -1,4 +1,4 @@
-"""The CIFAR-100 pack as arrays, and how both sides are told which samples a step sees."""
+"""The CIFAR-100 pack as arrays, and how both sides get the samples of a step."""
 
 import gzip
 import pathlib

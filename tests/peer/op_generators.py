@@ -24,7 +24,7 @@ def values_for(rng, op, shape):
         return x * rng.pick((1.0, 1.0, 1.0, 100.0, 1e-3))
     if op in ("exp", "expm1", "tanh", "sigmoid", "logsigmoid", "erf"):
         x = x * rng.pick((1.0, 1.0, 3.0, 1e-2))
-        # Beyond 11.09 exp() is inf in f16, and so is what backward makes of it: that is for op_specials.py.
+        # Beyond 11.09 exp() is inf in f16, and so is its gradient: that is for op_specials.py.
         return x.clamp_max(10.0) if op in ("exp", "expm1") else x
     return x
 

@@ -196,7 +196,7 @@ class Layer(torch.autograd.Function):
 
 
 class Embed(torch.autograd.Function):
-    """Rows of the table, cast to the low type by whoever reads them; the gradient's sums are f32."""
+    """Rows of the table, cast to the low type by their reader; the gradient's sums are f32."""
 
     @staticmethod
     def forward(ctx, weight, tokens, a):

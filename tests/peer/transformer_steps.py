@@ -205,7 +205,7 @@ def main():
     parser.add_argument("--model", action="append", choices=list(CASES))
     parser.add_argument("--precision", action="append", choices=COMPARED)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--perturbations", type=int, default=2)
+    parser.add_argument("--perturbations", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -11,13 +11,16 @@
 #include "simt/library_plans.h"
 #include "simt/queue.h"
 
-// cuDNN's attention of the simulated device: it does what the description says, a row at a time, in
-// f32. As in the real graph exp of the scores is rounded to 16 bits for its product with v before
-// the division by the row's sum, which adds them up unrounded; the backward pass takes exp(score -
-// logsumexp), rounds it for v's gradient, rounds the scores' scaled gradient for those of q and k,
-// and stores the gradients of a group's heads each before it adds them. A row of -inf alone gives 0
-// and an infinite logsumexp, and keys behind a causal mask are multiplied by 0 and not left out, as
-// in the composed form: what the real library does is not known.
+// The attention of the simulated device's cuDNN: computes the description, a row at a time, in f32.
+//
+// - As in the real graph, exp of the scores is rounded to 16 bits for its product with v, before
+//   the division by the row's sum, which adds the unrounded values.
+// - The backward pass computes exp(score - logsumexp), rounds it for v's gradient, rounds the
+//   scaled gradient of the scores for those of q and k, and stores the gradients of each head of a
+//   group before adding them.
+// - A fully masked (all -inf) row gives 0 and an infinite logsumexp, and keys behind a causal mask
+//   are multiplied by 0 instead of left out, as in the composed form. The real library does not
+//   document either.
 namespace kernels::cuda {
 namespace {
 

@@ -35,8 +35,8 @@ constexpr std::size_t stack_bytes = 128 << 10;
 
 enum class State { ready, at_block_barrier, at_warp_barrier, done };
 
-/// Where threads run. One that ends without waiting leaves its stack to the next that has not
-/// begun; one that waits keeps it.
+/// Stacks of the threads. A thread that ends without waiting leaves its stack to the next new
+/// thread; a waiting one keeps it.
 struct Stack {
     ucontext_t context{};  // where it starts; with a sanitizer, where its thread waits
     jmp_buf waiting{};     // where its thread waits
@@ -184,8 +184,8 @@ private:
         return (mask >> (thread % warp) & 1u) != 0;
     }
 
-    /// Lets the lanes go on whose barrier is complete: all that its mask names are there, and say
-    /// the same.
+    /// Releases the lanes whose barrier is complete: all lanes of its mask have arrived, with the
+    /// same mask.
     bool release_warp(int first) {
         const int last = std::min(first + warp, count_);
         for (int i = first; i < last; ++i) {
@@ -260,9 +260,8 @@ void block_barrier() { block().wait(State::at_block_barrier, 0); }
 void warp_barrier(unsigned mask) { block().wait(State::at_warp_barrier, mask); }
 int lane() { return block().current() % warp; }
 
-// Reads what had settled, not what is given: a lane that ran earlier in this turn may have given
-// the value of its next exchange. What has settled changes between turns alone, after all have read
-// it.
+// Reads settled values only, since a lane that ran earlier in this turn may already have written
+// the value of its next exchange. Values settle between turns, after all lanes have read them.
 std::uint64_t exchange(unsigned mask, std::uint64_t mine, int from) {
     Block& b = block();
     if (b.current() / warp * warp + from >= b.count() || (mask >> from & 1u) == 0)

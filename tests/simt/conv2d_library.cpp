@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 #include <stdexcept>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cuda/conv2d_graph.h"
@@ -108,8 +111,40 @@ void run(const ConvGraph& g, const ConvPointers& p) {
     }
 }
 
-/// convolve() fills all of it: a caller that gives none is caught.
-constexpr std::size_t scratch_bytes = 1000;
+/// The graphs that the second engine does, and what their engines need: convolve() fills all of it,
+/// so that a caller that gives less is caught.
+class Engines {
+public:
+    std::size_t scratch_of(const ConvGraph& graph) {
+        const std::lock_guard lock(mutex_);
+        forget_other_settings();
+        return seconds_.contains(graph) ? least_scratch : first_scratch();
+    }
+    /// False: the second needs no less.
+    bool take_second(const ConvGraph& graph, std::size_t below) {
+        const std::lock_guard lock(mutex_);
+        forget_other_settings();
+        if (least_scratch >= below) return false;
+        seconds_.insert(graph);
+        return true;
+    }
+
+private:
+    static constexpr std::size_t least_scratch = 1000;
+    static std::size_t first_scratch() { return simt::library_settings().convolution_scratch; }
+    void forget_other_settings() {
+        if (std::exchange(generation_, simt::library_generation()) != simt::library_generation())
+            seconds_.clear();
+    }
+
+    std::mutex mutex_;
+    std::unordered_set<ConvGraph, ConvGraphHash> seconds_;
+    int generation_ = 0;
+};
+Engines& engines() {
+    static auto* only = new Engines;
+    return *only;
+}
 
 bool supports(const ConvGraph& graph) {
     const simt::LibrarySettings settings = simt::library_settings();
@@ -129,7 +164,12 @@ std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::st
     if (!plans().get(
             graph, [&] { return supports(graph); }, why))
         return std::nullopt;
-    return scratch_bytes;
+    return engines().scratch_of(graph);
+}
+
+std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, std::size_t bytes) {
+    if (!engines().take_second(graph, bytes)) return std::nullopt;
+    return engines().scratch_of(graph);
 }
 
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
@@ -141,8 +181,9 @@ void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* worksp
         if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
             throw std::logic_error("a convolution's operand that is not aligned");
     simt::enqueue("cudnnBackendExecute", stream,
-                  simt::with_kernels_of(plan, [graph, pointers, workspace] {
-                      std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes, 0xffu);
+                  simt::with_kernels_of(plan, [graph, pointers, workspace,
+                                               scratch = engines().scratch_of(graph)] {
+                      std::fill_n(static_cast<unsigned char*>(workspace), scratch, 0xffu);
                       if (graph.x.dtype == DType::f64)
                           run<double>(graph, pointers);
                       else

@@ -6,8 +6,8 @@
 #include "simt/queue.h"
 #include "simt/recurrent_executor.h"
 
-// The recurrent networks of the simulated device's cuDNN. Where NVIDIA's would refuse or go wrong
-// silently, it throws.
+// The recurrent networks of the simulated device's cuDNN. Throws where NVIDIA's would fail or
+// silently go wrong.
 namespace kernels::cuda::rnn {
 
 namespace {
@@ -134,7 +134,7 @@ void require_aligned(std::initializer_list<const void*> operands) {
         require(reinterpret_cast<std::uintptr_t>(data) % 16 == 0, "an operand is not aligned");
 }
 
-/// What all three passes are told, checked.
+/// The arguments of all three passes, checked.
 simt::RecurrentJob job_of(Network network, const std::int32_t* lengths, Sequence x, Sequence y,
                           Tensor h, Tensor c, std::size_t bytes, void* workspace,
                           std::size_t workspace_bytes) {

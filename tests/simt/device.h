@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <string>
 
-/// A simulated CUDA device for tests: it runs the kernels' own source on the host. Streams are
-/// queues that run only when somebody waits for them, so that what forgets to wait reads old bytes;
-/// device memory cannot be touched from outside of them, nor by the other device's, so that what
-/// mistakes a device's pointer for another's dies at once. Fresh memory holds no zeros.
+/// A simulated CUDA device for tests: it runs the kernels' own source on the host.
+///
+/// - Streams are queues that run only when somebody waits for them, so a missing wait reads old
+///   bytes.
+/// - Device memory cannot be accessed from outside of the kernels, nor by the other device's, so a
+///   wrong device pointer crashes at once.
+/// - Fresh memory is not zero.
 namespace kernels::simt {
 
 /// In which order the threads of a block take their turns.
@@ -23,19 +26,18 @@ struct DeviceSettings {
 void configure(const DeviceSettings& settings);
 DeviceSettings settings();
 
-/// The call number `after` from now (0: the next) whose name contains `call` fails as a device
-/// fault does: from then on every call throws, until `repair`, which forgets what was queued on any
-/// stream.
+/// Fails call number `after` from now (0: the next) whose name contains `call`, as a device fault
+/// does: from then on every call throws, until `repair`, which discards all queued work.
 void fail_call(const std::string& call, int after = 0);
 void repair();
 
-/// The allocation number `after` from now (0: the next) and those up to `times` find no memory.
-/// What a recorded graph takes when it is made and when it is uploaded counts as two.
+/// Fails the allocations from number `after` from now (0: the next) on, `times` of them. The
+/// allocations of a captured graph when it is made and when it is uploaded count as two.
 void refuse_memory(int after, int times = 1);
 /// The same of pinned memory.
 void refuse_pinned_memory(int after, int times = 1);
 
-/// How often a thread has made this device CUDA's current one: at the first time CUDA makes a
+/// How often threads have selected this device as CUDA's current one. The first time CUDA creates a
 /// context there.
 std::int64_t device_choices(int device);
 

@@ -1,6 +1,7 @@
 #include "simt/device.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +13,9 @@
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
+#include "kernels/device.h"
 #include "kernels/device_error.h"
+#include "needs_cuda.h"
 #include "simt/language.h"
 #include "simt/queue.h"
 
@@ -203,6 +206,19 @@ TEST(SimulatedDeviceDeathTest, FailsTheProgramForAFindingThatNoCallWasTold) {
     };
     EXPECT_EXIT(find(false), testing::ExitedWithCode(1), "divergent: 40 of 64 threads");
     EXPECT_EXIT(find(true), testing::ExitedWithCode(0), "");
+}
+
+void need_cuda() { HALFTONE_NEEDS_CUDA(); }
+
+// Skips would read as if there had been no device to test on.
+TEST(SimulatedDevice, FailsTheTestsThatComeAfterTheOneThatLostIt) {
+    need_cuda();
+    fail_call("cudaStreamSynchronize");
+    EXPECT_THROW(cuda::synchronize({}), DeviceError);
+    EXPECT_EQ(cuda::device_count(), 0);
+    EXPECT_FATAL_FAILURE(need_cuda(), "an earlier test has lost the CUDA device: an illegal");
+    repair();
+    need_cuda();
 }
 
 TEST(SimulatedDevice, CountsTheChoicesOfADevice) {

@@ -59,7 +59,7 @@ namespace {
 constexpr std::size_t reserved = std::size_t{16} << 30;  // of a device
 constexpr std::size_t most_devices = 4;
 
-/// Addresses for one device more. All lie together, as the judge of races takes them.
+/// Addresses for one more device. All are contiguous, as the race detector requires.
 std::byte* next_reserve() {
     static std::byte* const all = [] {
         void* at = mmap(nullptr, most_devices * reserved, PROT_NONE,

@@ -6,7 +6,7 @@
 
 namespace kernels::simt {
 
-/// Device memory: out of reach but while Access lives. Fresh blocks are filled with 0xff, NaN in
+/// Device memory, accessible only while an Access lives. Fresh blocks are filled with 0xff, NaN in
 /// every floating type.
 class Heap {
 public:

@@ -1,5 +1,5 @@
-// The calls that a compiler puts before each access of memory for its thread sanitizer; here the
-// kernels' accesses go to the simulated device's judge of races (races.h).
+// The functions that a compiler calls before each memory access for its thread sanitizer. Here they
+// pass the kernels' accesses to the simulated device's race detector (races.h).
 
 #include <cstddef>
 

@@ -10,9 +10,9 @@
 
 #include "kernels/array.h"
 
-/// CUDA C++ as far as the kernels use it, for the host's compiler: their source runs, unchanged, on
-/// a simulated device (simt/device.h). One block after the other; the threads of a block take turns
-/// at barriers and warp operations, in an order that tests vary.
+/// The part of CUDA C++ that the kernels use, for the host's compiler: their unchanged source runs
+/// on a simulated device (simt/device.h). One block after the other; the threads of a block take
+/// turns at barriers and warp operations, in an order that tests vary.
 
 #define __global__
 #define __device__
@@ -67,7 +67,7 @@ int lane();
 /// Bits of the lanes that gave true.
 unsigned ballot(unsigned mask, bool predicate);
 
-/// An atomic operation, for who judges accesses.
+/// An atomic operation, for the race detector.
 void note_atomic(const void* at, std::size_t bytes);
 #define HALFTONE_SIMT_UNWATCHED __attribute__((no_sanitize("thread")))
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -11,6 +12,7 @@ struct LibrarySettings {
     bool convolution = true;    ///< convolutions run
     bool convolution_bias = true;
     bool convolution_wide = true;      ///< sums of 16 bits are stored in f32
+    std::size_t convolution_scratch = 1000;  ///< of the first engine; the second's is 1000
     bool attention = true;             ///< its fused kernels run
     bool attention_backward = true;    ///< the gradient's too
     bool recurrent = true;             ///< recurrent networks are planned
@@ -30,8 +32,8 @@ void count_plan();
 /// Those of convolutions and attention that there are, and descriptions of recurrent networks.
 std::int64_t plans_alive();
 
-/// The next plans of convolutions and attention, so many, cannot be made, and this is said; those
-/// of recurrent networks find no memory.
+/// Lets the next `times` plans of convolutions and attention fail, with this text; those of
+/// recurrent networks find no memory.
 void fail_plans(const std::string& text, int times);
 /// That of the plan about to be made; empty: it can be.
 std::string plan_problem();

@@ -17,9 +17,9 @@
 namespace kernels::simt {
 namespace {
 
-/// Who accessed a place last, in one word, since every access is compared with two. Fields wrap:
-/// what was remembered 2^12 launches ago is forgotten before it could be taken for something new;
-/// blocks 2^20 apart are taken for one.
+/// Last accesses of a place in one word each, since every access is compared with two. Fields wrap:
+/// an access is forgotten after 2^12 launches, before it could be mistaken for a new one; blocks
+/// 2^20 apart count as one.
 namespace stamp {
 constexpr int launch = 52, block = 32, barriers = 16, thread = 6;  // where each begins
 // Of a read or an atomic operation, which may meet their like:
@@ -171,9 +171,9 @@ std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, s
     return !stamp::same(before, now, stamp::thread) || (before & stamp::others) != 0;
 }
 
-/// What is remembered of a read, or an atomic operation, after another of the same launch. Bytes of
-/// one place that several threads read are followed only as far as all of them read the same: what
-/// is told is true, and single bytes may be missed.
+/// The stamp of a read, or an atomic operation, after another one of the same launch. Bytes of one
+/// place that several threads read are tracked only as far as all of them read the same: every
+/// reported race is real, but one of single bytes may be missed.
 [[gnu::always_inline]] inline std::uint64_t joined(std::uint64_t last, std::uint64_t now) {
     if ((last & now & stamp::bytes) == 0) return now;
     const bool same_block = stamp::same(last, now, stamp::block);
@@ -226,7 +226,7 @@ void end_launch(const char* kernel) {
 
 namespace {
 
-/// One access, of which only the findings are told out of line.
+/// One access; findings are reported out of line.
 template <AccessKind access>
 class Access {
 public:

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What compute-sanitizer's racecheck does, and more, for the simulated device: the kernels' source
-/// is compiled with the calls of a thread sanitizer before each access (instrumentation.cpp), and
-/// these judge them. Two accesses of one place by two threads of a block must have a barrier of the
-/// block between them, and two accesses of one place in device memory by threads of two blocks are
-/// an error, unless both read or both are atomic. Shared memory must be written, by its block,
-/// before it is read.
+/// A race detector for the simulated device, like compute-sanitizer's racecheck and stricter. The
+/// kernels' source is compiled with the calls of a thread sanitizer before each access
+/// (instrumentation.cpp), which check it:
+///
+/// - Two accesses of one place by two threads of a block need a barrier of the block between them.
+/// - Two accesses of one place in device memory by threads of two blocks are an error.
+/// - Both are allowed if both read or both are atomic.
+/// - Shared memory must be written, by its block, before it is read.
 namespace kernels::simt {
 
 enum class AccessKind : std::uint8_t { read, write, atomic };

@@ -11,7 +11,7 @@
 #include "simt/races.h"
 #include "simt/watched.h"
 
-// The judge of races, asked without the compiler's help: the accesses are named by hand.
+// The race detector without the compiler's calls: the accesses are made by hand.
 namespace kernels::simt {
 namespace {
 
@@ -28,7 +28,7 @@ void writes(const void* at, std::size_t bytes) {
     note_access(at, bytes, AccessKind::write, nullptr);
 }
 
-/// What a launch of `kernel` is told; empty: nothing.
+/// The finding of a launch of `kernel`; empty: none.
 std::string finding(int blocks, int threads, const std::function<void()>& kernel) {
     std::string told;
     enqueue_kernel("k", {blocks, 1, threads}, {}, kernel);

@@ -152,8 +152,8 @@ private:
         write(p.dh0, at, dh);
         if (p.dc0) write(p.dc0, at, dc);
     }
-    /// By the gates' sums; of gru also by the hidden side of n. `direct` becomes the part of h's
-    /// gradient that goes by no product, dc the gradient of the c before.
+    /// Gradients by the gates' sums; for gru also by the hidden side of n. `direct` becomes the
+    /// part of h's gradient that passes no product, dc the gradient of the previous c.
     std::array<S, 4> cell_gradient(Size layer, Size side, Size row, Size j, S dh, S state, S& dc,
                                    S& direct) const {
         const auto value = [&](Size g) { return gate(layer, side, row, g, j); };

@@ -51,7 +51,7 @@ protected:
     Size pseudo(Size layer, Size side) const { return layer * sides_ + side; }
     Size time(Size side, Size step) const { return side == 0 ? step : steps_ - 1 - step; }
 
-    // What the reserve holds of a direction: gates after their functions, later their gradients; c
+    // What the reserve holds for a direction: gates after their functions, later their gradients; c
     // of lstm, or the hidden side of gru's n, later its gradient; h.
     S* part(Size layer, Size side) const {
         return reserve_ + pseudo(layer, side) * elements_per_direction(n_);

@@ -9,6 +9,7 @@
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
+#include "kernels/lost_device.h"
 #include "simt/simulation.h"
 
 // The simulated device itself, its streams, events and graphs.
@@ -24,6 +25,8 @@ int device_count() noexcept { return simulation().lost ? 0 : simulation().settin
 std::string why_absent() {
     return simulation().lost ? "the device has failed" : "the simulation has no devices";
 }
+
+std::string lost_to() { return simulation().lost ? fault_text() : std::string(); }
 
 DeviceInfo device_info(int index) {
     if (index < 0 || index >= simulation().settings.devices)

@@ -61,6 +61,11 @@ Simulation& simulation() {
 Reach::Reach(int device) : before_(simulation().reached) { reach(device); }
 Reach::~Reach() { reach(before_); }
 
+std::string fault_text() {
+    const std::string& found = simulation().lost_to;
+    return found.empty() ? "an illegal memory access was encountered (simulated fault)" : found;
+}
+
 void check(const std::string& call) {
     Simulation& s = simulation();
     if (!s.lost && s.fault.after >= 0 && call.find(s.fault.call) != std::string::npos &&
@@ -68,10 +73,7 @@ void check(const std::string& call) {
         s.lost = true;
     if (!s.lost) return;
     s.finding_untold = false;
-    throw DeviceError(call + ": " +
-                      (s.lost_to.empty()
-                           ? "an illegal memory access was encountered (simulated fault)"
-                           : s.lost_to));
+    throw DeviceError(call + ": " + fault_text());
 }
 
 Queue& queue_of(Stream stream) {

@@ -45,7 +45,7 @@ struct Fault {
     int after = -1;
 };
 
-/// Allocations that a test wants refused.
+/// Allocations that a test lets fail.
 struct Refusals {
     int after = 0, times = 0;
     /// Whether the one that is asked for now is among them.
@@ -71,7 +71,7 @@ struct Simulation {
     Refusals refusals, pinned_refusals;
     std::map<int, std::int64_t> choices;  // calls of cudaSetDevice, by device
     bool lost = false;
-    std::string lost_to;          // what was found while nobody could be told
+    std::string lost_to;          // found where no exception could be thrown
     bool finding_untold = false;  // by any call since
 };
 
@@ -83,8 +83,11 @@ int use_device();
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-/// Before each call of CUDA's: throws DeviceError once the device is lost, and loses it where a
-/// test wants that.
+/// The fault that the device is lost to.
+std::string fault_text();
+
+/// Called before each CUDA call. Throws DeviceError if the device is lost, and loses it if a test
+/// requested that.
 void check(const std::string& call);
 
 Queue& queue_of(Stream stream);
@@ -92,8 +95,8 @@ void put(Stream stream, std::function<void()> work);
 void run_one(Queue& queue);
 void drain(Queue& queue);
 void drain_all();
-/// Before memory or a stream goes away: all of its work, whose fault the next call will tell. If
-/// there is none, the program fails at its end.
+/// Called before memory or a stream is destroyed: finishes its work. A fault is thrown by the next
+/// call; if there is none, the program fails at its end.
 void finish_all() noexcept;
 /// What waits for the queue's work need not wait any more, and the work is never done.
 void forget(Queue& queue);

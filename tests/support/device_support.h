@@ -24,8 +24,8 @@ inline RunConfig small_run(const std::string& model, const std::string& precisio
     return config;
 }
 
-/// A language model on generated text, so small that a step takes no time: 4 streams, windows of 5
-/// characters.
+/// A language model on generated text, small enough that a step takes no time: 4 streams, windows
+/// of 5 characters.
 inline RunConfig small_text_run(const std::string& precision) {
     RunConfig config = small_run("rnn-lm", precision);
     config.dataset.kind = "text-generated";

@@ -5,13 +5,12 @@
 
 namespace engine {
 
-/// Writes the element `at` places behind the tensor's first, wherever the tensor lies; its version
-/// stays.
+/// Writes element `at` of the tensor's memory, on any device. Does not change the version.
 inline void set_element(const Tensor& t, std::int64_t at, double value) {
     const Tensor one = Tensor::of({value}, {1}, t.dtype(), Device{});
-    copy_from_host(static_cast<std::byte*>(t.data()) +
-                       static_cast<std::size_t>(at) * size_of(t.dtype()),
-                   one.data(), one.bytes(), t.device());
+    copy_from_host(
+        static_cast<std::byte*>(t.data()) + static_cast<std::size_t>(at) * size_of(t.dtype()),
+        one.data(), one.bytes(), t.device());
 }
 
 }  // namespace engine

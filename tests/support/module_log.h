@@ -10,12 +10,12 @@
 
 namespace engine {
 
-/// Modules in which ops run, each entry differing from the one before: of forward, recomputed and
-/// backward ops apart.
+/// Logs the modules in which ops run, without consecutive repetitions; forward, recomputed and
+/// backward ops separately.
 class ModuleLog final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {
-        // Stands for its whole block, whose own ops are told as they run.
+        // Stands for its whole block, whose ops are logged as they run.
         if (std::string_view(event.info->name) == "checkpoint") return;
         auto& list = recomputing() ? recomputed : event.in_backward ? backward : forward;
         if (list.empty() || list.back() != current_module()) list.push_back(current_module());

@@ -11,6 +11,7 @@
 #include "commands/run_history.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "models/benchmarks.h"
 #include "models/settings_model.h"
 #include "panels/verdict_line.h"
 #include "plots/paint_scheduler.h"
@@ -33,6 +34,7 @@ struct WindowFixture : testing::Test {
     }
     ~WindowFixture() override {
         window.reset();
+        benchmarks.stop();
         QThreadPool::globalInstance()->waitForDone();
     }
 
@@ -47,8 +49,9 @@ struct WindowFixture : testing::Test {
     View view{&feed, &link, &scheduler};
     QueueRunner queue{&feed, &commands};
     RunHistory history{&feed, &commands};
+    Benchmarks benchmarks{&feed, folder.filePath(QStringLiteral("benchmarks.json"))};
     Context context{&theme, &language,  &feed,  &settings, &commands,
-                    &link,  &scheduler, &queue, &history};
+                    &link,  &scheduler, &queue, &history,  &benchmarks};
     std::unique_ptr<MainWindow> window;
 };
 

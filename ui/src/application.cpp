@@ -14,6 +14,7 @@
 #include "engine/run_store.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "models/benchmarks.h"
 #include "models/settings_memory.h"
 #include "models/settings_model.h"
 #include "plots/paint_scheduler.h"
@@ -83,12 +84,14 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
     commands_ = std::make_unique<Commands>(feed_.get(), settings_.get());
     queue_ = std::make_unique<QueueRunner>(feed_.get(), commands_.get());
     history_ = std::make_unique<RunHistory>(feed_.get(), commands_.get());
+    benchmarks_ = std::make_unique<Benchmarks>(feed_.get(), Benchmarks::defaultFile());
     join();
 }
 
 Application::~Application() {
     window_.reset();
     view_.reset();
+    benchmarks_.reset();  // ends a measurement
     history_.reset();
     queue_.reset();
     feed_.reset();  // stops the sessions
@@ -97,7 +100,7 @@ Application::~Application() {
 
 void Application::join() {
     context_ = {theme_.get(), language_.get(),  feed_.get(),  settings_.get(), commands_.get(),
-                link_.get(),  scheduler_.get(), queue_.get(), history_.get()};
+                link_.get(),  scheduler_.get(), queue_.get(), history_.get(),  benchmarks_.get()};
     view_ = std::make_unique<View>(feed_.get(), link_.get(), scheduler_.get());
     connect(feed_.get(), &EventFeed::stateChanged, this, &Application::updateSaving);
     connect(feed_.get(), &EventFeed::eventArrived, commands_.get(),
@@ -158,7 +161,7 @@ void Application::openWindow() {
     }
     window_ = std::make_unique<MainWindow>(context_);
     connect(window_.get(), &MainWindow::runsFolderWanted, this, &Application::chooseRunsFolder);
-    // A first start on a small screen: nothing of the window lies beyond its edge.
+    // On a small screen at the first start, keeps the window within the screen.
     const QSize room = window_->screen()->availableSize();
     const bool fits =
         window_->width() <= room.width() && window_->height() + titleBar <= room.height();

@@ -9,11 +9,12 @@
 
 namespace ui {
 
+class Benchmarks;
 class MainWindow;
 class View;
 class SettingsMemory;
 
-/// Times the turns of the event loop: stretches of work without a pause. With
+/// Measures the turns of the event loop, that is stretches of work without a pause. With
 /// HALFTONE_TURN_LOG=FILE it writes their distribution there at the end.
 class TurnLog {
 public:
@@ -28,7 +29,8 @@ private:
     qint64 end_ = 0;
 };
 
-/// Owns what outlives the window and makes the window, anew when the language changes.
+/// Owns everything that outlives the window, and the window, which it recreates when the language
+/// changes.
 class Application final : public QApplication {
     Q_OBJECT
 public:
@@ -36,8 +38,8 @@ public:
     ~Application() override;
 
     void openWindow();
-    /// The run store and the files on the command line: after the first paint, for they read the
-    /// disk.
+    /// Opens the run store and the files on the command line. Called after the first paint, since
+    /// it reads the disk.
     void openFirst();
     bool notify(QObject* receiver, QEvent* event) override;
 
@@ -58,6 +60,7 @@ private:
     std::unique_ptr<PaintScheduler> scheduler_;
     std::unique_ptr<QueueRunner> queue_;
     std::unique_ptr<RunHistory> history_;
+    std::unique_ptr<Benchmarks> benchmarks_;
     std::unique_ptr<View> view_;
     std::unique_ptr<MainWindow> window_;
     TurnLog turns_;

@@ -22,6 +22,9 @@ struct BatchTrial {
 
 struct FindBatchOptions {
     std::int64_t memory = 0;  ///< bytes of device memory that the run may take; 0: all that is free
+    /// A batch may be larger than the training part: trials run on random data, and only the memory
+    /// is the limit.
+    bool beyond_data = false;
     /// Asked before each trial; false ends the search. May be null.
     std::function<bool(std::int64_t batch_size)> before;
     std::function<void(const BatchTrial&)> after;  ///< may be null
@@ -34,20 +37,20 @@ struct FoundBatch {
     std::int64_t predicted = 0;   ///< largest batch by the memory split of the first trial alone
     std::int64_t memory = 0;      ///< the limit, bytes
     std::int64_t samples = 0;     ///< in the training part, which no batch exceeds; 0: unknown
-    /// Of the memory at its peak, what does not grow with the batch: weights, masters, gradients,
-    /// optimizer state, 16-bit copies.
+    /// Part of the peak that does not grow with the batch: weights, masters, gradients, optimizer
+    /// state, 16-bit copies.
     std::int64_t fixed_bytes = 0;
     std::vector<BatchTrial> trials;
     std::vector<Message> warnings;
 };
 
-/// The largest batch size whose training steps stay within the limit. The memory split of a small
-/// batch predicts it (what belongs to weights stays, the rest grows with the batch); real steps of
-/// a fresh model verify it, one trial after another, until the next larger size tried is at most a
-/// 16th above. A trial ends as soon as it would exceed the limit, and nothing of it is kept: no run
-/// that trains meanwhile is changed. A micro-batch of `accumulate` counts as a batch.
+/// Finds the largest batch size whose training steps stay within the limit. The memory split of a
+/// small batch predicts it: what belongs to weights stays, the rest grows with the batch. Then real
+/// steps of a fresh model verify it, one trial after another, until the next larger size tried is
+/// at most a 16th above. A trial ends before it exceeds the limit and leaves nothing behind, and
+/// does not change a run that trains meanwhile. A micro-batch of `accumulate` counts as a batch.
 ///
-/// The settings must have passed validate(). Throws Error(settings) where an order file gives the
+/// The settings must have passed validate(). Throws Error(settings) if an order file gives the
 /// batches, Error(memory) if not even one sample fits, and what training steps throw.
 FoundBatch find_largest_batch(const RunConfig& config, const FindBatchOptions& options = {});
 

@@ -17,8 +17,8 @@ struct BenchOptions {
     std::int64_t steps = 50;  ///< a block
     std::int64_t blocks = 7;
     std::int64_t warm_up = 10;
-    /// Asked before each block, so that somebody else may measure in between: false ends the
-    /// bench. Null: always.
+    /// Called before each block, so that something else can be measured in between. Returning false
+    /// ends the bench. Null: never ends it.
     std::function<bool()> goes_on;
     std::function<void(double step_ms)> after_block;  ///< may be null
     /// Joins the ranks of a bench of data-parallel steps, all of which run it; null: one process.

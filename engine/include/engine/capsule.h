@@ -19,7 +19,7 @@ struct CapsuleMachine {
     bool operator==(const CapsuleMachine&) const = default;
 };
 
-/// A step computed again from a capsule file, beside what the file recorded of it.
+/// A step computed again from a capsule file, with the results that the file recorded.
 struct CapsuleReplay {
     std::string run;
     std::int64_t step = 0;
@@ -29,14 +29,14 @@ struct CapsuleReplay {
     bool same_gradients = false;  ///< the same bits
     bool same_machine = false;    ///< device, instruction set, oneDNN and number of threads
     /// Largest relative difference of a gradient's norm, over the parameters whose gradient is
-    /// finite in both; infinite where one alone is finite, unless `overflow_varies`.
+    /// finite in both; infinite if it is finite in one of them only, unless `overflow_varies`.
     double difference = 0;
-    /// What the difference may be on another machine: four times what it became when the weights
-    /// were changed in their last bit of the step's precision.
+    /// Allowed `difference` on another machine: four times the one that changing the weights in the
+    /// last bit of the step's precision caused.
     double bound = 0;
     double loss_bound = 0;  ///< the same of the loss; inf in a capsule that does not have it
-    /// Such a change made other gradients overflow: they lie at the edge of the range, and so may
-    /// another order of sums.
+    /// Changing the last bit made other gradients overflow: they are at the edge of the range, so
+    /// another order of sums may do the same.
     bool overflow_varies = false;
     SkipCause recorded_cause = SkipCause::unknown;
     SkipReport report;  ///< of the step as it was computed here

@@ -31,10 +31,10 @@ private:
 
 /// The first step of these settings, on a model as it is initialised or read. Throws Error.
 CapturedStep capture_first_step(const RunConfig& config);
-/// A step of a run, computed again from its newest checkpoint before it, or from the start. The
-/// run's folder is only read, so the run may still be training. Throws Error(value) for a step that
-/// the run has not reached, Error(state) where the run cannot be brought back to it, and whatever
-/// opening the data set throws.
+/// Computes a step of a run again, from its newest checkpoint before the step, or from the start.
+/// The run's folder is only read, so the run may still be training. Throws Error(value) if the run
+/// has not reached the step, Error(state) if the run cannot be restored to it, and what opening the
+/// data set throws.
 CapturedStep capture_step(const std::filesystem::path& run_folder, std::int64_t step);
 
 /// Answer to Session::capture_next_step().

@@ -33,8 +33,8 @@ struct DatasetInfo {
 std::span<const DatasetInfo> datasets();
 /// Null if there is no such kind.
 const DatasetInfo* find_dataset(std::string_view kind);
-/// What one sample of these settings is called, as DatasetInfo::unit; "samples" where no such data
-/// set is known.
+/// The name of one sample of these settings, as DatasetInfo::unit; "samples" if the data set is
+/// unknown.
 std::string sample_unit(const RunConfig& config);
 /// The unit of speed: "rows/s", "tokens/s", and "samples/s" for everything else.
 std::string speed_unit(const RunConfig& config);
@@ -49,11 +49,11 @@ struct ModelInfo {
     bool has_blocks;                  ///< that can be computed again (recompute)
 };
 std::span<const ModelInfo> models();
-/// Parameter count of the model for these settings, which must have passed validate(). Where the
-/// data set's files decide, that for a typical file.
+/// Parameter count of the model for these settings, which must have passed validate(). If it
+/// depends on the data set's files, the count for a typical file.
 std::int64_t parameter_count(const RunConfig& config);
-/// The same for the data that the preview was made of. Throws Error(settings) if the model or the
-/// task does not fit them.
+/// The parameter count for the data of the preview. Throws Error(settings) if they do not fit the
+/// model or the task.
 std::int64_t parameter_count(const RunConfig& config, const DatasetPreview& preview);
 
 struct TaskInfo {
@@ -63,10 +63,10 @@ struct TaskInfo {
     std::vector<Metric> metrics;
 };
 std::span<const TaskInfo> tasks();
-/// Metrics of the task that these settings stand for, as far as they tell without the data.
+/// Metrics of the task for these settings, as far as they are known without the data.
 std::vector<Metric> metrics_of(const RunConfig& config);
-/// The same for the data that the preview was made of: those of a table with words to predict are
-/// not those of one with numbers.
+/// The metrics for the data of the preview: a table with words to predict has other metrics than
+/// one with numbers.
 std::vector<Metric> metrics_of(const RunConfig& config, const DatasetPreview& preview);
 
 struct PrecisionInfo {
@@ -90,7 +90,7 @@ struct OptimizerInfo {
     std::string title;
     std::string summary;
     std::vector<OptionSpec> options;  ///< "optimizer.NAME"
-    /// What is wrong with options that are valid one by one; null: nothing can be.
+    /// Finds conflicts between options that are valid one by one; null: there can be none.
     std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
 };
 std::span<const OptimizerInfo> optimizers();
@@ -103,14 +103,14 @@ struct ScheduleInfo {
 };
 std::span<const ScheduleInfo> schedules();
 
-/// One field of RunConfig: how to show and explain it. An option that several kinds of its section
-/// have is one field, described as the first of them does.
+/// One field of RunConfig: how to show and explain it. An option shared by several kinds of its
+/// section is one field, with the description of the first kind.
 struct FieldInfo {
     std::string path;   ///< "scaler.growth_interval"
     std::string label;  ///< "Growth interval"
     std::string help;   ///< one or two sentences
     std::string unit;   ///< "steps", or empty
-    /// The values it takes; empty: any text or number. Validation refuses all others (but for
+    /// The allowed values; empty: any text or number. Validation rejects all others (except for
     /// `device`, which also takes cuda:N).
     std::vector<FieldChoice> choices = {};
     bool optional = false;                ///< may be left out and then follows precision.preset
@@ -122,7 +122,7 @@ std::span<const FieldInfo> fields();
 /// Null if there is no such field.
 const FieldInfo* find_field(std::string_view path);
 /// The field as this kind of its section describes it: "model.options.hidden" is a list of layers
-/// in an MLP and a size in an RNN. As find_field(path) where it is no option of the kind.
+/// in an MLP and a size in an RNN. The same as find_field(path) if the kind has no such option.
 const FieldInfo* find_field(std::string_view path, std::string_view kind);
 
 /// One op of the catalog.
@@ -133,7 +133,7 @@ struct OpSummary {
     int derivatives;     ///< orders available: 0, 1 or 2
     std::string why;     ///< the policy explained to a learner
     bool flushes_subnormals;
-    /// Its type can be set by precision.force: it computes, and does not only move or choose
+    /// Its type can be set by precision.force: it computes, rather than only moves or chooses
     /// values.
     bool forceable;
 };

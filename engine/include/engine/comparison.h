@@ -35,8 +35,8 @@ struct MeanSpread {
 };
 MeanSpread mean_and_spread(const std::vector<double>& values);
 
-/// The figures of one precision. Time is the runs' own, in training, without their neighbours'
-/// turns.
+/// The figures of one precision. Times are the run's own training time, without the turns of the
+/// other runs.
 struct ComparisonRow {
     std::string precision;
     std::size_t seeds = 0;

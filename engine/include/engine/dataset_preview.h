@@ -65,7 +65,7 @@ struct DatasetPreview {
     std::shared_ptr<const Schema> schema;  ///< of its samples, for parameter_count()
 };
 
-/// What a preview is told while it is made. Both may be empty.
+/// Progress callback and stop token of a preview. Both may be empty.
 struct PreviewProgress {
     std::function<void(std::int64_t done, std::int64_t total)> read{};  ///< files, on its thread
     std::stop_token stop{};
@@ -77,7 +77,7 @@ DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, 
                                const PreviewProgress& progress = {});
 
 /// What a dropped file or folder is: the dataset.kind it holds, "settings" for a settings file,
-/// "run" for a run's folder, or "" if it is none of them. Looks at content, not only at names.
+/// "run" for a run's folder, or "" for anything else. Looks at content, not only at names.
 std::string recognise_path(const std::string& path);
 
 }  // namespace engine

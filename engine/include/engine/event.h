@@ -35,7 +35,7 @@ struct RunStarted {
     RunConfig config;
     std::string device;       ///< "cpu", "cuda:0"
     std::int64_t threads;     ///< resolved
-    std::int64_t parameters;  ///< numbers in the model
+    std::int64_t parameters;  ///< parameter count
     std::int64_t train_samples;
     std::int64_t test_samples;
     std::int64_t steps_planned;  ///< 0: unknown
@@ -43,17 +43,17 @@ struct RunStarted {
     std::int64_t validation_samples = 0;
     std::string task = "classification";  ///< kind
     std::string unit = "images";          ///< what one sample is called
-    /// Of the task; the first is the primary one. None: the loss takes its place.
+    /// Metrics of the task; the first is the primary one. Empty: the loss is used instead.
     std::vector<Metric> metrics = classification_metrics();
-    /// Of a training step, in the order of metric_column(): those, and counts of the task's further
-    /// optimizers.
+    /// Metrics of a training step, in the order of metric_column(): the task's, and counts of its
+    /// further optimizers.
     std::vector<Metric> step_metrics = classification_metrics();
-    /// Of a run that another program trains. Of `config` then only precision and scaler mean
-    /// anything; the rest are defaults.
+    /// For a run that another program trains. Then only precision and scaler of `config` are
+    /// meaningful; the rest are defaults.
     std::optional<RunOrigin> origin = {};
 };
 
-/// A run goes on from a checkpoint, or from its start where it has none. Follows RunStarted.
+/// A run continues from a checkpoint, or from its start if it has none. Follows RunStarted.
 struct RunResumed {
     std::string run;
     std::int64_t step = 0;  ///< steps made before; events and rows after it do not count any more
@@ -102,7 +102,7 @@ struct EpochDone {
 
 /// The loss scale moved, or a step was skipped (then to <= from).
 struct ScaleChanged {
-    /// How healthy it is: early skips calibrate; several in a row that no lower scale mends
+    /// How healthy it is: early skips calibrate; several in a row that no lower scale resolves
     /// persist.
     enum class Kind { grown, skipped_calibrating, skipped_normal, skipped_persistent };
     std::string run;
@@ -156,9 +156,8 @@ struct RunDone {
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,
                            CheckpointSaved, StepExamined, RunWarning, RunFailed, RunDone>;
 
-/// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite
-/// numbers as "nan", "inf", "-inf". RunResumed, CheckpointSaved, StepExamined, StateChanged and ScaleChanged are
-/// additions to that page.
+/// The object of `--json` (interfaces.md, section 3; its fields: events.md), one line without a
+/// newline; non-finite numbers as "nan", "inf", "-inf".
 std::string to_json_line(const Event& event);
 /// `metrics`: RunStarted::step_metrics, whose keys name the columns.
 std::string to_json_line(const std::string& run, const StepRecord& step,

@@ -37,19 +37,19 @@ struct ExponentHistogram {
     bool operator==(const ExponentHistogram&) const = default;
 };
 
-/// floor(log2) of the largest and of the smallest finite value that is not zero; nothing if there
-/// is none, or if it lies in an open bin and its magnitude is not known.
+/// floor(log2) of the largest and of the smallest finite non-zero value. Nothing if there is none,
+/// or if it is in an open bin and its magnitude is unknown.
 std::optional<int> largest_exponent(const ExponentHistogram& histogram);
 std::optional<int> smallest_exponent(const ExponentHistogram& histogram);
 
-/// What becomes of the values once they are multiplied by a scale and rounded to a format.
+/// How values are represented after multiplication by a scale and rounding to a format.
 ///
-/// A limit that falls within a bin splits it: the bin's values are taken as spread evenly over its
-/// logarithm, between the smallest and the largest magnitude where these are known. So `zero` and
-/// `subnormal` are exact for a scale that is a power of two, up to values that are exactly
-/// 2^last_flushed_exponent, which count as kept though they round to 0. FP16's overflow begins
-/// within a bin (at 65,520) and `overflow` is an estimate there, a rough one within the open bin;
-/// whether anything overflows is exact where the largest magnitude is known.
+/// A limit within a bin splits it: the bin's values are assumed to be spread evenly over its
+/// logarithm, between the smallest and the largest magnitude if these are known. So `zero` and
+/// `subnormal` are exact for a scale that is a power of two, except for values of exactly
+/// 2^last_flushed_exponent, which count as kept although they round to 0. FP16's overflow begins
+/// within a bin (at 65,520): there `overflow` is an estimate, and a rough one within the open bin.
+/// Whether anything overflows is exact if the largest magnitude is known.
 struct FormatOutcome {
     double zero = 0;       ///< non-zero values that become 0
     double subnormal = 0;  ///< that keep fewer digits
@@ -57,23 +57,23 @@ struct FormatOutcome {
     bool overflows = false;
     std::int64_t nonzero = 0;  ///< all of them, infinities and NaN included
 
-    /// Of the non-zero values; 0 where there are none.
+    /// `count` as a share of the non-zero values; 0 if there are none.
     double share(double count) const;
 };
 /// `scale` positive and finite: throws Error(value) otherwise.
 FormatOutcome outcome(const ExponentHistogram& histogram, const NumberFormat& format, double scale);
 
-/// The smallest power of two s that keeps 99.9 % of the finite non-zero values from rounding to 0
-/// when they are multiplied by it: their bins reach above 2^last_flushed_exponent / s. NaN without
-/// values, where a value was not finite, or where more than 0.1 % lie below the bins.
+/// The smallest power of two s such that multiplying by it keeps 99.9 % of the finite non-zero
+/// values from rounding to 0: their bins reach above 2^last_flushed_exponent / s. NaN without
+/// values, if a value was not finite, or if more than 0.1 % lie below the bins.
 double smallest_scale(const ExponentHistogram& histogram, const NumberFormat& format);
 /// The largest scale at which no value overflows: format.largest / largest. NaN if the largest
 /// magnitude is not known: without values, or where one was not finite.
 double largest_scale(const ExponentHistogram& histogram, const NumberFormat& format);
 
-/// Powers of two between a scale and the two limits above, NaN where they are: how often the scale
-/// may double before a value overflows, or halve before more than 0.1 % are lost. Negative: it is
-/// beyond the limit.
+/// Headroom in powers of two: how often the scale may double before a value overflows, or halve
+/// before more than 0.1 % of the values are lost. Negative: it is beyond the limit. NaN if the
+/// limit above is NaN.
 double headroom_up(const ExponentHistogram& histogram, const NumberFormat& format, double scale);
 double headroom_down(const ExponentHistogram& histogram, const NumberFormat& format, double scale);
 

@@ -29,7 +29,7 @@ struct ExportInfo {
     bool makes_folder;
 };
 std::span<const ExportInfo> export_formats();
-/// Null if there is none of that name.
+/// Null if there is no such export format.
 const ExportInfo* find_export(std::string_view name);
 
 struct ExportOptions {
@@ -37,12 +37,12 @@ struct ExportOptions {
     bool half = false;                ///< ONNX: weights, inputs and outputs in fp16
 };
 
-/// "run-12.onnx", or the run's title in place of its number where that makes a file's name.
+/// "run-12.onnx", or the run's title instead of its number if it is a valid file name.
 std::string export_file_name(const RunSummary& run, const ExportInfo& format);
 
-/// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is made).
-/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model without
-/// that form, Error(io).
+/// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is created).
+/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model that
+/// cannot be exported to that format, Error(io).
 void export_run(const std::filesystem::path& folder, ExportFormat format,
                 const std::filesystem::path& file, const ExportOptions& options = {});
 

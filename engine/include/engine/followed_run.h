@@ -21,8 +21,9 @@ public:
     FollowedRun& operator=(const FollowedRun&) = delete;
 
     /// Looks at the folder if that is due, and returns the run's events since the last call, oldest
-    /// first, with a StateChanged for each change of state(). What is wrong with the folder comes
-    /// as a RunFailed. A process that died comes as a RunWarning, and the state is then `failed`.
+    /// first, with a StateChanged for each change of state(). Problems with the folder are reported
+    /// as a RunFailed. If the process died, the last event is a RunWarning, and the state becomes
+    /// `failed`.
     std::vector<Event> drain();
     /// `idle`: no run is there yet; `preparing`: it has not begun; then `training`, until it is
     /// `done` or `failed`.

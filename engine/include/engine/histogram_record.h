@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// What the values of a histogram are of. The numbers stand in files.
+/// The kind of values in a histogram. The numbers are stored in files.
 enum class HistogramKind : std::uint8_t {
     gradients,  ///< of the parameters, as the backward pass left them: multiplied by the loss scale
     activations,  ///< outputs of the forward pass
@@ -36,7 +36,7 @@ struct LayerHistogram {
     ExponentHistogram values;
     ValueType type = ValueType::f32;
     /// Of gradients: f16 held more than 0.1 % of the layer's non-zero gradients in the last binade
-    /// above 0, so others became 0 before they could be counted.
+    /// above 0, so others became 0 before they were counted.
     bool flushed = false;
 
     bool operator==(const LayerHistogram&) const = default;
@@ -49,7 +49,7 @@ struct HistogramSample {
     double loss_scale = 1;  ///< what the gradients are multiplied by
     std::vector<LayerHistogram> layers;
 
-    /// Of all layers; empty if the kind was not counted.
+    /// The sum over all layers; empty if the kind was not counted.
     ExponentHistogram total(HistogramKind kind) const;
     /// Null if it was not counted.
     const LayerHistogram* find(std::string_view layer, HistogramKind kind) const;
@@ -79,19 +79,19 @@ public:
     };
     /// Takes in what was published since; whether there was something. Throws Error(data).
     bool refresh();
-    /// What was there at the last refresh, by step; a shadow comes after its step's own sample.
-    /// Where a run computed a step again, the later sample stands.
+    /// The samples at the last refresh, by step; a shadow comes after its step's own sample. If a
+    /// run computed a step again, the later sample counts.
     std::span<const Sample> samples() const&;
     std::span<const Sample> samples() const&& = delete;  // of a reader that goes
     /// The sample whose step is nearest to this one, the earlier of two; nothing without samples.
     std::optional<std::size_t> nearest(std::int64_t step, bool shadow = false) const;
-    /// In the order in which layers were first counted.
+    /// The layers, in the order in which they were first counted.
     const std::vector<std::string>& layers() const;
 
     /// Throws Error(value) for an index beyond the samples, and Error(data).
     HistogramSample read(std::size_t sample) const;
-    /// One layer and kind over samples [first, first + count): for drift. Samples that lack it are
-    /// empty histograms.
+    /// One layer and kind over samples [first, first + count), for drift. A sample without it gives
+    /// an empty histogram.
     std::vector<ExponentHistogram> read(std::string_view layer, HistogramKind kind,
                                         std::size_t first, std::size_t count) const;
 

@@ -26,8 +26,8 @@ struct RatePoint {
 
 struct FoundRate {
     std::vector<RatePoint> points;
-    /// Where the smoothed loss falls fastest by the logarithm of the rate, over a tenth of the
-    /// curve.
+    /// Rate at which the smoothed loss falls fastest over the logarithm of the rate, taken over a
+    /// tenth of the curve.
     std::optional<double> steepest;
     /// Halfway down its longest descent: usually the rate to train with.
     std::optional<double> valley;
@@ -37,10 +37,10 @@ struct FoundRate {
 /// Asked after each update; false ends the test.
 using FindRateProgress = std::function<bool(const RatePoint&)>;
 
-/// Learning-rate range test (Smith 2017; smoothing and suggestions follow fastai's finder): trains
-/// a fresh model of these settings for `steps` updates while the rate rises exponentially, whatever
-/// optimizer.lr and the schedule are. Keeps nothing: no run, no weights. The settings must have
-/// passed validate(). Throws Error.
+/// Learning-rate range test (Smith 2017; smoothing and suggestions follow fastai's finder). Trains
+/// a fresh model of these settings for `steps` updates while the rate rises exponentially;
+/// optimizer.lr and the schedule are ignored. Keeps nothing: no run, no weights. The settings must
+/// have passed validate(). Throws Error.
 FoundRate find_learning_rate(const RunConfig& config, const FindRateOptions& options = {},
                              const FindRateProgress& progress = {});
 

@@ -18,8 +18,8 @@ namespace engine {
 /// A lesson of the Lab: a text file (Markdown with fenced blocks) as `resources/lessons/README.md`
 /// describes it. Nothing in it can run code, and every path in it stays within its folder.
 
-/// What is wrong with a lesson, one sentence. A block with a problem is left out of the lesson; the
-/// rest can be read on.
+/// A problem of a lesson, one sentence. A block with a problem is left out; the rest of the lesson
+/// is read.
 struct LessonProblem {
     int line = 1;  ///< from 1
     Message text;
@@ -50,9 +50,9 @@ struct Prediction {
     std::string column{};
     double low = 0, high = 0;
     double bottom = 0, top = 0;  ///< heights to draw a curve between; both 0: not given
-    /// A number or range within this distance of the measured value is right, a curve whose mean
-    /// distance is. Given by `within:`; else a tenth of the measured value (number) or of the range
-    /// (range), and of the measured curve's height.
+    /// Largest distance of a right answer from the measured value; for a curve the mean distance.
+    /// Given by `within:`; else a tenth of the measured value (number), of the range (range), or of
+    /// the measured curve's height.
     std::optional<double> within{};
     std::string note{};  ///< shown beneath the question; may be empty
     std::string hint{};  ///< shown after a wrong answer; may be empty
@@ -61,7 +61,7 @@ struct Prediction {
 
 /// One of the runs, with the settings that are its own.
 struct LessonRun {
-    /// The run goes on from a checkpoint of another one.
+    /// The run continues from a checkpoint of another one.
     struct Resume {
         std::string run;
         std::int64_t step = 0;
@@ -135,8 +135,7 @@ struct LessonMarkdown {
     int line = 0;
 };
 
-/// What a lesson's step consists of, in order. A block whose problem keeps it from being used
-/// stands there as its LessonProblem.
+/// The parts of a lesson's step, in order. An unusable block is replaced by its LessonProblem.
 using LessonPart = std::variant<LessonMarkdown, Prediction, LessonRuns, std::vector<LessonPlot>,
                                 std::vector<LessonInstrument>, std::vector<LessonCheck>,
                                 std::vector<LessonKnob>, LessonProblem>;
@@ -158,7 +157,7 @@ struct Lesson {
     std::filesystem::path folder{};  ///< that its paths are relative to; empty: it has no files
     std::string source{};            ///< the text itself
 
-    // What the blocks hold, gathered from the steps.
+    // The contents of the blocks of all steps.
     std::vector<Prediction> predictions{};
     std::vector<LessonRun> runs{};
     double pace = 0;
@@ -173,13 +172,13 @@ struct Lesson {
 /// Largest file that is read as a lesson.
 inline constexpr std::int64_t largest_lesson = 1 << 20;
 
-/// Reads a lesson. Never throws for what it holds: whatever is wrong is in `problems`. `name` is
+/// Reads a lesson. Never throws for the content: all problems are in `problems`. `name` is
 /// Lesson::name, `folder` Lesson::folder.
 Lesson parse_lesson(std::string_view text, const std::string& name = {},
                     const std::filesystem::path& folder = {});
 
-/// A knob changes the runs that set its path, and all of them where none does: the intact run stays
-/// intact when the fault of the others is changed.
+/// Whether a knob changes a run: it changes the runs that set its path, and if none does, all of
+/// them. So an intact run stays intact when the fault of the others is changed.
 bool knob_applies(const Lesson& lesson, const LessonRun& run, const std::string& path);
 
 /// Settings of a run of the lesson with a seed and with the values of knobs ("path=value") on top.
@@ -192,8 +191,8 @@ const LessonRun* find_run(const Lesson& lesson, std::string_view name);
 const LessonCheck* find_check(const Lesson& lesson, std::string_view id);
 const Prediction* find_prediction(const Lesson& lesson, std::string_view id);
 
-/// What two files of one lesson, in two languages, do not have in common though they must: runs,
-/// checks, knobs. Lines are those of `translation`.
+/// Differences between a lesson and its translation in parts that must be equal: runs, checks,
+/// knobs. Lines are those of `translation`.
 std::vector<LessonProblem> differences(const Lesson& lesson, const Lesson& translation);
 
 }  // namespace engine

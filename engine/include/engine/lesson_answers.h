@@ -59,8 +59,8 @@ struct ClassAnswers {
 };
 /// Reads all *.json of a folder. Throws Error(data) if there is no such folder.
 ClassAnswers collect_answers(const std::filesystem::path& folder);
-/// For a terminal: per lesson and prediction how many chose what, or the least, median and most
-/// number, beside what was measured.
+/// A table for a terminal: for each lesson and prediction how many made each choice, or the least,
+/// median and largest number, beside the measured result.
 std::string answers_table(const ClassAnswers& answers);
 std::string answers_csv(const ClassAnswers& answers);
 std::string answers_json(const ClassAnswers& answers);

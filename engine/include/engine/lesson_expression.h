@@ -47,8 +47,8 @@ public:
     /// A word ("fp16"), of the first step; nothing until it is known.
     virtual std::optional<std::string> xray(const std::string& run, const std::string& op,
                                             const std::string& field) const = 0;
-    /// Of the first step that was skipped or not finite: a word, or `step` as a number. Nothing
-    /// until the run has ended; "none" and 0 where there is no such step.
+    /// The first step that was skipped or not finite: a word, or `step` as a number. Nothing until
+    /// the run has ended; "none" and 0 if there is no such step.
     virtual std::optional<LessonValue> skip(const std::string& run,
                                             const std::string& field) const = 0;
     virtual bool ended(const std::string& run) const = 0;
@@ -56,7 +56,7 @@ public:
 
 enum class LessonType { number, series, word };
 
-/// What a name may mean where an expression stands.
+/// The names that an expression may use.
 struct LessonNames {
     std::vector<std::string> runs{};
     std::vector<std::string> columns{};  ///< of the step record, metrics included
@@ -89,8 +89,8 @@ public:
     /// Nothing where something that it needs is not there yet.
     std::optional<LessonValue> value(const LessonMeasurements& measured,
                                      const EarlierChecks& checks = {}) const;
-    /// Whether more steps cannot change it: the runs that it reads have ended, or it is a `first`
-    /// whose condition was met.
+    /// Whether further steps cannot change it: the runs that it reads have ended, or it is a
+    /// `first` whose condition was met.
     bool is_final(const LessonMeasurements& measured, const EarlierChecks& checks = {}) const;
 
 private:

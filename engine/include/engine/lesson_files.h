@@ -31,10 +31,10 @@ struct LessonLibrary {
 
 /// The lessons of the program, in the order of the course.
 const LessonLibrary& builtin_lessons();
-/// Reads NAME.lesson.md with its NAME.zh.lesson.md beside it, a folder of such files, or a zip
-/// archive of them. Throws Error(data) where there is no lesson. Of a translation that does not
-/// have the lesson's runs, checks and knobs the problems say so. An archive is unpacked in memory,
-/// so its lessons have no folder and name no files.
+/// Reads NAME.lesson.md together with NAME.zh.lesson.md, a folder of such files, or a zip archive
+/// of them. Throws Error(data) if there is no lesson. A translation that lacks the lesson's runs,
+/// checks or knobs is reported as a problem. An archive is unpacked in memory, so its lessons have
+/// no folder and name no files.
 LessonLibrary read_lessons(const std::filesystem::path& path);
 /// Whether the path looks like something read_lessons() reads: *.lesson.md, or a folder or zip
 /// archive that holds one.

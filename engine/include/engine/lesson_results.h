@@ -12,8 +12,8 @@
 
 namespace engine {
 
-/// What the runs of a lesson show to its expressions. X-rays and examinations of skips are computed
-/// when they are first asked for, on the calling thread, and kept.
+/// The runs of a lesson as seen by its expressions. X-rays and examinations of skips are computed
+/// on first use, on the calling thread, and kept.
 class MeasuredRuns final : public LessonMeasurements {
 public:
     /// The runner must outlive it.
@@ -38,7 +38,7 @@ private:
 /// peak_bytes, step_ms (median), test_loss, and test_METRIC.
 std::vector<std::string> lesson_result_keys();
 
-/// What was measured for one check.
+/// The measured result of one check.
 struct CheckResult {
     std::string id{};
     std::optional<LessonValue> value{};  ///< a word for a check of cases

@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// What the runs of a lesson are started with.
+/// Options for starting the runs of a lesson.
 struct LessonStart {
     std::int64_t seed = 1;
     std::vector<std::string> knobs{};  ///< "path=value" over the settings of all runs
@@ -23,7 +23,7 @@ struct LessonStart {
     std::filesystem::path folder{};
 };
 
-/// One run of a lesson. `session` is null until it has begun: a run that goes on from another one
+/// One run of a lesson. `session` is null until it has begun: a run that continues another one
 /// begins when that one has reached the step.
 struct LessonRunView {
     std::string name{}, label{};
@@ -35,7 +35,7 @@ struct LessonRunView {
     std::optional<RunStarted> started{};
     std::optional<RunDone> done{};
     std::filesystem::path folder{};  ///< empty until it has begun
-    /// Of the lesson's `weight` instruments that show this run, in their order.
+    /// The lesson's `weight` instruments for this run, in order.
     std::vector<std::shared_ptr<WeightWatch>> weights{};
     bool over = false;  ///< no step will follow; without `done` it failed before its first one
 
@@ -43,14 +43,13 @@ struct LessonRunView {
 };
 
 /// Trains the runs of a lesson in lockstep on a thread of its own, no faster than the lesson's
-/// pace. All calls from one thread, which calls update() now and then; the destructor stops the
-/// runs after the step in flight.
+/// pace. All calls must come from one thread, which calls update() now and then. The destructor
+/// stops the runs after the step in flight.
 class LessonRunner {
 public:
     enum class State { ready, running, paused, ended };
 
-    /// Throws Error(settings) for a lesson without runs or with settings that are refused, and
-    /// Error(io).
+    /// Throws Error(settings) for a lesson without runs or with invalid settings, and Error(io).
     LessonRunner(const Lesson& lesson, LessonStart start);
     ~LessonRunner();
     LessonRunner(const LessonRunner&) = delete;
@@ -60,7 +59,7 @@ public:
     void pause();  ///< after the step in flight
     void step();   ///< one step of each run, then paused
     void stop();   ///< for good; the runs end as stopped
-    /// Takes in what the runs have done: events, records, runs that can begin now. True if
+    /// Processes what the runs have done: events, records, runs that can begin now. True if
     /// anything changed.
     bool update();
     /// update() until all runs have ended or the time is up; true if they have.

@@ -30,24 +30,24 @@ struct LintFinding {
     std::vector<std::string> fix;
 };
 
-/// What is known beside the settings.
+/// What is known besides the settings.
 struct LintContext {
     const DatasetPreview* data = nullptr;  ///< sizes and shapes; null: those of typical files
     bool gpu = false;                      ///< the settings run on a GPU
 };
 
-/// Whether these settings run on a GPU: they name one, or leave the choice to a machine that has
-/// `cards`.
+/// Whether these settings run on a GPU: they name one, or leave the choice open on a machine that
+/// has `cards`.
 bool runs_on_gpu(const RunConfig& config, std::size_t cards);
 
-/// The findings, errors first, then warnings, then notes. Settings that the validator refuses have
-/// none. Builds the model without drawing weights, which takes milliseconds for the largest: call
-/// it off the GUI thread. Never throws for what the settings hold.
+/// The findings: errors, then warnings, then notes. None for settings that do not validate. Builds
+/// the model without drawing weights, which takes milliseconds for the largest: call it off the GUI
+/// thread. Never throws for the content of the settings.
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context = {});
 
-/// Findings that take a training step, made on a fresh model of these settings and their data, on
-/// the device that they name: a static scale that is too large for the first gradients, and updates
-/// that 16-bit weights lose. Leaves no run behind. Throws Error as training would.
+/// Findings that require a training step. Makes one on a fresh model of these settings and their
+/// data, on their device. Finds a static scale that is too large for the first gradients, and
+/// updates that 16-bit weights lose. Leaves no run behind. Throws Error as training would.
 std::vector<LintFinding> lint_measured(const RunConfig& config);
 
 /// The settings with the changes of a finding, judged as those of a file.

@@ -26,7 +26,7 @@ struct SumSettings {
     const NumberFormat* format = &fp32_format;
     /// Null: the format itself, or its fixed_accumulator().
     const NumberFormat* accumulator = nullptr;
-    /// At most so many points of `curve`, beside the first and the last; 0: no curve.
+    /// Largest number of points of `curve`, not counting the first and the last; 0: no curve.
     int points = 0;
 };
 

@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/message.h"
@@ -14,7 +16,7 @@ namespace engine {
 
 /// Whether mixed precision makes training faster on this machine, and why or why not.
 
-/// What the time of a step goes to, in milliseconds. They add up to the step.
+/// The parts of a step's time, in milliseconds. They add up to the step.
 struct StepParts {
     double products = 0;  ///< matrix products and convolutions, but for the short ones
     double memory = 0;    ///< operations that mostly read and write
@@ -55,8 +57,11 @@ struct PayOff {
     double speed_up = 0;             ///< median over pairs of blocks, FP32's time by AMP's
     double least = 0, most = 0;      ///< of the pairs
     std::int64_t fp32_bytes = 0, amp_bytes = 0;  ///< peaks of the memory accounting
-    StepParts fp32, amp;                         ///< scaled to the medians
-    std::map<std::string, double> peaks;         ///< FLOP/s of a large product, by type
+    std::int64_t batch_memory = 0;  ///< limit in bytes of the next two; 0: they were not searched
+    /// Largest batches within that limit; 0: not even one sample fits. Sizes end at 2^20.
+    std::int64_t fp32_largest_batch = 0, largest_batch = 0;
+    StepParts fp32, amp;                  ///< scaled to the medians
+    std::map<std::string, double> peaks;  ///< FLOP/s of a large product, by type
     PayReason reason = PayReason::products;
     Message sentence;  ///< the verdict and its reason, with the numbers
 
@@ -66,17 +71,32 @@ struct PayOff {
 /// The reason and the sentence of measured figures: fills in `reason` and `sentence`.
 void explain(PayOff& pay_off);
 
+/// Where a measurement stands.
+struct PayOffProgress {
+    std::string precision;   ///< measured beside FP32; "fp32": FP32's largest batch is searched
+    std::int64_t pairs = 0;  ///< of blocks measured so far
+    std::int64_t batch_size = 0;  ///< tried for the largest batch; 0: the speed is measured
+};
+
 struct PayOffOptions {
     std::vector<std::string> precisions = {"amp-bf16", "amp-fp16"};
-    std::int64_t pairs = 5;         ///< of blocks
-    double block_ms = 400;          ///< a block has as many steps as take about this long
-    std::function<bool()> goes_on;  ///< asked between blocks; false ends the measurement. Or null
+    std::int64_t pairs = 5;  ///< of blocks
+    double block_ms = 400;   ///< a block has as many steps as take about this long
+    /// Searches the largest batch of each precision within so many bytes, 0: within what the device
+    /// has free. Empty: does not search.
+    std::optional<std::int64_t> batch_memory;
+    /// Asked between blocks and before each batch tried; false ends the measurement. May be null.
+    std::function<bool(const PayOffProgress&)> goes_on;
 };
 
 /// Measures these settings in FP32 and in each of the precisions, each as its preset has it: forced
 /// types and overrides of a preset are left out. If it is ended early, the rows that are complete.
 /// The settings must have passed validate(). Throws Error.
 std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options);
+
+/// These settings without what does not change the speed of a step: precision, seed, learning rate,
+/// length of the run. Runs for which they are equal share a measurement.
+RunConfig speed_settings(RunConfig config);
 
 /// Settings of the models that `bench --all` measures, one of each family of the catalog, on
 /// generated data and at sizes that a laptop trains.
@@ -87,5 +107,7 @@ std::string text_of(const std::vector<PayOff>& rows);
 std::string markdown_of(const std::vector<PayOff>& rows);
 /// One JSON object.
 std::string to_json(const PayOff& pay_off);
+/// What to_json() wrote, with the sentence made anew; nothing for any other text.
+std::optional<PayOff> parse_pay_off(std::string_view json);
 
 }  // namespace engine

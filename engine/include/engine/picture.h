@@ -33,8 +33,8 @@ struct PictureBox {
 /// Writes a PNG file. Throws Error(io).
 void save_picture(const std::filesystem::path& file, const Picture& picture);
 
-/// The picture at another size. Each pixel is a mean of those that it covers, weighted as a
-/// bilinear filter as wide as the step between pixels does: PIL's resize with BILINEAR, with its
+/// The picture at another size. Each pixel is a weighted mean of the pixels it covers, by a
+/// bilinear filter as wide as the step between pixels: PIL's resize with BILINEAR, with its
 /// fixed-point weights. Rounded to 8 bits after the rows and again after the columns.
 Picture resized(const Picture& picture, int width, int height);
 
@@ -47,8 +47,8 @@ Picture resized(const Picture& picture, const PictureBox& box, int width, int he
 /// The picture's middle at this size: scaled until it covers the whole of it, then cropped.
 Picture fitted(const Picture& picture, int width, int height);
 
-/// Scaled until its shorter side is `short_side`, then the square of `size` in its middle:
-/// torchvision's Resize(short_side) and CenterCrop(size). size <= short_side.
+/// Scales the picture until its shorter side is `short_side`, then takes the centre square of
+/// `size`: torchvision's Resize(short_side) and CenterCrop(size). size <= short_side.
 Picture centre_square(const Picture& picture, int short_side, int size);
 
 }  // namespace engine

@@ -45,31 +45,31 @@ struct PrecisionSearchOptions {
     /// The least that is allowed where no tolerance is given.
     static constexpr double usual_tolerance = 0.05;
 
-    /// Of the error of gradients. None: usual_tolerance, or a quarter more than amp-fp16 has by
-    /// itself if that is larger. Gradients through batch norms of a small batch are moved by a few
-    /// per cent by any rounding, so a fixed tolerance could ask for most of such a network in FP32.
+    /// Tolerance for the error of gradients. None: the larger of usual_tolerance and 1.25 times the
+    /// error of amp-fp16. Any rounding moves gradients through batch norms of a small batch by a
+    /// few per cent, so a fixed tolerance could keep most of such a network in FP32.
     std::optional<double> tolerance = {};
     std::int64_t confirm_steps = 20;  ///< 0: no training
     /// Called after each trial; false ends the search with Error(state).
     std::function<bool(const PrecisionTrial&)> on_trial = {};
-    /// Called after each step of the short trainings, with their number so far and in all; false
-    /// ends the search with Error(state).
+    /// Called after each step of the short trainings, with the steps so far and in all. Returning
+    /// false ends the search with Error(state).
     std::function<bool(std::int64_t done, std::int64_t all)> on_confirm = {};
 };
 
-/// By the first step of these settings. Throws Error; Error(value) where even FP32 alone does not
-/// stay within the tolerance.
+/// Searches on the first step of these settings. Throws Error; Error(value) if even FP32 alone does
+/// not stay within the tolerance.
 FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOptions& options);
-/// By a step of a run. Throws Error.
+/// Searches on a step of a run. Throws Error.
 FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
                                 const PrecisionSearchOptions& options);
 
-/// By a step that was captured. Throws Error.
+/// Searches on a captured step. Throws Error.
 FoundPrecision search_precision(const CapturedStep& step, const PrecisionSearchOptions& options);
 
 /// One JSON object.
 std::string to_json(const FoundPrecision& found);
-/// What was found, for a terminal.
+/// The result as text for a terminal.
 std::string text_of(const FoundPrecision& found);
 
 }  // namespace engine

@@ -53,7 +53,7 @@ struct ReportHtmlOptions {
     Translate translate = [](const Message& message) { return message.str(); };
     std::string language = "en";
     std::string style = {};  ///< CSS in place of the page's own
-    /// What stands for plot i; none: its SVG itself, so that the page is one file.
+    /// The markup for plot i. Empty: its SVG itself, so that the page is one file.
     std::function<std::string(std::size_t)> plot = {};
 };
 

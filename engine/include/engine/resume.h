@@ -18,17 +18,17 @@ struct ResumePlan {
     std::vector<Message> notes;        ///< damaged checkpoints that were passed over
 };
 
-/// Plans to go on with a run from a checkpoint: "last" (the newest whole one; from the start where
-/// there is none), "best" or a number of steps. Without changes the run itself goes on, unless
-/// later checkpoints exist. With changed settings ("path=value") or from an earlier checkpoint it
-/// is a new run that names this one as its parent. Throws Error(data) if there is no such
-/// checkpoint or it is damaged, and Error(state) if the run has made all of its steps or was
-/// trained by another program.
+/// Plans to continue a run from a checkpoint: "last" (the newest whole one; from the start if there
+/// is none), "best" or a number of steps. Without changes the run itself continues, unless later
+/// checkpoints exist. With changed settings ("path=value") or from an earlier checkpoint it becomes
+/// a new run that names this one as its parent. Throws Error(data) if there is no such checkpoint
+/// or it is damaged, and Error(state) if the run has made all of its steps or was trained by
+/// another program.
 ResumePlan plan_resume(const RunSummary& run, const std::string& from = "last",
                        const std::vector<std::string>& changes = {});
 
-/// Of a run's events those that count when it goes on after `step`: its end and what came later do
-/// not.
+/// The events of a run that still count when it continues after `step`: leaves out its end and
+/// everything later.
 std::vector<Event> events_up_to(std::int64_t step, std::vector<Event> events);
 
 }  // namespace engine

@@ -49,7 +49,7 @@ struct ModelConfig {
 /// decides: the longest module name, then the one with an operation.
 using ForcedTypes = std::map<std::string, ForcedType>;
 
-/// The preset and the five settings it stands for; an empty one takes the preset's.
+/// The preset and its five settings; an empty one takes the preset's value.
 struct PrecisionConfig {
     std::string preset = "amp-fp16";
     std::optional<WeightFormat> weights;
@@ -62,8 +62,8 @@ struct PrecisionConfig {
     bool operator==(const PrecisionConfig&) const = default;
 };
 
-/// Loss scaler. In JSON a field left out takes the preset's value, so after parsing the numbers are
-/// the ones that hold.
+/// Loss scaler. In JSON a missing field takes the preset's value, so after parsing all numbers are
+/// final.
 struct ScalerConfig {
     std::string preset = "production";  ///< production (interval 2000) or classroom (25)
     double init_scale = 65536;
@@ -119,8 +119,8 @@ struct EarlyStoppingConfig {
     bool operator==(const EarlyStoppingConfig&) const = default;
 };
 
-/// Instruments that look at every run of these settings, whether their page is open or not. They
-/// change no result.
+/// Instruments that examine every run of these settings, whether or not their page is open. They do
+/// not change results.
 struct InstrumentsConfig {
     std::int64_t histograms_every = 0;  ///< steps; 0: exponent histograms on demand alone
     /// A skip is examined before the next update, from the state of the step itself; on a GPU that
@@ -190,8 +190,8 @@ struct RunConfig {
     bool operator==(const RunConfig&) const = default;
 };
 
-/// One refused setting: the field's path as in JSON ("optimizer.lr"), the value as written, and
-/// what is allowed.
+/// One invalid setting: the field's path as in JSON ("optimizer.lr"), the value as written, and the
+/// allowed values.
 struct SettingError {
     std::string field;
     std::string value;
@@ -203,8 +203,8 @@ struct SettingError {
 
 struct ParsedConfig {
     RunConfig config;  ///< defaults where a field was refused
-    /// Of "compare": {"precisions": [...]}, which a file may hold beside the settings of a run: the
-    /// presets to compare, the baseline first. Empty if the file has none.
+    /// The presets of "compare": {"precisions": [...]}, which a file may hold beside the settings
+    /// of a run, the baseline first. Empty if the file has none.
     std::vector<std::string> compared;
     std::vector<SettingError> errors;  ///< all of them; empty if the settings can run
     std::vector<Message> notes;        ///< what is ignored: options of other kinds
@@ -236,7 +236,7 @@ std::string to_json(const RunConfig& config, const std::vector<std::string>& com
 /// The preset's five settings with the overrides. The preset must be valid.
 ResolvedPrecision resolve(const PrecisionConfig& precision);
 
-/// The settings with every option of their kinds, at its default where none is given.
+/// The settings with every option of the chosen kinds; missing ones get their defaults.
 RunConfig completed(RunConfig config);
 
 /// `{}` with scaler.preset classroom: what `compare` without a file and the first start run.

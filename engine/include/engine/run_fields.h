@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// What runs are searched, sorted and compared by: a setting under its path, or a result.
+/// A field for searching, sorting and comparing runs: a setting under its path, or a result.
 struct RunField {
     enum class Kind {
         number,
@@ -38,14 +38,14 @@ inline bool is_known(const RunValue& value) {
     return !std::holds_alternative<std::monostate>(value);
 }
 
-/// The value of a field. What a preset stands for is resolved; a list is "64,32". Of a run of
-/// another program only the settings that both programs have are known.
+/// The value of a field. Presets are resolved; a list is "64,32". For a run of another program only
+/// the settings common to both programs are known.
 RunValue value_of(const RunSummary& run, const RunField& field);
 /// "0.05", "true"; empty for an unknown value.
 std::string to_string(const RunValue& value);
 
-/// Positions of the runs in the order of a field: numbers before texts, unknown values last in
-/// both directions, equal ones as they were.
+/// Positions of the runs sorted by a field: numbers before texts, unknown values last in both
+/// directions. Stable.
 std::vector<std::size_t> order_by(std::span<const RunSummary> runs, const RunField& field,
                                   bool descending);
 
@@ -60,7 +60,7 @@ std::vector<RunDifference> differing_settings(std::span<const RunSummary> runs);
 /// The settings of one run that differ from the defaults; of options, from those of the chosen
 /// kinds. One value each.
 std::vector<RunDifference> changed_settings(const RunSummary& run);
-/// State, steps, times and test figures of these runs, without figures that none of them has.
+/// State, steps, times and test figures of these runs; leaves out figures that none of them has.
 std::vector<RunDifference> results_of(std::span<const RunSummary> runs);
 
 }  // namespace engine

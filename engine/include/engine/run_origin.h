@@ -7,8 +7,8 @@
 
 namespace engine {
 
-/// What a run says of itself that another program trains. Texts are that program's own, for people
-/// to read; none of them is a setting that this program could run.
+/// How a run of another program describes itself. Texts are that program's own, for people to read;
+/// none of them is a setting for this program.
 struct RunOrigin {
     std::string program;            ///< "PyTorch 2.15.0"
     std::string model{};            ///< "ResNet"; may be empty, as the next two

@@ -9,19 +9,19 @@
 
 namespace engine {
 
-/// A filter over runs, such as `precision=amp-fp16 lr>0.01 tag:sweep -starred resnet`. Terms stand
-/// side by side and all must hold; a dash in front negates one.
+/// A filter over runs, such as `precision=amp-fp16 lr>0.01 tag:sweep -starred resnet`. All terms
+/// must hold; a leading dash negates a term.
 ///
-/// - A word is looked for in name, tags, notes, model, data set and precision; a number in name,
-///   tags and notes. A run's id must be the whole word.
-/// - `FIELD OP VALUE`, without spaces: a field of run_fields(), or the end of its path if that is
-///   unique (`lr` for `optimizer.lr`); a section stands for its kind or preset (`model`). OP is
-///   = != < <= > >= or ~ (contains), and : for a whole tag, else as =.
+/// - A word is searched in name, tags, notes, model, data set and precision; a number in name, tags
+///   and notes. A run's id must be the whole word.
+/// - `FIELD OP VALUE`, without spaces. FIELD is a field of run_fields(), or the end of its path if
+///   that is unique (`lr` for `optimizer.lr`); a section stands for its kind or preset (`model`).
+///   OP is = != < <= > >= or ~ (contains); : means a whole tag for tags, else =.
 /// - `starred` alone is `starred=true`.
-/// - Quotes take spaces and operators as they are: title="first try". \" is a quote in them.
+/// - Quotes keep spaces and operators: title="first try". \" is a quote within them.
 ///
-/// Upper and lower case are the same. Dates compare by what is given of them: started>=2026-11.
-/// Nothing compares with an unknown value; a negated term holds for it.
+/// Case is ignored. A date is compared as far as it is given: started>=2026-11. A comparison with
+/// an unknown value is false, so its negation is true.
 class RunQuery {
 public:
     /// Holds for every run.

@@ -20,7 +20,7 @@ enum class QueueState {
 /// "waiting", "running", "done", "failed".
 const char* name(QueueState state) noexcept;
 
-/// What is asked for: settings, and what they are called.
+/// Settings to train, and their name.
 struct QueueEntry {
     RunConfig config;
     std::string label;  ///< for people: "optimizer.lr=0.1"
@@ -32,17 +32,17 @@ struct QueuedRun {
     std::int64_t id = 0;  ///< never given twice
     QueueEntry entry;
     QueueState state = QueueState::waiting;
-    /// Its id in the store, from its start on; of one that waits again, that of the try before.
+    /// Its id in the store, once started; for one that waits again, the id of the former attempt.
     std::string run;
-    /// Of settings that another version of this program wrote and this one refuses: such a run is
-    /// never taken.
+    /// Errors of settings that another version of this program wrote and this one rejects: such a
+    /// run is never taken.
     std::vector<SettingError> errors{};
 };
 
-/// Runs to be trained one after another, kept in the file queue.db of the store's root. Several
-/// processes may share one. A run whose process died waits again, in its old place. No threads: one
-/// thread at a time uses an object. Every call waits up to two seconds for another process that
-/// holds the file, then throws Error(io); so it does where the file cannot be used.
+/// Runs to be trained one after another, in the file queue.db of the store's root. Several
+/// processes may share it. If a run's process dies, the run waits again, in its old place. Used by
+/// one thread at a time. Every call waits up to two seconds for another process that holds the
+/// file, then throws Error(io), as it does for an unusable file.
 class RunQueue {
     struct Lease;
 
@@ -53,19 +53,19 @@ public:
     RunQueue(const RunQueue&) = delete;
     RunQueue& operator=(const RunQueue&) = delete;
 
-    /// At the end, in this order; all or none. A run that its batch has already is left out, so
-    /// that two processes may add one sweep. The ids of those that were added.
+    /// Appends the entries in this order; all or none. Skips a run that its batch already has, so
+    /// that two processes may add one sweep. Returns the ids of the added runs.
     std::vector<std::int64_t> add(const std::vector<QueueEntry>& entries);
-    /// In the order in which they are taken; of one batch alone where it is named ("": those of
-    /// none).
+    /// The runs in the order in which they are taken. With a batch only its runs ("": those without
+    /// a batch).
     std::vector<QueuedRun> list(const std::optional<std::string>& batch = {}) const;
     /// Puts a run before another one; 0: at the end. Throws Error(value) for an unknown run.
     void move(std::int64_t id, std::int64_t before);
     /// Throws Error(state) for one that is running. Unknown ids are ignored.
     void remove(std::int64_t id);
 
-    /// A run that this process trains. Destroyed without finish(), or with its process, it waits
-    /// again.
+    /// A run that this process trains. If it is destroyed without finish(), or the process dies,
+    /// the run waits again.
     class Taken {
     public:
         const QueuedRun& queued() const;
@@ -83,7 +83,7 @@ public:
         Taken& operator=(Taken&&) noexcept;
         ~Taken();
     };
-    /// The first one that waits; of this batch alone where it is named. Nothing if there is none.
+    /// Takes the first waiting run, with a batch only from this batch. Nothing if there is none.
     /// The queue must outlive it.
     std::optional<Taken> take(const std::optional<std::string>& batch = {});
     /// The run has to be trained again. Throws Error(state) for one that is running.

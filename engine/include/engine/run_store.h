@@ -20,7 +20,7 @@ struct RunSummary {
     std::filesystem::path folder;
     std::string started;  ///< local time, ISO 8601
     /// "running", "done", "stopped", "failed", "interrupted", or "diverged": the loss was NaN or
-    /// infinite to the end, whatever ended the run.
+    /// infinite to the end, regardless of what ended the run.
     std::string state;
     RunConfig config;
     std::int64_t steps = 0;
@@ -41,8 +41,8 @@ struct RunSummary {
     std::string group;  ///< the comparison or sweep that it belongs to; empty: none
 };
 
-/// What a run trains and on what, by its settings or in the words of the program that trains it;
-/// "-" where that does not say.
+/// The model, and the data set, of a run by its settings, or as the program that trains it names
+/// them; "-" if unknown.
 std::string model_name(const RunSummary& run);
 std::string dataset_name(const RunSummary& run);
 
@@ -53,12 +53,12 @@ std::string new_run_group();
 /// SQLite that can be rebuilt from the folders (D12). Thread-safe.
 class RunStore {
 public:
-    /// Opens or makes the store: builds a damaged index anew, and enters the folders that it does
-    /// not know. An index that another program holds is used as soon as it is free. Throws
-    /// Error(io) if the root cannot be written or its index cannot be used.
+    /// Opens or creates the store: rebuilds a damaged index, and adds folders that the index lacks.
+    /// An index that another program holds is used as soon as it is free. Throws Error(io) if the
+    /// root is not writable or its index cannot be used.
     explicit RunStore(std::filesystem::path root);
     /// Like the constructor, but falls back to a store in a new temporary folder, with a warning,
-    /// where the root cannot be used. Throws Error(io) if that fails too.
+    /// if the root cannot be used. Throws Error(io) if that fails too.
     static std::shared_ptr<RunStore> open(const std::filesystem::path& root);
     ~RunStore();
     RunStore(const RunStore&) = delete;
@@ -78,13 +78,13 @@ public:
     };
     NewRun create(const RunConfig& config, const std::filesystem::path& folder = {},
                   const std::string& group = {});
-    /// Opens the folder of a run that has ended, or whose process died, to go on: takes its lock,
-    /// and drops what came after `step` from the index, which it enters if it was not there. Throws
-    /// Error(state) if a process is training it, and Error(io).
+    /// Opens the folder of a run that has ended, or whose process died, in order to continue it.
+    /// Takes its lock, adds it to the index if needed, and drops everything after `step` from the
+    /// index. Throws Error(state) if a process is training it, and Error(io).
     NewRun reopen(const std::filesystem::path& folder, std::int64_t step);
-    /// Makes a new run of a file that export_run_file() wrote (engine/export.h), with its notes,
-    /// tags, title and star, under the next number: nothing is overwritten, and what fails leaves
-    /// nothing. Throws Error(data) for a file that is none, and Error(io).
+    /// Imports a file that export_run_file() wrote (engine/export.h) as a new run under the next
+    /// number, with its notes, tags, title and star. Overwrites nothing; a failure leaves nothing
+    /// behind. Throws Error(data) for an invalid file, and Error(io).
     NewRun import_run(const std::filesystem::path& file);
     /// Appends an event to the folder of a run that this store made, and to the index. If another
     /// program locks the index for more than a few milliseconds, a later call brings it up to date.
@@ -108,18 +108,17 @@ public:
     void set_tags(const std::string& run, const std::string& tags);
     void set_title(const std::string& run, const std::string& title);
     void set_starred(const std::string& run, bool starred);
-    /// Takes a run out of the history. `discard` gets its folder and throws if it cannot dispose of
-    /// it; the run then stays. Throws Error(value) for an unknown run, and Error(state) for one
-    /// that a process is training.
+    /// Removes a run from the history. `discard` receives its folder and throws if it cannot
+    /// dispose of it; the run then stays. Throws Error(value) for an unknown run, and Error(state)
+    /// for one that a process is training.
     using Discard = std::function<void(const std::filesystem::path&)>;
     void remove(const std::string& run, const Discard& discard);
-    /// Enters a run that another program writes, under the root or elsewhere, unless the index has
-    /// it, and returns it. Throws Error(data) for a folder that holds no run, and Error(io).
+    /// Adds a run that another program writes, under the root or elsewhere, to the index if needed,
+    /// and returns it. Throws Error(data) for a folder that holds no run, and Error(io).
     RunSummary enter(const std::filesystem::path& folder);
     /// Drops the index and builds it again from the folders under the root.
     void rebuild();
-    /// What went wrong and was mended since the last call, such as a damaged index that was
-    /// rebuilt.
+    /// Problems since the last call that were repaired, such as a damaged index that was rebuilt.
     std::vector<Message> take_warnings();
 
 private:

@@ -34,7 +34,7 @@ enum class Command {
     sample_histograms,  ///< keep the next step's histograms (engine/histogram_record.h)
 };
 
-/// Where a run goes on (engine/resume.h plans it).
+/// The point from which a run continues (engine/resume.h plans it).
 struct Continuation {
     std::filesystem::path run_folder;
     std::filesystem::path checkpoint;  ///< of that run; empty: from its start
@@ -58,8 +58,8 @@ struct SessionOptions {
     std::shared_ptr<Communicator> communicator{};
 };
 
-/// Asks, without opening data, for what the settings need of this machine. Throws Error(device) if
-/// it lacks the device, or the device the precision.
+/// Checks, without opening data, whether this machine can run the settings. Throws Error(device) if
+/// it lacks the device, or if the device lacks the precision.
 void check_device(const RunConfig& config);
 
 /// How far the reading of a data set is; a total of 0: nothing is known.
@@ -76,8 +76,7 @@ struct ExaminationProgress {
 };
 
 /// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread
-/// may post, one thread drains. The destructor stops the run after its step in flight and waits for
-/// that.
+/// may post, one thread drains. The destructor stops the run after its step in flight, and waits.
 class Session {
 public:
     /// Nothing runs before Command::start. `config` must have passed validate(), else
@@ -89,10 +88,11 @@ public:
     Session& operator=(const Session&) = delete;
 
     void post(Command command);
-    /// Copies the step to come, between two steps while the run is trained and at once while it is
-    /// paused; training goes on bit for bit as without. `answer` is called exactly once, on the
-    /// compute thread, or on this one where the run has ended: it must return soon, throw nothing
-    /// and not use the session. A refusal where the run has not started, or ends before the step.
+    /// Copies the next step: between two steps while the run trains, and at once while it is
+    /// paused. Training continues with the same bits. `answer` is called exactly once, on the
+    /// compute thread, or on this one if the run has ended; it must return soon, throw nothing and
+    /// not use the session. It receives an error if the run has not started, or ends before the
+    /// step.
     void capture_next_step(std::function<void(NextStepCapture)> answer);
     /// Events since the last call, oldest first; none is ever dropped.
     std::vector<Event> drain();

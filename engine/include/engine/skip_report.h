@@ -61,8 +61,8 @@ struct BadTensor {
     std::vector<std::int64_t> index;   ///< of the first non-finite value, in row-major order
     double value = 0;                  ///< inf, -inf or NaN
     std::vector<TensorGlance> inputs;  ///< what fed the operation, after its casts
-    /// Largest magnitude of the same tensor in the FP32 replay; of a gradient times the loss scale.
-    /// NaN: the replay has no such tensor.
+    /// Largest magnitude of the same tensor in the FP32 replay; for a gradient multiplied by the
+    /// loss scale. NaN: the replay has no such tensor.
     double largest_in_f32 = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -73,10 +73,10 @@ struct SkipTest {
     Message finding{};
 };
 
-/// A layer on the way: of the backward pass, or of the forward pass where the fault lies there.
+/// A layer on the path of the backward pass, or of the forward pass if the fault is there.
 struct ChainLink {
     std::string module;
-    std::string dtype;  ///< of the layer's outputs or their gradients; "" where it has none
+    std::string dtype;  ///< of the tensor that holds the largest value; "" where there is none
     double largest =
         0;  ///< forward: magnitude of its outputs; backward: of gradients at its outputs
     double largest_in_f32 = std::numeric_limits<double>::quiet_NaN();  ///< times the loss scale
@@ -92,7 +92,7 @@ struct StepTrial {
     double grad_norm = 0;  ///< unscaled
 };
 
-/// What one sample of the batch contributes to the first non-finite tensor.
+/// The contribution of one sample of the batch to the first non-finite tensor.
 struct SampleShare {
     std::int64_t micro_batch = 0;
     std::int64_t row = 0;  ///< within the micro-batch
@@ -147,7 +147,7 @@ struct SkipReport {
 
 /// One JSON object, a line without a newline. Non-finite numbers as "nan", "inf", "-inf".
 std::string to_json_line(const SkipReport& report);
-/// What to_json_line() wrote. Throws Error(data) for anything else.
+/// Parses the output of to_json_line(). Throws Error(data) for anything else.
 SkipReport parse_skip_report(std::string_view json);
 /// The report for a terminal, in English.
 std::string skip_page(const SkipReport& report);
@@ -162,13 +162,13 @@ struct SkippedStep {
     std::optional<SkipReport> report{};  ///< if it was examined
 };
 
-/// A sample that is among those with the largest shares in several examined steps, or in more
-/// batches of skipped steps than chance explains.
+/// A sample that has one of the largest shares in several examined steps, or is in more batches of
+/// skipped steps than chance explains.
 struct RecurringSample {
     std::int64_t sample = 0;
     std::vector<std::int64_t> steps;
-    /// Samples of the data set that chance would bring into as many of the batches: below 0.01.
-    /// NaN: found by its shares.
+    /// Expected number of samples of the data set that are in this many of the batches by chance:
+    /// below 0.01. NaN: found by its shares.
     double chance = std::numeric_limits<double>::quiet_NaN();
 };
 

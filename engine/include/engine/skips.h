@@ -21,15 +21,16 @@ struct SkipOptions {
     std::string device;  ///< "cpu", "cuda"; empty: the run's
     /// Called between parts, from the calling thread; may throw to give up.
     std::function<void(const Message&)> progress = [](const Message&) {};
-    /// Of an examination, with the operations checked so far; likewise.
+    /// Called with the number of operations that an examination has checked so far; may throw to
+    /// give up.
     std::function<void(std::int64_t)> operation = [](std::int64_t) {};
 };
 
 /// Examines a step of a run, which is computed again from the newest checkpoint before it, and
-/// keeps the report in the run's folder as skips/STEP.json where that can be written. Any step of
-/// the run may be examined. Throws
-/// Error(value) for a step that the run does not have, Error(state) for a run that another program
-/// trained or whose first steps its parent made, and what opening the data set throws.
+/// writes the report to the run's folder as skips/STEP.json if that is possible. Any step of the
+/// run may be examined. Throws Error(value) for a step that the run does not have, Error(state) for
+/// a run that another program trained or whose first steps its parent made, and what opening the
+/// data set throws.
 SkipReport examine_skip(const std::filesystem::path& run_folder, std::int64_t step,
                         const SkipOptions& options = {});
 

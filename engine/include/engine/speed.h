@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// How fast a run trains: the one figure that cards, tables, verdicts, the status line, `compare`
-/// and reports show.
+/// How fast a run trains: the one figure shown by cards, tables, verdicts, the status line,
+/// `compare` and reports.
 struct Speed {
     /// Mean of the middle half of the step times; NaN: unknown.
     double step_ms = std::numeric_limits<double>::quiet_NaN();
@@ -20,11 +20,11 @@ struct Speed {
     bool known() const { return first_step > 0; }
 };
 
-/// The speed of each run, over the same steps of all of them: the newest 512 steps that all runs
-/// have, without the first 10 (they build primitives and fill caches) or, of runs shorter than 20
-/// steps, without the first half. A run shorter than that beside longer ones has no speed, for it
-/// would shorten theirs. Evaluation is in no step's time. Reads a bounded number of rows. Throws
-/// Error(data) if a record cannot be read.
+/// The speed of each run over steps that all runs have: the newest 512, without the first 10 (they
+/// build primitives and fill caches) or, for runs shorter than 20 steps, without the first half. If
+/// there are longer runs, a run shorter than 20 steps has no speed, since it would shorten theirs.
+/// Step times exclude evaluation. Reads a bounded number of rows. Throws Error(data) if a record
+/// cannot be read.
 std::vector<Speed> speeds(const std::vector<StepRecordReader>& records);
 
 }  // namespace engine

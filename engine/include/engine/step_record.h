@@ -15,15 +15,15 @@
 
 namespace engine {
 
-/// One optimizer step, a row of the record. All gradient figures are unscaled unless they say so.
-/// A float that was not measured is NaN; a loss that came out non-finite is stored as it is.
+/// One optimizer step, a row of the record. All gradient figures are unscaled unless they say so. A
+/// float that was not measured is NaN; a non-finite loss is stored as it is.
 struct StepRecord {
     std::int64_t step;          ///< from 1; optimizer steps tried, skipped ones included
     std::int64_t epoch;         ///< completed epochs
     std::int64_t samples;       ///< seen so far
     std::int64_t updates;       ///< applied so far; step - updates were skipped
     double elapsed_s;           ///< this run's own training time so far
-    std::int64_t memory_bytes;  ///< in use at the end of the step, all books
+    std::int64_t memory_bytes;  ///< in use at the end of the step, over all uses
     std::int64_t peak_bytes;    ///< highest so far
     float loss;                 ///< mean over the batch, unscaled
     float accuracy;             ///< of this batch, training mode; NaN in regression
@@ -39,8 +39,9 @@ struct StepRecord {
     float f16_zero_share;  ///< of the parameter gradients as scaled f16 values: became 0,
     float f16_subnormal_share;  ///< subnormal,
     float f16_overflow_share;   ///< or not finite
-    /// Of the non-zero updates of weights stored in 16 bits, those that rounded to no change. With
-    /// masters it is theirs that count. NaN: there are no such weights, or nothing to update.
+    /// Share of the non-zero updates of weights stored in 16 bits that rounded to no change. If
+    /// there are masters, their updates count. NaN: there are no such weights, or nothing to
+    /// update.
     float lost_update_share;
     float grad_zero_share;  ///< of all parameter gradients, those that are exactly 0
     float step_ms;          ///< this run's own time, without its neighbours' turns
@@ -49,11 +50,11 @@ struct StepRecord {
     float backward_ms;
     float optimizer_ms;
     float samples_per_s;  ///< over this step
-    /// Of a task with other metrics than accuracy, in their order (metric_column()); NaN without.
+    /// Metrics of a task other than accuracy, in their order (metric_column()); NaN if unused.
     float metric_1, metric_2, metric_3, metric_4, metric_5, metric_6, metric_7, metric_8;
     /// The smallest loss scale that keeps 99.9 % of the non-zero gradients of all layers from
-    /// becoming 0 in f16. NaN where the step's histograms were not taken (instruments), or where
-    /// f16 had flushed gradients before they could be counted.
+    /// becoming 0 in f16. NaN if the step's histograms were not taken (instruments), or if f16 had
+    /// flushed gradients before they could be counted.
     float scale_floor;
     /// Of a data-parallel run: time in which gradients were exchanged between the ranks, and the
     /// share of it during which the backward pass went on. NaN in one process.
@@ -67,9 +68,9 @@ inline constexpr std::array<float StepRecord::*, most_metrics> metric_columns = 
     &StepRecord::metric_1, &StepRecord::metric_2, &StepRecord::metric_3, &StepRecord::metric_4,
     &StepRecord::metric_5, &StepRecord::metric_6, &StepRecord::metric_7, &StepRecord::metric_8};
 
-/// Where metric `index` of a task stands in the record: `accuracy` in the column of that name,
-/// which earlier versions wrote too, the others in metric_1, metric_2, and so on. Throws
-/// Error(state) for more than most_metrics.
+/// The column of metric `index` of a task: `accuracy` has the column of that name, which earlier
+/// versions wrote too; others have metric_1, metric_2, and so on. Throws Error(state) for more than
+/// most_metrics.
 float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t index);
 
 /// Calls f(name, member pointer) for each field, in file order. The names are those of `--json`,
@@ -164,14 +165,13 @@ public:
 
     /// Rows published so far, or as many of them as up_to() allows.
     std::int64_t size() const;
-    /// Throws Error(data) if another program removed, replaced, overwrote or cut short the file
-    /// since it was opened. Reading rows notices only what concerns them.
+    /// Throws Error(data) if another program removed, replaced, overwrote or truncated the file
+    /// since it was opened. Reading rows only detects damage of the rows read.
     void check() const;
-    /// The same record without the rows from `rows` on, as it was when it had so many.
+    /// The same record without the rows from `rows` on, as it was at that length.
     StepRecordReader up_to(std::int64_t rows) const;
-    /// Reading rows that are not published throws Error(value), a file cut off meanwhile
-    /// Error(data). A field that the file does not have yet, being of an earlier program, reads as
-    /// NaN or 0.
+    /// Throws Error(value) for rows that are not published, and Error(data) if the file was
+    /// truncated meanwhile. A field that a file of an earlier version lacks reads as NaN or 0.
     StepRecord row(std::int64_t index) const;
     /// Copies rows [first, first + out.size()).
     void rows(std::int64_t first, std::span<StepRecord> out) const;

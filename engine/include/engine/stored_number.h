@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What a format makes of a number.
+/// A number as a format stores it.
 struct StoredNumber {
     const NumberFormat* format = nullptr;
     std::uint32_t bits = 0;
@@ -24,8 +24,8 @@ StoredNumber store_number(const NumberFormat& format, const Number& number);
 /// The number that has these bits; its errors are 0.
 StoredNumber stored_bits(const NumberFormat& format, std::uint32_t bits);
 
-/// The binary digits of |number| that rounding dropped, from just below the format's last place on:
-/// `count` of "0" and "1". Empty where the number or what is stored is not finite.
+/// The binary digits of |number| that rounding dropped, starting just below the format's last
+/// place: `count` of "0" and "1". Empty if the number or the stored value is not finite.
 std::string dropped_bits(const NumberFormat& format, const Number& number, int count);
 
 }  // namespace engine

@@ -11,14 +11,14 @@
 
 namespace engine {
 
-/// What a sweep goes through: a grid, a list, or each line of the list with each point of the grid.
+/// The points of a sweep: a grid, a list, or each line of the list with each point of the grid.
 struct SweepRequest {
     std::string json = "{}";             ///< settings that all runs share
     std::vector<std::string> overrides;  ///< on top of them, as --set
     /// "optimizer.lr=0.1,0.01": a field and its values. The last one changes fastest.
     std::vector<std::string> grid;
-    /// Lines of JSON, each an object of settings on top, by section or by path:
-    /// {"optimizer.lr": 0.1, "model": {"kind": "mlp"}}. Empty lines are left out.
+    /// Lines of JSON, each an object of settings to apply on top, by section or by path:
+    /// {"optimizer.lr": 0.1, "model": {"kind": "mlp"}}. Empty lines are ignored.
     std::string list;
     std::int64_t seeds = 1;  ///< of each point, from the settings' seed on
     std::int64_t most_runs = 10'000;
@@ -40,12 +40,12 @@ struct SweepPlan {
     std::vector<QueueEntry> entries() const;
 };
 
-/// Makes and validates the points; one with the settings of an earlier one is left out. Never
+/// Makes and validates the points; skips a point whose settings equal an earlier one's. Never
 /// throws for bad input.
 SweepPlan plan_sweep(const SweepRequest& request);
 
-/// The plan behind the runs of a batch, in their order: those that differ in the seed alone are one
-/// point.
+/// Reconstructs the plan of a batch of runs, in their order. Runs that differ only in the seed are
+/// one point.
 SweepPlan plan_of(const std::vector<QueuedRun>& batch);
 
 /// How the runs of a point did.
@@ -61,8 +61,8 @@ struct SweepRow {
     std::vector<std::string> runs;  ///< ids in the store
 };
 
-/// The rows of a plan from the runs that the queue lists as ended, best first; points without a
-/// figure come last.
+/// The rows of a plan from the ended runs of the queue, best first; points without a figure come
+/// last.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const std::vector<QueuedRun>& queued,
                                  const RunStore& store);
 /// The rows as a table for a terminal, with a header.

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// What kind of input a trained model takes, and what a person is asked for.
+/// The kind of input that a trained model takes, and how to ask a person for it.
 struct InputForm {
     enum class Kind {
         picture,
@@ -29,8 +29,8 @@ struct InputForm {
     };
     Kind kind = Kind::none;
     int width = 0, height = 0, channels = 0;  ///< of a picture
-    /// Of a picture: what its shorter side is scaled to before its middle is taken; 0: it is scaled
-    /// until it covers the input.
+    /// For a picture: the length to which its shorter side is scaled before the centre is taken. 0:
+    /// it is scaled until it covers the input.
     int short_side = 0;
     Alpha alpha = Alpha::over_white;  ///< of a picture file
     std::vector<Column> columns;      ///< of a row
@@ -42,7 +42,7 @@ struct InputForm {
 /// The picture at the size of the model's input, as the pictures of its test part were.
 Picture fit_to(const InputForm& form, const Picture& picture);
 
-/// What a model says of one input.
+/// A model's answer to one input.
 struct Answer {
     std::vector<double> probabilities;  ///< by class; empty: a number is predicted
     std::vector<double> values;         ///< predicted, in original units
@@ -61,7 +61,7 @@ struct GenerateOptions {
     std::int64_t seed = 1;
 };
 
-/// What may stand in place of one [MASK] of a text.
+/// Candidates for one [MASK] of a text.
 struct FilledMask {
     struct Word {
         std::string text;
@@ -91,7 +91,7 @@ struct PartReport {
     std::vector<std::vector<std::int64_t>> confusion;
     std::vector<HardSample> hardest;  ///< largest loss first
 
-    /// Of a class, from the confusion matrix; NaN where it is undefined.
+    /// Precision of a class, from the confusion matrix; NaN where it is undefined.
     double precision(std::size_t of_class) const;
     double recall(std::size_t of_class) const;
     double f1(std::size_t of_class) const;
@@ -110,8 +110,8 @@ std::vector<InputRow> read_input_rows(const std::filesystem::path& file);
 /// The model of a run at a checkpoint, computing in the run's precision. One thread at a time.
 class TrainedModel {
 public:
-    /// `checkpoint`: "last", "best" or a number of steps. Throws Error(data) for a run without such
-    /// a checkpoint or whose folder does not say what inputs its model takes.
+    /// `checkpoint`: "last", "best" or a number of steps. Throws Error(data) if the run has no such
+    /// checkpoint, or if its folder does not describe the model's inputs.
     explicit TrainedModel(const std::filesystem::path& run_folder,
                           const std::string& checkpoint = "last",
                           const std::string& device = "auto");
@@ -127,8 +127,8 @@ public:
     const std::string& target() const;  ///< name of the predicted number
     const InputForm& form() const;
 
-    /// The picture is fitted to the model's input by fit_to(); one that is `framed` already, as a
-    /// drawing is, is only scaled to its size. Throws Error(value) unless the model takes one.
+    /// fit_to() fits the picture to the model's input; a `framed` one, such as a drawing, is only
+    /// scaled. Throws Error(value) unless the model takes a picture.
     Answer answer(const Picture& picture, bool framed = false);
     /// Cells by column; a missing number takes its usual value. Throws Error(value) for a cell that
     /// does not fit its column.
@@ -140,7 +140,7 @@ public:
 
     /// Whether the model draws pictures from random numbers.
     bool draws() const;
-    /// So many pictures, 1 to 64, drawn from random numbers of this seed, as one. Throws
+    /// Draws `count` pictures, 1 to 64, from random numbers of this seed, as one. Throws
     /// Error(value) unless draws().
     Picture draw(std::int64_t count, std::int64_t seed);
     /// Whether it fills masks in a text.
@@ -149,9 +149,9 @@ public:
     /// model fills masks, and for a text without one or longer than the model reads.
     std::vector<FilledMask> fill(const std::string& text, std::int64_t most);
 
-    /// Evaluates the validation or the test part, whose data set is opened as the run did.
-    /// `progress` is told the share done and stops the evaluation by returning false; the report is
-    /// then of the samples so far. Throws Error.
+    /// Evaluates the validation or the test part, opening the data set as the run did. Calls
+    /// `progress` with the share done; if it returns false, the evaluation stops and the report
+    /// covers the samples so far. Throws Error.
     PartReport evaluate(const std::string& part = "test", std::size_t hardest = 24,
                         const std::function<bool(double)>& progress = {});
 

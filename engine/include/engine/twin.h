@@ -15,10 +15,10 @@ struct TwinOptions {
     bool skip_together = false;     ///< the reference skips the steps that the other one skips
 };
 
-/// Two sessions of the same settings in two precisions, in lockstep on one compute thread: the same
-/// initial weights, batches, augmentation and dropout masks. In each step the second one computes
-/// first; then the gradients of both are compared by layer, and kept in the second one's folder
-/// (TwinRecordReader). Give it to both in SessionOptions. Thread-safe.
+/// Two sessions of the same settings in two precisions, in lockstep on one compute thread, with the
+/// same initial weights, batches, augmentation and dropout masks. In each step the second session
+/// computes first; then the gradients of both are compared by layer, and the result is written to
+/// the second one's folder (TwinRecordReader). Pass it to both in SessionOptions. Thread-safe.
 class Twin {
 public:
     /// Which of the two a session is.
@@ -29,13 +29,13 @@ public:
     Twin(const Twin&) = delete;
     Twin& operator=(const Twin&) = delete;
 
-    /// At the end of the step, the other one takes the weights, masters, buffers, carried state and
-    /// optimizer state of the reference; its loss scale stays.
+    /// At the end of the step the second session takes over weights, masters, buffers, carried
+    /// state and optimizer state of the reference; its loss scale stays.
     void resync();
     void set_resync_every(std::int64_t steps);
     void set_skip_together(bool on);
 
-    class Coupling;  ///< what the sessions know of it
+    class Coupling;  ///< the sessions' interface
     Coupling& coupling() { return *coupling_; }
 
 private:
@@ -82,7 +82,7 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// What a twin has shown of one layer.
+/// The results of a twin for one layer.
 struct TwinLayer {
     std::string name;
     float error = 0, angle = 0;     ///< of the last step that was not skipped
@@ -97,17 +97,17 @@ struct TwinLayer {
 class TwinDigest {
 public:
     static constexpr float limit = 0.1F;        ///< an error above it counts as apart
-    static constexpr std::int64_t lasting = 5;  ///< after so many steps in a row
+    static constexpr std::int64_t lasting = 5;  ///< after this many steps in a row
 
     explicit TwinDigest(const std::vector<std::string>& layers);
     void add(const TwinRow& row);
 
     const std::vector<TwinLayer>& layers() const { return layers_; }
-    /// The layer that diverged first, of those that have: index; nothing if none has.
+    /// The index of the layer that diverged first; nothing if none has.
     std::optional<std::size_t> first_to_diverge() const;
     /// Every row so far had the same bits on both sides.
     bool identical() const { return identical_; }
-    /// The first row that had not; a step of 0: there was none.
+    /// The first row with a difference; its step is 0 if there was none.
     const TwinRow& first_difference() const { return first_difference_; }
 
 private:

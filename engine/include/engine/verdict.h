@@ -20,7 +20,7 @@ struct RunFigures {
     std::string title = {};   ///< what the verdict calls it; empty: the precision's title
     std::string device = {};  ///< "cpu", "cuda:0"
     bool ended = false;
-    /// The primary one of the task; an empty key: it has none, and verdicts go by the loss alone.
+    /// The task's primary metric; an empty key: it has none, and verdicts use the loss alone.
     Metric metric = classification_metrics().front();
     std::string unit = "samples";  ///< what one sample is called
 };
@@ -33,6 +33,12 @@ struct Verdict {
     Message headline;                    ///< "No measurable difference."
     std::vector<Message> cost = {};      ///< parts of a sentence: "16 % slower", "38 % less memory"
     std::vector<Message> evidence = {};  ///< sentences: how far apart, how noisy, how fast
+    /// Whether the second run's precision pays beside FP32, and why or why not; one of the
+    /// evidence. Empty: not known, or the runs are no such pair.
+    Message pay_off = {};
+    /// `pay_off` has the reason. Otherwise the runs have recorded too little for one, and
+    /// measure_pay_off() finds it.
+    bool pay_off_explained = true;
 
     /// The cost as a sentence, then the evidence, in English; empty if there is neither.
     std::string details() const;

@@ -20,8 +20,8 @@ struct WeightChange {
     double lr = 0;
 };
 
-/// Follows one element of a parameter through the steps of a run. Written by the thread that
-/// computes, read by any. Does not change the training.
+/// Follows one element of a parameter through the steps of a run. Written by the compute thread,
+/// readable by any thread. Does not change the training.
 class WeightWatch {
 public:
     /// `index`: one number a dimension of the parameter.

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// A policy of the loss scale: dynamic (ScalerConfig), static at its initial scale, or off, which
-/// is a scale of 1 that is never checked.
+/// A policy of the loss scale: dynamic (ScalerConfig), static at its initial scale, or off: a scale
+/// of 1 that is never checked.
 struct ScalePolicy {
     std::string name;  ///< "recorded", "classroom", "static-1024"
     ScalerMode mode = ScalerMode::dynamic;
@@ -23,16 +23,16 @@ struct ScalePolicy {
 
 /// The policy of these settings.
 ScalePolicy policy_of(const RunConfig& config, std::string name);
-/// The policies that are worth comparing with a run's own: production, classroom, hysteresis-2,
-/// init-2^24, static-1024, static-65536, none.
+/// The policies worth comparing with a run's own: production, classroom, hysteresis-2, init-2^24,
+/// static-1024, static-65536, none.
 std::vector<ScalePolicy> usual_policies();
 
-/// What a step comes to under a policy.
+/// The outcome of a step under a policy.
 enum class ReplayedStep : std::uint8_t {
     applied,
     skipped,
-    /// The record cannot know: it has lost the largest gradient to overflow, or never had it. The
-    /// replay goes on as if the step was applied or skipped, by the nearest step that tells.
+    /// Unknown: the record has lost the largest gradient to overflow, or never had it. The replay
+    /// assumes the outcome of the nearest step for which it is known.
     unknown_applied,
     unknown_skipped,
     /// A static or absent scaler applies gradients that are not finite.
@@ -51,8 +51,8 @@ struct ScaleStair {
     ReplayedStep outcome;
 };
 
-/// A recorded run under another policy. The gradients are assumed to be those of the recorded run:
-/// from `parts_at` on the weights would have been others.
+/// A recorded run under another policy. The gradients are assumed to be those of the recorded run;
+/// from `parts_at` on the weights would have differed.
 struct WhatIf {
     ScalePolicy policy;
     std::vector<ScaleStair> stairs;  ///< all steps, in order
@@ -62,9 +62,9 @@ struct WhatIf {
     std::int64_t parts_at = 0;   ///< first step with another outcome than the recorded; 0: none
     std::int64_t breaks_at = 0;  ///< first broken step; 0: none
     float lowest = 0, highest = 0, last = 0;  ///< scales used; 0 without steps
-    /// Mean share of gradients that became zero in fp16 though they were not, over the steps whose
-    /// share was measured: at least, and at most. NaN: no step was measured, or no upper bound
-    /// follows, since some scale is below the recorded one.
+    /// Bounds of the mean share of gradients that became zero in fp16 although they were not, over
+    /// the steps whose share was measured. NaN: no step was measured, or there is no upper bound,
+    /// since some scale is below the recorded one.
     double lost_at_least = std::numeric_limits<double>::quiet_NaN();
     double lost_at_most = std::numeric_limits<double>::quiet_NaN();
     std::int64_t floors = 0;       ///< steps with a known floor of the scale
@@ -81,22 +81,22 @@ using ScaleFloors = std::function<void(std::int64_t first, std::span<double> out
 /// What is replayed.
 struct ReplayedRecord {
     StepRecordReader record;
-    /// The run's own scaler was dynamic: found_inf tells which gradients were not finite. Otherwise
-    /// their norm and the loss tell.
+    /// True if the run's own scaler was dynamic, so that found_inf marks non-finite gradients.
+    /// Otherwise their norm and the loss do.
     bool checked = true;
     ScaleFloors floors = {};  ///< may be absent
 };
 
-/// Replays the record under the policy, a block of rows at a time: memory grows with the stairs
-/// alone. A step at its recorded scale has its recorded outcome; a loss that is not finite is
-/// skipped by every dynamic policy. Throws Error(data) for a record that
-/// cannot be read, and Error(value) for a policy whose numbers the validator refuses.
+/// Replays the record under the policy, a block of rows at a time, so memory grows only with the
+/// stairs. A step at its recorded scale has its recorded outcome; every dynamic policy skips a
+/// non-finite loss. Throws Error(data) for an unreadable record, and Error(value) for a policy that
+/// does not validate.
 WhatIf replay(const ReplayedRecord& record, const ScalePolicy& policy);
 
 /// One sentence: how the policy's skips compare with the `recorded` ones, and what is unknown.
 Message what_if_sentence(const WhatIf& policy, const WhatIf& recorded);
-/// One sentence on all of them, the recorded policy first: of a single other one, its own; of
-/// several, the one that skips the fewest steps without breaking.
+/// One sentence on all of them, the recorded policy first. With a single other policy the sentence
+/// is on that one; with several, on the one that skips the fewest steps without breaking.
 Message what_if_conclusion(const std::vector<WhatIf>& policies);
 /// The policies as a table for a terminal, a line each, with a header.
 std::string what_if_table(const std::vector<WhatIf>& policies);

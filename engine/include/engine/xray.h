@@ -60,7 +60,7 @@ struct XrayOp {
     double peak_share = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A sum over operations. Casts are those that were inserted, and the operations "to", which cast
+/// A sum over operations. Casts are the inserted ones, and the operations "to", which cast
 /// gradients back.
 struct XrayTotal {
     std::string name;
@@ -129,10 +129,9 @@ struct XrayPair {
     const XrayOp* first = nullptr;
     const XrayOp* second = nullptr;
 };
-/// Pairs the operations of one step that was traced in two precisions: the nth time that an
-/// operation runs in a module and pass with its nth time in the other trace. In the order of
-/// `first`; what `second` alone has follows what runs before it there. The traces must outlive the
-/// result.
+/// Pairs the operations of one step that was traced in two precisions: the nth run of an operation
+/// in a module and pass with the nth run in the other trace. In the order of `first`; an operation
+/// that only `second` has follows its predecessor there. The traces must outlive the result.
 std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second);
 
 /// One JSON object.

@@ -42,8 +42,8 @@ void clear_autocast_cache();
 /// Entries in it; for tests.
 std::size_t autocast_cache_size();
 
-/// A region's settings. Type and cache flag that are not given are those current when the region is
-/// made.
+/// The settings of a region. A type or cache flag that is not given is taken from the thread's
+/// state when the region is made.
 class AutocastRegion {
 public:
     explicit AutocastRegion(Device::Kind kind, bool enabled = true, std::optional<DType> low = {},
@@ -57,8 +57,8 @@ public:
     /// Why a region asked for is off (1.2); empty if it is as asked for.
     const std::string& warning() const { return warning_; }
 
-    /// One entry: state saved here, put back when it ends, also by an exception. One region may be
-    /// entered many times, nested too.
+    /// One entry into the region. Saves the thread's state and restores it in the destructor, so
+    /// also after an exception. One region may be entered many times, also nested.
     class [[nodiscard]] Entry {
     public:
         explicit Entry(const AutocastRegion& region);
@@ -72,8 +72,9 @@ public:
         bool cache_before_;
     };
     Entry enter() const { return Entry(*this); }
-    /// `f` with the region around each of its calls: what a decorator is elsewhere. It keeps a copy
-    /// of the region, with the type and the cache flag that were current when the region was made.
+    /// Returns `f` with the region around each of its calls, like a decorator in Python. The result
+    /// keeps a copy of the region, with the type and the cache flag that were current when the
+    /// region was made.
     template <typename F>
     auto around(F f) const {
         return [region = *this, f = std::move(f)](auto&&... args) -> decltype(auto) {
@@ -92,8 +93,8 @@ private:
     std::string warning_;
 };
 
-/// Autocast off on one device kind while it lives, and no type forced, without counting as a
-/// region: inside a listed op (1.4).
+/// While it lives, autocast is off on one device kind and no type is forced. Does not count as a
+/// region. For the inside of a listed op (1.4).
 class NoAutocast {
 public:
     explicit NoAutocast(Device::Kind kind) noexcept;
@@ -107,9 +108,9 @@ private:
     const ForceRules* force_before_;
 };
 
-/// Puts this thread's flags, types, cache flag and forced types to what they were elsewhere, for
-/// its life: recomputation, backward of custom ops, worker threads (1.7). Depth is not touched. The
-/// forced types of `state` must outlive it.
+/// While it lives, this thread has the flags, types, cache flag and forced types that `state`
+/// recorded elsewhere: for recomputation, backward of custom ops, worker threads (1.7). Leaves the
+/// depth unchanged. The forced types of `state` must outlive it.
 class AutocastSnapshot {
 public:
     explicit AutocastSnapshot(const AutocastState& state) noexcept;
@@ -127,8 +128,8 @@ bool eligible(const Tensor& tensor, Device::Kind kind) noexcept;
 Tensor autocast_to(const Tensor& tensor, DType to);
 
 namespace detail {
-/// Type that the op's policy asks for on `kind`, or nothing: leave arguments as they are. Throws
-/// for a banned op.
+/// The type that the op's policy casts to on `kind`. Nothing: leave the arguments as they are.
+/// Throws for a banned op.
 std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,
                                  int count);
 /// The forced types of this thread from now on; returns those before.
@@ -137,8 +138,8 @@ const ForceRules* set_force(const ForceRules* rules) noexcept;
 std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept;
 }  // namespace detail
 
-/// The arguments of a call after the casts of the op's policy (low, f32, promote, banned).
-/// Undefined ones stay.
+/// The arguments of a call, cast by the op's policy (low, f32, promote, banned). Undefined
+/// arguments stay undefined.
 template <typename... T>
 std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensors) {
     const Tensor* args[] = {&tensors...};
@@ -151,8 +152,8 @@ std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensor
 /// The same for a list argument.
 TensorList autocast_list(const OpInfo& info, const TensorList& tensors);
 
-/// Policy f32_dtype: the type of the result. `x` itself is not cast: the op reads low and computes
-/// in f32.
+/// The type of the result under the policy f32_dtype. `x` itself is not cast: the op reads the low
+/// type and computes in f32.
 DType autocast_result(const OpInfo& info, const Tensor& x, std::optional<DType> asked);
 
 }  // namespace engine

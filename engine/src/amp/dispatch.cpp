@@ -19,13 +19,14 @@ namespace {
 constinit thread_local CallObserver* attached = nullptr;
 constinit thread_local const OpInfo* entered = nullptr;
 
-/// Backward runs in the types that the forward ran in; recomputation is forward.
+/// A backward pass runs in the types of its forward pass, so nothing is forced there. Recomputation
+/// counts as forward.
 bool force_holds() noexcept {
     return autocast_state().force != nullptr && (!in_backward() || recomputing());
 }
 
-/// The type of a result of these in an op without an entry (1.11). Norms take the type of their
-/// input, whatever that of their parameters.
+/// The result type of an op without an entry (1.11) for these inputs. Norms take the type of their
+/// input, regardless of the type of their parameters.
 std::optional<DType> unforced_type(const TensorList& inputs, Device::Kind kind) {
     std::optional<DType> type;
     bool with_dims = false;
@@ -100,7 +101,7 @@ Call::~Call() {
 void Call::enter() const noexcept { entered = &info_; }
 
 Tensor Call::cast(const Tensor& tensor) const {
-    // A plain number keeps its digits: it takes part in no type.
+    // A plain number is never cast, so it keeps its digits.
     const bool taken = eligible(tensor, kind_) && !tensor.impl()->is_number;
     return taken ? autocast_to(tensor, rule_->type) : tensor;
 }

@@ -9,13 +9,14 @@
 #include "amp/force.h"
 #include "core/op.h"
 
-// The entry of every operation that computes: where precision.force replaces the operation's policy
-// and where a trace sees the call before its casts. An operation F of the catalog begins with
+// The entry point of every operation that computes. Here precision.force replaces the operation's
+// policy, and a trace records the call before its casts. An operation F of the catalog begins with
 //
 //     if (intercepted(F_info)) return dispatched(F_info, [](const auto&... a) { return F(a...); },
 //                                                x, weight, options);
 //
-// with all of its arguments in order. Without force and trace that is one predictable branch.
+// with all of its arguments in order. Without forced types and without a trace that is one
+// predictable branch.
 namespace engine {
 
 /// A call as its caller made it.
@@ -32,7 +33,7 @@ public:
     virtual void on_call(const OpCall& call) = 0;
     /// The innermost open call ends; also by an exception, then without outputs.
     virtual void on_return(std::span<const Tensor> outputs) = 0;
-    /// The weight cache answered in place of a cast.
+    /// The weight cache returned a copy instead of a new cast.
     virtual void on_cached_cast(const Tensor& source, const Tensor& cast) = 0;
 };
 
@@ -118,8 +119,8 @@ inline bool intercepted(const OpInfo& info) noexcept {
     return detail::intercepting && detail::wants_dispatch(info);
 }
 
-/// op(args...) as the call of `info`: its eligible tensors are cast to the forced type, if there is
-/// one, and autocast is off inside.
+/// Calls op(args...) as `info`, with autocast off: its eligible tensors are first cast to the
+/// forced type, if there is one.
 template <typename F, typename... Args>
 auto dispatched(const OpInfo& info, F op, const Args&... args) {
     TensorList inputs;

@@ -22,8 +22,9 @@ class ForceRules : public std::enable_shared_from_this<ForceRules> {
 public:
     explicit ForceRules(std::vector<ForceRule> rules);
 
-    /// The rule that decides on an operation in a module: the one with the longest module name
-    /// that is the module or holds it, then one that names the operation. Null: none does.
+    /// The rule that applies to an operation in a module. A rule for a module comes first: of those
+    /// whose module is this one or contains it, the one with the longest name. Then a rule for the
+    /// operation. Null: no rule applies.
     const ForceRule* find(std::string_view module, std::string_view op) const;
     const std::vector<ForceRule>& rules() const { return rules_; }
 

@@ -11,10 +11,10 @@
 
 namespace engine {
 
-/// A static loss scale, or a dynamic one where there is no number.
+/// A static loss scale. No value: a dynamic one.
 using LossScale = std::optional<double>;
 
-/// What an opt level sets (4.1). Absent: the level leaves it open.
+/// The properties of an opt level (4.1). A missing one is not set by the level.
 struct OptProperties {
     bool enabled = true;
     std::string level;
@@ -25,7 +25,7 @@ struct OptProperties {
     LossScale loss_scale;
 };
 
-/// What a user gives beside the level. An empty optional inside of one that is there is "none".
+/// Properties that the user overrides. An engaged optional that holds an empty one means "none".
 struct OptOverrides {
     std::optional<std::optional<DType>> cast_model_type{};
     std::optional<bool> patch_functions{};
@@ -35,7 +35,7 @@ struct OptOverrides {
     /// A number, or its text, or "dynamic".
     std::optional<std::variant<double, std::string>> loss_scale{};
     bool enabled = true;
-    /// Refused overrides are taken all the same, with a warning.
+    /// Applies overrides that contradict the level all the same, with a warning.
     bool hard_override = false;
 };
 
@@ -44,25 +44,26 @@ struct ResolvedOptLevel {
     std::vector<std::string> warnings;
 };
 
-/// The level's properties ("O0" to "O3") with the overrides. Throws Error(value) for an unknown
-/// level, a value that is none, and an override that the level refuses.
+/// The properties of a level ("O0" to "O3") with the overrides applied. Throws Error(value) for an
+/// unknown level, an invalid value, and an override that contradicts the level.
 ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides& overrides = {});
 
-/// The level that a precision of the settings stands for, with the settings that differ from it as
-/// overrides: weights in f16 are O2 with masters and O3 without, autocast alone is O1, else O0. The
-/// loss scale is the settings' own.
+/// The opt level that the precision settings correspond to, with the differences as overrides. f16
+/// weights are O2 with masters and O3 without; autocast alone is O1; all else is O0. The loss scale
+/// is taken from the settings.
 OptProperties properties_of(const ResolvedPrecision& precision);
 
 /// Apex amp's scaler: starts at min(max, 2^16), doubles after 2000 clean steps up to `max_scale`,
-/// halves on overflow down to `min_scale` (0: no floor). A static scale never changes and never
-/// skips: it is no scaler but a factor, and asking for one throws Error(value).
+/// halves on overflow down to `min_scale` (0: no floor). Throws Error(value) for a static scale,
+/// which never changes and never skips: it is a factor and needs no scaler.
 ScalerOptions apex_scaler(const LossScale& loss_scale, double min_scale = 0,
                           double max_scale = 0x1p24);
-/// Of apex's older fp16 wrapper: from 2^32, window 1000, never below 1.
+/// The scaler of apex's older fp16 wrapper: starts at 2^32, window 1000, never below 1.
 ScalerOptions apex_fp16_scaler();
-/// fastai 1.0's: from 2^32, doubles after 1000 clean steps in a row.
+/// fastai 1.0's scaler: starts at 2^32, doubles after 1000 clean steps in a row.
 ScalerOptions fastai1_scaler();
-/// fastai 2's own: from 2^24, doubles after every 500 clean steps, whatever overflows lie between.
+/// fastai 2's own scaler: starts at 2^24, doubles after every 500 clean steps; overflows do not
+/// restart the count.
 ScalerOptions fastai2_scaler(double div_factor = 2);
 
 }  // namespace engine

@@ -23,8 +23,8 @@ struct ScalerOptions {
     }
 };
 
-/// The update of 2.7 alone, on the host: for what-if replays and lessons. GradScaler runs the same
-/// rule on the device.
+/// The update of the scale (2.7) on the host, for what-if replays and lessons. GradScaler runs the
+/// same rule on the device.
 class ScaleRule {
 public:
     explicit ScaleRule(const ScalerOptions& options)

@@ -80,8 +80,8 @@ Shape repeated_leading(const Tensor& x, const Tensor& q) {
     return lead;
 }
 
-/// True at and below the diagonal: a view of a run of false before a run of true, so that nothing
-/// comes from the host.
+/// True at and below the diagonal. A strided view of a run of false followed by a run of true, so
+/// that nothing is copied from the host.
 Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
     if (rows == 0 || cols == 0) return Tensor::empty({rows, cols}, DType::boolean, device);
     const Tensor run = cat({Tensor::full({cols - 1}, 0, DType::boolean, device),
@@ -95,8 +95,8 @@ Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
 const OpInfo causal_info{"attention_causal", CastPolicy::none, "attention_causal(scores)", 2,
                          "Its scores are in f32 already."};
 
-/// Scores with -inf above the diagonal, as PyTorch's fused kernels write it there, and the gradient
-/// as it comes: it is the softmax that makes 0 of it, or leaves a NaN.
+/// Scores with -inf above the diagonal, as PyTorch's fused kernels write it. The gradient passes
+/// unchanged: the softmax makes it 0 there, or NaN.
 Tensor causal(const Tensor& scores) {
     Tensor y;
     {
@@ -108,15 +108,15 @@ Tensor causal(const Tensor& scores) {
     return record(causal_info, {scores}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
-/// What is added to the scores: 0 where a boolean mask lets them pass, -inf elsewhere.
+/// The addend for the scores: 0 where a boolean mask is true, -inf elsewhere.
 Tensor added_mask(const Tensor& mask, const Tensor& scores) {
     if (mask.dtype() != DType::boolean) return widened(mask);
     const Tensor pass = Tensor::zeros({}, scores.dtype(), scores.device());
     return where(mask, pass, Tensor::full({}, least, scores.dtype(), scores.device()));
 }
 
-/// Scores in f32 (f64 for f64) under their mask. It is added, and not selected by, as in PyTorch:
-/// what is not a number passes it, in the gradient too.
+/// Scores in f32 (f64 for f64) with their mask. As in PyTorch the mask is added, not selected by,
+/// so a NaN or infinity reaches the result and the gradient.
 Tensor masked(const Tensor& scores, const Tensor& mask, bool is_causal) {
     if (scores.numel() == 0) return scores;
     if (mask.defined()) return add(scores, added_mask(mask, scores));
@@ -152,7 +152,8 @@ Shape without_last(const Shape& lead) {
     return batch;
 }
 
-/// By the device's kernel, which takes grouped heads as they are; undefined if it has none.
+/// Attention by the device's kernel, which supports grouped heads directly; undefined if it has
+/// none.
 Tensor fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
              const Shape& lead) {
     if (!detail::may_be_fused(q, k, v, options)) return {};

@@ -18,8 +18,8 @@ TensorList run(const OpArguments& args) {
                                               detail::attention_options(args));
 }
 
-/// PyTorch's kernel takes these shapes. A causal mask over another number of keys than queries is
-/// none of them: its kernels put the diagonal at other ends.
+/// Checks that PyTorch's kernel takes these shapes. It takes no causal mask over another number of
+/// keys than queries: its implementations align the diagonal differently there.
 void check(const OpInfo& info, const Tensor& q, const Tensor& k, const Tensor& v,
            const AttentionOptions& options) {
     one_type(info, {q, k, v});
@@ -73,9 +73,11 @@ TensorList scaled_dot_product_flash_attention(const Tensor& q0, const Tensor& k0
     const auto [q, k, v] = autocast(info, q0, k0, v0);
     check(info, q, k, v, options);
     const NoAutocast inside(q.device().kind);
-    if (const auto made = detail::fused_attention(info, q, k, v, options)) {
-        const GradMode off(false);
-        return {made->y, or_infinite(made->logsumexp)};
+    if (q.device().kind == Device::Kind::cuda) {  // a CPU's kernel writes no logsumexp
+        if (const auto made = detail::fused_attention(info, q, k, v, options)) {
+            const GradMode off(false);
+            return {made->y, or_infinite(made->logsumexp)};
+        }
     }
     const auto made = detail::attend(q, k, v, {}, options, {q.size(0), q.size(1)});
     const GradMode off(false);

@@ -3,7 +3,6 @@
 
 #include "amp/autocast.h"
 #include "attention/attention_parts.h"
-#include "autograd/backward.h"
 #include "core/layout.h"
 #include "kernels/attention.h"
 
@@ -26,10 +25,17 @@ bool is_aligned(const Tensor& x) {
     return true;
 }
 
-/// Heads within each position, as they come from one product and go to the next.
+/// The CPU's kernel takes any rows that do not overlap.
+bool has_rows(const Tensor& x) {
+    return x.strides()[3] == 1 && (x.size(2) == 1 || x.strides()[2] >= x.size(3));
+}
+
+bool is_cuda(const Tensor& x) { return x.device().kind == Device::Kind::cuda; }
+
+/// Whether the heads of one position are contiguous, as in the operands and results of one product.
 bool by_position(const Tensor& x) { return x.strides()[1] < x.strides()[2]; }
 
-/// Of a dense tensor of this shape (N, H, rows, size) in x's order of heads and positions.
+/// The strides of a dense tensor of shape (N, H, rows, size) in x's order of heads and positions.
 AttentionStrides dense_strides(const Shape& shape, const Tensor& x) {
     const std::int64_t heads = shape[1], rows = shape[2], size = shape[3];
     if (by_position(x)) return {rows * heads * size, size, heads * size};
@@ -45,7 +51,7 @@ Tensor empty_heads(const Shape& shape, const Tensor& x) {
 
 /// x outside the graph as the kernel takes it, copied if need be.
 Tensor operand(const Tensor& x) {
-    if (is_aligned(x)) return x.detach();
+    if (is_cuda(x) ? is_aligned(x) : has_rows(x)) return x.detach();
     const Tensor y = empty_heads(x.shape(), x);
     copy_into(y, x);
     return y;
@@ -76,7 +82,7 @@ Attention describe_forward(const Tensor& q, const Tensor& k, const Tensor& v, co
     return a;
 }
 
-/// With gradients in their operands' orders.
+/// The description of the backward pass; gradients have the strides of their operands.
 Attention describe_backward(Attention a, const Tensor& q, const Tensor& k, const Tensor& v,
                             const Tensor& dy) {
     a.pass = AttentionPass::backward;
@@ -102,7 +108,7 @@ const OpInfo backward_info{"attention_backward", CastPolicy::none,
                            "attention_backward(dy, q, k, v, y, logsumexp)", 0,
                            "Its inputs have the forward op's types."};
 
-/// Gradients of q, k and v by the kernel; none if it has none for a gradient that lies as dy does.
+/// Gradients of q, k and v by the kernel; empty if there is none for dy's strides.
 TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options) {
     const DeviceScope here(dy0.device());
     const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]);
@@ -121,43 +127,51 @@ TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptio
     return record_outputs(backward_info, inputs, {dq, dk, dv}, {}, {});
 }
 
-const OpInfo operand_info{"attention_operand", CastPolicy::none, "attention_operand(x)", 2,
-                          "It is in the op's type already."};
-
-/// x as a place of its own in the graph, at which a pass backwards may stop.
-Tensor stop_at(const Tensor& x) {
-    return record(operand_info, {x}, x.detach(), {},
-                  [](const Tensor& dx, const Saved&) { return dx; });
+/// Its numbers are those of the step in which the mask is drawn, and of the places that a rank's
+/// part of the weights has in those of the whole batch.
+kernels::AttentionDropout dropout_of(const AttentionOptions& options, const Tensor& q,
+                                     const Tensor& k) {
+    if (options.dropout_p == 0) return {};
+    const std::int64_t weights = q.size(0) * q.size(1) * q.size(2) * k.size(2);
+    const std::int64_t before = options.random->share.before(weights);
+    kernels::MaskSource source{options.random->stream, nullptr,
+                               options.random_offset + static_cast<std::uint64_t>(before)};
+    if (const std::int64_t* const substream = options.random->substream_data())
+        source.random.substream = static_cast<std::uint32_t>(*substream);
+    return {source, options.dropout_p};
 }
 
-/// Gradients of q, k and v by those of the products and the softmax: themselves recorded if a graph
-/// of them is wanted.
-TensorList by_products(const Tensor& dy, const Saved& saved, const AttentionOptions& options) {
-    const bool recorded = grad_enabled();
-    Tensor inputs[3];
-    TensorList wanted;
-    for (int i = 0; i < 3; ++i) {
-        if (!saved.wants(i)) {
-            inputs[i] = saved[i].detach();
-            continue;
-        }
-        inputs[i] = recorded ? stop_at(saved[i]) : saved[i].detach().set_requires_grad(true);
-        wanted.push_back(inputs[i]);
-    }
-    const auto& [q, k, v] = inputs;
-    Tensor y;
-    {
-        const GradMode on(true);
-        y = attend(q, repeated_heads(k, q), repeated_heads(v, q), {}, options,
-                   {q.size(0), q.size(1)})
-                .y;
-    }
-    const TensorList found =
-        grad({&y, 1}, wanted, {&dy, 1}, {.create_graph = recorded}, /*allow_unused=*/false);
-    TensorList out(3);
-    for (std::size_t i = 0, next = 0; i < 3; ++i)
-        if (saved.wants(static_cast<int>(i))) out[i] = found[next++];
-    return out;
+/// The same by the CPU's kernel, which computes the weights again.
+TensorList by_cpu_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options,
+                         const kernels::AttentionDropout& dropout) {
+    const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]),
+                 dy = operand(dy0);
+    const Attention a = describe_backward(describe_forward(q, k, v, dy, options), q, k, v, dy);
+    const Tensor dq = empty_heads(q.shape(), q), dk = empty_heads(k.shape(), k),
+                 dv = empty_heads(v.shape(), v);
+    kernels::cpu::attention_backward(a,
+                                     {q.data(), k.data(), v.data(), nullptr, dy.data(), nullptr,
+                                      dq.data(), dk.data(), dv.data()},
+                                     dropout);
+    const Tensor inputs[] = {dy, q, k, v};
+    return record_outputs(backward_info, inputs, {dq, dk, dv}, {}, {});
+}
+
+/// Fused::logsumexp is undefined.
+Fused on_cpu(const OpInfo& info, const Tensor& q0, const Tensor& k0, const Tensor& v0,
+             const AttentionOptions& options) {
+    const Tensor q = operand(q0), k = operand(k0), v = operand(v0);
+    const Tensor y = empty_heads({q.size(0), q.size(1), q.size(2), v.size(3)}, q);
+    const kernels::AttentionDropout dropout = dropout_of(options, q, k);
+    kernels::cpu::attention_forward(describe_forward(q, k, v, y, options),
+                                    {q.data(), k.data(), v.data(), y.data(), nullptr}, dropout);
+    const Tensor inputs[] = {q0, k0, v0};
+    const auto gradients = [options, dropout](std::span<const Tensor> grads, const Saved& saved) {
+        const NoAutocast inside(grads[0].device().kind);
+        return grad_enabled() ? gradients_by_products(grads[0], saved, options)
+                              : by_cpu_kernel(grads[0], saved, options, dropout);
+    };
+    return {record_many(info, inputs, y, {save(q0), save(k0), save(v0)}, gradients), {}};
 }
 
 TensorList gradients(const Tensor& dy, const Saved& saved, const AttentionOptions& options) {
@@ -166,28 +180,31 @@ TensorList gradients(const Tensor& dy, const Saved& saved, const AttentionOption
         TensorList found = by_kernel(dy, saved, options);
         if (!found.empty()) return found;
     }
-    return by_products(dy, saved, options);
+    return gradients_by_products(dy, saved, options);
 }
 
 }  // namespace
 
-/// What the kernels of every card ask for; the rest is the library's word on a description.
+/// On CUDA: requirements of the kernels on every card; the library decides on the rest by the
+/// description.
 bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
                   const AttentionOptions& options) {
-    if (q.device().kind != Device::Kind::cuda || !is_low(q.dtype())) return false;
-    // Masks of dropout come from the counter, the same on every device (D7).
+    if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
+    if (!is_cuda(q)) return q.dtype() != DType::f64 && !options.enable_gqa;
+    if (!is_low(q.dtype())) return false;
+    // Dropout masks are ours and counter-based, the same on every device (D7).
     if (options.dropout_p > 0) return false;
     // A kernel may look for the largest score before it is scaled.
     const double scale = options.scale.value_or(1);
     if (!(scale > 0) || !std::isfinite(scale)) return false;
     if (options.is_causal && q.size(q.rank() - 2) != k.size(k.rank() - 2)) return false;
-    if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
     return q.shape().back() % aligned_elements == 0 && v.shape().back() % aligned_elements == 0;
 }
 
 std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q0, const Tensor& k0,
                                      const Tensor& v0, const AttentionOptions& options) {
     if (!may_be_fused(q0, k0, v0, options) || k0.size(1) != v0.size(1)) return std::nullopt;
+    if (!is_cuda(q0)) return on_cpu(info, q0, k0, v0, options);
     const DeviceScope here(q0.device());
     const Tensor q = operand(q0), k = operand(k0), v = operand(v0);
     const Tensor y = empty_heads({q.size(0), q.size(1), q.size(2), v.size(3)}, q);

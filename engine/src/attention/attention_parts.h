@@ -2,7 +2,7 @@
 
 #include "attention/attention.h"
 
-// What the forms of attention share.
+// Common parts of the attention ops.
 namespace engine::detail {
 
 /// Options of a call through `halftone op`.
@@ -22,17 +22,23 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&
 /// Each head of x (k or v) as often as a head of q needs one. The heads divide q's.
 Tensor repeated_heads(const Tensor& x, const Tensor& q);
 
+/// Gradients of q, k and v, saved in this order, by those of the products and the softmax:
+/// themselves recorded if a graph of them is wanted.
+TensorList gradients_by_products(const Tensor& dy, const Saved& saved,
+                                 const AttentionOptions& options);
+
 struct Fused {
     Tensor y;          ///< (N, H, L, V)
-    Tensor logsumexp;  ///< (N, H, L) f32, outside the graph, as the kernel wrote it
+    Tensor logsumexp;  ///< (N, H, L) f32, outside the graph, as the kernel wrote it; undefined on a
+                       ///< CPU, whose kernel writes none
 };
 /// Whether it is worth the views to ask for it: q (..., L, E), k (..., S, E), v (..., S, V).
 bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
                   const AttentionOptions& options);
-/// By the device's fused kernel, as one node of the tape under the name of `info`; nothing if it
-/// has none for this. q (N, H, L, E), k (N, G, S, E), v (N, G, S, V) after casts and checks, G a
-/// divisor of H; no mask. Its gradient is the kernel's; a gradient that is itself to be recorded is
-/// that of attend().
+/// Attention by the device's fused kernel, as one node of the tape under the name of `info`.
+/// Nothing if there is no such kernel. q (N, H, L, E), k (N, G, S, E), v (N, G, S, V) after casts
+/// and checks, G a divisor of H; no mask. The gradient comes from the kernel too, unless it is
+/// itself recorded: then from attend().
 std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q, const Tensor& k,
                                      const Tensor& v, const AttentionOptions& options);
 

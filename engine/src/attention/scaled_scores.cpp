@@ -62,8 +62,8 @@ ScaledScores::ScaledScores(std::string module) : module_(std::move(module)), out
 }
 ScaledScores::~ScaledScores() { innermost = outer_; }
 
-/// The first call decides where no module is named, so that a block that is computed again is hit
-/// again, and no other one.
+/// If no module is named, the first call selects its module. So a block that is recomputed is
+/// selected again, and no other one.
 bool ScaledScores::takes(const std::vector<std::string>& open) {
     if (module_.empty() && !met_ && !open.empty()) module_ = open.back();
     const bool hit = module_.empty() || std::ranges::any_of(open, [&](const std::string& each) {

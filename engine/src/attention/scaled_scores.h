@@ -5,12 +5,13 @@
 
 namespace engine {
 
-/// While it lives, one module of this thread computes attention by hand in the type that the region
-/// computes in, with its scores multiplied by 300 until the largest is beyond fp16: a forward
-/// overflow that fp32 survives. For lessons. In bf16 and fp32 the scores stay finite.
+/// For lessons. While it lives, one module of this thread computes attention by hand in the low
+/// type, with its scores multiplied by 300 until the largest exceeds the fp16 range: a forward
+/// overflow that fp32 survives. In bf16 and fp32 the scores stay finite.
 class ScaledScores {
 public:
-    /// Of the module of this name or inside it; "": of the first that computes attention.
+    /// Applies to the module of this name and those inside it; "": the first that computes
+    /// attention.
     explicit ScaledScores(std::string module);
     ~ScaledScores();
     ScaledScores(const ScaledScores&) = delete;

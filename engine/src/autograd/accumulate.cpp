@@ -10,9 +10,10 @@
 namespace engine {
 namespace {
 
-/// Whether a leaf may take this gradient as its own: optimizers walk it flat beside the leaf and
-/// write into it, so it must lie as the leaf does and no one else may hold its memory (the gradient
-/// of a sum is a broadcast view; those of both sides of an addition are one tensor).
+/// Whether a leaf may use this gradient's memory as its own. Optimizers walk a gradient flat beside
+/// the leaf and write into it, so it must have the leaf's layout, and nobody else may hold its
+/// memory: the gradient of a sum is a broadcast view, and both sides of an addition share one
+/// tensor.
 bool can_steal(const Tensor& gradient, const Tensor& leaf) {
     const auto& impl = gradient.impl();
     if (impl->sparse) {

@@ -9,8 +9,8 @@ namespace engine {
 Tensor add_gradients(const Tensor& a, const Tensor& b);
 /// gradient in another type, recorded if gradient mode is on.
 Tensor cast_gradient(const Tensor& gradient, DType dtype);
-/// Adds a gradient to leaf's grad, in the leaf's memory layout, and calls the leaf's hooks. An
-/// undefined gradient is zero.
+/// Adds a gradient to the leaf's grad, in the leaf's memory layout, and calls the leaf's hooks. An
+/// undefined gradient counts as zero.
 void accumulate(const std::shared_ptr<TensorImpl>& leaf, const Tensor& gradient);
 
 }  // namespace engine

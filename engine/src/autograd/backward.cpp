@@ -114,7 +114,7 @@ private:
         if (capturing_) mark_needed(order);
     }
 
-    /// A node is needed if an input to be captured lies on a path behind it.
+    /// A node is needed if one of the inputs to be captured can be reached through it.
     void mark_needed(std::vector<Node*>& order) {
         for (const auto& edge : wanted_) {
             if (edge.node && edge.node->pass == id_) edge.node->needed = true;
@@ -190,9 +190,9 @@ private:
         return {};
     }
 
-    /// Frees the saved tensors; edges stay for the walk that is under way. A node that saved
-    /// nothing has lost nothing, so a later pass may run through it again: the shared weight cast
-    /// of an autocast region, or the trunk below two losses.
+    /// Frees the saved tensors; edges stay for the walk in progress. A node that saved nothing
+    /// stays usable, so a later pass may run through it again: the shared weight cast of an
+    /// autocast region, or the trunk below two losses.
     static void release(Node& node) {
         if (node.saves.empty()) return;
         node.saves.clear();

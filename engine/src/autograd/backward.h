@@ -10,17 +10,17 @@ struct BackwardOptions {
 };
 
 /// Adds the gradients of sum(outputs * grads) to the leaves' grad. An undefined grad is 1 for a
-/// one-element output. Throws Error(state) where there is no graph, and where the gradient of an op
-/// needs tensors that an earlier pass without retain_graph has freed. Ops that saved nothing can be
-/// passed any number of times.
+/// one-element output. Throws Error(state) where there is no graph, and where an op needs saved
+/// tensors that an earlier pass without retain_graph has freed. Ops that saved nothing can run any
+/// number of times.
 void backward(std::span<const Tensor> outputs, std::span<const Tensor> grads = {},
               const BackwardOptions& options = {});
 inline void backward(const Tensor& output, const BackwardOptions& options = {}) {
     backward({&output, 1}, {}, options);
 }
 
-/// Gradients for `inputs` only; leaves' grad stays as it is. Undefined where an input has no part
-/// in it, or an error if `allow_unused` is off.
+/// Gradients of `inputs` only; leaves' grad is unchanged. For an input that the outputs do not
+/// depend on: undefined, or an error if `allow_unused` is off.
 TensorList grad(std::span<const Tensor> outputs, std::span<const Tensor> inputs,
                 std::span<const Tensor> grad_outputs = {}, const BackwardOptions& options = {},
                 bool allow_unused = false);

@@ -60,8 +60,8 @@ TensorList checkpoint(const Segment& segment, const TensorList& inputs) {
         outputs = segment(inputs);
     }
     for (auto& output : outputs) output = output.detach();
-    // Parameters are no inputs here: without this leaf a segment of frozen inputs would have no
-    // place in the graph and they would never get their gradients.
+    // Parameters are no inputs here. Without this leaf a segment whose inputs are all frozen would
+    // not join the graph, and its parameters would get no gradients.
     TensorList watched = inputs;
     watched.push_back(Tensor::scalar(0, DType::f32));
     watched.back().set_requires_grad(true);

@@ -11,8 +11,8 @@
 
 namespace engine {
 
-/// An argument of a custom op: a tensor, something that passes as it is, or a list or a map of
-/// arguments.
+/// An argument of a custom op: a tensor, a value that is passed through unchanged, or a list or map
+/// of arguments.
 struct CustomArgument {
     std::variant<Tensor, double, std::string, std::vector<double>, std::vector<CustomArgument>,
                  std::map<std::string, CustomArgument>>
@@ -20,8 +20,8 @@ struct CustomArgument {
 };
 using CustomArguments = std::vector<CustomArgument>;
 
-/// An op whose gradient its user writes (1.7). It joins the graph as one node; what forward does
-/// inside is not recorded.
+/// An op with a user-defined gradient (1.7). It joins the graph as one node; operations inside
+/// forward are not recorded.
 class CustomOp {
 public:
     /// `keep`: tensors that backward will be given.
@@ -31,10 +31,10 @@ public:
     using Backward =
         std::function<TensorList(std::span<const Tensor> grads, const TensorList& kept)>;
 
-    /// Plain: forward runs under the caller's autocast state, backward under the same flags and
-    /// types, wherever it is called. Forced to `forced`: in a region, eligible tensors among the
-    /// arguments, nested ones too, are cast to it first, and forward and backward run with autocast
-    /// off; outside a region nothing is cast. `info` must outlive every graph made.
+    /// Plain: forward runs under the caller's autocast state; backward runs under the same flags
+    /// and types, wherever it is called. Forced to `forced`: in a region, eligible tensors among
+    /// the arguments, also nested ones, are cast to it first, and forward and backward run with
+    /// autocast off; outside a region nothing is cast. `info` must outlive every graph made.
     CustomOp(const OpInfo& info, Forward forward, Backward backward,
              std::optional<DType> forced = {});
 

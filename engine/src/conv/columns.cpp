@@ -55,7 +55,7 @@ std::int64_t count_of(const OpInfo& info, std::int64_t size, const ColumnOptions
     return room / o.stride[i] + 1;
 }
 
-/// Where in the plane each tap of each window lies, taps first: (kernel_h kernel_w L), `hole` in
+/// Where in the plane each tap of each window lies, taps first: (kernel_h kernel_w L). `hole` marks
 /// the padding.
 struct Places {
     Tensor index;  // i64
@@ -112,7 +112,7 @@ Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& opt
             col2im_info, [](const auto&... a) { return col2im(a...); }, columns0, size, options);
     const Tensor columns = pool_batch(col2im_info, columns0, 1);
     const std::int64_t pixels = checked_product(size[0], size[1]);
-    // What lies in the padding goes to a place of its own behind the plane.
+    // Elements in the padding go to an extra place behind the plane.
     const Places places = places_of(col2im_info, size, options, pixels, columns.device());
     const std::int64_t n = columns.size(0), c = columns.size(1) / places.taps;
     if (columns.size(1) != c * places.taps || columns.size(2) != places.windows) {

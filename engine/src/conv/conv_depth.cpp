@@ -16,8 +16,8 @@ void add_slice(std::vector<DepthPart>& parts, const DepthPart& slice) {
         parts.push_back(slice);
 }
 
-/// Images (N count, C taps, H, W) in NHWC memory seen as slices of channels of one tap: (N, count,
-/// C, H, W).
+/// View of images (N count, C taps, H, W) in NHWC memory as slices that hold the channels of one
+/// tap: (N, count, C, H, W).
 Tensor tap_view(const Tensor& images, std::int64_t count, std::int64_t taps, std::int64_t tap) {
     const std::int64_t channels = images.size(1), h = images.size(2), w = images.size(3),
                        image = channels * h * w;
@@ -26,7 +26,7 @@ Tensor tap_view(const Tensor& images, std::int64_t count, std::int64_t taps, std
                    images.impl()->offset + tap);
 }
 
-/// A volume (N, C, D, H, W) seen in the same way: `count` slices from `first` on, `step` apart.
+/// View of a volume (N, C, D, H, W) in the same form: `count` slices from `first` on, `step` apart.
 Tensor depth_view(const Tensor& x, std::int64_t first, std::int64_t step, std::int64_t count) {
     const Strides& by = x.strides();
     return view_of(x, {x.size(0), count, x.size(1), x.size(3), x.size(4)},
@@ -44,7 +44,7 @@ Tensor reshaped(const Tensor& view, const Shape& shape) {
     return view_of(w, shape, contiguous_strides(shape), w.impl()->offset);
 }
 
-/// The part's taps of a weight, (K, C / groups, taps, R, S).
+/// The taps of a weight that belong to the part: (K, C / groups, taps, R, S).
 Tensor weight_of_part(const Tensor& weight, const DepthPart& part) {
     const std::int64_t step = part.tap_count() > 1 ? part.taps[1] - part.taps[0] : 1;
     Strides by = weight.strides();

@@ -31,13 +31,13 @@ Shape weight_shape(const ConvShape& s) {
 Tensor nhwc(const Tensor& x) { return in_layout(x, Layout::channels_last); }
 Tensor dense_weight(const Tensor& w) { return in_layout(w, Layout::contiguous); }
 
-/// The kernels copy an image with its padding, or one that a window reaches beyond on each side.
-/// Throws Error(shape) if that copy's size could overflow.
+/// The kernels copy an image with its padding, or one that a window overlaps on each side. Throws
+/// Error(shape) if the size of that copy could overflow.
 void check_padded_images(const Conv2dShape& s) {
     check_shape({std::max(s.c, s.k), s.h + 2 * s.pad_h, s.w + 2 * s.pad_w});
 }
 
-/// What a convolution leaves where no product reaches: zeros, or the bias of each channel.
+/// The result of a convolution where no product contributes: zeros, or the bias of each channel.
 Tensor bias_alone(const Shape& shape, const Tensor& x, const Tensor& bias, Layout layout) {
     const Tensor y = Tensor::empty(shape, x.dtype(), x.device(), layout);
     const Tensor b =

@@ -5,8 +5,8 @@
 
 namespace engine {
 
-/// A convolution of images, or of volumes as images: the depth taps of an output slice lie beside
-/// one another as further channels, so that each result is one sum with one rounding.
+/// A convolution of images, or of volumes as images. The depth taps of an output slice become
+/// further channels, so that each result is one sum with one rounding.
 struct ConvShape {
     kernels::Conv2dShape plane;  // n, c and k are those of the tensors, without the taps
     bool has_depth = false;      // tensors of rank 5, (N, C, D, H, W)
@@ -25,8 +25,8 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
 /// convolution, recorded as `info`.
 Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s);
-/// The same computed and returned in `type`. dy and weight are kept for the backward pass as they
-/// are, so that 16-bit operands of an f32 result do not stay in memory as f32 copies.
+/// The same, computed and returned in `type`. dy and weight are saved as they are, so that 16-bit
+/// operands of an f32 result do not stay in memory as f32 copies.
 Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s, DType type);
 

@@ -12,7 +12,7 @@ namespace engine {
 Tensor conv_raised(const Tensor& x, int dims);
 Tensor conv_lowered(const Tensor& y, int dims);
 
-/// What the parts compute: n and c of the larger side, x of the convolution, and `in` its sizes.
+/// The shape of the parts: n and c of the larger side, x of the convolution, with sizes `in`.
 ConvShape conv_shape(std::int64_t n, std::int64_t c, const Shape& in, const Tensor& weight,
                      const Steps& by, std::int64_t groups);
 

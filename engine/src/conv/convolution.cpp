@@ -91,8 +91,8 @@ void check_forward(const OpInfo& info, const Tensor& x, const Tensor& weight, co
     check_conv_bias(info, bias, weight, weight.size(0));
 }
 
-/// x with the odd zero of padding "same" at the far ends, as PyTorch puts it there; `by` gets the
-/// rest, which is the same at both ends.
+/// x with the extra zero of an odd padding "same" at the far ends, as in PyTorch. `by` receives the
+/// remaining padding, which is equal at both ends.
 Tensor with_same_padding(const OpInfo& info, const Tensor& x, const Tensor& weight,
                          const Tensor& bias, Steps& by, std::int64_t groups) {
     const int dims = by.stride.rank();

@@ -28,8 +28,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
 struct ConvolutionOptions {
     std::vector<std::int64_t> stride{1}, padding{0}, dilation{1};
     std::int64_t groups = 1;
-    /// In place of `padding`: so much of it that the result has the input's size; stride 1 only.
-    /// What cannot be shared out evenly is put at the far end.
+    /// Instead of `padding`: pads so that the result has the input's size; stride 1 only. An odd
+    /// amount goes to the far end.
     bool same = false;
 };
 
@@ -50,8 +50,8 @@ Tensor conv_tbc(const Tensor& x, const Tensor& weight, const Tensor& bias, std::
 /// The entry below all of these, for batches; as many dimensions of space as x has beyond two.
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, bool transposed,
                    const ConvTransposeOptions& options);
-/// The same, one way each and without a bias, by the names under which PyTorch calls cuDNN; every
-/// device has them. cudnn_convolution does not read output_padding.
+/// Convolution and transposed convolution without a bias, under the names by which PyTorch calls
+/// cuDNN. Every device has them. cudnn_convolution ignores output_padding.
 Tensor cudnn_convolution(const Tensor& x, const Tensor& weight,
                          const ConvTransposeOptions& options = {});
 Tensor cudnn_convolution_transpose(const Tensor& x, const Tensor& weight,

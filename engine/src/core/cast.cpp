@@ -24,7 +24,7 @@ const OpInfo cast_info{
     .policy = CastPolicy::none,
     .signature = "to(x; dtype)",
     .derivatives = 2,
-    .why = "A cast does what it is told; its gradient is cast back to the type that x had.",
+    .why = "A cast uses the given type; its gradient is cast back to the type of x.",
     .run = run_cast};
 
 Tensor to(const Tensor& x, DType dtype) {

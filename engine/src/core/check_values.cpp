@@ -9,7 +9,7 @@ namespace {
 
 bool on_gpu(const Tensor& x) { return x.device().kind == Device::Kind::cuda; }
 
-/// Of a dense tensor on the CPU; NaN if any is.
+/// The extreme of a dense tensor on the CPU; NaN if any element is.
 double extreme(const Tensor& x, kernels::ReduceOp op) {
     const Tensor y = Tensor::empty({}, x.dtype(), x.device());
     kernels::cpu::reduce(y.array(), x.array(), 1, x.numel(), 1, op, current_stream());

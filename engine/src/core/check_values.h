@@ -5,12 +5,12 @@
 #include "core/refusals.h"
 #include "core/tape.h"
 
-// What an operation asks of the values of a tensor. On the CPU the first that breaks the rule is
-// Error(value) at once; on a GPU it is noted, and whatever waits for the device next throws it
-// (core/refusals.h), with the least of those that broke the rule.
+// Range checks of a tensor's values. The CPU throws Error(value) for the first value out of range,
+// at once. A GPU records the smallest such value, and the next call that waits for the device
+// throws it (core/refusals.h).
 namespace engine {
 
-/// x, i64, holds numbers in [low, high] alone, or `but`.
+/// Checks that all values of x, i64, are in [low, high] or equal to `but`.
 void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, std::int64_t high,
                         std::optional<std::int64_t> but = {});
 /// Class targets: "NAME: a target of 7 is outside the 5 classes".

@@ -18,7 +18,7 @@ void put_constant(void* to, const void* host, std::size_t bytes, const Device& d
 }
 
 Tensor constant_on(const Device& device, const Tensor& host) {
-    // Its bytes go as they lie, to a tensor that is contiguous.
+    // The bytes are copied as they are, so both tensors must be contiguous.
     if (host.device().kind != Device::Kind::cpu || !host.is_contiguous())
         throw Error(ErrorCode::state, "a constant must be a contiguous tensor of the host");
     if (device.kind == Device::Kind::cpu) return host;

@@ -4,8 +4,8 @@
 
 #include "core/tensor.h"
 
-/// Numbers of the host that follow from shapes and options alone, on their way to a device. A step
-/// that is recorded as a graph keeps them as they are now.
+/// Copies numbers that follow from shapes and options alone from the host to a device. A step that
+/// is captured as a graph keeps the present values.
 namespace engine {
 
 /// Taken at once; nothing waits.

@@ -20,7 +20,7 @@ DeviceScope::~DeviceScope() {
     if (!before_) return;
     try {
         kernels::cuda::set_device(*before_);
-    } catch (...) {  // a device that has failed: whoever uses it next is told
+    } catch (...) {  // a failed device throws again at its next use
     }
 }
 

@@ -28,8 +28,8 @@ inline const Device& default_device() noexcept { return detail::default_device; 
 /// For programs that run everything on one device, such as tests. Before other threads start.
 inline void set_default_device(const Device& device) noexcept { detail::default_device = device; }
 
-/// The calling thread computes on `device` while the object lives. A thread that had chosen none
-/// has chosen none after it: the first GPU is not woken for having been left.
+/// The calling thread computes on `device` while the object lives. Afterwards its former device is
+/// selected again; if it had none, none, so that no context is created on GPU 0.
 class DeviceScope {
 public:
     explicit DeviceScope(const Device& device);
@@ -56,7 +56,7 @@ private:
     bool before_;
 };
 
-/// A kernel, called on its device whatever the calling thread's is.
+/// A kernel that is called on its own device, whichever device the calling thread has selected.
 template <typename F>
 class KernelOn;
 template <typename R, typename... P>

@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// Up to eight sizes or strides, without an allocation. Rank 0 is a scalar. What would be a ninth
-/// is Error(shape).
+/// Up to eight sizes or strides, without an allocation. Rank 0 is a scalar. A ninth is
+/// Error(shape).
 class Dims {
 public:
     static constexpr int max_rank = 8;
@@ -60,11 +60,11 @@ private:
 using Shape = Dims;
 using Strides = Dims;
 
-/// The most elements that a tensor can have, far more than any machine holds. A sum of thousands of
-/// sizes, or the bytes of a tensor, cannot overflow.
+/// The largest number of elements of a tensor, far more than any machine holds. Sums of thousands
+/// of sizes, and the bytes of a tensor, cannot overflow.
 constexpr std::int64_t max_elements = std::int64_t{1} << 48;
 
-/// Throws Error(shape) naming the sizes if one is negative or the product of those that are not 0
+/// Throws Error(shape) naming the sizes if one is negative or the product of the non-zero ones
 /// exceeds max_elements. Tensor::empty and view_of, which make every tensor, call it. Call it
 /// before computing with sizes that no tensor has yet.
 void check_shape(const Shape& shape);

@@ -16,8 +16,9 @@ Tensor in_layout(const Tensor& x, Layout layout);
 /// Uninitialised, x's shape and layout.
 Tensor empty_like(const Tensor& x, DType dtype);
 inline Tensor empty_like(const Tensor& x) { return empty_like(x, x.dtype()); }
-/// View of x's storage with other shape and strides, outside any graph, sharing the version. Throws
-/// Error(shape) for a shape that check_shape() refuses and for a walk that leaves the storage.
+/// A view of x's storage with another shape and strides, outside any graph. Shares the version.
+/// Throws Error(shape) for a shape that check_shape() rejects, and for elements outside the
+/// storage.
 Tensor view_of(const Tensor& x, const Shape& shape, const Strides& strides, std::int64_t offset);
 /// Copies x into y (same shape and dtype, any strides).
 void copy_into(const Tensor& y, const Tensor& x);

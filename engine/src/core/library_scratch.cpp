@@ -1,7 +1,9 @@
 #include "core/library_scratch.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/memory_cache.h"
@@ -10,13 +12,14 @@
 namespace engine {
 namespace {
 
-/// What one device's libraries hold, and the books that it stands in.
+/// The scratch of one device's libraries, and the accounts that it is part of.
 struct Scratch {
     std::int64_t bytes = 0;
-    std::vector<std::weak_ptr<MemoryBooks>> books;
+    std::vector<std::shared_ptr<MemoryBooks>> books;
 };
 struct Scratches {
-    std::mutex mutex;
+    std::mutex runs;   // before `mutex`: who comes waits for what the last one gives back
+    std::mutex mutex;  // of what follows
     std::map<int, Scratch> by_device;
 };
 Scratches& scratches() {
@@ -29,9 +32,7 @@ void add(int device, std::int64_t bytes) {
     const std::lock_guard lock(all.mutex);
     Scratch& scratch = all.by_device[device];
     scratch.bytes += bytes;
-    for (const auto& known : scratch.books) {
-        if (const auto books = known.lock()) books->add(MemoryUse::workspace, bytes);
-    }
+    for (const auto& books : scratch.books) books->add(MemoryUse::workspace, bytes);
 }
 
 void* take(std::size_t bytes, int device) {
@@ -47,11 +48,21 @@ void give(void* data, std::size_t bytes, int device) {
     add(device, -static_cast<std::int64_t>(size));
 }
 
+/// Whether there is nobody else's on the device.
+bool leave(int device, const std::shared_ptr<MemoryBooks>& books) {
+    Scratches& all = scratches();
+    const std::lock_guard lock(all.mutex);
+    Scratch& scratch = all.by_device[device];
+    scratch.books.erase(std::find(scratch.books.begin(), scratch.books.end(), books));
+    books->add(MemoryUse::workspace, -scratch.bytes);
+    return scratch.books.empty();
+}
+
 }  // namespace
 
 void use_cache_for_library_scratch() {
-    // The first scratch that is asked for can make the first cache, which calls this with the
-    // scratch's lock held.
+    // The first request for scratch can create the first cache, whose constructor calls this while
+    // the scratch's lock is held.
     static std::once_flag once;
     std::call_once(once, [] {
         kernels::cuda::set_memory_giver([](int device) {
@@ -62,14 +73,23 @@ void use_cache_for_library_scratch() {
     });
 }
 
-void book_library_scratch(const std::shared_ptr<MemoryBooks>& books, const Device& device) {
-    if (device.kind == Device::Kind::cpu) return;
+LibraryScratchUse::LibraryScratchUse(std::shared_ptr<MemoryBooks> books, const Device& device)
+    : books_(std::move(books)), device_(device) {
+    if (device_.kind == Device::Kind::cpu) return;
     Scratches& all = scratches();
+    const std::lock_guard no_other(all.runs);
     const std::lock_guard lock(all.mutex);
-    Scratch& scratch = all.by_device[device.index];
-    std::erase_if(scratch.books, [](const auto& known) { return known.expired(); });
-    scratch.books.push_back(books);
-    books->add(MemoryUse::workspace, scratch.bytes);
+    Scratch& scratch = all.by_device[device_.index];
+    scratch.books.push_back(books_);
+    books_->add(MemoryUse::workspace, scratch.bytes);
+}
+
+LibraryScratchUse::~LibraryScratchUse() {
+    if (device_.kind == Device::Kind::cpu) return;
+    const std::lock_guard no_other(scratches().runs);
+    if (!leave(device_.index, books_)) return;
+    kernels::cuda::release_workspaces_of(device_.index);
+    memory_cache(device_).release();
 }
 
 Message out_of_memory(const kernels::OutOfMemory& error, const MemoryBooks* books,

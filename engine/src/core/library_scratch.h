@@ -6,20 +6,32 @@
 #include "kernels/device_error.h"
 
 /// The scratch of the GPU's libraries (matrix products, convolutions): one for all runs of a
-/// device, kept until the process ends.
+/// device, kept as long as there is one.
 namespace engine {
 
-/// From now on it is taken from the devices' caches, so that blocks kept for reuse go back before
-/// it fails, and that it counts against the limit. Those blocks go back too where a library finds
-/// no memory of its own for a plan.
+/// From now on, library scratch comes from the devices' caches. So it counts against the memory
+/// limit, and cached blocks are released before an allocation fails. They are also released when a
+/// library has no memory of its own for a plan.
 void use_cache_for_library_scratch();
 
-/// It stands in `books` under workspace from now on, all that there is and what is added: every run
-/// on the device needs it, whichever was the first to ask. Nothing on the CPU.
-void book_library_scratch(const std::shared_ptr<MemoryBooks>& books, const Device& device);
+/// A run's share of the library scratch. While the object lives, all scratch of the device, present
+/// and future, is accounted under workspace in `books`: every run on the device needs it, whichever
+/// asked first. When the last object of a device ends, the scratch is released, and the cached
+/// blocks with it. Does nothing on the CPU.
+class LibraryScratchUse {
+public:
+    LibraryScratchUse(std::shared_ptr<MemoryBooks> books, const Device& device);
+    ~LibraryScratchUse();
+    LibraryScratchUse(const LibraryScratchUse&) = delete;
+    LibraryScratchUse& operator=(const LibraryScratchUse&) = delete;
 
-/// What is said when an allocation, or a library for its own use, found no memory on the device;
-/// books may be null.
+private:
+    std::shared_ptr<MemoryBooks> books_;
+    Device device_;
+};
+
+/// The message for a failed allocation on the device, by this program or by a library. books may be
+/// null.
 Message out_of_memory(const kernels::OutOfMemory& error, const MemoryBooks* books,
                       const Device& device);
 

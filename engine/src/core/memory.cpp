@@ -14,7 +14,7 @@ thread_local std::shared_ptr<MemoryBooks> current_books;
 thread_local MemoryUse current_use = MemoryUse::activations;
 thread_local std::shared_ptr<MemoryPool> current_pool;
 
-/// Of the device, within the limit of the books, which may be null.
+/// Allocates on the device, within the limit of `books`, which may be null.
 void* allocated(std::size_t capacity, const MemoryBooks* books, const Device& device) {
     if (books != nullptr && !books->has_room(capacity)) throw kernels::OutOfMemory(capacity);
     return memory_cache(device).allocate(capacity);

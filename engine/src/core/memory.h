@@ -20,7 +20,7 @@ enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast
 constexpr int memory_uses = 7;
 const char* name(MemoryUse use);
 
-/// Bytes booked by use, for one run. Thread-safe; every block knows the books it stands in.
+/// Bytes by use, of one run. Thread-safe. Every block keeps a reference to its accounts.
 class MemoryBooks {
 public:
     void add(MemoryUse use, std::int64_t bytes) noexcept;
@@ -30,8 +30,8 @@ public:
     }
     std::int64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
     std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
-    /// What the run may take in all; blocks beyond it are refused as out of memory. 0: no limit but
-    /// the device's.
+    /// The most that the run may take in all; larger requests fail as out of memory. 0: only the
+    /// limit of the device.
     void set_limit(std::int64_t bytes) noexcept { limit_ = bytes; }
     bool has_room(std::size_t bytes) const noexcept {
         return limit_ == 0 || total() + static_cast<std::int64_t>(bytes) <= limit_;
@@ -44,14 +44,14 @@ private:
     std::atomic<std::int64_t> limit_{0};
 };
 
-/// "weights 12 MiB, masters 3 MiB, ...", of the pages that hold something; "other runs" is what
-/// else is in use on the device.
+/// "weights 12 MiB, masters 3 MiB, ...": the uses that are not 0. "other runs" is what else is in
+/// use on the device.
 std::string split(const MemoryBooks& books, const Device& device);
 
-/// What is said when there is no room for so much more on the device; books may be null.
+/// The message for an allocation of `bytes` that does not fit on the device; books may be null.
 Message out_of_memory(std::size_t bytes, const MemoryBooks* books, const Device& device);
 
-/// Blocks allocated by this thread while the object lives stand in `books` (a run's own).
+/// While it lives, blocks allocated by this thread are accounted in `books` (those of one run).
 class BooksScope {
 public:
     explicit BooksScope(std::shared_ptr<MemoryBooks> books);
@@ -76,10 +76,10 @@ private:
     MemoryUse before_;
 };
 
-/// Memory that a recorded graph keeps to itself: what the recording takes and gives back is reused
-/// within it alone, since every replay writes to the same places. Lives as long as the graph, or a
-/// block from it; then the device's cache has it back. What no block holds is booked as workspace,
-/// in the books of the thread that made the pool.
+/// The memory of a captured graph. Blocks that are freed during the capture are reused within the
+/// pool only, since every replay writes to the same addresses. Lives as long as the graph or any
+/// block from it; then its memory returns to the device's cache. Free memory of the pool is
+/// accounted as workspace, in the accounts of the thread that made the pool.
 class MemoryPool {
 public:
     explicit MemoryPool(const Device& device);
@@ -99,7 +99,7 @@ private:
     std::map<std::size_t, std::vector<void*>> free_;
 };
 
-/// Blocks that this thread takes on the pool's device while the object lives come from the pool.
+/// While it lives, blocks that this thread allocates on the pool's device come from the pool.
 class PoolScope {
 public:
     explicit PoolScope(std::shared_ptr<MemoryPool> pool);
@@ -111,18 +111,18 @@ private:
     std::shared_ptr<MemoryPool> before_;
 };
 
-/// A block from the caching allocator, booked while it lives. 64-byte aligned on the host, 256 on
-/// a GPU. Throws Error(memory) with the split of the books when the device has no more.
+/// A block from the caching allocator, accounted while it lives. 64-byte aligned on the host, 256
+/// on a GPU. Throws Error(memory), with the split of the accounts, when the device has no more.
 ///
-/// On a GPU it is stream-ordered: a block given back may be taken again at once, since all work on
-/// a device runs in order on its one compute stream. Other streams must be held back by events.
+/// On a GPU allocation is stream-ordered: a freed block may be reused at once, since all work on a
+/// device runs in order on its one compute stream. Other streams must be ordered by events.
 class Block {
 public:
     Block(std::size_t bytes, const Device& device);
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
-    /// Moves it to another page of its books.
+    /// Accounts the block under another use.
     void rebook(MemoryUse use) noexcept;
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
@@ -137,8 +137,9 @@ private:
     std::shared_ptr<MemoryBooks> books_;
 };
 
-/// Bytes that all blocks of the process on `device` may take together, those kept for reuse and the
-/// libraries' scratch included: the machine's or the card's memory unless another limit was set.
+/// The most bytes that all blocks of the process on `device` may take together, including cached
+/// ones and the libraries' scratch. The memory of the machine or the card, unless another limit was
+/// set.
 std::size_t memory_limit(const Device& device = {});
 /// Returns the former limit. Blocks that there are stay.
 std::size_t set_memory_limit(std::size_t bytes, const Device& device = {});

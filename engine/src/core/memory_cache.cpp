@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/refusals.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 
@@ -26,6 +27,10 @@ void give_memory(void* data, const Device& device) {
         kernels::cpu::release(data);
     else
         kernels::cuda::release(data);
+}
+
+bool is_recorded_on(const Device& device) {
+    return device.kind == Device::Kind::cuda && kernels::cuda::recording(device.index);
 }
 
 std::size_t memory_of(const Device& device) {
@@ -52,7 +57,7 @@ CudaCaches& cuda_caches() {
     return *all;
 }
 
-/// Those that there are now, to be asked without the lock: none ever goes.
+/// The present caches, to be used without the lock: a cache is never destroyed.
 std::vector<MemoryCache*> all_cuda_caches() {
     CudaCaches& all = cuda_caches();
     const std::lock_guard lock(all.mutex);
@@ -92,6 +97,7 @@ void MemoryCache::give(void* data, std::size_t size) {
 }
 
 std::size_t MemoryCache::release() {
+    if (is_recorded_on(device_)) return 0;
     const std::lock_guard others_wait(releasing_);
     std::map<std::size_t, std::vector<void*>> leaving;
     {
@@ -127,8 +133,8 @@ void* MemoryCache::take(std::size_t size) {
     return data;
 }
 
-/// Linux promises memory that it does not have and ends the process that touches it. So what does
-/// not fit beside the blocks that there are is refused here, where the caller can still act on it.
+/// Linux overcommits memory and kills the process that touches it. So an allocation that does not
+/// fit beside the present blocks fails here, where the caller can still act on it.
 void* MemoryCache::take_from_system(std::size_t size) {
     const std::size_t limit = limit_;
     const std::size_t before = held_.fetch_add(size);

@@ -13,8 +13,8 @@ namespace engine {
 /// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
 std::size_t size_class(std::size_t bytes);
 
-/// All memory that the engine takes of one device: the blocks that are in use, by number, and those
-/// that nobody uses, kept for the next of their size. Thread-safe.
+/// All memory that the engine takes of one device: the bytes in use, and the free blocks, cached by
+/// size. Thread-safe.
 class MemoryCache {
 public:
     explicit MemoryCache(const Device& device);
@@ -22,13 +22,14 @@ public:
     MemoryCache(const MemoryCache&) = delete;
     MemoryCache& operator=(const MemoryCache&) = delete;
 
-    /// A block of this size class; when the device has no more, once what is kept has gone back to
-    /// it. Throws kernels::OutOfMemory, kernels::DeviceError.
+    /// A block of this size class. If the device has no more, releases the cached blocks and tries
+    /// again. Throws kernels::OutOfMemory, kernels::DeviceError.
     void* allocate(std::size_t size);
     /// Keeps it for the next.
     void give(void* data, std::size_t size);
-    /// Gives what is kept back to the device, which a GPU does when all of its work is done;
-    /// returns its bytes. Blocks can be had and given meanwhile.
+    /// Returns the cached blocks to the device, and their bytes to the caller. On a GPU that waits
+    /// for all of its work; nothing is returned while a step is captured there, because the wait
+    /// would end the capture. Other threads can allocate and free meanwhile.
     std::size_t release();
 
     /// Bytes of all blocks but those that are kept.
@@ -50,7 +51,8 @@ private:
     std::atomic<std::size_t> limit_;
 };
 
-/// Of a device; made at first use. Throws kernels::DeviceError if there is no such device.
+/// The cache of a device; made at first use. Throws kernels::DeviceError if there is no such
+/// device.
 MemoryCache& memory_cache(const Device& device);
 
 }  // namespace engine

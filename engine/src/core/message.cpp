@@ -20,7 +20,7 @@ std::string Message::str() const {
 namespace detail {
 
 std::string written(double value) {
-    if (std::isnan(value)) return "nan";  // whatever its sign
+    if (std::isnan(value)) return "nan";  // regardless of its sign
     std::ostringstream out;
     out << value;
     return out.str();

@@ -5,8 +5,8 @@
 
 namespace engine {
 
-/// Collects the names of modules that are made on this thread while it lives: those of the model
-/// that is built meanwhile, and the modules that hold them. Scopes nest; the innermost collects.
+/// While it lives, collects the names of the modules that are made on this thread, and of the
+/// modules that contain them. Scopes nest; the innermost collects.
 class ModuleNames {
 public:
     ModuleNames() noexcept;
@@ -14,7 +14,7 @@ public:
     ModuleNames(const ModuleNames&) = delete;
     ModuleNames& operator=(const ModuleNames&) = delete;
 
-    /// In the order of the alphabet, each once; without "".
+    /// In alphabetical order, each once; without "".
     const std::set<std::string>& names() const { return names_; }
 
     /// For ModuleName's constructor.

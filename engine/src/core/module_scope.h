@@ -5,9 +5,9 @@
 
 namespace engine {
 
-/// Full name of a module of a model as PyTorch's named_modules() gives it, "layer1.0.conv1". One
-/// pointer: equal names share one text, which lives as long as the process, so that a tape may
-/// outlive the model that it came from. A default-made one is "", the model itself.
+/// The full name of a module as PyTorch's named_modules() gives it, "layer1.0.conv1". One pointer:
+/// equal names share one text, which lives as long as the process, so that a tape may outlive its
+/// model. A default-constructed name is "", the model itself.
 class ModuleName {
 public:
     ModuleName() = default;
@@ -21,8 +21,8 @@ private:
     const std::string* text_ = nullptr;  // null for ""
 };
 
-/// Opens a module on this thread for the object's lifetime: ops that run meanwhile, and the nodes
-/// that they leave on the tape, belong to it. Scopes nest. Allocates nothing.
+/// While it lives, a module is open on this thread: ops, and their nodes on the tape, belong to it.
+/// Scopes nest. Allocates nothing.
 class ModuleScope {
 public:
     explicit ModuleScope(ModuleName name) noexcept;

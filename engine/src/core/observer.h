@@ -14,14 +14,14 @@ struct OpEvent {
     bool in_backward;
 };
 
-/// Sees every op of the thread that it is attached to. With none attached an op pays one branch.
-/// current_module() (core/module_scope.h) tells which module of the model an event belongs to.
+/// Observes every op of the thread that it is attached to. Without an observer an op pays one
+/// branch. current_module() (core/module_scope.h) is the module that an event belongs to.
 class OpObserver {
 public:
     virtual ~OpObserver() = default;
     virtual void on_op(const OpEvent& event) = 0;
-    /// A gradient flowing to `to` in a backward pass, before it is used; undefined ones are left
-    /// out.
+    /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
+    /// undefined ones.
     virtual void on_gradient(const OpInfo& to, const Tensor& gradient);
 };
 

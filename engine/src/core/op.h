@@ -43,7 +43,7 @@ public:
 
 using OpRunner = TensorList (*)(const OpArguments&);
 
-/// What an op is; one constant per op, listed in ops/catalog.cpp.
+/// The description of an op; one constant per op, listed in ops/catalog.cpp.
 struct OpInfo {
     const char* name;
     CastPolicy policy;

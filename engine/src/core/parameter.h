@@ -10,7 +10,7 @@ namespace engine {
 struct Parameter {
     std::string name;
     Tensor tensor;
-    /// Used by low-policy ops, so that a 16-bit copy kept beside it saves a cast a step (D6).
+    /// Read by low-policy ops, so a persistent 16-bit copy saves a cast in every step (D6).
     bool autocast_low = false;
 };
 

@@ -37,8 +37,7 @@ enum class StreamId : std::uint32_t {
 };
 
 /// Random numbers by position: a pure function of (seed, stream, substream, offset), the same on
-/// every machine and in any order of asking. A value; copy it freely. The key is the seed, low word
-/// first.
+/// every machine and in any order of calls. A value type. The key is the seed, low word first.
 class RandomStream : public kernels::PhiloxStream {
 public:
     constexpr RandomStream(std::int64_t seed, StreamId id, std::uint32_t part = 0)
@@ -55,7 +54,7 @@ public:
         return static_cast<float>(to_normals(words[pair], words[pair + 1])[offset % 2]);
     }
 
-    /// The two normals of a pair of words, in double: rounded once by the caller, the last bit does
+    /// The two normals of a pair of words, in double. The caller rounds once, so the last bit does
     /// not depend on a machine's float functions.
     static std::array<double, 2> to_normals(std::uint32_t radius_word, std::uint32_t angle_word) {
         constexpr double two_pi = 6.283185307179586;

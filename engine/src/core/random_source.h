@@ -24,8 +24,8 @@ struct RandomSource {
     }
 };
 
-/// The random numbers of one training step (D7): dropout masks follow each other in the
-/// order of the calls, and the substream is the number of the step.
+/// The random numbers of one training step (D7). Dropout masks take consecutive offsets in the
+/// order of the calls; the substream is the number of the step.
 class StepRandom {
 public:
     StepRandom(std::int64_t seed, Tensor step)

@@ -42,8 +42,8 @@ DeviceRefusals& of(const Device& device) {
     return *found;
 }
 
-/// Of a rule, from 1. When all the numbers that a note has room for are given, the rest have the
-/// last one, which says no more than that there was a value.
+/// The number of a rule, from 1. A note has room for a limited number of rules; all further ones
+/// share the last number, whose message is general.
 std::uint32_t number_of(const Refusal& rule) {
     const std::string words = rule.before + '\n' + rule.after + '\n' + (rule.whole ? 'i' : 'f');
     AllRefusals& known = all();
@@ -88,7 +88,7 @@ RefusalNote* refusal_note(const Device& device) {
 std::optional<Error> refusal_in(RefusalNote note) {
     if (note == 0) return std::nullopt;
     if (kernels::rule_of(note) == kernels::most_refusal_rules)
-        return Error(ErrorCode::value, "an operation was given a value that it refuses");
+        return Error(ErrorCode::value, "an operation received an out-of-range value");
     const auto rule = [&] {
         const std::lock_guard lock(all().mutex);
         return all().rules.at(kernels::rule_of(note) - 1);
@@ -107,7 +107,7 @@ void forget_refusals(const Device& device) noexcept {
         if (!here.checked.exchange(false) && !here.recorded) return;
         const DeviceScope scope(device);
         kernels::cuda::set_zero(here.note, sizeof(RefusalNote), current_stream());
-    } catch (...) {  // a device that has failed: whoever uses it next is told
+    } catch (...) {  // a failed device throws again at its next use
     }
 }
 

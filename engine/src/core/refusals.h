@@ -7,20 +7,19 @@
 #include "engine/error.h"
 #include "kernels/refusal.h"
 
-/// Values that an operation refuses: an out-of-range class or index. On the CPU the operation
-/// throws Error(value) at once. On a GPU nothing waits to know: a kernel notes the value in a word
-/// of the device (kernels/refusal.h), and whatever waits for that device next throws the error
-/// there; what was computed meanwhile is NaN where the value was read, and nothing is read or
-/// written out of bounds. The first refusal since the last look is the one that is told; then the
-/// device goes on as before.
+/// Deferred device errors: out-of-range values, such as a class or an index. On the CPU the
+/// operation throws Error(value) at once. On a GPU nothing waits: the kernel records the value in a
+/// word of device memory (kernels/refusal.h), and the next call that waits for that device throws
+/// the error. Results computed from the value are NaN; nothing is read or written out of bounds.
+/// The first error since the last check is reported; then the device is usable as before.
 ///
-/// A step of training takes the note with its figures and tells it when they arrive
-/// (train/trainer.h). A value that was refused on one GPU is told by what waits for that one, not
-/// for another that its results went to. Any thread; where two compute on one GPU at a time, a note
-/// may be told by the other's wait, or only after the next check.
+/// A training step copies the word with its figures and throws when they arrive (train/trainer.h).
+/// An error on one GPU is thrown by a wait for that GPU, not for another one that received its
+/// results. Any thread. If two threads compute on one GPU, an error may be thrown by the other
+/// thread's wait, or only after the next check.
 namespace engine {
 
-/// What is said of a value: `before`, the value, `after`.
+/// The wording of a rule: `before`, the value, `after`.
 struct Refusal {
     std::string before, after;
     std::string hint = {};
@@ -30,25 +29,26 @@ struct Refusal {
     Error error(double value) const;
 };
 
-/// For a kernel on `device`, a GPU, that is launched now and notes what breaks this rule. Rules are
-/// known by their words, to the end of the process: a recorded graph names them in each replay.
+/// The argument for a kernel that is launched now on `device`, a GPU, and records violations of
+/// this rule. Rules are identified by their wording and kept to the end of the process, since a
+/// captured graph refers to them in each replay.
 kernels::RefusalPlace refusal_place(const Refusal& rule, const Device& device);
 
-/// The device's word, for kernels that move the note; null on the CPU.
+/// The device's word, for kernels that move the recorded error; null on the CPU.
 kernels::RefusalNote* refusal_note(const Device& device);
 
-/// What a note says.
+/// The error that a word stands for, if any.
 std::optional<Error> refusal_in(kernels::RefusalNote note);
 
-/// What was noted so far is of no interest any more: the work that did it has failed. Waits for
-/// nothing.
+/// Discards recorded errors, because the work that caused them has failed. Does not wait.
 void forget_refusals(const Device& device) noexcept;
 
-/// Gives pinned words that looks have left back to the system, all devices'.
+/// Frees pinned words that checks no longer use, on all devices.
 void release_unused_looks();
 
-/// Piggybacks the check for refused values on a synchronous device-to-host copy: the word is copied
-/// before it, if anything may have been noted since the last look, and read when the copy is done.
+/// Piggybacks the check for deferred errors on a synchronous device-to-host copy: the word is
+/// copied first, if anything may have been recorded since the last check, and read when the copy is
+/// done.
 class RefusalLook {
 public:
     /// Before the copy is given to the device that the calling thread computes on.

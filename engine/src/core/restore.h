@@ -4,7 +4,7 @@
 
 #include "core/tensor_map.h"
 
-// Tensors that go to a file and come back: of models and optimizers.
+// Saving and restoring the tensors of models and optimizers.
 namespace engine {
 
 /// A copy of x on the host, row-major.
@@ -14,14 +14,14 @@ Tensor snapshot(const Tensor& x);
 struct Place {
     std::string name;
     Tensor tensor;
-    /// Only its own type will do; else any floating type does for a floating one, and any integer
-    /// type for an integer one.
+    /// Requires the same type. Otherwise any floating type fits a floating one, and any integer
+    /// type an integer one.
     bool exact = false;
     bool may_be_missing = false;
 };
 
-/// What keeps `saved` from filling these places, by name: missing, unknown, of another shape or
-/// type. Empty: nothing does.
+/// Describes why `saved` does not fit these places, by name: missing, unknown, of another shape or
+/// type. Empty: it fits.
 std::string misfits(const std::vector<Place>& places, const TensorMap& saved);
 
 /// Writes saved values into their places, which keep their memory, layout and device; a value in

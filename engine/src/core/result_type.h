@@ -8,12 +8,12 @@
 // tensor with dimensions.
 namespace engine {
 
-/// A plain number as the other side of an op on x: unlike a 0-d tensor it does not even widen
-/// another 0-d one of its kind.
+/// A plain number as the other operand of an op on x. Unlike a 0-d tensor it does not even widen
+/// another 0-d tensor of its kind.
 Tensor scalar_like(const Tensor& x, double value);
 /// Type of an op on both without autocast (1.11).
 DType result_type(const Tensor& a, const Tensor& b);
-/// The same of several: tensors without dimensions count only where no other is of their kind.
+/// The common type of several: 0-d tensors only count if no tensor with dimensions has their kind.
 DType result_type(std::initializer_list<Tensor> tensors);
 
 }  // namespace engine

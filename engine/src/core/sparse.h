@@ -4,7 +4,7 @@
 
 namespace engine {
 
-/// What a sparse tensor holds (index/sparse.h).
+/// The contents of a sparse tensor (index/sparse.h).
 struct SparseParts {
     Tensor indices;          ///< (d, n) i64, row-major; -1: no place, its values are 0
     Tensor values;           ///< (n, sizes of the dimensions from d on), row-major

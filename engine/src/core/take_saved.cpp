@@ -6,8 +6,8 @@
 namespace engine {
 namespace {
 
-/// Whether all that leads to the tensor is the node that saved it and the handle that its gradient
-/// function reads it through.
+/// Whether the tensor is referenced only by the node that saved it and by the handle that the
+/// gradient function reads it through.
 bool held_by_its_node_alone(const Tensor& kept) {
     return kept.impl().use_count() == 2 && kept.impl()->storage.use_count() == 1;
 }

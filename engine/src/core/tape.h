@@ -45,8 +45,8 @@ private:
     GradMode no_grad_;
 };
 
-/// A tensor kept for the gradient: an input, or an output (kept outside the graph and joined to its
-/// node again when read, since a node must not own what it made).
+/// A tensor kept for the gradient: an input or an output. An output is kept outside the graph and
+/// joined to its node again when read, since a node must not own its output.
 struct Save {
     Tensor tensor;
     std::uint32_t version = 0;
@@ -55,22 +55,22 @@ struct Save {
 Save save(const Tensor& input);
 Save save_output(const Tensor& output, int index = 0);
 
-/// What a gradient function reads.
+/// The saved tensors, for a gradient function.
 class Saved {
 public:
     explicit Saved(const Node& node) : node_(node) {}
-    /// Saved tensor i. Throws Error(state) naming the op if it was written to since, or was freed
-    /// by an earlier backward pass.
+    /// Saved tensor i. Throws Error(state) naming the op if the tensor was written to since, or was
+    /// freed by an earlier backward pass.
     Tensor operator[](int i) const;
-    /// Whether input i wants a gradient: the function may leave others undefined.
+    /// Whether input i requires a gradient. The function may leave the others undefined.
     bool wants(int input) const;
 
 private:
     const Node& node_;
 };
 
-/// Gradients of the inputs, in order, from those of the outputs; an undefined tensor stands for
-/// zero, on both sides.
+/// Maps the gradients of the outputs to those of the inputs, in order. On both sides an undefined
+/// tensor stands for zero.
 using GradFn = std::function<TensorList(std::span<const Tensor> grads, const Saved& saved)>;
 /// The same for one output and one input.
 using GradFn1 = std::function<Tensor(const Tensor& grad, const Saved& saved)>;
@@ -89,7 +89,7 @@ struct OutputMeta {
 
 class Node : public std::enable_shared_from_this<Node> {
 public:
-    /// Belongs to the module that is open on this thread.
+    /// The node belongs to the module that is open on this thread.
     Node(const OpInfo& info, std::uint64_t sequence)
         : info_(info), sequence_(sequence), module_(current_module_name()) {}
     virtual ~Node();
@@ -98,10 +98,10 @@ public:
 
     const OpInfo& info() const { return info_; }
     std::uint64_t sequence() const { return sequence_; }
-    /// Whose forward recorded it; of a leaf, whose forward used it first.
+    /// The module whose forward pass recorded the node; for a leaf, the first one that used it.
     ModuleName module() const { return module_; }
 
-    std::vector<Edge> edges;  // one an input; null where it wants none
+    std::vector<Edge> edges;  // one per input; null where it requires no gradient
     std::vector<OutputMeta> outputs;
     std::vector<Save> saves;
     GradFn grad_fn;
@@ -110,7 +110,8 @@ public:
 
     /// Gradients by input.
     TensorList apply(std::span<const Tensor> grads) const;
-    /// The leaf whose grad takes what arrives here, at the end of a path; null for an op's node.
+    /// For the node of a leaf: the leaf that accumulates the arriving gradient. Null for an op's
+    /// node.
     std::shared_ptr<TensorImpl> leaf;
 
     // Scratch of one backward pass.
@@ -125,10 +126,10 @@ private:
     ModuleName module_;
 };
 
-/// Records how `output` came about and returns it. `inputs` are the tensors as the op used them
-/// (after its casts). Without gradient mode, or where no input wants a gradient, only observers are
-/// told. Every op calls it, with or without a gradient: an op that has none (comparison) gives an
-/// empty function.
+/// Records how `output` was computed, and returns it. `inputs` are the tensors as the op used them,
+/// after its casts. Only notifies observers if gradient mode is off or no input requires a
+/// gradient. Every op calls it; one without a gradient, such as a comparison, passes an empty
+/// function.
 Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor output,
               std::initializer_list<Save> saves, GradFn1 grad_fn);
 Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor output,
@@ -143,8 +144,8 @@ bool any_requires_grad(std::span<const Tensor> inputs);
 
 /// True while this thread runs a backward pass (autograd/backward.h).
 bool in_backward() noexcept;
-/// True while this thread computes a segment again (autograd/checkpoint.h): what a forward pass
-/// leaves behind beside its results, such as running statistics, was left by the first run.
+/// True while this thread recomputes a segment (autograd/checkpoint.h). Side effects of a forward
+/// pass, such as running statistics, must be skipped then: the first run made them.
 bool recomputing() noexcept;
 /// Sets recomputing() of this thread for the object's lifetime.
 class RecomputeMode {

@@ -5,7 +5,7 @@
 // Between the tape and the backward pass (autograd/backward.cpp); not for ops.
 namespace engine::detail {
 
-/// The node (or a leaf's accumulator) behind a tensor; null if it wants no gradient.
+/// The node (or a leaf's accumulator) behind a tensor; null if it requires no gradient.
 Edge edge_of(const Tensor& tensor);
 
 /// in_backward() while one lives.

@@ -131,8 +131,8 @@ Tensor Tensor::detach() const {
 
 namespace {
 
-/// The memory that the tensor's elements lie in, on the host: itself there, else a copy. Its data
-/// begin at the tensor's element 0, before which others lie where a stride is negative.
+/// The memory of the tensor's elements on the host: the tensor's own if it is there, else a copy.
+/// The data begin at element 0; others lie before it where a stride is negative.
 Tensor on_host(const Tensor& x) {
     if (x.device().kind == Device::Kind::cpu || x.numel() == 0) return x;
     std::int64_t first = 0, last = 0;

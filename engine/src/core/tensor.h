@@ -28,8 +28,8 @@ struct Storage {
 
 enum class Layout { contiguous, channels_last };
 
-/// A 16-bit copy of a parameter that its optimizer keeps (D6); valid while `version` is
-/// the parameter's.
+/// A 16-bit copy of a parameter that its optimizer keeps (D6). Valid while `version` equals the
+/// parameter's version.
 struct LowCopy;
 struct SparseParts;  // core/sparse.h
 
@@ -109,14 +109,14 @@ public:
     Tensor& set_requires_grad(bool on);
     Tensor grad() const { return Tensor(impl_->grad); }
     void set_grad(const Tensor& grad) const { impl_->grad = grad.impl_; }
-    /// Called with the gradient when a leaf's is complete for this backward pass, or with a
-    /// non-leaf's before it flows on.
+    /// Calls `hook` with the gradient: for a leaf when it is complete for this backward pass, for
+    /// other tensors before it is propagated further.
     void register_hook(std::function<void(const Tensor&)> hook) const;
 
     std::uint32_t version() const {
         return impl_->storage->version.load(std::memory_order_relaxed);
     }
-    /// To be called by whatever writes into the storage after the tensor was made.
+    /// Must be called after every write into the storage.
     void bump_version() const { impl_->storage->version.fetch_add(1, std::memory_order_relaxed); }
 
     /// Shares the storage, outside any graph.
@@ -126,8 +126,8 @@ public:
     /// All values in row-major logical order. Waits for the device.
     std::vector<double> values() const;
     void copy_from_host(const void* values) const;  // dense, same dtype
-    /// A copy of the same layout on `device`, outside any graph; itself if it is there already.
-    /// For dense tensors. To the host it waits.
+    /// A copy of the same layout on `device`, outside any graph; the tensor itself if it is there
+    /// already. For dense tensors. A copy to the host waits.
     Tensor copy_to(const Device& device) const;
 
     const std::shared_ptr<TensorImpl>& impl() const { return impl_; }

@@ -24,8 +24,8 @@ std::string text(const Normalization& of) {
     return text(ordered_json{{"mean", of.mean}, {"deviation", of.deviation}});
 }
 
-/// What the numbers that go in and come out mean. A data set may have classes and targets both: the
-/// model has as many outputs as one of them has names.
+/// Describes the inputs and outputs. A data set may have both classes and targets: those that match
+/// the model's number of outputs count.
 void describe(const Schema& data, const ModelShape& shape, bool normalized, Properties& out) {
     const FieldSpec& input = shape.inputs.front();
     if (normalized && !input.normalization.empty())
@@ -38,7 +38,7 @@ void describe(const Schema& data, const ModelShape& shape, bool normalized, Prop
     const FieldSpec* target = data.find(FieldKind::value);
     if (target == nullptr || target->names.size() != outputs) return;
     out["targets"] = text(target->names);
-    // Targets are always learnt in units of their deviation.
+    // Targets are always learnt in units of their standard deviation.
     if (!target->normalization.empty()) out["output_normalization"] = text(target->normalization);
 }
 

@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// Writes a file beside its place and renames it there at the end, so that a crash leaves the old
-/// file or the new one whole. What is not committed is removed.
+/// Writes a file beside its place and renames it at the end, so that a crash leaves either the old
+/// file or the new one, whole. An uncommitted file is removed.
 class AtomicFile {
 public:
     /// Throws Error(io).

@@ -5,12 +5,12 @@
 namespace engine {
 
 /// While it lives, its thread may touch pages of the mapping that the file no longer holds because
-/// another program cut the file short. Without it that is a SIGBUS, which ends the process. With it
-/// the lost pages turn into zeros that belong to no file, and Mapping::is_lost() becomes true: read
-/// it after the access and discard what was copied.
+/// another program truncated it. Without it that is a SIGBUS, which ends the process. With it the
+/// lost pages read as zeros, and Mapping::is_lost() becomes true: check it after the access, and
+/// discard what was copied.
 ///
 /// Several may be nested; they are destroyed in reverse order. Costs a few nanoseconds. The first
-/// one installs a handler for SIGBUS, which passes any other SIGBUS on to the handler before it.
+/// one installs a handler for SIGBUS, which passes any other SIGBUS on to the previous handler.
 class MappedAccess {
 public:
     explicit MappedAccess(const Mapping& mapping) noexcept;

@@ -55,8 +55,8 @@ Tensor table_gradient(const Tensor& dy, const Tensor& index, const Table& table)
     return to(sum, dy.dtype());
 }
 
-/// The same as the rows that the index names, the padding row's left out by a zero. Equal rows are
-/// not added up: who needs that calls coalesce().
+/// The gradient as the rows that the index names; those of the padding row are zero. Equal rows are
+/// not added up: callers that need that use coalesce().
 Tensor sparse_gradient(const Tensor& dy, const Tensor& index, const Table& table) {
     if (grad_enabled()) {
         throw Error(ErrorCode::state, "embedding: a sparse gradient has no gradient of its own",

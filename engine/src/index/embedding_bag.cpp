@@ -33,7 +33,7 @@ TensorList run_embedding_bag(const OpArguments& args) {
     return {embedding_bag(args.at(0), args.at(1), args.get(2), args.get(3), options)};
 }
 
-/// What a call has been checked to be. The offsets' memory is the tape's to keep.
+/// A checked call. The tape keeps the memory of the offsets.
 struct Call {
     kernels::Bags bags;
     Shape table;
@@ -127,7 +127,8 @@ Tensor table_gradient(const Tensor& rows, const Tensor& index, const Tensor& bag
     return sparse_tensor(reshape(index, {1, call.bags.terms}), to(rows, dtype), call.table);
 }
 
-/// Saved: index, offsets, weight and sample weights; the last two are needed for each other alone.
+/// Saved: index, offsets, weight and sample weights; each of the last two is needed only for the
+/// gradient of the other.
 TensorList gradients(const Tensor& dy, const Saved& saved, const Call& call) {
     const Tensor index = saved[0], sample_weights = saved[3];
     kernels::Bags bags = call.bags;
@@ -178,7 +179,7 @@ Tensor embedding_bag(const Tensor& asked, const Tensor& weight, const Tensor& as
     if (intercepted(embedding_bag_info)) {
         const auto call = [&](const Tensor& table, const Tensor& factors) {
             EmbeddingBagOptions own = options;
-            // The gradient of a cast table goes back through the cast, which is dense.
+            // The gradient of a cast table passes the cast, which needs it dense.
             if (table.dtype() != weight.dtype()) own.sparse = false;
             return embedding_bag(asked, table, asked_offsets, factors, own);
         };

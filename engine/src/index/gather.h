@@ -6,16 +6,16 @@ namespace engine {
 
 extern const OpInfo index_select_info, gather_info, index_add_info, scatter_add_info;
 
-// Indices are i64 or i32 without a gradient. One outside its dimension is Error(value), which on a
-// GPU the next read throws (core/check_values.h): what is read there is NaN (integers: 0), and a
+// Indices are i64 or i32 and have no gradient. An out-of-range one is Error(value), which on a GPU
+// the next read throws (core/check_values.h). There the element read is NaN (integers: 0), and a
 // sum into it makes the whole result NaN.
 
 /// y[.., i, ..] = x[.., index[i], ..] along `dim`; index has rank 1 or 0. Any type.
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
-/// The same with rows of zeros where the index is -1; index must be i64, row-major, of rank 1 and
-/// in [-1, size): for ops that make it themselves, nothing is checked.
+/// The same with rows of zeros where the index is -1. index must be i64, row-major, of rank 1 and
+/// in [-1, size). Not checked: for ops that compute the index themselves.
 Tensor rows_or_zeros(const Tensor& x, std::int64_t dim, const Tensor& index);
-/// Its gradient: zeros of `shape` with the rows of dy added where the index says; -1: nowhere.
+/// The gradient: zeros of `shape` with the rows of dy added at the indices; -1: nowhere.
 Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index);
 
 /// y[.., i, ..] = x[.., index[.., i, ..], ..] along `dim`; index of x's rank, no larger than x in

@@ -39,8 +39,8 @@ Tensor whole(std::int64_t value, const Tensor& like) {
     return Tensor::full({}, static_cast<double>(value), DType::i64, like.device());
 }
 
-/// Counted from the start. One outside is refused (core/check_values.h); on a device it becomes
-/// `outside`.
+/// Indices counted from the start. An out-of-range index is an error (core/check_values.h); on a
+/// GPU it becomes `outside`.
 Tensor wrapped(const OpInfo& info, const Tensor& asked, std::int64_t size, std::int64_t outside) {
     if (asked.dtype() != DType::i64 && asked.dtype() != DType::i32) {
         throw Error(

@@ -6,9 +6,9 @@
 // Rows and elements by index, outside the tape. Indices are those of `checked_index`.
 namespace engine {
 
-/// `index` as a dense row-major i64 tensor with all values in [0, bound). Throws Error(dtype) for
-/// other than i64 and i32. An index outside is Error(value) with the op's name, the index and the
-/// bound, on a GPU at the next read (core/check_values.h); what is read there is NaN.
+/// `index` as a dense row-major i64 tensor with all values in [0, bound). Throws Error(dtype)
+/// unless it is i64 or i32. An out-of-range index is Error(value) with the op's name, the index and
+/// the bound, on a GPU at the next read (core/check_values.h), where the element read is NaN.
 Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound);
 
 /// Rows of dimension `dim` of x by a 1-d index, -1 giving a row of zeros if `holes`. Keeps x's

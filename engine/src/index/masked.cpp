@@ -36,8 +36,8 @@ void check_mask(const OpInfo& info, const Tensor& mask) {
     }
 }
 
-/// For each place of a row-major mask where it is true the number of true ones before it, else -1.
-/// There are no more true ones than `most`.
+/// For each true place of a row-major mask the number of true places before it; -1 for the others.
+/// At most `most` places are true.
 Tensor ranks(const Tensor& mask, std::int64_t most) {
     const Tensor truths = to(mask, DType::f64), counts = empty_like(truths);
     on(mask.device(), kernels::cpu::scan, kernels::cuda::scan)(

@@ -39,7 +39,7 @@ TensorList extremum_gradients(const Tensor& dy, const Tensor& x, const Tensor& s
     return {mul(own, share), mul(others, read(share, how))};
 }
 
-/// Of what goes to a place and of x there.
+/// The product of the elements that go to a place, and of x there.
 Tensor product(const Tensor& x, const Tensor& source, const Scattering& how) {
     return scatter_reduce(x, how.dim, how.index, source, "prod");
 }
@@ -51,10 +51,11 @@ Tensor one_if_finite(const Tensor& x0) {
     return div(d, d);
 }
 
-/// The product of the others. For x that is the product of the source. For an element of the source
-/// it is y / element, but around a zero the product without it; beside another zero that is zero,
-/// which y / 1 gives. A second derivative by one element twice is 0 as a difference of two equal
-/// numbers: in f64, so that nothing of it is left in f32.
+/// Gradients of a product: the product of all other factors. For x that is the product of the
+/// source. For an element of the source it is y / element, unless the element is the only zero at
+/// its place: then the product without it. With a second zero the result is 0, which y / 1 gives.
+/// The second derivative by one element twice is a difference of two equal numbers; in f64 it is 0
+/// after rounding to f32.
 TensorList product_gradients(const Tensor& dy0, const Tensor& x0, const Tensor& source0,
                              const Scattering& how) {
     const Tensor dy = to(dy0, DType::f64), source = to(source0, DType::f64);

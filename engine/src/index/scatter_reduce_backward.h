@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// One scatter_reduce: what it makes of the elements that go to a place, and where they go.
+/// One scatter_reduce: how the elements of a place are reduced, and the place of each element.
 struct Scattering {
     kernels::IndexFold fold;
     int dim;

@@ -47,7 +47,7 @@ struct Split {
     }
 };
 
-/// The places as one row-major number each; below 0 where there is none.
+/// Each place as one row-major number; negative for unused entries.
 Tensor flat_places(const Tensor& indices, const Shape& places) {
     const std::int64_t n = indices.size(1);
     const Strides strides = contiguous_strides(places);
@@ -62,7 +62,7 @@ Tensor flat_places(const Tensor& indices, const Shape& places) {
     return row_major(flat);
 }
 
-/// Those numbers, -1 where there is none.
+/// The same numbers, with -1 for unused entries.
 Tensor places_or_holes(const Tensor& indices, const Shape& places) {
     const Tensor flat = flat_places(indices, places);
     if (places.rank() == 1) return flat;

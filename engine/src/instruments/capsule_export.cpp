@@ -24,7 +24,7 @@ constexpr std::string_view twins[] = {"mlp",        "lenet",       "resnet18",  
 
 bool has_twin(const std::string& kind) { return std::ranges::find(twins, kind) != std::end(twins); }
 
-/// As a string of Python, whose escapes are those of JSON.
+/// As a Python string literal, whose escapes are those of JSON.
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }

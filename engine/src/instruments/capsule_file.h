@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What a capsule file holds beside the capsule.
+/// Contents of a capsule file other than the capsule.
 struct CapsuleFacts {
     std::string run;
     CapsuleMachine machine;
@@ -33,8 +33,8 @@ struct CapsuleContent {
 std::int64_t write_capsule_file(const std::filesystem::path& file, const StepCapsule& capsule,
                                 const CapsuleFacts& facts);
 
-/// Throws Error(data) for a file that is none: settings that do not validate, numbers that are not
-/// finite or out of range, fields that differ from the task's in number, type or shape, tensors of
+/// Throws Error(data) for an invalid file: settings that do not validate, non-finite or
+/// out-of-range numbers, fields that differ from the task's in number, type or shape, or tensors of
 /// other names.
 CapsuleContent read_capsule_file(const std::filesystem::path& file);
 

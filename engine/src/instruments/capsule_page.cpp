@@ -1,4 +1,4 @@
-// What came of computing a capsule again, as text and as JSON.
+// The result of computing a capsule again, as text and as JSON.
 #include <nlohmann/json.hpp>
 #include <sstream>
 

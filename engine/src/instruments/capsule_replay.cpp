@@ -77,9 +77,9 @@ Gap gap(double loss, const GradientFigures& gradients, const Computed& other) {
     return out;
 }
 
-/// A change that moves a value as far as a rounding does: half the distance of neighbouring numbers
-/// around 1 in the precision that products have. Weights that are stored in that precision take a
-/// whole one, since half of it is rounded away.
+/// The relative size of a rounding: half the distance of neighbouring numbers around 1 in the
+/// precision of products. If the weights are stored in that precision, a whole distance, since half
+/// of it would be rounded away.
 double rounding_of(const RunConfig& config) {
     const ResolvedPrecision precision = resolve(config.precision);
     if (precision.autocast == AutocastFormat::bf16) return 0x1p-9;
@@ -107,8 +107,8 @@ StepCapsule perturbed(const StepCapsule& capsule, double rounding, std::uint32_t
     return out;
 }
 
-/// What the step may differ by elsewhere, where sums run in another order. A single number, the
-/// loss, may hardly move by chance, so one rounding of it is always allowed.
+/// Bounds for the result of this step on another machine, where sums run in another order. The loss
+/// is one number and may by chance hardly change here, so one rounding of it is always allowed.
 void find_bounds(const StepCapsule& capsule, const Computed& own, CapsuleFacts& facts) {
     const double rounding = rounding_of(capsule.config);
     Gap largest{0, rounding / slack, false};

@@ -15,7 +15,7 @@ namespace engine {
 class CountedTensors {
 public:
     /// Copies the values to the host in their own type; a sparse tensor as the dense one that it
-    /// stands for. Waits for the device.
+    /// represents. Waits for the device.
     void add(HistogramKind kind, const std::string& name, const Tensor& values);
 
     const TensorMap& of(HistogramKind kind) const {

@@ -19,7 +19,7 @@ bool is_finite(const TensorMap& tensors) {
     return true;
 }
 
-/// Steps made at the newest checkpoint before `step` whose state is finite; 0: none.
+/// The step of the newest checkpoint before `step` whose state is finite; 0: none.
 std::int64_t newest_finite(const std::filesystem::path& run_folder, std::int64_t step) {
     for (const CheckpointInfo& each : std::views::reverse(list_checkpoints(run_folder))) {
         if (each.step >= step) continue;

@@ -9,16 +9,16 @@
 
 namespace engine {
 
-/// Exponent histograms on a device, by slot. Counting waits for nothing and is no op: neither the
-/// tape nor an observer sees it.
+/// Exponent histograms on a device, by slot. Counting does not wait and is no op: it is neither on
+/// the tape nor observed.
 class ExponentCounters {
 public:
     explicit ExponentCounters(const Device& device) : device_(device) {}
 
-    /// Adds the values of a floating tensor on this device. Of a sparse one the places that it
-    /// does not hold count as zeros; it must be coalesced.
+    /// Adds the values of a floating tensor on this device. A sparse one must be coalesced; its
+    /// missing places count as zeros.
     void add(std::size_t slot, const Tensor& x);
-    /// Of slots [0, count); those that were never added to are empty. Waits for the device.
+    /// Histograms of slots [0, count); unused slots are empty. Waits for the device.
     std::vector<ExponentHistogram> read(std::size_t count) const;
 
 private:

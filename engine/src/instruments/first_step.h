@@ -4,8 +4,8 @@
 
 namespace engine {
 
-/// The first step of a run with these settings: weights as they are drawn or read, and the first
-/// batches of its data. Nothing is kept of it. Throws Error.
+/// The first step of a run with these settings, with its initial weights and first batches. Keeps
+/// nothing. Throws Error.
 StepCapsule first_step(const RunConfig& config);
 
 }  // namespace engine

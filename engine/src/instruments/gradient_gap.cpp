@@ -43,8 +43,8 @@ struct Sums {
     }
 };
 
-/// From the distance between the directions, which keeps its digits where the cosine is 1 but for
-/// roundings.
+/// Computed from the distance between the directions, which stays precise where the cosine rounds
+/// to 1.
 double angle_of(double reference, double other, double difference) {
     if (reference == 0 && other == 0) return 0;
     if (reference == 0 || other == 0) return 180;

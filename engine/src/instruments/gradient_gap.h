@@ -15,12 +15,12 @@ struct ParameterLayer {
     std::string name;                     ///< module name as PyTorch has it
     std::vector<std::string> parameters;  ///< full names
 };
-/// Of the parameters that are trained, in the order of the model.
+/// The trained parameters, in the order of the model.
 std::vector<ParameterLayer> parameter_layers(const Model& model);
 
 /// Gradients by parameter name: f32, unscaled, dense.
 using GradientMap = std::map<std::string, Tensor>;
-/// Those of the phase that is about to be updated. Waits for the device.
+/// The gradients of the phase that is about to be updated. Waits for the device.
 GradientMap unscaled_gradients(const StepView& step);
 
 /// How far gradients are from those of a reference.

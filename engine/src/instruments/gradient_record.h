@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What is remembered of a step's gradients, as they are before the update: scaled.
+/// Figures of a step's gradients before the update, still scaled.
 struct GradientFigures {
     std::string sha256;                   ///< of their bytes, in the order of the parameters' names
     std::map<std::string, double> norms;  ///< L2, by parameter; inf or NaN if a value is

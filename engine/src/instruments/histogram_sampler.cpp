@@ -29,7 +29,7 @@ CountedName split_name(const std::string& parameter) {
     return {ModuleName(parameter.substr(0, dot)), parameter.substr(dot + 1)};
 }
 
-/// What an optimizer updates: the parameter, or the master behind it.
+/// The tensor that an optimizer updates: the parameter, or its master.
 Tensor updated(const Optimizer& optimizer, std::size_t parameter) {
     const Tensor master = optimizer.master(parameter);
     return master.defined() ? master : optimizer.parameters()[parameter].tensor;
@@ -71,7 +71,7 @@ public:
         if (gradient.dtype() == DType::f16) slots_.add_flow(current_module_name(), gradient);
     }
 
-    /// What was written to since is no longer what the module gave.
+    /// A tensor that was written to since is no longer the module's output.
     void count_pending() {
         if (pending_.defined() && pending_.version() == pending_version_)
             add(HistogramKind::activations, {pending_module_, "output"}, pending_);

@@ -42,14 +42,13 @@ namespace engine {
 /// for the device at its end.
 class HistogramSampler final : public StepObserver {
 public:
-    /// Wants the steps whose number `every` divides; 0: none but those that are asked for.
+    /// Samples the steps divisible by `every`; 0: only requested ones.
     explicit HistogramSampler(std::int64_t every);
     ~HistogramSampler() override;
 
     /// Wants the next step too.
     void request() { requested_ = true; }
-    /// Keeps copies of all that is counted from now on. Each is taken as it is counted, which waits
-    /// for the device.
+    /// From now on keeps copies of all tensors that are counted. Each copy waits for the device.
     void keep_tensors(std::shared_ptr<CountedTensors> kept) { kept_ = std::move(kept); }
     /// The histograms of the last step, if it was wanted and ran to its end; once.
     std::optional<HistogramSample> take();
@@ -76,8 +75,8 @@ private:
 };
 
 /// The smallest loss scale that keeps 99.9 % of the non-zero gradients of all layers from becoming
-/// 0 in FP16. NaN where gradients were flushed before they could be counted, where one was not
-/// finite, or without gradients.
+/// 0 in FP16. NaN if gradients were flushed before they could be counted, if one was not finite, or
+/// without gradients.
 double scale_floor(const HistogramSample& sample);
 
 }  // namespace engine

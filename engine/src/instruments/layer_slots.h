@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// The counters of a step by layer and kind. Layers keep the order in which they first come, those
-/// with activations first: that of the forward pass.
+/// The counters of a step by layer and kind. Layers are in the order of their first activation,
+/// which is that of the forward pass; layers without activations follow.
 class LayerSlots {
 public:
     explicit LayerSlots(const Device& device) : counters_(device) {}

@@ -9,7 +9,7 @@ namespace engine {
 namespace {
 
 using Places = std::vector<OpPlace>;
-/// What is kept or given up as a whole: a module's operations, or a single one.
+/// Sets of places that are kept or released together: a module's operations, or a single one.
 using Units = std::vector<Places>;
 
 Places all_of(const Units& units) {

@@ -20,11 +20,11 @@ struct OpPlace {
 /// All places in FP16 but for these.
 ForcedTypes all_fp16_but(const std::vector<OpPlace>& places, const std::vector<OpPlace>& fp32);
 
-/// Finds a set of places to keep in FP32 that is 1-minimal: the error of gradients stays within the
-/// tolerance, and no longer does so without any one of them. Modules first, then operations in the
-/// modules that are left. `error_of`: the error with types forced. Throws Error(value) where no set
-/// passes, and Error(state) where `options` ends the search. Without a tolerance the usual one
-/// holds.
+/// Finds a 1-minimal set of places to keep in FP32: with it the error of gradients is within the
+/// tolerance, and leaving out any one place exceeds it. Searches modules first, then operations
+/// within the remaining modules. `error_of`: the error with the given types forced. Throws
+/// Error(value) if no set passes, and Error(state) if `options` ends the search. Without a
+/// tolerance the usual one applies.
 FoundPrecision minimal_precision(const std::vector<OpPlace>& places,
                                  const PrecisionSearchOptions& options,
                                  const std::function<double(const ForcedTypes&)>& error_of);

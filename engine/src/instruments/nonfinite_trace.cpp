@@ -18,7 +18,16 @@ bool is_bad(const BadTensor& what) { return what.infinite + what.nan > 0; }
 /// NaN if one of them is.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
-/// As it is now, whatever writes into it later.
+/// Keeps the largest value of a module with the type that it has: the module's other tensors may
+/// have another.
+void note_largest(ChainLink& link, const Tensor& tensor, double largest) {
+    const bool is_first = link.dtype.empty();
+    if (!is_first && (std::isnan(link.largest) || largest <= link.largest)) return;
+    link.dtype = name(tensor.dtype());
+    link.largest = largest;
+}
+
+/// A snapshot on the host; later writes do not change it.
 Tensor host_copy(const Tensor& x) {
     const Tensor values = stored_values(x).detach();
     const Tensor out = Tensor::empty(values.shape(), values.dtype(), values.device());
@@ -70,8 +79,8 @@ std::size_t NonfiniteTrace::add(BadTensor what, const Tensor& tensor,
     return index;
 }
 
-/// What a non-finite tensor was found as. Copies that operations make for themselves are not
-/// recorded: one of those is taken for the newest non-finite tensor of its shape.
+/// The recorded non-finite tensor that this one is. Copies that operations make internally are not
+/// recorded; such a copy is taken for the newest non-finite tensor of its shape.
 std::optional<std::size_t> NonfiniteTrace::source_of(const Tensor& tensor) const {
     const auto known = of_storage_.find(stored_values(tensor).impl()->storage);
     if (known != of_storage_.end()) return known->second;
@@ -178,9 +187,7 @@ void NonfiniteTrace::see_output(const OpEvent& event, std::size_t output, const 
     seen_[key] = {largest, tensor.dtype()};
     keep(key, tensor);
     if (stage_ == SkipStage::forward) {
-        ChainLink& link = forward_.at(current_module());
-        link.dtype = name(tensor.dtype());
-        link.largest = larger(largest, link.largest);
+        note_largest(forward_.at(current_module()), tensor, largest);
         if (std::isfinite(largest)) largest_activation_ = std::max(largest_activation_, largest);
     }
     if (std::isfinite(largest)) return;
@@ -212,8 +219,7 @@ void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, doub
     if (std::string_view(to.name) == "accumulate_grad") {
         link.weights = larger(largest, link.weights);
     } else if (&to != &cast_info) {  // which a weight's gradient passes through
-        link.dtype = name(gradient.dtype());
-        link.largest = larger(largest, link.largest);
+        note_largest(link, gradient, largest);
     }
 }
 
@@ -315,9 +321,9 @@ std::vector<BadTensor> NonfiniteTrace::of_stage(SkipStage stage) const {
     return out;
 }
 
-/// Marks what `from` was computed from. `reached` holds what the walks before have marked; without
-/// `through_swallowed` a tensor of the forward pass that none of them has is left out where the
-/// operation read another non-finite one.
+/// Marks in `reached` all tensors that `from` was computed from. Earlier walks may have marked
+/// some. Without `through_swallowed`, skips tensors of the forward pass that the forward pass
+/// itself had absorbed, if the operation also read another non-finite one.
 void NonfiniteTrace::walk_back(std::size_t from, bool through_swallowed,
                                std::vector<bool>& reached) const {
     const std::vector<bool> forward = reached;

@@ -15,14 +15,13 @@
 namespace engine {
 
 /// Checks every tensor of a step: the state and the batch before it, outputs of operations,
-/// gradients on their way, and the weights after the update. For one step; attach another one for
-/// the next.
+/// gradients, and the weights after the update. For one step; attach another object for the next.
 ///
-/// A non-finite tensor does not always break the step: a mask of -inf is swallowed by the softmax
-/// behind it. What counts is what reaches the loss, a parameter's gradient or an updated weight.
-/// The trace keeps which non-finite tensors each one was computed from and walks back from there.
-/// An operation of the backward pass that reads both a non-finite gradient and a saved tensor whose
-/// infinities the forward pass had swallowed is broken by the gradient.
+/// A non-finite tensor does not always break the step: the softmax behind a mask of -inf absorbs
+/// it. What counts is whether it reaches the loss, a parameter's gradient or an updated weight. The
+/// trace records which non-finite tensors each one was computed from, and walks back from there. If
+/// an operation of the backward pass reads both a non-finite gradient and a saved tensor whose
+/// infinities the forward pass had absorbed, the gradient is the cause.
 class NonfiniteTrace final : public StepObserver, public OpObserver {
 public:
     /// `keep_first`: the name (key()) of a tensor that is kept as it is when it comes by.
@@ -43,8 +42,8 @@ public:
     void on_op(const OpEvent& event) override;
     void on_gradient(const OpInfo& to, const Tensor& gradient) override;
 
-    /// The first one, in execution order, of those that a non-finite loss, gradient or weight goes
-    /// back to; nothing if all of these are finite.
+    /// The first non-finite tensor, in execution order, that a non-finite loss, gradient or weight
+    /// depends on. Nothing if all of these are finite.
     std::optional<BadTensor> first() const;
     /// Its name among the step's tensors, the same in every precision and with every batch; "" if
     /// there is none, or it is no output of an operation.
@@ -55,8 +54,8 @@ public:
     bool is_low(const std::string& key) const;
     /// Name of a field of a batch, to keep it.
     static std::string field_key(const std::string& field, std::int64_t micro_batch);
-    /// Over the tensors that are f16 in the backward pass of this step, the largest magnitude that
-    /// they have in the other computation of it; casts are left out. 0: there are none.
+    /// Over the tensors that are f16 in the backward pass of this step: their largest magnitude in
+    /// the other computation of the step. Leaves out casts. 0: there are none.
     double largest_f16_gradient_in(const NonfiniteTrace& other) const;
     /// The tensor that was to be kept, on the host; undefined if it did not come by.
     const Tensor& kept() const { return kept_; }

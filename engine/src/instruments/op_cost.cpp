@@ -16,7 +16,7 @@ double numel(const Tensor& t) {
 double last(const Tensor& t) { return t.rank() > 0 ? static_cast<double>(t.shape().back()) : 1; }
 double size_at(const Tensor& t, int dim) { return static_cast<double>(t.size(dim)); }
 
-/// Of a product whose operand `a` has the summed dimension last.
+/// The cost of a product whose operand `a` has the summed dimension last.
 template <std::size_t a>
 double product(Tensors in, Tensors out) {
     return in.size() > a ? 2 * numel(out[0]) * last(in[a]) : 0;
@@ -27,8 +27,8 @@ double convolution(Tensors in, Tensors out) {
     return 2 * numel(out[0]) * numel(in[1]) / std::max(1.0, size_at(in[1], 0));
 }
 
-/// Each input of a transposed convolution, and each output gradient of a plain one, goes through
-/// one filter of the weight (in, out / groups, taps...).
+/// Each input of a transposed convolution, and each output gradient of a plain one, is multiplied
+/// with one filter of the weight (in, out / groups, taps...).
 double transposed(Tensors in, Tensors) {
     return 2 * numel(in[0]) * numel(in[1]) / std::max(1.0, size_at(in[1], 0));
 }
@@ -46,7 +46,8 @@ double attention(Tensors in, Tensors) {
     return 2 * queries * keys * (last(in[0]) + last(in[2]));
 }
 
-/// By cuDNN in one piece: scores again, and two products for each of the forward pass's.
+/// cuDNN's fused kernel: computes the scores again, and two products for each of the forward
+/// pass's.
 double attention_backward(Tensors in, Tensors out) {
     return in.size() < 4 ? 0 : 2.5 * attention(in.subspan(1), out);
 }

@@ -192,7 +192,7 @@ void OpTrace::on_return(std::span<const Tensor> outputs) {
     row_marks_.resize(frame.first_row);
     cast_marks_.resize(frame.first_row);
     const TensorList& used = frame.own_record ? frame.used : frame.inputs;
-    // What runs inside a listed op has the type that the op casts to, and so has its result.
+    // Ops inside a listed op run in the type to which the op casts, and so does the result.
     if (frame.opaque) frame.row.compute_dtype = floating_type(outputs);
     add_row(std::move(frame.row), used, outputs, std::move(frame.cast_marks));
 }

@@ -30,7 +30,7 @@ void for_each_gradient(const StepView& step, const F& f) {
     }
 }
 
-/// What the step's gradients are multiplied by; 1 without a loss scale. Waits for the device.
+/// The factor on the step's gradients; 1 without a loss scale. Waits for the device.
 inline double loss_scale_of(const StepView& step) {
     const Tensor scale = step.precision.loss_scale();
     return scale.defined() ? scale.item() : 1;

@@ -49,8 +49,8 @@ RunConfig forced_config(RunConfig config, const ForcedTypes& forced, double scal
     return config;
 }
 
-/// With the first of some loss scales under which all gradients are finite: a dynamic scale would
-/// come down to one in training. inf: none helps.
+/// The error under the first loss scale at which all gradients are finite: in training a dynamic
+/// scale would come down to one. inf: no scale helps.
 double error_under(const TrialStep& trial, const RunConfig& config, const ForcedTypes& forced) {
     double error = std::numeric_limits<double>::infinity();
     for (const double scale : {65536.0, 1024.0, 16.0, 1.0}) {

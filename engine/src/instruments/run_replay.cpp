@@ -1,7 +1,10 @@
 #include "instruments/run_replay.h"
 
+#include <algorithm>
+
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "engine/twin.h"
 #include "instruments/scratch_folder.h"
 #include "store/stored_run.h"
 #include "train/run_loop.h"
@@ -38,14 +41,14 @@ RunConfig replayed_config(const StoredRun& run) {
     return config;
 }
 
-/// The newest whole checkpoint before the step; empty: there is none.
-fs::path checkpoint_before(const fs::path& folder, std::int64_t step) {
+/// The newest whole checkpoint before the step; of step 0: there is none.
+CheckpointInfo checkpoint_before(const fs::path& folder, std::int64_t step) {
     auto all = list_checkpoints(folder);
     for (; !all.empty(); all.pop_back()) {
         if (all.back().step >= step) continue;
         try {
             read_saved_run(all.back().folder);
-            return all.back().folder;
+            return all.back();
         } catch (const Error&) {
             continue;  // a damaged one: those before it serve as well
         }
@@ -53,13 +56,59 @@ fs::path checkpoint_before(const fs::path& folder, std::int64_t step) {
     return {};
 }
 
+[[noreturn]] void throw_of_a_twin(const std::string& run, std::int64_t step, std::int64_t changed) {
+    throw Error(ErrorCode::state,
+                msg("Step {} of run {} cannot be computed again: its twin changed it at step {}.",
+                    step, run, changed),
+                msg("Arm the run (instruments.armed) to keep what its skipped steps need."));
+}
+
+/// The first of these steps at whose end the run took the state of its twin; 0: none.
+std::int64_t resynced(const fs::path& folder, std::int64_t first, std::int64_t last) {
+    if (!TwinRecordReader::exists(folder)) return 0;
+    const TwinRecordReader twin = TwinRecordReader::open(folder);
+    const std::int64_t layers = std::ssize(twin.layers());
+    for (std::int64_t i = 0; i < twin.steps(); ++i) {
+        TwinRow row;
+        twin.rows(i * layers, {&row, 1});
+        if (row.resynced && row.step >= first && row.step <= last) return row.step;
+    }
+    return 0;
+}
+
+/// The first of these steps that was skipped though its own gradients were finite, since those of
+/// its twin were not; 0: none.
+std::int64_t skipped_for_another(const fs::path& folder, std::int64_t first, std::int64_t last) {
+    const StepRecordReader record = StepRecordReader::open(folder);
+    if (last < first || record.row(record.size() - 1).updates == 0) return 0;  // none are recorded
+    std::vector<StepRecord> rows(static_cast<std::size_t>(last));
+    record.rows(0, rows);
+    std::int64_t updates = 0;
+    for (const StepRecord& row : rows) {
+        if (row.step >= first && row.found_inf == 0 && row.updates == updates) return row.step;
+        updates = row.updates;
+    }
+    return 0;
+}
+
+/// A replay computes one run alone. Throws Error(state) if what it computes after `start` steps
+/// would not be what the run did.
+void check_is_alone(const fs::path& folder, const std::string& run, std::int64_t start,
+                    std::int64_t step) {
+    // A checkpoint may have been saved just before a resync at the end of its step.
+    if (const std::int64_t at = resynced(folder, start, step - 1)) throw_of_a_twin(run, step, at);
+    if (const std::int64_t at = skipped_for_another(folder, start + 1, step - 1))
+        throw_of_a_twin(run, step, at);
+}
+
 SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int64_t step,
                           std::int64_t newest) {
     SessionOptions options;
     options.save_checkpoints = false;
-    const fs::path checkpoint = checkpoint_before(folder, newest < step ? newest + 1 : step);
-    if (!checkpoint.empty()) {
-        options.continuation = {folder, checkpoint, /*in_place=*/false};
+    const CheckpointInfo start = checkpoint_before(folder, newest < step ? newest + 1 : step);
+    check_is_alone(folder, run.summary.run, start.step, step);
+    if (start.step > 0) {
+        options.continuation = {folder, start.folder, /*in_place=*/false};
     } else if (!run.summary.parent.empty()) {
         throw Error(ErrorCode::state,
                     msg("Run {} went on from run {} and kept no checkpoint before step {}.",
@@ -85,7 +134,7 @@ struct RunReplay::Impl {
 
     std::int64_t remaining() { return step - 1 - loop.trainer().steps(); }
 
-    /// What follows from an evaluation is the plateau's rate alone.
+    /// The plateau's rate is the only state that depends on an evaluation.
     void evaluate_if_due() {
         if (!has_plateau || !loop.at_epoch_end()) return;
         loop.begin_evaluation();

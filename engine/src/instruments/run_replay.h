@@ -15,9 +15,10 @@ namespace engine {
 class RunReplay {
 public:
     /// `step`: from 1 to the one after the last in the run's record. Throws Error(value) for
-    /// another one, Error(state) for a run that another program trained, or one that went on from a
-    /// parent and kept no checkpoint before the step, and whatever opening the data set throws.
-    /// `newest`: of the checkpoints, those after more steps are left out.
+    /// another one, Error(state) for a run that another program trained, for one that its twin
+    /// changed since the checkpoint (a resync, a step skipped with it), or for one that went on
+    /// from a parent and kept no checkpoint before the step, and whatever opening the data set
+    /// throws. `newest`: of the checkpoints, those after more steps are left out.
     RunReplay(const std::filesystem::path& run_folder, std::int64_t step,
               std::int64_t newest = std::numeric_limits<std::int64_t>::max());
     ~RunReplay();
@@ -26,11 +27,11 @@ public:
 
     /// Steps still to be computed.
     std::int64_t remaining() const;
-    /// Computes one of them; false if none is left. Throws Error.
+    /// Computes one more step; false if none is left. Throws Error.
     bool advance();
     /// The state after the steps computed so far.
     TrainingState state();
-    /// The step, once none is left before it.
+    /// The requested step, once all steps before it are computed.
     StepCapsule capsule();
 
 private:

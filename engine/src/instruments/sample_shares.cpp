@@ -31,7 +31,7 @@ SampleShare share_of(const Batch& batch, std::int64_t micro_batch, std::int64_t 
     return out;
 }
 
-/// Of a tensor whose first dimension is the batch's rows.
+/// Shares in a tensor whose first dimension is the batch's rows.
 std::vector<SampleShare> by_rows(const Tensor& tensor, const Batch& batch,
                                  std::int64_t micro_batch) {
     const std::vector<double> values = tensor.values();
@@ -45,7 +45,7 @@ std::vector<SampleShare> by_rows(const Tensor& tensor, const Batch& batch,
     return out;
 }
 
-/// What overflowed has its true magnitude in FP32 alone, where that has such a tensor.
+/// Only FP32 has the true magnitude of an overflow, if it has such a tensor.
 void take_magnitudes(std::vector<SampleShare>& samples, const Tensor& in_f32, const Batch& batch) {
     if (!in_f32.defined() || in_f32.rank() == 0 || in_f32.size(0) != batch.rows()) return;
     const auto other = by_rows(in_f32, batch, 0);
@@ -61,7 +61,7 @@ Tensor tensor_of(const StepCapsule& capsule, const RunConfig& config, const std:
     return trace->kept();
 }
 
-/// As the step reads it, planted faults included.
+/// Shares in the fields as the step reads them, planted faults included.
 std::vector<SampleShare> by_field(const StepCapsule& capsule, const BadTensor& first) {
     const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
     const Tensor field = tensor_of(capsule, capsule.config,

@@ -16,16 +16,16 @@ struct SampleShares {
 
 struct SampleShareOptions {
     std::int64_t most = 256;  ///< samples computed alone
-    /// They are computed alone only if that takes no longer, by the time of the first.
+    /// Samples are computed alone only if that takes no longer, judging by the first one.
     double patience_s = std::numeric_limits<double>::infinity();
     /// Called after each sample; may throw to give up.
     std::function<void()> progress = [] {};
 };
 
-/// Where each row of the tensor belongs to a sample, its rows are read; else the step is computed
-/// once for each sample, alone, its gradient weighted as in the whole batch. Dropout masks are then
-/// others, and batch norms have the statistics of the one sample. `trace`: of the whole step.
-/// Throws Error.
+/// The share of each sample. If the rows of the tensor belong to samples, they are read directly.
+/// Otherwise the step is computed once for each sample alone, with its gradient weighted as in the
+/// whole batch; dropout masks and batch statistics then differ from those of the batch. `trace`: of
+/// the whole step. Throws Error.
 SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& trace, double scale,
                            const SampleShareOptions& options = {});
 

@@ -52,7 +52,7 @@ std::vector<ChainLink> chain_of(const Traced& step, const Traced& shadow, bool f
     return out;
 }
 
-/// Of the gradients that are f16 in the step.
+/// The largest scale at which the step's f16 gradients do not overflow.
 double scale_bound(const Traced& step, const Traced& shadow) {
     const double largest = step.trace->largest_f16_gradient_in(*shadow.trace);
     return largest > 0 ? 65504 / largest : std::numeric_limits<double>::quiet_NaN();
@@ -63,7 +63,7 @@ bool is_cast_by_hand(const Traced& step, const Traced& shadow) {
     return shadow.trace->is_low(step.trace->first_key());
 }
 
-/// Of the first tensor in FP32; a cast is none there, but what it overflows from is known.
+/// The magnitude of the first tensor in FP32. A cast does not exist there, but its input does.
 double true_magnitude(const Traced& step, const Traced& shadow, double scale) {
     if (is_cast_by_hand(step, shadow)) return std::numeric_limits<double>::quiet_NaN();
     const BadTensor first = *step.trace->first();
@@ -86,8 +86,8 @@ void fill_figures(SkipReport& report, const Traced& step, const Traced& shadow) 
     report.operations = step.trace->operations();
 }
 
-/// Only a fault of the backward pass can be one of the scale. A fault of the forward pass is shown
-/// at the smallest scale alone.
+/// Tries smaller loss scales. They can only help against a fault of the backward pass, so a fault
+/// of the forward pass is tried at the smallest scale alone.
 void climb(SkipReport& report, const StepCapsule& capsule, SkipStage stage) {
     if (stage == SkipStage::backward) {
         report.ladder = scale_ladder(capsule, report.loss_scale);

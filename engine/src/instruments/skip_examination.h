@@ -19,9 +19,9 @@ struct ExaminationOptions {
     std::function<void(const Message&)> progress = [](const Message&) {};
 };
 
-/// Computes a step again with a check after every operation, and in FP32, and says why it was
-/// skipped or came out non-finite. A function of the capsule alone. What the step that made a
-/// damaged state was, and the run's name, are the caller's. Throws Error.
+/// Computes a step again with a check after every operation, and in FP32, and finds why it was
+/// skipped or came out non-finite. A function of the capsule alone: the caller fills in the run's
+/// name and the step that made a damaged state. Throws Error.
 SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& options = {});
 
 }  // namespace engine

@@ -68,7 +68,7 @@ void write_skip_report(const fs::path& run_folder, const SkipReport& report) {
 
 void keep_examination(const fs::path& run_folder, const StepCapsule& capsule,
                       const SkipReport& report) {
-    // The picture first: whoever finds the report finds both.
+    // The picture first, so that a report is never without its picture.
     made_folder(run_folder);
     if (const auto picture = sample_sheet(capsule, report))
         save_picture(skip_picture(run_folder, report.step), *picture);

@@ -14,9 +14,9 @@ double range_of(const std::string& dtype) { return dtype == "f16" ? 65504 : 3.38
 
 bool is_low_name(const std::string& dtype) { return dtype == "f16" || dtype == "bf16"; }
 
-/// An infinity of a 16-bit tensor whose true value is finite and beyond the type's range. A pole,
-/// such as the reciprocal of a value that was rounded to 0, is none: FP32 gives a small value
-/// there.
+/// Whether the first tensor is a 16-bit infinity whose true value is finite and out of the type's
+/// range. A pole, such as the reciprocal of a value that was rounded to 0, is not an overflow: FP32
+/// gives a small value there.
 bool is_overflow(const BadTensor& first, double largest_in_f32) {
     if (!is_low_name(first.tensor.dtype) || first.infinite == 0) return false;
     if (std::isfinite(largest_in_f32))

@@ -7,15 +7,15 @@
 
 namespace engine {
 
-/// What the replays of a step showed.
+/// Evidence from the replays of a step.
 struct StepEvidence {
     const NonfiniteTrace& trace;  ///< of the step as it was
     double scale = 1;             ///< the loss scale; 1: none
     bool has_scaler = false;
     bool shadow_is_finite = true;  ///< loss and gradients of the shadow
     const std::vector<StepTrial>& ladder;
-    /// The FP32 replay has the first tensor in 16 bits, too: the model casts by hand. So the replay
-    /// does not tell its true value.
+    /// The first tensor is 16 bits in the FP32 replay too, since the model casts by hand. So the
+    /// replay does not have its true value.
     bool cast_by_hand = false;
     double largest_in_f32 = 0;  ///< BadTensor::largest_in_f32 of the first tensor
 };
@@ -24,7 +24,7 @@ struct StepEvidence {
 std::vector<SkipTest> skip_tests(const StepEvidence& evidence);
 /// The cause that the tests found; unknown: none.
 SkipCause cause_of(const std::vector<SkipTest>& tests);
-/// What to do about it, in one sentence.
+/// The remedy, in one sentence.
 Message advice_for(SkipCause cause, const SkipReport& report);
 
 }  // namespace engine

@@ -66,7 +66,7 @@ std::pair<std::int64_t, std::int64_t> place_of(const StepCapsule& capsule, std::
                 msg("Sample {} is not in the batch of step {}.", sample, capsule.step()));
 }
 
-/// Of n independent tries, each with probability p: at least k.
+/// The probability of at least k successes in n independent tries with probability p.
 double tail(std::int64_t n, double p, std::int64_t k) {
     if (!(p < 1)) return 1;
     double sum = 0;
@@ -123,8 +123,8 @@ SkippedStep step_of(const StepRecord& row) {
             .grad_norm = static_cast<double>(row.grad_norm)};
 }
 
-/// A step whose row is finite, which an examination found fault with all the same: an optimizer
-/// made a weight non-finite.
+/// Adds steps whose row is finite but whose examination found a fault: an optimizer made a weight
+/// non-finite.
 void add_reported(std::map<std::int64_t, SkipReport>& reports, const StepRecordReader& record,
                   SkipList& out) {
     for (auto& [step, report] : reports) {
@@ -147,7 +147,7 @@ SkipList list_skips(const fs::path& run_folder) {
     const auto norms = column(record, &StepRecord::grad_norm);
     std::vector<double> found(losses.size());
     record.column(&StepRecord::found_inf, 0, found);
-    // What another program did not measure is NaN in its record.
+    // Figures that another program did not measure are NaN in its record.
     const bool measured = !run.summary.origin;
     SkipList out;
     out.run = run.summary.run;

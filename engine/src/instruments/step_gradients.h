@@ -19,9 +19,9 @@ private:
     std::map<std::string, std::vector<double>> gradients_;
 };
 
-/// Norm of the difference between two steps' gradients by the norm of the second's, over all
-/// parameters. inf where the first has a value that is not finite, or where the second is zero and
-/// the first is not; 0 where both are zero.
+/// Relative error of gradients: the norm of the difference over the norm of the exact ones, over
+/// all parameters. inf if the first has a non-finite value, or if the second is zero and the first
+/// is not; 0 if both are zero.
 double relative_error(const StepGradients& found, const StepGradients& exact);
 
 }  // namespace engine

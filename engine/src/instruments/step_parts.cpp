@@ -5,8 +5,7 @@
 namespace engine {
 namespace {
 
-/// A multiply-add for every second byte or more: the rest is bound by memory, however fast the
-/// arithmetic is.
+/// Multiply-adds per byte from which arithmetic matters; below, an operation is bound by memory.
 constexpr double least_intensity = 0.5;
 /// An operation is brief if it takes less than this, and work explains less than half of it.
 constexpr double brief_us = 20;

@@ -8,10 +8,10 @@
 
 namespace engine {
 
-/// What is changed when a step is computed again.
+/// Changes for computing a step again.
 struct TrialChange {
     std::optional<double> scale{};  ///< the loss scale
-    /// Row of the batch that is left out, of all micro-batches where streams carry state, else of
+    /// Leaves out this row of the batch: of all micro-batches if streams carry state, else of
     /// `micro_batch`.
     std::optional<std::int64_t> without_row{};
     std::int64_t micro_batch = 0;
@@ -33,9 +33,8 @@ StepCapsule with_rows(const StepCapsule& capsule, std::int64_t micro_batch,
 /// Computes the step with the change. Throws Error.
 StepTrial try_step(const StepCapsule& capsule, const TrialChange& change);
 
-/// The step at its own scale, at half of it, a quarter, and so on: down to the first that passes,
-/// or
-/// 1. Without a loss scale above 1: the step as it is alone.
+/// The step at its own scale, at half of it, a quarter, and so on, down to 1 or to the first scale
+/// at which it passes. Without a loss scale above 1: only the step as it is.
 std::vector<StepTrial> scale_ladder(const StepCapsule& capsule, double scale);
 
 }  // namespace engine

@@ -11,8 +11,8 @@ double largest_magnitude(const Tensor& x);
 TensorGlance glance(const Tensor& x);
 /// The stored values of a sparse tensor; a dense one as it is.
 Tensor stored_values(const Tensor& x);
-/// Counts of the non-finite values, and index and value of the first one in row-major order, into
-/// `out`. Of a sparse tensor those that it stores.
+/// Writes the counts of non-finite values, and the index and value of the first one in row-major
+/// order, into `out`. For a sparse tensor: among its stored values.
 void find_bad(const Tensor& x, BadTensor& out);
 
 }  // namespace engine

@@ -9,8 +9,8 @@
 
 namespace engine {
 
-/// Points in time of the work on a device: on the host's clock, or on a GPU by events in its
-/// stream, so that marking never waits.
+/// Points in time of the work on a device: by the host's clock, or on a GPU by events in its
+/// stream, so that marking does not wait.
 class TraceClock {
 public:
     explicit TraceClock(const Device& device) : device_(device) {}

@@ -33,8 +33,8 @@ double milliseconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Milliseconds of the step: the best of three where it is short, since whatever else the machine
-/// does only takes time.
+/// Milliseconds of the step. For a short step the best of three, since other work of the machine
+/// can only add time.
 double untraced_ms(CapsuleStep& step) {
     using Clock = std::chrono::steady_clock;
     constexpr double long_ms = 300;

@@ -32,7 +32,8 @@ std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second) {
         partners.push_back(has ? static_cast<std::ptrdiff_t>(found->second[nth]) : -1);
         if (has) taken[found->second[nth]] = true;
     }
-    // What only the second trace has: in its own order, behind the partner of what runs before it.
+    // Operations that only the second trace has keep their order, after the partner of their
+    // predecessor.
     std::vector<XrayPair> out;
     std::size_t next = 0;
     const auto add_until = [&](std::size_t end) {

@@ -210,7 +210,7 @@ private:
         }
         if (contains(names_.words, name) || contains(known_words, name)) return word(name);
         if (contains(names_.runs, name))
-            refuse(msg("of the run {} a column is wanted, such as {}.loss", name, name));
+            refuse(msg("name a column of the run {}, such as {}.loss", name, name));
         refuse(msg("nothing is called {} here", name));
     }
 

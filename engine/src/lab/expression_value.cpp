@@ -77,7 +77,7 @@ double mean_of(const Series& values) {
     return count > 0 ? sum / static_cast<double>(count) : unknown;
 }
 
-/// At each step the mean of the last `steps` measured values; NaN until so many steps were made.
+/// At each step the mean of the last `steps` measured values; NaN before that many steps.
 Series trailing_means(const Series& values, std::size_t steps) {
     Series out(values.size(), unknown);
     long double sum = 0;

@@ -12,7 +12,7 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
     to.insert(to.end(), from.begin(), from.end());
 }
 
-/// Blocks in the order in which they name one another.
+/// Blocks in the order in which they refer to each other.
 int order_of(const RawBlock& block) {
     constexpr std::array order = {"runs", "instrument", "predict", "plot", "check", "try"};
     return static_cast<int>(std::ranges::find(order, block.kind) - order.begin());

@@ -31,7 +31,7 @@ double number_of(const Json& json) {
     return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// A word is told from a number by its key.
+/// The key distinguishes a word from a number.
 template <typename Variant>
 Json json_of(const Variant& value) {
     if (const auto* word = std::get_if<std::string>(&value)) return {{"word", *word}};

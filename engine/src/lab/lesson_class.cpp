@@ -35,7 +35,8 @@ void add_rows(const LearnerAnswers& answers, const std::string& file, ClassAnswe
         }
 }
 
-/// What a class answered to one prediction: how many chose what, or the range of the numbers.
+/// Summary of a class's answers to one prediction: the count of each choice, or the range of the
+/// numbers.
 std::string summary_of(const std::vector<const ClassAnswers::Row*>& rows) {
     std::map<std::string, int> words;
     std::vector<double> numbers;

@@ -181,7 +181,7 @@ bool is_lesson_path(const fs::path& path) {
         while (const ZipEntry* entry = zip.next())
             if (lesson_file(fs::path(entry->name).filename().string())) return true;
     } catch (const Error&) {
-        // A damaged archive: whoever opens it as something else says so.
+        // A damaged archive: opening it as another kind of file reports that.
     }
     return false;
 }

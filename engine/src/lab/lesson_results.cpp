@@ -148,8 +148,8 @@ bool MeasuredRuns::ended(const std::string& run) const {
 
 namespace {
 
-/// The key of the first case that holds. Final when those before it are final and false and it is
-/// final and true, or when all are.
+/// The key of the first case that holds. Final if that case is final and true and all earlier ones
+/// are final and false, or if all cases are final.
 CheckResult result_of_cases(const LessonCheck& check, const LessonMeasurements& measured,
                             const EarlierChecks& earlier) {
     CheckResult out{check.id, std::nullopt, true};

@@ -150,8 +150,8 @@ struct LessonRunner::Impl {
             if (run.session && !run.over) run.session->post(command);
     }
 
-    /// Each run that begins by itself makes one step, so that all have read their data when they
-    /// set off together.
+    /// Each run that begins by itself makes one step. So all have read their data before they train
+    /// together.
     void begin_all() {
         begun = true;
         for (std::size_t i = 0; i < runs.size(); ++i) {

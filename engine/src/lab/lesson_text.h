@@ -16,7 +16,7 @@ struct LessonLine {
     std::string text;
 };
 
-/// A fenced block as it stands in the file.
+/// A fenced block, unparsed.
 struct RawBlock {
     std::string kind;      ///< "predict"
     std::string argument;  ///< what follows it on the line
@@ -25,7 +25,7 @@ struct RawBlock {
     std::size_t step = 0, part = 0;  ///< its place in Lesson::steps
 };
 
-/// What keeps a block from being used.
+/// The reason why a block cannot be used.
 struct LessonRefusal {
     int line;
     Message text;
@@ -40,7 +40,7 @@ std::vector<std::string> words_of(std::string_view text);
 std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_view text);
 /// Whether expressions can name it: letters, digits and _, no digit first, and no word of theirs.
 bool is_lesson_name(std::string_view text);
-/// The whole text as a number; nothing if it is none.
+/// The whole text as a number; nothing if it is not a number.
 std::optional<double> number_in(std::string_view text);
 /// "a .. b" with a below b. Throws LessonRefusal.
 std::pair<double, double> range_in(std::string_view text, int line);

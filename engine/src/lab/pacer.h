@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// Holds back a compute thread: while it is on, its turn lasts until the round has taken long
-/// enough.
+/// Limits the pace of a compute thread: while it is on, its turn lasts until the round has taken
+/// long enough.
 class Pacer final : public Turn {
 public:
     /// `rounds_per_second` above 0.

@@ -37,8 +37,8 @@ Tensor gradient_of_addend(const Tensor& dy, const Shape& shape, double beta) {
     return to(mul(sum_to(widened(dy), shape), beta), dy.dtype());
 }
 
-/// alpha a b for a gradient. PyTorch multiplies the product by an alpha of 0, which makes NaN of an
-/// infinity, where a BLAS does not read the matrices.
+/// alpha a b for a gradient. With alpha 0 a BLAS does not read the matrices; PyTorch multiplies the
+/// product by 0, which turns an infinity into NaN, and so does this.
 Tensor scaled_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha) {
     if (alpha != 0) return product(a, swap_a, b, swap_b, alpha);
     return mul(product(a, swap_a, b, swap_b), alpha);

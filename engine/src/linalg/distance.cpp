@@ -23,8 +23,8 @@ TensorList run_dist(const OpArguments& args) {
 }
 
 TensorList run_cdist(const OpArguments& args) {
-    // In PyTorch the mode chooses between subtraction and a matrix product, which is faster and
-    // loses digits between near points. Here all of them subtract.
+    // PyTorch's mode chooses between subtraction and a matrix product, which is faster but loses
+    // digits between near points. Here every mode subtracts.
     const std::string mode = args.text("compute_mode", "use_mm_for_euclid_dist_if_necessary");
     if (mode != "use_mm_for_euclid_dist_if_necessary" && mode != "use_mm_for_euclid_dist" &&
         mode != "donot_use_mm_for_euclid_dist") {

@@ -172,7 +172,7 @@ Tensor multiplied(const Labelled& a, const Labelled& b, const Roles& roles) {
     return product(reshape(left, {batch, m, k}), false, reshape(right, {batch, k, n}), false);
 }
 
-/// The product of a and b, summed over what they share and nobody wants.
+/// The product of a and b, summed over common labels that neither the result nor others need.
 Labelled contracted(Labelled a, Labelled b, const Labels& kept) {
     // A dimension of size 1 broadcasts: as if it were not there.
     for (const int label : Labels(a.labels)) {
@@ -194,7 +194,7 @@ Labelled contracted(Labelled a, Labelled b, const Labels& kept) {
     return {reshape(multiplied(a, b, roles), shape), labels};
 }
 
-/// What the result and the operands from `next` on want.
+/// Labels needed by the result and by the operands from `next` on.
 Labels wanted(const EinsumEquation& equation, std::size_t next) {
     Labels labels = equation.output;
     for (; next < equation.operands.size(); ++next)

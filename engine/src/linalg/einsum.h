@@ -8,11 +8,12 @@ namespace engine {
 
 extern const OpInfo einsum_info;
 
-/// The sum of products that the equation names: "bij,bjk->bik", "ii->i", "...ij->...ji". Letters
-/// that the result lacks are summed; a letter twice in one operand is its diagonal. Operands are
-/// taken from the left, two at a time, by batched matrix products where there is a sum; each step
-/// is stored in the type of the run, as PyTorch does. Policy low: all operands are cast at once and
-/// nothing inside casts again; without a region they have one type.
+/// The sum of products that the equation describes: "bij,bjk->bik", "ii->i", "...ij->...ji".
+/// Letters missing in the result are summed; a letter twice in one operand takes its diagonal.
+/// Operands are combined from the left, two at a time, by batched matrix products where there is a
+/// sum. Each intermediate result is stored in the type of the operands, as in PyTorch. Policy low:
+/// all operands are cast at once, and nothing inside casts again; without a region they must have
+/// one type.
 Tensor einsum(const std::string& equation, const TensorList& operands);
 
 }  // namespace engine

@@ -19,12 +19,12 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor mv(const Tensor& matrix, const Tensor& vector);
 /// (k) (k) -> (); mixed types go to the wider one in a region (policy promote).
 Tensor dot(const Tensor& a, const Tensor& b);
-/// alpha * a b by mm, or bmm for rank 3, with the last two dimensions of a or b swapped first: what
-/// gradients of products are written in, so that no transposed copy or view is made. One rounding.
+/// alpha * a b by mm, or bmm for rank 3, with the last two dimensions of a or b swapped first.
+/// Gradients of products are written with it, so no transposed copy or view is made. One rounding.
 Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
 
-/// The same with f32 sums of 16-bit operands given as f32, not rounded to their type. What comes
-/// back is rounded to it, for the products that the gradient is.
+/// The same with 16-bit operands given as f32, and an f32 result that is not rounded to their type.
+/// The incoming gradient is rounded to that type for the products of the backward pass.
 Tensor wide_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
 
 }  // namespace engine

@@ -26,8 +26,8 @@ Tensor frobenius_norm(const Tensor& x, const std::vector<std::int64_t>& dims, bo
 Tensor nuclear_norm(const Tensor& x, const std::vector<std::int64_t>& dims = {},
                     bool keepdim = false);
 
-/// The sum of singular values for norm(x, p="nuc"), recorded as part of `info`, of x in f32 or f64,
-/// the two dimensions kept.
+/// The sum of singular values for norm(x, p="nuc"), recorded as part of `info`. x is f32 or f64;
+/// the two dimensions are kept.
 Tensor nuclear_of(const OpInfo& info, const Tensor& x, std::vector<std::int64_t> dims);
 
 }  // namespace engine

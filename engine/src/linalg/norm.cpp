@@ -70,8 +70,8 @@ Tensor norm_values(const Tensor& x, const ReducePlan& plan, double p) {
     return pow(reduced_by(ReduceOp::sum, pow(abs(x), p), plan, true, x.dtype()), 1 / p);
 }
 
-/// dy * sign(x) where |x| is the norm, divided among those places if they share. A NaN behind the
-/// norm takes it all, and has no sign.
+/// dy * sign(x) where |x| equals the norm; with Ties::share divided among those places. If the norm
+/// is NaN, the NaN elements take the whole gradient, and their sign is NaN.
 Tensor extremum_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, const Ints& dims,
                          Ties ties) {
     Tensor chosen = to(equal(abs(x), n), x.dtype()), part = dy;
@@ -82,8 +82,8 @@ Tensor extremum_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, con
     return mul(mul(part, chosen.detach()), sign_of(x));
 }
 
-/// dy * sign(x) (|x| / n)^(p - 1); 0 where n is, and for p < 2 where x is. The ratio cannot
-/// overflow where the powers of x and n by themselves would.
+/// dy * sign(x) (|x| / n)^(p - 1); 0 where n is 0, and for p < 2 where x is 0. Uses the ratio
+/// because the powers of x and n alone could overflow.
 Tensor power_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, double p, Ties ties) {
     const Tensor zero = zero_like(x), one = Tensor::scalar(1, x.dtype(), x.device());
     const Tensor no_norm = equal(n, zero), divisor = where(no_norm, one, n);

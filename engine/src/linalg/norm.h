@@ -23,9 +23,9 @@ Tensor linalg_vector_norm(const Tensor& x, double ord = 2,
 /// gets all of it, as in PyTorch's distances.
 enum class Ties { share, each };
 
-/// For ops that are built on a norm: over the plan's dimensions, which are kept, with x and result
-/// of one type, f32 or f64; recorded as `info`. At p < 0 and p = infinity the plan must leave
-/// something to choose from.
+/// For ops that are built on a norm: over the plan's dimensions, which are kept. x and result have
+/// one type, f32 or f64; recorded as `info`. At p < 0 and p = infinity the reduced dimensions must
+/// not be empty.
 Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p,
                Ties ties = Ties::share);
 
@@ -33,7 +33,7 @@ Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, doub
 Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& n,
                      const std::vector<std::int64_t>& dims, double p, Ties ties = Ties::share);
 
-/// x in the type that a result of type `out` is computed in. Error(dtype) if `out` does not hold
+/// x in the type that a result of type `out` is computed in. Error(dtype) if `out` is narrower than
 /// x's type.
 Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out);
 

@@ -61,8 +61,8 @@ Shortening shortening(const Tensor& n, double maxnorm) {
     return {greater(n, limit), div(limit, add(n, 1e-7))};
 }
 
-/// x of f32 or f64 with slices across `dims` cut down to maxnorm. The gradient of a slice that is
-/// left alone is dy, even where its norm is NaN.
+/// x of f32 or f64 with slices across `dims` scaled down to maxnorm. A slice that is not scaled
+/// passes dy on, even if its norm is NaN.
 Tensor scaled_down(const Tensor& x, double p, const std::vector<std::int64_t>& dims,
                    double maxnorm) {
     const auto norm_of_slices = [dims, p](const Tensor& t) {

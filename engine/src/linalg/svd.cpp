@@ -17,9 +17,9 @@ namespace {
 
 const OpInfo svd_info{"svd", CastPolicy::none, "svd(x)", 2, "Runs in its input's type."};
 
-/// s (b, k) beside the columns of (b, ., k).
+/// s (b, k) broadcast along the columns of (b, ., k).
 Tensor across(const Tensor& s) { return reshape(s, {s.size(0), 1, s.size(1)}); }
-/// s (b, k) beside the rows of (b, k, .).
+/// s (b, k) broadcast along the rows of (b, k, .).
 Tensor down(const Tensor& s) { return reshape(s, {s.size(0), s.size(1), 1}); }
 
 /// (k, k), 1 on the diagonal.
@@ -29,8 +29,8 @@ Tensor identity(std::int64_t k, const Tensor& like) {
     return constant_on(like.device(), to(host, like.dtype()));
 }
 
-/// (w^T g - g^T w) / (s_j^2 - s_i^2), 0 on the diagonal: how much the columns of w turn into one
-/// another.
+/// (w^T g - g^T w) / (s_j^2 - s_i^2), 0 on the diagonal: how much the columns of w rotate into each
+/// other.
 Tensor turning(const Tensor& w, const Tensor& g, const Tensor& s, const Tensor& one) {
     const Tensor overlap = product(w, true, g, false);
     const Tensor skew = sub(overlap, transpose(overlap, 1, 2));

@@ -183,8 +183,8 @@ Tensor bilinear(const Tensor& x10, const Tensor& x20, const Tensor& weight0, con
     shape[shape.rank() - 1] = out;
     std::int64_t rows = 1;
     for (int i = 0; i + 1 < shape.rank(); ++i) rows *= shape[i];
-    // (rows, in1) (in1, out in2), then a product with x2 a row: PyTorch's order, which decides
-    // where an infinity meets a zero.
+    // (rows, in1) (in1, out in2), then for each row a product with x2. This is PyTorch's order,
+    // which decides where an infinity meets a zero.
     const Tensor half = product(reshape(widened(x1), {rows, in1}), false,
                                 reshape(transpose(widened(weight), 0, 1), {in1, out * in2}), false);
     Tensor y = reshape(product(reshape(half, {rows, out, in2}), false,

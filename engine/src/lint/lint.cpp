@@ -25,7 +25,7 @@ std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContex
     }
 }
 
-/// As many as the settings and the data tell.
+/// Planned steps, as far as the settings and the data determine them.
 std::int64_t planned_steps(const RunConfig& config, const LintContext& context) {
     std::int64_t steps = 0;
     const std::int64_t samples = context.data != nullptr ? context.data->train_samples : 0;

@@ -76,8 +76,8 @@ std::string joined(const std::set<std::string>& names) {
     return out;
 }
 
-/// The layers that become aligned: others, such as the one that scores ten classes, are what they
-/// are.
+/// Reports only layers that the fix aligns. Others, such as one that scores ten classes, cannot
+/// change.
 void unaligned_sizes(const LintSubject& s, Findings& out) {
     if (s.model == nullptr) return;
     std::vector<std::string> fix = aligned_sizes(s.config);

@@ -38,8 +38,8 @@ void accumulate_with_batch_norm(const LintSubject& s, Findings& out) {
          .fix = {"batch_size=" + std::to_string(whole), "accumulate=1"}});
 }
 
-/// Half the distance of FP16 values at the mean magnitude of a layer's initial weights, U(-b, b)
-/// with b = 1 / sqrt(fan in): smaller updates round to no change.
+/// Half the distance of FP16 values at the mean magnitude of a layer's initial weights, which are
+/// U(-b, b) with b = 1 / sqrt(fan in). Smaller updates round to no change.
 std::optional<double> smallest_update(const LintSubject& s) {
     if (s.model == nullptr) return std::nullopt;
     const Parameter* largest = nullptr;

@@ -62,7 +62,7 @@ void lint_teach(const LintSubject& s, Findings& out) {
     if (t.plant.kind != PlantKind::none)
         add(out, "planted-fault", LintSeverity::error,
             msg("A fault is planted at step {}: {}", t.plant.step, word_of(t.plant.kind)),
-            msg("It is there to be found, and spoils the training from that step on."), heading,
+            msg("It is there to be found, and breaks the training from that step on."), heading,
             "teach.plant.kind=");
 }
 

@@ -68,13 +68,13 @@ Tensor one_hot(const Tensor& target, std::int64_t classes) {
 
 Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
 
-/// 1, but NaN where the class is none.
+/// 1, but NaN for an out-of-range class.
 Tensor one_or_nan(const Tensor& target, std::int64_t classes, DType type) {
     return select_rows(Tensor::full({classes}, 1, type, target.device()), 0, target);
 }
 
-/// Losses of the rows and the weight of each; rows that do not count have 0 in both, and the loss
-/// of a class that there is not is NaN.
+/// The losses of the rows and their weights. Ignored rows have 0 in both; the loss of an
+/// out-of-range class is NaN.
 struct RowLosses {
     Tensor losses, weights;
 };
@@ -151,9 +151,9 @@ struct Fused {
     std::int64_t ignore_index;
 };
 
-/// scale * (softmax(x) - one_hot(target)) by row; scale has one element or one a row. Written over
-/// x where nobody else can read it any more: with a large vocabulary a gradient of its own would be
-/// the largest tensor of a step.
+/// scale * (softmax(x) - one_hot(target)) by row; scale has one element or one a row. Overwrites x
+/// if nobody else can read it: with a large vocabulary a separate gradient would be the largest
+/// tensor of a step.
 Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
     const Tensor own = take_saved(x), from = in_layout(x, Layout::contiguous);
     const Tensor dx = own.defined() && own.is_contiguous()
@@ -188,8 +188,8 @@ Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
         });
 }
 
-/// What turns a sum over rows into the mean over those that count: a number where the host knows
-/// it, 0-d on a GPU, which counts by itself.
+/// The factor from a sum over rows to the mean over the rows that count: a number on the CPU, and a
+/// 0-d tensor on a GPU, where the count stays on the device.
 struct MeanFactor {
     double number = 1;
     Tensor tensor;

@@ -113,7 +113,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
 
 namespace {
 
-/// In [0, 1], where both logarithms are real.
+/// Checks that x is in [0, 1], where both logarithms are real.
 void check_probabilities(const Tensor& x) {
     const Refusal rule{
         "binary_cross_entropy: x must lie in [0, 1], not be ", "",

@@ -22,7 +22,7 @@ Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Redu
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const Tensor& weight = {}, const Tensor& pos_weight = {},
                                         Reduction reduction = Reduction::mean);
-/// -(t log(x) + (1 - t) log(1 - x)), times weight, logs no lower than -100. x in [0, 1], else
+/// -(t log(x) + (1 - t) log(1 - x)), times weight; logs are at least -100. x in [0, 1], else
 /// Error(value), on a GPU at the next read. Unsafe under autocast: Error(state) in a region (1.8).
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                             Reduction reduction = Reduction::mean);

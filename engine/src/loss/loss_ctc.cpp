@@ -53,8 +53,7 @@ struct Problem {
     const Device& device() const { return log_probs.device(); }
 };
 
-/// Targets that lie behind one another as rows of (batch, longest). Reads the
-/// lengths on the host.
+/// Concatenated targets as rows of (batch, longest). Reads the lengths on the host.
 Tensor padded(const Tensor& targets, const Tensor& lengths) {
     const auto all = targets.values(), counts = lengths.values();
     const auto longest = static_cast<std::int64_t>(
@@ -116,7 +115,7 @@ Problem problem_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
                                : padded(targets, target_lengths);
     check_within(p.input_lengths, 0, p.time(), "an input length");
     check_within(p.target_lengths, 0, labels.size(1), "a target length");
-    // What pads a row is never used, but it is looked up.
+    // Padding is never used, but its class is looked up, so it must be in range.
     const Tensor place = counting({1, labels.size(1)}, p.device());
     const Tensor zero = whole(0, p.device());
     p.labels = where(less(place, p.target_lengths), labels, zero);
@@ -124,8 +123,7 @@ Problem problem_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
     return p;
 }
 
-/// The labels with a blank before, between and behind them: (batch, 2 length +
-/// 1).
+/// The labels with a blank before, between and after them: (batch, 2 length + 1).
 Tensor with_blanks(const Problem& p) {
     const Tensor blanks = Tensor::full({p.batch(), p.length(), 1}, static_cast<double>(p.blank),
                                        DType::i64, p.device());
@@ -150,9 +148,8 @@ Tensor log_add(const Tensor& a, const Tensor& b, const Tensor& c) {
     return add(log(add(add(part(a), part(b)), part(c))), largest);
 }
 
-/// Which places of the extended labels may be reached over the blank before
-/// them: labels that are not equal to the one before. (batch, 2 length + 1),
-/// bool.
+/// Places of the extended labels that may be reached by skipping the blank before them: labels that
+/// differ from the previous label. (batch, 2 length + 1), bool.
 Tensor may_skip(const Tensor& extended, std::int64_t blank) {
     const std::int64_t n = extended.size(1);
     const Device& device = extended.device();
@@ -163,8 +160,8 @@ Tensor may_skip(const Tensor& extended, std::int64_t blank) {
     return logical_and(label, cat({front, other}, 1));
 }
 
-/// The logarithm of the probability of all ways to each extended label at each
-/// input's end.
+/// The logarithm of the probability of all alignments up to each extended label, at the end of each
+/// input.
 Tensor forward_pass(const Problem& p) {
     const Tensor extended = with_blanks(p);
     const std::int64_t n = extended.size(1);
@@ -238,7 +235,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
     const Tensor total = total_log(p, forward_pass(p));
     const Tensor fits = greater(total, constant(total, never / 2));
     const Tensor loss = add(neg(total), softmax_share(p));
-    // As a factor: the gradient of a piece that is not used would be 0 * inf.
+    // As a factor, since the gradient of an unused branch would be 0 * inf.
     const double beyond = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
     const Tensor factor =
         where(logical_or(fits, isnan(total)), constant(loss, 1), constant(loss, beyond));

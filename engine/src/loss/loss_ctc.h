@@ -12,20 +12,19 @@ struct CtcOptions {
     Reduction reduction = Reduction::mean;  ///< mean: of the losses by their target's length
 };
 
-/// Connectionist temporal classification (Graves et al. 2006): -log of the
-/// probability that a row of labels, with repetitions and blanks put in, is
-/// `targets`.
+/// Connectionist temporal classification (Graves et al. 2006): -log of the probability that a row
+/// of labels, with repetitions and blanks inserted, is `targets`.
 ///
-/// log_probs (time, batch, classes) or (time, classes), f32 or f64, else
-/// Error(dtype): no entry, so not cast in a region. targets i64 (batch,
-/// length), padded with anything, or all behind one another (sum of the
-/// lengths), for which the lengths are read on the host. input_lengths,
-/// target_lengths i64 (batch) or without dimensions. A length or label out of
-/// its range is Error(value), on a GPU at the next read (core/check_values.h).
+/// - log_probs (time, batch, classes) or (time, classes), f32 or f64, else Error(dtype). No
+///   autocast entry, so not cast in a region.
+/// - targets i64 (batch, length), with any padding, or concatenated (sum of the lengths); then the
+///   lengths are read on the host.
+/// - input_lengths, target_lengths i64 (batch) or without dimensions.
 ///
-/// As PyTorch's, the gradient is that of logits behind log_softmax:
-/// exp(log_probs) minus the share of each label.
-/// Written in ops, one step of time after the other.
+/// A length or label out of range is Error(value), on a GPU at the next read (core/check_values.h).
+///
+/// As in PyTorch, the gradient is that of logits behind log_softmax: exp(log_probs) minus the share
+/// of each label. Written in ops, one time step after the other.
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options = {});
 

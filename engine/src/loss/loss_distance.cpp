@@ -30,8 +30,8 @@ TensorList run_gaussian(const OpArguments& args) {
         {args.flag("full", false), args.number("eps", 1e-6), reduction_of(args)})};
 }
 
-/// near / 2 d^2 below the bend, far (d - bend / 2) beyond it. d is 0 where the square is not used:
-/// there it could be infinite, and its gradient NaN.
+/// near / 2 d^2 below the bend, far (d - bend / 2) above it. Where the square is not used, d is
+/// replaced by 0: otherwise it could be infinite there, and its gradient NaN.
 Tensor bent(const Tensor& d, const Tensor& below, double bend, double near, double far) {
     const Tensor inner = where(below, d, constant(d, 0));
     return where(below, mul(mul(inner, inner), 0.5 * near), mul(add(d, -0.5 * bend), far));

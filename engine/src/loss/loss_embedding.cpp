@@ -65,7 +65,7 @@ Tensor cosine_embedding_loss(const Tensor& x10, const Tensor& x20, const Tensor&
     check_rank(info, x2, target.rank() + 1);
     const DType type = loss_type(info, {x1, x2});
     const Tensor a = widened(x1, type), b = widened(x2, type);
-    // As PyTorch has it: this much keeps a vector of zeros from 0 / 0.
+    // PyTorch's epsilon: keeps a zero vector from giving 0 / 0.
     constexpr double eps = 1e-12;
     const Tensor squares = mul(add(inner(a, a), eps), add(inner(b, b), eps));
     const Tensor cosine = div(inner(a, b), sqrt(squares));

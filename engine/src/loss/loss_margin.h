@@ -7,8 +7,8 @@ namespace engine {
 extern const OpInfo hinge_embedding_loss_info, margin_ranking_loss_info, soft_margin_loss_info,
     multi_margin_loss_info, multilabel_margin_loss_info;
 
-// Losses that ask for a distance from a border. Computed in f32 (f64 for f64), rounded once. On the
-// border itself the slope is 0, as PyTorch's.
+// Losses that require a margin. Computed in f32 (f64 for f64), rounded once. Exactly at the margin
+// the slope is 0, as in PyTorch.
 
 /// x where target is not -1, plus max(margin - x, 0) where it is not 1.
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin = 1,

@@ -12,8 +12,8 @@ namespace engine {
 Reduction reduction_of(const OpArguments& args);
 /// Common floating type of the operands, in which the loss is returned. Throws Error(dtype).
 DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
-/// Type of a loss without an entry that goes through an op of the f32 family: f32 in a region where
-/// `type` is of 16 bits, else `type`.
+/// The type of a loss without an entry that uses an op of the f32 list: f32 in a region if `type`
+/// is 16 bits, else `type`.
 DType type_through_f32(Device::Kind kind, DType type);
 /// `value` in x's place in the graph: the gradient passes to x as it is.
 Tensor replaced(const Tensor& x, const Tensor& value);

@@ -4,8 +4,9 @@
 
 namespace engine {
 
-/// Two networks that learn against each other: one makes images from random numbers, the other
-/// tells them from real ones. Their parameters are named "generator." and "discriminator.".
+/// Two networks that are trained against each other: a generator of images from random numbers, and
+/// a discriminator of generated and real ones. Their parameters are named "generator." and
+/// "discriminator.".
 class AdversarialModel : public Model {
 public:
     /// latent (N, width) -> images (N, C, H, W) in (-1, 1)

@@ -5,8 +5,8 @@
 
 namespace engine {
 
-/// An image through a narrow code and back: two convolutions of stride 2 and a linear layer, and
-/// the same in reverse, ReLU between, a sigmoid at the end. Names as of two torch.nn.Sequential:
+/// An autoencoder: two convolutions of stride 2 and a linear layer to a narrow code, and the
+/// reverse, with ReLU between and a sigmoid at the end. Names as in two torch.nn.Sequential:
 /// encoder.0, .2, .5, decoder.0, .3, .5.
 class Autoencoder final : public SimpleModel {
 public:

@@ -140,7 +140,7 @@ std::vector<OptionSpec> dlrm_options() {
             {.name = "embedding",
              .label = "Embedding width",
              .default_value = std::int64_t{16},
-             .help = "Numbers that stand for each id of a table.",
+             .help = "Length of the vector for each id of a table.",
              .lowest = 1,
              .highest = 65536,
              .prominent = true}};

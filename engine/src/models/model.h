@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// What a task needs of its model: the fields that it feeds and the size of the output.
+/// A task's requirements for its model: the fields that it feeds and the size of the output.
 struct ModelShape {
     std::vector<FieldSpec> inputs;
     std::int64_t outputs = 0;  ///< classes, targets, or words
@@ -31,8 +31,8 @@ public:
     /// The model in evaluation mode as an ONNX graph: forward() with values for tensors. A model
     /// without one throws Error(settings).
     virtual OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const;
-    /// Shapes of the state that it carries from step to step, (layers, streams, width) each; none:
-    /// it carries nothing.
+    /// Shapes of the state that the model carries from step to step, (layers, streams, width) each.
+    /// Empty: it carries no state.
     virtual std::vector<Shape> state_shapes(std::int64_t streams) const {
         (void)streams;
         return {};
@@ -53,9 +53,9 @@ public:
 
 protected:
     Model(std::optional<std::int64_t> seed, const Device& device) : registry_(seed, device) {}
-    /// One of the blocks that the model is made of, within the module of this name. With
-    /// recompute_blocks, training keeps its input alone and computes it again in the backward pass,
-    /// which opens the module again. The same bits either way.
+    /// Runs one of the model's blocks within the module of this name. With recompute_blocks,
+    /// training keeps only its input and computes it again in the backward pass, which opens the
+    /// module again. The bits are the same.
     template <typename F>
     Tensor block(ModuleName name, const Tensor& x, F f) const {
         const ModuleScope opened(name);
@@ -81,37 +81,38 @@ protected:
     using Model::Model;
 };
 
-/// The model that the settings name, with weights drawn from `seed`; without a seed nothing is
-/// drawn, for counting. Throws Error(settings) if it does not take such inputs.
+/// The model that the settings name, with weights drawn from `seed`. Without a seed nothing is
+/// drawn, which suffices for counting. Throws Error(settings) if the model does not accept these
+/// inputs.
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device);
 
-/// What becomes of the last layer when weights are read: it is read like the others, or, where a
-/// shape of it differs, it stays as it was drawn (fine-tuning on other classes).
+/// Treatment of the last layer when weights are read: read like the others, or, if one of its
+/// shapes differs, left as drawn (fine-tuning on other classes).
 enum class Head { read, drawn_if_other };
 
 /// Reads parameters and buffers by name from a safetensors file, or from a state dict that
-/// torch.save wrote (pickle/torch_file.h); the content decides which. A tied parameter may stand
-/// there under either of its names, or under both with the same bits. Throws Error(data) naming
-/// everything that is missing, unknown, of another shape, or differs from what it is tied to.
+/// torch.save wrote (pickle/torch_file.h); the content decides. A tied parameter may be there under
+/// one of its names, or under both with equal bits. Throws Error(data) naming all tensors that are
+/// missing, unknown, of another shape, or differ from the one they are tied to.
 void load_weights(Model& model, const std::string& path, Head head = Head::read);
 
-/// Parameters whose names begin with one of these are not trained: they require no gradient. Throws
-/// Error(settings) for a prefix that fits none, and if none is left to train.
+/// Freezes the parameters whose names begin with one of these: they require no gradient. Throws
+/// Error(settings) for a prefix without a match, and if no trainable parameter remains.
 void freeze(Model& model, const std::vector<std::string>& prefixes);
 
-/// Brings a model that was made in f32 to 16-bit weights and float buffers in place (4.1, and
-/// fastai's rule of 4.2): batch norms that have weights stay f32 if asked for.
+/// Converts an f32 model to 16-bit weights and float buffers in place (4.1, and fastai's rule of
+/// 4.2). With keep_batch_norm, batch norms that have weights stay f32.
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 
-/// A copy of the parameters and buffers by name, on the host, 16-bit ones as f32: what is saved of
+/// A copy of the parameters and buffers by name on the host, 16-bit ones as f32: the saved form of
 /// a model at every opt level.
 TensorMap saved_state(const Model& model);
-/// What saved_state() copies, where it lies.
+/// The tensors that saved_state() copies, in place.
 std::vector<Place> state_places(const Model& model);
-/// Puts it back, by name as load_weights() does, into the model's own types: 16-bit weights take
-/// f32 values rounded once (masters keep them whole: Optimizer::load_masters). Tensors keep their
-/// memory. Throws Error(value), having changed nothing, naming the same faults.
+/// Restores a saved state by name, as load_weights() does, in the model's own types. 16-bit weights
+/// take the f32 values rounded once (masters keep them whole: Optimizer::load_masters). Tensors
+/// keep their memory. Throws Error(value), having changed nothing, naming the same faults.
 void load_state(Model& model, TensorMap saved);
 
 }  // namespace engine

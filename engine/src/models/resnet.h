@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What tells one residual network from another, as in torchvision's ResNet(block, layers, groups,
+/// Parameters of a residual network, as in torchvision's ResNet(block, layers, groups,
 /// width_per_group).
 struct ResNetPlan {
     enum class Block {

@@ -113,7 +113,7 @@ std::vector<OptionSpec> rnn_options() {
             {.name = "embedding",
              .label = "Embedding size",
              .default_value = std::int64_t{200},
-             .help = "Numbers that stand for one word.",
+             .help = "Length of the vector for one word.",
              .lowest = 1,
              .highest = 65536,
              .prominent = true},

@@ -12,7 +12,8 @@
 namespace engine {
 namespace {
 
-// As GPT-2 is drawn; layers whose results are added to the residual have less, by their number.
+// GPT-2's deviation; layers whose results are added to the residual have a smaller one, by their
+// number.
 constexpr double deviation = 0.02;
 constexpr double eps = 1e-5;
 

@@ -16,7 +16,7 @@ std::vector<OptionSpec> transformer_options(const TransformerDefaults& defaults)
         {.name = "width",
          .label = "Width",
          .default_value = defaults.width,
-         .help = "Numbers that stand for one token throughout the model.",
+         .help = "Length of the vector for one token throughout the model.",
          .lowest = 1,
          .highest = 65536,
          .prominent = true},

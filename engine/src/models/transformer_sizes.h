@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Sizes that a Transformer's options name; those of 0 are worked out.
+/// Sizes from a Transformer's options; sizes of 0 are derived.
 struct TransformerSizes {
     std::int64_t layers, width, heads, feed_forward, context;
     double dropout;

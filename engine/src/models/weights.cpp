@@ -30,8 +30,9 @@ bool same_bits(const Tensor& a, const Tensor& b) {
     return std::memcmp(left.data(), right.data(), left.bytes()) == 0;
 }
 
-/// Leaves tied tensors in `saved` under their registered names alone: PyTorch's state_dict has both
-/// names, and a writer that drops copies keeps either. Returns what differs, as misfits() does.
+/// Keeps tied tensors in `saved` under their registered names only. PyTorch's state_dict has both
+/// names; a writer that drops copies may keep either. Describes those that differ, as misfits()
+/// does.
 std::string resolve_aliases(const Model& model, TensorMap& saved) {
     std::string wrong;
     for (const TensorAlias& alias : model.aliases()) {
@@ -45,7 +46,7 @@ std::string resolve_aliases(const Model& model, TensorMap& saved) {
     return wrong;
 }
 
-/// What keeps `saved` from filling the model; empty: nothing does.
+/// Describes why `saved` does not fit the model; empty: it fits.
 std::string all_misfits(const Model& model, const std::vector<Place>& places, TensorMap& saved) {
     const std::string differing = resolve_aliases(model, saved), other = misfits(places, saved);
     return differing + (differing.empty() || other.empty() ? "" : "; ") + other;
@@ -57,8 +58,8 @@ namespace {
 
 std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-/// Leaves the tensors of the last layer out where their shapes are not those of the model, which
-/// keeps what was drawn for them.
+/// Skips the tensors of the last layer if their shapes differ from the model's, so that they stay
+/// as drawn.
 void leave_out_head(const Model& model, std::vector<Place>& places, TensorMap& saved) {
     const std::string head = module_of(model.parameters().back().name);
     std::vector<Place*> of_head;

@@ -4,8 +4,8 @@
 
 #include "conv/convolution.h"
 #include "index/embedding.h"
-#include "kernels/elementwise.h"
 #include "linalg/linear.h"
+#include "norm/batch_counts.h"
 #include "norm/batch_norm.h"
 #include "norm/composed_norm.h"
 #include "pointwise/activation.h"
@@ -130,11 +130,7 @@ BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std:
       num_batches_tracked(registry.buffer(name + ".num_batches_tracked", {}, 0, DType::i64)) {}
 
 void BatchNorm2d::count(bool training) const {
-    if (!training || recomputing()) return;
-    const auto one = Tensor::full({}, 1, DType::i64, num_batches_tracked.device());
-    on(one.device(), kernels::cpu::binary, kernels::cuda::binary)(
-        num_batches_tracked.array(), num_batches_tracked.array(), one.array(),
-        kernels::BinaryOp::add, current_stream());
+    if (training && !recomputing()) count_batch(num_batches_tracked);
 }
 
 /// A segment that is computed again moves no running statistics: the first run did.

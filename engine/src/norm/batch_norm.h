@@ -21,8 +21,8 @@ Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& we
                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
                        bool training, double momentum = 0.1, double eps = 1e-5);
 
-/// A weight or statistic beside an x of this type: f32 where it has another 16-bit type, or a
-/// narrower one.
+/// A weight or statistic for an x of this type: converted to f32 if it has another 16-bit type, or
+/// a narrower one.
 Tensor companion(const Tensor& t, const Tensor& x);
 
 }  // namespace engine

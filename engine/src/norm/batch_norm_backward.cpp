@@ -54,7 +54,7 @@ Plain plain_of(const Tensor& x, const Tensor& weight, const BatchNormStatistics&
     return p;
 }
 
-/// What came for the backward pass's outputs, widened; zeros where nothing came.
+/// The incoming gradients of the backward pass's outputs, widened; zeros where there is none.
 struct Incoming {
     Tensor dx, dweight, dbias, dresidual;
 };

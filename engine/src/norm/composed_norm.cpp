@@ -19,8 +19,8 @@ thread_local Form form;
 
 double epsilon_or(double own) { return form.epsilon > 0 ? form.epsilon : own; }
 
-/// x in the type that the region computes in. A layer norm within autocast would otherwise stay in
-/// f32, where nothing breaks.
+/// x in the region's type. Under autocast a layer norm would otherwise stay in f32, where nothing
+/// overflows.
 Tensor operand(const Tensor& x) {
     const auto kind = x.device().kind;
     return autocast_enabled(kind) ? autocast_to(x, autocast_low(kind)) : x;

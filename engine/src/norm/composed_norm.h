@@ -9,8 +9,8 @@ namespace engine {
 // cannot fail in these ways: E[x^2] leaves fp16 where |x| is above 255.9, the difference may be 0
 // or negative, and an epsilon below 2^-25 is 0.
 
-/// Layers of this thread compute composed norms while it lives. Not for several runs at once on one
-/// thread but by turns: each turn opens its own.
+/// While it lives, layers of this thread compute composed norms. Runs that share a thread must not
+/// overlap: each turn opens its own scope.
 class ComposedNorms {
 public:
     /// Off leaves things as they are. epsilon 0: that of each layer.

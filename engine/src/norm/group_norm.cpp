@@ -38,7 +38,7 @@ const OpInfo group_norm_info{
     CastPolicy::f32,
     "group_norm(x, weight?, bias?; num_groups, eps)",
     2,
-    "As layer_norm: its sums of squares want the range and its deviations the digits of fp32.",
+    "As layer_norm: its sums of squares need the range of fp32 and its deviations the digits.",
     run_group_norm};
 
 Tensor group_norm(const Tensor& x0, std::int64_t num_groups, const Tensor& weight0,

@@ -84,7 +84,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
     const std::int64_t samples = x.size(0), instances = samples * x.size(1);
     if (x.numel() == 0) return reshape(x, x.shape());
     // A batch norm over one sample whose channels are all instances. In f32, so that a parameter's
-    // gradient is rounded once, after its sum over the samples.
+    // gradient is rounded once, after the sum over the samples.
     Tensor own_mean, own_var;
     if (running_mean.defined()) {
         const GradMode off(false);

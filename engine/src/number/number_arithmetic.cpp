@@ -9,8 +9,8 @@
 namespace engine {
 namespace {
 
-/// a + b if a double holds it, else the double next to it towards 0 or away from it whose last bit
-/// is 1, so that rounding it to a narrower format rounds the sum itself once.
+/// a + b if it is exact in double. Otherwise the neighbouring double whose last bit is 1 (round to
+/// odd), so that rounding it to a narrower format rounds the exact sum once.
 double odd_sum(double a, double b) {
     const double sum = a + b;
     if (!std::isfinite(sum)) return sum;
@@ -19,7 +19,7 @@ double odd_sum(double a, double b) {
     const double error = (a - (sum - b_part)) + (b - b_part);
     auto bits = std::bit_cast<std::uint64_t>(sum);
     if (error == 0 || (bits & 1u) != 0) return sum;
-    // Even, and not the exact sum: that lies between it and an odd neighbour.
+    // The sum is even and inexact: the exact sum lies between it and an odd neighbour.
     bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
     return std::bit_cast<double>(bits);
 }
@@ -67,7 +67,7 @@ SumResult sum(const SumSettings& settings) {
     std::uint32_t bits = to_bits(accumulator, 0);
     for (std::int64_t i = 1; i <= settings.terms; ++i) {
         const std::uint32_t next = to_bits(accumulator, odd_sum(out.sum, out.term));
-        // The same state and the same term again: nothing changes from here on.
+        // Same state and same term: nothing changes from here on.
         if (next == bits) {
             if (out.term != 0) out.stalls_after = i - 1;
             break;

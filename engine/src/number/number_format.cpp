@@ -81,7 +81,7 @@ constexpr NumberFormat bf16_format{.name = "bf16",
                                    .exponent_bits = 8,
                                    .fraction_bits = 7,
                                    .infinity = true};
-// 464 is half way to 480, whose bits stand for NaN, and goes to the even 448.
+// 464 is half way to 480, whose bits mean NaN, and rounds to the even 448.
 constexpr NumberFormat fp8_e4m3_format{.name = "fp8-e4m3",
                                        .title = "FP8 E4M3",
                                        .largest = 448,

@@ -20,9 +20,9 @@ struct OpCase {
     Device device = default_device();
 };
 
-/// The results of a call: output, and grad.i and grad_grad.i as far as they were asked for.
-/// `file` holds the arguments 0, 1, ... (0.0, 0.1, ... for a list), grad_output and v.i. Throws
-/// Error for an unknown op, a missing tensor, and whatever the op refuses.
+/// The results of a call: output, and grad.i and grad_grad.i if requested. `file` holds the
+/// arguments 0, 1, ... (0.0, 0.1, ... for a list), grad_output and v.i. Throws Error for an unknown
+/// op, a missing tensor, and arguments that the op rejects.
 TensorMap run_op_case(const OpCase& request, const TensorMap& file);
 
 }  // namespace engine

@@ -95,7 +95,7 @@ std::optional<DType> read_autocast(const json& line) {
 
 Device read_device(const json& line) { return resolve_device(line.value("device", "cpu")); }
 
-/// A case nests three deep; deeper brackets are refused as they are read, before anything recurses
+/// A case nests three deep. Deeper brackets are rejected while reading, before anything recurses
 /// through them.
 json parse(const std::string& text) {
     constexpr int deepest = 8;

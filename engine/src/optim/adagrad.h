@@ -13,10 +13,10 @@ struct AdagradOptions {
     bool decoupled = false;  ///< the decay stays out of the accumulator (4.3)
 };
 
-/// Adagrad (Duchi et al. 2011) as PyTorch's: every weight's rate falls with the sum of its squared
-/// gradients, kept in f32 also for 16-bit weights. Of a sparse gradient (index/sparse.h) it reads
-/// and writes only the rows that are named, without weight decay; under LARC, and for a weight that
-/// is not row-major, the gradient becomes dense.
+/// Adagrad (Duchi et al. 2011) as in PyTorch. The rate of every weight falls with the sum of its
+/// squared gradients, which is f32 also for 16-bit weights. For a sparse gradient (index/sparse.h),
+/// without weight decay, it reads and writes only the named rows. Under LARC, and for a weight that
+/// is not row-major, the gradient is made dense.
 class Adagrad final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting.

@@ -19,19 +19,19 @@ struct Place;  // core/restore.h
 enum class StateTypes { exact, converted };
 
 struct OptimizerOptions {
-    /// The kernel takes scale and found_inf from the device and the scaler neither unscales nor
-    /// reads (2.6).
+    /// The optimizer's kernel takes scale and found_inf from the device, so that the scaler neither
+    /// unscales nor reads them (2.6).
     bool scaling_aware = false;
     /// f32 values behind 16-bit parameters: updated in their place, and rounded into them.
     bool master_weights = false;
-    /// Write the unscaled (and clipped) gradient back, as 2.6 says. Off saves a pass where nobody
+    /// Writes the unscaled (and clipped) gradient back, as 2.6 says. Off saves a pass if nobody
     /// reads it.
     bool write_grads = true;
     /// Layer-wise rates (4.4) around whichever optimizer: it takes the weight decay over.
     kernels::Larc larc{};
 };
 
-/// What a group of parameters has of its own; absent: as the first group was made.
+/// Settings of one group of parameters; absent: those of the first group.
 struct GroupOptions {
     std::optional<double> lr;
     std::optional<double> weight_decay;
@@ -62,8 +62,8 @@ public:
     void zero_grad();
 
     bool scaling_aware() const { return options_.scaling_aware; }
-    /// Whether its settings make good use of sparse gradients (index/sparse.h): only the rows that
-    /// a gradient names are read and written.
+    /// Whether sparse gradients (index/sparse.h) pay off with its settings: only the rows that a
+    /// gradient names are read and written.
     virtual bool takes_sparse_gradients() const { return false; }
     const std::vector<Parameter>& parameters() const { return parameters_; }
     double lr(int group = 0) const;
@@ -81,34 +81,37 @@ public:
     /// f32 values behind 16-bit parameter i; undefined without master weights.
     Tensor master(std::size_t parameter) const { return slots_[parameter].master; }
 
-    /// A copy, on the host, of all that the updates to come depend on beside the weights and what
-    /// the constructor is given: "NAME.exp_avg" and so on and "NAME.step", the updates applied to
-    /// it, of each parameter that has state, "NAME.master", and by group "groups.lr",
-    /// "groups.weight_decay", "groups.steps" and "groups.parameters" (their number). Waits for the
-    /// device. Throws Error(value) if two parameters have one name.
+    /// A host copy of everything that later updates depend on, apart from the weights and the
+    /// constructor's arguments. Waits for the device. Throws Error(value) if two parameters have
+    /// one name.
+    ///
+    /// - By parameter with state: "NAME.exp_avg" and so on, "NAME.step" (updates applied to it),
+    ///   "NAME.master".
+    /// - By group: "groups.lr", "groups.weight_decay", "groups.steps" and "groups.parameters"
+    ///   (their number).
     TensorMap saved_state() const;
-    /// What saved_state() copies, where it lies: valid while the same parameters have state.
+    /// The tensors that saved_state() copies, in place. Valid while the same parameters have state.
     std::vector<Place> places(StateTypes types = StateTypes::exact) const;
     /// Parameters that have state.
     std::size_t states() const;
-    /// Goes on from a saved state, before the first update or after any. State that is there keeps
-    /// its memory, so steps recorded as a graph stay valid; the weights are the model's to load.
-    /// Throws Error(value), having changed nothing, for other groups than the saved ones, and for
-    /// an entry that is missing, unknown, of another shape, of another type (unless it may be
-    /// converted), or out of range.
+    /// Continues from a saved state, before the first update or later. Existing state keeps its
+    /// memory, so captured steps stay valid. The weights themselves are loaded by the model. Throws
+    /// Error(value), having changed nothing, for groups other than the saved ones, and for an entry
+    /// that is missing, unknown, of another shape, of another type (unless it may be converted), or
+    /// out of range.
     void load_state(const TensorMap& saved, StateTypes types = StateTypes::exact);
-    /// Masters take the values of a model's saved state, which 16-bit weights hold rounded: for
-    /// when a model alone was loaded, else the next step would bring the old weights back. Throws
+    /// Sets the masters from a model's saved state, of which 16-bit weights hold rounded values.
+    /// For loading a model alone: without it the next step would restore the old weights. Throws
     /// Error(value), having changed nothing, for a value of another shape or of no floating type.
     void load_masters(const TensorMap& weights);
 
-    // Device values for the next step only (2.6), given by the scaler or the user; undefined: none.
+    // Device values for the next step only (2.6), set by the scaler or the user; undefined: none.
     Tensor grad_scale;  ///< 0-d f32: gradients are divided by it
     Tensor found_inf;   ///< 0-d f32
     Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
 
-    /// Of the last step's non-zero updates to 16-bit weights (to their masters, where they have
-    /// some), those that rounded to no change. On the device.
+    /// On the device: how many of the last step's non-zero updates to 16-bit weights (to their
+    /// masters, if any) rounded to no change.
     const DeviceRecord<kernels::UpdateCounts>& counts() const { return counts_; }
     /// Where its parameters and its state lie.
     const Device& device() const { return lr_.device(); }
@@ -126,14 +129,15 @@ protected:
     };
     /// Adds what of parameter i is updated in this step: all of it, and its gradient must be dense.
     virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
-    /// Adds the rows that the sparse gradient of a row-major parameter names, which it coalesces.
-    /// They are updated in copies, which step() puts back: the host need not know which they are.
+    /// Adds the rows that the sparse gradient of a row-major parameter names, and coalesces the
+    /// gradient. They are updated in copies, which step() writes back, so the host need not know
+    /// the indices.
     void collect_rows(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
     /// Whether collect_rows() was called for the parameter in this step.
     bool updates_rows(int parameter) const;
     /// The places of its weight, gradient (dense), state and 16-bit copy.
     kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
-    /// Of a parameter's state, in the order of Slot.
+    /// Names of a parameter's state, in the order of Slot.
     virtual std::vector<std::string> state_names() const { return {}; }
     /// Makes the state of parameter i, zeroed.
     virtual void make_state(std::size_t parameter) = 0;
@@ -164,8 +168,8 @@ private:
         TensorList whole, copy;  // (rows, length), (n, length)
     };
     void put_rows_back();
-    /// The 16-bit values that follow parameter i: its own, behind a master, or the copy kept for
-    /// autocast; undefined: there are none.
+    /// The 16-bit values that are updated with parameter i: the weight behind a master, or the copy
+    /// kept for autocast. Undefined if there are none.
     Tensor low_values(std::size_t parameter) const;
 
     bool has_state(std::size_t parameter) const { return slots_[parameter].state1.defined(); }

@@ -21,14 +21,14 @@ struct OptimizerDescriptor {
     /// Numbers of state that it keeps for each parameter, in f32 unless it says otherwise.
     int (*states)(const TypedOptions& options) = nullptr;
     bool low_state = false;  ///< the state of 16-bit weights without masters is in 16 bits
-    /// What is wrong with options that are valid one by one; null: nothing can be.
+    /// Finds conflicts between options that are valid one by one; null: there can be none.
     std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
     std::unique_ptr<Optimizer> (*make)(const TypedOptions& options,
                                        std::vector<Parameter> parameters,
                                        const OptimizerOptions& common) = nullptr;
 };
 
-/// All kinds, in the order in which they are offered, each with LARC's options beside its own.
+/// All kinds, in the order in which they are offered, each with LARC's options after its own.
 std::span<const OptimizerDescriptor> optimizer_descriptors();
 /// Throws Error(settings) if there is no such kind.
 const OptimizerDescriptor& optimizer_descriptor(const std::string& kind);

@@ -37,7 +37,7 @@ void check_not_negative(const TensorMap& saved, const std::string& name) {
     }
 }
 
-/// Of entries that are known to be there, in their type.
+/// For entries that were checked to exist, with the right type.
 void check_groups(const TensorMap& saved, const std::vector<double>& sizes) {
     const auto saved_sizes = saved.at(sizes_name).values();
     for (std::size_t group = 0; group < sizes.size(); ++group) {

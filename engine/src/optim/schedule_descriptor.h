@@ -15,7 +15,7 @@ struct ScheduleDescriptor {
     std::string title;         ///< "Cosine"
     std::string summary = {};  ///< one sentence, or empty
     std::vector<OptionSpec> options = {};
-    /// For a run of `planned` updates; skipped steps do not advance it. Without the warm-up.
+    /// The schedule for `planned` updates, without the warm-up; skipped steps do not advance it.
     kernels::LearningRateSchedule (*make)(const TypedOptions& options, double lr,
                                           std::int64_t planned) = nullptr;
 };

@@ -60,7 +60,7 @@ std::vector<std::string> Sgd::state_names() const {
 }
 
 OptimizerDescriptor sgd_descriptor() {
-    // With momentum and decay, which PyTorch's class, and ours, leave out unless given.
+    // These defaults have momentum and decay; PyTorch's class and ours default to none.
     return {
         .kind = "sgd",
         .title = "SGD",

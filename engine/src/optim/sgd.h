@@ -13,13 +13,13 @@ struct SgdOptions {
     bool decay_after_momentum = false;  ///< the decay stays out of the momentum (4.3)
 };
 
-/// Stochastic gradient descent with momentum, as PyTorch's (4.3). With
-/// master weights the 16-bit gradients are read as they are: no f32 gradients are made.
+/// Stochastic gradient descent with momentum, as in PyTorch (4.3). With master weights the 16-bit
+/// gradients are read as they are: no f32 gradients are made.
 ///
-/// Takes sparse gradients (index/sparse.h) without weight decay. A plain step reads and writes only
-/// the rows that a gradient names, and coalesces the gradient. Momentum moves every row that has
-/// had a gradient, so with it the gradient becomes dense; so it does under LARC, and for a weight
-/// that is not row-major.
+/// Accepts sparse gradients (index/sparse.h) without weight decay. A plain step coalesces the
+/// gradient, and reads and writes only the rows that it names. The gradient is made dense with
+/// momentum, which moves every row that ever had a gradient, under LARC, and for a weight that is
+/// not row-major.
 class Sgd final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.

@@ -12,10 +12,10 @@ struct SparseAdamOptions {
     bool dense = false;  ///< parameters with a dense gradient are updated as Adam's
 };
 
-/// Adam for sparse gradients (index/sparse.h), as PyTorch's: only the rows that a gradient names
-/// are updated, moments and all; eps is added to sqrt(v) before its bias is corrected. The gradient
-/// is coalesced first and stays so. With `dense` it is two optimizers in one: PyTorch's SparseAdam
-/// for the tables and its Adam for the rest; under LARC Adam for all.
+/// Adam for sparse gradients (index/sparse.h), as in PyTorch: only the rows that a gradient names
+/// are updated, including their moments; eps is added to sqrt(v) before the bias correction. The
+/// gradient is coalesced first and stays so. With `dense` it combines two optimizers: PyTorch's
+/// SparseAdam for the tables and its Adam for the rest; under LARC Adam for all.
 class SparseAdam final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps; with LARC, whose norms are
@@ -25,7 +25,7 @@ public:
     bool takes_sparse_gradients() const override { return !options_.larc.on; }
 
 protected:
-    /// The rows. Throws Error(value) for a dense gradient, unless it takes those, and for weights
+    /// Collects the rows. Throws Error(value) for a dense gradient, unless `dense`, and for weights
     /// that are not row-major.
     void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;

@@ -21,8 +21,8 @@ static_assert(std::endian::native == std::endian::little, "storages are copied a
 
 constexpr std::uint64_t longest_pickle = 16 << 20;
 constexpr std::uint64_t longest_byte_order = 16;
-/// Tensors may share storages (tied weights) or repeat elements (expanded views), but not make a
-/// large machine's worth of memory of a small file.
+/// Tensors may share storages (tied weights) or repeat elements (expanded views), but a small file
+/// must not expand to more memory than this.
 constexpr std::uint64_t most_growth = 4, free_growth = 16 << 20;
 
 [[noreturn]] void refuse(const fs::path& path, const Message& reason) {
@@ -31,7 +31,7 @@ constexpr std::uint64_t most_growth = 4, free_growth = 16 << 20;
                 msg("Save the model's state_dict() with torch.save, or as safetensors."));
 }
 
-/// What the archive holds beside the storages. Its entries stand in one folder of any name.
+/// The archive's contents except the storages. Its entries are in one folder of any name.
 struct Head {
     std::string folder;
     std::string pickle;

@@ -147,7 +147,7 @@ private:
         push(ref);
         return ref;
     }
-    /// What lies above the last mark, which goes.
+    /// Removes and returns everything above the last mark, and the mark.
     std::vector<PickleRef> pop_to_mark() {
         std::size_t at = stack_.size();
         while (at > 0 && stack_[at - 1] != mark_ref) --at;
@@ -389,8 +389,8 @@ private:
                 return false;
         }
     }
-    /// Of a name that somebody wrote: no more than fits a sentence, and nothing that a terminal
-    /// obeys.
+    /// An untrusted name for an error sentence: shortened, and without control characters for a
+    /// terminal.
     static std::string shown(std::string name) {
         constexpr std::size_t longest = 80;
         name.resize(std::min(name.size(), longest));

@@ -38,7 +38,7 @@ struct PickleObject {
 using PickleValue = std::variant<PickleNone, bool, std::int64_t, double, std::string, PickleOther,
                                  PickleGlobal, PickleSequence, PickleDict, PickleObject>;
 
-/// All values of a pickle, and the one that it stands for.
+/// All values of a pickle, and its result.
 struct PickleValues {
     std::vector<PickleValue> values;
     PickleRef root = 0;
@@ -51,12 +51,12 @@ struct PickleValues {
     }
 };
 
-/// What keeps a pickle from being read; an Error once the file's name is known.
+/// The reason why a pickle cannot be read; becomes an Error once the file's name is known.
 struct PickleFault {
     Message reason;
 };
 
-/// What the names in a pickle stand for. Nothing else gives a pickle any effect.
+/// The meaning of the names in a pickle. Nothing else gives a pickle any effect.
 class PickleRules {
 public:
     virtual ~PickleRules() = default;

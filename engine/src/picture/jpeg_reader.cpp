@@ -70,7 +70,7 @@ std::uint8_t inked(int ink, int black) {
     return static_cast<std::uint8_t>(black - (((product >> 8) + product) >> 8));
 }
 
-/// Adobe's files, and with them all that there are, hold the inks inverted: 255 is none.
+/// Adobe's files, which are practically all CMYK files, store inverted inks: 255 is no ink.
 void rgb_of_cmyk(const std::vector<std::uint8_t>& cmyk, std::uint8_t* rgb) {
     for (std::size_t at = 0; at < cmyk.size(); at += 4) {
         for (std::size_t c = 0; c < 3; ++c) *rgb++ = inked(cmyk[at + c], cmyk[at + 3]);

@@ -14,7 +14,7 @@ namespace {
 /// Deflate packs at most 1032 bytes into one.
 constexpr std::size_t most_growth = 1032;
 
-/// The file, and what comes of it. The library leaves by a jump: it knows no exceptions.
+/// The file and the decoded result. libpng reports errors by longjmp, not by exceptions.
 struct PngFile {
     std::span<const std::uint8_t> bytes;  ///< not read yet
     std::size_t size = bytes.size();

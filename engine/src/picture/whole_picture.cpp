@@ -45,7 +45,7 @@ bool is_whole_png(std::span<const std::uint8_t> head, std::span<const std::uint8
 }
 
 /// Segments up to the frame header, whose size is read, and the end marker at the very end. False
-/// for what stands beyond the part of the file that was read.
+/// if the header lies beyond the part of the file that was read.
 bool is_whole_jpeg(std::span<const std::uint8_t> head, std::span<const std::uint8_t> tail) {
     if (tail.size() < 2 || tail[tail.size() - 2] != 0xFF || tail[tail.size() - 1] != JPEG_EOI)
         return false;

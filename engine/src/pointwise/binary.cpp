@@ -152,7 +152,8 @@ TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, cons
             saved.wants(1) ? neg(mul(dy, div(div(a, b), b))) : Tensor()};
 }
 
-/// Half of dy where the two are equal, none where this one lost; beside a NaN neither did.
+/// The gradient is halved if both are equal, and 0 for the operand that lost; with a NaN neither
+/// lost.
 TensorList extremum_gradient(const Tensor& dy, const Tensor& first_lost, const Tensor& second_lost,
                              const Tensor& equal) {
     const Tensor half = mul(dy, 0.5), none = Tensor::scalar(0, dy.dtype(), dy.device());
@@ -168,8 +169,8 @@ TensorList minimum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, 
     return extremum_gradient(dy, greater(a, b), less(a, b), equal(a, b));
 }
 
-/// x in the type of the gradient where that is wider: what is computed from one operand alone, like
-/// b - 1, must not be rounded to a 16-bit operand's type inside an f32 gradient.
+/// x in the type of the gradient if that is wider. Terms of one operand alone, such as b - 1, must
+/// not be rounded to a 16-bit type within an f32 gradient.
 Tensor widened(const Tensor& x, const Tensor& dy) { return to(x, promote(x.dtype(), dy.dtype())); }
 
 TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& exponent,
@@ -182,8 +183,8 @@ TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& expo
         grads[0] = where(equal(b, zero), zero, slope);
     }
     if (saved.wants(1)) {
-        // 0 ** b has no slope in b where b >= 0; log(0) there would make NaN. Below it falls from
-        // infinity.
+        // The slope of 0 ** b in b is 0 where b >= 0; log(0) would give NaN. For b < 0 the value
+        // falls from infinity.
         const Tensor at_zero = equal(a, zero), flat = greater_equal(b, zero);
         const Tensor one = Tensor::scalar(1, a.dtype(), a.device());
         const Tensor slope = mul(dy, mul(pow(a, b), log(where(at_zero, where(flat, one, a), a))));
@@ -199,7 +200,7 @@ TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& ba
     const Tensor y = widened(side, wide_dy), x = widened(base, wide_dy);
     const Tensor square = add(mul(x, x), mul(y, y));
     const Tensor zero = Tensor::scalar(0, square.dtype(), square.device());
-    // At the origin there is no slope; PyTorch answers 0.
+    // There is no slope at the origin; PyTorch uses 0.
     const Tensor at_origin = equal(square, zero);
     const Tensor one = Tensor::scalar(1, square.dtype(), square.device());
     const Tensor scaled = where(at_origin, zero, div(wide_dy, where(at_origin, one, square)));

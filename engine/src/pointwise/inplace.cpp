@@ -84,7 +84,7 @@ Tensor assigned_like(const Tensor& x, const Tensor& like) {
 }
 
 Tensor copy_(const Tensor& x, const Tensor& source) {
-    // The cast comes first, so that the gradient is summed over what was repeated before it is
+    // The cast comes first, so that the gradient is summed over repeated elements before it is
     // rounded to the source's type.
     return apply(copy_inplace_info, x, source, [](const Tensor& old, const Tensor& side) {
         return assigned_like(expand(to(side, old.dtype()), old.shape()), old);

@@ -166,8 +166,8 @@ Tensor relu6_backward(const Tensor& dy, const Tensor& y) {
 
 }  // namespace
 
-/// Every type holds 0 and 6, so that nothing is rounded, and y tells where x was clipped: a network
-/// that saves y for its next layer saves nothing more.
+/// Every type represents 0 and 6 exactly, so nothing is rounded, and y shows where x was clipped. A
+/// network that saves y for its next layer saves nothing more.
 Tensor relu6(const Tensor& x0) {
     if (intercepted(relu6_info))
         return dispatched(

@@ -29,7 +29,7 @@ Tensor hardswish(const Tensor& x);
 /// value where x <= at, else x
 Tensor threshold(const Tensor& x, double at, double value);
 /// x where x > 0, else weight x. weight: one element, or one for each channel (dimension 1) of x;
-/// of x's type, which a region sees to (policy low).
+/// of x's type (in a region both are cast: policy low).
 Tensor prelu(const Tensor& x, const Tensor& weight);
 
 }  // namespace engine

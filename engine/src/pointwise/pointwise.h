@@ -5,7 +5,7 @@
 #include "core/tape.h"
 #include "kernels/elementwise.h"
 
-// What the ops on single elements have in common: one node of the tape that keeps x alone, a value
+// Common parts of the ops on single elements: one node of the tape that keeps x alone, and a value
 // and a gradient that are rounded once each.
 namespace engine {
 

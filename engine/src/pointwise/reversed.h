@@ -6,8 +6,8 @@ namespace engine {
 
 extern const OpInfo rdiv_info, rtruediv_info, rpow_info;
 
-// A number on the left. They have no entry of their own: `rdiv` goes through reciprocal and `rpow`
-// through pow, so both give f32 in a region, where x / 2 stays low (1.9, 1.10).
+// Operations with a number on the left. They have no entry of their own: `rdiv` uses reciprocal and
+// `rpow` uses pow, so both give f32 in a region, where x / 2 stays low (1.9, 1.10).
 
 /// number / x
 Tensor div(double number, const Tensor& x);

@@ -54,9 +54,9 @@ Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp o
     return to(y, type);
 }
 
-/// The whole number n of times that b goes into a, by truncation (fmod) or floor (remainder). From
-/// what is left over, since a / b may round up to a whole number that it does not reach; where
-/// nothing finite is left, from PyTorch's quotient.
+/// The whole number n of times that b fits into a, by truncation (fmod) or floor (remainder).
+/// Computed from the remainder, since a / b may round up to a whole number that it does not reach.
+/// If the remainder is not finite, computed as in PyTorch.
 Tensor quotient(const Tensor& a, const Tensor& b, BinaryOp op) {
     const Tensor rest = computed(fmod_info, a, b, BinaryOp::fmod), zero = constant(b, 0);
     const Tensor n = round(div(sub(a, rest), b));
@@ -143,7 +143,7 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
         if (low) y = maximum(y, scalar_like(x, *low));
         if (high) y = minimum(y, scalar_like(x, *high));
     }
-    // At a bound itself any slope from 0 to 1 is right; PyTorch takes the smallest, as relu does.
+    // At a bound any slope from 0 to 1 is valid; PyTorch uses 0, as for relu.
     return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
         const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
         Tensor dx = dy;

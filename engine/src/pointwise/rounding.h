@@ -23,8 +23,8 @@ Tensor sign(const Tensor& x);
 /// within the bounds, not at them.
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high);
 
-// What a division by b leaves over, computed exactly; floating, promotes.
-/// a - b trunc(a / b): has the sign of a.
+// The remainder of a division by b, computed exactly; floating, promotes. fmod is a - b trunc(a /
+// b) and has the sign of a.
 Tensor fmod(const Tensor& a, const Tensor& b);
 /// a - b floor(a / b): has the sign of b.
 Tensor remainder(const Tensor& a, const Tensor& b);

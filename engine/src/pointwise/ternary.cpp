@@ -97,7 +97,8 @@ Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
         y = to(between(widened(x), widened(end), widened(weight)), type);
     }
     const Tensor inputs[] = {x, end, weight};
-    // Of its own, since that of the piece which is not used would be 0 * inf for an infinite way.
+    // A gradient of its own: that of the branch not taken would be 0 * inf for an infinite
+    // difference.
     return record_many(lerp_info, inputs, y, {save(x), save(end), save(weight)},
                        [](std::span<const Tensor> grads, const Saved& saved) {
                            const Tensor from = saved[0], to_end = saved[1], by = saved[2];

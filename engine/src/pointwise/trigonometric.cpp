@@ -17,8 +17,8 @@ constexpr const char* steep_ends =
     "Its slope grows without bound near -1 and 1 and magnifies fp16's rounding there.";
 constexpr const char* exponential = "It grows like exp, which leaves fp16 above 11.09.";
 
-/// 1 - w^2 without cancellation: as a product near the ends, where the difference would have lost
-/// its digits, and as the difference near 0, where the product's derivative would.
+/// 1 - w^2 without cancellation: the product (1 - w)(1 + w) near the ends, where the difference
+/// would cancel, and the difference near 0, where the derivative of the product would.
 Tensor room(const Tensor& w) {
     const Tensor difference = add(neg(mul(w, w)), 1.0),
                  product = mul(add(neg(w), 1.0), add(w, 1.0));

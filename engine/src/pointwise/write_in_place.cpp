@@ -28,8 +28,8 @@ bool recorded(const OpInfo& info, const Tensor& x, const TensorList& others) {
     return true;
 }
 
-/// What x was before the write: its place in the graph with a copy of its values, which a gradient
-/// may still need.
+/// x before the write: its node in the graph with a copy of its values, which a gradient may still
+/// need.
 Tensor before(const Tensor& x) {
     const Tensor old = Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(x));
     copy_into(old, x);

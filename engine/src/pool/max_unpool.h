@@ -6,9 +6,9 @@ namespace engine {
 
 extern const OpInfo max_unpool2d_info, max_unpool3d_info;
 
-// The values of a max pool put back where they came from, in zeros of size `size`: x and indices
+// Puts the values of a max pool back where they came from, into zeros of size `size`. x and indices
 // (i64) are (N, C, H, W) or (N, C, D, H, W), or without N. Of several at one place the last stays,
-// and each has that place's gradient. An index outside is Error(value), on a GPU at the
+// and each gets the gradient of that place. An out-of-range index is Error(value), on a GPU at the
 // next read (core/check_values.h).
 
 Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const std::vector<std::int64_t>& size);

@@ -30,8 +30,8 @@ struct MaxPooled {
 
 // On batches of planes, recorded as `info`; the results are in NHWC memory and of x's type.
 
-/// Largest of each window: the first of equal ones, and a NaN before everything, the last of
-/// several, as in PyTorch.
+/// The maximum of each window: the first of equal ones. NaN wins over every number, and of several
+/// NaNs the last, as in PyTorch.
 MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Pool2dShape& s);
 /// Mean of each window, summed in f32 (f64 for f64) and rounded once.
 Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Pool2dShape& s,

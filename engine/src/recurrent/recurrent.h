@@ -24,10 +24,10 @@ Tensor rnn_relu_cell(const Tensor& x, const Tensor& h, const CellWeights& weight
 TensorList lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const CellWeights& weights);
 Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
 
-// PyTorch's fused cells: a step behind its two products, input_gates and hidden_gates (batch,
-// gates * hidden), which come without their biases (gates * hidden). The biases are added in f32
-// (f64 for f64); one without the other is an Error(value). The workspace, the last result, is what
-// PyTorch's backward pass reads, rounded to the type: it has no gradient, and ours does not read
+// PyTorch's fused cells: a step after its two products, input_gates and hidden_gates (batch, gates
+// * hidden), which come without their biases (gates * hidden). The biases are added in f32 (f64 for
+// f64); one without the other is an Error(value). The workspace, the last result, is what PyTorch's
+// backward pass reads, rounded to the type. It has no gradient, and our backward pass does not read
 // it.
 
 /// {hy, cy, workspace (batch, 4 * hidden)}: i, f, g, o after their functions, side by side.
@@ -49,7 +49,7 @@ struct RecurrentOptions {
     bool batch_first = false;
     /// Of a packed sequence: rows at each time step, not rising. Empty: x is not packed.
     std::vector<std::int64_t> batch_sizes = {};
-    /// Where the masks come from: numbers from `random_offset` on, one an element that may be
+    /// Source of the masks: numbers from `random_offset` on, one for each element that may be
     /// dropped. Dropout without it is an Error(value).
     std::optional<RandomSource> random = {};
     std::uint64_t random_offset = 0;

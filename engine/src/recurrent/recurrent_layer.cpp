@@ -24,8 +24,9 @@ Tensor copy_of(const Tensor& t) {
     return y;
 }
 
-/// A state as it goes through the steps. Where all steps have as many rows it is the last step's
-/// results; else a matrix of its own, whose rows stay when their sequence ends.
+/// A state as it passes through the steps. If all steps have equally many rows, it is the results
+/// of the last step. Otherwise it is a matrix of its own, in which a row stays when its sequence
+/// ends.
 class State {
 public:
     State(const Tensor& first, bool even)

@@ -19,10 +19,11 @@ struct RecurrentInputs {
     Tensor gx, h0, c0, w_hh, b_hh;
 };
 
-/// {outputs (rows, hidden), h_n, (lstm) c_n}, the last of each sequence as h0 lies. Each step is a
-/// product, rounded to the inputs' type, and one kernel, which rounds each state once. The gradient
-/// goes back step by step, but those of w_hh and b_hh are one product and one sum over all steps.
-/// Twice differentiable: the second derivative is worked out in plain ops, in f32 (f64 for f64).
+/// {outputs (rows, hidden), h_n, (lstm) c_n}; the last state of each sequence is in the order of
+/// h0. Each step is a product, rounded to the inputs' type, and one kernel, which rounds each state
+/// once. The gradient goes back step by step, but those of w_hh and b_hh are one product and one
+/// sum over all steps. Twice differentiable: the second derivative is computed in plain ops, in f32
+/// (f64 for f64).
 TensorList recurrent_layer(const RecurrentLayer& layer, const RecurrentInputs& inputs);
 
 namespace detail {

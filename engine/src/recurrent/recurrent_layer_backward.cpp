@@ -21,8 +21,8 @@ const OpInfo backward_info{"recurrent_layer_backward", CastPolicy::none,
 
 Tensor row_major(const Tensor& t) { return t.defined() ? in_layout(t, Layout::contiguous) : t; }
 
-/// The state before each step, in the rows' order: the results of the step before, and `first` for
-/// the rows that the step before does not have.
+/// The state before each step, in the order of the rows: the results of the previous step, and
+/// `first` for rows that begin here.
 Tensor states_before(const RecurrentLayer& layer, const Tensor& results, const Tensor& first) {
     const Tensor out = Tensor::empty(results.shape(), results.dtype(), results.device());
     const Tensor from = row_major(first);
@@ -41,7 +41,7 @@ Tensor states_before(const RecurrentLayer& layer, const Tensor& results, const T
     return out;
 }
 
-/// What is carried back from step to step, beginning with the gradient of the last state.
+/// The gradient that is carried back from step to step, starting with that of the last state.
 Tensor carried(const Tensor& of_last, const Tensor& like) {
     if (!of_last.defined()) return Tensor::zeros(like.shape(), like.dtype(), like.device());
     const Tensor y = Tensor::empty(like.shape(), like.dtype(), like.device());
@@ -92,7 +92,7 @@ TensorList compute(const RecurrentLayer& layer, const RecurrentBackward& a) {
     const GradMode off(false);
     const NoAutocast inside(a.inputs.gx.device().kind);
     const Tensor before = states_before(layer, a.outputs, a.inputs.h0);
-    // One product for all steps, in place of keeping those of the forward pass.
+    // One product for all steps, instead of keeping those of the forward pass.
     const Tensor gh = linear(before, a.inputs.w_hh.detach(),
                              a.inputs.b_hh.defined() ? a.inputs.b_hh.detach() : Tensor());
     const Steps s = go_back(layer, a, before, gh);

@@ -51,7 +51,7 @@ Tensor bytes(std::size_t count, const Device& device) {
     return Tensor::empty({static_cast<std::int64_t>(count)}, DType::u8, device);
 }
 
-/// What lies between the two passes.
+/// Values kept between the two passes.
 struct Kept {
     Tensor y, weights, reserve;
 };
@@ -84,8 +84,8 @@ Kept memory_for(const RecurrentNetwork& n, const Tensor& x, const RecurrentSpace
             n.training ? bytes(spaces.reserve, x.device()) : Tensor()};
 }
 
-/// Gradients by all inputs that are there, in their order; nothing if the library refuses. `spent`:
-/// a backward pass has used the reserve, and has spoilt it.
+/// Gradients by all defined inputs, in their order; nothing if the library fails. `spent`: an
+/// earlier backward pass has overwritten the reserve, so the forward pass runs again.
 TensorList run_backward(const RecurrentNetwork& n, std::span<const Tensor> grads,
                         const TensorList& in, Kept kept, bool spent) {
     const DeviceScope here(in[at_x].device());
@@ -148,7 +148,7 @@ TensorList backward_by_layers(std::span<const Tensor> grads, const TensorList& i
     return found;
 }
 
-/// What the backward pass knows beside its inputs.
+/// The backward pass's context, besides its inputs.
 struct Backward {
     RecurrentNetwork network;
     RecurrentByLayers by_layers;
@@ -180,7 +180,7 @@ TensorList network_backward(const Backward& b, std::span<const Tensor> grads,
         });
 }
 
-/// What a rectified network makes of NaN is not written down for the library; ours keeps it, so
+/// Excludes relu: cuDNN does not document NaN propagation there, and our fallback keeps a NaN, so
 /// that an overflow is found.
 bool taken(const RecurrentNetwork& n, const Tensor& x) {
     return x.device().kind == Device::Kind::cuda && n.cell != RecurrentCell::rnn_relu &&

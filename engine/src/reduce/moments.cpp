@@ -40,8 +40,8 @@ TensorList run(const OpArguments& args) {
               args.flag("keepdim", false));
 }
 
-/// Of x in f32 or f64, the plan's dimensions kept. Deviations from the mean, not the difference of
-/// two large sums.
+/// Variance of x in f32 or f64; the reduced dimensions are kept. Sums the squared deviations from
+/// the mean, since a difference of two large sums would cancel.
 Tensor variance(const Tensor& x, const ReducePlan& plan, double correction) {
     const double degrees = static_cast<double>(plan.count) - correction;
     Tensor y;

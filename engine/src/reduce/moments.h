@@ -6,9 +6,9 @@ namespace engine {
 
 extern const OpInfo var_info, std_info, var_mean_info, std_mean_info;
 
-// Not listed: they keep x's type, computing in f32 (f64 for f64). `correction` is taken from the
-// number of elements that the sum of squared deviations is divided by: 1 for the unbiased estimate.
-// At or beyond that number the result is NaN or infinite.
+// No autocast entry: they keep x's type, and compute in f32 (f64 for f64). `correction` is
+// subtracted from the number of elements by which the sum of squared deviations is divided: 1 for
+// the unbiased estimate. At or beyond that number the result is NaN or infinite.
 
 /// Variance over `dims` (empty: all).
 Tensor var(const Tensor& x, const std::vector<std::int64_t>& dims = {}, double correction = 1,

@@ -6,8 +6,8 @@ namespace engine {
 
 extern const OpInfo nansum_info, nanmean_info;
 
-// Over `dims` (empty: all), NaN left out. Not listed: the result has x's type, or `dtype`, which x
-// is cast to first; computed in f32 (f64 for f64).
+// Reductions over `dims` (empty: all) that ignore NaN. No autocast entry: the result has x's type,
+// or `dtype`, to which x is cast first. Computed in f32 (f64 for f64).
 
 Tensor nansum(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
               std::optional<DType> dtype = {});

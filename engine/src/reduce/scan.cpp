@@ -106,7 +106,7 @@ Tensor of_integers(const Tensor& x, std::optional<DType> dtype, const F& f) {
     return to(f(to(x, DType::f64)), dtype.value_or(DType::i64));
 }
 
-/// The type of the result, and x as the caller wants it read: a given type is cast to first.
+/// The type of the result, and x as the kernel reads it: cast first if a type is given.
 struct Operand {
     Tensor x;
     DType out;

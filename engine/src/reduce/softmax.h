@@ -11,8 +11,8 @@ extern const OpInfo softmax_info, log_softmax_info, softmin_info;
 Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
 /// x - max - log(sum exp(x - max)) along dim; types as softmax.
 Tensor log_softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
-/// softmax(scores, -1) for attention: a row that masks have left nothing of but -inf becomes 0,
-/// with gradient 0.
+/// softmax(scores, -1) for attention. A fully masked (all -inf) row yields 0, not NaN, and has the
+/// gradient 0.
 Tensor masked_softmax(const Tensor& scores);
 /// softmax(-x): it goes through softmax, so its types are softmax's.
 Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});

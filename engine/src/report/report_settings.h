@@ -7,12 +7,12 @@
 
 namespace engine {
 
-/// The settings of a run as JSON. Of a run of another program: what that program tells, and the
-/// settings that both have (precision, scaler).
+/// The settings of a run as JSON. For a run of another program: that program's own settings, and
+/// those that both have (precision, scaler).
 std::string shown_settings(const RunSummary& run);
 
-/// The settings in which the runs differ, as far as they have them, under the names that `settings`
-/// gives the runs. No rows: there are none.
+/// The settings in which the runs differ, as far as the runs have them. `settings` gives the names
+/// of the runs. No rows: no difference.
 ReportTable difference_table(const std::vector<ListedRun>& runs,
                              const std::vector<Report::Settings>& settings);
 

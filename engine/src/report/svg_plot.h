@@ -7,8 +7,8 @@
 
 namespace engine {
 
-/// A curve as a plot needs it: for each column of pixels the smallest and largest value of the
-/// steps that fall there, so that a single step always shows.
+/// A curve reduced to pixels: for each column the smallest and largest value of its steps, so that
+/// a single step always shows.
 class PlotCurve {
 public:
     static constexpr int columns = 860;

@@ -49,8 +49,8 @@ std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& shape, 
                 msg("Give a safetensors file."));
 }
 
-/// A file that is read from front to back. Nothing is allocated before its size is known to hold
-/// what is asked for.
+/// A file that is read from front to back. Nothing is allocated before the file is known to be
+/// large enough.
 class Source {
 public:
     explicit Source(const std::filesystem::path& path) : path_(path) {

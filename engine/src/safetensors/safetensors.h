@@ -45,9 +45,9 @@ private:
     std::map<std::string, std::string> metadata_;
 };
 
-/// Writes the file beside and renames it, so that a crash leaves the old one or the new one whole.
-/// Throws Error(io), and Error(value) for entries that do not make a file: a name twice, a dtype
-/// that there is not, bytes that do not fit the shape.
+/// Writes the file beside and renames it, so that a crash leaves either the old one or the new one,
+/// whole. Throws Error(io), and Error(value) for invalid entries: a name twice, an unknown dtype,
+/// bytes that do not fit the shape.
 void write_safetensors(const std::filesystem::path& path, const std::vector<TensorEntry>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

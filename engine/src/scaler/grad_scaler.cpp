@@ -35,7 +35,7 @@ struct DeviceGradients {
     std::vector<kernels::Array> arrays;
 };
 
-/// What the check reads of a gradient, dense in memory. Of a sparse one its stored values; in f16
+/// What the check reads of a gradient, dense in memory. For a sparse one its stored values; in f16
 /// with those of one place added up, which may overflow.
 Tensor values_to_judge(const Tensor& grad) {
     if (!grad.is_sparse()) return dense(grad);

@@ -20,9 +20,9 @@
 namespace engine {
 
 /// Multiplies losses so that small f16 gradients do not vanish, skips steps whose gradients
-/// overflowed, and moves the scale (loss-scaler.md). Scale and tracker live on the
-/// device of the first tensor scaled, found_inf on that of the gradients; only step() of a plain
-/// optimizer, loss_scale(), saved_state(), and what goes from one device to another wait for them.
+/// overflowed, and updates the scale (loss-scaler.md). Scale and tracker are on the device of the
+/// first scaled tensor, found_inf on that of the gradients. Only step() of a plain optimizer,
+/// loss_scale(), saved_state(), and copies from one device to another wait for a device.
 class GradScaler {
 public:
     /// Saved values by name: scale, growth_factor, backoff_factor, growth_interval, growth_tracker;
@@ -52,12 +52,12 @@ public:
         return std::views::transform(xs, [this](const auto& x) { return scale(x); });
     }
 
-    /// Divides the optimizer's gradients by the scale in place and notes whether any was not finite
-    /// (2.4).
+    /// Divides the optimizer's gradients by the scale in place, and records whether any was not
+    /// finite (2.4).
     void unscale_(Optimizer& optimizer);
-    /// Makes the check of a scaling-aware optimizer's step now (2.6, point 1), so that clipping can
-    /// use its norm. Stays on the device. After unscale_() the step is skipped for an overflow that
-    /// either found.
+    /// Runs the gradient check of a scaling-aware optimizer's step now (2.6, point 1), so that
+    /// clipping can use its norm. The result stays on the device. After unscale_() the step is
+    /// skipped if either check found an overflow.
     const DeviceRecord<kernels::Judgement>& judge(Optimizer& optimizer);
     /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
@@ -93,11 +93,11 @@ public:
     /// update().
     GradScaler serialised() const;
 
-    /// Whether the last step() of this optimizer since the last update() was (or will be) skipped;
-    /// reads the device.
+    /// Whether the last step() of this optimizer since the last update() was (or will be) skipped.
+    /// Waits for the device.
     bool skipped(const Optimizer& optimizer) const;
-    /// What the check of a scaling-aware optimizer saw in this step's gradients, still scaled; none
-    /// if it made none. Reads the device.
+    /// Gradient statistics of a scaling-aware optimizer in this step, from the scaled gradients.
+    /// Nothing if no check was made. Waits for the device.
     std::optional<kernels::Judgement> judgement(const Optimizer& optimizer) const;
     /// 0-d f32 on the device; undefined before the first scale().
     const Tensor& scale_tensor() const { return scale_; }
@@ -109,7 +109,7 @@ private:
     struct Record {
         Stage stage = Stage::ready;
         std::vector<Tensor> found_inf;               // one a device and check, 0-d f32
-        DeviceRecord<kernels::Judgement> judgement;  // undefined: not judged
+        DeviceRecord<kernels::Judgement> judgement;  // undefined: not checked
     };
 
     void create_state(const Device& device);

@@ -44,8 +44,8 @@ struct ComputeThread::Impl {
             turn.reset();  // before remove() may return: its caller frees the turn, not this thread
             end();
         }
-        // After idle ones the first comes first again: it is the first to prepare and to be
-        // numbered.
+        // After an idle round the first session comes first again: it is the first to prepare and
+        // to get a run number.
         rounds = any ? rounds + 1 : 0;
         return any;
     }

@@ -19,8 +19,8 @@ public:
 
     /// The next step is counted too.
     void request() { sampler_->request(); }
-    /// Writes the histograms of the step that has just been computed, if it was counted. What to
-    /// tell the user where they cannot be written: the run goes on without any.
+    /// Writes the histograms of the step just computed, if it was counted. Returns a message for
+    /// the user if they cannot be written: the run goes on without any.
     std::optional<Message> keep();
 
 private:

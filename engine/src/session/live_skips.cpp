@@ -27,7 +27,7 @@ void LiveSkips::before_step() {
     if (wanted_ && loop_.has_unwritten()) loop_.settle();
     trainer.keep_states(wanted_);
     if (!wanted_) return;
-    // The state may be damaged by now, and nobody knows since when.
+    // The state may already be damaged, since an unknown step.
     seen_ = trainer.steps();
     weights_are_finite_ = trainer.state_before()->weights_are_finite();
     is_finite_ = trainer.state_before()->is_finite();
@@ -98,7 +98,7 @@ void LiveSkips::examine() {
         post_(
             StepExamined{loop_.run(), seen_, name(found.cause), found.verdict(), found.damaged_at});
     } catch (const GivenUp&) {
-        // Its page can still have it examined from a checkpoint.
+        // The user can still examine it from a checkpoint.
     } catch (const Error& error) {
         post_(RunWarning{loop_.run(),
                          msg("Step {} could not be examined: {}", seen_, error.message().str()),

@@ -10,10 +10,10 @@
 
 namespace engine {
 
-/// Examines the steps of a run that are skipped or come out non-finite as they happen, from the
-/// state before their update (StateBefore), and keeps the reports in the run's folder. The run is
-/// computed bit for bit as without it. A state that was damaged is examined once, until it is
-/// finite again. On the compute thread, but for progress().
+/// Examines the steps of a run that are skipped or come out non-finite, as they happen, from the
+/// state before their update (StateBefore), and keeps the reports in the run's folder. Training is
+/// bit for bit the same as without it. A damaged state is examined once, until it is finite again.
+/// On the compute thread, except for progress().
 class LiveSkips {
 public:
     using Post = std::function<void(Event)>;
@@ -30,8 +30,8 @@ public:
     void watch(bool on) { wanted_ = on || pinned_; }
     /// Before each step. Throws what settling the run throws.
     void before_step();
-    /// After each step: waits for it where one is watched, and examines it if it needs to be.
-    /// Throws what settling the run throws; an examination that fails is a warning.
+    /// After each step: waits for a watched step, and examines it if needed. Throws what settling
+    /// the run throws; a failed examination is a warning.
     void after_step();
     /// Thread-safe.
     ExaminationProgress progress() const { return {step_, operations_, expected_}; }

@@ -16,13 +16,13 @@ class NextStep {
 public:
     using Answer = std::function<void(NextStepCapture)>;
 
-    /// From any thread. After close() the answer is a refusal, given at once.
+    /// From any thread. After close() the answer is an error, given at once.
     void ask(Answer answer);
     bool asked() const { return asked_; }
     /// Copies the step that `loop` computes next and answers all requests with the copy. The run
     /// is as it was. Compute thread; between two steps. A copy that fails is an answer too.
     void give(RunLoop& loop);
-    /// Answers all requests with a refusal.
+    /// Answers all requests with an error.
     void refuse(const Message& why);
     /// Refuses these requests and all later ones.
     void close(const Message& why);

@@ -70,8 +70,8 @@ struct Session::Impl final : Turn {
     }
 
     void post(Event event) {
-        // Kept before it is shown, and a store that cannot write must not end the run that it
-        // reports on. What fails before there is a run has no place to be kept.
+        // An event is stored before it is shown, but a store that cannot write must not end the
+        // run. A failure before the run exists cannot be stored.
         try {
             if (!loop.run().empty()) store->append(event);
         } catch (const Error& error) {
@@ -79,7 +79,7 @@ struct Session::Impl final : Turn {
             events.emplace_back(RunWarning{loop.run(), error.message()});
         }
         const std::lock_guard lock(mutex);
-        // Whoever drains the start of the run asks for its record next.
+        // The receiver of RunStarted asks for the record next.
         if (std::holds_alternative<RunStarted>(event)) {
             run = loop.run();
             reader = loop.record();
@@ -200,7 +200,7 @@ struct Session::Impl final : Turn {
             waits = 0;
             return true;
         }
-        // It may be paused: then there is nothing to do for long.
+        // It may be paused, with nothing to do for a long time.
         if (++waits > 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         return false;
     }

@@ -144,9 +144,9 @@ void Twin::Coupling::finish_step() {
 void Twin::Coupling::copy_state() {
     TrainingState state = half(Side::reference).loop->trainer().saved_state();
     state.scaler.clear();  // each keeps its own
-    Trainer& other = half(Side::other).loop->trainer();
-    other.load_state(state, {.same_precision = false, .same_optimizer = true});
-    half(Side::other).updates = other.updates();
+    half(Side::other)
+        .loop->trainer()
+        .load_state(state, {.same_precision = false, .same_optimizer = true, .own_updates = true});
 }
 
 void Twin::Coupling::uncouple() {

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// What couples the two sessions of a twin. Options come from any thread, all else from the compute
-/// thread.
+/// Couples the two sessions of a twin. Options may be set from any thread; everything else is
+/// called on the compute thread.
 class Twin::Coupling {
 public:
     explicit Coupling(const TwinOptions& options);
@@ -24,14 +24,14 @@ public:
     void set_resync_every(std::int64_t steps);
     void set_skip_together(bool on);
 
-    /// The session has prepared its run. Throws Error(state) if its model has other parameters than
-    /// the other one's, or if its run is at another step.
+    /// To be called when the session has prepared its run. Throws Error(state) if its model has
+    /// other parameters than the other one's, or if its run is at another step.
     void join(Side side, RunLoop& loop);
-    /// Whether it is the session's turn: the second one computes each step first. Always, once the
-    /// other session has left.
+    /// Whether it is the session's turn: the second session computes each step first. Always true
+    /// once the other session has left.
     bool may_step(Side side) const;
-    /// The session's step was computed and settled. Throws Error(io) if the comparison cannot be
-    /// kept; the sessions then go on uncoupled.
+    /// To be called when the session's step was computed and settled. Throws Error(io) if the
+    /// comparison cannot be written; the sessions then go on uncoupled.
     void stepped(Side side);
     /// The session has ended, or will not start.
     void leave(Side side);

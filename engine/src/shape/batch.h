@@ -4,8 +4,8 @@
 
 namespace engine {
 
-// Ops on batches of sequences, images or volumes that take a single one too: `dims` dimensions of
-// space behind the channels.
+// Ops on batches of sequences, images or volumes that also accept a single one, with `dims` spatial
+// dimensions after the channels.
 
 /// x (N, C, space..), or x (C, space..) as a batch of one. Error(shape) for another rank.
 Tensor with_batch(const OpInfo& info, const Tensor& x, int dims);

@@ -6,7 +6,7 @@
 #include "core/tape.h"
 #include "kernels/reduce.h"
 
-// What reductions share: the dimensions they take away, and the kernel's way through memory.
+// Common parts of reductions: the reduced dimensions, and the kernel's memory layout.
 namespace engine {
 
 /// Which dimensions a reduction takes away, and the shapes that follow.
@@ -36,8 +36,8 @@ struct ReduceWalk {
 };
 ReduceWalk reduce_walk(const Tensor& x, const ReducePlan& plan);
 
-/// The reduction itself, outside the tape; x floating. x is read in its own type if that is out, or
-/// if it is 16 bits and out is f32; otherwise it is cast to out first.
+/// The reduction itself, outside the tape; x floating. Reads x in its own type if that is `out`, or
+/// if it is 16 bits and `out` is f32; otherwise x is cast to `out` first.
 Tensor reduced_by(kernels::ReduceOp op, const Tensor& x, const ReducePlan& plan, bool keepdim,
                   DType out);
 

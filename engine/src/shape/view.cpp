@@ -5,7 +5,6 @@
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "shape/sum.h"
-#include "shape/sum.h"
 
 namespace engine {
 namespace {
@@ -44,8 +43,8 @@ struct Run {
     std::int64_t count, step;
 };
 
-/// The dimensions of x as runs, neighbours joined where one step goes through both. Dimensions of
-/// size 1 are nothing to walk through.
+/// The dimensions of x as runs: neighbours are joined where one stride covers both. Dimensions of
+/// size 1 are dropped.
 std::vector<Run> runs_of(const Tensor& x) {
     std::vector<Run> runs;
     for (int i = 0; i < x.rank(); ++i) {

@@ -46,8 +46,7 @@ std::vector<FieldInfo> data_and_model_fields() {
          "weights from the seed.",
          ""},
         {"model.new_head", "New last layer",
-         "Draws the last layer anew where its shapes differ from those in the file, for "
-         "fine-tuning "
+         "Draws the last layer again if its shapes differ from those in the file, for fine-tuning "
          "on other classes.",
          ""},
         {"model.freeze", "Freeze",
@@ -270,7 +269,7 @@ Choices word_choices(std::string_view path) {
     return {};
 }
 
-/// What follows from the type of the field in RunConfig.
+/// Properties that follow from the type of the field in RunConfig.
 template <typename Field>
 void add_type(FieldInfo& info, const Field&) {
     if constexpr (std::is_same_v<Field, bool>) {

@@ -7,8 +7,8 @@
 
 namespace engine {
 
-/// What a checkpoint holds. The state is an object; what it means is for the one who saved it, but
-/// for "step" and "best", and "version", "saved" and "files", which are written with it.
+/// What a checkpoint holds. The state is a JSON object defined by the caller, except for "step" and
+/// "best", and for "version", "saved" and "files", which are added on writing.
 struct CheckpointContent {
     TensorMap weights, optimizer;
     TensorMap carried;  ///< empty: no such file
@@ -24,8 +24,8 @@ std::int64_t write_checkpoint(const std::filesystem::path& run_folder,
 /// Reads a checkpoint and compares each file with its sha256. Throws Error(data).
 CheckpointContent read_checkpoint(const std::filesystem::path& checkpoint);
 
-/// Removes all but the newest `keep` checkpoints and the best one, and what a killed process left
-/// half written. For the process that holds the run's lock.
+/// Removes all but the newest `keep` checkpoints and the best one, and partial ones that a killed
+/// process left. For the process that holds the run's lock.
 void prune_checkpoints(const std::filesystem::path& run_folder, std::int64_t keep);
 
 }  // namespace engine

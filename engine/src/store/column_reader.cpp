@@ -27,7 +27,7 @@ record_layout::Header checked_header(const ColumnFile& file, const File& from) {
 std::unique_ptr<RecordSource> source_of(const ColumnFile& file, File from,
                                         const record_layout::Header& header,
                                         const record_layout::Layout& layout) {
-    // The size is asked for after the count: a run that goes on may have grown its file meanwhile.
+    // The size is read after the count: a running writer may have grown the file meanwhile.
     if (!is_possible(header.published, layout, from.size()))
         throw_record_short(file.path, header.published);
     const bool polled = file.access == RecordAccess::polled ||

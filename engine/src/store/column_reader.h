@@ -16,8 +16,8 @@ struct ColumnFile {
     std::filesystem::path path;
     /// The error for a file that cannot be opened; `reason`: of the system.
     Error (*missing)(const std::filesystem::path& path, const std::string& reason);
-    /// Throws Error(data) unless the header is whole and of this kind. `bytes`: of the file; a
-    /// header that it is too short for ends in zeros.
+    /// Throws Error(data) unless the header is whole and of this kind. `bytes`: size of the file.
+    /// If the file is shorter than a header, the header ends in zeros.
     void (*check)(const record_layout::Header& header, const std::filesystem::path& path,
                   std::int64_t bytes);
     std::size_t most_mapped = OpenRecord::default_most_mapped;

@@ -47,8 +47,8 @@ constexpr auto page = static_cast<std::int64_t>(record_layout::page_bytes);
 ColumnWriter ColumnWriter::create(const std::filesystem::path& path,
                                   const record_layout::Header& header) {
     if (::access(path.c_str(), F_OK) == 0) throw_io(path, EEXIST);
-    // Renamed when its header is whole: no reader could make sense of a part, which a killed
-    // process or a full disk would leave.
+    // Renamed once its header is whole: readers could not use a partial one, which a killed process
+    // or a full disk would leave.
     const std::string part = path.string() + ".part";
     File file(::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file.is_open()) throw_io(path, errno);

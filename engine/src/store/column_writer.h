@@ -22,7 +22,7 @@ public:
     /// An open file of this header, whose rows go_on_after() takes over. Throws Error(io).
     ColumnWriter(File file, std::filesystem::path path, const record_layout::Header& header);
 
-    /// Whether the file has room for so many published rows.
+    /// Whether the file has room for this many published rows.
     bool can_hold(std::int64_t rows) const { return file_.size() >= layout_.file_bytes(rows); }
     /// The next row is number `rows`; the rows from there on are taken back.
     void go_on_after(std::int64_t rows);

@@ -30,7 +30,7 @@ std::vector<Field> fields_of(const RunConfig& config) {
     return out;
 }
 
-/// Of a choice that brings the defaults of other fields.
+/// Whether the field is a choice that changes the defaults of other fields.
 bool is_choice(const std::string& path) {
     return path.ends_with(".kind") || path == "scaler.preset";
 }

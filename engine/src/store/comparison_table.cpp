@@ -44,7 +44,8 @@ double last_of(const std::vector<double>& values) {
     return values.empty() ? unknown : values.back();
 }
 
-/// In training: evaluation keeps nothing for backward, and has no precision that saves.
+/// In training only: an evaluation saves nothing for backward, so no precision has an advantage
+/// there.
 double peak_bytes(const FinishedRun& run) {
     const std::int64_t rows = run.record.size();
     return rows == 0 ? unknown : static_cast<double>(run.record.row(rows - 1).peak_bytes);

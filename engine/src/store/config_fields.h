@@ -127,8 +127,8 @@ Message use_one_of(const std::vector<std::string>& names, const std::string& wro
 /// JSON can hold the text.
 bool is_utf8(const std::string& text);
 
-/// A word as it stands in an error line: bare if it is plain, else in quotes with escapes, so that
-/// a line stays a line; long ones are cut.
+/// A word as shown in an error line: bare if it is plain, else quoted with escapes, so that it
+/// stays one line. Long ones are shortened.
 std::string shown(const std::string& text);
 /// Numbers and flags as JSON has them; non-finite ones as nan, inf, -inf.
 std::string shown(double value);

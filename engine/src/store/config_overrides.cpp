@@ -22,7 +22,7 @@ constexpr bool is_word = SettingWord<Field>;
 template <typename Field>
 constexpr bool is_word<std::optional<Field>> = SettingWord<Field>;
 
-/// What is known of field names, for the search of unknown ones.
+/// The known field names, to find unknown ones.
 struct KnownNames {
     std::vector<std::string> paths;
     std::vector<std::string> sections;

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// Takes the values of fields out of a JSON document; a value of the wrong type is refused and
-/// leaves the field as it was.
+/// Reads the values of fields from a JSON document. A value of the wrong type is an error and
+/// leaves the field unchanged.
 class ConfigReader {
 public:
     ConfigReader(const nlohmann::json& document, Refusals& refusals)
@@ -76,8 +76,8 @@ std::string shown_json(const nlohmann::json& value);
 /// Takes the "compare" section out of the document: the presets to compare, the baseline first.
 std::vector<std::string> take_compared(nlohmann::json& document, Refusals& refusals);
 
-/// Refuses every field of the document that settings do not have, with the nearest one that they
-/// have.
+/// Reports every field of the document that is not a setting, with the setting whose name is
+/// nearest.
 void refuse_unknown_fields(const nlohmann::json& document, Refusals& refusals);
 
 /// Puts the overrides ("path=value") into the document.

@@ -29,8 +29,8 @@ int last_errno(sqlite3* database, int which) {
     return error;
 }
 
-/// What may be behind an I/O error, likeliest first. sqlite3_system_errno() is 0 or an earlier
-/// error's where a write failed within a statement; the files know.
+/// Possible causes of an I/O error, likeliest first. If a write failed within a statement,
+/// sqlite3_system_errno() is 0 or stale; the error numbers of the files are right.
 std::array<int, 3> possible_causes(sqlite3* database) {
     return {last_errno(database, SQLITE_FCNTL_JOURNAL_POINTER),
             last_errno(database, SQLITE_FCNTL_FILE_POINTER), sqlite3_system_errno(database)};

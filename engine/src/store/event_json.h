@@ -9,7 +9,7 @@
 namespace engine {
 
 /// True if a NaN in this field of a step is a result (a loss that became NaN) and is written as
-/// "nan"; elsewhere NaN means "not measured" and is left out.
+/// "nan". In other fields NaN means "not measured" and is left out.
 bool nan_is_a_value(std::string_view field);
 
 /// "grown", "skipped_calibrating", ...
@@ -27,8 +27,8 @@ RunOrigin parse_origin(const nlohmann::json& object);
 /// The settings of a run; of one that another program trains those that both programs have.
 nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);
 
-/// Reads back what to_json_line(Event) wrote. Empty for a line that is none: cut off, damaged, of a
-/// kind that this program does not know, or a step.
+/// Parses a line of to_json_line(Event). Nothing for a line that is cut off, damaged, of an unknown
+/// kind, or a step.
 std::optional<Event> parse_event(std::string_view line);
 
 }  // namespace engine

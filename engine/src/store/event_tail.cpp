@@ -30,7 +30,7 @@ void LineTail::check_same(std::uint64_t device, std::uint64_t inode, std::int64_
 }
 
 bool LineTail::read(const std::function<void(std::string_view)>& take) {
-    // Opened anew, so that a network file system asks its server.
+    // Opened again, so that a network file system asks its server.
     const File file(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat info {};
     if (!file.is_open() || ::fstat(file.descriptor(), &info) != 0) return false;

@@ -13,10 +13,10 @@ class LineTail {
 public:
     explicit LineTail(std::filesystem::path file) : path_(std::move(file)) {}
 
-    /// Calls take(line) for whole lines that came since the last call: of 1 MiB at most, so that a
-    /// caller with little time is not kept. True if more are there. Throws Error(data) for a file
-    /// that was replaced or cut short, that is no plain file, or that has a line above 1 MiB.
-    /// Nothing happens while there is no file.
+    /// Calls take(line) for the whole lines since the last call, at most 1 MiB of them, so that a
+    /// call stays short. True if there are more. Throws Error(data) for a file that was replaced or
+    /// truncated, that is no plain file, or that has a line above 1 MiB. Does nothing while there
+    /// is no file.
     bool read(const std::function<void(std::string_view)>& take);
 
 private:

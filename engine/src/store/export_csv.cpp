@@ -21,8 +21,8 @@ std::vector<Metric> metrics_of(const std::filesystem::path& folder) {
     return classification_metrics();
 }
 
-/// Columns for the metrics of all runs, each key once. Together the runs may have more of them than
-/// one record.
+/// Columns for the metrics of all runs, each key once. Several runs may together have more of them
+/// than one record.
 struct MetricCells {
     std::vector<Metric> accuracy;  ///< which stands among the fields of the step, or nothing
     std::vector<Metric> others;    ///< behind them

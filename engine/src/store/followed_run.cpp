@@ -19,13 +19,13 @@ using namespace std::chrono_literals;
 
 constexpr auto local_interval = 100ms;
 constexpr auto network_interval = 500ms;
-/// After the last sign of life: a lock may not reach across a network, and what a server shows may
-/// be some seconds old.
+/// Time after the last sign of life before a run counts as dead. A lock may not work across a
+/// network, and a server's view may be some seconds old.
 constexpr auto local_patience = 0s;
 constexpr auto network_patience = 60s;
 /// A run of ours that fails frees its lock before it writes its last event.
 constexpr auto failed_patience = 1s;
-/// For the rows of a run that has ended.
+/// For the rows of an ended run to arrive.
 constexpr auto rows_patience = 5s;
 
 }  // namespace

@@ -70,9 +70,9 @@ std::vector<Row> rows_of(const LayerHistogram& histogram, std::int32_t layer,
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     ExponentHistogram left = histogram.values;
     std::vector<Row> rows;
-    bool more = true;
-    while (more) {
-        more = false;
+    std::int64_t rest = 1;
+    while (rest != 0) {
+        rest = 0;
         Row& row = rows.emplace_back();
         row.step = sample.step;
         row.loss_scale = sample.loss_scale;
@@ -87,7 +87,7 @@ std::vector<Row> rows_of(const LayerHistogram& histogram, std::int32_t layer,
             const std::int64_t here = std::min(count, most);
             row.counts[i] = static_cast<std::int32_t>(here);
             count -= here;
-            more = more || count > 0;
+            rest |= count;  // no branch: this loop is a tenth of what a small model's sample costs
         });
     }
     return rows;

@@ -42,7 +42,7 @@ void HistogramWriter::open() {
     columns_ = std::move(columns);
 }
 
-/// Where the sample's layers stand in the list of names, which is written if it grows.
+/// The places of the sample's layers in the list of names, which is written if it grows.
 std::vector<std::int32_t> HistogramWriter::places_of(const HistogramSample& sample) {
     std::vector<std::int32_t> out;
     const std::size_t before = layers_.size();

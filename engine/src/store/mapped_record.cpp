@@ -23,7 +23,7 @@ public:
 
     std::int64_t published() override {
         const auto* h = reinterpret_cast<const record_layout::Header*>(header_.data());
-        std::int64_t before = known_;  // read first: whoever stored it had seen that many published
+        std::int64_t before = known_;  // read first: it was stored after that many were published
         const MappedAccess access(header_);
         const std::int64_t now = __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
         if (now == before) return now;
@@ -61,16 +61,16 @@ private:
         std::shared_ptr<const Mapping> mapping;
     };
 
-    /// What was copied is worth something only if the file still held it afterwards: the last page
-    /// of a file that was cut short reads as zeros, without a fault.
+    /// Checks after copying that the file still held the chunk: the last page of a truncated file
+    /// reads as zeros, without a fault.
     void check_whole(const Mapping& mapping, const record_layout::Chunk& chunk) const {
         const bool whole =
             !mapping.is_lost() && !damaged_ && file_.size() >= chunk.offset + chunk.bytes;
         if (!whole) throw_record_cut(path_);
     }
 
-    /// Only the chunks used latest stay mapped: a run of hours would otherwise fill the memory
-    /// with its own history. Who still reads a chunk that goes keeps it by the pointer.
+    /// Keeps only recently used chunks mapped; a run of hours would otherwise fill the memory. A
+    /// reader holds its chunk by the shared pointer.
     std::shared_ptr<const Mapping> chunk_at(const record_layout::Chunk& chunk) {
         const std::lock_guard lock(mutex_);
         const auto found = std::find_if(held_.begin(), held_.end(), [&](const Held& each) {

@@ -7,9 +7,9 @@ namespace engine {
 /// The upper median of the finite values; NaN if there are none.
 double median(std::vector<double> values);
 
-/// The mean of the middle half of the finite values: as little disturbed by outliers as the median,
-/// and steady where the values come in two groups, between which a median would jump. NaN if there
-/// are none.
+/// The mean of the middle half of the finite values: as robust to outliers as the median, and
+/// smooth where the values form two groups, between which a median would jump. NaN if there are
+/// none.
 double interquartile_mean(std::vector<double> values);
 
 }  // namespace engine

@@ -10,15 +10,15 @@ namespace engine {
 /// A run that this process trains: its lock, and what its folder has and the index lacks.
 class OpenRun {
 public:
-    /// `run` was written to its folder, with so many events.
+    /// `run` was written to its folder, with this many events.
     OpenRun(FileLock lock, RunSummary run, Moment made, std::int64_t events = 0)
         : lock_(std::move(lock)),
           summary_(std::move(run)),
           made_(std::move(made)),
           events_(events) {}
 
-    /// Writes the event to the folder and keeps it for the index. The end of the run frees its
-    /// lock, to be called after flush(). Throws Error(io) and Error(data).
+    /// Writes the event to the folder and queues it for the index. The end of the run releases its
+    /// lock; call it after flush(). Throws Error(io) and Error(data).
     void append(const Event& event);
     /// Throws Error(data) if the folder was deleted or moved.
     void check_folder();

@@ -72,8 +72,8 @@ bool begins_with_idx_magic(const DataFile& file) {
     return bytes == std::vector<std::uint8_t>{0, 0, 8, rank};
 }
 
-/// MNIST and Fashion-MNIST have the same form: the official files are told by their first labels,
-/// others by the name of their folder.
+/// MNIST and Fashion-MNIST have the same form. The official files are recognised by their first
+/// labels, others by the name of their folder.
 std::string idx_kind(const std::vector<DataFile>& files) {
     using Labels = std::array<std::uint8_t, 10>;
     constexpr std::array<Labels, 2> mnist = {

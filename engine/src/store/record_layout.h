@@ -80,10 +80,10 @@ public:
 
     std::int64_t chunk_of(std::int64_t row) const;
     Chunk chunk(std::int64_t index) const;
-    /// Bytes that a file with so many rows has at least.
+    /// The least size in bytes of a file with this many rows.
     std::int64_t file_bytes(std::int64_t rows) const;
-    /// Offset of a column within a chunk of so many rows, divided by those rows; columns in file
-    /// order.
+    /// Offset of a column within a chunk, divided by the number of rows of the chunk; columns in
+    /// file order.
     const std::vector<std::int64_t>& column_starts() const { return starts_; }
 
 private:

@@ -24,8 +24,8 @@ public:
     virtual ~RecordSource() = default;
     /// Rows that are whole. Never fewer than before, and never more than the file has room for.
     virtual std::int64_t published() = 0;
-    /// Calls copy(ColumnAt) for `rows` rows from `row` of a chunk, which are published. Throws
-    /// Error(data) if another program changed the file so that what was copied is worth nothing.
+    /// Calls copy(ColumnAt) for `rows` published rows of a chunk, from `row` on. Throws Error(data)
+    /// if another program changed the file, which invalidates the copy.
     virtual void read(const record_layout::Chunk& chunk, std::int64_t row, std::int64_t rows,
                       const std::function<void(const ColumnAt&)>& copy) = 0;
     /// Throws Error(data) if another program removed, replaced, overwrote or cut short the file.
@@ -49,16 +49,16 @@ std::unique_ptr<RecordSource> map_record(OpenRecord record);
 /// network file system asks its server.
 std::unique_ptr<RecordSource> poll_record(OpenRecord record);
 
-/// Opens the file without waiting for one that is no file. File::is_open() tells whether it is
-/// there; errno then says why not.
+/// Opens the file without blocking if it is no regular file. File::is_open() is false if it failed;
+/// errno then says why.
 File open_record_file(const std::filesystem::path& path);
 /// Fills `out` from `offset`; false if the file has fewer bytes or cannot be read.
 bool read_whole_at(const File& file, std::span<std::byte> out, std::int64_t offset);
 /// Whether a count can be true of a file of this size.
 bool is_possible(std::int64_t published, const record_layout::Layout& layout,
                  std::int64_t file_bytes);
-/// Opens the file of a record anew and reads its header. Nothing where it is no longer the file
-/// that was opened first, or its header is not the one of `checksum` with at least `least` rows.
+/// Opens a record's file again and reads its header. Nothing if it is no longer the file that was
+/// opened first, or if its header does not match `checksum` with at least `least` rows.
 struct LatestRecord {
     File file;
     std::int64_t published;

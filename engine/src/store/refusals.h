@@ -9,12 +9,13 @@
 
 namespace engine {
 
-/// Settings refused so far: a field is refused once, and checks that rest on it are left out.
+/// Errors of settings found so far. A field is reported once, and checks that depend on it are
+/// skipped.
 class Refusals {
 public:
     void add(std::string_view field, std::string value, Message allowed);
     bool refused(std::string_view field) const { return fields_.count(std::string(field)) != 0; }
-    /// In the order of the settings; fields that do not exist come first.
+    /// In the order of the settings; unknown fields come first.
     std::vector<SettingError> take();
 
 private:
@@ -22,7 +23,7 @@ private:
     std::vector<SettingError> errors_;
 };
 
-/// The checks of values and of their combinations; leaves out those that rest on a refused field.
+/// Checks values and their combinations; skips checks that depend on an invalid field.
 void check_config(const RunConfig& config, Refusals& refusals);
 
 }  // namespace engine

@@ -55,7 +55,7 @@ bool is_plain_name(std::string_view name) {
     return depth <= deepest_name;
 }
 
-/// What a process writes beside a run while it trains.
+/// Files that a process writes beside a run only while it trains.
 bool is_passing(const std::string& name) {
     return name == lock_file || name.ends_with(".part") || !is_plain_name(name);
 }

@@ -6,9 +6,10 @@
 namespace engine {
 
 /// Unpacks a file that export_run_file() wrote into `folder`, which is empty. Throws Error(data),
-/// with nothing written outside, for an archive that is none of a run: names that leave the folder
-/// or are not plain, links, an entry twice, too many, more bytes than the file can stand for, no
-/// settings, a damaged record. Throws Error(io). What was unpacked then stays in `folder`.
+/// with nothing written outside, for an invalid archive: names that leave the folder or are not
+/// plain, links, an entry twice, too many entries, more bytes than the file can stand for, no
+/// settings, a damaged record. Throws Error(io). On an error, already unpacked files stay in
+/// `folder`.
 void unpack_run(const std::filesystem::path& file, const std::filesystem::path& folder);
 
 /// Gives the run that was unpacked in `folder` this id, and `place` as its folder, in all of its

@@ -42,9 +42,8 @@ std::string number_of(const json::out_of_range& error) {
     return quote == std::string::npos ? text : shown(text.substr(quote));
 }
 
-/// Watches the parser. A key given twice is refused, for the parser would take one of the two
-/// without a word; nesting far beyond any settings is cut off, for it would exhaust the stack
-/// later.
+/// Watches the parser. Rejects a key that occurs twice, of which the parser would silently use one,
+/// and nesting deep enough to exhaust the stack later.
 class ParseWatch {
 public:
     bool operator()(int depth, json::parse_event_t event, json& parsed) {
@@ -100,7 +99,7 @@ json parse_document(std::string_view text, Refusals& refusals) {
     return json(json::value_t::discarded);
 }
 
-/// Presets come first: they fill what is not given beside them.
+/// Presets come first: they fill fields that are not given.
 void fill_from_presets(ConfigReader& reader, RunConfig& config) {
     reader("scaler.preset", config.scaler.preset);
     for (const auto& info : scaler_presets()) {
@@ -118,8 +117,8 @@ bool is_default_somewhere(const OptionGroup& group, const std::string& name,
     });
 }
 
-/// Options of other kinds: those at a default, which older files write for every kind, are dropped;
-/// the others are kept, play no part, and are noted.
+/// Options of kinds that are not chosen. Drops those at a default, which older files write for
+/// every kind; keeps the others without using them, and returns a note for each.
 std::vector<Message> set_foreign_options_aside(RunConfig& config) {
     std::vector<std::string> ignored;
     for (const OptionGroup& group : option_groups(config)) {

@@ -179,7 +179,7 @@ private:
                 msg("use {} with the data set {}", join(allowed), c_.dataset.kind));
     }
 
-    /// Those of other kinds are ignored, but are to be values that their kind takes.
+    /// Options of other kinds are ignored, but must be valid for their kind.
     void check_options() {
         RunConfig config = c_;
         for (const OptionGroup& group : option_groups(config)) {
@@ -225,7 +225,8 @@ private:
         check_precision_together(resolved);
     }
 
-    /// What needs no model: modules are looked up when it is made (train/forced_types.h).
+    /// Only checks that need no model: modules are looked up when it is made
+    /// (train/forced_types.h).
     void check_forced_types() {
         for (const auto& [key, type] : c_.precision.force) {
             const std::string field = "precision.force." + key;

@@ -47,7 +47,7 @@ struct Result {
     RunValue (*get)(const RunSummary&);
 };
 
-/// What a run has beside its settings and metrics.
+/// Fields of a run other than its settings and metrics.
 constexpr Result results[] = {
     {"run", "Run", Kind::mixed, [](const RunSummary& run) { return number_or_text(run.run); }},
     {"title", "Name", Kind::text, [](const RunSummary& run) { return text(run.title); }},
@@ -188,7 +188,7 @@ Kind kind_of(const T&) {
 }
 Kind kind_of(const std::optional<bool>&) { return Kind::flag; }
 
-/// Of an option that several kinds have: mixed where their types differ.
+/// The kind of an option that several kinds have: mixed if their types differ.
 Kind kind_of_option(std::string_view group, std::string_view name) {
     std::optional<Kind> out;
     for (const auto& [kind, specs] : options_by_kind(group)) {
@@ -268,7 +268,7 @@ std::vector<std::string> changed_fields(const RunConfig& config) {
     return paths;
 }
 
-/// As the settings have it; of another program only what both programs have.
+/// As in the settings; for a run of another program only what both programs have.
 std::string text_of(const RunSummary& run, const std::string& path) {
     if (run.origin) return to_string(setting_of(run, path));
     const std::string text = setting_text(run.config, path);
@@ -277,7 +277,7 @@ std::string text_of(const RunSummary& run, const std::string& path) {
     return value.is_string() ? value.get<std::string>() : text;
 }
 
-/// What another program does not tell differs from nothing.
+/// A value that another program does not report differs from nothing.
 bool differs(const RunDifference& row, std::span<const RunSummary> runs) {
     std::set<std::string> values;
     for (std::size_t i = 0; i < runs.size(); ++i) {

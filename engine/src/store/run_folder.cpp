@@ -68,7 +68,7 @@ FileLock FileLock::take(const fs::path& path) {
     do {
         result = ::flock(file.descriptor(), LOCK_EX);
     } while (result != 0 && errno == EINTR);
-    // A file system without locks refuses: the runs work there all the same.
+    // A file system without locks fails here; runs work there all the same.
     return FileLock(std::move(file));
 }
 
@@ -83,7 +83,7 @@ std::optional<FileLock> FileLock::try_take(const fs::path& path) {
 bool FileLock::is_held(const fs::path& path) {
     const File file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (!file.is_open()) return false;
-    // Shared, so that two who ask at once do not take one another for the holder.
+    // Shared, so that two simultaneous queries do not mistake each other for the holder.
     return ::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

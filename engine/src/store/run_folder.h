@@ -47,7 +47,7 @@ struct Moment {
     static Moment of(const std::filesystem::path& file);
 };
 
-/// What people wrote beside a run.
+/// Notes that a person added to a run.
 struct RunNotes {
     std::string notes;
     std::string tags;
@@ -58,12 +58,12 @@ struct RunNotes {
 /// The highest number that was ever given to a run; 0: none was. It is kept in the root's lock
 /// file, which the caller holds.
 std::int64_t last_number(const FileLock& root_lock);
-/// Makes a folder under the root whose name is a number above all that were given, of the folders
-/// there and of the names that are `taken`. Throws Error(io).
+/// Makes a folder under the root whose name is a number above all that were ever used: by folders
+/// there, and by the names in `taken`. Throws Error(io).
 std::filesystem::path make_numbered_folder(const std::filesystem::path& root,
                                            const FileLock& root_lock,
                                            const std::function<bool(const std::string&)>& taken);
-/// The number that the name of a folder is; 0 if it is none.
+/// The number in a folder's name; 0 if the name is no number.
 std::int64_t number_of(const std::filesystem::path& folder);
 /// Makes a given folder, or takes it if it is empty. Throws Error(settings) for a folder that
 /// cannot be used, and Error(io) for a full disk.
@@ -75,12 +75,12 @@ void write_new_run(const std::filesystem::path& folder, const std::string& run,
 /// Takes the files of write_new_run away again, and the folder if nothing else is in it.
 void remove_new_run(const std::filesystem::path& folder);
 /// Removes a numbered folder that a killed process left before it had settings: nobody holds it,
-/// and it holds nothing but what write_new_run writes. Leaves any other folder alone.
+/// and it contains only what write_new_run writes. Leaves any other folder alone.
 void remove_unfinished_run(const std::filesystem::path& folder);
 
 /// Whether the folder is that of a run.
 bool has_settings(const std::filesystem::path& folder);
-/// Its first 256 MiB; empty if it cannot be read or is no plain file.
+/// Its first 256 MiB; empty if it cannot be read or is not a regular file.
 std::string read_text(const std::filesystem::path& file);
 void write_notes(const std::filesystem::path& folder, const RunNotes& notes);
 RunNotes read_notes(const std::filesystem::path& folder);
@@ -92,9 +92,9 @@ struct StoredEvents {
     std::string group;  ///< RunSummary::group
     std::vector<Event> events;
 };
-/// What a run that was resumed at `step` takes back: events of later steps, and its end.
+/// Removes what a run resumed at `step` invalidates: events of later steps, and its end.
 void take_back_after(std::int64_t step, std::vector<Event>& events);
-/// Those that a resumed run took back are left out.
+/// Leaves out events that a resumed run invalidated.
 StoredEvents read_events(const std::filesystem::path& folder);
 
 }  // namespace engine

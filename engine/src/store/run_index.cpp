@@ -34,8 +34,8 @@ CREATE TABLE tags (run TEXT PRIMARY KEY REFERENCES runs(id), text TEXT NOT NULL)
 PRAGMA user_version = 1;
 )";
 
-/// Tables that came later. An index of an earlier program lacks them and gets them; that program
-/// goes on with such an index and leaves them alone.
+/// Tables that were added later. An index of an earlier version gets them; that version can still
+/// use the index and ignores them.
 constexpr char additions[] = R"(
 CREATE TABLE IF NOT EXISTS titles (run TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS divergences (run TEXT PRIMARY KEY, step INTEGER NOT NULL);
@@ -150,8 +150,8 @@ RunIndex::RunIndex(const fs::path& path) : database_(path) {
     check_schema(path);
 }
 
-/// A later version of this program has other tables too. Where the tables are those of this
-/// version, the version number is what is damaged.
+/// A later version of this program also has other tables. If the tables are those of this version,
+/// the version number itself is damaged.
 void RunIndex::check_schema(const fs::path& path) {
     std::set<std::string> found = schema_of(database_);
     const std::set<std::string> expected = expected_schema();
@@ -235,8 +235,8 @@ void RunIndex::update(const RunSummary& run) {
         .bind(run.folder.string(), run.state, run.steps, run.skipped, run.test.loss,
               run.test.of("accuracy"), run.wall_s, run.samples_per_s, run.peak_bytes, run.run)
         .run();
-    // Settings do not change while a run trains: writing them with each event would be most of what
-    // the index writes.
+    // Settings do not change while a run trains; writing them with each event would be most of the
+    // index's writes.
     Statement(database_,
               "INSERT INTO settings VALUES (?, ?) ON CONFLICT(run) DO UPDATE SET json = "
               "excluded.json WHERE json <> excluded.json")
@@ -289,7 +289,7 @@ void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
         .run();
 }
 
-/// What people wrote takes a row only where they wrote something.
+/// Notes take a row only if there are any.
 void RunIndex::set_notes(const std::string& run, const RunNotes& notes) {
     const auto set = [&](const std::string& table, const std::string& text) {
         const std::string sql = "INSERT OR REPLACE INTO " + table + " VALUES (?, ?)";
@@ -395,8 +395,8 @@ std::string RunIndex::enter_folder(const fs::path& folder) {
     return run.run;
 }
 
-/// Keeps the run's own id, or its folder's name where that is lost, unless a run in another folder
-/// has it. A row of that id whose folder is gone, or is this one under another path, makes way.
+/// Keeps the run's own id, or its folder's name if that is lost, unless a run in another folder has
+/// it. A row of that id is replaced if its folder is gone, or is this folder under another path.
 void RunIndex::take_id(RunSummary& run) {
     const auto is_free = [&](const std::string& id) {
         const auto holder = folder_of(id);

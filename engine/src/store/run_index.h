@@ -30,9 +30,9 @@ public:
     void write(RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     /// An id for a new run: the name of its folder, with a number behind it if that is taken.
     std::string new_id(const std::filesystem::path& folder, bool name_is_taken);
-    /// For a run that was read as running and whose lock was found free: takes what its folder
-    /// says, unless another process has recorded an end meanwhile. Returns the run as it is then,
-    /// also where the index cannot be written now.
+    /// For a run that was read as running and whose lock was found free: takes over the state in
+    /// its folder, unless another process has recorded an end meanwhile. Returns the run in its
+    /// final state, also if the index cannot be written now.
     RunSummary settle(const RunSummary& run);
     /// The run as its folder has it, with these events alone.
     void replace(RunSummary& run, const Moment& made, const std::vector<Event>& events);

@@ -74,8 +74,8 @@ struct RunStore::Impl {
         }
     }
 
-    /// Calls f() with index_mutex held until no other program holds the index; false if one did all
-    /// the time. Throws Error(io).
+    /// Calls f() with index_mutex held, once no other program holds the index. False if another
+    /// program held it the whole time. Throws Error(io).
     template <typename F>
     bool wait_for_index(Clock::duration time, F&& f) {
         const auto deadline = Clock::now() + time;
@@ -104,7 +104,7 @@ struct RunStore::Impl {
                     msg("Close that program, or try again later."));
     }
 
-    /// What f(RunIndex&) returns, for a person.
+    /// Returns f(RunIndex&). For calls of a person, who can wait for the index.
     template <typename F>
     auto ask(F&& f) {
         using Answer = std::invoke_result_t<F, RunIndex&>;
@@ -139,8 +139,8 @@ struct RunStore::Impl {
         }
     }
 
-    /// For the compute thread, which does not wait. Returns what is wrong with the index the first
-    /// time.
+    /// For the compute thread, which must not wait. Returns an error of the index the first time it
+    /// occurs.
     std::optional<Error> flush_soon() {
         const std::unique_lock lock(index_mutex, std::try_to_lock);
         if (!lock || !retry.is_due()) return std::nullopt;
@@ -190,8 +190,8 @@ struct RunStore::Impl {
         return {id, folder};
     }
 
-    /// Unpacks beside the runs, one folder below, where nobody takes it for one, and moves it into
-    /// its numbered place.
+    /// Unpacks into a subfolder, where it is not mistaken for a run, and moves it to its numbered
+    /// place.
     NewRun import_run(const fs::path& file) {
         std::string beside = (root / ".import-XXXXXX").string();
         if (::mkdtemp(beside.data()) == nullptr) throw_write_error(beside, errno);

@@ -15,13 +15,13 @@ namespace engine {
 /// call waits for the disk, and what is published survives the death of the process.
 class StepRecordWriter {
 public:
-    /// Makes the record in a run's folder, which has none, with so many of the columns for metrics
-    /// beside accuracy. Throws Error(io).
+    /// Creates the record in a run's folder, which has none, with the first `metrics` of the
+    /// columns metric_1, metric_2, ... Throws Error(io).
     static StepRecordWriter create(const std::filesystem::path& run_folder,
                                    std::size_t metrics = 0);
 
-    /// Goes on with the record of a run's folder after its first `rows` rows; later ones are
-    /// dropped. A record of an earlier version goes on without the columns that it lacks. Throws
+    /// Continues the record of a run's folder after its first `rows` rows; later ones are dropped.
+    /// A record of an earlier version continues without the columns that it lacks. Throws
     /// Error(data) if the record has fewer rows, or other columns, and Error(io).
     static StepRecordWriter open(const std::filesystem::path& run_folder, std::int64_t rows,
                                  std::size_t metrics = 0);

@@ -49,7 +49,7 @@ std::size_t field_index(T StepRecord::*wanted) {
     return found;
 }
 
-/// What a field reads as where the file does not have it.
+/// The value of a field that the file does not have.
 template <typename T>
 constexpr T missing_value() {
     if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::quiet_NaN();

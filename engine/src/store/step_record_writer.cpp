@@ -35,7 +35,7 @@ StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folde
 StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder, std::int64_t rows,
                                         std::size_t metrics) {
     const auto path = run_folder / record_layout::file_name;
-    // A process that was killed as it made the run left none.
+    // A process that was killed while creating the run left no record.
     if (rows == 0 && ::access(path.c_str(), F_OK) != 0) return create(run_folder, metrics);
     const auto refuse = [&](Message message) {
         throw Error(ErrorCode::data, std::move(message),

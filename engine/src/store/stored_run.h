@@ -12,8 +12,7 @@ inline constexpr char running_state[] = "running";
 
 /// Brings a summary up to date with an event.
 void apply(RunSummary& summary, const Event& event);
-/// Brings a summary up to date with the last row of the run's record; keeps it as it is where there
-/// is none.
+/// Updates a summary from the last row of the run's record; leaves it unchanged if there is none.
 void apply_record(RunSummary& summary);
 
 /// A run as its folder has it. Where the index differs, the folder is right.
@@ -24,7 +23,7 @@ struct StoredRun {
 };
 
 /// Reads a folder that holds settings. A run without an end whose process is gone is "interrupted".
-/// Damaged files count as far as they can be read.
+/// Damaged files are used as far as they can be read.
 StoredRun read_stored_run(const std::filesystem::path& folder);
 
 }  // namespace engine

@@ -23,7 +23,7 @@ std::string trimmed(const std::string& text) {
 }
 
 /// The values of "0.1, 0.01" or "[64,64],[32]": commas within brackets, braces and quotes do not
-/// part them.
+/// separate.
 std::vector<std::string> values_of(const std::string& text) {
     std::vector<std::string> values(1);
     int depth = 0;

@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-/// Letters as a terminal counts them: a byte that continues a UTF-8 letter is none.
+/// Width in a terminal: continuation bytes of UTF-8 do not count.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

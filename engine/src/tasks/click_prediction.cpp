@@ -12,8 +12,8 @@ namespace {
 using kernels::ScoreBins;
 
 /// Whether a sample is clicked, from its numbers and ids: binary cross entropy of a logit. The
-/// metric is the AUC from a histogram of the logits: over all pairs of a part in an evaluation, and
-/// over the pairs within each batch in training, whose weights move from batch to batch.
+/// metric is the AUC from a histogram of the logits. In an evaluation it covers all pairs of a
+/// part; in training the pairs within each batch, since the weights change from batch to batch.
 class ClickPrediction final : public Task {
 public:
     explicit ClickPrediction(const TaskSetup& setup)

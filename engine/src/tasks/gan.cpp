@@ -8,9 +8,9 @@
 namespace engine {
 namespace {
 
-/// The discriminator learns to tell the generator's images from real ones, then the generator to
-/// draw images that it takes for real, as in Goodfellow et al. (2014) with the non-saturating loss.
-/// The loss of a step is the discriminator's.
+/// The discriminator learns to distinguish the generator's images from real ones, then the
+/// generator learns to draw images that it classifies as real, as in Goodfellow et al. (2014) with
+/// the non-saturating loss. The loss of a step is the discriminator's.
 class Gan final : public Task {
 public:
     explicit Gan(const TaskSetup& setup)

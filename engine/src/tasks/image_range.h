@@ -12,8 +12,8 @@ struct PixelRange {
 inline constexpr PixelRange pixels_from_zero{0, 1};
 inline constexpr PixelRange pixels_around_zero{-1, 1};
 
-/// The schemas of a task whose model draws images: pixels in this range, whatever the settings say
-/// of normalisation, for the output of a sigmoid or tanh cannot follow that.
+/// The schemas of a task whose model draws images: pixels in this range, regardless of the
+/// normalisation in the settings, which the output of a sigmoid or tanh cannot follow.
 TaskSchemas image_schemas(const TaskSetup& setup, PixelRange range);
 
 }  // namespace engine

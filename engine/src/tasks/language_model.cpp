@@ -42,7 +42,7 @@ public:
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = std::exp(sums.loss / sums.weight);
     }
-    // As PyTorch's example has it: streams that begin cold are few, and long.
+    // As in PyTorch's example: few and long streams, because each starts without a state.
     std::int64_t evaluation_batch() const override { return 10; }
 
     static const std::vector<Metric>& metric_list() {

@@ -4,8 +4,8 @@
 
 namespace engine {
 
-/// Fills a field with standard normal numbers of the run's seed: in training others for each sample
-/// of each epoch, in evaluation always the same.
+/// Fills a field with standard normal numbers of the run's seed: in training different ones for
+/// each sample of each epoch, in evaluation always the same.
 class DrawLatent final : public SampleTransform {
 public:
     explicit DrawLatent(bool training) : training_(training) {}

@@ -11,9 +11,9 @@ namespace {
 
 constexpr const char* places_name = "masked";
 
-/// Finds the masked tokens of a text's windows. The vocabulary is the text's and one more, [MASK].
-/// Only masked tokens are scored: as many in each window of one length, so the loss is a mean over
-/// a number that the shapes give, and nothing of it is counted on the device.
+/// Predicts the masked tokens in windows of a text. The vocabulary is the text's plus one, [MASK].
+/// Only masked tokens are scored. Their number follows from the length of a window, so the loss is
+/// a mean over a number known from the shapes, and nothing is counted on the device.
 class MaskedLanguageModel final : public Task {
 public:
     explicit MaskedLanguageModel(const TaskSetup& setup)

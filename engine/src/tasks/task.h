@@ -29,8 +29,8 @@ struct Phase {
 /// the trainer.
 class TaskStep {
 public:
-    /// How the settings' precision surrounds the model (4.1): its floating inputs are cast to
-    /// 16-bit weights' type, and its outputs to f32 where there are master weights.
+    /// How the precision settings surround the model (4.1): floating inputs are cast to the type of
+    /// 16-bit weights, and outputs to f32 if there are master weights.
     struct Casts {
         std::optional<DType> inputs{};
         bool outputs_to_f32 = false;
@@ -47,7 +47,7 @@ public:
     TensorList passed;      ///< tensors that earlier phases of this micro-batch left for later ones
     TensorList state;       ///< carried state that comes in; empty: the model has none
     TensorList next_state;  ///< that goes out; the task fills it
-    /// In an evaluation Task::pass_counts() whole numbers, i64, that stay from its first batch to
+    /// In an evaluation Task::pass_counts() integers, i64, which persist from its first batch to
     /// its last; undefined in training.
     Tensor pass_counts;
     /// In evaluation, the output that answers are read from: (rows, classes), (rows, targets), or
@@ -86,9 +86,9 @@ struct PictureBands {
     double white = 1;
 };
 
-/// What a batch means: joins a data set and a model (D15). The only place that knows
-/// which fields a batch has, which losses follow from them and how good a result is. It owns no
-/// tensors of a step and keeps nothing from one step to the next.
+/// Defines what a batch means: joins a data set and a model (D15). The only place that knows which
+/// fields a batch has, which losses follow from them and how good a result is. It owns no tensors
+/// of a step and keeps nothing from one step to the next.
 class Task {
 public:
     virtual ~Task() = default;
@@ -116,8 +116,8 @@ public:
     virtual std::vector<std::string> optimizer_names() const { return {""}; }
     /// Their values from the sums of one step, one epoch or one evaluation.
     virtual void derive(const MetricSums& sums, std::span<double> values) const;
-    /// Of the first batch of an evaluation, once it was evaluated: what is kept in the run's
-    /// folder.
+    /// Pictures of the first batch of an evaluation, after it was evaluated, to be kept in the
+    /// run's folder.
     virtual PictureBands pictures(const TaskStep& step) const {
         (void)step;
         return {};
@@ -127,8 +127,8 @@ public:
     virtual bool has_best() const { return true; }
     /// Tokens behind those of the text's vocabulary that the task adds to it.
     virtual std::vector<std::string> added_tokens() const { return {}; }
-    /// Whole numbers that it counts over all batches of an evaluation before metrics can follow
-    /// from them: a histogram.
+    /// How many integers, such as the bins of a histogram, it counts over all batches of an
+    /// evaluation before metrics can be derived.
     virtual std::int64_t pass_counts() const { return 0; }
     /// Brings what was counted to the sums, on the device.
     virtual void end_pass(const Tensor& counts, MetricSums* sums) const;

@@ -89,12 +89,14 @@ public:
 private:
     void open_data() {
         const DatasetDescriptor& kind = dataset_descriptor(config_.dataset.kind);
-        if (!kind.needs.empty() && config_.dataset.path.empty()) {
+        const bool missing = !kind.needs.empty() && config_.dataset.path.empty();
+        if (missing || (options_.beyond_data && !kind.files_decide)) {
             schema_ = kind.schema(config_.dataset);
             return;
         }
         const DataParts data = open_dataset(config_.dataset, config_.seed);
         schema_ = data.train.data->schema();
+        if (options_.beyond_data) return;
         found_.samples = data.train.size();
         // Each row of a batch of a text reads a stream of its own, at least one window long.
         if (data.train.data->is_stream())

@@ -1,6 +1,19 @@
 #include "train/gpu_generations.h"
 
+#include <algorithm>
+
 namespace engine {
+
+namespace {
+
+bool uses_bf16(const ResolvedPrecision& precision) {
+    return precision.autocast == AutocastFormat::bf16 ||
+           std::ranges::any_of(precision.force, [](const auto& forced) {
+               return forced.second == ForcedType::bf16;
+           });
+}
+
+}  // namespace
 
 // From NVIDIA's CUDA programming guide (compute capabilities) and the architectures' white papers.
 const std::vector<GpuGeneration>& gpu_generations() {
@@ -10,7 +23,7 @@ const std::vector<GpuGeneration>& gpu_generations() {
         {"Volta", "V100, Titan V", 7, 0, false, true, false, false,
          msg("The first Tensor Cores, fp16 only. CUDA 13 does not run here any more.")},
         {"Turing", "T4, RTX 20, GTX 16", 7, 5, true, true, false, false,
-         msg("Tensor Cores for fp16, so AMP FP16 pays; bf16 is converted and saves memory only. "
+         msg("Tensor Cores for fp16, so AMP FP16 pays; no libraries for bf16, which is refused. "
              "GTX 16 cards have no Tensor Cores.")},
         {"Ampere", "A100, A30, RTX 30", 8, 0, true, true, true, true,
          msg("Tensor Cores for fp16, bf16 and TF32.")},
@@ -34,6 +47,19 @@ const GpuGeneration& gpu_generation(int major, int minor) {
         if (reached) found = &generation;
     }
     return *found;
+}
+
+std::optional<PrecisionLack> lack_of(const GpuGeneration& generation,
+                                     const ResolvedPrecision& precision) {
+    const Message hint = msg("Set the precision to fp32 or amp-fp16.");
+    if (precision.tf32 && !generation.tf32)
+        return PrecisionLack{msg("TF32 needs an NVIDIA Ampere or newer GPU."), hint};
+    if (uses_bf16(precision) && !generation.bf16)
+        return PrecisionLack{msg("BF16 needs an NVIDIA Ampere or newer GPU: on a {} card it would "
+                                 "be computed in plain loops, which take seconds a step.",
+                                 generation.name),
+                             hint};
+    return std::nullopt;
 }
 
 std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation) {

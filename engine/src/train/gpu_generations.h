@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "engine/machine.h"
+#include "engine/run_config.h"
 
 namespace engine {
 
@@ -10,5 +13,13 @@ const GpuGeneration& gpu_generation(int major, int minor);
 
 /// For each precision, whether it pays on a card of that generation.
 std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation);
+
+/// Why a card does not train in a precision, and what to do about it.
+struct PrecisionLack {
+    Message what, hint;
+};
+/// Nothing if cards of that generation do.
+std::optional<PrecisionLack> lack_of(const GpuGeneration& generation,
+                                     const ResolvedPrecision& precision);
 
 }  // namespace engine

@@ -8,6 +8,7 @@
 #include "engine/session.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
+#include "train/gpu_generations.h"
 #include "train/make_optimizer.h"
 
 namespace engine {
@@ -62,12 +63,15 @@ void check_batch_fits(const RunConfig& config, const Schema& schema, const Devic
 }
 
 void check_precision_is_there(const RunConfig& config, const Device& device) {
-    if (!resolve(config.precision).tf32) return;
-    const bool has =
-        device.kind == Device::Kind::cuda && kernels::cuda::device_info(device.index).major >= 8;
-    if (has) return;
-    throw Error(ErrorCode::device, msg("TF32 needs an NVIDIA Ampere or newer GPU."),
-                msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
+    const ResolvedPrecision precision = resolve(config.precision);
+    if (device.kind == Device::Kind::cuda) {
+        const auto card = kernels::cuda::device_info(device.index);
+        if (const auto lack = lack_of(gpu_generation(card.major, card.minor), precision))
+            throw Error(ErrorCode::device, lack->what, lack->hint);
+    } else if (precision.tf32) {
+        throw Error(ErrorCode::device, msg("TF32 needs an NVIDIA Ampere or newer GPU."),
+                    msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
+    }
 }
 
 void check_best_is_there(const RunConfig& config, const Task& task) {

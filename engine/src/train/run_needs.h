@@ -20,7 +20,8 @@ void check_model_fits(const RunConfig& config, const ModelShape& shape, const De
 /// as much again at the least, are more than the device's memory.
 void check_batch_fits(const RunConfig& config, const Schema& schema, const Device& device);
 
-/// Throws Error(device) for tf32 on a device without it.
+/// Throws Error(device) for tf32 on a device without it, and for bf16 on a card whose libraries do
+/// not have it.
 void check_precision_is_there(const RunConfig& config, const Device& device);
 
 /// Throws Error(settings) for a schedule or a stop that waits for a better evaluation where the

@@ -10,6 +10,7 @@
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
+#include "norm/batch_counts.h"
 #include "norm/synced_norm.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
@@ -194,7 +195,9 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     step.phase = phase;
     step.passed = std::move(here.passed);
     step.state = here.state;
+    BatchCounts batches;
     const TensorList losses = precision_.run([&] { return task_.losses(step); });
+    batches.count();
     here.passed = std::move(step.passed);
     if (marks) marks->mark();
     notify(phase, index, [&losses](StepObserver& each, const StepView& seen) {

@@ -17,6 +17,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
                  std::int64_t planned, std::shared_ptr<Communicator> ranks)
     : config_(config),
       context_(config, device, std::move(ranks)),
+      scratch_(context_.books(), device),
       task_(make_task(config, data)),
       columns_(*task_),
       figures_(device) {
@@ -27,7 +28,6 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
     const RunContext::Entry entered(context_);
-    book_library_scratch(context_.books(), device);
     model_ = make_model(config_.model, shape, config_.seed, device);
     model_->recompute_blocks = config_.recompute == Recompute::blocks;
     if (!config_.model.init_from.empty()) {
@@ -124,7 +124,7 @@ std::optional<FinishedStep> Trainer::take(bool all) {
                                     .may_skip = precision.scaler().is_enabled(),
                                     .watched_f16 = precision.watches_f16(),
                                     .columns = &columns_});
-    if (step) updates_ = step->row.updates;
+    if (step) updates_ = step->row.updates += updates_apart_;
     // The wait for what the backward pass did not hide lies behind its mark.
     if (step && context_.ranks())
         step->row.optimizer_ms -= step->row.exchange_ms * (1 - step->row.exchange_hidden_share);
@@ -148,6 +148,7 @@ TrainingState Trainer::saved_state() {
 SavedNumbers Trainer::counts() const {
     return {{"steps", static_cast<double>(steps_)},
             {"updates", static_cast<double>(updates_)},
+            {"updates_apart", static_cast<double>(updates_apart_)},
             {"samples", static_cast<double>(samples_)}};
 }
 
@@ -177,7 +178,14 @@ void Trainer::load_state(const TrainingState& saved, const StateChange& change) 
         return static_cast<std::int64_t>(saved_number(saved.counts, name));
     };
     steps_ = count("steps");
-    updates_ = count("updates");
+    // Checkpoints of before this count was kept have none.
+    const std::int64_t apart = saved.counts.contains("updates_apart") ? count("updates_apart") : 0;
+    if (change.own_updates) {
+        updates_apart_ = updates_ - (count("updates") - apart);
+    } else {
+        updates_ = count("updates");
+        updates_apart_ = apart;
+    }
     samples_ = count("samples");
 }
 

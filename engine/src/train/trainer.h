@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/library_scratch.h"
 #include "train/evaluator.h"
 #include "train/run_context.h"
 #include "train/state_before.h"
@@ -114,6 +115,7 @@ private:
 
     RunConfig config_;
     RunContext context_;
+    LibraryScratchUse scratch_;  // goes after all that holds memory
     std::unique_ptr<Task> task_;
     TaskColumns columns_;
     std::unique_ptr<Model> model_;
@@ -124,6 +126,7 @@ private:
     StepFigures figures_;
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
+    std::int64_t updates_apart_ = 0;  // counted, but not by the optimizer, which a twin may replace
     std::int64_t samples_ = 0;
 };
 

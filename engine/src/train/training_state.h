@@ -18,7 +18,8 @@ struct TrainingState {
     TensorMap optimizer;
     TensorMap carried;    ///< of a recurrent model, by number; empty: it carries nothing
     SavedNumbers scaler;  ///< GradScaler::saved_state(); empty: there is no dynamic scaler
-    SavedNumbers counts;  ///< steps, updates, samples
+    /// steps, updates, samples, and updates_apart: those that the run counts beyond its optimizer.
+    SavedNumbers counts;
 };
 
 /// The tensors of a TrainingState where they lie, weights in the precision of the model.
@@ -31,6 +32,7 @@ struct StatePlaces {
 struct StateChange {
     bool same_precision = true;  ///< else state in another type is rounded once
     bool same_optimizer = true;  ///< else its state begins anew; the count of updates goes on
+    bool own_updates = false;    ///< the trainer's count of updates stays what it was
 };
 
 }  // namespace engine

@@ -9,6 +9,7 @@
 #include "train/figure_text.h"
 #include "train/loss_gap.h"
 #include "train/run_cost.h"
+#include "train/run_pay_off.h"
 
 namespace engine {
 namespace {
@@ -213,6 +214,22 @@ std::string Verdict::details() const {
     return text;
 }
 
+namespace {
+
+void add_cost(Verdict& verdict, const RunFigures& baseline, const RunFigures& other) {
+    verdict.cost = cost_of(baseline, other);
+    const RunPayOff pay_off = run_pay_off(baseline, other);
+    verdict.pay_off = pay_off.sentence;
+    verdict.pay_off_explained = pay_off.explained;
+    std::vector<Message> sentences = cost_evidence(baseline, other);
+    sentences.insert(sentences.end(), {pay_off.sentence, pay_off.evidence});
+    for (Message& sentence : sentences) {
+        if (!sentence.empty()) verdict.evidence.push_back(std::move(sentence));
+    }
+}
+
+}  // namespace
+
 Verdict judge(const RunFigures& baseline, const RunFigures& other) {
     const LossGap gap = loss_gap(baseline.record, other.record);
     // A loss that is lost needs no evaluation to be seen.
@@ -227,10 +244,7 @@ Verdict judge(const RunFigures& baseline, const RunFigures& other) {
     }
     Verdict verdict = tests.known ? by_seeds(tests, other, gap)
                                   : by_steps(gap, other, baseline.ended && other.ended);
-    verdict.cost = cost_of(baseline, other);
-    for (auto& sentence : cost_evidence(baseline, other)) {
-        verdict.evidence.push_back(std::move(sentence));
-    }
+    add_cost(verdict, baseline, other);
     return verdict;
 }
 

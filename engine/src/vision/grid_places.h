@@ -22,8 +22,9 @@ struct Inside {
     Tensor lost;   // bool, where there is no place inside: at is 0 there; undefined: nowhere
 };
 Inside brought_inside(const Tensor& c, const AxisRule& rule);
-/// `to.at` on the tape of c. A gradient is multiplied by the slope, so that an infinite one gives
-/// NaN where c is clipped, as in PyTorch's kernels; none arrives where `lost` (undefined: nowhere).
+/// `to.at` on the tape of c. A gradient is multiplied by the slope, so an infinite one gives NaN
+/// where c is clipped, as in PyTorch's kernels. Where `lost` is true no gradient arrives
+/// (undefined: nowhere).
 Tensor moved(const Tensor& c, const Inside& to, const Tensor& lost);
 /// The four weights of Keys' cubic with slope -0.75 at t in [0, 1).
 Tensor cubic_weight(const Tensor& t, int tap);

@@ -244,8 +244,8 @@ Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& targe
     for (int i = 0; i < x.rank() - 2; ++i) {
         const auto k = static_cast<std::size_t>(i);
         const std::int64_t in = x.size(i + 2), out = sizes.out[k];
-        // The others multiply a neighbour of weight 0 here too, as PyTorch's CUDA kernels do: an
-        // infinite one gives NaN.
+        // Non-nearest modes multiply a neighbour of weight 0 here too, as PyTorch's CUDA kernels
+        // do: an infinite one gives NaN.
         if (nearest && in == out && !sizes.scale[k]) continue;
         y = resampled(y, i + 2, axis_taps(mode, in, out, align_corners, sizes.scale[k]));
     }
@@ -254,7 +254,7 @@ Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& targe
 
 namespace {
 
-/// For what is said about arguments alone.
+/// Only for error messages about arguments.
 const OpInfo interpolate_info{"interpolate", CastPolicy::none, "interpolate(x)", 2,
                               "A front over the upsample ops, each of which has its entry."};
 

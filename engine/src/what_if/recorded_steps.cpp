@@ -17,7 +17,7 @@ constexpr double rounding_room = 65520.0 / 65504.0;
 std::optional<bool> overflows(const RecordedStep& step, double scale) {
     if (step.lost_loss) return true;
     if (scale == step.scale) return step.overflowed;
-    // What overflows at one scale does so at each larger one, and the other way round.
+    // An overflow at one scale is also one at every larger scale, and vice versa.
     if (step.overflowed) return scale > step.scale ? std::optional(true) : std::nullopt;
     if (scale < step.scale) return false;
     if (std::isnan(step.ceiling)) return std::nullopt;

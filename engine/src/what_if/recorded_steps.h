@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What the record tells of a step, for any scale of it.
+/// One step of the record, with the scales at which it overflows or loses gradients.
 struct RecordedStep {
     double scale;       ///< the one used
     double ceiling;     ///< StepRecord::scale_ceiling; NaN: unknown
@@ -29,8 +29,8 @@ public:
     explicit RecordedSteps(const ReplayedRecord& of);
     /// The next step, or nothing after the last one that was there when this was made.
     const RecordedStep* next();
-    /// The ceiling of the nearest step from the current one on that knows its own, within the
-    /// block; NaN without one.
+    /// The ceiling of the nearest step within the block, from the current one on, whose ceiling is
+    /// known; NaN without one.
     double ceiling_ahead() const;
 
 private:

@@ -36,7 +36,7 @@ void ZipReader::Free::operator()(archive* handle) const { archive_read_free(hand
 ZipReader::ZipReader(const fs::path& path)
     : path_(path), file_bytes_(size_of_file(path)), handle_(archive_read_new()) {
     if (!handle_) throw std::bad_alloc();
-    // By its directory alone: what lies in the file without being listed there is no entry.
+    // By its directory only: data that are not listed there are no entry.
     archive_read_support_format_zip_seekable(handle_.get());
     if (archive_read_open_filename(handle_.get(), path_.c_str(), block_bytes) != ARCHIVE_OK)
         refuse(msg("it cannot be opened"));

@@ -22,8 +22,8 @@ struct ZipEntry {
     bool has_bytes = false;   ///< false: the archive does not say
 };
 
-/// Reads a zip archive, entry after entry in the order of their data. The directory at the end of
-/// the file lists the entries. Sizes that the archive claims allocate nothing: the caller checks an
+/// Reads a zip archive, entry by entry in the order of their data. The directory at the end of the
+/// file lists the entries. Sizes claimed by the archive allocate nothing: the caller checks an
 /// entry and provides the memory.
 class ZipReader {
 public:

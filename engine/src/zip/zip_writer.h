@@ -20,7 +20,7 @@ public:
     ZipWriter& operator=(const ZipWriter&) = delete;
 
     /// Adds a file under this name. Throws Error(io), and Error(data) if it cannot be read or is
-    /// cut short meanwhile; what it grows by meanwhile is left out.
+    /// truncated meanwhile; bytes appended meanwhile are left out.
     void add_file(const std::string& name, const std::filesystem::path& file);
     void add_text(const std::string& name, std::string_view text);
     /// Throws Error(io).

@@ -17,9 +17,9 @@ struct CarriedTensor {
     std::int64_t width = 0;
 };
 
-/// to = from, stream by stream. A stream that holds a value that is not finite, in whichever
-/// tensor, becomes 0 in all of them and adds 1 to *resets: one overflow would poison every later
-/// step. At most CarriedTensor::most tensors.
+/// to = from, stream by stream. A stream with a non-finite value in any tensor becomes 0 in all of
+/// them and adds 1 to *resets: one overflow would spoil every later step. At most
+/// CarriedTensor::most tensors.
 using CarryState = void(std::span<const CarriedTensor> tensors, std::int64_t streams,
                         std::int64_t* resets, Stream stream);
 HALFTONE_KERNEL(CarryState, carry_state);

@@ -34,8 +34,8 @@ using Conv2dWeightGradient = void(Array dw, Array dbias, ConstArray dy, ConstArr
 HALFTONE_KERNEL(Conv2dWeightGradient, conv2d_weight_gradient);
 
 namespace cpu {
-/// Route the forward pass of this shape takes: "jit:avx512_core", "im2col", ...; for tests and
-/// `doctor`.
+/// The implementation that the forward pass of this shape uses: "jit:avx512_core", "im2col", ...;
+/// for tests and `doctor`.
 const char* conv2d_route(DType dtype, const Conv2dShape& shape);
 }  // namespace cpu
 

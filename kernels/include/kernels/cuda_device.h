@@ -23,14 +23,14 @@ struct DeviceInfo {
 /// Throws DeviceError if there is no such device.
 DeviceInfo device_info(int index);
 
-/// The device that the calling thread computes on: 0 until set. With `no_device` the thread is
-/// again as one that has not chosen: nothing happens on any device until it needs one.
+/// The device that the calling thread computes on: 0 until set. Setting `no_device` restores "no
+/// device selected": then nothing happens on any device until the thread needs one.
 constexpr int no_device = -1;
 void set_device(int index);
 int current_device();
-/// The same, but `no_device` as long as the thread has neither set nor needed one: what to set to
-/// have it as it was. A device that nobody needs holds nothing of the program (a context takes
-/// hundreds of MiB of it).
+/// The same, but `no_device` until the thread has set or needed one: the value with which
+/// set_device() restores the present state. Selecting a device that is not needed would create a
+/// context there, which takes hundreds of MiB.
 int chosen_device();
 
 /// On the current device, 256-byte aligned. Throws OutOfMemory. May wait for the device.
@@ -41,8 +41,9 @@ void release(void* data) noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* data) noexcept;
 
-/// Asynchronous if `host` is pinned: then it must stay as it is until the stream has passed. From
-/// other host memory it returns once the bytes are taken.
+/// Asynchronous if `host` is pinned: then it must stay unchanged until the stream has passed. From
+/// other host memory it returns once the bytes are read, for which the driver may wait for the
+/// stream: that counts as a synchronisation.
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream);
 /// Asynchronous if `host` is pinned; otherwise it waits, and counts as a synchronisation.
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream);

@@ -9,7 +9,7 @@
 
 /// NVIDIA's libraries that the CUDA backend opens when a device is first used: matrix products
 /// (cuBLASLt), convolutions, attention and recurrent networks (cuDNN). The program is not linked to
-/// them and never brings them.
+/// them and does not ship them.
 namespace kernels::cuda {
 
 struct LibraryInfo {
@@ -41,16 +41,18 @@ struct ScratchSource {
     void* (*take)(std::size_t bytes, int device);  ///< 256-byte aligned; throws OutOfMemory
     void (*give)(void* data, std::size_t bytes, int device);
 };
-/// For what is taken from now on; each block goes back to where it came from.
+/// Applies to later allocations; each block returns to where it came from.
 void set_scratch_source(const ScratchSource& source);
 
-/// What a library's want of memory calls before it asks once more: gives memory that is kept for
-/// reuse back to the device.
+/// Called when a library is out of memory, before it is called once more: releases cached memory to
+/// the device.
 void set_memory_giver(void (*give_back)(int device));
 
-/// Device memory that library calls hold as scratch, of all streams.
+/// Device memory that library calls hold as scratch, of all streams and recorded graphs.
 std::int64_t workspace_bytes() noexcept;
-/// Gives it back: only when no captured work is to be run again that may use it.
+/// Gives that of the streams back, of all devices or of one: only when no thread is about to give
+/// them work. What a recorded graph may use again goes back with the graph.
 void release_workspaces() noexcept;
+void release_workspaces_of(int device) noexcept;
 
 }  // namespace kernels::cuda

@@ -6,8 +6,8 @@
 
 namespace kernels {
 
-/// Where a mask is drawn from. A captured step needs `substream`: it is read when the step runs, so
-/// that each replay draws another mask.
+/// Source of a mask. A captured step needs `substream`, which is read when the step runs, so that
+/// each replay draws another mask.
 struct MaskSource {
     PhiloxStream random;
     const std::int64_t* substream = nullptr;  ///< on the device; replaces that of `random`

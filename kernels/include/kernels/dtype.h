@@ -29,8 +29,9 @@ constexpr std::size_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) { return dtype <= DType::bf16; }
 
 /// IEEE binary16 and bfloat16 as stored. The conversions here are the scalar reference: round to
-/// nearest even, subnormals kept, overflow to infinity. A NaN stays one and keeps the leading bits
-/// of its payload; those to and from binary16 make it quiet, as the processors' instructions do.
+/// nearest even, subnormals kept, overflow to infinity. A NaN stays NaN and keeps the leading bits
+/// of its payload; conversions to and from binary16 make it quiet, as the processors' instructions
+/// do.
 struct Half {
     std::uint16_t bits;
 };

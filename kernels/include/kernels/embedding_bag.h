@@ -10,8 +10,8 @@ namespace kernels {
 struct Bags {
     std::int64_t count = 0;
     std::int64_t terms = 0;
-    /// On the device: where each bag begins, in ascending order from 0. Null: all bags have
-    /// terms / count indices.
+    /// On the device: the start of each bag, in ascending order from 0. Null: all bags have terms /
+    /// count indices.
     const std::int64_t* offsets = nullptr;
     bool with_end = false;      ///< offsets has one more, the end of the last bag
     std::int64_t padding = -1;  ///< an index that takes no part
@@ -39,11 +39,11 @@ struct Bags {
     }
 };
 
-/// y[b, c] = sum of weights[i] * table[index[i], c] over the indices of bag b, without those that
-/// are the padding; with `mean` divided by their number; 0 for an empty bag. y (bags, width), table
+/// y[b, c] = sum of weights[i] * table[index[i], c] over the indices of bag b, except those of the
+/// padding row; with `mean` divided by their number; 0 for an empty bag. y (bags, width), table
 /// (rows, width), weights (terms) or null for 1: one floating dtype; index (terms) i64. The sum
-/// runs in f32 (f64 for f64) in the order of the indices, and is rounded once. An index outside the
-/// table reads as NaN: the caller reports it.
+/// runs in f32 (f64 for f64) in the order of the indices, and is rounded once. An out-of-range
+/// index reads as NaN: the caller reports it.
 using EmbeddingBag = void(Array y, ConstArray table, ConstArray index, ConstArray weights,
                           const Bags& bags, std::int64_t width, bool mean, Stream stream);
 HALFTONE_KERNEL(EmbeddingBag, embedding_bag);

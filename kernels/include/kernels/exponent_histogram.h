@@ -20,15 +20,16 @@ struct ExponentCounts {
     std::int64_t below;     ///< not zero, but below 2^first_exponent in magnitude
     std::int64_t infinite;  ///< of either sign
     std::int64_t nan;
-    /// Largest magnitude of the finite values that are not zero, as the bits of an f64, which grow
-    /// with the value; 0: there are none.
+    /// Largest magnitude of the finite non-zero values, as the bits of an f64, which increase with
+    /// the value; 0: there are none.
     std::uint64_t largest;
     /// The complement of the bits of their smallest magnitude, so that both are maxima; 0: none.
     std::uint64_t smallest_inverted;
 };
 
 /// Adds the values of x to *counts. x f32, f64, f16 or bf16; subnormals of every type count under
-/// their true exponent. Whole numbers and maxima alone: neither threads nor blocks change a bit.
+/// their true exponent. Only integers and maxima, so the result does not depend on threads or
+/// blocks.
 using CountExponents = void(ExponentCounts* counts, ConstArray x, Stream stream);
 HALFTONE_KERNEL(CountExponents, count_exponents);
 

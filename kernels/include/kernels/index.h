@@ -5,14 +5,14 @@
 
 namespace kernels {
 
-/// One dimension of a dense tensor and the dimension of indices that takes its place:
-/// (outer, n, inner) on the side that is indexed, (outer, m, inner) on the other.
+/// One dimension of a dense tensor, and the dimension of indices that replaces it: (outer, n,
+/// inner) on the indexed side, (outer, m, inner) on the other.
 struct IndexSpan {
     std::int64_t outer, n, m, inner;
     bool holes = false;  ///< an index of -1 is a hole: read as zero, and nothing is added there
 };
 
-/// What an element makes of the terms that are sent to it.
+/// How the terms of one element are combined.
 enum class IndexFold {
     last,  ///< the last of them, its bits as they are
     sum,
@@ -22,10 +22,10 @@ enum class IndexFold {
     min
 };
 
-// Indices are i64. One outside [0, n), holes apart, is no error here: who calls has refused it
-// (kernels/refusal.h), but does not wait for a device. It reads as NaN (integers: 0), and as the
-// target of a fold it makes the whole result NaN (integers: 0), since it says of no element that it
-// alone is wrong.
+// Indices are i64. The caller checks that they are in [0, n), holes apart (kernels/refusal.h), but
+// does not wait for a device, so an out-of-range index is no error here. It reads as NaN (integers:
+// 0). As the target of a fold it makes the whole result NaN (integers: 0), since its place is
+// unknown.
 
 /// y[o, i, c] = x[o, index[i], c]; y (outer, m, inner), x (outer, n, inner), index (m). One dtype,
 /// bits as they are.
@@ -36,13 +36,13 @@ HALFTONE_KERNEL(IndexSelect, index_select);
 using Gather = IndexSelect;
 HALFTONE_KERNEL(Gather, gather);
 
-/// y[o, j, c] = fold of the x[o, i, c] with index[i] = j, and of base[o, j, c] before them if
-/// `with_base`; where there are none, base. y, base (outer, n, inner), y may be base; x (outer, m,
-/// inner), index (m). One dtype: any for last; floating, i64 or i32 for the others, and floating
-/// for mean.
-/// The terms come in the order of i, in every run and on every device. f16, bf16 and f32 compute in
-/// f32 and round once, f64 in f64, integers wrap around. Sums add up pieces of 256 terms first, so
-/// that long ones keep their precision.
+/// y[o, j, c] = fold of the x[o, i, c] with index[i] = j, preceded by base[o, j, c] if `with_base`;
+/// base if there are none. y, base (outer, n, inner), y may be base; x (outer, m, inner), index
+/// (m). One dtype: any for last; floating, i64 or i32 for the others, and floating for mean.
+///
+/// The terms are folded in the order of i, in every run and on every device. f16, bf16 and f32
+/// compute in f32 and round once, f64 in f64, integers wrap around. Sums add up pieces of 256 terms
+/// first, so that long ones keep their precision.
 using IndexReduce = void(Array y, ConstArray base, ConstArray x, ConstArray index,
                          const IndexSpan& span, IndexFold fold, bool with_base, Stream stream);
 HALFTONE_KERNEL(IndexReduce, index_reduce);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Declares a kernel, in namespace kernels. `Type` is a function type that the same header defines,
-/// `using Type = void(...)` (or bool(...)). From the two, a build without CUDA generates a cuda::
+/// `using Type = void(...)` (or bool(...)). From both, a build without CUDA generates a cuda::
 /// definition that throws DeviceError (kernels/cuda_absent/generate.cmake).
 
 /// The twins cpu::name, which returns when done and ignores its stream, and cuda::name, which is

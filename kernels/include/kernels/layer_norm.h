@@ -5,8 +5,8 @@
 
 namespace kernels {
 
-/// x seen as (rows, cols); each row is normalised by itself. With `rms` the mean is taken for 0:
-/// the root mean square alone.
+/// x seen as (rows, cols); each row is normalised by itself. With `rms` the mean is assumed to be
+/// 0, which gives the root mean square alone.
 struct LayerNormShape {
     std::int64_t rows, cols;
     double eps = 1e-5;
@@ -14,11 +14,13 @@ struct LayerNormShape {
 };
 
 /// y[r,c] = (x[r,c] - mean[r]) * rstd[r] * weight[c] + bias[c], rstd = 1 / sqrt(var + eps) with the
-/// biased variance of the row, from sums of what a first pass left of the mean (no cancellation for
-/// mean 100, deviation 0.01). x f64, f32, f16 or bf16; y of x's dtype, or f32 for 16-bit x. weight,
-/// bias (cols), mean, rstd (rows): f32 (f64 for f64 x); weight.data and bias.data may be null (1
-/// and 0), with `rms` mean.data too. Sums in f32 (f64 for f64), one rounding at the store. y may be
-/// x where the dtypes are one.
+/// biased variance of the row. The variance sums deviations from the mean of a first pass (no
+/// cancellation for mean 100, deviation 0.01).
+///
+/// x f64, f32, f16 or bf16; y of x's dtype, or f32 for 16-bit x. weight, bias (cols), mean, rstd
+/// (rows): f32 (f64 for f64 x); weight.data and bias.data may be null (1 and 0), with `rms`
+/// mean.data too. Sums in f32 (f64 for f64), one rounding at the store. y may be x if the dtypes
+/// are equal.
 using LayerNormForward = void(Array y, Array mean, Array rstd, ConstArray x, ConstArray weight,
                               ConstArray bias, const LayerNormShape& shape, Stream stream);
 HALFTONE_KERNEL(LayerNormForward, layer_norm_forward);
@@ -26,7 +28,7 @@ HALFTONE_KERNEL(LayerNormForward, layer_norm_forward);
 /// With g = dy * weight and xhat = (x - mean) * rstd: dx = rstd * (g - mean_c g - xhat * mean_c(g *
 /// xhat)), without mean_c g for `rms`; dweight = sum_r dy * xhat, dbias = sum_r dy, in a fixed
 /// order. dx of x's dtype; dy of y's dtype in the forward pass; the others as there. dweight.data
-/// and dbias.data may be null. dx may be dy or x where the dtypes are one and both weight gradients
+/// and dbias.data may be null. dx may be dy or x if the dtypes are equal and both weight gradients
 /// are null.
 using LayerNormBackward = void(Array dx, Array dweight, Array dbias, ConstArray dy, ConstArray x,
                                ConstArray weight, ConstArray mean, ConstArray rstd,

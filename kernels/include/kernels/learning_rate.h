@@ -13,9 +13,9 @@ enum class ScheduleKind : std::int32_t { constant, cosine, step, one_cycle, poly
 /// are ignored.
 ///
 /// The first `warmup` updates rise linearly: update k (from 0) has (k + 1) / (warmup + 1) of the
-/// rate with which the schedule begins. That is PyTorch's LinearLR(start_factor = 1 / (warmup + 1),
-/// total_iters = warmup) before the schedule in a SequentialLR. The schedule then takes the
-/// `planned` - `warmup` updates that are left.
+/// schedule's first rate. That is PyTorch's LinearLR(start_factor = 1 / (warmup + 1), total_iters =
+/// warmup) before the schedule in a SequentialLR. The schedule covers the remaining `planned` -
+/// `warmup` updates.
 struct LearningRateSchedule {
     double base = 0;  ///< one_cycle: the largest rate
     ScheduleKind kind = ScheduleKind::constant;

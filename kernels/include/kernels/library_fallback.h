@@ -9,7 +9,7 @@
 #include "kernels/dtype.h"
 
 /// What a GPU library does not support and our fallback computes: correct, but slower or with more
-/// memory. The user is told.
+/// memory. The user gets a warning.
 namespace kernels {
 
 enum class Conv2dPass { forward, data_gradient, weight_gradient };
@@ -34,7 +34,7 @@ using LibraryFallback = std::variant<Conv2dFallback, AttentionFallback>;
 class LibraryFallbacks {
 public:
     void note(const LibraryFallback& fallback);
-    /// Those noted since the last call, in order.
+    /// The fallbacks recorded since the last call, in order.
     std::vector<LibraryFallback> take();
 
 private:
@@ -42,7 +42,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// What falls back on this thread while the object lives is noted in `fallbacks`.
+/// While it lives, fallbacks on this thread are recorded in `fallbacks`.
 class LibraryFallbackScope {
 public:
     explicit LibraryFallbackScope(LibraryFallbacks& fallbacks) noexcept;

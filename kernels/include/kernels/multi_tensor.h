@@ -7,8 +7,8 @@
 
 namespace kernels {
 
-/// What one pass over all gradients learns (D4). On the device.
-/// Counters are about the gradients as given, that is still scaled, seen as f16 values.
+/// Statistics of one pass over all gradients (D4). On the device. The counters refer to the
+/// gradients as they are, that is still scaled, as f16 values.
 struct Judgement {
     float found_inf;         ///< 0 or 1: a value is not finite
     float abs_max;           ///< largest magnitude (inf or NaN if one is)

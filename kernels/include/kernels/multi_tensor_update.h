@@ -17,8 +17,8 @@ struct Larc {
     double eps = 1e-8;
 };
 
-/// Device scalars of an update; null pointers mean the neutral value. When *found_inf != 0 nothing
-/// is written but zeros to the counts.
+/// Device scalars of an update; null pointers mean the neutral value. If *found_inf != 0 nothing is
+/// written except zeros to the counts.
 struct UpdateScalars {
     const float* lr = nullptr;  ///< required; one a group
     const float* grad_scale =
@@ -32,9 +32,9 @@ struct UpdateScalars {
     Larc larc{};
 };
 
-/// One parameter with its state. master: the values updated (f32, or f64); for f16 or bf16 weights
-/// without master it is the weight itself and the arithmetic is in f32 with one rounding. low:
-/// optional 16-bit copy of master, written too.
+/// One parameter with its state. master: the values that are updated (f32, or f64). f16 or bf16
+/// weights without a master are their own master, and the arithmetic is in f32 with one rounding.
+/// low: optional 16-bit copy of the master, written too.
 struct UpdateTensor {
     Array master;
     Array grad;      ///< any floating dtype
@@ -70,15 +70,15 @@ struct NovoGradOptions {
     bool regularise_inside = false;  ///< decay and the division by the norm before the momentum
 };
 
-/// Of the non-zero updates of masters that are 16-bit or behind a 16-bit weight, how many rounded
-/// to no change of the master. Updates to or from a value that is not finite are not counted.
+/// Of the non-zero updates of masters that are 16-bit or belong to a 16-bit weight, how many
+/// rounded to no change of the master. Updates to or from a non-finite value are not counted.
 struct UpdateCounts {
     std::int64_t nonzero;
     std::int64_t lost;
 };
 
-/// What each optimizer does stands in its file of updates.inc. counts may be null and is on the
-/// device.
+/// The file of each optimizer in updates.inc describes what it does. counts may be null and is on
+/// the device.
 #define HALFTONE_UPDATE(Name, name)                                               \
     using MultiTensor##Name =                                                     \
         void(std::span<const UpdateTensor> tensors, const Name##Options& options, \

@@ -21,8 +21,8 @@ void run_parallel(std::int64_t n, std::int64_t grain,
                   const void* context);
 
 /// Splits [0, n) into at most threads() ranges of at least `grain` and calls f(begin, end) on each.
-/// Runs in the caller when one range is enough: then it costs a comparison. What f throws reaches
-/// the caller after all ranges have ended; of several exceptions, one.
+/// Runs in the caller if one range is enough, which costs only a comparison. Exceptions of f are
+/// rethrown after all ranges have ended; of several, one.
 template <class F>
 void parallel_for(std::int64_t n, std::int64_t grain, const F& f) {
     if (n < 2 * grain || n < 2) {

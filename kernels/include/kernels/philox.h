@@ -9,8 +9,8 @@ namespace kernels {
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// Philox 4x32 with 10 rounds: a bijection of `counter` under `key`, with no state, so any number
-/// of a stream can be made on its own. Source: Salmon, Moraes, Dror, Shaw, "Parallel random
+/// Philox 4x32 with 10 rounds: a bijection of `counter` under `key`, without state, so any number
+/// of a stream can be computed by itself. Source: Salmon, Moraes, Dror, Shaw, "Parallel random
 /// numbers: as easy as 1, 2, 3", SC 2011.
 constexpr PhiloxBlock philox4x32(PhiloxBlock counter, PhiloxKey key) {
     constexpr std::uint64_t multiplier_0 = 0xD2511F53;

@@ -10,7 +10,7 @@
 namespace kernels {
 
 /// All layers and directions of a recurrent network over sequences of equal length, in the formulas
-/// of kernels/recurrent.h: what a library is told of it.
+/// of kernels/recurrent.h: the description for a library.
 struct RecurrentNetwork {
     RecurrentCell cell = RecurrentCell::lstm;
     DType dtype = DType::f32;  ///< of all tensors; sums and gates in f32 (f64 for f64)
@@ -24,8 +24,8 @@ struct RecurrentNetwork {
     bool operator==(const RecurrentNetwork&) const = default;
 };
 
-/// Memory that the caller gives, in bytes: all weights in the library's own order, and what the
-/// forward pass keeps for the backward pass (0 unless `training`).
+/// Memory that the caller provides, in bytes: for all weights in the library's own order, and for
+/// what the forward pass keeps for the backward pass (0 unless `training`).
 struct RecurrentSpaces {
     std::size_t weights = 0, reserve = 0;
 };
@@ -42,8 +42,8 @@ struct RecurrentForwardPass {
     void *weights = nullptr, *reserve = nullptr;  ///< both written
 };
 
-/// y, weights and reserve as the forward pass left them; the backward pass spoils the reserve, so
-/// that a second one needs a forward pass before it. dh_n and dc_n may be null: 0.
+/// y, weights and reserve as the forward pass left them. The backward pass overwrites the reserve,
+/// so a second one needs another forward pass first. dh_n and dc_n may be null: 0.
 struct RecurrentBackwardPass {
     const void *x = nullptr, *h0 = nullptr, *c0 = nullptr, *y = nullptr;
     const void *dy = nullptr, *dh_n = nullptr, *dc_n = nullptr;
@@ -55,13 +55,13 @@ struct RecurrentBackwardPass {
 };
 
 namespace cuda {
-/// Nothing: the library cannot, or is too old, and nothing was done. Throws DeviceError if there is
-/// none.
+/// Sizes of the memory. Nothing if the library does not support the network or is too old. Throws
+/// DeviceError if there is no library.
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork& network);
 }  // namespace cuda
 
-/// False: the library refused after all, and will not be asked again; the results are not written.
-/// Neither waits for the device; both may be captured.
+/// False: the library failed although it had accepted the network; it will not be called for it
+/// again, and the results are not written. Neither waits for the device; both may be captured.
 using RecurrentNetworkForward = bool(const RecurrentNetwork& network,
                                      const RecurrentForwardPass& pass, Stream stream);
 HALFTONE_CUDA_KERNEL(RecurrentNetworkForward, recurrent_network_forward);

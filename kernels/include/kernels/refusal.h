@@ -7,23 +7,23 @@
 #include "kernels/host_device.h"
 #include "kernels/kernel.h"
 
-/// Values that an operation refuses, found on a device that nobody waits for: the kernel that finds
-/// one notes it in a word of the device's memory, which the host reads when it waits anyway.
+/// Deferred device errors: out-of-range values that a kernel finds while nobody waits. The kernel
+/// records the value in a word of device memory, which the host reads when it waits anyway.
 namespace kernels {
 
-/// Which of the host's rules was broken, and by which value; 0: none. The first rule that was
-/// broken stays, in the stream's order; of the values that broke it the least.
+/// The violated rule and the value; 0: none. The first violated rule in the order of the stream
+/// stays; of several values the smallest.
 using RefusalNote = std::uint64_t;
 
-/// Where a kernel notes what it finds.
+/// Where a kernel records an error.
 struct RefusalPlace {
-    RefusalNote* note = nullptr;  ///< on the device; null: nothing is noted
+    RefusalNote* note = nullptr;  ///< on the device; null: nothing is recorded
     std::uint32_t rule = 0;       ///< 1 to most_refusal_rules
 };
 
 constexpr int refused_value_bits = 44;
 constexpr std::uint32_t most_refusal_rules = (1u << (64 - refused_value_bits)) - 1;
-/// A number beyond is noted as it.
+/// Larger magnitudes are recorded as this one.
 constexpr std::int64_t largest_noted = (std::int64_t{1} << (refused_value_bits - 1)) - 1;
 constexpr std::int64_t least_noted = -largest_noted - 1;
 
@@ -56,7 +56,7 @@ inline double value_of(RefusalNote note) {
         ~(ordered | ((std::uint64_t{1} << (64 - refused_value_bits)) - 1)));
 }
 
-/// Numbers in [low, high], and if `with_but` this one, which may lie outside.
+/// Integers in [low, high]; if `with_but` also this one, which may lie outside.
 struct WholeRange {
     std::int64_t low, high, but = 0;
     bool with_but = false;
@@ -66,22 +66,22 @@ struct WholeRange {
     }
 };
 
-/// Notes the elements of x (i64) that are not in the range.
+/// Records the elements of x (i64) that are out of the range.
 using CheckWhole = void(const RefusalPlace& place, ConstArray x, const WholeRange& range,
                         Stream stream);
 HALFTONE_CUDA_KERNEL(CheckWhole, check_whole);
-/// Notes the elements of x (floating) below low or above high; NaN is neither.
+/// Records the elements of x (floating) below low or above high; NaN is neither.
 using CheckNumbers = void(const RefusalPlace& place, ConstArray x, double low, double high,
                           Stream stream);
 HALFTONE_CUDA_KERNEL(CheckNumbers, check_numbers);
-/// Moves the note to *to, unless there is one already; then *note is 0.
+/// Moves the recorded error to *to, unless there is one already; then *note is 0.
 using TakeRefusal = void(RefusalNote* to, RefusalNote* note, Stream stream);
 HALFTONE_CUDA_KERNEL(TakeRefusal, take_refusal);
 
-/// On the CPU whoever refuses a value says so at once.
+/// On the CPU errors are thrown at once.
 namespace cuda {
-/// Where the calling thread's device has its note: in the program's own image there, 0 at first, as
-/// long as the process lives. Throws DeviceError.
+/// The word of the calling thread's device: a variable of the program's image there, 0 at first,
+/// for the life of the process. Throws DeviceError.
 RefusalNote* refusal_word();
 }  // namespace cuda
 

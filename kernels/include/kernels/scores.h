@@ -6,8 +6,8 @@
 
 namespace kernels {
 
-/// Scores (logits) of two classes, counted in bins of equal width: what AUC is derived from. A
-/// histogram is i64 (size): the bins of class 0, those of class 1, and the scores that are NaN.
+/// Scores (logits) of two classes, counted in bins of equal width, from which the AUC is derived. A
+/// histogram is i64 (size): the bins of class 0, those of class 1, and the number of NaN scores.
 struct ScoreBins {
     static constexpr std::int64_t count = 8192;
     static constexpr double lowest = -16, highest = 16;  ///< scores beyond go into the outer bins

@@ -17,8 +17,8 @@ inline constexpr FloatLayout tf32_layout{8, 10, true};
 inline constexpr FloatLayout fp8_e4m3_layout{4, 3, false};
 inline constexpr FloatLayout fp8_e5m2_layout{5, 2, true};
 
-/// f32 nearest to d whose last bit is 1 where d is not an f32 itself: rounding that again to at
-/// most 22 significant bits gives what rounding d at once would give.
+/// The f32 nearest to d, rounded to odd: its last bit is 1 if d is not an f32. Rounding that to at
+/// most 22 significant bits gives the same as rounding d directly.
 inline float round_to_odd(double d) {
     const float f = static_cast<float>(d);
     if (static_cast<double>(f) == d || std::isnan(d)) return f;
@@ -29,8 +29,8 @@ inline float round_to_odd(double d) {
 
 namespace detail {
 
-/// Of a magnitude in a format whose exponents all exceed f32's smallest: its count of the format's
-/// smallest value, rounded to nearest even.
+/// A magnitude as a multiple of the format's smallest value, rounded to nearest even. For formats
+/// whose exponents all exceed f32's smallest.
 constexpr std::uint32_t subnormal_count(std::uint32_t magnitude, FloatLayout layout) {
     const int bias = (1 << (layout.exponent_bits - 1)) - 1;
     const int exponent = magnitude < 0x00800000u ? 1 : static_cast<int>(magnitude >> 23);

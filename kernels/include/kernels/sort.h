@@ -5,9 +5,9 @@
 
 namespace kernels {
 
-/// y[o, k, i] = the place in x[o, :, i] of what comes k-th when that is put in ascending, or
-/// descending, order; y i64, x of any dtype. Stable: equal elements keep their order, in descending
-/// order too. A NaN counts as larger than anything, -0 as equal to 0.
+/// y[o, k, i] = the place in x[o, :, i] of its k-th element in ascending, or descending, order; y
+/// i64, x of any dtype. Stable: equal elements keep their order, also when descending. NaN counts
+/// as larger than everything, -0 as equal to 0.
 using SortOrder = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n,
                        std::int64_t inner, bool descending, Stream stream);
 HALFTONE_KERNEL(SortOrder, sort_order);

@@ -13,11 +13,11 @@ struct SparseEntries {
     std::int64_t dims, n;
 };
 
-/// Adds up the entries of each place, with room for as many places as there are entries, so that
-/// nothing waits for their number. Of the entries of one place, which stand one after the other in
-/// `order`, the first one's slot takes the place and the sum; the other slots take -1 and zeros.
-/// places (dims, n) i64; sums, values (n, width) of one floating dtype. Sums run in f32 (f64 for
-/// f64) in the order of the entries and are rounded once.
+/// Adds up the entries of each place. The result has as many slots as there are entries, so nothing
+/// waits for the number of places. The entries of one place are consecutive in `order`: the slot of
+/// the first takes the place and the sum, the other slots take -1 and zeros. places (dims, n) i64;
+/// sums, values (n, width) of one floating dtype. Sums run in f32 (f64 for f64) in the order of the
+/// entries and are rounded once.
 using CoalesceRows = void(Array places, Array sums, const SparseEntries& entries, ConstArray values,
                           Stream stream);
 HALFTONE_KERNEL(CoalesceRows, coalesce_rows);

@@ -10,8 +10,7 @@
 
 namespace kernels {
 
-/// Sums over the batches since it was zeroed, from which a task derives its loss and metrics. On
-/// the device.
+/// Sums since they were zeroed, from which a task derives its loss and metrics. On the device.
 struct MetricSums {
     static constexpr int value_count = 14;
 
@@ -39,15 +38,15 @@ HALFTONE_KERNEL(CountCorrect, count_correct);
 using AddSquares = void(double* sums, ConstArray prediction, ConstArray target, Stream stream);
 HALFTONE_KERNEL(AddSquares, add_squares);
 
-/// Adds another optimizer's gradient check to *to: counts and squares add up, maxima and found_inf
-/// combine.
+/// Adds the gradient statistics of another optimizer to *to: counts and squares add up, maxima and
+/// found_inf combine.
 using MergeJudgement = void(Judgement* to, const Judgement* from, Stream stream);
 HALFTONE_KERNEL(MergeJudgement, merge_judgement);
 
 /// The most optimizers that one step can have.
 inline constexpr int max_optimizers = 4;
 
-/// What the host wants to know of a step; leaves the device in one copy.
+/// The figures of a step; they leave the device in one copy.
 struct StepFigures {
     MetricSums sums;
     Judgement judgement;
@@ -77,7 +76,7 @@ struct StepSources {
     const std::int32_t* growth_tracker = nullptr;
     RefusalNote* refusal = nullptr;  ///< the device's; left at 0 for the next step
 };
-/// Moves the refusal and copies each other given field into *figures.
+/// Moves the deferred device error, and copies the other given fields, into *figures.
 using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);
 HALFTONE_KERNEL(GatherStep, gather_step);
 

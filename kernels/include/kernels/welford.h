@@ -15,9 +15,9 @@ using WelfordLocal = void(Array mean, Array var, ConstArray x, std::int64_t rows
                           std::int64_t channels, Stream stream);
 HALFTONE_KERNEL(WelfordLocal, welford_local);
 
-/// The statistics of all parts together: means, vars (parts, channels), counts (parts) i64 values a
-/// channel, which may differ; merged one after the other in f64 (Chan, Golub, LeVeque 1979). Parts
-/// without values do not count. var is biased, M / n; unbiased, M / (n - 1), may have null data.
+/// Merges the statistics of all parts: means, vars (parts, channels), counts (parts) i64 values a
+/// channel, which may differ; one after the other in f64 (Chan, Golub, LeVeque 1979). Parts without
+/// values are ignored. var is biased, M / n; unbiased, M / (n - 1), may have null data.
 using WelfordMerge = void(Array mean, Array var, Array unbiased, ConstArray means, ConstArray vars,
                           ConstArray counts, std::int64_t channels, Stream stream);
 HALFTONE_KERNEL(WelfordMerge, welford_merge);

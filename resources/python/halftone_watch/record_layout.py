@@ -45,7 +45,7 @@ _HEADER = struct.Struct("<8sIIQqII")
 
 
 def columns(metrics: int) -> Tuple[Tuple[str, str], ...]:
-    """The columns of a file with so many metrics beside accuracy."""
+    """The columns of a file with this many metrics beside accuracy."""
     of_metrics = tuple((f"metric_{i}", "<f4") for i in range(1, metrics + 1))
     return COLUMNS + of_metrics + ADDED_COLUMNS
 

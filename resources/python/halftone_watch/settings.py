@@ -12,7 +12,7 @@ _MOST_SETTINGS = 200
 
 
 class Origin(NamedTuple):
-    """What the constructor of Watch was told."""
+    """The arguments of Watch's constructor."""
 
     model: Any
     dataset: str

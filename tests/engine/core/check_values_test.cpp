@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "core/refusals.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "index/embedding.h"
 #include "index/gather.h"
 #include "index/index_put.h"
@@ -26,6 +25,7 @@
 #include "reduce/softmax.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 // Values that an op refuses: at once on the CPU; on a GPU by the read that waits, and the same
 // words in both places.
@@ -246,7 +246,7 @@ TEST(RefusedValue, IsNoNaNAndNoEndOfTheRange) {
     EXPECT_EQ(gaussian_nll_loss(t, t, Tensor::zeros({3}, DType::f32), {.eps = 1}).item(), 0);
 }
 
-// One word has room for one rule: what follows from a wrong value is not what is told.
+// One word has room for one rule: the first error is reported, not one that follows from it.
 TEST(RefusedValue, IsTheFirstOfAChain) {
     const std::string words = refusal_of([] {
         const Tensor rows = embedding(whole({7}), ones({4, 5}));  // NaN

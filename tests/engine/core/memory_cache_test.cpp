@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "core/memory.h"
+#include "engine/error.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "simt/device.h"
 #include "simt/queue.h"
 
@@ -19,7 +21,7 @@ namespace {
 const Device gpu{Device::Kind::cuda, 0};
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Work of the GPU that goes on until it is told to end, or for 20 s.
+/// Work of the GPU that runs until it is stopped, or for 20 s.
 class LongWork {
 public:
     LongWork() {
@@ -94,6 +96,29 @@ TEST_F(MemoryCacheThreads, WhoNeedsWhatIsGoingBackWaitsForIt) {
     EXPECT_EQ(memory_in_use(gpu), wanted ? 3 * mib : 0);
     wanted.reset();
     set_memory_limit(before, gpu);
+}
+
+// CUDA waits for the device before it takes memory back, and a recording does not outlive that.
+TEST_F(MemoryCacheThreads, NothingGoesBackWhileAStepIsRecordedThere) {
+    { const Block kept(2 * mib, gpu); }
+    const std::size_t before = set_memory_limit(3 * mib, gpu);
+    const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
+    kernels::cuda::begin_capture({});
+    const std::int64_t at_first = waits();
+    EXPECT_THROW(Block(3 * mib, gpu), Error) << "what is kept would have to go for it";
+    EXPECT_EQ(release_cached_memory(), 0u) << "from any thread";
+    EXPECT_EQ(waits(), at_first);
+    kernels::cuda::abandon_capture({});
+    EXPECT_NO_THROW(Block(3 * mib, gpu));
+    EXPECT_GT(waits(), at_first);
+    set_memory_limit(before, gpu);
+}
+
+TEST_F(MemoryCacheThreads, WhatIsKeptOfAnotherDeviceGoesBackMeanwhile) {
+    { const Block kept(2 * mib, {Device::Kind::cuda, 1}); }
+    kernels::cuda::begin_capture({});
+    EXPECT_EQ(release_cached_memory(), 2 * mib);
+    kernels::cuda::abandon_capture({});
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST(Block, ReusesFreedMemoryUntilItIsGivenBack) {
     EXPECT_EQ(release_cached_memory(), 0u);
 }
 
-/// The error of asking for far too much, with some of the books in use.
+/// The error of a far too large allocation, with some memory in use.
 TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
     const Books here;
     const UseScope use(MemoryUse::weights);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/cast.h"
 #include "planted_faults.h"
 
 namespace engine {
@@ -74,6 +75,19 @@ TEST(NonfiniteTrace, TellsWhatFedTheFirstTensorAndWhereItsFirstBadValueIs) {
     ASSERT_EQ(first->inputs.size(), 1U);
     EXPECT_EQ(first->inputs.front().dtype, "f16");
     EXPECT_EQ(first->inputs.front().largest, 12);
+}
+
+/// A layer whose outputs differ in type.
+TEST(NonfiniteTrace, TheTypeOfALayerIsThatOfItsLargestValue) {
+    const TracedStep step(pair_run("amp-fp16"), [](const Tensor& x) {
+        const Tensor large = add(mul(x, 0), 1000);
+        EXPECT_EQ(large.dtype(), DType::f16);
+        return mul(mean(to(large, DType::f32)), 1e-3);
+    });
+    const auto& chain = step.trace->forward_chain();
+    const auto link = std::ranges::find(chain, 1000, &ChainLink::largest);
+    ASSERT_NE(link, chain.end());
+    EXPECT_EQ(link->dtype, "f16");
 }
 
 TEST(NonfiniteTrace, NamesTheLayerWhoseOutputOverflowed) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/batch_finder.h"
 #include "engine/pay_off.h"
 
 namespace engine {
@@ -45,8 +46,52 @@ TEST(PayOff, MeasuresBothSidesInTurnsAndExplains) {
 TEST(PayOff, EndsEarlyWithTheRowsThatItHas) {
     PayOffOptions options;
     options.block_ms = 1;
-    options.goes_on = [] { return false; };
+    options.goes_on = [](const PayOffProgress&) { return false; };
     EXPECT_TRUE(measure_pay_off(spirals(), options).empty());
+    options.pairs = 2;
+    options.goes_on = [](const PayOffProgress& at) { return at.precision == "amp-bf16"; };
+    const auto rows = measure_pay_off(spirals(), options);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].precision, "amp-bf16");
+}
+
+TEST(PayOff, FindsTheLargestBatchOfEachPrecisionWithinOneLimit) {
+    PayOffOptions options;
+    options.precisions = {"amp-bf16"};
+    options.pairs = 1;
+    options.block_ms = 1;
+    options.batch_memory = 3'000'000;
+    std::vector<std::int64_t> tried;
+    options.goes_on = [&](const PayOffProgress& at) {
+        if (at.batch_size > 0) tried.push_back(at.batch_size);
+        return true;
+    };
+    const auto rows = measure_pay_off(spirals(), options);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].batch_memory, 3'000'000);
+    FindBatchOptions find;
+    find.memory = 3'000'000;
+    find.beyond_data = true;
+    RunConfig config = spirals();
+    config.precision.preset = "fp32";
+    EXPECT_EQ(rows[0].fp32_largest_batch, find_largest_batch(config, find).batch_size);
+    config.precision.preset = "amp-bf16";
+    EXPECT_EQ(rows[0].largest_batch, find_largest_batch(config, find).batch_size);
+    EXPECT_THAT(tried, testing::Contains(rows[0].largest_batch));
+    EXPECT_THAT(text_of(rows), HasSubstr("largest batch in 3 MB"));
+}
+
+TEST(PayOff, SaysOfALimitThatNotEvenOneSampleFits) {
+    PayOffOptions options;
+    options.precisions = {"amp-bf16"};
+    options.pairs = 1;
+    options.block_ms = 1;
+    options.batch_memory = 1'000;
+    const auto rows = measure_pay_off(spirals(), options);
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].batch_memory, 1'000);
+    EXPECT_EQ(rows[0].fp32_largest_batch, 0);
+    EXPECT_EQ(rows[0].largest_batch, 0);
 }
 
 TEST(PayOff, WritesATableAndJson) {
@@ -63,6 +108,48 @@ TEST(PayOff, WritesATableAndJson) {
     EXPECT_EQ(json.at("pays"), rows[0].pays());
     EXPECT_EQ(json.at("reason"), name_of(rows[0].reason));
     EXPECT_EQ(json.at("parts").at("brief_ops"), rows[0].amp.brief_ops);
+    EXPECT_FALSE(json.contains("largest_batch")) << "it was not searched";
+}
+
+TEST(PayOff, IsReadBackFromItsJson) {
+    PayOff row;
+    row.model = "mlp";
+    row.precision = "amp-fp16";
+    row.batch_size = 32;
+    row.fp32_ms = 10;
+    row.amp_ms = 9.5;
+    row.speed_up = 1.01;
+    row.least = 0.98;
+    row.most = 1.1;
+    row.fp32_bytes = 3'000'000'000;
+    row.amp_bytes = 2'000'000'000;
+    row.batch_memory = 4'000'000'000;
+    row.fp32_largest_batch = 40;
+    row.largest_batch = 70;
+    row.fp32 = {.products = 6, .memory = 4};
+    row.amp = {.products = 3, .memory = 4, .casts = 2.5, .cast_bytes = 9};
+    row.peaks = {{"f16", 3e11}, {"f32", 1e11}};
+    explain(row);
+    const auto read = parse_pay_off(to_json(row));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(to_json(*read), to_json(row));
+    EXPECT_EQ(read->sentence.str(), row.sentence.str());
+    EXPECT_FALSE(parse_pay_off("{}"));
+    EXPECT_FALSE(parse_pay_off("no JSON"));
+}
+
+TEST(PayOff, SettingsThatDoNotChangeTheSpeedOfAStepShareAMeasurement) {
+    const RunConfig first = spirals();
+    RunConfig second = first;
+    second.precision.preset = "pure-fp16";
+    second.epochs = 50;
+    second.seed = 7;
+    second.optimizer.options["lr"] = 0.5;
+    EXPECT_EQ(speed_settings(first), speed_settings(second));
+    EXPECT_EQ(speed_settings(speed_settings(first)), speed_settings(first));
+    second.batch_size = 64;
+    EXPECT_NE(speed_settings(first), speed_settings(second));
+    EXPECT_TRUE(validate(speed_settings(first)).empty());
 }
 
 TEST(PayOff, TheListOfModelsIsOnGeneratedDataAndInTheCatalog) {

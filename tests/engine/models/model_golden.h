@@ -100,9 +100,9 @@ public:
         if (sizes.size() == 3) return {sizes[0], {sizes[1]}, sizes[2]};
         return {sizes.at(0), {sizes.at(3), sizes.at(1), sizes.at(2)}, sizes.at(4)};
     }
-    /// "loss": its value and what it may differ by. A parameter's name: its gradient's norm, what
-    /// the norm may differ by, what the norm of the kept elements' difference may be, and the kept
-    /// elements.
+    /// Figures of "loss": its value and the allowed difference. Of a parameter's name: the norm of
+    /// its gradient, the allowed difference of the norm, the allowed norm of the difference of the
+    /// kept elements, and the kept elements.
     std::vector<double> figures(const std::string& kind, const std::string& precision,
                                 const std::string& name) const {
         return tensors_.at(kind + "/" + precision + "/" + name).values();

@@ -7,7 +7,6 @@
 #include "core/layout.h"
 #include "core/wide.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "norm/batch_norm.h"
 #include "norm/group_norm.h"
@@ -17,6 +16,7 @@
 #include "pointwise/unary.h"
 #include "reduce/reduce.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -168,7 +168,7 @@ TEST(Norms, AnEmptyBatchIsEmptyAndItsParametersGetZero) {
     EXPECT_EQ(group_norm(Tensor::zeros({0, 4, 2}, DType::f32), 2).shape(), (Shape{0, 4, 2}));
 }
 
-/// The layer norm of plain ops in f32: what a region makes of it.
+/// The layer norm of plain ops in f32, as in a region.
 Tensor plain_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias, bool rms) {
     const Tensor x = widened(x0);
     const Tensor centred = rms ? x : sub(x, mean(x, {-1}, true));

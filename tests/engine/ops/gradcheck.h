@@ -13,7 +13,7 @@ Tensor random_tensor(const Shape& shape, DType dtype, std::uint32_t seed, double
                      double high = 2);
 
 /// Expects that the gradients of sum(f(inputs) * w), w random, agree with central differences.
-/// inputs: contiguous f64; only those that require a gradient are checked.
+/// inputs: contiguous f64; checks only those that require a gradient.
 void expect_gradients(const Function& f, const TensorList& inputs);
 
 /// The same for the gradients themselves: by every input and by the gradient of the output.

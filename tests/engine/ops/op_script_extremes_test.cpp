@@ -17,7 +17,7 @@ using testing::HasSubstr;
 /// Cases that must each be answered by an error, while the one after it runs.
 class OpScriptExtremes : public testing::Test {
 protected:
-    /// What is said of a call with one tensor, of ones.
+    /// The error of a call with one tensor, of ones.
     std::string refusal(const std::string& op, const Shape& shape, const std::string& attrs,
                         const TensorMap& more = {}) {
         TensorMap input{{"0", Tensor::full(shape, 1, DType::f32)}};

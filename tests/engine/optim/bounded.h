@@ -5,9 +5,9 @@
 
 namespace engine {
 
-/// A value computed in double beside a bound on how far the same steps in f32 may be from it
-/// (running error analysis: every f32 operation and every constant rounded to f32 adds at most a
-/// relative 2^-24 of its result).
+/// A double value with a bound on how far the same steps in f32 may be from it (running error
+/// analysis: every f32 operation and every constant rounded to f32 adds at most a relative 2^-24 of
+/// its result).
 struct Bounded {
     double value = 0;
     double error = 0;

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// The optimizer that {"kind": "lamb", "lr": ..., ...} names, with its fields by their names in
-/// the options structs; "larc": true and "larc_clip", "larc_trust" put LARC around it.
+/// The optimizer described by {"kind": "lamb", "lr": ..., ...}, with fields named as in the options
+/// structs. "larc": true, "larc_clip" and "larc_trust" wrap it in LARC.
 inline std::unique_ptr<Optimizer> make_optimizer(const nlohmann::json& v,
                                                  const std::vector<Parameter>& parameters,
                                                  OptimizerOptions options = {}) {

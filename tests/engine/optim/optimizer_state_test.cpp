@@ -262,8 +262,8 @@ TEST(OptimizerState, NamesWhatItHolds) {
     EXPECT_EQ(saved.at("groups.parameters").values(), (std::vector<double>{2, 2}));
 }
 
-/// Loads what `change` makes of a saved state, into an optimizer that has made updates and one that
-/// has not: it must be refused by these words, and nothing may change.
+/// Loads a saved state modified by `change`, into an optimizer with updates and into one without:
+/// both must fail with these words, and nothing may change.
 void expect_refused(const std::string& words, const std::function<void(TensorMap&)>& change) {
     SCOPED_TRACE(words);
     for (const int updates : {0, 3}) {

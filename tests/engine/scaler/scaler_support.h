@@ -74,8 +74,8 @@ inline void expect_error(ErrorCode code, const std::string& part,
     }
 }
 
-/// What a user of the device's norm does: the clip coefficient, from the judgement, for the next
-/// step.
+/// Sets the clip coefficient for the next step from the gradient statistics, as a user of the norm
+/// on the device would.
 inline void set_clip(Optimizer& optimizer, const DeviceRecord<kernels::Judgement>& judgement,
                      const GradScaler& scaler, double max_norm) {
     const Device& device = judgement.device();

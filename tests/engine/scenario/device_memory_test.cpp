@@ -90,14 +90,13 @@ TEST_F(DeviceMemory, CachedBlocksGoBackBeforeTheLibrariesScratchFails) {
 
 TEST_F(DeviceMemory, TheLibrariesScratchStandsInTheBooksOfEveryRunOfTheDevice) {
     const auto early = std::make_shared<MemoryBooks>(), late = std::make_shared<MemoryBooks>();
-    book_library_scratch(early, cuda);
+    const LibraryScratchUse of_early(early, cuda);
     EXPECT_EQ(early->total(), 0);
     const Tensor x = Tensor::full({8, 8}, 1, DType::f32, cuda);
     EXPECT_EQ(mm(x, x).values()[0], 8);
     const std::int64_t scratch = kernels::cuda::workspace_bytes();
     ASSERT_GT(scratch, 0);
-    book_library_scratch(late, cuda);
-    book_library_scratch(late, Device{});
+    const LibraryScratchUse of_late(late, cuda), on_the_host(late, Device{});
     for (const auto& books : {early, late}) {
         EXPECT_EQ(books->bytes(MemoryUse::workspace), scratch);
         EXPECT_EQ(books->total(), scratch);
@@ -107,10 +106,29 @@ TEST_F(DeviceMemory, TheLibrariesScratchStandsInTheBooksOfEveryRunOfTheDevice) {
     EXPECT_EQ(late->total(), 0);
 }
 
+// The graph of a recorded step holds what it uses, and the streams' own goes with the last run.
+TEST_F(DeviceMemory, TheLibrariesScratchGoesBackWithTheLastRunOfTheDevice) {
+    auto first = std::make_unique<BookedRun>(small_run("lenet", "amp-fp16"));
+    auto last = std::make_unique<BookedRun>(small_run("mlp", "fp32"));
+    for (int i = 0; i < 5; ++i) {
+        (void)first->step(i);
+        (void)last->step(i);
+    }
+    EXPECT_GT(first->trainer.replayed_steps(), 0);
+    const std::int64_t scratch = kernels::cuda::workspace_bytes();
+    ASSERT_GT(scratch, 0);
+    first.reset();
+    EXPECT_EQ(kernels::cuda::workspace_bytes(), scratch) << "the other run needs it";
+    EXPECT_EQ(last->step(5).step, 6);
+    last.reset();
+    EXPECT_EQ(kernels::cuda::workspace_bytes(), 0);
+    EXPECT_EQ(kernels::simt::device_bytes(), 0) << "nor is anything kept for reuse";
+}
+
 // The look for the places of a recurrent network's weights takes as much as they are.
 TEST_F(DeviceMemory, WhatALibraryIsLentForAPlanLeavesTheBooksAndTheCacheAgain) {
     const auto books = std::make_shared<MemoryBooks>();
-    book_library_scratch(books, cuda);
+    const LibraryScratchUse use(books, cuda);
     const auto spaces =
         kernels::cuda::recurrent_spaces({.steps = 2, .batch = 2, .input = 3, .hidden = 160});
     ASSERT_TRUE(spaces);

@@ -164,6 +164,7 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
 // In turn, from a thread that computes for cuda:0: each with streams, memory, plans and a graph of
 // its own.
 TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
+    HALFTONE_NEEDS_CUDA();
     if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
     const auto [model, precision] = GetParam();
     const Device second_cuda{Device::Kind::cuda, 1};

@@ -26,7 +26,8 @@ std::vector<std::string> words_of(BookedRun& run) {
     return words;
 }
 
-/// Clipped, so that a step takes memory between its judgement and its update, or has a coefficient.
+/// Clipped, so that a step takes memory between its gradient check and its update, or has a
+/// coefficient.
 RunConfig clipped_run(const std::string& model, const std::string& precision, ClipKind kind) {
     RunConfig config = small_run(model, precision);
     config.clip.kind = kind;

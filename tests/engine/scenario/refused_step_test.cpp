@@ -9,8 +9,8 @@
 #include "shape/window.h"
 #include "support/device_support.h"
 
-// A class that there is not, among the labels of a step on a GPU: nothing waits to know it, and the
-// step's figures tell it one step late.
+// An out-of-range class among the labels of a step on a GPU: nothing waits for the error, and the
+// step's figures report it one step late.
 namespace engine {
 namespace {
 

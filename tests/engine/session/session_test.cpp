@@ -120,7 +120,7 @@ TEST_F(SessionTest, StepsOneAtATimeFromIdleAndFromPause) {
 }
 
 TEST_F(SessionTest, PausesAndGoesOnToTheSameLossesAsWithoutAPause) {
-    // Without an end of its own, or it could be over before the pause is heard.
+    // Without an end of its own, or it could be over before the pause takes effect.
     RunConfig endless = spirals(0);
     endless.schedule.kind = "constant";
     const auto paused = make(endless);

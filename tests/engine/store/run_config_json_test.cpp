@@ -165,7 +165,7 @@ TEST(RunConfigJson, RefusesAFieldGivenTwice) {
 TEST(RunConfigJson, AnErrorStaysOneLine) {
     const auto parsed = parse_run_config(R"({"device": "a\nb", "model": {"kind": ")" +
                                          std::string(500, 'x') + R"("}})");
-    // What is allowed is told whole; the value that is refused is cut.
+    // Allowed values are listed in full; the invalid value is shortened.
     std::size_t kinds = 0;
     for (const auto& model : models()) kinds += model.kind.size() + 2;
     for (const auto& line : lines(parsed)) {

@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// A run with `steps` steps, of which the second was skipped with a loss that is NaN, an epoch at
-/// its end, a warning, a title, tags and notes.
+/// A stored run of `steps` steps. The second was skipped with a NaN loss. It has an epoch at its
+/// end, a warning, a title, tags and notes.
 inline RunStore::NewRun stored_example(RunStore& store, std::int64_t steps = 3) {
     RunConfig config;
     config.seed = 7;

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A sweep whose runs are told how they ended.
+/// A sweep whose runs end as the test sets them.
 class Sweep {
 public:
     explicit Sweep(const SweepRequest& request) : plan(plan_sweep(request)) {

@@ -9,9 +9,9 @@
 #include "model_golden.h"
 #include "task_step.h"
 
-// Training steps against PyTorch's, in each precision of the CPU. How far a figure may be from
-// PyTorch's stands beside it: the script derives it from the type's unit roundoff and the lengths
-// of the sums, carried through the network.
+// Compares training steps with PyTorch's, in each precision of the CPU. The allowed differences are
+// stored with the figures: the script derives them from the type's unit roundoff and the lengths of
+// the sums, propagated through the network.
 namespace engine::test {
 
 /// Numbers of a stream of the script's, times `factor`, plus `offset`.

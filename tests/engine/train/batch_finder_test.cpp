@@ -174,5 +174,19 @@ TEST(BatchFinder, ReadsSizesOfMemory) {
         EXPECT_EQ(parse_bytes(wrong), 0) << wrong;
 }
 
+TEST(BatchFinder, GoesBeyondTheTrainingPartWhereItIsAskedTo) {
+    const RunConfig config =
+        config_of({"model.kind=mlp", "dataset.kind=spirals", "dataset.train_limit=64"});
+    constexpr std::int64_t limit = 3'000'000;
+    EXPECT_EQ(find(config, limit).batch_size, 64);
+    FindBatchOptions options;
+    options.memory = limit;
+    options.beyond_data = true;
+    const FoundBatch found = find_largest_batch(config, options);
+    EXPECT_GT(found.batch_size, 64);
+    EXPECT_EQ(found.samples, 0);
+    EXPECT_GT(found.too_large, found.batch_size) << "memory was the limit";
+}
+
 }  // namespace
 }  // namespace engine

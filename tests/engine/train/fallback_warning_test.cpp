@@ -6,7 +6,7 @@
 #include "simt/libraries.h"
 #include "temp_folder.h"
 
-// What cuDNN does not compute is said, once a run, pass and shape.
+// A run warns of what cuDNN does not compute, once for each pass and shape.
 namespace engine {
 namespace {
 

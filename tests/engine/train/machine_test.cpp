@@ -62,6 +62,29 @@ TEST(Machine, KnowsWhatEachGenerationOfCardsGains) {
     EXPECT_FALSE(gpu_generation(7, 0).runs);
 }
 
+bool trains(const GpuGeneration& generation, const std::string& preset, ForcedTypes force = {}) {
+    PrecisionConfig precision;
+    precision.preset = preset;
+    precision.force = std::move(force);
+    return !lack_of(generation, resolve(precision));
+}
+
+TEST(Machine, RefusesOnACardWhatItsLibrariesLack) {
+    const GpuGeneration &turing = gpu_generation(7, 5), &ampere = gpu_generation(8, 0);
+    for (const auto& each : precisions()) {
+        EXPECT_TRUE(trains(ampere, each.preset)) << each.preset;
+        const std::string preset = each.preset;
+        const bool lacks = preset == "tf32" || preset == "amp-bf16";
+        EXPECT_EQ(trains(turing, each.preset), !lacks) << each.preset;
+    }
+    EXPECT_FALSE(trains(turing, "amp-fp16", {{"linear", ForcedType::bf16}}));
+    EXPECT_TRUE(trains(turing, "amp-fp16", {{"linear", ForcedType::fp32}}));
+    PrecisionConfig precision;
+    precision.preset = "amp-bf16";
+    EXPECT_THAT(lack_of(turing, resolve(precision))->what.str(),
+                testing::HasSubstr("Ampere or newer GPU: on a Turing card"));
+}
+
 TEST(Machine, NamesWhyThereIsNoCuda) {
     const MachineReport report = inspect_machine();
     EXPECT_EQ(report.cuda_built, kernels::cuda::built());

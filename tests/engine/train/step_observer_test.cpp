@@ -13,7 +13,7 @@ using test::pair_fixture;
 using test::pair_run;
 using testing::ElementsAre;
 
-/// Writes down what it is called for, and fails where it is told to.
+/// Logs its calls, and fails in the call that a test selects.
 class Listed final : public StepObserver {
 public:
     std::vector<std::string> calls;

@@ -107,8 +107,8 @@ public:
 };
 
 /// A generator (the second layer) that makes pictures from noise, and a discriminator (the first
-/// layer) that tells them from real ones by the mean of its outputs. The generator's phase follows
-/// the discriminator's update and reuses its pictures.
+/// layer) that classifies them by the mean of its outputs. The generator's phase follows the
+/// discriminator's update and reuses its pictures.
 class Adversaries final : public PairTask {
 public:
     /// `keep_graph`: the pictures go into the discriminator's loss as they are, not detached.

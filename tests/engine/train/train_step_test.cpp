@@ -248,7 +248,9 @@ TEST(TrainStep, GathersTheGradientFiguresOfAllOptimizers) {
     }
     EXPECT_EQ(figures.judgement.total, total);
     EXPECT_EQ(static_cast<double>(figures.judgement.abs_max), largest);
-    EXPECT_NEAR(figures.judgement.sum_squares, squares, 1e-12 * squares);
+    // A GPU adds up eight neighbours in f32 first.
+    const double slack = default_device().kind == Device::Kind::cuda ? 8 * 0x1p-24 : 1e-12;
+    EXPECT_NEAR(figures.judgement.sum_squares, squares, slack * squares);
 }
 
 }  // namespace

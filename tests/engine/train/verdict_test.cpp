@@ -205,7 +205,7 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
         "2.0× as fast, 50 % less memory. Test accuracies 0.5 points apart, seed noise 1.13 points. "
         "64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio step against "
         "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 0.524 MB "
-        "against 1.05 MB.");
+        "against 1.05 MB. AMP FP16 pays: a step takes 1.00 ms in place of 2.00 ms.");
 
     other.tests = {classified(0.3, 0.86)};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 2 points.");
@@ -265,6 +265,18 @@ TEST(Verdict, UsesTheSpreadOverStepsInRegression) {
     RunFigures baseline = figures("fp32", a, nan_value), other = figures("amp-fp16", a, nan_value);
     baseline.seed_noise = other.seed_noise = 0.01;
     EXPECT_THAT(judge(baseline, other).details(), HasSubstr("step-to-step noise"));
+}
+
+TEST(Verdict, SaysOfAMixedRunWhetherItPays) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
+    const Verdict pays = judge(figures("fp32", a), figures("amp-fp16", b));
+    EXPECT_EQ(pays.pay_off.str(), "AMP FP16 pays: a step takes 1.00 ms in place of 2.00 ms.");
+    EXPECT_TRUE(pays.pay_off_explained);
+    EXPECT_THAT(pays.details(), HasSubstr(pays.pay_off.str()));
+    const Verdict not_faster = judge(figures("fp32", b), figures("amp-fp16", a));
+    EXPECT_THAT(not_faster.details(), HasSubstr("AMP FP16 does not pay (0.500 times"));
+    EXPECT_FALSE(not_faster.pay_off_explained) << "these records have no parts of steps";
+    EXPECT_TRUE(judge(figures("fp32", a), figures("fp32", b)).pay_off.empty());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "kernels/described_devices.h"
 
 // The graphs of all convolutions, with the real cuDNN and without a device: it validates them, and
-// plans them for devices of which only the properties are given.
+// plans them for devices described by their properties.
 namespace kernels::test {
 namespace {
 
@@ -87,6 +87,27 @@ TEST(CudnnGraph, HasAnEngineWithinOurRulesOnEveryCard) {
                     << device.name << " " << text(c) << " " << to_string(c.dtype, shape);
                 EXPECT_FALSE(found.engine.empty());
             }
+}
+
+// Of the engines that take a graph, the first within the limit; none beyond it.
+TEST(CudnnGraph, TakesAnEngineWithinTheLimitOfScratch) {
+    HALFTONE_NEEDS_CUDNN();
+    int others = 0;
+    for (const DescribedCard& device : cards)
+        for (const Case& c : cases())
+            for (const Conv2dShape& shape : layers) {
+                if (!has_arithmetic(device, c.dtype)) continue;
+                cuda::DescribedDevice limited = description(device);
+                const auto first = examine(c, shape, limited);
+                if (first.workspace_bytes == 0) continue;
+                limited.most_workspace = first.workspace_bytes - 1;
+                const auto other = examine(c, shape, limited);
+                if (!other.problem.empty()) continue;
+                ++others;
+                EXPECT_LT(other.workspace_bytes, first.workspace_bytes)
+                    << device.name << " " << text(c) << " " << to_string(c.dtype, shape);
+            }
+    EXPECT_GT(others, 0) << "or the limit does nothing";
 }
 
 TEST(CudnnGraph, TakesAnotherEngineForTf32) {

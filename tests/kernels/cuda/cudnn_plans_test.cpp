@@ -89,8 +89,8 @@ TEST(CudnnAttention, IsValidForEveryDtypeAndShape) {
     });
 }
 
-/// cuDNN looks for an engine only where there is a driver's library, and asks it nothing: the
-/// toolkit's stub will do.
+/// cuDNN searches for an engine only if a driver library exists, but does not call it: the
+/// toolkit's stub suffices.
 bool has_driver_library() {
     static const bool found =
         dlopen("libcuda.so.1", RTLD_NOW) || dlopen(HALFTONE_CUDA_STUB, RTLD_NOW);

@@ -8,8 +8,8 @@
 #include "kernels/needs_cudnn.h"
 #include "kernels/recurrent_network_run.h"
 
-// What the real cuDNN says of recurrent networks without a device: it takes descriptions of them,
-// and refuses the combinations that it does not have. Sizes and places of weights need a handle.
+// How the real cuDNN handles recurrent networks without a device: it accepts descriptions, and
+// rejects unsupported combinations. Sizes and places of weights require a handle.
 namespace kernels::test {
 namespace {
 

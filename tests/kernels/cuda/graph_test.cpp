@@ -32,6 +32,18 @@ TEST_F(CudaGraphCalls, PutAGraphOnTheDeviceBeforeItsFirstLaunch) {
                             "cudaGraphUpload", "cudaGraphLaunch"));
 }
 
+TEST_F(CudaGraphCalls, TellOnWhichDeviceAStepIsBeingRecorded) {
+    EXPECT_FALSE(cuda::recording(0));
+    cuda::begin_capture({});
+    EXPECT_TRUE(cuda::recording(0));
+    EXPECT_FALSE(cuda::recording(1));
+    (void)cuda::end_capture({});
+    EXPECT_FALSE(cuda::recording(0));
+    cuda::begin_capture({});
+    cuda::abandon_capture({});
+    EXPECT_FALSE(cuda::recording(0));
+}
+
 TEST_F(CudaGraphCalls, DestroyWhatTheyMade) {
     {
         const auto graph = ended();

@@ -2,9 +2,12 @@
 
 #include "cuda/conv2d_graph.h"
 #include "kernels/conv2d_problem.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
+#include "kernels/device_error.h"
 #include "kernels/library_fallback.h"
+#include "simt/device.h"
 #include "simt/libraries.h"
 
 // What only the simulated library can show of the CUDA convolutions.
@@ -73,6 +76,63 @@ TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutAnyEngine) {
             SCOPED_TRACE(to_string(dtype, shape));
             results(Problem(dtype, shape), {.convolution = false});
         }
+}
+
+TEST_F(SimulatedConv2d, TakesAnEngineThatNeedsLessWhereTheFirstFindsNoRoom) {
+    for (const DType dtype : {DType::f32, DType::f16}) {
+        const Problem problem(dtype, shapes[0]);
+        const auto expected = results(problem, {});
+        cuda::release_workspaces();
+        simt::configure(simt::DeviceSettings{.memory_bytes = 1 << 20});
+        EXPECT_EQ(results(problem, {.convolution_scratch = 2 << 20}), expected);
+        cuda::release_workspaces();
+        simt::configure(simt::DeviceSettings{});
+    }
+}
+
+TEST_F(SimulatedConv2d, KeepsThatEngineForTheGraphAndAsksTheFirstForOthers) {
+    const auto graph = [](std::int64_t n) {
+        Conv2dShape shape = shapes[0];
+        shape.n = n;
+        return cuda::describe(cuda::ConvOperation::forward, shape, DType::f32, false, false);
+    };
+    simt::configure({.convolution_scratch = 4000});
+    EXPECT_EQ(cuda::convolution_workspace(graph(2), nullptr), 4000u);
+    EXPECT_EQ(cuda::convolution_workspace_below(graph(2), 4000), 1000u);
+    EXPECT_EQ(cuda::convolution_workspace(graph(2), nullptr), 1000u);
+    EXPECT_EQ(cuda::convolution_workspace_below(graph(2), 1000), std::nullopt);
+    EXPECT_EQ(cuda::convolution_workspace(graph(3), nullptr), 4000u);
+    simt::configure(simt::LibrarySettings{});
+}
+
+TEST_F(SimulatedConv2d, ThrowsWhereNoEngineFindsRoomAndIsAskedAgain) {
+    const Problem p(DType::f32, shapes[0]);
+    const DeviceBuffer x(p.x), dy(p.dy), dw(p.dtype, p.w.size());
+    const auto gradient = [&] {
+        cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, p.shape, {});
+    };
+    simt::refuse_memory(0, 2);  // the least that scratch begins with, and what is needed
+    EXPECT_THROW(gradient(), OutOfMemory);
+    gradient();
+    expect_sums(dw.host(), p.dw_sums, "dw");
+}
+
+// The plan of an engine is not made while a step is recorded.
+TEST_F(SimulatedConv2d, LeavesTheChoiceOfAnotherEngineToEagerSteps) {
+    const Problem p(DType::f32, shapes[0]);
+    const DeviceBuffer x(p.x), dy(p.dy), dw(p.dtype, p.w.size());
+    const auto gradient = [&] {
+        cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, p.shape, {});
+    };
+    simt::configure(simt::DeviceSettings{.memory_bytes = 1 << 20});
+    simt::configure({.convolution_scratch = 2 << 20});
+    cuda::begin_capture({});
+    EXPECT_THROW(gradient(), OutOfMemory);
+    cuda::abandon_capture({});
+    gradient();
+    expect_sums(dw.host(), p.dw_sums, "dw");
+    simt::configure(simt::LibrarySettings{});
+    simt::configure(simt::DeviceSettings{});
 }
 
 TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {

@@ -78,7 +78,7 @@ TEST(PlanComplaint, HasTheLineThatCounts) {
 
 int given_back = 0;
 
-/// A cache whose library says what it is told to.
+/// A cache whose library fails as a test sets it.
 class PlanCache : public ::testing::Test {
 protected:
     PlanCache() {
@@ -129,6 +129,14 @@ TEST_F(PlanCache, GivesMemoryBackAndAsksOnceMore) {
         EXPECT_EQ(given_back, before + 1);
     }
     EXPECT_TRUE(get([](bool) { return Made{}; })) << "it is remembered";
+}
+
+TEST_F(PlanCache, TakesAnotherPlanInPlaceOfItsOwn) {
+    EXPECT_TRUE(get([](bool) { return plan(); }));
+    const auto other = std::make_shared<int>(8);
+    cache.put(1, other);
+    EXPECT_EQ(cache.get(1, [](bool) { return plan(); }), other);
+    EXPECT_EQ(asked, 1);
 }
 
 TEST_F(PlanCache, ThrowsWhereMemoryIsWantingAndAsksAgainAtTheNextCall) {

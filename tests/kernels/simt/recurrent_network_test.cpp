@@ -10,8 +10,8 @@
 namespace kernels::test {
 namespace {
 
-/// Other tests count the device's memory. A network that has a plan is not asked for again, so
-/// each test takes its own shapes.
+/// Other tests count the device's memory. A network with a plan is not planned again, so each test
+/// uses its own shapes.
 class SimulatedRecurrentNetwork : public ::testing::Test {
 protected:
     ~SimulatedRecurrentNetwork() override {

@@ -57,7 +57,7 @@ TEST_F(DemonstrationTest, TheUnscaledRunCanOnlyGuessWhereTheOthersLearn) {
     for (std::int64_t step = 75; step <= 150; ++step) {
         EXPECT_GT(tracks[2]->at(step).loss, guess - 1e-4f) << step;
     }
-    // Half of that loss is out of reach for whoever cannot tell the points apart.
+    // Half of that loss is out of reach for a model that cannot separate the points.
     EXPECT_LT(tracks[0]->latest().loss, guess / 2);
     EXPECT_LT(tracks[1]->latest().loss, guess / 2);
     // ReLU makes about half of the gradients 0 in any precision; FP16 adds those it rounds to 0.

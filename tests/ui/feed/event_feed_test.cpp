@@ -229,7 +229,7 @@ TEST_F(FollowedFeedTest, ItStaysOnScreenBesideARunOfOurOwn) {
     EXPECT_EQ(feed.tracks()[1], followed);
     write(7);
     EXPECT_TRUE(QTest::qWaitFor([&] { return followed->rows() == 7; }, 5'000));
-    EXPECT_EQ(feed.statusTracks(), feed.liveTracks()) << "the status line speaks of our own";
+    EXPECT_EQ(feed.statusTracks(), feed.liveTracks()) << "the status line shows our own";
     feed.showStored({});
     EXPECT_EQ(feed.tracks().size(), 1u) << "and it can be taken off";
 }

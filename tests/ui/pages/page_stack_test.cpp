@@ -93,6 +93,18 @@ TEST_F(PageStackTest, AClickOrItsNumberChoosesAPage) {
     EXPECT_TRUE(onTraining());
 }
 
+TEST_F(PageStackTest, TheTenthPageHasTheKeyAfterNine) {
+    std::vector<PageEntry> pages{pageEntries().front()};
+    for (int i = 2; i <= 11; ++i)
+        pages.push_back({u"page%1"_s.arg(i), u"Page"_s, makeSecondPage, false});
+    openWith(pages);
+    key(Qt::Key_9);
+    EXPECT_EQ(row()->currentIndex(), 8);
+    key(Qt::Key_0);
+    EXPECT_EQ(row()->currentIndex(), 9);
+    EXPECT_EQ(row()->tabToolTip(10), QString()) << "no key is left";
+}
+
 TEST_F(PageStackTest, APageIsMadeWhenItIsFirstShown) {
     open();
     EXPECT_EQ(pagesMade, 0);

@@ -39,6 +39,13 @@ TEST_F(PageExportTest, WritesFiguresOrPicturesByTheEnding) {
     EXPECT_TRUE(read(at(u"a.SVG"_s)).contains("<svg"));
 }
 
+TEST_F(PageExportTest, WritesATableWhereThePageHasOne) {
+    EXPECT_FALSE(writePage(page, at(u"a.md"_s)));
+    page.markdown = [] { return u"| a |\n"_s; };
+    ASSERT_TRUE(writePage(page, at(u"a.md"_s)));
+    EXPECT_EQ(read(at(u"a.md"_s)), QByteArray("| a |\n"));
+}
+
 TEST_F(PageExportTest, SaysThatAFileCannotBeWritten) {
     EXPECT_FALSE(writePage(page, at(u"a.txt"_s)));
     EXPECT_FALSE(writePage(page, at(u"missing/a.csv"_s)));

@@ -78,6 +78,16 @@ TEST_F(SettingsRailTest, AClickOpensTheSettingsAndTheirToolClosesThem) {
     expectRailed(false, "opened by the keyboard");
 }
 
+/// At the width that a small screen has, whatever columns two pages have.
+TEST_F(SettingsRailTest, TheWindowKeepsItsWidthFromPageToPage) {
+    resizeTo(1280);
+    for (const QString& name : {u"twin"_s, u"lab"_s, u"skips"_s, u"queue"_s, u"lab"_s, u"xray"_s,
+                                u"training"_s, u"lab"_s, u"microscope"_s, u"training"_s}) {
+        page(name);
+        EXPECT_EQ(window->width(), 1280) << qPrintable(name);
+    }
+}
+
 TEST_F(SettingsRailTest, IsRememberedForEachPage) {
     close();
     page(u"xray"_s);

@@ -27,7 +27,7 @@ struct ButtonStates {
     bool operator==(const ButtonStates&) const = default;
 };
 
-/// What the user last asked for and the engine has not confirmed yet: the buttons change at once.
+/// The user's last request that the engine has not confirmed yet: the buttons change at once.
 enum class Asked { nothing, pause, resume, stop };
 
 /// What the buttons follow from.

@@ -30,7 +30,7 @@ struct Problem {
     bool note = false;  ///< no fault: an answer to something the user did
 };
 
-/// What the buttons, menus, keys and drops do. GUI thread.
+/// The actions of buttons, menus, keys and drops. GUI thread.
 class Commands final : public QObject {
     Q_OBJECT
 public:
@@ -40,7 +40,7 @@ public:
     void start();
     /// Starts the first two of the compared precisions in lockstep.
     void startTwin(const engine::TwinOptions& options);
-    /// Starts one run of these settings, of a sweep where there is a `group`; false, with the
+    /// Starts one run of these settings, as part of a sweep if there is a `group`. False, with the
     /// reason reported, if it cannot be started.
     bool train(const engine::RunConfig& config, const std::string& group = {});
     void togglePause();
@@ -52,9 +52,9 @@ public:
     void validate();
     /// Saves a checkpoint of each run after the step in flight.
     void saveCheckpoint();
-    /// Goes on with a run of the history from its last checkpoint, which is read off the GUI thread
-    /// first. `then` is told whether the run goes on; if it cannot, the reason was reported. A run
-    /// that is started in the meantime comes instead.
+    /// Continues a run of the history from its last checkpoint, which is read off the GUI thread
+    /// first. Calls `then` with whether the run continues; if it cannot, the reason was reported. A
+    /// run that is started in the meantime takes precedence.
     void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {});
     /// Tells the window of a run whose process died, so that it can offer to resume it.
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
@@ -65,15 +65,15 @@ public:
 
     /// Shows the page of this name (pages/registry.cpp).
     void showPage(const QString& name) { emit pageWanted(name); }
-    /// What openPath() was last given for the Lab, once; empty: nothing.
+    /// The last path given to openPath() for the Lab, once; empty: none.
     QString takeLessons() { return std::exchange(lessons_, {}); }
     bool hasLessons() const { return !lessons_.isEmpty(); }
     /// Puts these settings into the panel, ready to be changed.
     void editSettings(const engine::RunConfig& config);
 
-    /// Of the actor, or without one of the experiment.
+    /// Button states of the actor, or without one of the experiment.
     ButtonStates buttons() const;
-    /// From now on the five buttons act on these runs in place of the experiment; null: on the
+    /// From now on the five buttons act on these runs instead of the experiment; null: on the
     /// experiment again.
     void setActor(RunActor* actor);
     /// Null: the buttons act on the experiment.
@@ -111,8 +111,8 @@ private:
     /// Several runs are a comparison.
     bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
                 const std::string& group = {});
-    /// Posts a command to the experiment that `open` makes; false, with the reason reported, if it
-    /// cannot be made.
+    /// Posts a command to the experiment that `open` creates. False, with the reason reported, if
+    /// that fails.
     bool launch(const std::function<void()>& open, engine::Command first);
     void followWorkers();
     ButtonStates experimentButtons() const;

@@ -148,7 +148,7 @@ void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Eve
         finish(stateOf(done->reason), done->run);
 }
 
-/// A session that ends before it trains tells of no end: its data cannot be read, or it was
+/// A session that ends before it trains posts no end event: its data cannot be read, or it was
 /// stopped.
 void QueueRunner::stateChanged() {
     if (!isOver(feed_->state())) return;

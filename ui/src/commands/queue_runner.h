@@ -34,7 +34,7 @@ public:
 
     /// Trains what waits, one run after another.
     void start();
-    /// The run in flight goes on, and no other one begins.
+    /// Lets the run in flight continue, but starts no other.
     void pause();
     bool isOn() const { return on_; }
 
@@ -54,7 +54,7 @@ private:
     void noteRun();
     void take(const std::shared_ptr<RunTrack>& track, const engine::Event& event);
     void stateChanged();
-    /// Of the run in flight. Other than as planned or by an error: it waits again.
+    /// Finishes the run in flight. It waits again, unless it ended as planned or by an error.
     void finish(engine::QueueState state, const std::string& run);
     void turnOff();
 

@@ -10,9 +10,9 @@ namespace ui {
 
 class PlotLink;
 
-/// Runs that belong to the page on screen and not to the experiment: those of a lesson. While a
-/// page has one and is shown, the command bar, the Run menu, the counters and the step chooser act
-/// on it (Commands::setActor). GUI thread.
+/// Runs that belong to the visible page instead of the experiment, such as those of a lesson. While
+/// such a page is shown, the command bar, the Run menu, the counters and the step chooser act on
+/// its runs (Commands::setActor). GUI thread.
 class RunActor : public QObject {
     Q_OBJECT
 public:
@@ -32,7 +32,7 @@ public:
     virtual PlotLink* link() const = 0;
     /// A run's name on screen.
     virtual QString title(const RunTrack& track) const = 0;
-    /// What the status line says of it; empty: nothing to say.
+    /// The status line's text for it; empty: none.
     virtual QString status() const { return {}; }
 
 signals:

@@ -18,10 +18,9 @@ class EventFeed;
 /// Shared by the lists that show it; never null, never changed.
 using RunList = std::shared_ptr<const std::vector<engine::RunSummary>>;
 
-/// The runs of the store, newest first, for every list of the window. Read off the GUI thread when
-/// something changed; what cannot be read is reported. While a list is watched, the figures of runs
-/// that train are read anew four times a second, and runs that other programs make are found.
-/// GUI thread.
+/// The runs of the store, newest first, for every list of the window. Read off the GUI thread after
+/// a change; unreadable runs are reported. While a list is watched, the figures of training runs
+/// are refreshed four times a second, and runs of other programs are found. GUI thread.
 class RunHistory final : public QObject {
     Q_OBJECT
 public:
@@ -34,7 +33,7 @@ public:
     bool isReading() const { return reading_; }
     /// The list has been read at least once.
     bool isRead() const { return read_; }
-    /// A list with the figures of running runs is on screen, or none is any more.
+    /// Whether a list with the figures of running runs is on screen.
     void setWatched(bool watched);
 
     /// Each reports what goes wrong, and shows the change at once.

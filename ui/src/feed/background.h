@@ -16,8 +16,8 @@ void inBackground(QObject* context, Work work, Done done) {
     QThreadPool::globalInstance()->start(
         [alive, work = std::move(work), done = std::move(done)]() mutable {
             auto result = work();
-            // Handed over through the application, which outlives every context; alive is read
-            // there only.
+            // Posted through the application, which outlives every context. `alive` is read on that
+            // thread only.
             QMetaObject::invokeMethod(
                 QCoreApplication::instance(),
                 [alive, done = std::move(done), result = std::move(result)]() mutable {

@@ -21,7 +21,7 @@ constexpr int turnEvery = 33;    // ms
 constexpr int frameEvery = 250;  // ms: figures that change faster cannot be read
 constexpr int sliceMs = 4;       // reading rows of stored runs may take this long a turn
 
-/// The last row that an event speaks of; 0: of none.
+/// The last row that an event is about; 0: none.
 std::int64_t rowOf(const engine::Event& event) {
     if (const auto* epoch = std::get_if<engine::EpochDone>(&event)) return epoch->step;
     if (const auto* scale = std::get_if<engine::ScaleChanged>(&event)) return scale->step;

@@ -20,10 +20,11 @@ namespace ui {
 
 class RunTrack;
 
-/// The window's only door to training. Owns the sessions of the current experiment and shows it in
-/// frames, at most four a second: a frame reads the new rows of all records, delivers the events of
-/// these rows, measures speeds, and then tells every panel to draw. Between frames nothing that
-/// panels read changes, except the state. Nothing here waits for the engine. GUI thread.
+/// The window's only interface to training. Owns the sessions of the current experiment and shows
+/// it in frames, at most four a second. A frame reads the new rows of all records, delivers the
+/// events of these rows, measures speeds, and then tells every panel to draw. Between frames
+/// nothing that panels read changes, except the state. Nothing here waits for the engine. GUI
+/// thread.
 class EventFeed final : public QObject {
     Q_OBJECT
 public:
@@ -34,39 +35,39 @@ public:
     /// Where runs are kept; needed before anything else.
     void setStore(std::shared_ptr<engine::RunStore> store);
     const std::shared_ptr<engine::RunStore>& store() const { return store_; }
-    /// A frame begins when `canBegin` allows it and its figures change when finishFrame() is
-    /// called. Without one frames begin on time and finish at once.
+    /// With a painter a frame begins when `canBegin` allows it, and its figures change when
+    /// finishFrame() is called. Without one frames begin on time and finish at once.
     void setPainter(std::function<bool()> canBegin) { canBegin_ = std::move(canBegin); }
-    /// The plots of the frame are painted; also harmless when none has begun.
+    /// To be called when the plots of the frame are painted; harmless if none has begun.
     void finishFrame();
 
     /// Ends the current experiment and makes one session for each of the settings, with this
     /// RunSummary::group; nothing starts yet. Throws engine::Error (settings, io); the old
-    /// experiment is then gone all the same.
+    /// experiment is gone even then.
     void open(const std::vector<engine::RunConfig>& configs, const std::string& group = {});
     /// The same for two settings in lockstep, the reference first.
     void openTwin(const std::vector<engine::RunConfig>& configs, const std::string& group,
                   const engine::TwinOptions& options);
     /// Of the experiment; null if it is no twin.
     const std::shared_ptr<engine::Twin>& twin() const { return twin_; }
-    /// Ends the current experiment and makes a session that goes on with this run; nothing starts
-    /// yet. Throws engine::Error.
+    /// Ends the current experiment and makes a session that continues this run; nothing starts yet.
+    /// Throws engine::Error.
     void openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan);
     void post(engine::Command command);
-    /// Runs work() on the compute thread, between the steps of the experiment, which waits for it,
+    /// Runs work() on the compute thread between the steps of the experiment, which waits for it,
     /// and then done() here, unless `context` is gone by then. work() must not throw.
     void compute(QObject* context, std::function<void()> work, std::function<void()> done);
     /// Whether this is a run of the experiment that is still to compute a step.
     bool hasNextStep(const RunTrack* track) const;
-    /// A copy of the step to come of such a run, handed to done() here, unless `context` is gone by
-    /// then: after the step in flight, at once where the run is paused. The run is not affected.
+    /// Passes a copy of the run's next step to done() here, unless `context` is gone by then: after
+    /// the step in flight, or at once if the run is paused. The run is not affected.
     void captureNextStep(const RunTrack* track, QObject* context,
                          std::function<void(engine::NextStepCapture)> done);
     /// Jobs of compute() that have not ended.
     int computing() const { return static_cast<int>(jobs_.size()); }
-    /// Lays stored runs over one another; with an experiment running, over that. An empty list goes
-    /// back to the experiment alone. A run that another process is writing is followed while it is
-    /// on screen. Throws engine::Error(data).
+    /// Overlays stored runs, also on a running experiment. An empty list returns to the experiment
+    /// alone. A run that another process is writing is followed while it is on screen. Throws
+    /// engine::Error(data).
     void showStored(const std::vector<engine::RunSummary>& runs);
 
     /// Reads all rows of the runs on screen now, however long that takes: for a report.
@@ -76,9 +77,9 @@ public:
     void setHidden(const std::string& run, bool hidden);
     /// The runs on screen: the experiment's that are not hidden, then the stored ones chosen.
     std::vector<std::shared_ptr<RunTrack>> tracks() const;
-    /// Those of the experiment, hidden ones included.
+    /// The runs of the experiment, hidden ones included.
     const std::vector<std::shared_ptr<RunTrack>>& liveTracks() const { return live_; }
-    /// The runs that the status line speaks of: the experiment's, or without one those that other
+    /// The runs that the status line describes: the experiment's, or without one those that other
     /// processes write.
     std::vector<std::shared_ptr<RunTrack>> statusTracks() const;
     /// The experiment as a whole: the liveliest state of its runs.
@@ -86,7 +87,7 @@ public:
     bool live() const { return !sessions_.empty(); }
     /// How far a session that prepares has read its data.
     engine::ReadingShare reading() const;
-    /// Of the session that examines a step; without one the step is 0.
+    /// Progress of the session that examines a step; without one the step is 0.
     engine::ExaminationProgress examination() const;
     /// Seconds since a row was last published.
     double sinceLastRow() const;
@@ -103,7 +104,7 @@ signals:
     void stateChanged(engine::RunState state);
     /// Another process has ended a run that was followed.
     void followedEnded();
-    /// Time to write figures anew, with the frame's plots: at most four times a second.
+    /// Figures are to be refreshed, with the frame's plots: at most four times a second.
     void figuresDue();
 
 private:
@@ -113,7 +114,7 @@ private:
     };
     void clear();
     void openSession(const engine::RunConfig& config, const engine::SessionOptions& options);
-    /// Opens sessions by `make` in place of the experiment.
+    /// Replaces the experiment by the sessions that `make` opens.
     void replaceExperiment(const std::function<void()>& make);
     /// A run on screen that another process writes.
     struct Followed {
@@ -165,8 +166,8 @@ private:
     bool drawing_ = false;  ///< a frame has begun and its figures have not changed yet
 };
 
-/// The liveliest of several states: training before evaluating before preparing, paused only if
-/// none of those; done if all ended, failed if all of them failed.
+/// Combines several states: training before evaluating before preparing; paused if none of those;
+/// done if all ended, failed if all failed.
 engine::RunState combined(const std::vector<engine::RunState>& states);
 
 }  // namespace ui

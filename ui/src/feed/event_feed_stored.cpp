@@ -71,7 +71,7 @@ std::shared_ptr<RunTrack> EventFeed::follow(const engine::RunSummary& summary) {
     return followed_.back().track;
 }
 
-/// What happened before the run came on screen is there at once, the rest with its rows.
+/// Events from before the run came on screen are delivered at once, later ones with their rows.
 void EventFeed::takeFollowed(const Followed& followed, engine::Event event) {
     const auto& track = followed.track;
     if (auto* start = std::get_if<engine::RunStarted>(&event)) {

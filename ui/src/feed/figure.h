@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// What is plotted of a run: a column of its step record, as doubles. Any field will do, so a new
-/// one needs nothing here; a plot names it, as in `&engine::StepRecord::lr`.
+/// A plotted quantity of a run: a column of its step record, as doubles. A plot names any field, as
+/// in `&engine::StepRecord::lr`, so a new field needs no change here.
 class Figure {
 public:
     template <typename T>

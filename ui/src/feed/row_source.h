@@ -12,9 +12,8 @@
 
 namespace ui {
 
-/// Where rows come from: a run's record. Rows below size() never change.
-/// Nothing here throws: rows that cannot be read are NaN in a column and zeros in a row, and
-/// problem() says why.
+/// The source of rows: a run's record. Rows below size() never change. Throws nothing: unreadable
+/// rows are NaN in a column and zeros in a row, and problem() says why.
 class RowSource {
 public:
     virtual ~RowSource() = default;

@@ -19,8 +19,8 @@
 
 namespace ui {
 
-/// One run as the window sees it: its settings, what happened, and pyramids over the record's rows
-/// that were read so far. GUI thread.
+/// One run as the window shows it: its settings, its events, and pyramids over the rows read so
+/// far. GUI thread.
 class RunTrack {
 public:
     RunTrack(std::string run, engine::RunConfig config);
@@ -38,7 +38,7 @@ public:
     std::int64_t plannedEpochs() const { return origin_ ? origin_->epochs : config_.epochs; }
     /// A second run of one precision is drawn with a dash.
     bool dashed = false;
-    /// What tells it from other runs on screen beside its precision; may be empty.
+    /// Distinguishes it from other runs on screen of the same precision; may be empty.
     QString tag;
 
     void setSource(std::shared_ptr<RowSource> source);
@@ -46,15 +46,15 @@ public:
     engine::StepRecordReader reader() const;
     /// Rows that are in the record, read or not.
     std::int64_t published() const { return source_ ? source_->size() : 0; }
-    /// Reads new rows, up to `limit` of them in all, until they are in or time is up. True if rows
-    /// remain.
+    /// Reads new rows, up to `limit` of them in all, until all are read or the deadline passes.
+    /// True if rows remain.
     bool catchUp(const QDeadlineTimer& deadline,
                  std::int64_t limit = std::numeric_limits<std::int64_t>::max());
     /// Why rows of the record could not be read, once; empty if all could.
     engine::Message takeProblem();
     std::int64_t rows() const { return rows_; }
-    /// Every row read so far, and later ones as they come. Kept from the first call on, which reads
-    /// what is there already: ask before the rows are many.
+    /// The pyramid of a figure. Created by the first call, which reads all earlier rows: call it
+    /// before there are many.
     const SeriesPyramid& series(Figure figure) const;
     /// Where its steps lie on x axes that do not count steps.
     const RowAxis& axis() const { return *axis_; }
@@ -70,20 +70,20 @@ public:
     const std::deque<engine::Event>& events() const { return events_; }
     engine::RunState state() const { return state_; }
     void setState(engine::RunState state) { state_ = state; }
-    /// In order; of very many only every second, fourth ... and the last, so that they stay few.
+    /// In order. If there are very many, only every second, fourth ... and the last are kept.
     const std::vector<engine::EpochDone>& epochs() const { return epochs_; }
     const std::optional<engine::RunStarted>& started() const { return started_; }
     const std::optional<engine::RunDone>& done() const { return done_; }
     const std::optional<engine::RunFailed>& failed() const { return failed_; }
-    /// Of its task; before it has started, of the task that its settings stand for.
+    /// Metrics of its task; before it has started, of the task that its settings imply.
     const std::vector<engine::Metric>& metrics() const {
         return started_ ? started_->metrics : expectedMetrics_;
     }
-    /// Those that the record has of each step.
+    /// The metrics that the record has for each step.
     const std::vector<engine::Metric>& stepMetrics() const {
         return started_ ? started_->step_metrics : expectedMetrics_;
     }
-    /// Where a metric of its steps stands in the record; nothing if it has no such metric.
+    /// The column of a metric of its steps in the record; nothing if it has no such metric.
     std::optional<Figure> metricFigure(const std::string& key) const;
     /// What one sample is called: "images".
     const std::string& unit() const { return started_ ? started_->unit : expectedUnit_; }
@@ -120,15 +120,15 @@ private:
     mutable std::vector<double> scratch_;
 };
 
-/// A run's name on screen: its precision, of another program's run with that program's name in
-/// front, and its tag where that is not enough.
+/// A run's name on screen: its precision; for another program's run that program's name in front;
+/// and its tag if that is not unique.
 QString trackTitle(const RunTrack& track);
 /// The same without the tag.
 QString untaggedTitle(const RunTrack& track);
 
 using TrackList = std::vector<std::shared_ptr<RunTrack>>;
 
-/// The run that counters and the loss-scale panel speak of: the last one with a scaler, else the
+/// The run that counters and the loss-scale panel describe: the last one with a scaler, else the
 /// first.
 std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks);
 

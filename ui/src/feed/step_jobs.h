@@ -30,9 +30,9 @@ public:
     /// Why the last job failed; empty if it did not.
     const QString& problem() const { return problem_; }
 
-    /// Computes work(step) on the compute thread, then calls take(result, step) here. `known` is
-    /// the step where it was copied before; without one it is taken from `source`. Does nothing
-    /// while a job runs. work() may throw engine::Error.
+    /// Computes work(step) on the compute thread, then calls take(result, step) here. `known` is an
+    /// existing copy of the step; without one the step is copied from `source`. Does nothing while
+    /// a job runs. work() may throw engine::Error.
     template <typename Result>
     void run(const StepSource& source, const std::optional<engine::CapturedStep>& known,
              std::function<Result(const engine::CapturedStep&)> work,

@@ -4,8 +4,8 @@
 
 namespace ui {
 
-/// What the program is: version, the machine's and libraries' versions, and the licences of the
-/// libraries in it. A button copies all of it.
+/// Version of the program, versions of the machine and its libraries, and the licences of the
+/// bundled libraries. A button copies everything.
 class AboutDialog final : public QDialog {
     Q_OBJECT
 public:

@@ -22,7 +22,7 @@ struct HelpPage {
     Q_DECLARE_TR_FUNCTIONS(HelpPage)
 };
 
-/// What each of a field's values does, where that is not plain.
+/// The effect of each of a field's values, if it is not obvious.
 QString choiceList(const engine::FieldInfo& info) {
     QString items;
     for (const auto& choice : info.choices) {
@@ -33,7 +33,7 @@ QString choiceList(const engine::FieldInfo& info) {
     return items.isEmpty() ? items : u"<ul style='margin-left:-24px'>%1</ul>"_s.arg(items);
 }
 
-/// The idea that stands behind a field; empty if the field needs none.
+/// The background of a field; empty if the field needs none.
 QString ideaOf(const QString& path) {
     if (path.startsWith(u"precision"_s)) return formatsIdea();
     if (path.startsWith(u"scaler"_s)) return scalingIdea();

@@ -8,9 +8,8 @@ namespace ui {
 
 class SettingsModel;
 
-/// The short page of a field ("scaler.growth_interval"): what it is, its default, how it is written
-/// in a settings file and on the command line, and more on ideas that a newcomer meets there. As
-/// HTML.
+/// The short page of a field ("scaler.growth_interval"): what it is, its default, how to write it
+/// in a settings file and on the command line, and background for newcomers. As HTML.
 QString helpPage(const SettingsModel& settings, const QString& path);
 
 /// How FP16, BF16 and FP32 differ, and why the loss is scaled: a paragraph each.

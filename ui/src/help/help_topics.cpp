@@ -94,6 +94,7 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
              tr("Trace a step, force the row to the other precision, go to the filter")},
             {tr("On Skips: R, K"), tr("Examine the step, save it as a capsule")},
             {tr("On Twin: Y"), tr("Resync at the end of the step")},
+            {tr("On Benchmarks: B"), tr("Run or stop the measurement")},
             {tr("In the Lab, under Numbers: ← →, Space"), tr("Move among the bits, flip one")},
             {tr("In the Lab, under Numbers: Ctrl+↑, Ctrl+↓"),
              tr("Next larger or smaller value of the selected format")},

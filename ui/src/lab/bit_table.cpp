@@ -73,7 +73,7 @@ BitTable::Columns BitTable::columns() const {
     out.fraction = out.sign + (1 + mostExponent) * out.cell + 2 * spacing;
     out.stored = out.fraction + mostFraction * out.cell + em;
     out.right = width() - inside;
-    // What is left over goes to the columns that are aligned to the right.
+    // The remaining width goes to the right-aligned columns.
     const int spare = std::max(0, out.right - out.stored - figures) / (out.neighbours ? 4 : 2);
     out.gap = out.right - gap - spare / 2;
     out.above = out.gap - (out.neighbours ? near + spare : 0);

@@ -10,8 +10,8 @@ namespace ui {
 class NumberModel;
 class Theme;
 
-/// What each format stores of the number, bit by bit, the fractions aligned: rounding appears as
-/// one number cut at different columns. A click or Space flips a bit; arrow keys move among them.
+/// The bits that each format stores for the number, with aligned fractions: rounding shows as one
+/// number cut off at different columns. A click or Space flips a bit; arrow keys move between bits.
 class BitTable final : public QWidget {
     Q_OBJECT
 public:
@@ -61,8 +61,8 @@ private:
 
     const Theme* theme_;
     NumberModel* model_;
-    /// Where the cursor stands in every format alike: columns of the fraction from 0 on, those of
-    /// the exponent from −1 leftwards; signColumn.
+    /// Column of the cursor, the same in every format: columns of the fraction from 0 on, those of
+    /// the exponent from −1 to the left; signColumn.
     int cursor_ = 0;
 };
 

@@ -14,7 +14,7 @@ class CalculatorModel final : public QObject {
     Q_OBJECT
 public:
     enum class Operation { add, multiply, sum };
-    /// Of a sum: what the GUI thread computes within a frame or two.
+    /// Largest sum that the GUI thread computes within a frame or two.
     static constexpr std::int64_t mostTerms = 1'000'000;
 
     struct Row {

@@ -18,7 +18,7 @@ public:
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
-    /// What a row says, column by column, the format's name first.
+    /// The texts of a row, column by column, the format's name first.
     QStringList texts(const CalculatorModel::Row& row) const;
 
 protected:

@@ -134,7 +134,7 @@ void HistogramInstrument::paintRun(QPainter& painter, const QRectF& area,
     const auto x = [&](int exponent) {
         return bars.left() + (exponent - ExponentHistogram::first_exponent) * wide;
     };
-    // What FP16 rounds to 0, and where it has fewer digits.
+    // Shades the values that FP16 rounds to 0, and those for which it has fewer digits.
     painter.fillRect(QRectF(bars.left(), bars.top(), x(-24) - bars.left(), bars.height()),
                      blend(t.panel, t.bad, 0.10));
     painter.fillRect(QRectF(x(-24), bars.top(), x(-14) - x(-24), bars.height()),

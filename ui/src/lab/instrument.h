@@ -12,7 +12,7 @@ namespace ui {
 
 class Card;
 
-/// What a lesson shows beside its plots, at their step. GUI thread.
+/// An instrument that a lesson shows beside its plots, at their step. GUI thread.
 class Instrument : public QWidget {
     Q_OBJECT
 public:
@@ -20,16 +20,16 @@ public:
     virtual QString title() const = 0;
     /// What the head says beside the title; empty: nothing.
     virtual QString note() const { return {}; }
-    /// The runs have gone on, or another step is looked at; 0: there is none yet.
+    /// Called when the runs have advanced or another step was selected; 0: there is none yet.
     virtual void showStep(std::int64_t step) = 0;
 
 signals:
-    /// What was read or computed in the background is here: note() is another.
+    /// A result computed in the background arrived: note() has changed.
     void noteChanged();
 };
 
-/// The instruments of a lesson, each in a card, one below the other or side by side. They follow
-/// the crosshair of the plots, else the selected step, else the newest one. GUI thread.
+/// The instruments of a lesson, each in a card, stacked or side by side. They follow the crosshair
+/// of the plots, else the selected step, else the newest one. GUI thread.
 class InstrumentPanel final : public QWidget {
     Q_OBJECT
 public:
@@ -53,7 +53,7 @@ private:
         QLabel* cover;  ///< stands in its place while it would tell the answer
         Card* card;
     };
-    /// Of a number or sum, which would tell what is still to be predicted.
+    /// Whether the number or sum would give away an answer that is still to be predicted.
     bool tellsAnswer(const Shown& shown) const;
     Instrument* make(const engine::LessonInstrument& instrument, QWidget* parent);
     QWidget* addCard(const engine::LessonInstrument& instrument, QWidget* parent);

@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// What breaks in low precision, and can I predict it? Page bar and the view that it chooses. A
-/// view is made when it is first shown; the one shown last is remembered. GUI thread.
+/// What breaks in low precision, and can I predict it? A page bar and the view that it selects. A
+/// view is created when it is first shown; the last one shown is remembered. GUI thread.
 class LabPage final : public QWidget {
     Q_OBJECT
 public:

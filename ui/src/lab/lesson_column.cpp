@@ -87,7 +87,7 @@ void LessonColumn::build() {
     rows->setSpacing(0);
     if (const auto lesson = model_->lesson()) {
         rows->addWidget(makeHead(*lesson));
-        // What concerns no block of a step stands at the top.
+        // Problems that concern no block of a step are listed at the top.
         for (const auto& problem : lesson->problems) {
             if (!standsInStep(*lesson, problem)) rows->addWidget(makeProblem(problem, column_));
         }
@@ -132,7 +132,7 @@ void LessonColumn::refresh() {
     const auto guesses = model_->guesses();
     for (auto* form : questions_) {
         const auto guess = guesses.find(form->question().id);
-        // Hands are counted here alone: the file keeps what most of the class chose.
+        // Hands are only counted here: the file keeps the most frequent choice.
         if (guess != guesses.end() && form->guess().hands.empty() &&
             !(guess->second == form->guess()))
             form->setGuess(guess->second);

@@ -31,7 +31,7 @@ bool isNan(const std::optional<engine::LessonValue>& value) {
     return number != nullptr && std::isnan(*number);
 }
 
-/// What was measured can be seen in a plot: it follows from a column of a run.
+/// Whether the check can be seen in a plot, since it reads a column of a run.
 bool readsColumn(const engine::Lesson& lesson, const engine::LessonCheck& check) {
     std::string text = check.value ? check.value->text() : std::string();
     for (const auto& each : check.cases) text += ' ' + each.condition.text();
@@ -220,7 +220,7 @@ CheckRow LessonModel::rowOf(const engine::LessonCheck& check) const {
     const auto at = std::ranges::find(results, check.id, &engine::CheckResult::id);
     const bool some = locked() && at != results.end();
     row.final_ = some && (at->final || ended());
-    // A mean over steps of which there are too few so far is no "never".
+    // A mean over too few steps so far is not "never".
     if (some && (row.final_ || !isNan(at->value))) row.measured = written(question, at->value);
     if (!row.final_) {
         if (locked() && runs_.plannedSteps() > 0 && !check.cases.empty())

@@ -48,7 +48,7 @@ public:
     bool ended() const { return runs_.phase() == LessonRuns::Phase::ended; }
     /// The run has ended, or has once: Why and Try are open, also while a knob runs it again.
     bool opened() const { return ended() || !runs_.former().empty(); }
-    /// Of the lesson's steps, that at which the learner is.
+    /// The step of the lesson that the learner has reached.
     int currentStep() const;
     /// The step with the runs; 0 if there are none.
     int runStep() const;

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int curvePoints = 65;
 
-/// Values at evenly spaced steps: between two points of the drawn curve on the line that joins
-/// them, beyond its ends level.
+/// Values at evenly spaced steps: linear between two points of the drawn curve, constant beyond its
+/// ends.
 std::vector<double> sampled(const Question& question, const QList<QPointF>& curve) {
     std::vector<double> out;
     for (int i = 0; i < curvePoints; ++i) {

@@ -9,8 +9,8 @@
 
 namespace ui {
 
-/// A learner's progress and answers, in one JSON file that is written after each change. A file
-/// that cannot be read is left as it is, and nothing is written then. GUI thread.
+/// A learner's progress and answers, in one JSON file that is written after each change. An
+/// unreadable file is left unchanged, and nothing is written then. GUI thread.
 class LessonNotes final {
 public:
     explicit LessonNotes(std::filesystem::path file = engine::default_answers_file());

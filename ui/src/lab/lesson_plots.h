@@ -17,8 +17,8 @@ class LessonRuns;
 class LinePlot;
 class RunTrack;
 
-/// The plots of a lesson on one x axis, one above the other or side by side: its runs, faintly those before a knob
-/// was turned, and the predictions as dashed lines beside what was measured. GUI thread.
+/// The plots of a lesson on one x axis, stacked or side by side: its runs, faintly those before a
+/// knob was turned, and the predictions as dashed lines beside the measured curves. GUI thread.
 class LessonPlots final : public QWidget {
     Q_OBJECT
 public:

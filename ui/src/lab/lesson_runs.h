@@ -12,8 +12,7 @@ namespace ui {
 
 class Commands;
 
-/// The runs of the lesson that is open: what the command bar acts on while the Lab is shown. GUI
-/// thread.
+/// The runs of the open lesson, on which the command bar acts while the Lab is shown. GUI thread.
 class LessonRuns final : public RunActor {
     Q_OBJECT
 public:
@@ -22,14 +21,14 @@ public:
     explicit LessonRuns(Commands* commands, QObject* parent = nullptr);
     ~LessonRuns() override;
 
-    /// Discards the runs of the lesson before. Null: no lesson is open. Emits nothing, as views
-    /// still show that lesson: announce() follows once they show this one.
+    /// Discards the runs of the former lesson. Null: no lesson is open. Emits nothing, since views
+    /// still show that lesson: call announce() once they show this one.
     void setLesson(std::shared_ptr<const engine::Lesson> lesson);
     void announce();
     /// Why Run is locked ("Predict first"); empty: it is not.
     void setLock(const QString& why);
-    /// A setting of Try; runs again at once if the runs have started. Empty value: as the lesson
-    /// has it.
+    /// Sets a knob of Try; trains again at once if the runs have started. Empty value: the lesson's
+    /// own.
     void setKnob(const QString& path, const QString& value);
     const std::map<QString, QString>& knobs() const { return knobs_; }
     /// Discards the runs, their former ones and the knobs.
@@ -40,7 +39,7 @@ public:
 
     Phase phase() const { return phase_; }
     const LessonSnapshot& snapshot() const { return *now_; }
-    /// Of runs before a knob was turned, the newest last; few.
+    /// Runs from before a knob was turned, the newest last; few.
     const std::vector<TrackList>& former() const { return former_; }
     /// Index in the lesson's runs of a name; -1: none.
     int indexOf(const std::string& name) const;

@@ -6,9 +6,9 @@ namespace ui {
 
 class Theme;
 
-/// Markdown of a lesson, as high as it is long, so that the column scrolls and not the text. HTML
+/// Markdown of a lesson, at its full height, so that the column scrolls instead of the text. HTML
 /// in it is shown as text, links open nothing by themselves, and pictures come from the lesson's
-/// folder alone. GUI thread.
+/// folder only. GUI thread.
 class LessonText final : public QTextBrowser {
     Q_OBJECT
 public:

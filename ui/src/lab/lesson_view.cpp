@@ -99,7 +99,8 @@ LessonView::LessonView(const Context& context, QWidget* parent,
 
 LessonView::~LessonView() {
     if (context_.commands->actor() == model_->runs()) context_.commands->setActor(nullptr);
-    // What is drawn refers to the model's runs, and the model, which came first, would go first.
+    // The presentation refers to the model's runs, and the model, created first, would be destroyed
+    // first.
     delete present_.data();
     delete splitter_;
 }

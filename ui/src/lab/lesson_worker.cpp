@@ -147,7 +147,7 @@ LessonWorker::LessonWorker(engine::Lesson lesson, engine::LessonStart start, Com
 LessonWorker::~LessonWorker() {
     QThreadPool::globalInstance()->start([thread = std::shared_ptr(std::move(thread_)),
                                           loop = std::shared_ptr(std::move(loop_))]() mutable {
-        // The runner goes on its own thread, which called it so far.
+        // The runner is destroyed on its own thread, which called it so far.
         QMetaObject::invokeMethod(
             loop.get(), [end = loop.get()] { end->end(); }, Qt::BlockingQueuedConnection);
         thread->quit();

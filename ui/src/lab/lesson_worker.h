@@ -12,8 +12,7 @@
 
 namespace ui {
 
-/// What the runs of a lesson have reached. A value; the reader and the watches may be read on any
-/// thread.
+/// The state of a lesson's runs. A value; the reader and the watches may be read on any thread.
 struct LessonSnapshot {
     struct Run {
         std::string name, label;
@@ -32,8 +31,8 @@ struct LessonSnapshot {
     engine::Message problem, hint;
 };
 
-/// Owns the runner of a lesson on a thread of its own: the window's thread neither trains nor
-/// evaluates a check. Commands are sent, snapshots come back, at most four a second. GUI thread.
+/// Owns the runner of a lesson on a thread of its own, so that the window's thread neither trains
+/// nor evaluates checks. Commands are sent; snapshots come back, at most four a second. GUI thread.
 class LessonWorker final : public QObject {
     Q_OBJECT
 public:

@@ -10,7 +10,7 @@ class NumberModel;
 class Theme;
 
 /// The ranges of the formats on a logarithmic line, and the number as a line to drag. The
-/// background tells what the selected format makes of each magnitude. ← and → halve and double.
+/// background shows how the selected format represents each magnitude. ← and → halve and double.
 class NumberLine final : public QWidget {
     Q_OBJECT
 public:

@@ -19,7 +19,7 @@ public:
     /// Why the typed text is no number; empty if it is one. The number then stays as it was.
     const QString& problem() const { return problem_; }
     const engine::NumberFormat& format() const { return *format_; }
-    /// What a format makes of the number.
+    /// The number as a format stores it.
     engine::StoredNumber stored(const engine::NumberFormat& format) const;
 
     /// "No format holds 0.1.", "All six formats hold 0.5.", "FP32 and BF16 hold 2^-100."
@@ -32,8 +32,8 @@ public:
     void setText(const QString& text);
     void setNumber(double value);
     void setFormat(const engine::NumberFormat& format);
-    /// Flips one bit of what the format stores, 0 for the lowest: its value becomes the number, and
-    /// the format is selected.
+    /// Flips one bit of the stored number, 0 for the lowest. The resulting value becomes the
+    /// number, and the format is selected.
     void flip(const engine::NumberFormat& format, int bit);
     /// To the next larger (direction > 0) or smaller value of the selected format.
     void step(int direction);

@@ -14,7 +14,7 @@ class CalculatorModel;
 class NumberModel;
 
 /// The number playground: type a number, flip its bits, drag it, step to its neighbours, and see
-/// what each format makes of it. GUI thread.
+/// how each format represents it. GUI thread.
 class NumbersView final : public QWidget {
     Q_OBJECT
 public:

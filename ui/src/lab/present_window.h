@@ -14,7 +14,7 @@ class InstrumentPanel;
 class LessonColumn;
 
 /// The lesson on a projector: full screen, one step at a time, text 1.8 times larger, the
-/// instrument beneath. Page Down goes on and starts the run when that is next, so that a clicker
+/// instrument beneath. Page Down continues, and starts the run where that comes next, so a clicker
 /// suffices; Escape ends it. Answers stay hidden until the step with the checks. GUI thread.
 class PresentWindow final : public QWidget {
     Q_OBJECT
@@ -25,7 +25,7 @@ public:
     PresentWindow(const Context& context, LessonModel* model, int step, QWidget* parent = nullptr);
 
     LessonColumn* column() { return column_; }
-    /// What Page Down does: starts the run where it is next, else shows the next step.
+    /// The action of Page Down: starts the run if it is next, else shows the next step.
     void goOn();
 
 protected:

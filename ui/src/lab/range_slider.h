@@ -8,8 +8,8 @@ namespace ui {
 class Theme;
 
 /// A number between two ends, chosen with the mouse or the arrow keys (Shift: ten times as far;
-/// Home and End: the ends). Empty until it is first moved, so that no answer is given by default.
-/// The value stands above the handle. GUI thread.
+/// Home and End: the ends). Empty until it is first moved, so there is no default answer. The value
+/// is shown above the handle. GUI thread.
 class RangeSlider final : public QWidget {
     Q_OBJECT
 public:
@@ -19,7 +19,7 @@ public:
     void setValue(std::optional<double> value);
     /// Under the slider, between its ends.
     void setNote(const QString& note);
-    /// By which one arrow key moves it: a power of ten, between a hundredth and a thousandth of the
+    /// The step of one arrow key: a power of ten, between a hundredth and a thousandth of the
     /// range.
     double step() const { return step_; }
     /// How the slider writes a value.

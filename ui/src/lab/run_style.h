@@ -20,7 +20,7 @@ struct RunStyle {
 };
 
 /// The hue is that of the run's precision. Of several runs of one precision the second is dashed,
-/// and the following pairs are darker or lighter, so that up to eight can be told apart.
+/// and the following pairs are darker or lighter, so up to eight are distinguishable.
 RunStyle runStyle(const Theme& theme, const std::vector<std::string>& precisions, std::size_t run);
 RunStyle runStyle(const Theme& theme, const TrackList& tracks, std::size_t run);
 

@@ -9,8 +9,8 @@
 
 namespace ui {
 
-/// The skipped or non-finite step at or before the one that is looked at, and the verdict on it.
-/// Examined off the window's thread once the runs are paused or have ended.
+/// The skipped or non-finite step at or before the current one, with its verdict. Examined off the
+/// window's thread once the runs are paused or have ended.
 class SkipInstrument final : public Instrument {
     Q_OBJECT
 public:

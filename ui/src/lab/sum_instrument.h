@@ -9,8 +9,8 @@ namespace ui {
 
 class WeightCurves;
 
-/// A sum of equal terms in a format: how it grows with the terms beside the exact sum, and after
-/// how many it stalls. Computed off the window's thread.
+/// A sum of equal terms in a format: how it grows compared with the exact sum, and after how many
+/// terms it stalls. Computed off the window's thread.
 class SumInstrument final : public Instrument {
     Q_OBJECT
 public:

@@ -88,7 +88,7 @@ void SumPlot::paintAxes(QPainter& painter) const {
                          share == 0 ? u"0"_s : minus + nearText(share * top(), 3));
     }
     const double below = at.bottom() + 3;
-    // Chinese characters are higher than the font's own: they would clip the figures beside them.
+    // Chinese characters are higher than the font's own and would clip neighbouring figures.
     constexpr int whole = Qt::AlignVCenter | Qt::TextDontClip;
     painter.drawText(QRectF(at.left() - 40, below, 80, high), Qt::AlignHCenter | whole, u"0"_s);
     const QString last = tr("%1 terms").arg(count(model_->terms()));

@@ -4,8 +4,8 @@
 
 namespace ui {
 
-/// Enlarges the words of all widgets within `root`, each once: call it again after some were added.
-/// A font set on `root` alone would not reach them past the application's style sheet.
+/// Enlarges the text of all widgets within `root`, each once; call it again after adding widgets.
+/// Setting a font on `root` alone has no effect on them, because of the application's style sheet.
 inline void scaleTexts(QWidget* root, double scale) {
     if (scale == 1) return;
     for (auto* widget : root->findChildren<QWidget*>()) {

@@ -9,7 +9,7 @@ namespace ui {
 class WeightLens;
 class WeightCurves;
 
-/// One weight, magnified: its update at the step in each run, its way through the steps, and how
+/// One weight, magnified: its update at the step in each run, its course over the steps, and how
 /// many updates in a row were lost.
 class WeightInstrument final : public Instrument {
     Q_OBJECT

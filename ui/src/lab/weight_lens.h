@@ -11,8 +11,8 @@ namespace ui {
 
 class Theme;
 
-/// One update of one weight on the line of the numbers that its type can hold: where it was, where
-/// the update points, and where rounding puts it. GUI thread.
+/// One update of one weight on the line of the numbers that its type can hold: its old value, the
+/// target of the update, and the rounded result. GUI thread.
 class WeightLens final : public QWidget {
     Q_OBJECT
 public:

@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// The operations of the first step: what each reads, computes in and writes, and the rule that
-/// decided. Traced off the window's thread once the runs have begun.
+/// The operations of the first step: the types that each reads, computes in and writes, and the
+/// rule that decided. Traced off the window's thread once the runs have begun.
 class XrayInstrument final : public Instrument {
     Q_OBJECT
 public:

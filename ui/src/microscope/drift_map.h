@@ -11,8 +11,8 @@ namespace ui {
 class PlotLink;
 class Theme;
 
-/// Steps by exponent: how the values of the selected layer drift in the course of a run, before
-/// scaling, between the lines below which FP16 loses them and above which it overflows. GUI thread.
+/// Steps by exponent: how the values of the selected layer drift during a run, before scaling.
+/// Lines mark where FP16 loses them and where it overflows. GUI thread.
 class DriftMap final : public QWidget {
     Q_OBJECT
 public:

@@ -363,7 +363,7 @@ void ExponentPlot::paintEvent(QPaintEvent*) {
 
 void ExponentPlot::dragTo(double x) {
     const double bits = axis().exponent(x) - anchor();
-    // A loss scale is a power of two unless the user wants otherwise.
+    // A loss scale is a power of two unless the user chooses otherwise.
     const bool fine = QGuiApplication::keyboardModifiers().testFlag(Qt::ShiftModifier);
     model_->drag(std::exp2(fine ? bits : std::round(bits)));
 }

@@ -37,13 +37,13 @@ protected:
 
 private:
     QRectF plot() const;
-    /// Where values may have been rounded to zero unseen; empty where none were.
+    /// Exponents at which values may have been rounded to zero unnoticed; empty if none were.
     QRectF lostZone() const;
     void placeButton();
     ExponentAxis axis() const;
     int rulersTop() const;
     QRectF ruler(std::size_t index) const;
-    /// Top of a column that holds so many of the values.
+    /// Top of a column for this count of values.
     double y(double count) const;
     /// Where the bulk of the values lies before any scaling, as an exponent.
     double anchor() const;

@@ -101,8 +101,8 @@ void MicroscopeModel::refreshFile() {
     emit driftGrew();
 }
 
-/// Shows what was computed here of the selected step, or while none is selected of the step on
-/// show: the shadow if it is wanted, else the step itself where the run has no sample of it.
+/// Shows what was computed for the selected step, or while none is selected for the displayed step:
+/// the shadow pass if it is wanted, else the step itself if the run has no sample of it.
 bool MicroscopeModel::showComputed() {
     const std::int64_t selected = context_.link->selected();
     const auto own = computed_.find(selected > 0 || !sample_ ? selected : sample_->step);
@@ -269,9 +269,8 @@ void MicroscopeModel::drag(double scale) {
     emit scaleDragged();
 }
 
-/// Reads what the file has of the layer beyond what is there already: a slice now and the rest in
-/// later turns of the event loop, so that moving from layer to layer stays smooth however long the
-/// run was.
+/// Reads the layer's samples that are not read yet: one slice now and the rest in later turns of
+/// the event loop, so that changing the layer stays smooth for a run of any length.
 void MicroscopeModel::growDrift() {
     const auto* layer = selectedLayer();
     if (!reader_ || layer == nullptr) return;

@@ -23,8 +23,8 @@ struct Drift {
     std::vector<engine::ExponentHistogram> values;  ///< gradients: multiplied by the scale
 };
 
-/// What the microscope shows: the sample nearest to the selected step, a kind of values, a layer,
-/// and the loss scale that the user drags the gradients to. The one place of the page that reads
+/// State of the microscope: the sample nearest to the selected step, a kind of values, a layer, and
+/// the loss scale that the user drags the gradients to. The only class of the page that reads
 /// files. GUI thread.
 class MicroscopeModel final : public QObject {
     Q_OBJECT
@@ -39,14 +39,14 @@ public:
 
     engine::HistogramKind kind() const { return kind_; }
     void setKind(engine::HistogramKind kind);
-    /// The FP32 shadow pass of the step in place of what the step itself held.
+    /// Whether the FP32 shadow pass of the step is shown instead of the step itself.
     bool shadowShown() const { return sample_ && sample_->shadow; }
     void setShadowWanted(bool wanted);
     bool hasShadow() const;
     /// The run is live and no step is selected, so the shadow pass is that of the step to come.
     bool shadowsNext() const;
-    /// Computes the selected step, the one to come of a live run, or that of the sample on show
-    /// again, in FP32 and as the run does, and shows it. The experiment waits meanwhile.
+    /// Computes and shows a step in FP32 and as the run does: the selected step, the next one of a
+    /// live run, or that of the displayed sample. The experiment waits meanwhile.
     void computeShadow();
     bool busy() const { return jobs_->busy(); }
     /// Why the last shadow pass failed; empty if it did not.
@@ -54,7 +54,7 @@ public:
 
     /// The sample on show; nothing without samples.
     const std::optional<engine::HistogramSample>& sample() const { return sample_; }
-    /// Its layers of this kind, in the order of the network.
+    /// The sample's layers of this kind, in the order of the network.
     const std::vector<const engine::LayerHistogram*>& layers() const { return layers_; }
     /// Index into layers(); -1: none.
     int selected() const;
@@ -69,7 +69,7 @@ public:
 
     /// Gradients of a run that scales its loss: the only values with a handle.
     bool scaled() const;
-    /// What the values on show are multiplied by.
+    /// The factor on the displayed values.
     double scale() const;
     /// Where the handle is; scale() unless it was dragged.
     double draggedScale() const { return dragged_ > 0 ? dragged_ : scale(); }
@@ -77,8 +77,8 @@ public:
     /// 0: back to the scale of the step.
     void drag(double scale);
 
-    /// Of the selected layer, without shadows; grows with the run, and slice by slice after another
-    /// layer was selected.
+    /// The drift of the selected layer, without shadows. Grows with the run, and slice by slice
+    /// after another layer was selected.
     const Drift& drift();
 
 signals:

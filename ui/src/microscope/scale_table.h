@@ -11,9 +11,8 @@ namespace ui {
 
 class Theme;
 
-/// What becomes of the selected layer's values in the chosen format: before scaling, at the scale
-/// of the step, and where the handle was dragged to; and, for gradients, of the whole step. GUI
-/// thread.
+/// The outcome for the selected layer's values in the chosen format: before scaling, at the step's
+/// scale, and at the scale of the handle; for gradients also for the whole step. GUI thread.
 class ScaleTable final : public QWidget {
     Q_OBJECT
 public:

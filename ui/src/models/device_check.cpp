@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// What stands against training on a device in a precision; empty if nothing does.
+/// The reason why a device cannot train in a precision; empty if it can.
 engine::Message problemOf(const std::string& device, const std::string& preset) {
     engine::RunConfig config;
     config.device = device;

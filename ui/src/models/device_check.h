@@ -8,8 +8,8 @@ namespace ui {
 
 class SettingsModel;
 
-/// Asks the machine, off the GUI thread, which devices it has and which precisions cannot run on
-/// the chosen one, and puts the answer into the settings. GUI thread.
+/// Finds, off the GUI thread, which devices the machine has and which precisions the chosen one
+/// cannot run, and writes that into the settings. GUI thread.
 class DeviceCheck final : public QObject {
     Q_OBJECT
 public:

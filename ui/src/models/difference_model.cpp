@@ -14,7 +14,7 @@ void DifferenceModel::setRuns(std::vector<engine::RunSummary> runs) {
     runs_ = std::move(runs);
     lines_.clear();
     if (!runs_.empty()) {
-        // Of several what was changed comes first, of one what came of it.
+        // For several runs the changed settings come first, for one run the results.
         if (runs_.size() > 1) addSettings();
         addResults();
         if (runs_.size() == 1) addSettings();

@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// Settings and results of runs side by side: a column for each, below a line for each part. Of one
-/// run the settings that differ from the defaults, of several those that differ between them.
+/// Settings and results of runs side by side, a column for each; a heading for each part. For one
+/// run the settings that differ from the defaults, for several those that differ between them.
 class DifferenceModel final : public QAbstractTableModel {
     Q_OBJECT
 public:

@@ -120,7 +120,7 @@ void EventModel::reset(const std::vector<std::shared_ptr<RunTrack>>& tracks) {
             if (shown_.front().last) before = &shown_.front();
         }
     }
-    // Several runs are told by step; what belongs to no step keeps its place at the start.
+    // Events of several runs are ordered by step; those without a step stay at the start.
     std::stable_sort(shown_.begin(), shown_.end(),
                      [](const Entry& a, const Entry& b) { return a.text.step > b.text.step; });
     if (shown_.size() > most) shown_.resize(most);

@@ -14,8 +14,8 @@ class EventFeed;
 class RunTrack;
 
 /// The events, newest first, in plain words. Skips of consecutive steps of a run are one row, which
-/// grows while they go on. Keeps the newest 500, for a list whose rows differ in height is laid out
-/// whole when it grows; all are in the run's folder.
+/// grows while they continue. Keeps the newest 500, because a list with rows of different heights
+/// is laid out completely whenever it grows; the run's folder has all of them.
 class EventModel final : public QAbstractListModel {
     Q_OBJECT
 public:
@@ -57,7 +57,7 @@ private:
     /// In words, with the run's name where several are on screen.
     EventText named(const RunTrack& track, EventText text) const;
     std::optional<Entry> entry(const RunTrack& track, const engine::Event& event);
-    /// True if the event is a skip that follows on the last one of `row`, which then stands for
+    /// True if the event is a skip that continues the last one of `row`, which then stands for
     /// both.
     bool fold(Entry& row, const RunTrack& track, const engine::Event& event);
     Entry* lastSkip(const RunTrack& track);

@@ -9,7 +9,7 @@
 namespace ui {
 namespace {
 
-/// Of what was read of the data, all that findings follow from.
+/// The sizes of the data, which is all that findings depend on.
 engine::DatasetPreview sizesOf(const engine::DatasetPreview& data) {
     engine::DatasetPreview sizes;
     sizes.train_samples = data.train_samples;

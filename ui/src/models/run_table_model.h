@@ -10,9 +10,9 @@
 
 namespace ui {
 
-/// The runs of the history as a table: those that a filter lets through, sorted by any field, with
-/// the columns that the user chose. The runs of one comparison or sweep may stand below a row of
-/// their own. Column 0 is the run itself: its number, name, star and precision.
+/// The runs of the history as a table: filtered, sorted by any field, with the columns that the
+/// user chose. The runs of one comparison or sweep may be grouped below a row of their own. Column
+/// 0 is the run itself: its number, name, star and precision.
 class RunTableModel final : public QAbstractItemModel {
     Q_OBJECT
 public:
@@ -77,7 +77,7 @@ private:
         bool group = false;
     };
     void chooseColumns();
-    /// What the filter lets through, in the order of the table.
+    /// Filters and sorts the rows.
     void arrange();
     void makeTops();
     const engine::RunSummary& at(std::size_t shown) const { return (*runs_)[shown_[shown]]; }

@@ -10,8 +10,7 @@ using namespace Qt::StringLiterals;
 
 SettingsMemory::SettingsMemory(SettingsModel* settings, QObject* parent)
     : QObject(parent), settings_(settings) {
-    // Settings that this version refuses, written by another one, are left where they are until
-    // the first change.
+    // Settings of another version that this one rejects are left in place until the first change.
     settings_->fromJson(QSettings().value(u"settings"_s).toByteArray());
     connect(settings_, &SettingsModel::changed, this, &SettingsMemory::keep);
 }

@@ -6,8 +6,8 @@ namespace ui {
 
 class SettingsModel;
 
-/// Remembers the settings and the compared precisions between starts: takes up those of the last
-/// time when it is made, and keeps every change. GUI thread.
+/// Keeps the settings and the compared precisions between starts: restores the last ones when it is
+/// constructed, and saves every change. GUI thread.
 class SettingsMemory final : public QObject {
     Q_OBJECT
 public:

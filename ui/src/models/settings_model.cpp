@@ -130,7 +130,7 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
     const auto* info = engine::find_field(path.toStdString());
     if (path == u"scaler.preset"_s || path == u"optimizer.kind"_s || path == u"model.kind"_s ||
         path == u"schedule.kind"_s) {
-        // It brings its own values: those of the old choice do not stay beside it.
+        // The new choice has its own defaults, so values of the old choice are removed.
         inside = QJsonObject{{path.section(u'.', 1), text}};
     } else if (info != nullptr && (info->optional || !info->kinds.empty()) && text.isEmpty()) {
         removeAt(inside, path.section(u'.', 1));  // the preset's value, or the option's default

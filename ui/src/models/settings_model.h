@@ -17,15 +17,15 @@ struct FieldInfo;
 
 namespace ui {
 
-/// What stands against training on the chosen device.
+/// The reasons why the chosen device cannot train in a precision.
 struct DeviceLimits {
     engine::Message device;                     ///< why it cannot be used; empty if it can
     QMap<QString, engine::Message> precisions;  ///< presets that cannot run on it, and why
 };
 
 /// The settings being edited: every field by its path, as text, so that a new field needs no code
-/// here. The engine's parser reads and judges them; refused texts are kept so that they can be
-/// mended.
+/// here. The engine's parser reads and validates them; invalid texts are kept so that they can be
+/// corrected.
 class SettingsModel final : public QObject {
     Q_OBJECT
 public:
@@ -36,18 +36,18 @@ public:
     void set(const QString& path, const QString& text);
     /// Differs from its default.
     bool isChanged(const QString& path) const;
-    /// The text of a field in the default comparison; of the scaler's and the optimizer's own
-    /// fields, their value in the chosen preset and optimizer. Empty for a field that is left out.
+    /// The text of a field in the default comparison; for fields of the scaler and the optimizer,
+    /// their value in the chosen preset and optimizer. Empty for a field that is left out.
     QString defaultText(const QString& path) const;
     void reset(const QString& path) { set(path, defaultText(path)); }
-    /// The settings in force leave the field a part to play: a momentum belongs to SGD, a floor to
-    /// a dynamic scaler.
+    /// Whether the field has an effect with the present settings: a momentum belongs to SGD, a
+    /// floor to a dynamic scaler.
     bool applies(const QString& path) const;
     /// Replaces everything; `comparison` are the precisions to compare, unchanged if empty.
     void load(const engine::RunConfig& config, const QStringList& comparison = {},
               std::vector<engine::Message> notes = {});
     /// Reads a settings file. Throws engine::Error(io) if it cannot be read, (settings) with the
-    /// first refused field if it is not usable.
+    /// first invalid field if it is not usable.
     void loadFile(const QString& file);
     /// Throws engine::Error(io).
     void saveFile(const QString& file) const;
@@ -63,21 +63,21 @@ public:
 
     const engine::RunConfig& config() const { return config_; }
     const std::vector<engine::SettingError>& errors() const { return errors_; }
-    /// What of the loaded settings plays no part, until another kind is chosen.
+    /// Loaded settings without effect, until another kind is chosen.
     const std::vector<engine::Message>& notes() const { return notes_; }
-    /// What is wrong with a field, in one sentence; empty if nothing.
+    /// The error of a field, in one sentence; empty if there is none.
     QString errorAt(const QString& path) const;
 
-    /// What decides on the samples there are: equal keys name the same data.
+    /// Identifies the samples: equal keys mean the same data.
     QString dataKey() const;
-    /// What was read of the data of this key.
+    /// Sets the preview of the data of this key.
     void setData(const QString& key, engine::DatasetPreview data);
-    /// That of the data in force; null while they are not read, and if they cannot be.
+    /// The preview of the present data; null until it is read, and if it cannot be.
     const engine::DatasetPreview* data() const;
-    /// Those of a run of these settings, by its data once they are read.
+    /// Metrics of a run with these settings, from its data once they are read.
     std::vector<engine::Metric> metrics() const;
 
-    /// What the machine lacks is refused like a wrong value.
+    /// Values that the machine cannot run become errors.
     void setLimits(const DeviceLimits& limits);
     /// Why a precision cannot run on the chosen device; empty if it can.
     QString lacking(const QString& preset) const;
@@ -97,7 +97,7 @@ signals:
 
 private:
     void judge();
-    /// The settings as JSON with the field set to the text; what depends on it starts anew.
+    /// The settings as JSON with the field set to the text; fields that depend on it are reset.
     std::string edited(const QString& path, const QString& text,
                        std::vector<std::string>& overrides) const;
 

@@ -14,11 +14,12 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostShortcuts = 9;  // Ctrl+1 to Ctrl+9
+constexpr int mostShortcuts = 10;  // Ctrl+1 to Ctrl+9, then Ctrl+0
 
 QKeySequence shortcut(int index) {
-    return index < mostShortcuts ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + index))
-                                 : QKeySequence();
+    return index < mostShortcuts
+               ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + (index + 1) % mostShortcuts))
+               : QKeySequence();
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ public:
     void showPage(const QString& name);
     /// The page that is shown.
     const PageEntry& shown() const;
-    /// Those of the shown page alone: a hidden one that is wider must not widen the window.
+    /// Those of the visible page only: a wider hidden page must not widen the window.
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
 

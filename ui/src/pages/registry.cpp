@@ -19,6 +19,8 @@ using namespace Qt::StringLiterals;
     PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage)                           \
     PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage)                              \
     PAGE("tryit", QT_TRANSLATE_NOOP("Pages", "Try it"), makeTryItPage, .needsRun = true)        \
+    PAGE("benchmarks", QT_TRANSLATE_NOOP("Pages", "Benchmarks"), makeBenchmarksPage,            \
+         .startsRailed = true)                                                                  \
     /* end of the list */
 
 #define HALFTONE_DECLARE(page, page_title, factory, ...) PageFactory factory;

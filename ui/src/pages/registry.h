@@ -12,8 +12,8 @@ namespace ui {
 /// Makes a page, whose parent takes it over.
 using PageFactory = QWidget*(const Context& context, QWidget* parent);
 
-/// A page of the window: what stands between the settings and the window's right edge, or in place
-/// of the settings too. Run and step are selected for all pages in common, in Context::link.
+/// A page of the window: it fills the area between the settings and the window's right edge, or the
+/// area of the settings too. All pages share the selected run and step, in Context::link.
 struct PageEntry {
     QString name;   ///< identifies it where it is remembered: it never changes
     QString title;  ///< of its tab, in the window's language
@@ -22,8 +22,9 @@ struct PageEntry {
     bool takesWholeWidth = false;  ///< the settings are hidden while it is shown
     bool startsRailed = false;     ///< the settings are a rail until the user opens them there
 };
-/// Those of every window, in the order of their tabs and of Ctrl+1, Ctrl+2 ... The first is
-/// Training, which has the plots and the right column. A new one is one line in registry.cpp.
+/// The pages of every window, in the order of their tabs and of Ctrl+1 to Ctrl+9 and Ctrl+0. The
+/// first is Training, which has the plots and the right column. A new page is one line in
+/// registry.cpp.
 std::vector<PageEntry> pageEntries();
 
 }  // namespace ui

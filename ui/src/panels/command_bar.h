@@ -41,7 +41,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    /// What a narrow window goes without, in this order; tooltips tell it all the same.
+    /// Parts that a narrow window leaves out, in this order; tooltips show them all the same.
     enum class Fit { all, shortDevice, noKeys, noCounts };
     void fit();
     void fit(Fit level);
@@ -50,7 +50,7 @@ private:
     void dress();
     void followActor();
     void refreshButtons();
-    /// Hands the focus on from a button that closes: to Pause while something runs, else to
+    /// Moves the focus from a button that becomes disabled: to Pause while something runs, else to
     /// Compare.
     void keepFocus(const ButtonStates& next);
     void refreshCounters();

@@ -8,8 +8,8 @@ namespace ui {
 
 class Theme;
 
-/// A small picture of what is not images: the columns of a table with their histograms, or the
-/// beginning of a text with its most frequent words. As high as what it shows.
+/// A small picture of data other than images: the columns of a table with their histograms, or the
+/// beginning of a text with its most frequent words. As high as its content.
 class DataSketch final : public QWidget {
     Q_OBJECT
 public:

@@ -8,8 +8,9 @@
 
 namespace ui {
 
-/// Says what to look at while the runs of the demonstration are on screen, and what they showed
-/// when they have ended. Hidden otherwise, and once it was closed until the next experiment.
+/// Tells the user what to look at while the runs of the demonstration are on screen, and what they
+/// showed once they have ended. Otherwise hidden; after being closed, hidden until the next
+/// experiment.
 class GuideCard final : public QFrame {
     Q_OBJECT
 public:
@@ -17,7 +18,7 @@ public:
 
 private:
     void refresh();
-    /// What the figures of the three runs say, or before their end what they will.
+    /// The conclusion from the figures of the three runs, or before their end what to expect.
     QString outcome() const;
 
     Context context_;

@@ -107,7 +107,7 @@ void HistoryPanel::fill() {
     offerToResume();
 }
 
-/// The newest run was killed: the first thing that its user wants is to go on with it.
+/// The newest run was killed: the user probably wants to continue it, so that is offered first.
 void HistoryPanel::offerToResume() {
     if (std::exchange(offered_, true) || context_.feed->live() || model_->rowCount() == 0) return;
     const auto& newest = model_->run(0);

@@ -46,7 +46,7 @@ int positionOf(int strength) {
     return static_cast<int>(std::ranges::find(all, strength) - all.begin());
 }
 
-/// Moves the smoothing by so many positions of its slider.
+/// Moves the smoothing by `by` positions of its slider.
 void moveSmoothing(PlotOptions* options, int by) {
     const auto all = PlotOptions::smoothings();
     const int last = static_cast<int>(all.size()) - 1;

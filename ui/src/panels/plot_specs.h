@@ -9,7 +9,7 @@
 
 namespace ui {
 
-/// What one plot shows of the runs on screen.
+/// The contents of one plot of the runs on screen.
 struct PlotSpec {
     QString title;
     QString tab;  ///< shorter, for a tab; empty: the title
@@ -25,7 +25,7 @@ PlotSpec lossSpec();
 /// A plot for each metric; the loss of the test part has none of its own.
 std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics);
 PlotSpec lossScaleSpec();
-/// Those between which tabs choose; `unit`: what one sample is called.
+/// The plots that the tabs choose from; `unit`: the name of one sample.
 std::vector<PlotSpec> fourthPlaceSpecs(const std::string& unit);
 
 }  // namespace ui

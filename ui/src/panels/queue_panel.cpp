@@ -27,7 +27,7 @@ bool hasEnded(const engine::QueuedRun& run) {
     return run.state == engine::QueueState::done || run.state == engine::QueueState::failed;
 }
 
-/// What tells these settings from the defaults.
+/// The settings that differ from the defaults.
 std::string labelOf(const engine::RunConfig& config) {
     std::string label;
     for (const auto& setting : engine::overrides_of(config))
@@ -131,7 +131,7 @@ void QueuePanel::refresh() {
     const bool on = context_.queue->isOn();
     start_->setText(on ? tr("Pause queue") : tr("Start queue"));
     start_->setEnabled(on || waiting > 0);
-    start_->setToolTip(on ? tr("The run in flight goes on; no other one begins.")
+    start_->setToolTip(on ? tr("The run in flight continues; no other one starts.")
                           : tr("Trains the waiting runs one after another."));
     add_->setEnabled(context_.settings->errors().empty());
 }

@@ -24,7 +24,8 @@ namespace {
 constexpr int drawEvery = 100;  // ms
 using Found = std::variant<engine::FoundRate, engine::Message>;
 
-/// Without the last points, where the loss explodes: beside them the curve would be flat.
+/// Leaves out the last points, where the loss diverges: with them the rest of the curve would look
+/// flat.
 auto endOfCurve(const QVector<double>& losses) {
     constexpr qsizetype exploding = 5;
     return losses.size() > 2 * exploding ? losses.cend() - exploding : losses.cend();

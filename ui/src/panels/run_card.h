@@ -16,8 +16,8 @@ namespace ui {
 class ElidedLabel;
 class RunTrack;
 
-/// Of a run: loss, the test part's primary metric, throughput and peak memory, as the window writes
-/// them.
+/// Figures of a run: loss, the test part's primary metric, throughput and peak memory, formatted
+/// for the window.
 struct RunFigures {
     QString loss;
     QString metric;
@@ -41,7 +41,7 @@ public:
     /// The same for all cards, whatever they say.
     static int heightFor(bool wide);
     void setWide(bool wide);
-    /// What its second and third figure are called: by the task's metrics and what one sample is.
+    /// Names the second and third figure: by the task's metrics and the name of one sample.
     void setMeasures(const std::vector<engine::Metric>& metrics, const std::string& unit);
     void show(const RunTrack* track, bool baseline);
 

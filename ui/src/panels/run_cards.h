@@ -15,8 +15,8 @@ class RunCard;
 class RunTrack;
 
 /// One card a run, in one row or two, so that each shows all of its figures; a table for more than
-/// four runs. Before the first start, the cards of the comparison to come. Its height depends on
-/// its width and on the number of runs alone.
+/// four runs. Before the first start, the cards of the next comparison. Its height depends only on
+/// its width and on the number of runs.
 class RunCards final : public QStackedWidget {
     Q_OBJECT
 public:

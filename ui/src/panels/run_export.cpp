@@ -111,7 +111,7 @@ std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     return Answer{form, dialog.selectedFiles().value(0), *checkpoint};
 }
 
-/// What a task on another thread came to.
+/// The result of a task on another thread.
 struct Outcome {
     std::optional<engine::Error> error;
     QString text;

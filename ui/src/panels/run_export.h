@@ -13,9 +13,9 @@ namespace ui {
 
 class Commands;
 
-/// Asks for a form, a file and, where the form holds weights and the run has several checkpoints,
-/// for one of them; then writes the run to it off the GUI thread. What goes wrong, and
-/// that it is done, is reported through `commands`. Does nothing if the user cancels.
+/// Asks for a format, a file and, if the format holds weights and the run has several checkpoints,
+/// for one of them; then writes the run off the GUI thread. Problems and success are reported
+/// through `commands`. Does nothing if the user cancels.
 void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& run);
 
 /// Asks for a file and writes a report on these runs there, the first as the baseline.
@@ -23,7 +23,7 @@ void exportReport(QWidget* parent, Commands* commands,
                   const std::shared_ptr<engine::RunStore>& store,
                   const std::vector<engine::RunSummary>& runs);
 
-/// Asks for a file that holds a whole run, brings it into the store off the GUI thread and calls
+/// Asks for a file that holds a whole run, imports it into the store off the GUI thread and calls
 /// done(). Does nothing if the user cancels.
 void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine::RunStore>& store,
                std::function<void()> done);

@@ -31,7 +31,8 @@ Newest newestOf(const std::string& folder) {
     const auto pictures = engine::list_sample_pictures(folder);
     if (pictures.empty()) return {};
     const QImage whole(QString::fromStdString(pictures.back().file.string()));
-    // Of a tall one, such as an autoencoder's pairs, the upper part: whole it would be too small.
+    // Only the upper part of a tall picture, such as an autoencoder's pairs, which would be too
+    // small as a whole.
     return {pictures.back().step,
             whole.copy(0, 0, whole.width(), std::min(whole.width(), whole.height()))};
 }

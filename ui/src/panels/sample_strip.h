@@ -16,8 +16,8 @@ class PictureView;
 class RunTrack;
 class SampleViewer;
 
-/// What the models of the runs on screen draw: the newest picture of each, small; a click opens
-/// them all. Hidden where no run draws. Files are read off the GUI thread.
+/// Pictures that the models of the runs on screen draw: the newest of each, small; a click opens
+/// all. Hidden if no run draws. Files are read off the GUI thread.
 class SampleStrip final : public QFrame {
     Q_OBJECT
 public:

@@ -15,8 +15,8 @@ class PictureView;
 class RunTrack;
 class Theme;
 
-/// All pictures that a run kept of what its model draws, one at a time, with a slider over the
-/// steps. Stays at the newest one while training goes on.
+/// All pictures that a run kept of its model's drawings, one at a time, with a slider over the
+/// steps. Stays at the newest one while training continues.
 class SampleViewer final : public QDialog {
     Q_OBJECT
 public:

@@ -185,7 +185,7 @@ void SettingsField::refreshChoice(const QString& text) {
         const int preset = combo_->findData(presetValue(*model_, path_));
         combo_->setItemText(0, tr("Preset: %1").arg(combo_->itemText(preset)));
     }
-    // A value from a file that is none of the choices stays in sight until another is chosen.
+    // A value from a file that is not among the choices stays listed until another is chosen.
     if (combo_->findData(text) < 0 && listed_ > 0) combo_->addItem(text, text);
     combo_->setCurrentIndex(combo_->findData(text));
 }
@@ -204,7 +204,7 @@ void SettingsField::refresh() {
     describe();
 }
 
-/// What the current choice does, with its whole name if that does not fit.
+/// The effect of the current choice, with its full name if that is cut off.
 QString SettingsField::choiceTip() const {
     if (combo_ == nullptr) return {};
     const QString help = combo_->currentData(Qt::ToolTipRole).toString();

@@ -23,8 +23,8 @@ struct Choice {
 /// The values that the catalog lists for a field.
 std::vector<Choice> catalogChoices(const QString& path);
 
-/// Editor of one field by its path: shows the model's text, hands edits back, marks a changed field
-/// with a dot and a refused one in red, and offers "back to default" in its context menu.
+/// Editor of one field by its path: shows the model's text, writes edits back, marks a changed
+/// field with a dot and an invalid one in red, and offers "back to default" in its context menu.
 class SettingsField final : public QWidget {
     Q_OBJECT
 public:
@@ -34,7 +34,7 @@ public:
     /// A list to choose from.
     SettingsField(SettingsModel* model, const QString& path, std::vector<Choice> choices,
                   QWidget* parent = nullptr);
-    /// What fits the field: a check box, a list of the catalog's choices or a line edit.
+    /// The editor for the field: a check box, a list of the catalog's choices or a line edit.
     static SettingsField* forValue(SettingsModel* model, const QString& path, bool withUnit,
                                    QWidget* parent);
 
@@ -72,9 +72,9 @@ private:
     int listed_ = 0;          ///< entries of combo_ that are choices; one more is a refused text
 };
 
-/// The label of a field, which is its help: hover for a sentence, click for the page. `text`
-/// replaces the catalog's label, which follows the chosen kind, where two fields share a row. Never
-/// takes the focus: with the keyboard, F1 in the field opens the page.
+/// The label of a field, which is also its help: hover for a sentence, click for the page. `text`
+/// replaces the catalog's label, which depends on the chosen kind, if two fields share a row. Never
+/// takes the focus; on the keyboard, F1 in the field opens the page.
 class FieldLabel final : public QLabel {
     Q_OBJECT
 public:

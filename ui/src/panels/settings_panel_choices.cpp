@@ -9,8 +9,8 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-/// One line with a link to each refused field; the reasons stand under the fields. What of a
-/// settings file plays no part comes after it.
+/// One line with a link to each invalid field; the reasons are shown below the fields. Settings of
+/// a file that have no effect follow.
 void SettingsPanel::refreshFindings() {
     QStringList links;
     for (const auto& error : context_.settings->errors()) {

@@ -8,8 +8,8 @@
 
 namespace ui {
 
-/// A label, the fields that it names, and what is wrong with them right below. Hidden while the
-/// chosen optimizer, clipping or data set gives its fields no part to play.
+/// A label, the fields that it names, and their errors right below. Hidden while its fields have no
+/// effect with the chosen optimizer, clipping or data set.
 class SettingsRow final : public QWidget {
     Q_OBJECT
 public:

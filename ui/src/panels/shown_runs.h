@@ -10,8 +10,8 @@ namespace ui {
 class PlotLink;
 struct Context;
 
-/// The runs that the command bar, the counters and the step chooser speak of: those of the page
-/// that is shown if it has runs of its own (commands/run_actor.h), else those on screen.
+/// The runs that the command bar, the counters and the step chooser describe: those of the visible
+/// page if it has its own (commands/run_actor.h), else those on screen.
 struct ShownRuns {
     TrackList tracks;
     PlotLink* link;                      ///< in which their step and run are selected

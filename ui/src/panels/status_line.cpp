@@ -161,7 +161,7 @@ void StatusLine::refresh() {
         return;
     }
     phase_->setText(phase());
-    // Of what is under way: an old run that is laid over it has nothing to say here.
+    // Only of running runs: an overlaid old run is not part of the status.
     const TrackList tracks = context_.feed->statusTracks();
     bar_->setVisible(running());
     left_->setVisible(running());

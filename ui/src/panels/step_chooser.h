@@ -10,8 +10,8 @@
 
 namespace ui {
 
-/// What the pages speak of: run and step, at the right of the row of pages. One selection for all
-/// of them, in Context::link. Hidden while no run is on screen. GUI thread.
+/// Chooses run and step for all pages, at the right of the row of pages. The selection is in
+/// Context::link. Hidden while no run is on screen. GUI thread.
 class StepChooser final : public QWidget {
     Q_OBJECT
 public:

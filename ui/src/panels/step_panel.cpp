@@ -193,7 +193,7 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
         add(tr("clean steps"), count(row.growth_tracker));
     }
     add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));
-    // One infinite value among thousands must not read as none.
+    // One infinite value among thousands must not be shown as 0 %.
     const auto share = [](float part) {
         const bool tiny = part > 0 && part < 0.0005f;
         return tiny ? u"< "_s + percent(0.001) : percent(static_cast<double>(part));

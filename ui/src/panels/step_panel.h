@@ -14,7 +14,7 @@ namespace ui {
 class Panel;
 class RunTrack;
 
-/// The selected step: why it went as it did, in plain words, and its record. ‹ › walk from skip to
+/// The selected step: its outcome explained in plain words, and its record. ‹ › go from skip to
 /// skip.
 class StepPanel final : public QWidget {
     Q_OBJECT

@@ -16,15 +16,15 @@ class QToolButton;
 
 namespace ui {
 
-/// A sweep around the settings on the left: fields with their values, and a number of seeds. All
-/// errors of all points show at once; what is valid can be added to the queue.
+/// A sweep around the settings on the left: fields with their values, and a number of seeds. Shows
+/// all errors of all points at once; valid points can be added to the queue.
 class SweepForm final : public QFrame {
     Q_OBJECT
 public:
     explicit SweepForm(const Context& context, QWidget* parent = nullptr);
 
-    /// Takes the points of a file, a JSON object of settings a line; with fields that have values,
-    /// each of them with each combination.
+    /// Reads points from a file, a JSON object of settings a line. If fields have values, each
+    /// point is combined with each combination.
     void openList(const QString& file);
     /// What the fields ask for.
     engine::SweepRequest request() const;

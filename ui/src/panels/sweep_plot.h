@@ -10,9 +10,9 @@ namespace ui {
 
 class Theme;
 
-/// The metric of the points of a sweep against the field that varies first: a curve for each
-/// combination of the other fields, with the spread over the seeds. Where the values are no numbers
-/// they stand in their order. GUI thread.
+/// The metric of the points of a sweep against the first varying field: a curve for each
+/// combination of the other fields, with the spread over the seeds. Values that are not numbers are
+/// placed in their order. GUI thread.
 class SweepPlot final : public QCustomPlot {
     Q_OBJECT
 public:

@@ -58,7 +58,7 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
       sweeps_(new ChoiceBox(this)),
       figure_(makeLabel({}, "dim", this)),
       plot_(new SweepPlot(context.theme, this)),
-      empty_(makeLabel(tr("Add a sweep to the queue and start it: its results stand here."), "dim",
+      empty_(makeLabel(tr("Add a sweep to the queue and start it: its results appear here."), "dim",
                        this)) {
     setObjectName(u"card"_s);
     auto* column = new QVBoxLayout(this);

@@ -1,10 +1,13 @@
 #include "panels/verdict_bar.h"
 
+#include "commands/commands.h"
 #include "engine/error.h"
 #include "engine/verdict.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "models/benchmarks.h"
 #include "text/language.h"
+#include "text/pay_off_text.h"
 #include "text/verdict_text.h"
 #include "theme/theme.h"
 
@@ -68,6 +71,8 @@ VerdictBar::VerdictBar(const Context& context, QWidget* parent)
     connect(context_.feed, &EventFeed::figuresDue, this, &VerdictBar::refresh);
     connect(context_.feed, &EventFeed::tracksChanged, this, &VerdictBar::rebuild);
     connect(context_.theme, &Theme::changed, this, &VerdictBar::refresh);
+    if (context_.benchmarks != nullptr)
+        connect(context_.benchmarks, &Benchmarks::resultsChanged, this, &VerdictBar::refresh);
     rebuild();
 }
 
@@ -79,8 +84,10 @@ void VerdictBar::rebuild() {
         lines_.pop_back();
     }
     while (lines_.size() < wanted) {
-        lines_.push_back(new VerdictLine(this));
-        column_->addWidget(lines_.back());
+        auto* line = new VerdictLine(this);
+        connect(line, &VerdictLine::measureWanted, this, [this, line] { measure(line); });
+        lines_.push_back(line);
+        column_->addWidget(line);
     }
     const int line = std::max(lines_.front()->sizeHint().height(), size::icon + 2);
     const int count = static_cast<int>(wanted);
@@ -129,8 +136,31 @@ VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& othe
     if (lines_.size() > 1 && !named) headline = tr("%1: %2").arg(trackTitle(other), headline);
     const QString cost = costText(verdict);
     const QString evidence = evidenceText(verdict);
-    return {icon, color, headline, cost.isEmpty() ? evidence : cost,
-            paragraph(headline) + paragraph(cost) + paragraph(evidence)};
+    QString html = paragraph(headline) + paragraph(cost) + paragraph(evidence);
+    QString payOff = engineText(verdict.pay_off);
+    const BenchmarkResult* measured = verdict.pay_off_explained ? nullptr : measuredReason(other);
+    if (measured != nullptr) {
+        payOff = payOffSentence(measured->row);
+        html += paragraph(tr("Measured on the page Benchmarks:")) + payOffFigures(measured->row);
+    }
+    const bool canMeasure = !verdict.pay_off_explained && measured == nullptr && !other.origin() &&
+                            context_.benchmarks != nullptr;
+    const QString rest = cost.isEmpty() ? evidence : joined({cost, payOff});
+    return {icon, color, headline, rest, html, canMeasure};
+}
+
+const BenchmarkResult* VerdictBar::measuredReason(const RunTrack& other) const {
+    if (context_.benchmarks == nullptr || other.origin()) return nullptr;
+    return context_.benchmarks->find(other.config(), other.precision());
+}
+
+void VerdictBar::measure(const VerdictLine* line) {
+    const auto tracks = context_.feed->tracks();
+    const auto index =
+        static_cast<std::size_t>(std::ranges::find(lines_, line) - lines_.begin()) + 1;
+    if (index >= tracks.size()) return;
+    context_.benchmarks->chooseRun(tracks[index]->config(), tracks[index]->precision());
+    context_.commands->showPage(u"benchmarks"_s);
 }
 
 }  // namespace ui

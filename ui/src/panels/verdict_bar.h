@@ -9,8 +9,10 @@
 
 namespace ui {
 
-/// The engine's verdict on each run against the first one, a line each with its evidence a click
-/// away. Its height follows from the number of runs and never from the words.
+struct BenchmarkResult;
+
+/// The engine's verdict on each run compared with the first one, a line each, with its evidence a
+/// click away. Its height depends on the number of runs, never on the text.
 class VerdictBar final : public QFrame {
     Q_OBJECT
 public:
@@ -21,6 +23,10 @@ private:
     void refresh();
     void showOne(const QString& headline, const QString& hint);
     VerdictText verdictOn(const RunTrack& baseline, const RunTrack& other) const;
+    /// Why the other precision does not pay, if that was measured with its settings; else null.
+    const BenchmarkResult* measuredReason(const RunTrack& other) const;
+    /// On the page Benchmarks, with the settings of the run behind this line.
+    void measure(const VerdictLine* line);
 
     Context context_;
     QVBoxLayout* column_;

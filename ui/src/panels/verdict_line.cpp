@@ -10,6 +10,8 @@
 
 namespace ui {
 
+using namespace Qt::StringLiterals;
+
 VerdictLine::VerdictLine(QWidget* parent) : QWidget(parent) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
@@ -21,10 +23,15 @@ VerdictLine::VerdictLine(QWidget* parent) : QWidget(parent) {
     rest_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     link_ = makeLink(tr("evidence"), this);
     connect(link_, &QToolButton::clicked, this, [this] { showHelp(link_, evidence_); });
+    measure_ = makeLink(tr("measure"), this);
+    measure_->setObjectName(u"measure"_s);
+    measure_->setToolTip(tr("Finds out why it does not pay, on the page Benchmarks"));
+    connect(measure_, &QToolButton::clicked, this, &VerdictLine::measureWanted);
     row->addWidget(icon_);
     row->addWidget(headline_);
     row->addWidget(rest_, 1);
     row->addWidget(link_);
+    row->addWidget(measure_);
 }
 
 void VerdictLine::show(const VerdictText& text) {
@@ -34,6 +41,8 @@ void VerdictLine::show(const VerdictText& text) {
     evidence_ = text.evidence;
     link_->setVisible(!evidence_.isEmpty());
     link_->setAccessibleName(tr("Evidence: %1").arg(text.headline));
+    measure_->setVisible(text.canMeasure);
+    measure_->setAccessibleName(tr("Measure: %1").arg(text.headline));
     setAccessibleName(text.headline + QChar::Space + text.rest);
 }
 

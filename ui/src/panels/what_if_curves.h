@@ -17,8 +17,8 @@ class RunTrack;
 struct Tokens;
 
 /// Another policy of the loss scale replayed over the selected run, as curves for the plot of the
-/// loss scale: steps whose outcome the record cannot know are a curve of their own. Replays in the
-/// background, again while the run grows. GUI thread.
+/// loss scale. Steps with an unknown outcome are a separate curve. Replays in the background, again
+/// while the run grows. GUI thread.
 class WhatIfCurves final : public QObject {
     Q_OBJECT
 public:

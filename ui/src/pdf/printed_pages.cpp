@@ -75,7 +75,7 @@ bool PrintedPages::moveLonelyHeading() {
     for (QTextBlock block = text_.begin(); block.isValid(); block = block.next()) {
         if (!isHeading(block) || tableOf(block) != nullptr) continue;
         QTextBlockFormat format = block.blockFormat();
-        // What is larger than a page does not fit below its heading there either.
+        // A block larger than a page does not fit below its heading on the next page either.
         if ((format.pageBreakPolicy() & QTextFormat::PageBreak_AlwaysBefore) != 0) continue;
         const QTextBlock below = firstBelow(block);
         if (!below.isValid() || pageOf(below) == pageOf(block)) continue;

@@ -6,10 +6,10 @@ class QPagedPaintDevice;
 
 namespace ui {
 
-/// A text on the pages of a device, with margins of 2 cm and page numbers. A heading that would
-/// stand alone at the foot of a page, without a line of what it heads, begins the next one: with a
-/// table its first two rows count, with a picture the whole of it. The text and the device, which
-/// must have no margins of its own, outlive the pages. GUI thread.
+/// Lays a text out on the pages of a device, with margins of 2 cm and page numbers. A heading is
+/// not left alone at the foot of a page: it moves to the next page together with the first line
+/// below it, the first two rows of a table, or a whole picture. The text and the device, which must
+/// have no margins of its own, must outlive the pages. GUI thread.
 class PrintedPages {
 public:
     PrintedPages(QTextDocument& text, QPagedPaintDevice& device);
@@ -19,7 +19,7 @@ public:
     int pageOf(const QTextBlock& block) const;
     /// A heading, or the line above lines that are not wrapped (of code).
     static bool isHeading(const QTextBlock& block);
-    /// What has to stand on the page of a heading; invalid: nothing follows.
+    /// The block that must be on the same page as a heading; invalid: nothing follows.
     static QTextBlock firstBelow(const QTextBlock& heading);
     void print();
 

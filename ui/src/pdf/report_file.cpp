@@ -23,7 +23,7 @@ namespace {
 
 constexpr int dotsPerInch = 300;
 constexpr QSize plotPixels{2000, 640};  // of 1000 x 320
-/// What QTextDocument understands of CSS, in points.
+/// The part of CSS that QTextDocument supports, in points.
 constexpr char pageStyle[] =
     "body{color:#222222}h1{font-size:16pt;margin-bottom:0}h2{font-size:11pt;margin-top:10px;"
     "margin-bottom:2px}p{margin-top:3px;margin-bottom:3px}p.note{color:#666666}"

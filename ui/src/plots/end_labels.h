@@ -24,9 +24,9 @@ struct PlacedLabel {
     QColor color;
 };
 
-/// Places labels between `top` and `bottom` without overlap, cut off at `right`. Where not all
-/// names fit, optional ones go first, then names become dots, and at last dots of the last curves
-/// go.
+/// Places labels between `top` and `bottom` without overlap, clipped at `right`. If not all names
+/// fit, optional ones are dropped first, then names become dots, and finally the dots of the last
+/// curves are dropped.
 std::vector<PlacedLabel> placeLabels(std::vector<EndLabel> labels, const QFontMetrics& metrics,
                                      double top, double bottom, double right);
 

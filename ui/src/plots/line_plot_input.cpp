@@ -132,7 +132,7 @@ void LinePlot::keyPressEvent(QKeyEvent* event) {
 void LinePlot::moveSelection(int key, Qt::KeyboardModifiers modifiers) {
     const std::int64_t last = longest();
     if (last == 0) return;
-    // What a pixel shows: a smaller stride could not be seen.
+    // One pixel's worth of steps: a smaller stride would be invisible.
     const RowAxis* axis = axisOf(link_->run());
     const auto steps = stepOf(axis, xAxis->range().upper) - stepOf(axis, xAxis->range().lower);
     const double perPixel = static_cast<double>(steps) / std::max(1, axisRect()->width());

@@ -1,4 +1,4 @@
-// What a plot takes from the series before each paint.
+// What a plot reads from the series before each paint.
 #include <cmath>
 
 #include "plots/line_plot.h"
@@ -118,7 +118,7 @@ void LinePlot::refreshLabel(const Curve& curve, std::int64_t last) {
     if (end == 0 || curve.name.isEmpty()) return;
     // Half a window: there the curve in front ends.
     const auto window = smooths() ? std::max<std::int64_t>(1, window_ / 2) : 1;
-    // From the start of a bucket: rows of long ago would have to be fetched from the disk.
+    // From the start of a bucket; otherwise old rows would have to be read from the disk.
     std::int64_t begin = std::max<std::int64_t>(0, end - window);
     if (window > curve.data->base()) begin -= begin % curve.data->base();
     Bucket tail = curve.data->total(begin, end);
@@ -151,8 +151,8 @@ void LinePlot::refreshBand() {
         const auto [first, last] = rowsInView(ceiling.x);
         if (content_.ceilings.size() == 1) refreshBandLabel(ceiling, last);
         std::int64_t columns = std::max<std::int64_t>(fewestColumns, columnsFor(ceiling) / 2);
-        // A column is at least as wide as the gap between two measured steps: it is then unknown
-        // only where none was measured.
+        // A column is at least as wide as the gap between two measured steps, so it is unknown only
+        // if no step in it was measured.
         if (ceiling.every > 1) {
             const std::int64_t rows = std::min(last, ceiling.data->size()) - first;
             columns = std::clamp<std::int64_t>(rows / (2 * ceiling.every), 1, columns);
@@ -269,8 +269,8 @@ void LinePlot::fitY() {
         const double span = std::log2(range.upper / range.lower) - 1;
         range.lower *= std::exp2(1 - std::ceil(span * share / (1 - share)));
     }
-    // While all is shown the range only grows, from that of the empty plot where the data begin
-    // within it, so that curves do not jump under the eye.
+    // While everything is shown the range only grows, starting from that of the empty plot if the
+    // data begin within it, so that curves do not jump.
     if (!holding_ && look_.axis == AxisKind::log) {
         const QCPRange empty = roundRange(none, none, look_.axis);
         held_ = empty.lower < range.upper && range.lower < empty.upper ? empty : range;

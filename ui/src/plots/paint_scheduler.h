@@ -11,7 +11,7 @@ namespace ui {
 class Paintable {
 public:
     virtual ~Paintable() = default;
-    /// False while nobody can see it: it then stays due and costs nothing.
+    /// False while it is not visible: it then stays due and costs nothing.
     virtual bool visible() const = 0;
     /// Draws without showing it yet.
     virtual void paintNow() = 0;
@@ -23,10 +23,10 @@ public:
 /// `cores` cores.
 double pauseAfter(double cost, double share, int cores);
 
-/// Paints the plots that are due one per turn of the event loop, then shows them all at once, so
-/// that the screen never mixes two frames. Stays within 3 % of the machine's CPU time while the CPU
-/// trains (D13) by waiting between frames; at the screen's rate otherwise, and while the
-/// user touches a plot. GUI thread.
+/// Paints the plots that are due, one per turn of the event loop, then shows them all at once, so
+/// that the screen never mixes two frames. While the CPU trains, it waits between frames to stay
+/// within 3 % of the machine's CPU time (D13); otherwise, and while the user interacts with a plot,
+/// it paints at the screen's rate. GUI thread.
 class PaintScheduler final : public QObject {
     Q_OBJECT
 public:
@@ -40,8 +40,8 @@ public:
     void touch();
     /// While true, painting keeps to its budget.
     void setSaving(bool saving) { saving_ = saving; }
-    /// Other painting of the window, in ms, that counts against the same budget. It puts the next
-    /// frame off, but never by more than two seconds after the last one.
+    /// Charges other painting of the window, in ms, to the same budget. It delays the next frame,
+    /// but never by more than two seconds after the last one.
     void charge(double ms);
     /// The last frame is on screen, and painting another now keeps to the budget.
     bool isReady() const;

@@ -9,8 +9,8 @@
 #include "series/series_pyramid.h"
 #include "series/x_axis.h"
 
-// What a plot shows, as data. Apart from line_plot.h, since QCustomPlot's headers take seconds to
-// compile.
+// The content of a plot, as data. Separate from line_plot.h, since QCustomPlot's headers take
+// seconds to compile.
 namespace ui {
 
 /// How the y axis counts.

@@ -8,8 +8,8 @@ namespace ui {
 
 class PlotOptions;
 
-/// What all plots and pages share: the visible steps, the crosshair, and the selected step, run and
-/// layer. GUI thread.
+/// State shared by all plots and pages: the visible steps, the crosshair, and the selected step,
+/// run and layer. GUI thread.
 class PlotLink final : public QObject {
     Q_OBJECT
 public:
@@ -37,12 +37,12 @@ public:
     /// there.
     std::int64_t selected() const { return selected_; }
     void select(std::int64_t step);
-    /// The run that panels speak of, a RunTrack; null where none was chosen or it is gone.
+    /// The run that panels show, a RunTrack; null if none was chosen or it is gone.
     std::shared_ptr<const void> run() const { return run_.lock(); }
     void selectRun(const std::shared_ptr<const void>& run);
     /// A step of a run.
     void select(std::int64_t step, const std::shared_ptr<const void>& run);
-    /// The layer that the pages speak of, by its module's name; empty: none was chosen.
+    /// The layer that the pages show, by its module's name; empty: none was chosen.
     QString layer() const { return layer_; }
     void selectLayer(const QString& layer);
     /// The hovered step, else the selected one.

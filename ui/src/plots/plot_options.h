@@ -13,8 +13,8 @@ namespace ui {
 
 class PlotLink;
 
-/// What all plots of a window show alike: the kind of x axis, the smoothing and the margins, so
-/// that a step stands at the same column in plots above one another. GUI thread.
+/// Options shared by all plots of a window: the kind of x axis, the smoothing, and the margins, so
+/// that a step has the same column in plots above each other. GUI thread.
 class PlotOptions final : public QObject {
     Q_OBJECT
 public:
@@ -35,8 +35,8 @@ public:
     /// The runs on screen, which keep their own x of each step.
     void setRuns(std::vector<std::shared_ptr<const RowAxis>> runs);
     const std::vector<std::shared_ptr<const RowAxis>>& runs() const { return runs_; }
-    /// The run whose x goes furthest. Zoom and crosshair, which are kept in steps, are in its
-    /// steps. Null for none.
+    /// The run that reaches furthest in x. Zoom and crosshair are stored in its steps. Null for
+    /// none.
     const RowAxis* reference() const;
     double xOf(double step) const;
     double stepOf(double x) const;

@@ -66,7 +66,7 @@ void SceneBack::draw(QCPPainter* painter) {
     std::vector<double> lines;
     for (const double epoch : scene_->epochs) lines.push_back(px(mParentPlot, epoch));
     std::sort(lines.begin(), lines.end());
-    // Nearer to one another they would be a wall and not tell where an epoch ends.
+    // Closer lines would form a solid area and not mark the ends of epochs.
     const auto crowded = std::adjacent_find(lines.begin(), lines.end(), [](double a, double b) {
         return b - a > 1 && b - a < leastEpoch;
     });

@@ -9,7 +9,7 @@
 
 namespace ui {
 
-/// What a plot draws beside its curves, in axis coordinates; filled before each paint.
+/// The parts of a plot other than its curves, in axis coordinates; filled before each paint.
 struct PlotScene {
     struct Label {
         QString text;

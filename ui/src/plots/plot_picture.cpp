@@ -13,7 +13,7 @@ namespace {
 
 constexpr double sharpness = 2;  // pixels of a bitmap for each point
 
-/// Calls draw(plot) with a plot of its own that nobody sees.
+/// Calls draw(plot) with a separate, invisible plot.
 template <typename F>
 auto withPlot(const PlotPicture& picture, F&& draw) {
     PlotLink link;

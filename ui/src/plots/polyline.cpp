@@ -16,8 +16,8 @@ void push(Polyline& line, double x, double y) {
     line.y.push_back(y);
 }
 
-/// Sums over stretches of columns, by blocks of them. Summed anew for each stretch: what a running
-/// sum loses to one huge value stays lost.
+/// Sums over stretches of columns, by blocks of them. Computed anew for each stretch, because a
+/// running sum would not recover the digits lost to one huge value.
 class BlockSums {
 public:
     struct Sum {

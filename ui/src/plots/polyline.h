@@ -23,14 +23,14 @@ Polyline envelope(const SeriesPyramid::Columns& columns);
 /// A staircase: level from one value to the next, with each column's extremes.
 Polyline stairs(const SeriesPyramid::Columns& columns);
 
-/// Mean of `window` rows around each column with fromX <= x <= toX, of those that there are at the
-/// ends: it lies within the curve and does not trail behind. Columns beyond serve as lead-in and
-/// lead-out. A column without a finite value breaks the line.
+/// Mean of `window` rows around each column with fromX <= x <= toX; at the ends, of the rows that
+/// exist. So it lies within the curve and does not trail behind. Columns outside serve as lead-in
+/// and lead-out. A column without a finite value breaks the line.
 Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
                      double toX);
 
-/// Rows averaged in front when a column holds `width` rows: `strength` rows, or a column for every
-/// five of them where that is more, rounded up to 1, 2 or 5 times a power of ten. 0 for strength 0.
+/// Rows to average when a column holds `width` rows: `strength` rows, or `strength` / 5 columns if
+/// that is more, rounded up to 1, 2 or 5 times a power of ten. 0 for strength 0.
 std::int64_t smoothingWindow(std::int64_t width, std::int64_t strength = 20);
 
 /// A column that holds values that cannot be drawn as points.

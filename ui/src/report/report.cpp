@@ -51,7 +51,7 @@ std::vector<engine::RunSummary> find(const engine::RunStore& store,
     return found;
 }
 
-/// What plots need of the window, without one.
+/// Everything that plots need from the window, without a window.
 class Stage {
 public:
     Stage(std::shared_ptr<engine::RunStore> store, const std::vector<engine::RunSummary>& runs) {

@@ -1,13 +1,13 @@
 #pragma once
 
-/// Registers the icons and translations that are compiled into the library: a static library's are
-/// not there by themselves.
+/// Registers the icons and translations that are compiled into the library: those of a static
+/// library are not registered automatically.
 void initResources();
 
 namespace ui {
 
-/// Gives the program the name under which settings are kept. Before QApplication and QSettings,
-/// which look at it.
+/// Sets the program's name, under which settings are stored. Call it before QApplication and
+/// QSettings, which read it.
 void nameProgram();
 
 }  // namespace ui

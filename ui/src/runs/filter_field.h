@@ -13,7 +13,7 @@ class FilterField final : public QLineEdit {
 public:
     explicit FilterField(QWidget* parent = nullptr);
 
-    /// What can stand at the beginning of a term.
+    /// The names that a term can begin with.
     void setNames(const QStringList& names);
 
 signals:

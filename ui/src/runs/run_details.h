@@ -36,7 +36,7 @@ private:
     void fillForm(const engine::RunSummary& run);
     /// Another run is selected: what was typed goes to the run that it was typed for.
     void leave();
-    /// What was typed, if it is another text than the run has.
+    /// Saves the typed title if it differs from the run's.
     void saveTitle();
     void saveTags();
     void saveNotes();

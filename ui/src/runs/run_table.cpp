@@ -176,7 +176,7 @@ void RunTable::restore() {
     emit chosenChanged();
 }
 
-/// All at once, then those that were folded: each fold lays the rows out anew.
+/// Expands all, then folds the folded ones: each fold lays the rows out again.
 void RunTable::restoreGroups() {
     expandAll();
     for (int row = 0; row < model_->rowCount(); ++row) {
@@ -321,8 +321,8 @@ void RunTable::paintEvent(QPaintEvent* event) {
     if (model_->rowCount() == 0) paintEmpty(viewport(), *context_.theme, emptyText_);
 }
 
-/// The text of a group goes over all columns. Spans of the base class would cost a search through
-/// all of them for each row.
+/// Paints the text of a group over all columns. Spans of the base class would search through all
+/// spans for each row.
 void RunTable::drawRow(QPainter* painter, const QStyleOptionViewItem& option,
                        const QModelIndex& index) const {
     QTreeView::drawRow(painter, option, index);

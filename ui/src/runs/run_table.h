@@ -13,8 +13,8 @@ namespace ui {
 class RunTableModel;
 
 /// The table of the page Runs. A click on a star or the key S sets it, F2 renames, Enter opens,
-/// Delete asks to delete; a right click on the head chooses columns. Columns, their widths and the
-/// order of the rows are remembered. The selection stays with its runs when rows change.
+/// Delete asks to delete; a right click on the header chooses columns. Columns, their widths and
+/// the order of the rows are remembered. The selection follows its runs when rows change.
 class RunTable final : public QTreeView {
     Q_OBJECT
 public:

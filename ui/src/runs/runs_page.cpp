@@ -99,7 +99,8 @@ QLayout* RunsPage::makeHead() {
     counts_->setMinimumWidth(countsWidth);
     row->addWidget(counts_);
     grouped_ = new CheckBox(tr("Group comparisons"), this);
-    grouped_->setToolTip(tr("Runs of one comparison or sweep stand below a line of their own."));
+    grouped_->setToolTip(
+        tr("Groups the runs of one comparison or sweep below a line of their own."));
     row->addWidget(grouped_);
     auto* columns = new QPushButton(tr("Columns…"), this);
     columns->setObjectName(u"columns"_s);
@@ -141,7 +142,7 @@ QLayout* RunsPage::makeActions() {
     addAction(row, u"openRun"_s, tr("Open"), tr("Shows the run on the page Training."), one,
               [this] { showOnPlots(); });
     addAction(
-        row, u"overlayRuns"_s, tr("Overlay"), tr("Lays the selected runs over one another."),
+        row, u"overlayRuns"_s, tr("Overlay"), tr("Overlays the selected runs."),
         [](const Runs& runs) {
             return runs.size() > 1 ? QString() : tr("Select two runs or more.");
         },

@@ -7,8 +7,8 @@
 
 namespace ui {
 
-/// Rows of a series taken together. min, max, last and mean are over the finite values; they are
-/// meaningless while finite is 0, `last` too.
+/// Several rows of a series combined. min, max, last and mean cover the finite values; all four are
+/// meaningless while finite is 0.
 struct Bucket {
     float min = 0;
     float max = 0;
@@ -24,21 +24,21 @@ struct Bucket {
     void add(const Bucket& later);
 };
 
-/// Min/max summary of a growing series, so that drawing costs by pixels and not by rows
-/// (D13). Level k holds one Bucket for each base() << k rows: 0.31 bytes a row at first. A full
-/// finest level is dropped and base() doubles, so that a run of any length takes 1.3 MiB at most.
-/// The rows themselves stay where they are and are read through `source` when a query needs single
-/// ones, or columns narrower than base().
+/// Min/max summary of a growing series, so that the cost of drawing depends on pixels and not on
+/// rows (D13). Level k holds one Bucket for each base() << k rows, at first 0.31 bytes a row. When
+/// the finest level is full it is dropped and base() doubles, so a run of any length takes at most
+/// 1.3 MiB. The rows themselves are not copied: `source` reads them when a query needs single rows,
+/// or columns narrower than base().
 class SeriesPyramid {
 public:
-    /// Fills `out` with rows [first, first + out.size()); asked only for rows that were appended.
+    /// Fills `out` with rows [first, first + out.size()). Called only for appended rows.
     using Source = std::function<void(std::int64_t first, std::span<double> out)>;
     static constexpr std::size_t mostBuckets = std::size_t{1} << 15;
 
     /// finest: buckets of the finest level before it is dropped; an even number.
     explicit SeriesPyramid(Source source, std::size_t finest = mostBuckets);
 
-    /// The next rows. O(1) a row, amortised.
+    /// Appends the next rows. O(1) per row, amortised.
     void append(std::span<const double> values);
     std::int64_t size() const { return size_; }
     /// Rows of the finest Bucket that is kept; a power of two.
@@ -46,20 +46,20 @@ public:
     /// Bytes held.
     std::size_t memory() const;
 
-    /// `width` rows each, a power of two; column i covers rows [first + i * width, ...), the last
-    /// one perhaps fewer. first is a multiple of width, so that columns keep still while the series
+    /// `width` rows each, a power of two. Column i covers rows [first + i * width, ...), the last
+    /// one perhaps fewer. first is a multiple of width, so columns do not shift while the series
     /// grows.
     struct Columns {
         std::int64_t first = 0;
         std::int64_t width = 1;
         std::vector<Bucket> buckets;
     };
-    /// Rows [first, last) in at least `count` columns where there are as many rows, and at most
-    /// about twice as many. No row is left out, so a one-row spike is in some bucket.
+    /// Rows [first, last) in at least `count` columns, if there are as many rows, and at most about
+    /// twice as many. Every row is in some bucket, so a one-row spike shows.
     Columns columns(std::int64_t first, std::int64_t last, std::int64_t count) const;
     /// Rows [first, last) as one.
     Bucket total(std::int64_t first, std::int64_t last) const;
-    /// The newest row in [0, from] or oldest in [from, size) with a value above 0; -1: none.
+    /// The newest row in [0, from], or the oldest in [from, size), with a value above 0; -1: none.
     std::int64_t previousAbove0(std::int64_t from) const;
     std::int64_t nextAbove0(std::int64_t from) const;
 

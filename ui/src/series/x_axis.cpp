@@ -79,7 +79,7 @@ double RowAxis::stepAt(XKind kind, double x) const {
     if (x <= 0) return 0;
     const double last = end(kind);
     if (x > last) return last > 0 ? static_cast<double>(rows_) * x / last : 0;
-    // The mark before, then the rows behind it.
+    // Finds the mark before, then searches the rows after it.
     const auto mark = std::lower_bound(marks_.begin(), marks_.end(), x,
                                        [kind](const Mark& m, double v) { return of(m, kind) < v; });
     const std::int64_t from = std::max<std::int64_t>(0, mark - marks_.begin() - 1) * stride_;

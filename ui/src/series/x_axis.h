@@ -8,13 +8,12 @@
 
 namespace ui {
 
-/// What the x axis of all plots counts.
+/// The unit of the x axis of all plots.
 enum class XKind { step, update, epoch, sample, time };
 
-/// Where the steps of one run lie on x axes that count something else: the run's own mapping
-/// between steps (from 1, 0 is the start) and updates, epochs, samples or seconds. All of them grow
-/// with the step. Keeps the values of every n-th row, at most 32,768 of them; what lies between is
-/// read from the record where it is visible. GUI thread.
+/// Maps between the steps of one run (from 1; 0 is the start) and x values in updates, epochs,
+/// samples or seconds, all of which grow with the step. Stores the values of every n-th row, at
+/// most 32,768 of them, and reads those between from the record where they are visible. GUI thread.
 class RowAxis {
 public:
     /// Fills `out` with a column (update, sample or time) of rows [first, first + out.size()).
@@ -29,12 +28,12 @@ public:
     /// 0: unknown; an epoch then counts as one step.
     void setStepsPerEpoch(double steps) { stepsPerEpoch_ = steps; }
 
-    /// x of a step. Beyond the last row it goes on at the run's mean rate.
+    /// x of a step. Beyond the last row it continues at the run's mean rate.
     double at(XKind kind, double step) const;
     /// The first step that reaches x, with a fraction; the inverse of at().
     double stepAt(XKind kind, double x) const;
-    /// Replaces steps, which ascend, by their x. Costs by their number; exact where few rows lie
-    /// between the first and the last, else within a row's share of a pixel.
+    /// Replaces ascending steps by their x values, in linear time. Exact if there are few rows
+    /// between the first and the last step, else within a row's share of a pixel.
     void map(XKind kind, QVector<double>& steps) const;
 
 private:

@@ -100,12 +100,10 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     const double step = plot().width() / static_cast<double>(report->chain.size());
     const std::string bad = report->first ? report->first->module : std::string();
     double named = -100;
-    painter.drawText(QRectF(plot().left(), ceiling - line - 2, plot().width() - 4, line),
-                     Qt::AlignRight, tr("FP16 ends at 65,504"));
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
         const double value = valueOf(link, f32_);
-        // What is finite above the limit is held in FP32.
+        // A finite value above the limit is held in FP32.
         const bool over = !std::isfinite(valueOf(link, false));
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
         const double left = plot().left() + static_cast<double>(i) * step;
@@ -126,6 +124,19 @@ void ChainPlot::paintEvent(QPaintEvent*) {
                          fontMetrics().elidedText(name, Qt::ElideLeft, 110));
         painter.restore();
     }
+    paintLimit(painter, ceiling);
+}
+
+/// Over the bars, of which the last may be above the limit.
+void ChainPlot::paintLimit(QPainter& painter, double ceiling) const {
+    const Tokens& t = theme_->tokens();
+    const QString words = tr("FP16 ends at 65,504");
+    const int line = fontMetrics().height();
+    const QRectF place(plot().right() - fontMetrics().horizontalAdvance(words) - 8,
+                       ceiling - line - 3, fontMetrics().horizontalAdvance(words) + 8, line);
+    painter.fillRect(place, t.panel);
+    painter.setPen(t.bad);
+    painter.drawText(place, Qt::AlignCenter, words);
 }
 
 bool ChainPlot::event(QEvent* event) {

@@ -8,13 +8,14 @@ namespace ui {
 
 class Theme;
 
-/// The largest gradient of each layer in the order of the backward pass (of a forward fault, the
-/// largest output in the order of the forward pass) against the limit of FP16. GUI thread.
+/// The largest gradient of each layer in the order of the backward pass, against the limit of FP16.
+/// For a fault of the forward pass, the largest output in the order of the forward pass. GUI
+/// thread.
 class ChainPlot final : public QWidget {
     Q_OBJECT
 public:
     ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
-    /// As computed again, or in FP32.
+    /// Shows the values as computed again, or those in FP32.
     void showF32(bool f32);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -27,6 +28,7 @@ private:
     QRectF plot() const;
     static double valueOf(const engine::ChainLink& link, bool f32);
     int at(double x) const;
+    void paintLimit(QPainter& painter, double ceiling) const;
 
     const Theme* theme_;
     SkipsModel* model_;

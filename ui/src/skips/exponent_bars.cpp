@@ -29,7 +29,7 @@ std::int64_t countAt(const ExponentHistogram& histogram, int column) {
 
 }  // namespace
 
-/// Where columns and counts lie.
+/// Positions of columns and counts.
 struct ExponentBars::Axis {
     QRectF plot;
     double most = 1;  // log2(1 + count) at the top
@@ -86,7 +86,7 @@ void ExponentBars::paintLimits(QPainter& painter, const Axis& axis) const {
     const Tokens& t = theme_->tokens();
     const int line = fontMetrics().height();
     const auto columnOf = [](int exponent) { return exponent - firstShown; };
-    // Subnormals of FP16, and what it does not hold.
+    // Shades FP16's subnormals, and what it cannot represent.
     painter.fillRect(QRectF(QPointF(axis.x(columnOf(-24)), axis.plot.top()),
                             QPointF(axis.x(columnOf(-14)), axis.plot.bottom())),
                      blend(t.panel, t.caution, 0.12));

@@ -20,7 +20,7 @@ constexpr int inRow = 8;  // of engine::skip_picture()
 constexpr int mostPictures = 64;
 constexpr int thumbnail = 34;  // pixels on screen
 
-/// The cells of the picture are all of one size, a pixel apart.
+/// The cells of the picture have equal sizes, one pixel apart.
 QPixmap cellOf(const QImage& picture, int index, int count) {
     const int columnCount = std::min(count, inRow);
     const int rowCount = (count + columnCount - 1) / columnCount;

@@ -9,14 +9,14 @@ namespace ui {
 
 class Theme;
 
-/// The samples of the examined batch, largest share first: small pictures where the data are
-/// images, else a list; below, what is known of the selected one. GUI thread.
+/// The samples of the examined batch, largest share first: small pictures for images, else a list;
+/// below it, details of the selected one. GUI thread.
 class SampleGrid final : public QWidget {
     Q_OBJECT
 public:
     SampleGrid(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
 
-    /// Of the selected one.
+    /// The selected sample.
     std::optional<std::int64_t> sample() const;
 
 private:

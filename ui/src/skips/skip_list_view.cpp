@@ -59,7 +59,7 @@ void SkipListView::fill() {
     summary_->setText(summary());
 }
 
-/// What the step ran at, and what the next one ran at if that is another.
+/// The scale of the step, and that of the next step if it differs.
 QString SkipListView::scales(const engine::SkippedStep& step) const {
     const QString now = powerOfTwo(step.loss_scale);
     const auto& track = model_->track();

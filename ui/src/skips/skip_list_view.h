@@ -10,8 +10,8 @@ namespace ui {
 
 class Theme;
 
-/// The skipped steps of the run with their causes, the newest first, and a sentence on all of them.
-/// Selects a step for all pages. GUI thread.
+/// The skipped steps of the run with their causes, newest first, and a sentence that summarises
+/// them. Selects a step for all pages. GUI thread.
 class SkipListView final : public QWidget {
     Q_OBJECT
 public:

@@ -12,7 +12,7 @@ namespace ui {
 QString causeTitle(const engine::SkippedStep& step);
 /// Where an examined step broke: "conv1, 2 inf"; empty where that is not known.
 QString tensorText(const engine::SkippedStep& step);
-/// What came of a step that was computed again with a change.
+/// The result of computing a step again with a change.
 QString trialText(const engine::StepTrial& trial);
 /// "[3, 0, 7]"
 QString indexText(const std::vector<std::int64_t>& index);

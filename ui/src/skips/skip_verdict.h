@@ -10,9 +10,8 @@ namespace ui {
 class Card;
 class Theme;
 
-/// The verdict on a skipped step with its tests and the chain of its layers. Makes two cards
-/// besides, which its owner places: exponents before and after, and what other scales would have
-/// done. GUI thread.
+/// The verdict on a skipped step, with its tests and the chain of its layers. Also makes two cards
+/// that its owner places: exponents before and after, and the outcome at other scales. GUI thread.
 class SkipVerdict final : public QWidget {
     Q_OBJECT
 public:

@@ -7,8 +7,7 @@
 namespace ui {
 
 /// The skipped and non-finite steps as CSV, a line a step, with the first non-finite tensor of
-/// those that were examined. Fields that are not known are empty; non-finite numbers are "inf",
-/// "nan".
+/// examined ones. Unknown fields are empty; non-finite numbers are "inf", "nan".
 QString skipsCsv(const engine::SkipList& skips);
 
 }  // namespace ui

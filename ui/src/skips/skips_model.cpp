@@ -34,7 +34,7 @@ SkipsModel::SkipsModel(const Context& context, QObject* parent)
                 readList();
             });
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::refresh);
-    // Before a new experiment is started, so that its first step is watched, too.
+    // tracksChanged precedes the start of a new experiment, so its first step is watched too.
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::stateChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::figuresDue, this, &SkipsModel::refresh);
@@ -75,13 +75,13 @@ std::int64_t SkipsModel::newerSteps() const {
                                       : 0;
 }
 
-/// A resync of a twin sets the count of updates, so what that leaves of the steps says nothing.
+/// Uses found_inf. The count of updates would mislead here, since a resync of a twin sets it.
 std::int64_t SkipsModel::lastSkip() const {
     const auto& found = track_->series(&engine::StepRecord::found_inf);
     return found.previousAbove0(found.size() - 1);
 }
 
-/// The whole record is read, so it is done in the background and when there are new skips alone.
+/// Reads the whole record, so it runs in the background, and only if there are new skips.
 void SkipsModel::readList() {
     if (reading_) return;
     reading_ = true;
@@ -111,7 +111,7 @@ void SkipsModel::readList() {
         });
 }
 
-/// The report may have one; the file is read in the background.
+/// Reads the picture of the report, if it has one, in the background.
 void SkipsModel::readPicture() {
     const auto* here = report();
     const std::int64_t step = here != nullptr ? here->step : 0;
@@ -173,7 +173,7 @@ void SkipsModel::setArmed(bool armed) {
     emit stateChanged();
 }
 
-/// The sessions of an experiment are told once, and those of the next one again.
+/// Sends the command to the sessions of an experiment once, and again to those of the next one.
 void SkipsModel::updateWatch() {
     const auto& live = context_.feed->liveTracks();
     const void* const experiment = live.empty() ? nullptr : live.front().get();

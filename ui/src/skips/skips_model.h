@@ -18,7 +18,7 @@ class RunTrack;
 
 /// The skipped and non-finite steps of the selected run, and the examination of one of them, which
 /// runs on the compute thread. While the page is open, a run on a CPU examines its faults as they
-/// happen; on a GPU that costs a synchronisation a step and is to be asked for. GUI thread.
+/// happen. On a GPU that costs a synchronisation a step, so the user must enable it. GUI thread.
 class SkipsModel final : public QObject {
     Q_OBJECT
 public:

@@ -28,14 +28,15 @@ TensorFacts::TensorFacts(SkipsModel* model, QWidget* parent) : QScrollArea(paren
     refresh();
 }
 
-/// All of it, so that a column with room shows it without a scroll bar.
+/// The full content, so that a column with enough room shows no scroll bar.
 QSize TensorFacts::sizeHint() const {
     const QSize all = widget()->sizeHint();
     const int width = viewport()->width();
     return {all.width(), form_->hasHeightForWidth() ? form_->heightForWidth(width) : all.height()};
 }
 
-/// Rows are shown after they were added, and a scroll area does not tell its column of that.
+/// Rows become visible after they were added, and a scroll area does not pass the new size hint on
+/// to its column.
 bool TensorFacts::eventFilter(QObject* watched, QEvent* event) {
     if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
     return QScrollArea::eventFilter(watched, event);

@@ -7,7 +7,7 @@
 
 namespace ui {
 
-/// What something that happened is: decides icon and colour, and the filter of the list.
+/// The kind of an event: decides icon and colour, and the filter of the list.
 enum class EventKind { grown, skipped, epoch, started, saved, done, warning, failed };
 
 /// An event in plain words: what happened, then what it means.
@@ -18,8 +18,8 @@ struct EventText {
     QString meaning;
 };
 
-/// Words for an event of a run with these settings; an empty `what` for events that the list does
-/// not show (changes of state).
+/// The text for an event of a run with these settings. `what` is empty for events that the list
+/// does not show (changes of state).
 EventText describeEvent(const engine::Event& event, const engine::RunConfig& config);
 
 /// Words for the skips of consecutive steps, from `first` to `last`: one row in the list.
@@ -37,7 +37,7 @@ struct StepReason {
 StepReason explainStep(const engine::StepRecord& row, const engine::ScaleChanged* scale,
                        double after, bool hasScaler, bool fp16 = false);
 
-/// With the full stop that messages of the engine may lack where another sentence follows.
+/// Adds the full stop that messages of the engine may lack, where another sentence follows.
 QString sentence(const QString& text);
 QString stateText(engine::RunState state);
 /// How a run with these settings ended.

@@ -9,7 +9,7 @@ namespace ui {
 
 /// "–": not measured, or not yet.
 QString unmeasured();
-/// For a figure that NaN marks as not measured: unmeasured(), else write(value).
+/// For a figure in which NaN means "not measured": unmeasured(), else write(value).
 QString measured(double value, QString (*write)(double));
 
 /// "1,204"

@@ -13,12 +13,12 @@ namespace ui {
 
 /// An English text of the engine (a catalog's title or help) in the window's language.
 QString engineText(const std::string& english);
-/// A sentence of the engine: its text is looked up and the arguments filled in, in order, or where
-/// the translation says {0}, {1}.
+/// Translates a sentence of the engine and fills in the arguments: in order, or where the
+/// translation has {0}, {1}.
 QString engineText(const engine::Message& message);
 
-/// Chinese typography: with a space between a Chinese character and a Latin letter or a digit that
-/// an argument has put beside it. Other texts stay as they are.
+/// Chinese typography: adds a space between a Chinese character and an adjacent Latin letter or
+/// digit of an argument. Leaves other texts unchanged.
 QString spaced(const QString& text);
 /// Sentences one after the other, with a space between them but after a full-width stop.
 QString joined(const QStringList& sentences);

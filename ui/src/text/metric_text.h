@@ -11,7 +11,7 @@ namespace ui {
 QString metricValue(const engine::Metric& metric, double value);
 /// The first metric of a task, or the loss where it has none.
 engine::Metric primaryMetric(const std::vector<engine::Metric>& metrics);
-/// Its value of a part: the loss for the metric that primaryMetric() makes of it.
+/// Its value for a part; the loss if primaryMetric() returned the loss.
 double valueOf(const engine::PartFigures& figures, const engine::Metric& metric);
 /// "Accuracy", in the window's language.
 QString metricTitle(const engine::Metric& metric);

@@ -6,7 +6,7 @@
 
 namespace ui {
 
-/// A refused setting in one line: what is wrong and what is allowed, with the field's label in
+/// An invalid setting in one line: what is wrong and what is allowed, with the field's label in
 /// front if there is one.
 QString refusalText(const engine::SettingError& error, const QString& label = {});
 

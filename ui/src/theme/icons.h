@@ -9,8 +9,7 @@ namespace ui {
 
 class Theme;
 
-/// A drawn icon of resources/icons in one colour. Throws nothing; an unknown name gives an empty
-/// one.
+/// An icon of resources/icons in one colour. Does not throw; an unknown name gives an empty pixmap.
 QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal scale);
 
 /// The same in the theme's text colour, dim where disabled.

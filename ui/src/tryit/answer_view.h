@@ -9,8 +9,7 @@ namespace ui {
 class PictureView;
 class Theme;
 
-/// What a model says of one input: its classes as bars, the number that it predicts, or what it
-/// draws.
+/// A model's answer to one input: its classes as bars, the predicted number, or the drawn picture.
 class AnswerView final : public QWidget {
     Q_OBJECT
 public:

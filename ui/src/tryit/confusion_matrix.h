@@ -8,9 +8,9 @@ namespace ui {
 
 class Theme;
 
-/// Samples by class (row) and predicted class (column), coloured by their share of the row: right
-/// ones in the run's colour, wrong ones in that of errors. Numbers and names stand where they fit;
-/// the line below tells of the cell under the mouse, or of the one that the arrow keys chose.
+/// Samples by class (row) and predicted class (column), coloured by their share of the row: correct
+/// ones in the run's colour, wrong ones in the error colour. Numbers and names are shown where they
+/// fit; the line below describes the cell under the mouse, or the one chosen by the arrow keys.
 class ConfusionMatrix final : public QWidget {
     Q_OBJECT
 public:

@@ -10,8 +10,8 @@ namespace ui {
 
 class Theme;
 
-/// A picture for a model: drawn in white on black, as the data sets of digits and clothes have it,
-/// or read from a file. The right button erases; the arrow keys move the pen, with Shift it draws.
+/// A picture for a model: drawn in white on black, as in the data sets of digits and clothes, or
+/// read from a file. The right button erases; the arrow keys move the pen, with Shift it draws.
 class DrawBoard final : public QWidget {
     Q_OBJECT
 public:

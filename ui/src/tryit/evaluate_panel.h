@@ -10,9 +10,9 @@
 
 namespace ui {
 
-/// The models on the test part of their data: figures, confusion matrix, classes, and the samples
-/// with the largest loss. One model evaluates at a time, on a thread and a model of its own, so
-/// that drawings are answered meanwhile.
+/// Evaluates the models on the test part of their data: figures, confusion matrix, classes, and the
+/// samples with the largest loss. One model evaluates at a time, on a thread and a model of its
+/// own, so that drawings are still answered.
 class EvaluatePanel final : public QWidget {
     Q_OBJECT
 public:

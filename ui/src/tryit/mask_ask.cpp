@@ -19,7 +19,7 @@ constexpr int textLines = 3;
 constexpr int soonMs = 250;
 constexpr std::int64_t shownWords = 6;  // for each mask
 
-/// What stands in the field at first. English, as the data sets' texts are.
+/// The initial text of the field. English, as the texts of the data sets are.
 QString example(const engine::InputForm& form) {
     const QString mask = QString::fromStdString(form.mask);
     return form.words ? u"the %1 of the %1"_s.arg(mask) : u"th%1 king"_s.arg(mask);

@@ -8,8 +8,8 @@ class QPlainTextEdit;
 
 namespace ui {
 
-/// A text with masks for masked language models to fill; what each run puts there stands side by
-/// side, and follows the text as it is written.
+/// A text with masks for masked language models to fill. The words of each run are shown side by
+/// side, and follow the text while it is edited.
 class MaskAsk final : public QWidget {
     Q_OBJECT
 public:

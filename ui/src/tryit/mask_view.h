@@ -11,8 +11,8 @@ namespace ui {
 
 class Theme;
 
-/// What one model puts in place of the masks of a text: the text with the most probable words, and
-/// the shares of the likeliest words for each mask.
+/// One model's words for the masks of a text: the text with the most probable words, and the shares
+/// of the likeliest words for each mask.
 class MaskView final : public QWidget {
     Q_OBJECT
 public:

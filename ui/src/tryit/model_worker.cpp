@@ -26,7 +26,7 @@ struct ModelWorker::Core {
     bool busy = false;   ///< a thread of the pool works on the jobs
     bool stale = false;  ///< the model is to be opened anew
 
-    /// The next job; nothing if none waits, and the thread leaves then.
+    /// The next job; nothing if none waits, and then the thread ends.
     std::optional<Task> next() {
         const std::lock_guard lock(mutex);
         running.reset();

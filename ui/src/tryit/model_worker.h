@@ -11,21 +11,21 @@
 
 namespace ui {
 
-/// A trained model at work on a pool: one job at a time, in order. The model is opened by its first
-/// job. Every call returns at once. GUI thread.
+/// Runs a trained model on a thread pool: one job at a time, in order. The first job opens the
+/// model. Every call returns at once. GUI thread.
 class ModelWorker final : public QObject {
     Q_OBJECT
 public:
     enum class Job { open, answer, generate, evaluate };
-    /// What a job has of the window: whether its result is still wanted, and a way to report.
+    /// A job's connection to the window: whether its result is still wanted, and how to report.
     class Ticket {
     public:
         Ticket(Job job, QObject* context);
         Job job() const { return job_; }
         bool stopped() const { return *stopped_; }
         void stop() { *stopped_ = true; }
-        /// Runs `report` on the GUI thread, after earlier ones; not if the job was stopped or its
-        /// context is gone by then.
+        /// Runs `report` on the GUI thread, after earlier reports; not if the job was stopped or
+        /// its context is gone by then.
         void tell(std::function<void()> report) const;
 
     private:
@@ -43,11 +43,12 @@ public:
     /// Stops what is under way and does not wait for it.
     ~ModelWorker() override;
 
-    /// `work` runs on the pool; `failed` on the GUI thread, for what `work` or opening threw. A job
-    /// of the same kind that still waits is dropped; one that runs is stopped, but for an answer.
+    /// Runs `work` on the pool, and `failed` on the GUI thread if `work` or opening the model
+    /// threw. A waiting job of the same kind is dropped; a running one is stopped, unless it is an
+    /// answer.
     void ask(Job job, QObject* context, Work work, Failed failed);
     void stop(Job job);
-    /// The next job opens the model anew.
+    /// Makes the next job open the model again.
     void reopen();
 
 private:

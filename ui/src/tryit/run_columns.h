@@ -12,8 +12,8 @@ namespace ui {
 class ElidedLabel;
 class Theme;
 
-/// A card that belongs to one run: its colour, name and step, then a body. In place of the body it
-/// says why the run's model cannot be used.
+/// A card for one run: its colour, name and step, then a body. If the run's model cannot be used,
+/// the reason replaces the body.
 class RunColumn final : public QFrame {
     Q_OBJECT
 public:

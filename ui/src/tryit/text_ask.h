@@ -21,7 +21,7 @@ private:
     QWidget* makeControls(bool words);
     QLineEdit* addField(QLayout* row, const QString& label, const QString& value,
                         const QString& help);
-    /// What the fields say; marks one that is no number, and returns nothing then.
+    /// The values of the fields; marks an invalid one, and then returns nothing.
     std::optional<engine::GenerateOptions> options();
     void generate();
     void generateOne(RunColumn* column, const engine::GenerateOptions& options);

@@ -162,7 +162,7 @@ void TryItPage::settle() {
     body_->addWidget(new EvaluatePanel(context_, models_, &evaluations_, body_));
     body_->setCurrentIndex(tabs_->currentIndex() + 1);
     if (same.size() < models_.size() && more_->text().isEmpty())
-        more_->setText(tr("Runs with other inputs stand under Evaluate only."));
+        more_->setText(tr("Runs with other inputs are listed under Evaluate only."));
 }
 
 QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& alike) {

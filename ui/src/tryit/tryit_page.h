@@ -12,7 +12,7 @@ namespace ui {
 
 class ChoiceBox;
 
-/// The models of the runs on screen at work, side by side: asked for pictures, rows or text, and
+/// The models of the runs on screen in use, side by side: given pictures, rows or text, and
 /// evaluated. Models are opened while the page is shown, off the GUI thread.
 class TryItPage final : public QWidget {
     Q_OBJECT
@@ -29,7 +29,7 @@ protected:
 
 private:
     QLayout* makeHead();
-    /// Makes the models anew if other runs are on screen, or another checkpoint is chosen.
+    /// Recreates the models if other runs are on screen, or another checkpoint is chosen.
     void refresh();
     void clear();
     /// A checkpoint of a run on screen was saved.

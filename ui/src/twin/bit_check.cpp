@@ -33,8 +33,8 @@ std::int64_t stepsOf(const engine::RunConfig& config, std::int64_t limit) {
     return config.max_steps > 0 ? std::min(config.max_steps, limit) : limit;
 }
 
-/// Only the steps, and one more: the half that computes first leaves after its last one, which is
-/// then not compared. Nothing is sampled, examined or ended early.
+/// The checked steps and one more, because the half that computes first leaves after its last one,
+/// which is then not compared. No sampling, examination or early end.
 engine::RunConfig shortened(engine::RunConfig config, std::int64_t steps) {
     config.max_steps = steps + 1;
     config.epochs = std::max(config.epochs, config.max_steps);  // few batches are read again

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What training in lockstep has shown of two settings, bit for bit.
+/// The result of training two settings in lockstep, compared bit for bit.
 struct BitCheck {
     std::int64_t steps = 0;  ///< compared
     std::int64_t step = 0;   ///< of the first difference; 0: there is none
@@ -30,10 +30,10 @@ struct BitCheckProgress {
     std::atomic<bool> stop{false};
 };
 
-/// Trains both from the start in lockstep and compares the loss, loss scale and gradient norm of
-/// each step bit for bit, and the gradients of each layer value by value where the step was not
-/// skipped. Keeps nothing. Blocks until an end, or until `progress` says stop: not for the GUI
-/// thread. Throws nothing.
+/// Trains both from the start in lockstep. Compares the loss, loss scale and gradient norm of each
+/// step bit for bit, and the gradients of each layer value by value if the step was not skipped.
+/// Keeps nothing. Blocks until the end, or until `progress` returns stop: not for the GUI thread.
+/// Throws nothing.
 BitCheck checkBits(const engine::RunConfig& reference, const engine::RunConfig& other,
                    const BitCheckLimits& limits, BitCheckProgress& progress);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Of the finite values. The mean is taken out first, so that small spreads survive.
+/// Spread of the finite values. The mean is subtracted first, so that small spreads stay precise.
 struct Spread {
     double mean = unknown;
     double twoErrors = unknown;  ///< of the mean; NaN below two values

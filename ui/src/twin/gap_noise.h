@@ -28,8 +28,8 @@ struct SeedPair {
     std::filesystem::path reference, other;
     bool operator==(const SeedPair&) const = default;
 };
-/// Of the runs in a list that ended by themselves, newest first: a pair for each seed other than
-/// the twin's own, at most `most` of them.
+/// Pairs of runs in a list that ended by themselves, newest first: one for each seed other than the
+/// twin's own, at most `most` of them.
 std::vector<SeedPair> siblingPairs(std::span<const engine::RunSummary> runs,
                                    const engine::RunConfig& reference,
                                    const engine::RunConfig& other, std::size_t most = 8);

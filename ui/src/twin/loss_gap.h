@@ -24,7 +24,7 @@ public:
     double noise() const;
     /// Seeds that the noise is taken over, the twin's own included; 1: the spread over steps.
     int seeds() const { return seeds_; }
-    /// Where steps begin and end, so that they stand below one another with those of the map.
+    /// The horizontal range of the steps, so that they line up with those of the map.
     void setSpan(double left, double right);
     std::pair<double, double> span() const { return {plot().left(), plot().right()}; }
     /// Reads losses that came after the comparison of their steps.

@@ -81,7 +81,7 @@ void TwinBadge::start() {
 
 void TwinBadge::take(const BitCheck& found) {
     timer_.stop();
-    // What was compared until the user stopped it counts, too.
+    // Steps compared before the user stopped it count too.
     found_ = found;
     if (progress_->stop && found.steps == 0) checked_.reset();
     progress_.reset();
@@ -127,7 +127,7 @@ void TwinBadge::refresh() {
                     tr("checking step %1 of %2").arg(count(progress_->step), count(limits_.steps)),
                     tr("A click ends the check."));
     }
-    if (!own) return tell({}, tr("No check"), tr("Some settings are refused."));
+    if (!own) return tell({}, tr("No check"), tr("Some settings are invalid."));
     if (const auto seen = shown()) return tellFound(*seen);
     if (checked_ == own) return tellFound(found_);
     const QString title = precisionTitle(own->precision);

@@ -12,9 +12,9 @@
 
 namespace ui {
 
-/// Whether a precision beside itself has the same bits, without which a twin would show the
-/// engine's own noise: says what the last check found, and checks on a click. Where the twin on
-/// show is such a pair, says what that shows. GUI thread.
+/// Whether two runs of one precision have the same bits; otherwise a twin would show the engine's
+/// own noise. Shows the result of the last check, and checks on a click. If the twin on screen is
+/// such a pair, shows its result. GUI thread.
 class TwinBadge final : public QToolButton {
     Q_OBJECT
 public:
@@ -34,9 +34,10 @@ private:
     void refresh();
     void tell(const QString& tone, const QString& text, const QString& tip);
     void tellFound(const BitCheck& found);
-    /// What is checked against itself: the reference of the twin on show, else of the next one.
+    /// The settings to check: the reference of the twin on screen, else of the next one.
     std::optional<engine::RunConfig> config() const;
-    /// What the twin on show says by itself; nothing if its halves differ in their settings.
+    /// The result that the twin on screen shows by itself; nothing if its halves differ in their
+    /// settings.
     std::optional<BitCheck> shown() const;
 
     Context context_;

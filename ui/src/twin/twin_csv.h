@@ -14,8 +14,8 @@ struct TwinStep {
     std::span<const float> errors, angles;  ///< by layer; NaN: not finite
 };
 
-/// The layers of a step as CSV: their errors and angles in it, and what the whole twin has shown of
-/// each. Fields that have no value are empty.
+/// The layers of a step as CSV: their errors and angles in it, and the figures of the whole twin
+/// for each. Fields without a value are empty.
 QString twinCsv(const engine::TwinDigest& digest, const TwinStep& step);
 
 }  // namespace ui

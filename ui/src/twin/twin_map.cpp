@@ -139,7 +139,7 @@ void TwinMap::makeImage() {
     }
 }
 
-/// Those in view. Names that would overlap are left out.
+/// Paints the visible names, leaving out those that would overlap.
 void TwinMap::paintNames(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
     const int line = fontMetrics().height(), selected = selectedRow();

@@ -27,11 +27,11 @@ public:
     bool any() const { return reader_.has_value() && steps() > 0; }
     /// Why there is none.
     QString emptiness() const;
-    /// What is missing for the losses of both; empty: nothing is.
+    /// What is missing to show both losses; empty: nothing.
     QString lossMissing() const;
     const std::shared_ptr<RunTrack>& reference() const { return reference_; }
     const std::shared_ptr<RunTrack>& other() const { return other_; }
-    /// It is training, so that it can be told to resync.
+    /// Whether it is training, so that a resync can be requested.
     bool live() const;
 
     const engine::TwinDigest& digest() const { return *digest_; }
@@ -45,8 +45,8 @@ public:
     bool skipped(std::int64_t i) const { return skipped_[static_cast<std::size_t>(i)] != 0; }
     /// Steps at whose end the state was copied over.
     const std::vector<std::int64_t>& resyncs() const { return resyncs_; }
-    /// Loss gaps by step of pairs of runs with the same settings and other seeds, which the history
-    /// has; read in the background.
+    /// Loss gaps by step of pairs of runs in the history with the same settings and other seeds;
+    /// read in the background.
     const std::vector<std::vector<double>>& siblingGaps() const { return siblings_; }
     /// Index of the step that is selected on all pages, or the newest.
     std::int64_t current() const;

@@ -102,7 +102,7 @@ QLayout* TwinPage::makeBar() {
     automatic_ = new ChoiceBox(this);
     automatic_->setAccessibleName(tr("Resync by itself"));
     automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    automatic_->setToolTip(tr("Copies the state of the reference over every so many steps"));
+    automatic_->setToolTip(tr("Copies the state of the reference over every N steps"));
     for (const std::int64_t every : resyncChoices) {
         automatic_->addItem(
             every == 0 ? tr("automatic resync: off") : tr("resync every %1").arg(count(every)),

@@ -18,8 +18,8 @@ class SideColumns;
 class TwinMap;
 class TwinTable;
 
-/// When and where does AMP leave FP32? The loss gap, gradient errors by layer and step, and what a
-/// resync takes away.
+/// When and where does AMP leave FP32? The loss gap, gradient errors by layer and step, and the
+/// effect of a resync.
 class TwinPage final : public QWidget {
     Q_OBJECT
 public:

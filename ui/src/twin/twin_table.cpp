@@ -60,7 +60,7 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     table_->setTabKeyNavigation(false);
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
-    // Widths of their widest texts: measuring all rows anew takes longer than a frame.
+    // Widths of their widest texts, because measuring all rows takes longer than a frame.
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
     table_->horizontalHeader()->setSectionResizeMode(layerName, QHeaderView::Stretch);
     const QFont caption = Theme::caption();

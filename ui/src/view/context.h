@@ -2,6 +2,7 @@
 
 namespace ui {
 
+class Benchmarks;
 class Commands;
 class EventFeed;
 class Language;
@@ -12,7 +13,7 @@ class RunHistory;
 class SettingsModel;
 class Theme;
 
-/// What panels are given: the objects that outlive the window. Owned by Application.
+/// The objects that outlive the window, passed to panels. Owned by Application.
 struct Context {
     Theme* theme = nullptr;
     Language* language = nullptr;
@@ -23,6 +24,7 @@ struct Context {
     PaintScheduler* scheduler = nullptr;
     QueueRunner* queue = nullptr;
     RunHistory* history = nullptr;
+    Benchmarks* benchmarks = nullptr;
 };
 
 }  // namespace ui

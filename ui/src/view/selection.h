@@ -9,7 +9,7 @@ namespace ui {
 class PlotLink;
 struct Context;
 
-/// The run that counters, the step panel and the loss-scale read-out speak of: the selected one if
+/// The run that counters, the step panel and the loss-scale read-out describe: the selected one if
 /// it is on screen, else focusTrack(). Null if no run is on screen.
 std::shared_ptr<RunTrack> selectedTrack(const Context& context);
 /// The same among other runs than those on screen.

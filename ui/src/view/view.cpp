@@ -15,7 +15,7 @@ View::View(EventFeed* feed, PlotLink* link, PaintScheduler* scheduler, QObject* 
     feed_->setPainter([scheduler] { return scheduler->isReady(); });
     connect(scheduler, &PaintScheduler::presented, feed_, &EventFeed::finishFrame);
     connect(feed_, &EventFeed::rowsArrived, this, &View::updateEnd);
-    // With all plots out of sight nothing will be presented: the figures change at once.
+    // If no plot is visible, nothing will be painted: the figures change at once.
     connect(
         feed_, &EventFeed::rowsArrived, this,
         [feed, scheduler] {

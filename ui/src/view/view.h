@@ -11,8 +11,8 @@ class PaintScheduler;
 class PlotLink;
 class RunTrack;
 
-/// Keeps what all plots share in step with the feed: frames that are painted whole, the length of
-/// the step axis, and the selection while its run stays on screen. GUI thread.
+/// Keeps the shared state of all plots in step with the feed: frames that are painted whole, the
+/// length of the step axis, and the selection while its run stays on screen. GUI thread.
 class View final : public QObject {
     Q_OBJECT
 public:

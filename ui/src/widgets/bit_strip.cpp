@@ -17,7 +17,7 @@ constexpr int bitHeight = 10;
 BitColors bitColors(const Tokens& t, int exponentBits, int fractionBits) {
     if (exponentBits == 5) return {t.bad, t.good, t.ampFp16};
     if (fractionBits == 10) return {t.bad, t.good, t.tf32};
-    // BF16's own colour is a green that could not be told from the exponent's.
+    // BF16's own colour is a green too close to the exponent's.
     return {t.bad, t.good, t.fp32};
 }
 

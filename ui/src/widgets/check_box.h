@@ -4,8 +4,9 @@
 
 namespace ui {
 
-/// A check box whose box stands out in both themes: a dim border, filled with the accent where it
-/// is ticked. The style would derive the border from the window's colour, and lose it in the dark.
+/// A check box that is visible in both themes: a dim border, filled with the accent when checked.
+/// The style would derive the border from the window's colour, which is invisible in the dark
+/// theme.
 class CheckBox final : public QCheckBox {
     Q_OBJECT
 public:

@@ -4,8 +4,8 @@
 
 namespace ui {
 
-/// A list to choose from. Its arrow has the theme's colour, which a style sheet's picture cannot
-/// have, and a choice that does not fit ends in "…".
+/// A combo box whose arrow has the theme's colour, which a picture in a style sheet cannot have,
+/// and whose text ends in "…" if it does not fit.
 class ChoiceBox final : public QComboBox {
     Q_OBJECT
 public:

@@ -4,8 +4,8 @@
 
 namespace ui {
 
-/// One line of plain text that ends in "…" where it does not fit, and then has the whole of it as
-/// its tooltip.
+/// One line of plain text that ends in "…" if it does not fit, and then shows the full text as its
+/// tooltip.
 class ElidedLabel final : public QLabel {
     Q_OBJECT
 public:

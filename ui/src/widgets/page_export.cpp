@@ -17,13 +17,15 @@ constexpr double sharpness = 2;  // pixels of a bitmap for each point
 struct PageExportDialog {
     Q_DECLARE_TR_FUNCTIONS(PageExport)
 public:
-    static QString askForFile(QWidget* parent, const QString& name) {
-        const QString csv = tr("Figures (*.csv)");
+    static QString askForFile(QWidget* parent, const PageExport& page) {
+        QStringList filters{tr("Figures (*.csv)")};
+        if (page.markdown) filters << tr("Table (*.md)");
+        filters << tr("Picture (*.png)") << tr("Picture (*.svg)");
         QFileDialog dialog(parent, tr("Export this page"), {}, {});
-        dialog.setNameFilters({csv, tr("Picture (*.png)"), tr("Picture (*.svg)")});
+        dialog.setNameFilters(filters);
         dialog.setAcceptMode(QFileDialog::AcceptSave);
         dialog.setDefaultSuffix(u"csv"_s);
-        dialog.selectFile(name + u".csv"_s);
+        dialog.selectFile(page.name + u".csv"_s);
         QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog,
                          [&dialog](const QString& filter) {
                              dialog.setDefaultSuffix(filter.section(u"*."_s, 1).chopped(1));
@@ -61,13 +63,15 @@ bool writeSvg(QWidget* plots, const QString& file) {
 
 bool writePage(const PageExport& page, const QString& file) {
     if (file.endsWith(u".csv"_s, Qt::CaseInsensitive)) return writeText(page.csv(), file);
+    if (file.endsWith(u".md"_s, Qt::CaseInsensitive))
+        return page.markdown && writeText(page.markdown(), file);
     if (page.plots == nullptr) return false;
     if (file.endsWith(u".png"_s, Qt::CaseInsensitive)) return writePng(page.plots, file);
     return file.endsWith(u".svg"_s, Qt::CaseInsensitive) && writeSvg(page.plots, file);
 }
 
 void exportPage(QWidget* parent, const PageExport& page) {
-    const QString file = PageExportDialog::askForFile(parent, page.name);
+    const QString file = PageExportDialog::askForFile(parent, page);
     if (file.isEmpty()) return;
     if (!writePage(page, file)) page.failed(PageExportDialog::problem(file));
 }

@@ -10,7 +10,7 @@ namespace ui {
 
 class Theme;
 
-/// A dock that looks as the window's panels do: a head with title, a dim word and tools, and a body
+/// A dock in the style of the window's panels: a head with title, a dim word and tools, and a body
 /// with rounded corners. It can be hidden, moved and floated. Owns `body`.
 class Panel final : public QDockWidget {
     Q_OBJECT
@@ -55,7 +55,7 @@ private:
     bool expandable_ = false;
 };
 
-/// What an empty list will hold, in dim words; from within its paint event.
+/// Paints a dim sentence into an empty list; to be called from its paint event.
 void paintEmpty(QWidget* area, const Theme& theme, const QString& sentence);
 /// A label in the words' dim colour ("dim", "caution", "good", "bad").
 QLabel* makeLabel(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);

@@ -6,8 +6,8 @@
 namespace ui {
 
 /// A map of named rows that scroll under a fixed head and over a fixed foot. Up, Down, Page Up,
-/// Page Down, Home and End move the selection and keep it in view. Base of the maps that have a row
-/// for each layer. GUI thread.
+/// Page Down, Home and End move the selection and keep it in view. Base of the maps with a row per
+/// layer. GUI thread.
 class RowMap : public QAbstractScrollArea {
     Q_OBJECT
 public:

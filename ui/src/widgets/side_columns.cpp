@@ -15,8 +15,8 @@ namespace {
 constexpr int mainShare = 3, tabsShare = 2;  // of a narrow window's height
 constexpr int shareUnit = 1000;              // pixels, which a splitter scales to what it has
 
-/// Room for parts. Its least height follows its width, as that of a text which wraps does: a
-/// splitter asks for the least height alone.
+/// A container for parts. Its minimum height depends on its width, as for wrapping text; a splitter
+/// only queries the minimum height.
 class Box final : public QWidget {
 public:
     Box(QBoxLayout::Direction way, QWidget* parent) : QWidget(parent) {
@@ -176,7 +176,7 @@ void SideColumns::restoreSizes() {
     for (QSplitter* splitter : shown()) applyShares(splitter);
 }
 
-/// Those of the form that is shown: a splitter loses them with its widgets.
+/// Keeps the sizes of the visible form: a splitter loses them with its widgets.
 void SideColumns::keepSizes() {
     for (QSplitter* splitter : shown()) sizes_[splitter] = splitter->sizes();
 }

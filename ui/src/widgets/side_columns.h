@@ -11,8 +11,8 @@
 namespace ui {
 
 /// A main panel with others beside and below it. In a window narrower than size::foldBelow the
-/// others become tabs beneath the main panel. Sizes that the user chose are kept for either form.
-/// Takes over its parts. GUI thread.
+/// others become tabs below the main panel. Sizes chosen by the user are kept for each form. Takes
+/// ownership of its parts. GUI thread.
 class SideColumns final : public QWidget {
     Q_OBJECT
 public:
@@ -21,7 +21,7 @@ public:
 
     explicit SideColumns(QWidget* main, QWidget* parent = nullptr);
 
-    /// `title`: of its tab. `stretch`: its share of the column, or of the row below. Not to be
+    /// `title`: of its tab. `stretch`: its share of the column, or of the row below. Must not be
     /// called once the widget is shown.
     void add(Place place, const QString& title, QWidget* part, int stretch = 1);
     /// Shares of the width of the columns, and of the height of the main panel and what is below.

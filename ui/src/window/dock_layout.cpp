@@ -20,7 +20,7 @@ constexpr int plenty = 1000;  // more than there is: those that ask for it share
 constexpr int foldedHeight = 190;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
-/// Those that a remembered layout does not have: it is older than they are.
+/// Panels that a stored layout lacks, because it is older.
 std::vector<Panel*> missing(const QByteArray& state, const std::vector<Panel*>& panels) {
     std::vector<Panel*> out;
     for (auto* panel : panels) {
@@ -70,8 +70,8 @@ void DockLayout::placeSides() {
     window_->resizeDocks(docks(panels_.right), panels_.rightHeights, Qt::Vertical);
 }
 
-/// Two rows of two, then columns of two at their right: a low window has no room for a third row,
-/// and a step stays at one column in plots above one another.
+/// Two rows of two, then columns of two to their right: a low window has no room for a third row,
+/// and a step keeps its column in plots above each other.
 void DockLayout::placePlots() {
     const QList<QDockWidget*> all = docks(panels_.plots);
     const auto rowAt = [&](qsizetype first) { return all.mid(first, 2); };
@@ -189,7 +189,7 @@ void DockLayout::unfold() {
 }
 
 void DockLayout::restorePlots(const QByteArray& state) {
-    // Later: the plots have the room that they had then once the window is laid out anew.
+    // Later: once the window is laid out again, the plots get the room that they had.
     const auto restore = [this, state, folded = folded_] {
         if (folded != folded_) return;
         if (expanded_) {
@@ -240,9 +240,11 @@ void DockLayout::showColumns(Columns columns, bool railed) {
     railed_ = railed;
     const bool others = columns != columns_;
     if (others) {
+        // Only for its own page: the restored columns widen a window too narrow for them and a
+        // page.
         if (std::exchange(columns_, columns) == Columns::both)
             away_ = window_->saveState(layoutVersion);
-        else
+        else if (columns == Columns::both)
             window_->restoreState(away_, layoutVersion);
         if (columns != Columns::both) hideRight();
     }
@@ -264,8 +266,8 @@ void DockLayout::keepLeftWidth() {
     if (first->isVisible() && !first->isFloating()) leftWidth_ = first->width();
 }
 
-/// Shows or hides the left column; to be called whenever a layout was restored, which may have been
-/// stored with a rail or without.
+/// Shows or hides the left column. Call it after restoring a layout, which may have been stored
+/// with or without a rail.
 void DockLayout::placeLeft() {
     const bool hidden = railed_ || columns_ == Columns::none;
     bool shown = false;

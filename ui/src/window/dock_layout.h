@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// Where a window's panels stand: places them as docks, remembers where the user put them, folds
+/// The layout of a window's panels: places them as docks, remembers where the user put them, folds
 /// the right column under the plots of a narrow window, and lets one plot fill the centre.
 class DockLayout final : public QObject {
     Q_OBJECT
@@ -34,8 +34,8 @@ public:
     bool collapse();
     /// From the most to the fewest.
     enum class Columns { both, left, none };
-    /// Hides columns, or restores them. Only the page with the plots shows the right one, and a
-    /// page that takes the whole width none. `railed`: a rail stands for the left one.
+    /// Hides columns, or restores them. Only the page with the plots shows the right one; a page
+    /// that takes the whole width shows none. `railed`: a rail replaces the left one.
     void showColumns(Columns columns, bool railed);
     Columns columns() const { return columns_; }
     bool railed() const { return railed_; }

@@ -167,7 +167,7 @@ void MainMenu::addLanguage(QMenu* view) {
         auto* action = group->addAction(name);
         action->setCheckable(true);
         action->setChecked(context_.language->choice() == choice);
-        // Queued: the change makes the window anew, and this menu with it.
+        // Queued, because the change recreates the window and this menu with it.
         connect(
             action, &QAction::triggered, context_.language,
             [language = context_.language, choice = choice] { language->setChoice(choice); },

@@ -162,8 +162,8 @@ void MainWindow::saveLayout() const {
     docks_->save();
 }
 
-/// QWidget::restoreGeometry() would keep room for a title bar of its own idea, so that the window
-/// came down and shrank by a few pixels with every start.
+/// Not QWidget::restoreGeometry(): it reserves room for a title bar of the wrong size, so the
+/// window would move down and shrink by a few pixels with every start.
 void MainWindow::restorePlace() {
     const QSettings settings;
     QRect place = settings.value(u"window/place"_s).toRect();
@@ -193,8 +193,8 @@ void MainWindow::show(const Problem& problem) {
     }
 }
 
-/// The settings and their rail follow the page, the rail's click, the tool in the head of the
-/// settings, and their line in the menu.
+/// Shows or hides the settings and their rail when the page changes, on a click on the rail or the
+/// tool in the head of the settings, and from the menu.
 void MainWindow::joinColumns() {
     connect(pages_, &PageStack::pageChanging, docks_.get(),
             [this](const PageEntry& page) { hidePageColumns(page); });
@@ -226,8 +226,8 @@ void MainWindow::joinColumns() {
     }
 }
 
-/// Before another page is shown: a page and columns that do not belong together never stand side by
-/// side, since a window too narrow for both would grow.
+/// Called before another page is shown. A page is never visible together with columns that do not
+/// belong to it, since a window too narrow for both would grow.
 void MainWindow::hidePageColumns(const PageEntry& page) {
     docks_->showColumns(std::max(docks_->columns(), columnsOf(page)),
                         docks_->railed() || isRailed(page));

@@ -26,8 +26,8 @@ struct WindowParts {
     std::vector<PageEntry> pages = pageEntries();
 };
 
-/// Joins bars, pages and panels, remembers its place on the screen, takes drops. Knows nothing
-/// about training.
+/// Joins bars, pages and panels, remembers its place on the screen, and accepts drops. Contains
+/// nothing about training.
 class MainWindow final : public QMainWindow {
     Q_OBJECT
 public:

@@ -91,7 +91,7 @@ void MessageBar::hideEvent(QHideEvent* event) {
     makeRoom(0);
 }
 
-/// In the middle of the other widget while the gaps above and below it suffice, else down from it.
+/// Centred in the other widget while the gaps above and below suffice, else from its top.
 int MessageBar::topFor(int height) const {
     if (!standsOver()) return 0;
     const int top = over_->mapTo(parentWidget(), QPoint()).y();

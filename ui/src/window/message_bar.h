@@ -11,10 +11,9 @@ namespace ui {
 
 class Theme;
 
-/// The bar across the centre for what went wrong: one sentence, what to do, and a button that does
-/// it where there is one. Hidden while all is well. It lies over the verdict's place, so that
-/// nothing moves when it comes and goes; where that is not on screen, the parent's layout makes
-/// room for it at the top.
+/// The bar across the centre for problems: one sentence, what to do, and a button that does it, if
+/// there is one. Otherwise hidden. It covers the verdict's place, so nothing moves when it appears
+/// or disappears; if that place is not on screen, the parent's layout makes room for it at the top.
 class MessageBar final : public QFrame {
     Q_OBJECT
 public:

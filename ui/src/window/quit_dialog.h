@@ -4,8 +4,8 @@
 
 namespace ui {
 
-/// Asks, over the window, whether to quit although a run is training. Says what is kept and what is
-/// lost. After the answer to quit it stays, saying so, until the window closes.
+/// Asks whether to quit although a run is training, and says what is kept and what is lost. After
+/// the answer to quit it stays, saying so, until the window closes.
 class QuitDialog final : public QDialog {
     Q_OBJECT
 public:

@@ -6,8 +6,8 @@ namespace ui {
 
 class Theme;
 
-/// A narrow column that stands where the settings are while those are hidden; a click anywhere on
-/// it brings them back.
+/// A narrow column in place of the settings while they are hidden; a click anywhere on it shows
+/// them again.
 class SettingsRail final : public QAbstractButton {
     Q_OBJECT
 public:

@@ -82,7 +82,7 @@ QWidget* SearchDialog::makeQuestion() {
     confirm_->setCurrentIndex(usualSteps);
     confirm_->setAccessibleName(tr("Steps of the confirming training"));
     confirm_->setToolTip(
-        tr("Trains so many steps with the set and so many in FP32, from the start"));
+        tr("Trains this many steps with the set and as many in FP32, from the start"));
     row->addWidget(makeLabel(tr("Largest gradient error"), "dim", part));
     row->addWidget(tolerance_);
     row->addSpacing(size::inside);

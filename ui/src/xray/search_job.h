@@ -18,7 +18,7 @@ public:
     explicit SearchJob(EventFeed* feed, QObject* parent = nullptr);
     ~SearchJob() override;
 
-    /// `known` is the copy of the step if there is one; else it is taken from `source`. Without a
+    /// `known` is an existing copy of the step; otherwise it is copied from `source`. Without a
     /// tolerance the search chooses its own.
     void start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
                std::optional<double> tolerance, std::int64_t confirmSteps);

@@ -8,8 +8,8 @@ namespace ui {
 
 class Theme;
 
-/// A step as bars in the order of time: width its time, height its share of the device's peak
-/// FLOP/s, colour its type. A click asks for the operation. GUI thread.
+/// A step as bars along time: the width is the time, the height the share of the device's peak
+/// FLOP/s, the colour the type. A click selects the operation. GUI thread.
 class Timeline final : public QWidget {
     Q_OBJECT
 public:

@@ -10,8 +10,8 @@ namespace ui {
 class ElidedLabel;
 class XrayModel;
 
-/// Sums over the traced step: time, types, casts, what stayed in FP32, arithmetic. In the view of
-/// the difference both precisions' figures. GUI thread.
+/// Sums over the traced step: time, types, casts, operations kept in FP32, arithmetic. In the
+/// difference view the figures of both precisions. GUI thread.
 class TotalsStrip final : public QFrame {
     Q_OBJECT
 public:

@@ -47,7 +47,7 @@ std::optional<Xray> keptTrace(const fs::path& folder, std::int64_t step) {
     return readTrace(engine::xray_file(folder, newest));
 }
 
-/// A trace that cannot be kept is shown all the same.
+/// A trace that cannot be stored is shown all the same.
 void keepTrace(const fs::path& folder, const Xray& trace) {
     if (folder.empty()) return;
     try {

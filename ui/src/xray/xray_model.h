@@ -21,15 +21,15 @@ enum class XrayView {
     difference  ///< both
 };
 
-/// The traced step: the one to come of a run that is live, a selected one of any run, or the first
-/// of the settings where no run is on screen; its trace in a second precision; and the last
-/// experiment with a forced type. All are computed on copies, on the compute thread. GUI thread.
+/// The traced step: the next one of a live run, a selected one of any run, or the first of the
+/// settings if no run is on screen; its trace in a second precision; and the last experiment with a
+/// forced type. All are computed on copies, on the compute thread. GUI thread.
 class XrayModel final : public QObject {
     Q_OBJECT
 public:
     explicit XrayModel(const Context& context, QObject* parent = nullptr);
 
-    /// That of the view; of the difference the run's own.
+    /// The trace of the view; in the difference view the run's own.
     const std::optional<engine::Xray>& trace() const;
     const std::optional<engine::Xray>& ownTrace() const { return own_; }
     const std::optional<engine::Xray>& otherTrace() const { return other_; }

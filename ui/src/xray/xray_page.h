@@ -22,8 +22,8 @@ class SearchDialog;
 class Timeline;
 
 /// Why did this operation run in this type, and what did it cost? Every operation of a step with
-/// its types, the rule that decided, casts and time; the same step in another precision; and what
-/// forcing another type would change.
+/// its types, the rule that decided, casts and time; the same step in another precision; and the
+/// effect of forcing another type.
 class XrayPage final : public QWidget {
     Q_OBJECT
 public:

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# kit_test.sh: installer/gpu_kit.sh on stand-ins for the programs: what it packs runs where it is unpacked, with the build gone,
+# and by run.sh.
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+complain() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# A tree with the two scripts and a comparison, and a cmake that makes programs of it: each has its rules from a library that
+# lies in the build, where the program looks for it as gpu_kit.sh says.
+tree=$work/tree
+mkdir -p "$tree"/{installer,tests/gpu,tests/peer/golden} "$work/bin"
+cp "$root/installer/gpu_kit.sh" "$tree/installer/"
+cp "$root"/tests/gpu/run.sh "$tree/tests/gpu/"
+echo 'print(1)' > "$tree/tests/peer/op_cases.py"
+echo '{}' > "$tree/tests/peer/golden/models.json"
+echo 'source' > "$tree/tests/peer/steps.cpp"
+git -C "$tree" init -q && git -C "$tree" add -A
+cat > "$work/bin/cmake" << EOF
+#!/usr/bin/env bash
+set -e
+echo "\$*" >> "$work/cmake.log"
+for argument in "\$@"; do
+    case \$argument in -DCMAKE_BUILD_RPATH=*) echo "\${argument#*=}" > "$work/rpath" ;; esac
+done
+[[ \$1 == --build ]] || exit 0
+build=\$(realpath -m "\$2")
+mkdir -p "\$build/engine"
+echo 'const char* rules() { return "cuda:0  A card"; }' | gcc -shared -fPIC -g -x c - -o "\$build/engine/libengine.so"
+shift 3
+for program in halftone \$("$tree/tests/gpu/run.sh" --programs | sed 's:^:tests/:'); do
+    mkdir -p "\$(dirname "\$build/\$program")"
+    echo '#include <stdio.h>
+          const char* rules(); int main() { puts(rules()); return 0; }' |
+        gcc -g -x c - -o "\$build/\$program" -L"\$build/engine" -lengine -Wl,--disable-new-dtags \\
+            -Wl,-rpath,"\$(tr ';' ':' < "$work/rpath"):\$build/engine"
+done
+EOF
+chmod +x "$work/bin/cmake"
+mkdir -p "$work"/data/{fashion-mnist,cifar100-15k}
+echo images > "$work/data/fashion-mnist/train-images-idx3-ubyte.gz"
+echo apple > "$work/data/cifar100-15k/fine_label_names.txt"
+head -c $((5100 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/train.bin.gz"
+head -c $((1000 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/test.bin.gz"
+
+kit() { env PATH="$work/bin:$PATH" HALFTONE_DATA="$work/data" "$tree/installer/gpu_kit.sh" "$work/out" > "$work/log" 2>&1; }
+kit || { complain "no kit"; cat "$work/log"; }
+grep -q 'HALFTONE_CUDA=REQUIRED.*ARCHITECTURES=90.*LIBRARIES=SHARED' "$work/cmake.log" || complain "$(cat "$work/cmake.log")"
+for name in halftone-gpu halftone-gpu-data; do
+    grep -q "$name.tar.gz: [0-9.]* MiB" "$work/log" || complain "no size of $name"
+done
+
+mv "$tree/build" "$work/gone"
+mkdir "$work/elsewhere"
+for archive in "$work"/out/*.tar.gz; do tar -xzf "$archive" -C "$work/elsewhere"; done
+cd "$work/elsewhere" || exit
+[[ $(prebuilt/halftone) == 'cuda:0  A card' ]] || complain "halftone does not run: $(prebuilt/halftone 2>&1)"
+[[ $(prebuilt/tests/engine/device_test) == 'cuda:0  A card' ]] || complain "a test does not run"
+[[ -e prebuilt/lib/libengine.so && ! -e prebuilt/lib/libc.so.6 ]] || complain "libraries: $(ls prebuilt/lib)"
+! readelf -S prebuilt/halftone prebuilt/lib/libengine.so | grep -q debug_info || complain "not stripped"
+[[ -e tests/peer/golden/models.json && -e tests/peer/op_cases.py && ! -e tests/peer/steps.cpp ]] || complain "$(find tests)"
+(($(gzip -dc data/cifar100-5k/train.bin.gz | wc -c) == 5000 * 3074)) || complain "pictures"
+[[ -e data/fashion-mnist/train-images-idx3-ubyte.gz && -e data/cifar100-5k/fine_label_names.txt ]] || complain "data"
+tests/gpu/run.sh build > "$work/log" 2>&1 || { complain "run.sh"; cat "$work/log"; }
+grep -q '^| build | passed .*cuda:0' "$work/log" || complain "run.sh: $(cat "$work/log")"
+
+# What is too much is told, and what lacks.
+mv "$work/gone" "$tree/build"
+head -c $((61 * 1048576)) /dev/urandom > "$tree/tests/peer/golden/large.json"
+git -C "$tree" add -A
+kit && complain "a kit of more than 60 MiB"
+grep -q 'halftone-gpu.tar.gz has [0-9]* bytes, more than' "$work/log" || complain "$(cat "$work/log")"
+git -C "$tree" rm -qf tests/peer/golden/large.json
+head -c $((4000 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/train.bin.gz"
+kit && complain "too few pictures"
+grep -q 'does not hold 5000 pictures' "$work/log" || complain "$(cat "$work/log")"
+
+((failures == 0)) || exit 1
+echo "gpu_kit.sh: all as expected"

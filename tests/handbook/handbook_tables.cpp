@@ -1,0 +1,250 @@
+// handbook_tables settings|commands|events: prints that page of resources/handbook as the program
+// defines it. check_tables.sh compares the pages with it.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/event.h"
+#include "engine/run_config.h"
+#include "engine/run_origin.h"
+#include "engine/step_record.h"
+
+namespace {
+
+using engine::FieldInfo;
+
+std::string quoted(const std::string& text) { return "`" + text + "`"; }
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+    std::string out;
+    for (const auto& part : parts) out += (out.empty() ? "" : between) + part;
+    return out;
+}
+
+/// A bar would end the cell, and "<unk>" would be taken for HTML.
+std::string cell(const std::string& text) {
+    std::string out;
+    for (const char c : text) out += c == '|' ? "\\|" : c == '<' ? "&lt;" : std::string(1, c);
+    return out;
+}
+
+void print_row(const std::vector<std::string>& cells) {
+    std::printf("|");
+    for (const auto& each : cells) std::printf(" %s |", cell(each).c_str());
+    std::printf("\n");
+}
+
+void print_head(const std::vector<std::string>& names) {
+    print_row(names);
+    print_row(std::vector<std::string>(names.size(), "---"));
+}
+
+void print_title(const char* title, const char* page, const char* text) {
+    std::printf(
+        "# %s\n\n%s\n\nThis page is generated: after a change run `handbook_tables %s > "
+        "resources/handbook/%s.md`.\n",
+        title, text, page, page);
+}
+
+std::string section_of(const std::string& path) {
+    const auto dot = path.find('.');
+    return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
+/// Without the quotes of a JSON text that is not empty; "" for none. `kind`: chosen in the field's
+/// section, or "".
+std::string default_of(const FieldInfo& field, const std::string& kind) {
+    std::vector<std::string> overrides;
+    if (!kind.empty()) overrides.push_back(section_of(field.path) + ".kind=" + kind);
+    const auto parsed = engine::parse_run_config("{}", overrides);
+    const std::string text = engine::setting_text(engine::completed(parsed.config), field.path);
+    const bool is_text = text.size() > 2 && text.front() == '"';
+    return is_text ? text.substr(1, text.size() - 2) : text;
+}
+
+/// "`0.01`", or "`0.9` (adam, adamw), `0.95` (novograd)" where kinds differ.
+std::string defaults_of(const FieldInfo& field) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> values;
+    const auto kinds = field.kinds.empty() ? std::vector<std::string>{""} : field.kinds;
+    for (const auto& kind : kinds) {
+        const std::string value = default_of(field, kind);
+        const auto found = std::ranges::find(values, value, [](const auto& v) { return v.first; });
+        if (found == values.end())
+            values.push_back({value, {kind}});
+        else
+            found->second.push_back(kind);
+    }
+    std::vector<std::string> parts;
+    for (const auto& [value, of] : values) {
+        const std::string text = value.empty() ? "–" : quoted(value);
+        parts.push_back(values.size() == 1 ? text : text + " (" + joined(of, ", ") + ")");
+    }
+    return joined(parts, ", ");
+}
+
+std::string values_of(const FieldInfo& field) {
+    std::vector<std::string> values;
+    for (const auto& choice : field.choices)
+        values.push_back(quoted(choice.value.empty() ? "\"\"" : choice.value));
+    return joined(values, ", ");
+}
+
+std::string meaning_of(const FieldInfo& field) {
+    std::string out = field.label + (field.unit.empty() ? "" : " (" + field.unit + ")") + ".";
+    if (!field.help.empty()) out += " " + field.help;
+    if (!field.needs.empty()) out += " Needs " + quoted(field.needs) + ".";
+    if (!field.kinds.empty()) out += " For " + joined(field.kinds, ", ") + ".";
+    return out;
+}
+
+void print_settings() {
+    print_title("Settings", "settings",
+                "Every setting of a run, with its default. [Interfaces](interfaces.md#1-settings) "
+                "says how settings are read. A value that is not listed is any text or number; "
+                "validation names its range.");
+    std::vector<std::string> sections;
+    for (const auto& field : engine::fields()) {
+        const std::string section = section_of(field.path);
+        if (std::ranges::find(sections, section) == sections.end()) sections.push_back(section);
+    }
+    for (const auto& section : sections) {
+        std::printf("\n## %s\n\n", section.empty() ? "Run" : section.c_str());
+        print_head({"setting", "default", "values", "meaning"});
+        for (const auto& field : engine::fields())
+            if (section_of(field.path) == section)
+                print_row(
+                    {quoted(field.path), defaults_of(field), values_of(field), meaning_of(field)});
+    }
+}
+
+void print_commands() {
+    print_title("Commands", "commands",
+                "What `halftone` can do; `halftone COMMAND --help` lists the options of one. "
+                "[Interfaces](interfaces.md#2-commands) has the exit codes. Without a command the "
+                "window opens.");
+    std::printf("\n");
+    print_head({"command", "does"});
+    const auto print = [](std::string name, const char* summary) {
+        std::ranges::replace(name, '_', '-');
+        print_row({quoted("halftone " + name), std::string(summary) + "."});
+    };
+#define HALFTONE_COMMAND(name, summary) print(#name, summary);
+#include "commands.inc"
+#undef HALFTONE_COMMAND
+}
+
+/// With a value in every field, so that no field is left out.
+std::vector<engine::Event> examples() {
+    const engine::PartFigures part{.loss = 1, .metrics = {{"accuracy", 0.5}}};
+    engine::Message message("{}");
+    message.args = {"1"};
+    engine::RunConfig broken;  // so that `teach` is there
+    broken.teach.clip_before_unscale = true;
+    broken.clip.kind = engine::ClipKind::norm;
+    broken.precision.preset = "amp-fp16";
+    return {
+        engine::RunStarted{.run = "1",
+                           .config = broken,
+                           .device = "cpu",
+                           .threads = 1,
+                           .parameters = 1,
+                           .train_samples = 1,
+                           .test_samples = 1,
+                           .steps_planned = 1,
+                           .folder = "1",
+                           .validation_samples = 1,
+                           .origin = engine::RunOrigin{.program = "PyTorch"}},
+        engine::RunResumed{
+            .run = "1", .step = 1, .skipped = 1, .parent = "1", .restored = {message}},
+        engine::StateChanged{.run = "1", .state = engine::RunState::training},
+        engine::EpochDone{.run = "1",
+                          .epoch = 1,
+                          .step = 1,
+                          .train = part,
+                          .validation = part,
+                          .test = part,
+                          .seconds = 1,
+                          .epoch_ended = false},
+        engine::ScaleChanged{.run = "1",
+                             .step = 1,
+                             .kind = engine::ScaleChanged::Kind::grown,
+                             .from = 1,
+                             .to = 2,
+                             .clean_steps = 1,
+                             .loss = 1.f},
+        engine::CheckpointSaved{.run = "1", .step = 1, .bytes = 1, .seconds = 1, .best = true},
+        engine::StepExamined{
+            .run = "1", .step = 1, .cause = "overflow", .verdict = message, .damaged_at = 1},
+        engine::RunWarning{.run = "1", .message = message, .step = 1},
+        engine::RunFailed{
+            .run = "1", .code = engine::ErrorCode::training, .message = message, .hint = message},
+        engine::RunDone{.run = "1",
+                        .reason = engine::DoneReason::epochs,
+                        .steps = 1,
+                        .updates = 1,
+                        .skipped = 0,
+                        .test = part,
+                        .wall_s = 1,
+                        .samples_per_s = 1,
+                        .peak_bytes = 1,
+                        .diverged_at = 1,
+                        .validation = part},
+    };
+}
+
+std::string type_of(const nlohmann::ordered_json& value) {
+    if (value.is_string()) return "text";
+    if (value.is_boolean()) return "true or false";
+    if (value.is_number_integer()) return "integer";
+    if (value.is_number()) return "number";
+    return value.is_array() ? "list" : "object";
+}
+
+void print_event(const std::string& line) {
+    const auto object = nlohmann::ordered_json::parse(line);
+    std::printf("\n## %s\n\n", object.at("event").get<std::string>().c_str());
+    print_head({"field", "type"});
+    for (const auto& [name, value] : object.items())
+        if (name != "event" && name != "run") print_row({quoted(name), type_of(value)});
+}
+
+std::string example_step() {
+    engine::StepRecord row{};
+    engine::for_each_field([&row](std::string_view, auto member) {
+        using Value = std::remove_reference_t<decltype(row.*member)>;
+        row.*member = static_cast<Value>(std::is_floating_point_v<Value> ? 0.5 : 1);
+    });
+    return engine::to_json_line("1", row, engine::classification_metrics());
+}
+
+void print_events() {
+    print_title("Events", "events",
+                "The fields of each event as `--json` prints it, after `event` and `run`. Fields "
+                "that do not apply are left out. [Interfaces](interfaces.md#3-events) says how to "
+                "read them. The example run has the metric `accuracy`: other tasks have fields of "
+                "their own names. `..._text` and `..._args` are a sentence in parts, for "
+                "translation.");
+    print_event(example_step());
+    for (const auto& event : examples()) print_event(engine::to_json_line(event));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::map<std::string, void (*)()> pages = {
+        {"settings", print_settings}, {"commands", print_commands}, {"events", print_events}};
+    const auto page = argc == 2 ? pages.find(argv[1]) : pages.end();
+    if (page == pages.end()) {
+        std::fprintf(stderr, "usage: handbook_tables settings|commands|events\n");
+        return 2;
+    }
+    page->second();
+    return 0;
+}

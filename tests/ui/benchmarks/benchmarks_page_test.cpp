@@ -1,0 +1,163 @@
+#include "benchmarks/benchmarks_page.h"
+
+#include <QImage>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSet>
+#include <QToolButton>
+
+#include "benchmarks/made_results.h"
+#include "pages/page_stack.h"
+#include "widgets/check_box.h"
+#include "widgets/elided_label.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct BenchmarksPageTest : WindowFixture {
+    BenchmarksPageTest() { QSettings().clear(); }
+    ~BenchmarksPageTest() override { QSettings().clear(); }
+
+    /// Opens the page on a file with these results.
+    void open(const std::vector<BenchmarkResult>& results = {}) {
+        BenchmarkBook book = newBenchmarkBook();
+        for (auto& entry : book.entries) entry.chosen = entry.settings.model.kind == "mlp";
+        book.findsBatches = false;
+        book.results = results;
+        ASSERT_TRUE(writeBenchmarkBook(book, folder.filePath(u"benchmarks.json"_s)));
+        window->findChild<PageStack*>()->showPage(u"benchmarks"_s);
+        QTest::qWait(50);
+        page = window->findChild<BenchmarksPage*>();
+        ASSERT_NE(page, nullptr);
+        ASSERT_TRUE(page->isVisible());
+    }
+    QPushButton* run() const { return page->findChild<QPushButton*>(u"primary"_s); }
+    QPushButton* stop() const { return page->findChild<QPushButton*>(u"stopBenchmarks"_s); }
+    QString state() const { return page->findChild<ElidedLabel*>(u"benchmarkState"_s)->text(); }
+    QStringList sentences() const {
+        QStringList out;
+        for (const auto* label : page->findChildren<QLabel*>(u"sentence"_s)) out << label->text();
+        return out;
+    }
+    CheckBox* box(const QString& text) const {
+        for (auto* each : page->findChildren<CheckBox*>()) {
+            if (each->text() == text) return each;
+        }
+        return nullptr;
+    }
+    bool shows(const QString& words) const {
+        for (const auto* label : page->findChildren<QLabel*>()) {
+            if (label->isVisible() && label->text().contains(words)) return true;
+        }
+        return false;
+    }
+
+    BenchmarksPage* page = nullptr;
+};
+
+TEST_F(BenchmarksPageTest, SaysWhatToDoWhileThereIsNothingToShow) {
+    open();
+    EXPECT_TRUE(shows(u"Choose models and precisions on the left, then press Run"_s));
+    EXPECT_TRUE(run()->isEnabled());
+    EXPECT_FALSE(stop()->isEnabled());
+    box(u"MLP, batch 32"_s)->click();
+    EXPECT_FALSE(run()->isEnabled());
+    EXPECT_EQ(state(), u"Choose a model on the left."_s);
+    EXPECT_EQ(run()->toolTip(), state());
+}
+
+TEST_F(BenchmarksPageTest, MeasuresWhatIsChosenAndSaysWhy) {
+    open();
+    run()->setFocus();
+    QTest::keyClick(run(), Qt::Key_B);
+    EXPECT_TRUE(benchmarks.job().running());
+    EXPECT_FALSE(run()->isEnabled());
+    EXPECT_TRUE(stop()->hasFocus()) << "the keyboard stays here";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks.job().running(); }, 60'000));
+    EXPECT_TRUE(run()->hasFocus());
+    ASSERT_EQ(sentences().size(), 2);
+    EXPECT_TRUE(sentences()[0].startsWith(u"AMP FP16 "_s)) << sentences()[0].toStdString();
+    EXPECT_TRUE(sentences()[1].startsWith(u"AMP BF16 "_s)) << sentences()[1].toStdString();
+    EXPECT_TRUE(state().startsWith(u"1 of 1 models measured"_s)) << state().toStdString();
+}
+
+TEST_F(BenchmarksPageTest, StopKeepsWhatIsMeasured) {
+    open({madeResult(2, "amp-bf16")});
+    EXPECT_EQ(sentences().size(), 1);
+    run()->click();
+    stop()->click();
+    EXPECT_FALSE(stop()->isEnabled());
+    EXPECT_TRUE(state().startsWith(u"Stopping"_s)) << state().toStdString();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks.job().running(); }, 60'000));
+    EXPECT_TRUE(state().startsWith(u"Stopped."_s)) << state().toStdString();
+    EXPECT_GE(sentences().size(), 1);
+}
+
+TEST_F(BenchmarksPageTest, TheFiguresOfEachSentenceAreAClickAway) {
+    open({madeResult(0, "amp-fp16"), madeResult(0, "amp-bf16", 5)});
+    QList<QToolButton*> links;
+    for (auto* each : page->findChildren<QToolButton*>()) {
+        if (each->text() == u"figures"_s) links << each;
+    }
+    ASSERT_EQ(links.size(), 2);
+    EXPECT_EQ(links[1]->accessibleName(), u"Figures of AMP BF16"_s);
+    links[1]->click();
+    QTest::qWait(20);
+    QString shown;
+    for (auto* widget : QApplication::topLevelWidgets()) {
+        if (widget->objectName() == u"help"_s) shown = widget->findChild<QLabel*>()->text();
+        if (widget->objectName() == u"help"_s) widget->close();
+    }
+    EXPECT_TRUE(shown.contains(u"AMP BF16 does not pay"_s)) << shown.toStdString();
+    EXPECT_TRUE(shown.contains(u"Moved by casts"_s));
+}
+
+TEST_F(BenchmarksPageTest, ExportsTheTableAndThePictureWithoutItsLinks) {
+    open({madeResult(0, "amp-fp16"), madeResult(2, "amp-bf16", 5)});
+    const PageExport what = page->whatToExport();
+    EXPECT_TRUE(what.csv().startsWith(u"model,dataset,"_s));
+    EXPECT_TRUE(what.markdown().contains(u"AMP BF16 does not pay"_s));
+    const QString file = folder.filePath(u"bars.png"_s);
+    ASSERT_TRUE(writePage(what, file));
+    const QImage picture(file);
+    EXPECT_EQ(picture.width(), 2 * what.plots->width());
+    EXPECT_GT(picture.height(), 300);
+    QSet<QRgb> colors;
+    for (int x = 0; x < picture.width(); x += 3) {
+        for (int y = 0; y < picture.height(); y += 3) colors << picture.pixel(x, y);
+    }
+    for (const char* preset : {"fp32", "amp-fp16", "amp-bf16"})
+        EXPECT_TRUE(colors.contains(theme.precision(preset).rgb())) << preset;
+    for (const auto* each : what.plots->findChildren<QToolButton*>())
+        EXPECT_NE(each->text(), u"figures"_s);
+}
+
+TEST_F(BenchmarksPageTest, FitsANarrowWindow) {
+    open({madeResult(0, "amp-fp16"), madeResult(2, "amp-bf16", 5)});
+    window->resize(1100, 760);
+    QTest::qWait(50);
+    EXPECT_LE(window->width(), 1100);
+    for (const auto* each : page->findChildren<QScrollArea*>())
+        EXPECT_LE(each->widget()->width(), each->viewport()->width());
+}
+
+TEST_F(BenchmarksPageTest, TabReachesEveryControl) {
+    open({madeResult(0, "amp-fp16")});
+    run()->setFocus();
+    QStringList reached;
+    for (int i = 0; i < 60; ++i) {
+        QTest::keyClick(window->focusWidget(), Qt::Key_Tab);
+        if (auto* button = qobject_cast<QAbstractButton*>(window->focusWidget()))
+            reached << button->text();
+    }
+    for (const auto& text : {u"Export…"_s, u"all"_s, u"none"_s, u"MLP, batch 32"_s, u"AMP FP16"_s,
+                             u"Largest batch within"_s, u"figures"_s})
+        EXPECT_TRUE(reached.contains(text)) << text.toStdString();
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,78 @@
+#include "panels/verdict_bar.h"
+
+#include <QSettings>
+#include <QToolButton>
+
+#include "benchmarks/benchmarks_page.h"
+#include "benchmarks/made_results.h"
+#include "pages/page_stack.h"
+#include "panels/verdict_line.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+/// A network so small that its step is the fixed cost of short operations in every precision.
+engine::RunConfig tiny() {
+    const auto parsed = engine::parse_run_config(
+        R"({"dataset": {"kind": "spirals", "train_limit": 512}, "model": {"kind": "mlp"},
+            "batch_size": 16, "epochs": 10, "device": "cpu", "threads": 1})");
+    EXPECT_TRUE(parsed.errors.empty());
+    return parsed.config;
+}
+
+struct VerdictBarTest : WindowFixture {
+    ~VerdictBarTest() override { QSettings().clear(); }  // of the page that was shown last
+
+    void compare() {
+        settings.load(tiny(), {u"fp32"_s, u"amp-fp16"_s});
+        commands.compare();
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                const auto tracks = feed.tracks();
+                return tracks.size() == 2 && std::ranges::all_of(tracks, [](const auto& track) {
+                           return track->done().has_value();
+                       });
+            },
+            60'000));
+        QTest::qWait(500);
+    }
+    VerdictLine* line() const { return window->findChild<VerdictLine*>(); }
+    QToolButton* measure() const { return line()->findChild<QToolButton*>(u"measure"_s); }
+};
+
+TEST_F(VerdictBarTest, OffersToMeasureWhyAPrecisionDoesNotPay) {
+    compare();
+    ASSERT_TRUE(line()->accessibleName().contains(u"AMP FP16 does not pay"_s))
+        << line()->accessibleName().toStdString();
+    ASSERT_TRUE(measure()->isVisible());
+    measure()->click();
+    QTest::qWait(50);
+    auto* page = window->findChild<BenchmarksPage*>();
+    ASSERT_NE(page, nullptr);
+    EXPECT_TRUE(page->isVisible());
+    const BenchmarkBook& book = benchmarks.book();
+    for (const BenchmarkEntry& entry : book.entries)
+        EXPECT_EQ(entry.chosen, entry.settings == engine::speed_settings(tiny()));
+    EXPECT_TRUE(book.entries.back().ofRun);
+}
+
+TEST_F(VerdictBarTest, SaysTheMeasuredReasonWhereThereIsOne) {
+    BenchmarkBook book = newBenchmarkBook();
+    BenchmarkResult result = madeResult(0, "amp-fp16", 5);
+    result.settings = engine::speed_settings(tiny());
+    book.entries.push_back({result.settings, true, true});
+    book.results.push_back(result);
+    ASSERT_TRUE(writeBenchmarkBook(book, folder.filePath(u"benchmarks.json"_s)));
+    compare();
+    EXPECT_TRUE(line()->accessibleName().contains(u"casts are 45 % of its step"_s))
+        << line()->accessibleName().toStdString();
+    EXPECT_FALSE(measure()->isVisible());
+}
+
+TEST_F(VerdictBarTest, OffersNothingBeforeAVerdict) { EXPECT_FALSE(measure()->isVisible()); }
+
+}  // namespace
+}  // namespace ui

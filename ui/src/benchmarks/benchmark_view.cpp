@@ -1,0 +1,117 @@
+#include "benchmarks/benchmark_view.h"
+
+#include <QLabel>
+#include <QToolButton>
+#include <algorithm>
+
+#include "help/help_page.h"
+#include "text/pay_off_text.h"
+#include "text/precision_title.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double iconScale = 2.0;
+constexpr int linkBorder = 2;
+
+/// The limit that all of them have in common; 0: there are several, or none.
+std::int64_t batchMemory(const std::vector<BenchmarkResult>& results) {
+    const std::int64_t first = results.front().row.batch_memory;
+    const bool same = std::ranges::all_of(
+        results, [first](const auto& result) { return result.row.batch_memory == first; });
+    return same ? first : 0;
+}
+
+std::pair<QString, QColor> markOf(const engine::PayOff& row, const Tokens& t) {
+    if (row.pays()) return {u"check"_s, t.good};
+    if (row.reason == engine::PayReason::undecided) return {u"dot"_s, t.dim};
+    return {u"warning"_s, t.caution};
+}
+
+}  // namespace
+
+BenchmarkView::BenchmarkView(const Theme* theme, Medium medium, QWidget* parent)
+    : QWidget(parent), theme_(theme), medium_(medium), column_(new QVBoxLayout(this)) {
+    column_->setContentsMargins(size::inside, 0, size::inside, size::inside);
+    column_->setSpacing(0);
+}
+
+void BenchmarkView::show(const std::vector<BenchmarkResult>& results) {
+    delete body_;
+    body_ = new QWidget(this);
+    auto* inside = new QVBoxLayout(body_);
+    inside->setContentsMargins(0, 0, 0, 0);
+    inside->setSpacing(size::gap);
+    column_->addWidget(body_);
+    if (results.empty()) return;
+    BarScale scale;
+    for (const BenchmarkResult& result : results) scale.include(result.row);
+    inside->addWidget(new BarHeads(theme_, batchMemory(results), body_));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (i == 0 || results[i].settings != results[i - 1].settings) addModel(results[i]);
+        addResult(results[i], scale);
+    }
+    inside->addStretch();
+    body_->show();
+}
+
+void BenchmarkView::addModel(const BenchmarkResult& first) {
+    auto* rule = new QFrame(body_);
+    rule->setObjectName(u"rule"_s);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    auto* title = makeLabel(payOffTitle(first.settings), nullptr, body_);
+    title->setFont(Theme::bold());
+    title->setTextFormat(Qt::PlainText);
+    auto* where = makeLabel(
+        tr("%1, measured %2").arg(first.machine, first.when.toString(u"yyyy-MM-dd HH:mm"_s)), "dim",
+        body_);
+    where->setFont(Theme::caption());
+    where->setTextFormat(Qt::PlainText);
+    row->addWidget(title);
+    row->addWidget(where, 1);
+    auto* inside = static_cast<QVBoxLayout*>(body_->layout());
+    inside->addWidget(rule);
+    inside->addLayout(row);
+}
+
+void BenchmarkView::addResult(const BenchmarkResult& result, const BarScale& scale) {
+    auto* inside = static_cast<QVBoxLayout*>(body_->layout());
+    auto* group = new QVBoxLayout;
+    group->setSpacing(size::grid);
+    group->addWidget(new PairBars(theme_, result.row, scale, body_));
+    group->addLayout(makeSentence(result.row));
+    inside->addLayout(group);
+}
+
+QLayout* BenchmarkView::makeSentence(const engine::PayOff& row) {
+    const auto [icon, color] = markOf(row, theme_->tokens());
+    auto* line = new QHBoxLayout;
+    line->setSpacing(size::gap);
+    auto* mark = new QLabel(body_);
+    mark->setPixmap(iconPixmap(icon, color, size::icon, iconScale));
+    auto* sentence = makeLabel(payOffSentence(row), nullptr, body_);
+    sentence->setObjectName(u"sentence"_s);
+    sentence->setTextFormat(Qt::PlainText);
+    sentence->setWordWrap(true);
+    sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    // The link has a border, which shows where the focus is.
+    for (QLabel* each : {mark, sentence}) each->setContentsMargins(0, linkBorder, 0, 0);
+    line->addWidget(mark, 0, Qt::AlignTop);
+    line->addWidget(sentence, 1);
+    if (medium_ == Medium::paper) return line;
+    auto* link = makeLink(tr("figures"), body_);
+    link->setAccessibleName(tr("Figures of %1").arg(precisionTitle(row.precision)));
+    connect(link, &QToolButton::clicked, this,
+            [link, figures = payOffFigures(row)] { showHelp(link, figures); });
+    line->addWidget(link, 0, Qt::AlignTop);
+    return line;
+}
+
+}  // namespace ui

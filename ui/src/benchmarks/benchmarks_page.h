@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QWidget>
+#include <memory>
+
+#include "view/context.h"
+#include "widgets/page_export.h"
+
+namespace ui {
+
+class BenchmarkView;
+class Card;
+class ElidedLabel;
+
+/// Does mixed precision pay on this machine? Chosen models in FP32 and in other precisions, their
+/// speed, memory and largest batch beside one another, and the reason where a precision does not
+/// pay.
+class BenchmarksPage final : public QWidget {
+    Q_OBJECT
+public:
+    explicit BenchmarksPage(const Context& context, QWidget* parent = nullptr);
+
+    /// What Ctrl+E writes. Its picture belongs to the page and is made anew at each call.
+    PageExport whatToExport();
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QLayout* makeBar();
+    QWidget* makeResults();
+    void exportFigures();
+    void makePicture();
+    void showResults();
+    void refreshState();
+    QString stateText() const;
+
+    Context context_;
+    QPushButton* run_ = nullptr;
+    QPushButton* stop_ = nullptr;
+    QPushButton* export_ = nullptr;
+    QProgressBar* progress_ = nullptr;
+    ElidedLabel* state_ = nullptr;
+    Card* card_ = nullptr;
+    QStackedWidget* body_ = nullptr;
+    QLabel* empty_ = nullptr;  ///< of body_
+    QScrollArea* area_ = nullptr;
+    BenchmarkView* view_ = nullptr;
+    std::unique_ptr<QWidget> picture_;
+};
+
+}  // namespace ui

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <QWidget>
+#include <array>
+#include <string>
+
+#include "engine/pay_off.h"
+
+namespace ui {
+
+class Theme;
+
+/// A figure of FP32 and of the other precision. NaN: not measured.
+struct BarPair {
+    double ratio;  ///< of the other precision's bar to FP32's
+    QString fp32, other;
+};
+
+/// How far the bars of each column reach, in bars of FP32: the same for all lines of a picture.
+struct BarScale {
+    double speed = 1, memory = 1, batch = 1;
+
+    void include(const engine::PayOff& row);
+};
+
+/// FP32 and another precision, one below the other: speed, peak memory and largest batch as bars
+/// beside one another, each with its figure.
+class PairBars final : public QWidget {
+    Q_OBJECT
+public:
+    PairBars(const Theme* theme, const engine::PayOff& row, const BarScale& scale,
+             QWidget* parent = nullptr);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Theme* theme_;
+    std::string precision_;
+    std::array<BarPair, 3> pairs_;
+    std::array<double, 3> most_;
+};
+
+/// The names of the columns, above the lines.
+class BarHeads final : public QWidget {
+    Q_OBJECT
+public:
+    /// `batchMemory`: limit of the largest batches, in bytes; 0: there are several, or none.
+    BarHeads(const Theme* theme, std::int64_t batchMemory, QWidget* parent = nullptr);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Theme* theme_;
+    std::array<QString, 3> titles_;
+    std::array<QString, 3> notes_;
+};
+
+}  // namespace ui

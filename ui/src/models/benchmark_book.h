@@ -1,0 +1,47 @@
+#pragma once
+
+#include <QDateTime>
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+#include "engine/pay_off.h"
+
+namespace ui {
+
+/// Settings that can be measured in FP32 and in other precisions.
+struct BenchmarkEntry {
+    engine::RunConfig settings;  ///< as engine::speed_settings() has them
+    bool ofRun = false;          ///< added for a run; the others are the engine's list
+    bool chosen = false;
+};
+
+/// A measurement in one precision.
+struct BenchmarkResult {
+    engine::RunConfig settings;  ///< of the entry
+    engine::PayOff row;
+    QString machine;  ///< name of the processor or of the card
+    QDateTime when;
+};
+
+/// What the page Benchmarks keeps between starts.
+struct BenchmarkBook {
+    std::vector<BenchmarkEntry> entries;
+    QStringList precisions;                ///< presets that are chosen
+    bool findsBatches = true;              ///< searches the largest batches, too
+    QString memory;                        ///< their limit as it was written: "1 GB"
+    std::vector<BenchmarkResult> results;  ///< at most one for settings and precision
+};
+
+/// The engine's list with a few models chosen, and no results.
+BenchmarkBook newBenchmarkBook();
+/// Its results in the order of the entries, and of one entry in that of the precisions that the
+/// engine lists. Those of no entry come last.
+std::vector<BenchmarkResult> orderedResults(const BenchmarkBook& book);
+/// What is in the file, beside the engine's list. Entries and results that cannot be read are left
+/// out; a file that is missing or damaged is a new book.
+BenchmarkBook readBenchmarkBook(const QString& file);
+/// False if the file cannot be written.
+bool writeBenchmarkBook(const BenchmarkBook& book, const QString& file);
+
+}  // namespace ui

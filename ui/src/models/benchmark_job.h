@@ -1,0 +1,69 @@
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/pay_off.h"
+
+namespace ui {
+
+/// Measures a list of settings in FP32 and in other precisions, on a thread of its own. It ends
+/// with this object, after the block in progress. GUI thread.
+class BenchmarkJob final : public QObject {
+    Q_OBJECT
+public:
+    struct Order {
+        std::vector<engine::RunConfig> settings;
+        std::vector<std::string> precisions;
+        std::optional<std::int64_t> batchMemory;  ///< as PayOffOptions::batch_memory
+    };
+    /// Where it is.
+    struct Place {
+        std::size_t setting = 0;  ///< of the order
+        engine::PayOffProgress at;
+    };
+
+    explicit BenchmarkJob(QObject* parent = nullptr);
+    ~BenchmarkJob() override;
+
+    void start(const Order& order);
+    /// The block, or the trial of a batch, in progress is the last.
+    void stop();
+    bool running() const { return running_; }
+    /// Until it has ended.
+    bool stopping() const { return running_ && stopped(); }
+    /// The last start() was followed by stop().
+    bool stopped() const;
+    const Order& order() const { return order_; }
+    Place place() const;
+    /// Of the blocks, in [0, 1].
+    double share() const { return share_; }
+    /// Blocks of a precision, in pairs.
+    static std::int64_t pairs() { return engine::PayOffOptions{}.pairs; }
+
+signals:
+    void progressed();
+    /// One setting is measured: a row for each precision, fewer if it was stopped.
+    void measured(const engine::RunConfig& settings, const std::vector<engine::PayOff>& rows,
+                  const QString& machine);
+    /// One setting cannot be measured.
+    void failed(const engine::RunConfig& settings, const engine::Message& problem);
+    void ended();
+
+private:
+    struct Shared;  ///< what the thread and this object share
+    void poll();
+    void drain();
+
+    QTimer timer_;
+    Order order_;
+    std::shared_ptr<Shared> shared_;
+    bool running_ = false;
+    double share_ = 0;
+};
+
+}  // namespace ui

@@ -1,0 +1,194 @@
+#include "models/benchmarks.h"
+
+#include <QStandardPaths>
+#include <algorithm>
+#include <utility>
+
+#include "engine/batch_finder.h"
+#include "feed/event_feed.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "text/pay_off_text.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::ptrdiff_t mostOfRuns = 6;
+
+bool trains(engine::RunState state) {
+    using enum engine::RunState;
+    return state == training || state == preparing || state == evaluating;
+}
+
+bool isOf(const BenchmarkResult& result, const engine::RunConfig& settings,
+          const std::string& precision) {
+    return result.row.precision == precision && result.settings == settings;
+}
+
+}  // namespace
+
+Benchmarks::Benchmarks(EventFeed* feed, QString file, QObject* parent)
+    : QObject(parent), feed_(feed), file_(std::move(file)) {
+    connect(&job_, &BenchmarkJob::progressed, this, &Benchmarks::progressed);
+    connect(&job_, &BenchmarkJob::measured, this, &Benchmarks::add);
+    connect(&job_, &BenchmarkJob::failed, this,
+            [this](const engine::RunConfig& settings, const engine::Message& problem) {
+                problems_ << tr("%1: %2").arg(payOffTitle(settings), engineText(problem));
+            });
+    connect(&job_, &BenchmarkJob::ended, this, &Benchmarks::end);
+    connect(feed_, &EventFeed::stateChanged, this, &Benchmarks::feedChanged);
+}
+
+QString Benchmarks::defaultFile() {
+    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) +
+           u"/halftone/benchmarks.json"_s;
+}
+
+BenchmarkBook& Benchmarks::opened() {
+    if (!std::exchange(read_, true)) book_ = readBenchmarkBook(file_);
+    return book_;
+}
+
+const BenchmarkBook& Benchmarks::book() { return opened(); }
+
+void Benchmarks::keep() {
+    // A choice that cannot be kept is no reason to disturb: it holds until the window is closed.
+    writeBenchmarkBook(book_, file_);
+    emit changed();
+    emit stateChanged();
+}
+
+void Benchmarks::setChosen(std::size_t entry, bool chosen) {
+    if (entry >= book().entries.size() || book_.entries[entry].chosen == chosen) return;
+    book_.entries[entry].chosen = chosen;
+    keep();
+}
+
+void Benchmarks::setPrecision(const QString& preset, bool chosen) {
+    if (book().precisions.contains(preset) == chosen) return;
+    if (chosen)
+        book_.precisions << preset;
+    else
+        book_.precisions.removeAll(preset);
+    keep();
+}
+
+void Benchmarks::setFindsBatches(bool finds) {
+    if (book().findsBatches == finds) return;
+    book_.findsBatches = finds;
+    keep();
+}
+
+void Benchmarks::setMemory(const QString& memory) {
+    if (book().memory == memory) return;
+    book_.memory = memory;
+    keep();
+}
+
+void Benchmarks::chooseRun(const engine::RunConfig& config, const std::string& precision) {
+    BenchmarkBook& book = opened();
+    const engine::RunConfig settings = engine::speed_settings(config);
+    bool known = false;
+    for (BenchmarkEntry& entry : book.entries) {
+        entry.chosen = entry.settings == settings;
+        known = known || entry.chosen;
+    }
+    if (!known) book.entries.push_back({settings, true, true});
+    if (std::ranges::count(book.entries, true, &BenchmarkEntry::ofRun) > mostOfRuns) {
+        const auto oldest = std::ranges::find(book.entries, true, &BenchmarkEntry::ofRun);
+        std::erase_if(book.results,
+                      [&](const auto& result) { return result.settings == oldest->settings; });
+        book.entries.erase(oldest);
+    }
+    const QString preset = QString::fromStdString(precision);
+    if (!book.precisions.contains(preset)) book.precisions << preset;
+    requested_ = true;
+    keep();
+    emit resultsChanged();
+}
+
+const BenchmarkResult* Benchmarks::find(const engine::RunConfig& config,
+                                        const std::string& precision) {
+    if (book().results.empty()) return nullptr;
+    const engine::RunConfig settings = engine::speed_settings(config);
+    const auto found = std::ranges::find_if(
+        book_.results, [&](const auto& result) { return isOf(result, settings, precision); });
+    return found == book_.results.end() ? nullptr : &*found;
+}
+
+std::int64_t Benchmarks::memoryLimit() {
+    return engine::parse_bytes(book().memory.trimmed().toStdString());
+}
+
+QString Benchmarks::whyNot() {
+    if (trains(feed_->state()))
+        return tr("A run is training, and each would slow the other: pause or stop it first.");
+    const auto& entries = book().entries;
+    if (std::ranges::none_of(entries, &BenchmarkEntry::chosen))
+        return tr("Choose a model on the left.");
+    if (book_.precisions.isEmpty()) return tr("Choose a precision on the left.");
+    if (book_.findsBatches && memoryLimit() == 0)
+        return tr("%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.")
+            .arg(book_.memory.trimmed().isEmpty() ? u"\"\""_s : book_.memory.trimmed());
+    return {};
+}
+
+void Benchmarks::start() {
+    if (job_.running() || !whyNot().isEmpty()) return;
+    BenchmarkJob::Order order;
+    for (const BenchmarkEntry& entry : book_.entries) {
+        if (entry.chosen) order.settings.push_back(entry.settings);
+    }
+    for (const QString& preset : book_.precisions) order.precisions.push_back(preset.toStdString());
+    if (book_.findsBatches) order.batchMemory = memoryLimit();
+    problems_.clear();
+    measured_ = 0;
+    disturbed_ = false;
+    clock_.start();
+    job_.start(order);
+    emit stateChanged();
+}
+
+void Benchmarks::stop() {
+    job_.stop();
+    emit stateChanged();
+}
+
+void Benchmarks::feedChanged() {
+    if (job_.running() && !job_.stopping() && trains(feed_->state())) {
+        disturbed_ = true;
+        job_.stop();
+    }
+    emit stateChanged();
+}
+
+void Benchmarks::add(const engine::RunConfig& settings, const std::vector<engine::PayOff>& rows,
+                     const QString& machine) {
+    ++measured_;
+    for (const engine::PayOff& row : rows) {
+        std::erase_if(book_.results,
+                      [&](const auto& result) { return isOf(result, settings, row.precision); });
+        book_.results.push_back({settings, row, machine, QDateTime::currentDateTime()});
+    }
+    keep();
+    emit resultsChanged();
+}
+
+void Benchmarks::end() {
+    const auto asked = static_cast<int>(job_.order().settings.size());
+    QStringList said;
+    if (disturbed_)
+        said << tr("Stopped: a run began to train, and each would slow the other.");
+    else if (job_.stopped())
+        said << tr("Stopped.");
+    said << tr("%1 of %2 models measured in %3.")
+                .arg(count(measured_), count(asked),
+                     duration(static_cast<double>(clock_.elapsed()) * 1e-3));
+    outcome_ = joined(said + problems_);
+    emit stateChanged();
+}
+
+}  // namespace ui

@@ -1,0 +1,105 @@
+#include "text/pay_off_text.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include "engine/catalog.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "text/precision_title.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct PayOffWords {
+    Q_DECLARE_TR_FUNCTIONS(PayOffWords)
+};
+
+/// The title of a kind; the kind itself if the catalog lacks it.
+template <typename Infos>
+QString titleOf(const Infos& infos, const std::string& kind) {
+    for (const auto& info : infos) {
+        if (info.kind == kind) return engineText(info.title);
+    }
+    return QString::fromStdString(kind);
+}
+
+QString line(const QString& what, const QString& fp32, const QString& other) {
+    return u"<tr><td>%1</td><td align='right'>&nbsp;&nbsp;%2</td>"
+           "<td align='right'>&nbsp;&nbsp;&nbsp;%3</td></tr>"_s.arg(what.toHtmlEscaped(), fp32,
+                                                                    other);
+}
+
+QString batchText(std::int64_t batch) { return batch > 0 ? count(batch) : PayOffWords::tr("none"); }
+
+QString table(const engine::PayOff& row) {
+    const auto& a = row.fp32;
+    const auto& b = row.amp;
+    const auto ms = [](const QString& what, double fp32, double other) {
+        return line(what, milliseconds(fp32), milliseconds(other));
+    };
+    QString rows = line({}, u"<b>FP32</b>"_s,
+                        u"<b>"_s + precisionTitle(row.precision).toHtmlEscaped() + u"</b>"_s);
+    rows += ms(PayOffWords::tr("Step"), row.fp32_ms, row.amp_ms);
+    rows += ms(PayOffWords::tr("products, convolutions"), a.products, b.products);
+    rows += ms(PayOffWords::tr("operations that move data"), a.memory, b.memory);
+    rows += ms(PayOffWords::tr("short operations"), a.brief, b.brief);
+    rows += ms(PayOffWords::tr("casts"), a.casts, b.casts);
+    rows += ms(PayOffWords::tr("gradient check, optimizer"), a.update, b.update);
+    rows += line(PayOffWords::tr("Short operations"), count(a.brief_ops), count(b.brief_ops));
+    rows += line(PayOffWords::tr("Moved by casts"), bytes(a.cast_bytes), bytes(b.cast_bytes));
+    rows += line(PayOffWords::tr("Peak memory"), bytes(row.fp32_bytes), bytes(row.amp_bytes));
+    if (row.batch_memory > 0)
+        rows += line(PayOffWords::tr("Largest batch in %1").arg(bytes(row.batch_memory)),
+                     batchText(row.fp32_largest_batch), batchText(row.largest_batch));
+    return u"<table>"_s + rows + u"</table>"_s;
+}
+
+QString peaks(const engine::PayOff& row) {
+    QStringList parts;
+    for (const auto& [type, flops] : row.peaks)
+        parts << PayOffWords::tr("%1 GFLOP/s in %2")
+                     .arg(significant(flops * 1e-9), QString::fromStdString(type));
+    return parts.join(u", "_s);
+}
+
+}  // namespace
+
+QString timesText(double ratio) {
+    return QString::number(ratio, 'f', ratio < 10 ? 2 : 1) + QChar(0xd7);
+}
+
+QString payOffTitle(const engine::RunConfig& settings) {
+    return PayOffWords::tr("%1 · %2 · batch %3")
+        .arg(titleOf(engine::models(), settings.model.kind),
+             titleOf(engine::datasets(), settings.dataset.kind), count(settings.batch_size));
+}
+
+QString payOffShortTitle(const engine::RunConfig& settings) {
+    return PayOffWords::tr("%1, batch %2")
+        .arg(titleOf(engine::models(), settings.model.kind), count(settings.batch_size));
+}
+
+QString payOffSentence(const engine::PayOff& row) {
+    engine::Message sentence = row.sentence;
+    // The engine names the preset.
+    if (!sentence.args.empty() && sentence.args.front() == row.precision)
+        sentence.args.front() = precisionTitle(row.precision).toStdString();
+    return engineText(sentence);
+}
+
+QString payOffFigures(const engine::PayOff& row) {
+    const QString pairs =
+        PayOffWords::tr("Speed-up %1; %2 to %3 in single pairs of blocks.")
+            .arg(timesText(row.speed_up), timesText(row.least), timesText(row.most));
+    const QString products = row.peaks.empty()
+                                 ? QString()
+                                 : PayOffWords::tr("A large product reaches %1.").arg(peaks(row));
+    return u"<p>%1</p>%2<p>%3</p>"_s.arg(payOffSentence(row).toHtmlEscaped(), table(row),
+                                         joined({pairs, products}).toHtmlEscaped());
+}
+
+}  // namespace ui
