@@ -103,7 +103,7 @@ QWidget* BenchmarkChoice::makeRest() {
     connect(findsBatches_, &QCheckBox::toggled, benchmarks_, &Benchmarks::setFindsBatches);
     memory_ = new QLineEdit(rest);
     memory_->setAccessibleName(tr("Memory limit of the largest batch"));
-    memory_->setFixedWidth(84);
+    memory_->setFixedWidth(70);
     connect(memory_, &QLineEdit::textEdited, benchmarks_, &Benchmarks::setMemory);
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
