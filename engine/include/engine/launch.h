@@ -30,7 +30,8 @@ std::shared_ptr<Communicator> launched_communicator();
 /// differs from rank 0, with a sentence that names it.
 void check_agreement(Communicator& line, std::string_view version, const RunConfig& config);
 
-/// Whether this rank writes for people: rank 0, or the lowest rank that is left without it.
+/// Whether this rank is to write why the ranks end: rank 0, or the next one where rank 0 is lost.
+/// True once in a launch of several ranks, so that they say it once.
 bool speaks_for_ranks();
 
 /// This rank cannot go on: all ranks end, with this sentence. Returns at once.

@@ -15,7 +15,7 @@ public:
     virtual std::shared_ptr<Communicator> first_line() = 0;
     /// As leave_launch() and speaks_for_ranks() (engine/launch.h).
     virtual int leave(int exit_code) = 0;
-    virtual bool speaks() const = 0;
+    virtual bool speaks() = 0;
 };
 
 // One of two files defines these: mpi_launch.cpp, or mpi_absent.cpp in a build without MPI.

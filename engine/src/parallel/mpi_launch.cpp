@@ -68,7 +68,7 @@ class MpiLaunch final : public JoinedLaunch {
 public:
     std::shared_ptr<Communicator> first_line() override { return line_; }
     int leave(int exit_code) override { return mpi_->leave(exit_code); }
-    bool speaks() const override { return mpi_->speaks(); }
+    bool speaks() override { return mpi_->speaks(); }
 
 private:
     std::shared_ptr<MpiThread> mpi_ = std::make_shared<MpiThread>();

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 #include "engine/error.h"
 #include "kernels/parallel.h"
@@ -211,9 +212,10 @@ bool MpiThread::speaks_with_lock() const {
     return rank_ == (lost == 0 ? 1 : 0);
 }
 
-bool MpiThread::speaks() const {
+bool MpiThread::speaks() {
     const std::lock_guard lock(mutex_);
-    return speaks_with_lock();
+    const bool fails = loss_ || asked_to_fail_;
+    return speaks_with_lock() && !(fails && std::exchange(said_, true));
 }
 
 void MpiThread::run(MpiOperation& operation, bool is_last) {

@@ -40,7 +40,7 @@ public:
     void fail(const Message& reason) noexcept;
     /// As leave_launch() and speaks_for_ranks().
     int leave(int exit_code);
-    bool speaks() const;
+    bool speaks();
 
 private:
     struct Job {

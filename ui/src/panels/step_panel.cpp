@@ -211,9 +211,9 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
                  time(row.forward_ms), time(row.backward_ms), time(row.optimizer_ms)));
     if (std::isnan(row.exchange_ms)) return;
     const double hidden = static_cast<double>(row.exchange_hidden_share);
-    add(tr("exchange"),
-        tr("%1 between %2 workers, %3 of it during the backward pass")
-            .arg(time(row.exchange_ms), count(track.config().workers), percent(hidden)));
+    add(tr("exchange"), tr("%1 between %2 workers, %3 of it during the backward pass")
+                            .arg(measured(static_cast<double>(row.exchange_ms), milliseconds),
+                                 count(track.config().workers), percent(hidden)));
 }
 
 Panel* makeStepPanel(const Context& context, const QString& name, QWidget* parent) {
