@@ -110,8 +110,12 @@ HALFTONE_HOST_DEVICE inline float gelu(float x) {
     return rounded(sum({x, 0}, negative(scaled(tail, at.bell.exponent))));
 }
 
+/// 0 or 1; NaN of an infinite x, like the product with the density that it is.
+HALFTONE_HOST_DEVICE inline float far_derivative(float x) {
+    return (x > 0 ? 1.0f : 0.0f) + x * 0.0f;
+}
 HALFTONE_HOST_DEVICE inline float gelu_derivative(float x) {
-    if (!(std::fabs(x) <= far_from_0)) return x > 0 ? 1.0f : x * 0.0f;
+    if (!(std::fabs(x) <= far_from_0)) return far_derivative(x);
     constexpr Pair peak = pair_of(0.3989422804014327);  // 1 / sqrt(2 pi)
     const NormalAt at = normal_at(x);
     const Pair beyond = sum(at.tail, negative(product({std::fabs(x), 0}, peak)));
@@ -139,7 +143,7 @@ HALFTONE_HOST_DEVICE inline float gelu_tanh(float x) {
 
 /// sigmoid(v) (1 + x sigmoid(-v) v').
 HALFTONE_HOST_DEVICE inline float gelu_tanh_derivative(float x) {
-    if (!(std::fabs(x) <= tanh_far_from_0)) return x > 0 ? 1.0f : x * 0.0f;
+    if (!(std::fabs(x) <= tanh_far_from_0)) return far_derivative(x);
     constexpr float root = 1.59576912f, cubic = 3 * 0.044715f;
     const Power e = logistic_at(x);
     const Pair power = scaled(e.value, e.exponent), whole = sum({1, 0}, power);

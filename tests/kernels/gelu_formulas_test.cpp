@@ -72,7 +72,7 @@ TEST(GeluFormulas, OfTheDerivativesAreWithinAUnitAndAHalfOfOne) {
     });
 }
 
-TEST(GeluFormulas, KeepNaNAndTheProductThatMinusInfinityIs) {
+TEST(GeluFormulas, KeepNaNAndTheProductsThatInfinitiesAreIn) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     for (const auto f : {gelu_formula::gelu, gelu_formula::gelu_tanh}) {
         EXPECT_TRUE(std::isnan(f(std::numeric_limits<float>::quiet_NaN())));
@@ -83,7 +83,8 @@ TEST(GeluFormulas, KeepNaNAndTheProductThatMinusInfinityIs) {
         EXPECT_EQ(f(-1e30f), 0);
     }
     for (const auto f : {gelu_formula::gelu_backward, gelu_formula::gelu_tanh_backward}) {
-        EXPECT_TRUE(std::isnan(f(1, std::numeric_limits<float>::quiet_NaN())));
+        for (const float x : {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity})
+            EXPECT_TRUE(std::isnan(f(1, x))) << x;
         EXPECT_EQ(f(3, 1e30f), 3);
         EXPECT_EQ(f(3, -1e30f), 0);
         EXPECT_EQ(f(3, 0), 1.5f);
