@@ -23,20 +23,37 @@ constexpr double margin = 8;  // pixels, around headings and paragraphs
 
 /// Paths below resources/, where the pages refer to each other by them.
 const QStringList& pages() {
-    static const QStringList all{
-        u"handbook/mixed-precision.md"_s, u"handbook/write-a-lesson.md"_s,
-        u"lessons/README.md"_s,           u"handbook/hazards.md"_s,
-        u"handbook/glossary.md"_s,        u"handbook/autocast.md"_s,
-        u"handbook/loss-scaler.md"_s,     u"handbook/training-loops.md"_s,
-        u"handbook/optimizers.md"_s,      u"handbook/catalogue.md"_s,
-        u"handbook/decisions.md"_s,       u"handbook/interfaces.md"_s,
-        u"handbook/file-formats.md"_s,    u"handbook/first-hour.md"_s,
-        u"handbook/add-an-op.md"_s,       u"handbook/add-a-kernel.md"_s,
-        u"handbook/add-a-model.md"_s,     u"handbook/add-a-data-set.md"_s,
-        u"handbook/add-a-task.md"_s,      u"handbook/add-an-optimizer.md"_s,
-        u"handbook/add-a-plot.md"_s,      u"handbook/add-a-panel.md"_s,
-        u"handbook/add-a-page.md"_s,      u"handbook/add-a-command.md"_s,
-        u"handbook/README.md"_s};
+    static const QStringList all{u"handbook/mixed-precision.md"_s,
+                                 u"handbook/write-a-lesson.md"_s,
+                                 u"lessons/README.md"_s,
+                                 u"handbook/hazards.md"_s,
+                                 u"handbook/glossary.md"_s,
+                                 u"handbook/autocast.md"_s,
+                                 u"handbook/loss-scaler.md"_s,
+                                 u"handbook/training-loops.md"_s,
+                                 u"handbook/optimizers.md"_s,
+                                 u"handbook/data-parallel.md"_s,
+                                 u"handbook/exchange-on-paper.md"_s,
+                                 u"handbook/catalogue.md"_s,
+                                 u"handbook/engine.md"_s,
+                                 u"handbook/decisions.md"_s,
+                                 u"handbook/interfaces.md"_s,
+                                 u"handbook/settings.md"_s,
+                                 u"handbook/commands.md"_s,
+                                 u"handbook/events.md"_s,
+                                 u"handbook/file-formats.md"_s,
+                                 u"handbook/first-hour.md"_s,
+                                 u"handbook/add-an-op.md"_s,
+                                 u"handbook/add-a-kernel.md"_s,
+                                 u"handbook/add-a-model.md"_s,
+                                 u"handbook/add-a-data-set.md"_s,
+                                 u"handbook/add-a-task.md"_s,
+                                 u"handbook/add-an-optimizer.md"_s,
+                                 u"handbook/add-a-plot.md"_s,
+                                 u"handbook/add-a-panel.md"_s,
+                                 u"handbook/add-a-page.md"_s,
+                                 u"handbook/add-a-command.md"_s,
+                                 u"handbook/README.md"_s};
     return all;
 }
 
