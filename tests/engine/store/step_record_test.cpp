@@ -139,9 +139,9 @@ TEST(StepRecord, AShortRunTakesLittleRoom) {
 TEST(StepRecord, IsNotMadeTwiceInOneFolder) {
     test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path(), most_metrics, true);
-    EXPECT_THAT(
-        message_of([&] { StepRecordWriter::create(dir.path(), most_metrics, true); }, ErrorCode::io),
-        HasSubstr("steps.rec"));
+    EXPECT_THAT(message_of([&] { StepRecordWriter::create(dir.path(), most_metrics, true); },
+                           ErrorCode::io),
+                HasSubstr("steps.rec"));
     message_of([&] { StepRecordWriter::create(dir / "absent"); }, ErrorCode::io);
 }
 
