@@ -67,6 +67,7 @@ def train(rank, folder, kind, dtype, data_folder, chosen, answers):
     if rank == 0:
         weights = {name: p.detach().double().clone() for name, p in model.named_parameters()}
         torch.save((losses, weights), answers)
+    distributed.barrier()  # gloo's threads of a rank that goes first can abort the other
     distributed.destroy_process_group()
 
 
