@@ -98,7 +98,7 @@ std::size_t metric_number(std::string_view column) {
     return column.starts_with(prefix) ? static_cast<std::size_t>(column.back() - '0') : 0;
 }
 
-Header make_header(std::size_t metrics) {
+Header make_header(std::size_t metrics, bool exchange) {
     Header header{};
     header.magic = magic;
     header.version = version;
@@ -106,6 +106,7 @@ Header make_header(std::size_t metrics) {
     header.full_chunk_rows = default_full_chunk_rows;
     for_each_field([&](const char* name, auto member) {
         if (metric_number(name) > metrics) return;
+        if (!exchange && std::string_view(name).starts_with("exchange_")) return;
         using T = std::remove_reference_t<decltype(std::declval<StepRecord&>().*member)>;
         add_column(header, name, column_type<T>());
     });

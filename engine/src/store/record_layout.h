@@ -95,8 +95,8 @@ private:
 };
 
 /// A header for StepRecord as it is now, with nothing published. Of the columns metric_1, metric_2,
-/// ... it has the first `metrics`.
-Header make_header(std::size_t metrics = 0);
+/// ... it has the first `metrics`, and those of an exchange between ranks if asked for.
+Header make_header(std::size_t metrics = 0, bool exchange = false);
 /// The number of a column metric_N; 0 for any other.
 std::size_t metric_number(std::string_view column);
 std::uint64_t checksum(const Header& header);

@@ -9,7 +9,8 @@
 namespace engine {
 namespace {
 
-/// Columns at the end that records of earlier versions lack: scale_floor, and those of an exchange.
+/// Columns at the end that records may lack: scale_floor in those of earlier versions, and the two
+/// of an exchange.
 constexpr std::uint32_t added_columns = 3;
 
 /// Whether a file has the columns that are expected, or those of an earlier version.
@@ -26,9 +27,9 @@ bool has_columns(const record_layout::Header& found, const record_layout::Header
 }  // namespace
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder,
-                                          std::size_t metrics) {
+                                          std::size_t metrics, bool exchange) {
     return {ColumnWriter::create(run_folder / record_layout::file_name,
-                                 record_layout::make_header(metrics)),
+                                 record_layout::make_header(metrics, exchange)),
             metrics};
 }
 
@@ -46,7 +47,7 @@ StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder,
     if (!read_whole_at(file, std::as_writable_bytes(std::span(&found, 1)), 0))
         refuse(msg("{}: the step record is cut short", path.string()));
     record_layout::check_header(found, path);
-    if (!has_columns(found, record_layout::make_header(metrics))) {
+    if (!has_columns(found, record_layout::make_header(metrics, /*exchange=*/true))) {
         refuse(
             msg("{}: the step record is of another version of this program, which cannot go on "
                 "with it",

@@ -43,7 +43,8 @@ void RunLoop::begin_run() {
     const auto made = store_->create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
-    writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task())));
+    writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task()),
+                                             /*exchange=*/ranks_ != nullptr));
     if (options_.save_checkpoints)
         checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, 0, 0);
     keep_input_guide();
@@ -80,7 +81,7 @@ void RunLoop::go_on(const Continuation& from) {
         remove_pictures_after(folder_, step);
     } else {
         parent = read_stored_run(from.run_folder).summary.run;
-        writer_.emplace(StepRecordWriter::create(folder_, columns));
+        writer_.emplace(StepRecordWriter::create(folder_, columns, /*exchange=*/ranks_ != nullptr));
     }
     post_(started());
     if (!parent.empty()) copy_parent(from.run_folder, step);

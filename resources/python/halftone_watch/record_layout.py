@@ -34,9 +34,7 @@ COLUMNS: Tuple[Tuple[str, str], ...] = (
     ("step_ms", "<f4"), ("data_ms", "<f4"), ("forward_ms", "<f4"), ("backward_ms", "<f4"),
     ("optimizer_ms", "<f4"), ("samples_per_s", "<f4"),
 )
-ADDED_COLUMNS: Tuple[Tuple[str, str], ...] = (
-    ("scale_floor", "<f4"), ("exchange_ms", "<f4"), ("exchange_hidden_share", "<f4"),
-)
+ADDED_COLUMNS: Tuple[Tuple[str, str], ...] = (("scale_floor", "<f4"),)
 
 _COLUMN_TYPES = {"<i8": 1, "<f8": 2, "<i4": 3, "<f4": 4, "u1": 5}
 _MOST_COLUMNS = 128

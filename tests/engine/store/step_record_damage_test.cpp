@@ -186,7 +186,8 @@ TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
     record_layout::Header header;
     std::ifstream(dir / "steps.rec", std::ios::binary)
         .read(reinterpret_cast<char*>(&header), sizeof header);
-    for (int i = 0; i < 3; ++i) header.columns[--header.column_count] = {};  // from scale_floor on
+    header.columns[header.column_count - 1] = {};  // scale_floor, the last column
+    --header.column_count;
     std::strcpy(header.columns[1].name.data(), "phase");  // epoch: a column that we do not know
     header.checksum = record_layout::checksum(header);
     patch(dir / "steps.rec", 0, &header, sizeof header);

@@ -71,14 +71,28 @@ TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions
                     "found_inf", "grad_norm", "grad_max", "grad_max_exponent", "scaled_f16_max",
                     "scale_ceiling", "f16_zero_share", "f16_subnormal_share", "f16_overflow_share",
                     "lost_update_share", "grad_zero_share", "step_ms", "data_ms", "forward_ms",
-                    "backward_ms", "optimizer_ms", "samples_per_s", "scale_floor",
-                    "exchange_ms", "exchange_hidden_share"));
+                    "backward_ms", "optimizer_ms", "samples_per_s", "scale_floor"));
+}
+
+TEST(StepRecordMetrics, ARunOfSeveralRanksHasColumnsForTheirExchange) {
+    const test_support::TempFolder plain, shared;
+    StepRecordWriter::create(plain.path(), 2).append(row_of(1));
+    StepRecordWriter::create(shared.path(), 2, /*exchange=*/true).append(row_of(1));
+    EXPECT_EQ(columns_of(shared.path()).size(), columns_of(plain.path()).size() + 2);
+    const StepRecord row = StepRecordReader::open(shared.path()).row(0);
+    EXPECT_EQ(row.exchange_ms, row_of(1).exchange_ms);
+    EXPECT_EQ(row.exchange_hidden_share, row_of(1).exchange_hidden_share);
+    EXPECT_TRUE(std::isnan(StepRecordReader::open(plain.path()).row(0).exchange_ms));
+    for (const auto* folder : {&plain, &shared}) {  // either goes on as it is
+        StepRecordWriter::open(folder->path(), 1, 2).append(row_of(2));
+        EXPECT_EQ(StepRecordReader::open(folder->path()).row(1).scale_floor, row_of(2).scale_floor);
+    }
 }
 
 TEST(StepRecordMetrics, ARecordOfAnEarlierVersionGoesOnWithoutWhatWasAdded) {
     const test_support::TempFolder dir;
     record_layout::Header earlier = record_layout::make_header(1);
-    for (int i = 0; i < 3; ++i) earlier.columns[--earlier.column_count] = {};
+    earlier.columns[--earlier.column_count] = {};
     earlier.checksum = record_layout::checksum(earlier);
     { const auto made = ColumnWriter::create(dir.path() / record_layout::file_name, earlier); }
     auto writer = StepRecordWriter::open(dir.path(), 0, 1);
@@ -112,14 +126,14 @@ TEST(StepRecordMetrics, FieldsAreNamedByTheKeysOfTheMetrics) {
         return out;
     };
     const auto plain = names({accuracy});
-    EXPECT_EQ(plain.size(), 30u);
+    EXPECT_EQ(plain.size(), 32u);
     EXPECT_EQ(plain[8], "accuracy");
     const auto regression = names({rmse, r2});
-    EXPECT_EQ(regression.size(), 31u);
+    EXPECT_EQ(regression.size(), 33u);
     EXPECT_EQ(std::ranges::count(regression, "accuracy"), 0);
     EXPECT_EQ(regression[28], "rmse");
     EXPECT_EQ(regression[29], "r2");
-    EXPECT_EQ(names({}).size(), 29u);
+    EXPECT_EQ(names({}).size(), 31u);
 }
 
 /// The cells of a CSV file, a map for each line, by the header's names.
