@@ -30,10 +30,24 @@ public:
     void remove(const Turn* turn);
     /// Something may have changed: ask every turn again.
     void wake();
+    class Pause;
 
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
+};
+
+/// While it lives, no turn runs. Waits for the turn in flight. Not to be made on the compute
+/// thread.
+class ComputeThread::Pause {
+public:
+    explicit Pause(ComputeThread& thread);
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+private:
+    Impl& impl_;
 };
 
 }  // namespace engine

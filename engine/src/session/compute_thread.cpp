@@ -17,11 +17,13 @@ struct ComputeThread::Impl {
     std::uint64_t wakes = 0;
     std::size_t rounds = 0;  // since there was nothing to do; compute thread only
     bool stopping = false;
+    bool held = false;  // no turn may begin
     std::thread thread;
 
     /// The turn at `index` of this round, or null at its end; marks it as running.
     std::shared_ptr<Turn> begin(std::size_t index) {
-        const std::lock_guard lock(mutex);
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return stopping || !held; });
         if (stopping || index >= turns.size()) return nullptr;
         const auto& turn = turns[(rounds + index) % turns.size()];
         running = turn.get();
@@ -94,6 +96,22 @@ void ComputeThread::remove(const Turn* turn) {
     ++impl_->wakes;
     impl_->changed.notify_all();
     impl_->finished.wait(lock, [&] { return impl_->running != turn; });
+}
+
+ComputeThread::Pause::Pause(ComputeThread& thread) : impl_(*thread.impl_) {
+    std::unique_lock lock(impl_.mutex);
+    impl_.finished.wait(lock, [&] { return !impl_.held; });
+    impl_.held = true;
+    impl_.finished.wait(lock, [&] { return impl_.running == nullptr; });
+}
+
+ComputeThread::Pause::~Pause() {
+    {
+        const std::lock_guard lock(impl_.mutex);
+        impl_.held = false;
+    }
+    impl_.changed.notify_all();
+    impl_.finished.notify_all();
 }
 
 void ComputeThread::wake() {

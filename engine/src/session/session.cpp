@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -363,6 +364,9 @@ Session::Session(RunConfig config, std::shared_ptr<ComputeThread> thread,
 Session::~Session() {
     post(Command::stop);
     thread_->remove(impl_.get());
+    // Leaving a twin takes an observer from the other half, which may be in a step.
+    std::optional<ComputeThread::Pause> pause;
+    if (impl_->options.twin) pause.emplace(*thread_);
     if (!impl_->is_over() && impl_->prepared) {
         impl_->settle_at_last();
         try {

@@ -106,6 +106,30 @@ TEST(ComputeThread, RunsItsTurnsOneAfterAnotherOnOneThread) {
     }
 }
 
+TEST(ComputeThread, RunsNoTurnDuringAPause) {
+    std::atomic<bool> paused{false};
+    std::atomic<int> turns{0}, during{0};
+    const auto busy = std::make_shared<Counted>([&](int) {
+        if (paused) ++during;
+        ++turns;
+        return true;
+    });
+    ComputeThread thread;
+    thread.add(busy);
+    busy->wait_for(10);
+    {
+        const ComputeThread::Pause pause(thread);
+        paused = true;
+        const int before = turns;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_EQ(turns, before);
+        paused = false;
+    }
+    busy->wait_for(turns + 10);
+    EXPECT_EQ(during, 0);
+    thread.remove(busy.get());
+}
+
 TEST(ComputeThread, BeginsWithTheFirstAgainAfterIdleRounds) {
     constexpr int idle = 7;
     bool work = false;  // as `order`, the compute thread's alone
