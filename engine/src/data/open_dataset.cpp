@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <sstream>
+#include <stop_token>
 
 #include "core/philox.h"
 #include "data/byte_reader.h"
@@ -86,15 +87,30 @@ struct Opened {
     }
 };
 
-/// Another run may be reading for many seconds.
-std::unique_lock<std::timed_mutex> lock_unless_stopped(std::timed_mutex& mutex,
-                                                       const std::stop_token& stop) {
-    std::unique_lock lock(mutex, std::defer_lock);
-    while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
-        if (stop.stop_requested()) throw ReadingStopped{};
+/// One run reads at a time, which may take many seconds. Throws ReadingStopped if the run is
+/// stopped while it waits.
+class ReadingTurn {
+public:
+    explicit ReadingTurn(const std::stop_token& stop) {
+        std::unique_lock lock(mutex_);
+        if (!ended_.wait(lock, stop, [] { return !taken_; })) throw ReadingStopped{};
+        taken_ = true;
     }
-    return lock;
-}
+    ~ReadingTurn() {
+        {
+            const std::lock_guard lock(mutex_);
+            taken_ = false;
+        }
+        ended_.notify_one();
+    }
+    ReadingTurn(const ReadingTurn&) = delete;
+    ReadingTurn& operator=(const ReadingTurn&) = delete;
+
+private:
+    static inline std::mutex mutex_;
+    static inline std::condition_variable_any ended_;
+    static inline bool taken_ = false;
+};
 
 /// Fisher-Yates by the words of RandomStream(seed, StreamId::split, 1); substream 0 is the tables'.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::int64_t seed) {
@@ -136,11 +152,10 @@ void split_validation(DataParts& parts, double share, std::int64_t seed) {
 
 DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
                        const std::stop_token& stop) {
-    // Only weak references: a data set goes when its last user goes. The lock is held while
-    // reading, so that of two runs started together the second waits for the first one's copy.
-    static std::timed_mutex mutex;
+    // Only weak references: a data set goes when its last user goes. The turn lasts while reading,
+    // so that of two runs started together the second waits for the first one's copy.
     static std::map<std::string, Opened> opened;
-    const auto lock = lock_unless_stopped(mutex, stop);
+    const ReadingTurn turn(stop);
     std::erase_if(opened, [](const auto& item) { return !item.second.lock(); });
 
     const std::string key = cache_key(config, seed);
