@@ -14,8 +14,8 @@ inline bool is_simulated_device() {
 
 /// First line of a test that needs a CUDA device, real or simulated. Where an earlier test of the
 /// program has lost it, this one fails: nobody knows what it would have shown.
-#define HALFTONE_NEEDS_CUDA()                                               \
-    if (const auto died_of = ::kernels::cuda::lost_to(); !died_of.empty())  \
+#define HALFTONE_NEEDS_CUDA()                                              \
+    if (const auto died_of = ::kernels::cuda::lost_to(); !died_of.empty()) \
         FAIL() << "an earlier test has lost the CUDA device: " << died_of; \
-    if (::kernels::cuda::device_count() == 0)                               \
+    if (::kernels::cuda::device_count() == 0)                              \
     GTEST_SKIP() << "no CUDA device: " << ::kernels::cuda::why_absent()

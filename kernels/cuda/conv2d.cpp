@@ -159,8 +159,7 @@ bool LibraryPasses::data_gradient(Array dx, ConstArray dy, ConstArray w) {
     const ConvGraph graph = describe_for(ConvOperation::data_gradient, dx.dtype, false);
     const auto scratch = scratch_for(graph);
     if (!scratch) return false;
-    convolve(graph,
-             {dx.data, library_weights(w, s_, scratch->weights, stream_), dy.data, nullptr},
+    convolve(graph, {dx.data, library_weights(w, s_, scratch->weights, stream_), dy.data, nullptr},
              scratch->library, stream_);
     return true;
 }

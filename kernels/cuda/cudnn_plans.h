@@ -111,8 +111,8 @@ public:
         return plan->workspace_bytes;
     }
 
-    /// The same, of an engine that needs less than `bytes`, for which there was no room: from now on
-    /// it runs the graph. Nothing if there is none.
+    /// The same, of an engine that needs less than `bytes`, for which there was no room: from now
+    /// on it runs the graph. Nothing if there is none.
     std::optional<std::size_t> workspace_below(const Description& d, std::size_t bytes) {
         CudnnSession& session = cudnn_session();
         const std::lock_guard lock(session.mutex);
@@ -294,7 +294,8 @@ GraphExamination CudnnPlans<Family>::examine(const Description& d, const Describ
     if (fails("build_operation_graph",
               described ? graph->build_operation_graph() : graph->build_operation_graph(nullptr)))
         return result;
-    if (!described || fails("engines", choose_engines(*graph, d, device.most_workspace))) return result;
+    if (!described || fails("engines", choose_engines(*graph, d, device.most_workspace)))
+        return result;
     if (Family::loads_kernels || fails("plan", build_plan(*graph, true))) return result;
     check(graph->get_plan_name(result.engine), "get_plan_name");
     check(graph->get_workspace_size(result.workspace_bytes), "get_workspace_size");

@@ -40,8 +40,9 @@ public:
     std::int64_t nodes() const override { return nodes_; }
 
 private:
-    /// One may still be under way, and its plans' kernels and scratch go with us. Its mark is waited for and
-    /// not the stream: another thread may be recording there, which a wait would spoil.
+    /// One may still be under way, and its plans' kernels and scratch go with us. Its mark is
+    /// waited for and not the stream: another thread may be recording there, which a wait would
+    /// spoil.
     void wait_for_launches() noexcept {
         try {
             if (!launched_.passed()) launched_.synchronize();

@@ -268,8 +268,8 @@ TEST(CudaJudge, SquaresValuesWhoseSquaresLeaveF32) {
                                      0x1p60, 0x1.02p60, 0x1.fep63, 0x1p64, 0x1p100, 0x1.fep127}) {
             SCOPED_TRACE(largest);
             expect_same_judgement({Buffer(dtype, std::vector<double>(8, largest))});
-            expect_same_judgement({Buffer(dtype, {largest, -0x1p-149, largest / 2, 0, 0, 0, 0,
-                                                  -largest / 4})});
+            expect_same_judgement(
+                {Buffer(dtype, {largest, -0x1p-149, largest / 2, 0, 0, 0, 0, -largest / 4})});
         }
     expect_same_judgement({Buffer(DType::f32, std::vector<double>(64, 0)),
                            Buffer(DType::f16, std::vector<double>(64, 65504))});

@@ -181,14 +181,14 @@ void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* worksp
         if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
             throw std::logic_error("a convolution's operand that is not aligned");
     simt::enqueue("cudnnBackendExecute", stream,
-                  simt::with_kernels_of(plan, [graph, pointers, workspace,
-                                               scratch = engines().scratch_of(graph)] {
-                      std::fill_n(static_cast<unsigned char*>(workspace), scratch, 0xffu);
-                      if (graph.x.dtype == DType::f64)
-                          run<double>(graph, pointers);
-                      else
-                          run<float>(graph, pointers);
-                  }));
+                  simt::with_kernels_of(
+                      plan, [graph, pointers, workspace, scratch = engines().scratch_of(graph)] {
+                          std::fill_n(static_cast<unsigned char*>(workspace), scratch, 0xffu);
+                          if (graph.x.dtype == DType::f64)
+                              run<double>(graph, pointers);
+                          else
+                              run<float>(graph, pointers);
+                      }));
 }
 
 }  // namespace kernels::cuda

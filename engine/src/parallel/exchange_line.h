@@ -17,7 +17,7 @@ namespace engine {
 /// Gradients that travel together, and what they are multiplied by before and after.
 struct ExchangeBucket {
     TensorList gradients{};  ///< dense, of one type
-    bool in_f32 = false;   ///< 16-bit gradients are added up as f32
+    bool in_f32 = false;     ///< 16-bit gradients are added up as f32
     float before = 1;
     float after = 1;
 };

@@ -25,8 +25,8 @@ void begin_capture(Stream stream);
 /// Whether the calling thread's work for the stream is being captured. Values that the host passes
 /// anew in each step must not be passed then, since a replay would repeat them.
 bool capturing(Stream stream);
-/// Whether any thread is capturing work for any stream of the device. Memory must not be released to
-/// the driver then: the release would wait for the device, which ends a capture.
+/// Whether any thread is capturing work for any stream of the device. Memory must not be released
+/// to the driver then: the release would wait for the device, which ends a capture.
 bool recording(int device) noexcept;
 /// The work since begin_capture, with all device resources that its launches need. Throws
 /// DeviceError if part of it cannot be captured, OutOfMemory if the device has no memory for it;
