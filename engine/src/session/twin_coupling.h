@@ -14,7 +14,7 @@
 namespace engine {
 
 /// Couples the two sessions of a twin. Options may be set from any thread; everything else is
-/// called on the compute thread.
+/// called on the compute thread, or while it is paused (a session that is destroyed leaves so).
 class Twin::Coupling {
 public:
     explicit Coupling(const TwinOptions& options);
