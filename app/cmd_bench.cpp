@@ -42,7 +42,8 @@ void print_trial(const engine::BatchTrial& trial) {
     std::cout << std::endl;
 }
 
-/// Bytes of --memory, 0 without one; nothing, with the reason printed, if it is no size.
+/// The bytes of --memory, or 0 without the option. For an invalid size prints the reason and
+/// returns nothing.
 std::optional<std::int64_t> memory_limit(const BenchArguments& args) {
     const std::int64_t bytes = engine::parse_bytes(args.memory);
     if (args.memory.empty() || bytes > 0) return bytes;

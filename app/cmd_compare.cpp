@@ -95,7 +95,7 @@ std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& 
     return verdicts;
 }
 
-/// The command that measures these settings in FP32 and in other precisions.
+/// The command line that measures these settings in FP32 and in other precisions.
 std::string measuring_command(const CompareArguments& args) {
     std::string line = "halftone bench";
     if (!args.config.empty()) line += ' ' + args.config;

@@ -18,7 +18,7 @@ struct LabelArguments {
     bool no_star = false;
 };
 
-/// What is not given stays as it is; an empty text takes it away.
+/// Values that are not given stay unchanged; an empty text removes one.
 int label(const LabelArguments& args) {
     const auto found = find_run(args.run);
     if (!found) return engine::exit_code(engine::ErrorCode::settings);

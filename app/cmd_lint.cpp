@@ -44,8 +44,8 @@ std::vector<engine::LintFinding> findings_of(const engine::RunConfig& config, bo
     return findings;
 }
 
-/// The settings without what the findings found. A change may bring about another finding, or mend
-/// two, so the search begins anew after each.
+/// The settings with all findings fixed. A change may cause another finding, or fix two, so the
+/// search restarts after each.
 engine::RunConfig fixed(engine::RunConfig config, bool measure) {
     constexpr int most_changes = 50;
     for (int i = 0; i < most_changes; ++i) {

@@ -30,7 +30,7 @@ struct MicroscopeArguments {
     bool json = false;
 };
 
-/// A step's histograms of one kind as they are to be shown.
+/// The histograms of one kind of a step, and the scale at which they are shown.
 struct View {
     HistogramSample sample;
     HistogramKind kind;
@@ -120,7 +120,8 @@ void print_row(const View& view, const std::string& name, const ExponentHistogra
                 flushed ? "  flushed" : "");
 }
 
-/// Limits of the loss scale; of values that were multiplied by the one of the step.
+/// Limits of the loss scale. The counted gradients were multiplied by the step's scale, so it is a
+/// factor of both.
 double floor_of(const View& view) {
     if (view.sample.flushed(view.kind)) return std::nan("");
     return smallest_scale(view.sample.total(view.kind), fp16) * view.sample.loss_scale;

@@ -15,7 +15,8 @@ struct ReplayArguments {
     bool json = false;
 };
 
-/// Other bits on the same machine, or a difference beyond the bound elsewhere, are a failure.
+/// Fails if the bits differ on the same machine, or if the difference exceeds the bound on another
+/// one.
 int replay(const ReplayArguments& args) {
     if (!args.to.empty() || !args.out.empty()) {
         if (args.to != "pytorch" || args.out.empty())

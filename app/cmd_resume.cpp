@@ -19,7 +19,8 @@ struct ResumeArguments {
     bool json = false;
 };
 
-/// The changes, and the number of ranks where a launcher has started another one than the run had.
+/// The changes, including the number of ranks if a launcher has started another number than the run
+/// had.
 std::vector<std::string> changes_of(const ResumeArguments& args, const engine::RunConfig& before) {
     std::vector<std::string> changes = args.changes;
     const int ranks = engine::launched_rank().ranks;
@@ -30,7 +31,7 @@ std::vector<std::string> changes_of(const ResumeArguments& args, const engine::R
     return changes;
 }
 
-/// Nothing, with the reasons on standard error, if the run cannot go on so.
+/// Nothing, with the reasons on standard error, if the run cannot continue with these changes.
 std::optional<engine::ResumePlan> plan(const ResumeArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return std::nullopt;

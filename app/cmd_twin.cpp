@@ -29,7 +29,7 @@ struct TwinArguments {
     bool json = false;
 };
 
-/// What a finished twin has shown, of the rows in a run's folder.
+/// The results of a finished twin, from the rows in a run's folder.
 struct Found {
     std::string reference, run;
     std::int64_t steps = 0;

@@ -22,8 +22,8 @@ std::string names_of(const std::vector<engine::ScalePolicy>& policies) {
     return out;
 }
 
-/// Those that were asked for; all of them where nothing was. Reports what cannot be used and
-/// returns nothing.
+/// The requested policies; all of them if none was requested. Reports unusable ones and returns
+/// nothing.
 std::optional<std::vector<engine::ScalePolicy>> chosen_policies(const WhatIfArguments& args,
                                                                 const engine::RunConfig& config) {
     const auto usual = engine::usual_policies();

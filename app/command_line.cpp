@@ -92,8 +92,8 @@ Command CommandLine::add(const char* name, const char* summary) {
     return {app_->add_subcommand(dashed, summary), &exit_code_, &dashed_};
 }
 
-/// The arguments. Texts that begin with a dash, which the parser would take for options, get a mark
-/// that text() and dashed_texts() take off again.
+/// The arguments. Values that begin with a dash would be parsed as options, so they get a mark,
+/// which text() and dashed_texts() remove.
 std::vector<std::string> CommandLine::arranged(int argc, char** argv) const {
     std::vector<std::string> out(argv + 1, argv + argc);
     if (out.empty() || !dashed_.contains(out.front())) return out;

@@ -13,8 +13,8 @@ class App;
 class Option;
 }  // namespace CLI
 
-/// The command line in our own words: CLI11's headers, which take longer to compile than all the
-/// commands, are included by command_line.cpp alone.
+/// The command line behind an interface of our own: only command_line.cpp includes CLI11's headers,
+/// which take longer to compile than all the commands.
 namespace app {
 
 /// An option of a command, to say more about it. Valid as long as the CommandLine.
@@ -36,7 +36,7 @@ private:
     CLI::Option* option_;
 };
 
-/// A command, as its file describes it. The variables that options fill must live as long as the
+/// A command, described by its file. The variables that options fill must live as long as the
 /// function given to run(), which the command line keeps.
 class Command {
 public:
@@ -78,8 +78,8 @@ public:
     Command add(const char* name, const char* summary);
 
     /// Runs the command that the arguments name and returns its exit code; nothing if they name
-    /// none. Prints help and errors of usage itself: 0 and usage_error. What the command throws
-    /// reaches the caller.
+    /// none. Prints help and usage errors itself, with exit codes 0 and usage_error. Exceptions of
+    /// the command reach the caller.
     std::optional<int> run(int argc, char** argv);
     /// Given beside a command, or without one.
     const std::vector<std::string>& files() const { return files_; }

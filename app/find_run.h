@@ -7,8 +7,9 @@
 
 namespace app {
 
-/// A run by its folder where the name is a path, else by its number or title in the history (the
-/// newest of several), or its folder here. Where there is none, says so on standard error.
+/// Finds a run: by its folder if the name is a path, else by its number or title in the history
+/// (the newest of several), or its folder in the current directory. If there is none, prints that
+/// on standard error.
 std::optional<engine::ListedRun> find_run(const std::string& name);
 
 }  // namespace app

@@ -40,7 +40,7 @@ public:
         std::signal(SIGTERM, on_interrupt);
         hang_up_ = std::signal(SIGHUP, on_interrupt);
         if (hang_up_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup asked for it
-        // mpirun passes this one on to the ranks; the others it turns into an end within a second.
+        // mpirun passes SIGUSR1 on to the ranks. On other signals it ends them within a second.
         if (engine::launched_rank().ranks > 1) std::signal(SIGUSR1, on_interrupt);
     }
     ~SignalScope() {
@@ -302,7 +302,7 @@ private:
         write_steps_up_to(published());
         line(event);
         outcome_.exit_code = engine::exit_code(event.code);
-        if (!engine::speaks_for_ranks()) return;  // the others have given up this one, and said so
+        if (!engine::speaks_for_ranks()) return;  // the others gave this rank up, and said so
         std::cerr << (json_ ? "" : "\n") << "halftone: " << event.message.str() << '\n';
         if (!event.hint.empty()) std::cerr << event.hint.str() << '\n';
     }
@@ -338,8 +338,8 @@ std::size_t terminal_width() {
     return known ? size.ws_col - 1U : 79U;
 }
 
-/// The line that says how far all are: rewritten in place on a terminal, else one every five
-/// seconds.
+/// The line with the progress of all runs: rewritten in place on a terminal, otherwise a new one
+/// every five seconds.
 class ProgressLine {
 public:
     void show(std::vector<Follower>& followers) {

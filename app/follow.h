@@ -26,27 +26,27 @@ public:
     virtual engine::StepRecordReader record() const = 0;
     virtual std::string run() const = 0;
     virtual std::vector<engine::Event> drain() = 0;
-    /// Asks for the end of the run, or of following it.
+    /// Requests the end of the run, or stops following it.
     virtual void stop() = 0;
-    /// Whether rows that a resumed run has from before were shown when they were made.
+    /// Whether the rows of a resumed run from before were already shown.
     virtual bool shown_before() const { return true; }
-    /// What the line of progress says before the first step.
+    /// The progress line before the first step.
     virtual std::string waiting() const { return "preparing"; }
-    /// What to say of a run that is over and has not said so itself; may be empty.
+    /// The last line of a run that ended without an end event; may be empty.
     virtual std::string unfinished() const { return "stopped before the first step"; }
 };
 
-/// A session, and how its lines begin.
+/// A session with the prefix of its lines.
 struct Followed {
     std::string label;  ///< "amp-fp16"
     engine::Session* session;
     std::function<void(const std::string& run)> started{};  ///< told the run's id; may be null
 };
 
-/// Follows sessions until all have ended: a progress line for people, or with `json` one object a
-/// line on standard output. Ctrl-C, SIGTERM, SIGHUP (unless ignored, as under nohup), SIGUSR1 where
-/// this is one of several ranks, and a closed standard output stop them after the step; a second
-/// signal ends the program.
+/// Follows sessions until all have ended: prints a progress line, or with `json` one object per
+/// line on standard output. The sessions stop after the current step on Ctrl-C, SIGTERM, SIGHUP
+/// (unless ignored, as under nohup), SIGUSR1 (if this is one of several ranks), and if standard
+/// output is closed. A second signal ends the program.
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json);
 
 /// The same for one run of any source.

@@ -17,7 +17,7 @@
 namespace {
 
 #ifdef HALFTONE_HAS_UI
-/// Qt ends the program where there is none. A platform chosen by name may need none.
+/// Without a display Qt ends the program. A platform chosen by name may not need one.
 bool has_display() {
     const auto given = [](const char* variable) {
         const char* value = std::getenv(variable);
@@ -48,15 +48,15 @@ int open_window(const app::CommandLine& line, [[maybe_unused]] int argc,
 #endif
 }
 
-/// A file opened under the number of a closed standard stream would receive what is meant for it:
-/// a run's record would fill with JSON lines.
+/// Opens closed standard streams. Otherwise the next opened file would get the number of a closed
+/// stream and receive its output: a run's record would fill with JSON lines.
 void open_closed_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);  // takes the lowest free number
     }
 }
 
-/// A reader that went away has read enough; any other output that did not take all is a failure.
+/// A reader that closed the pipe is no failure; any other output that could not be written is.
 int check_output(int exit_code) {
     std::cout.flush();
     if (std::cout) return exit_code;
@@ -84,10 +84,11 @@ int report(const engine::Error& error) {
 
 int main(int argc, char** argv) {
     open_closed_streams();
-    // Two streams of cuDNN's recurrent networks share one handle of cuBLAS; without this they take
-    // the workspace that is free, and a run's bits with it. Before there is another thread.
+    // cuDNN's recurrent networks use two streams with one cuBLAS handle. Without this setting each
+    // takes whichever workspace is free, so results differ from run to run. Set before there is
+    // another thread.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", /*overwrite=*/0);
-    // A file at its size limit and a closed pipe are then errors of the write, with a sentence.
+    // Then a write beyond the file size limit, or to a closed pipe, fails with an error message.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     app::CommandLine line(

@@ -21,7 +21,7 @@ using engine::Error;
 using engine::ErrorCode;
 using engine::msg;
 
-/// Keeps what is written to standard error, for the object's life.
+/// Collects what is written to standard error while it lives.
 class HeldErrors {
 public:
     HeldErrors() : before_(std::cerr.rdbuf(text_.rdbuf())) {}
@@ -36,7 +36,7 @@ private:
     std::streambuf* before_;
 };
 
-/// The arguments of this process, with its own file in place of the name that it was called by.
+/// The arguments of this process; the first one is replaced by the path of its program.
 std::vector<std::string> own_command() {
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::vector<std::string> words;
@@ -56,7 +56,7 @@ void print(const Error& error) {
     if (!error.hint().empty()) std::cerr << error.hint().str() << '\n';
 }
 
-/// `workers` follows the launcher; another number is a mistake.
+/// Sets `workers` to the launcher's number of ranks; refuses settings with another number.
 void take_number_of_ranks(engine::RunConfig& config, int ranks) {
     if (config.workers > 1 && config.workers != ranks)
         throw Error(ErrorCode::settings,
@@ -68,23 +68,23 @@ void take_number_of_ranks(engine::RunConfig& config, int ranks) {
         throw Error(ErrorCode::settings, errors.front().str());
 }
 
-/// What a launcher sends to all ranks is rank 0's to obey (follow.h).
+/// Ignores the signals that a launcher sends to all ranks: only rank 0 obeys them (follow.h).
 void ignore_requests_to_end(int rank) {
     std::signal(SIGUSR1, SIG_IGN);
     if (rank == 0) return;
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
 }
 
-/// Settings that this rank alone cannot read are named on all.
-int run_rank(std::optional<engine::RunConfig> config, const std::string& refusal,
+/// Makes all ranks fail if one cannot read its settings, with the reason of that rank.
+int run_rank(std::optional<engine::RunConfig> config, const std::string& problem,
              const std::shared_ptr<engine::Communicator>& line, int ranks, const RankWork& work) {
-    if (!config) throw Error(ErrorCode::settings, refusal);
+    if (!config) throw Error(ErrorCode::settings, problem);
     take_number_of_ranks(*config, ranks);
     engine::check_agreement(*line, HALFTONE_VERSION, *config);
     return work(std::move(*config), line);
 }
 
-/// Tells the others; the rank that speaks for all says it to the user.
+/// Sends the problem to the other ranks; the one that speaks_for_ranks() prints it.
 int give_up(const engine::LaunchedRank& place, const std::string& text, ErrorCode code) {
     engine::give_up_launch(place.rank == 0 ? text
                                            : "Rank " + std::to_string(place.rank) + ": " + text);
@@ -96,19 +96,19 @@ int run_rank_to_its_end(const std::function<std::optional<engine::RunConfig>()>&
     std::optional<HeldErrors> held;
     if (place.rank > 0) held.emplace();
     std::optional<engine::RunConfig> config;
-    std::string refusal;
+    std::string problem;
     try {
         config = read();
         if (!config && place.rank == 0) return engine::exit_code(ErrorCode::settings);
-        if (!config) refusal = one_line(held->text());
+        if (!config) problem = one_line(held->text());
     } catch (const Error& error) {
         if (place.rank == 0) throw;
-        refusal = error.what();
+        problem = error.what();
     }
     int code = 0;
     try {
         const auto line = engine::launched_communicator();
-        code = run_rank(config, refusal, line, place.ranks, work);
+        code = run_rank(config, problem, line, place.ranks, work);
     } catch (const Error& error) {
         code = give_up(place, error.what(), error.code());
         held.reset();

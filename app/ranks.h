@@ -10,20 +10,24 @@
 
 namespace app {
 
-/// The part of a command that every rank runs: `line` joins the ranks and is null in one process.
+/// The part of a command that every rank runs. `line` connects the ranks; null in one process.
 using RankWork =
     std::function<int(engine::RunConfig config, const std::shared_ptr<engine::Communicator>& line)>;
 
-/// Runs a command whose settings may ask for several workers, and returns its exit code:
-/// - one of several ranks: joins the others, compares settings with theirs, and runs `work`;
-/// - alone, with `workers` above 1: starts this very command as so many processes by mpirun;
-/// - else: runs `work` in this process.
-/// `read` reads the settings; nothing: they were refused, and it has said why. Ranks other than 0
-/// write nothing on standard error.
+/// Runs a command whose settings may request several workers, and returns its exit code.
+///
+/// - If this process is one of several ranks: joins the others, compares the settings with theirs,
+///   and runs `work`.
+/// - If it is alone and `workers` is above 1: starts the same command as `workers` processes with
+///   mpirun.
+/// - Otherwise: runs `work` in this process.
+///
+/// `read` returns the settings, or nothing if they were refused; then it has printed why. Ranks
+/// other than 0 write nothing to standard error.
 int with_ranks(const std::function<std::optional<engine::RunConfig>()>& read, const RankWork& work);
 
-/// Trains on rank 0, whose session is followed to its end (follow.h), and does this rank's share of
-/// that elsewhere. Returns the exit code.
+/// On rank 0: trains in a session and follows it to its end (follow.h). On other ranks: computes
+/// their share of that run. Returns the exit code.
 int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions& options,
                   bool json);
 

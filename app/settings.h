@@ -10,8 +10,8 @@
 
 namespace app {
 
-/// Reads CONFIG (empty: `otherwise`) with --set on top. On errors writes all of them to standard
-/// error, one a line, and returns nothing. Without `needs_data` a data set may lack its path.
+/// Reads CONFIG (empty: `otherwise`) with --set on top. Writes all errors to standard error, one a
+/// line, and then returns nothing. Without `needs_data` a data set may lack its path.
 std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::vector<std::string>& overrides,
                                                const std::string& otherwise = "{}",
@@ -23,8 +23,8 @@ std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::string& otherwise,
                                                     bool needs_data = true);
 
-/// The text of a small file that the user named: a FIFO or a device, which could hang or never end,
-/// is refused as a file that cannot be read. Nothing for any of them.
+/// The text of a small file that the user named; nothing if it cannot be read. A FIFO or a device
+/// could block or never end, so it counts as unreadable.
 std::optional<std::string> read_small_file(const std::string& file);
 
 /// Writes refused settings to standard error, one a line.
@@ -33,8 +33,8 @@ void report(const std::vector<engine::SettingError>& errors);
 /// Writes what the store has mended to standard error.
 void report_warnings(engine::RunStore& store);
 
-/// The user's run store; one in a temporary folder, with a warning, where the home cannot be
-/// written.
+/// The user's run store; if the home directory is not writable, one in a temporary folder, with a
+/// warning.
 std::shared_ptr<engine::RunStore> open_store();
 
 }  // namespace app

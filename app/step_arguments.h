@@ -12,7 +12,7 @@
 
 namespace app {
 
-/// CONFIG|RUN [STEP] and --set, of commands that look at one training step.
+/// Arguments of commands for one training step: CONFIG|RUN [STEP] and --set.
 struct StepArguments {
     std::string what;
     std::int64_t step = 0;
@@ -28,9 +28,9 @@ struct RunStep {
     std::int64_t step;
 };
 
-/// The settings whose first step is meant, or a step of a run: the last of its record where none is
-/// given. A file, or nothing, names settings; everything else a run. Where there is no such thing,
-/// says so on standard error. Throws Error(device) where the settings' device is not there.
+/// What the arguments name: settings, of which the first step is meant (a file, or no argument), or
+/// a step of a run (anything else; by default the last step of its record). If it does not exist,
+/// prints that on standard error. Throws Error(device) if the settings' device is missing.
 std::optional<std::variant<engine::RunConfig, RunStep>> find_step(const StepArguments& args);
 
 }  // namespace app

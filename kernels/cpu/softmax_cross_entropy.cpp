@@ -90,7 +90,7 @@ HWY_EXPORT(cross_entropy_backward_rows);
 
 bool cross_entropy_forward(Array stats, Array losses, ConstArray logits, ConstArray target,
                            std::int64_t rows, std::int64_t cols, std::int64_t ignore_index,
-                           const RefusalPlace&, Stream) {
+                           const DeferredErrorPlace&, Stream) {
     assert(logits.size == rows * cols && target.size == rows && losses.size == rows);
     assert(stats.size == 2 * rows && stats.dtype == losses.dtype);
     const auto* labels = static_cast<const std::int64_t*>(target.data);

@@ -73,7 +73,9 @@ void add_squares(double* sums, ConstArray prediction, ConstArray target, Stream)
     }
 }
 
-void merge_judgement(Judgement* to, const Judgement* from, Stream) { add_judgement(*to, *from); }
+void merge_gradient_statistics(GradientStatistics* to, const GradientStatistics* from, Stream) {
+    add_gradient_statistics(*to, *from);
+}
 
 void gather_step(StepFigures* figures, const StepSources& from, Stream) {
     gather_figures(*figures, from);

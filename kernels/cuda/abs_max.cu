@@ -10,8 +10,8 @@ struct Larger {
     __device__ unsigned operator()(unsigned a, unsigned b) const { return a > b ? a : b; }
 };
 
-/// Without the sign the bits of floats grow with the value, and NaN lies above infinity: integers
-/// find the maximum and keep NaN.
+/// Without the sign the bits of floats increase with the value, and NaN is above infinity, so an
+/// integer maximum finds the largest and keeps NaN.
 template <typename T>
 __global__ void abs_max_kernel(unsigned* result, const T* x, std::int64_t packs, std::int64_t n) {
     unsigned most = 0;

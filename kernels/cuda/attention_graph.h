@@ -8,8 +8,8 @@
 
 #include "kernels/attention.h"
 
-/// Attention as the library is told of it, in plain numbers: built here, carried out by cuDNN
-/// (cudnn_attention-inl.h) or, in tests, by loops over what it says.
+/// Description of an attention for the library, in plain numbers: built here, executed by cuDNN
+/// (cudnn_attention-inl.h) or, in tests, by loops.
 namespace kernels::cuda {
 
 /// Extents and distances in elements: examples, heads, positions, elements of one.
@@ -43,9 +43,9 @@ struct AttentionPointers {
     const void *dy = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
 };
 
-/// Scratch that the library needs for it; nothing if it cannot do it, and in `why` its words where
-/// it can in general and fails (PlanCache). Makes its plan. Throws DeviceError if the library is
-/// not there, OutOfMemory.
+/// Scratch that the library needs. Nothing if it does not support the description; if it does in
+/// general but fails, `why` has its message (PlanCache). Makes its plan. Throws DeviceError if the
+/// library is missing, OutOfMemory.
 std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph, std::string* why);
 /// Puts it on the stream; attention_graph_workspace has said yes.
 void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,

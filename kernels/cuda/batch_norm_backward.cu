@@ -41,9 +41,8 @@ __global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, cons
     }
 }
 
-/// dresidual may be null. Without `training` dx hangs on g alone: an infinite x must not come in as
-/// 0
-/// * inf.
+/// dresidual may be null. Without `training` dx depends on g alone: an infinite x must not enter as
+/// 0 * inf.
 template <typename T, int width>
 __global__ void gradient_kernel(T* dx, T* dresidual, BatchNormInputs<T> in, const Compute<T>* mean,
                                 ChannelFactors<Compute<T>> factors, Tiling tiling, bool training) {

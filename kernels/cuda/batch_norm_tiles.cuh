@@ -5,8 +5,9 @@
 #include "cuda/launch.cuh"
 #include "cuda/pack.cuh"
 
-/// How blocks share out a matrix of (rows, channels), channels innermost: a thread keeps to its
-/// channels, so that what belongs to a channel stays in registers and neighbours read neighbours.
+/// How a matrix of (rows, channels), channels innermost, is distributed to blocks. A thread stays
+/// with its channels, so that their values stay in registers, and neighbouring threads read
+/// neighbouring channels.
 namespace kernels::cuda {
 
 constexpr int tile_threads = default_threads;
@@ -37,8 +38,8 @@ inline Grid grid_of(const Tiling& tiling) {
     return {tiling.chunks, tile_threads, std::min<std::int64_t>(tiling.tiles, 65535)};
 }
 
-/// For who joins the chunks of a sum, a block a tile: with few channels side by side, many threads
-/// share out the chunks of one, each of which is a load from memory.
+/// The tiling for adding up the chunks of `sums`, one block per tile. A tile has few channels, so
+/// that many threads divide the chunks of a channel among them: each chunk is a load from memory.
 inline Tiling joining(Tiling sums) {
     constexpr int most_columns = 4;
     sums.columns = std::min(sums.columns, most_columns);
@@ -77,8 +78,8 @@ __device__ V column_sum(V value, int columns) {
     return sum;
 }
 
-/// body(row, step, n) for the rows that a thread takes of its block's chunk, `batch` at a time:
-/// row, row + step, ..., of which n are there.
+/// Calls body(row, step, n) for the rows of the block's chunk that belong to this thread, `batch`
+/// at a time: row, row + step, ..., n of them.
 template <int batch, typename Body>
 __device__ __forceinline__ void for_each_batch(const Tiling& tiling, const Body& body) {
     const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * tiling.chunk_rows;

@@ -15,12 +15,12 @@ namespace kernels::cuda {
 /// An error that the device does not survive marks it as lost for the rest of the process.
 void check(cudaError_t status, const char* call,
            std::source_location place = std::source_location::current());
-/// As check, for a call that takes `bytes` of memory (0: it does not say how many): where there are
-/// none left it throws OutOfMemory, and the device lives.
+/// As check, for a call that allocates `bytes` (0: unknown): if there is no memory left it throws
+/// OutOfMemory, and the device stays usable.
 void check_memory(cudaError_t status, const char* call, std::size_t bytes,
                   std::source_location place = std::source_location::current());
-/// As check, where nothing may be thrown: remembers a lost device and says nothing else, since the
-/// next call that may throw tells it.
+/// As check, where nothing may be thrown: only marks a lost device; the next call that may throw
+/// reports it.
 void note(cudaError_t status) noexcept;
 
 bool lost() noexcept;

@@ -23,8 +23,8 @@ bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::f32; }
 
 std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
 
-/// Ours are stored (K, C, R, S); cuDNN's Tensor Core engines for NHWC images want (K, R, S, C). The
-/// same memory if one pixel or one channel is all there is.
+/// Our weights are (K, C, R, S); cuDNN's Tensor Core engines for NHWC images require (K, R, S, C).
+/// Both are the same memory if there is only one pixel or one channel.
 bool weights_differ(const Conv2dShape& s) { return s.r * s.s > 1 && s.c / s.groups > 1; }
 
 /// Copies weights between the two: small beside the convolution, which reads them N times.
@@ -38,7 +38,7 @@ void permute_weights(void* to, const void* from, DType dtype, const Conv2dShape&
     copy_strided(y, x, stream);
 }
 
-/// A pass's, in one workspace: the library's, and what is kept beside it.
+/// The scratch of a pass, parts of one workspace: the library's, weights, and sums.
 struct Scratch {
     std::byte *library, *weights, *sums;
 };
@@ -86,10 +86,10 @@ private:
     std::string why_;
 };
 
-/// With room for weights of the graph's type, and for so many f32 sums; nothing if the library has
-/// no engine. Where there is no room for what the first asks for, one that asks for less takes its
-/// place, for good: a slower step is better than none. A recording ends instead, and the eager step
-/// after it looks for one.
+/// Scratch with room for weights of the graph's type and for the f32 sums. Nothing if the library
+/// has no engine. If the device has no room for the scratch of the first engine, an engine that
+/// needs less replaces it for good: a slower step is better than none. During a capture that ends
+/// the capture instead, and the eager step after it finds the other engine.
 std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::int64_t sums) {
     std::string words;
     auto needed = convolution_workspace(graph, &words);

@@ -8,8 +8,8 @@
 
 #include "kernels/conv2d.h"
 
-/// A convolution as the library is told of it, in plain numbers: built here, carried out by cuDNN
-/// (cudnn_convolution-inl.h) or, in tests, by loops over what it says.
+/// Description of a convolution for the library, in plain numbers: built here, executed by cuDNN
+/// (cudnn_convolution-inl.h) or, in tests, by loops.
 namespace kernels::cuda {
 
 enum class ConvOperation { forward, data_gradient, weight_gradient };
@@ -47,12 +47,12 @@ struct ConvPointers {
     const void *x, *w, *y, *bias;  ///< the operation writes one of x, w, y
 };
 
-/// Scratch that the library needs for it; nothing if it cannot do it, and in `why` its words where
-/// it can in general and fails (PlanCache). Makes its plan. Throws DeviceError if the library is
-/// not there, OutOfMemory.
+/// Scratch that the library needs. Nothing if it does not support the description; if it does in
+/// general but fails, `why` has its message (PlanCache). Makes its plan. Throws DeviceError if the
+/// library is missing, OutOfMemory.
 std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why);
-/// The same, of an engine that needs less than `bytes`, for which there was no room: from now on it
-/// does the graph. Nothing if there is none.
+/// The same after `bytes` of scratch could not be allocated: from now on an engine that needs less
+/// runs the graph. Nothing if there is none.
 std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, std::size_t bytes);
 /// Puts it on the stream; convolution_workspace has said yes.
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace, Stream stream);

@@ -1,7 +1,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "cuda/refusal.cuh"
+#include "cuda/deferred_error.cuh"
 #include "cuda/rows.cuh"
 #include "kernels/softmax.h"
 
@@ -12,7 +12,7 @@ template <int team, typename T>
 __global__ void cross_entropy_forward_kernel(Compute<T>* stats, Compute<T>* losses, const T* logits,
                                              const std::int64_t* target, std::int64_t rows,
                                              std::int64_t cols, std::int64_t ignore_index,
-                                             RefusalPlace refused) {
+                                             DeferredErrorPlace refused) {
     using W = Compute<T>;
     for_each_row<team>(rows, [&](std::int64_t row, int thread) {
         const T* in = logits + row * cols;
@@ -27,7 +27,7 @@ __global__ void cross_entropy_forward_kernel(Compute<T>* stats, Compute<T>* loss
         stats[2 * row] = scale.max;
         stats[2 * row + 1] = log_sum;
         losses[row] = ignored ? W{0} : -((picked - scale.max) - log_sum);
-        if (!ignored && !in_range) note_refusal(refused, code_of(label));
+        if (!ignored && !in_range) record_error(refused, code_of(label));
     });
 }
 
@@ -55,7 +55,7 @@ __global__ void cross_entropy_backward_kernel(T* dlogits, const Compute<T>* scal
 
 bool cross_entropy_forward(Array stats, Array losses, ConstArray logits, ConstArray target,
                            std::int64_t rows, std::int64_t cols, std::int64_t ignore_index,
-                           const RefusalPlace& refused, Stream stream) {
+                           const DeferredErrorPlace& refused, Stream stream) {
     assert(logits.size == rows * cols && target.size == rows && losses.size == rows);
     assert(stats.size == 2 * rows && stats.dtype == losses.dtype && target.dtype == DType::i64);
     with_floating(logits.dtype, [&](auto type) {

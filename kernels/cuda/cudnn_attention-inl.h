@@ -70,7 +70,7 @@ struct Family {
     using Description = AttentionGraph;
     using Hash = AttentionGraphHash;
     static constexpr bool loads_kernels = true;
-    /// None: what stands in for it takes a score of each query and key.
+    /// No limit: the replacement needs memory for a score of each query and key.
     static std::int64_t most_workspace(const DeviceInfo&) {
         return std::numeric_limits<std::int64_t>::max();
     }

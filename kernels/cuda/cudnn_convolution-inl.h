@@ -64,7 +64,7 @@ struct Family {
     using Description = ConvGraph;
     using Hash = ConvGraphHash;
     static constexpr bool loads_kernels = false;
-    /// A stream's scratch stays as large as its largest pass, beside all that the run holds.
+    /// Limited, because a stream's scratch stays as large as its largest pass needs.
     static std::int64_t most_workspace(const DeviceInfo& device) {
         return std::min(std::int64_t{1} << 30, device.memory_bytes / 8);
     }

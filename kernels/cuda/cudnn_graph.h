@@ -23,10 +23,10 @@ struct GraphExamination {
     std::int64_t workspace_bytes = 0;
 };
 
-/// Builds the graph, and the plan that `device` would run. Nothing is run. Attention's kernels are
-/// compiled and loaded with the plan: of it the engines are asked alone, and cuDNN answers that
-/// only where there is a libcuda.so.1, be it the toolkit's stub. Throws DeviceError if cuDNN is not
-/// there.
+/// Builds the graph, and the plan that `device` would run, without running it. The kernels of
+/// attention are compiled and loaded with the plan, so for it only the engines are queried, which
+/// cuDNN supports only if a libcuda.so.1 exists, even the toolkit's stub. Throws DeviceError if
+/// cuDNN is missing.
 GraphExamination examine(const ConvGraph& graph, const DescribedDevice& device);
 GraphExamination examine(const AttentionGraph& graph, const DescribedDevice& device);
 

@@ -93,8 +93,8 @@ inline void* argument(const void* data) { return const_cast<void*>(data); }
 ///   static bool add(fe::graph::Graph&, const Description&);  false: a graph that we do not want
 ///   static std::vector<fe::NumericalNote_t> unwanted(const Description&);
 ///   static constexpr bool loads_kernels;  true: a plan is built where the driver is
-///   static std::int64_t most_workspace(const DeviceInfo&);  what an engine may ask for if another
-///                                         will do
+///   static std::int64_t most_workspace(const DeviceInfo&);  limit of an engine's scratch, if any
+///                                         engine stays within it
 template <class Family>
 class CudnnPlans {
 public:
@@ -166,8 +166,8 @@ private:
         check(error, "execute");
     }
 
-    /// Leaves the engines within our rules that take the graph, with at most so much scratch; an
-    /// error if there is none.
+    /// Keeps the engines that obey our rules, accept the graph and need at most
+    /// `most_workspace` bytes of scratch. An error if there is none.
     static fe::error_t choose_engines(fe::graph::Graph& graph, const Description& d,
                                       std::int64_t most_workspace) {
         if (auto error =
@@ -179,8 +179,9 @@ private:
         return graph.check_support();
     }
 
-    /// The plan of the first engine, in cuDNN's order, that can be made ready. One that takes the
-    /// graph and fails is not passed over but at the last try: a slower one would stay for good.
+    /// The plan of the first engine, in cuDNN's order, that can be made. An engine that supports
+    /// the graph but fails is only skipped at the last try, since a slower one would be kept for
+    /// good.
     static fe::error_t build_plan(fe::graph::Graph& graph, bool last_try) {
         fe::error_t problem{fe::error_code_t::GRAPH_NOT_SUPPORTED, "no engine within our rules"};
         bool failed = false;
@@ -197,7 +198,7 @@ private:
         return problem;
     }
 
-    static Made refusal(fe::error_t error) {
+    static Made failure(fe::error_t error) {
         return {nullptr, read_complaint(error.get_message())};
     }
 
@@ -207,8 +208,8 @@ private:
         Plan plan{std::make_shared<fe::graph::Graph>()};
         fe::graph::Graph& graph = *plan.graph;
 #if CUDNN_FRONTEND_VERSION >= 13200
-        // A recorded graph of ours holds its plans. The frontend would ask the stream at each call
-        // whether it is recorded, and let a plan go at some later plan's end.
+        // A captured graph of ours holds its plans itself. The frontend would ask the stream at
+        // each call whether it is being captured, and release a plan when some later plan ends.
         graph.set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
 #endif
         // Else the frontend asks a CUDA run time for it, a shared one, which need not be here. Its
@@ -220,17 +221,17 @@ private:
         check(valid, "validate");
         // Some versions say already here that no engine takes it.
         if (auto error = graph.build_operation_graph(session.handle_of(d.device)); error.is_bad())
-            return refusal(error);
+            return failure(error);
         if (auto error = choose_engines(graph, d, most_workspace); error.is_bad())
-            return refusal(error);
-        if (auto error = build_plan(graph, last_try); error.is_bad()) return refusal(error);
+            return failure(error);
+        if (auto error = build_plan(graph, last_try); error.is_bad()) return failure(error);
         std::int64_t bytes = 0;
         check(graph.get_workspace_size(bytes), "get_workspace_size");
         plan.workspace_bytes = static_cast<std::size_t>(bytes);
         return {std::make_shared<Plan>(std::move(plan)), {}};
     }
 
-    /// Within the family's limit; where no engine is, one that is not beats our own loops.
+    /// Engines within the family's limit, or any if none is: they are still faster than our loops.
     static Made make_usual(CudnnSession& session, const Description& d, bool last_try) {
         constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
         const std::int64_t most = Family::most_workspace(device_info(d.device));

@@ -34,8 +34,8 @@ struct WeightPiece {
     std::size_t in_param, in_space, bytes;
 };
 
-/// The types and modes that a network is computed with. TF32 is cuDNN's standard for f32; what it
-/// calls conversion would take f32 operands as f16.
+/// The types and modes that a network is computed with. For f32 cuDNN's standard mode is TF32; its
+/// "conversion" mode would treat f32 operands as f16.
 struct Arithmetic {
     DataType data, precision;
     Math math;

@@ -13,8 +13,8 @@ struct LargerWord {
     __device__ Word operator()(Word a, Word b) const { return a > b ? a : b; }
 };
 
-/// Each warp has counters of its own: values of a tensor share a few exponents, and the warps of a
-/// block would queue up for them.
+/// Each warp has its own counters: the values of a tensor share few exponents, so the warps of a
+/// block would contend for them.
 constexpr int warps = default_threads / warp_size;
 
 /// A thread's values: a slot each, and the extremes.

@@ -16,7 +16,7 @@
 namespace kernels::cuda {
 namespace {
 
-/// More shapes than a training run has; a sweep over shapes forgets the oldest.
+/// More shapes than a training run has; a sweep over shapes drops the oldest.
 constexpr std::size_t most_plans = 512;
 
 struct Library {
@@ -105,8 +105,8 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                       std::to_string(c.cols) + ")");
 }
 
-/// f32 and f64: sums are stored in c as they were made, so that what follows rounds as if it had
-/// been done at once.
+/// f32 and f64: the sums are stored in c unrounded, so that the finishing step rounds as a single
+/// pass would.
 void product_then_finish(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                          const GemmOptions& options, Stream stream) {
     GemmOptions bare = options;
@@ -140,8 +140,8 @@ void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, St
     assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && a.dtype == b.dtype);
     if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
     if (a.cols == 0 || options.alpha == 0) return gemm_finish(c, nullptr, options, stream);
-    // The library takes no bias for f64. Its ReLU is not used: what it makes of NaN is not written
-    // down, and ours keeps it.
+    // The library has no bias for f64. Its ReLU is not used: cuBLASLt does not document NaN
+    // propagation there, and ours keeps NaN.
     const bool plain = c.dtype == DType::f64 && options.bias != nullptr;
     if (!plain && run_product(c, a, b, options, workspace(least_workspace, stream), stream)) {
         GemmOptions relu{.batch = options.batch, .stride_c = options.stride_c};

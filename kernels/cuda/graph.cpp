@@ -28,7 +28,7 @@ public:
     NativeGraph(const NativeGraph&) = delete;
     NativeGraph& operator=(const NativeGraph&) = delete;
 
-    /// Takes what a launch needs of the device's memory now, where its want can still be told.
+    /// Allocates the device memory of a launch now, where a failure can still be reported.
     void upload(Stream stream) {
         check_memory(cudaGraphUpload(graph_, native(stream)), "cudaGraphUpload", 0);
     }

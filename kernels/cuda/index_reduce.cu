@@ -112,7 +112,7 @@ const Keyed* sorted_terms(const KeyOf& key_of, std::int64_t m, Stream stream) {
     return in;
 }
 
-constexpr int fold_batch = 8;  ///< terms that a thread takes at a time
+constexpr int fold_batch = 8;  ///< terms that a thread loads together
 
 /// Terms of y's rows; `rows` of them in each of y's outer parts.
 struct Terms {
@@ -195,8 +195,8 @@ __global__ void fold_kernel(T* y, const T* x, Terms terms, IndexSpan s, bool wit
         Fold fold;
         if (with_base) fold.add(read(y[to]));
         const std::int64_t key = terms.sorted[i].key;
-        // Some terms at a time: none of their loads waits for another's, as they do one by one in
-        // the row of a frequent word.
+        // Loads several terms together, so that the loads overlap. One by one each would wait for
+        // the last, which is slow for the row of a frequent word.
         int n = fold_batch;
         for (std::int64_t k = i; n == fold_batch; k += fold_batch) {
             std::int64_t at[fold_batch];

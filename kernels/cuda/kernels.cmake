@@ -25,7 +25,7 @@ set(cuda_kernels
   layer_norm.cu
   max_pool.cu
   multi_tensor_axpby.cu
-  multi_tensor_judge.cu
+  multi_tensor_gradient_check.cu
   multi_tensor_norms.cu
   multi_tensor_trust.cu
   multi_tensor_update.cu
@@ -35,7 +35,7 @@ set(cuda_kernels
   reduce.cu
   reduce_columns.cu
   reduce_rows.cu
-  refusal.cu
+  deferred_error.cu
   scaler.cu
   scan.cu
   scores.cu

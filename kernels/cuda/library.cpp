@@ -73,7 +73,7 @@ fs::path own_data() {
 }
 
 std::string path_of(void* handle, const std::string& asked) {
-    // Any of its functions tells the file; the name that was asked for is the next best.
+    // The file is found by the address of any of its functions; else the requested name.
     for (const char* name : {"cublasLtGetVersion", "cudnnGetVersion"}) {
         Dl_info info{};
         void* function = dlsym(handle, name);

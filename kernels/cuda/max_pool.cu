@@ -45,8 +45,8 @@ __global__ void max_pool_kernel(T* y, std::int32_t* index, const T* x, PoolPlan 
         });
 }
 
-/// Each input gathers from the outputs whose window it lies in: nothing is zeroed or added to in
-/// memory, and the order of the sum is fixed.
+/// Each input gathers from the outputs whose window contains it: no memory is zeroed or added to,
+/// and the order of the sum is fixed.
 template <typename T, int width>
 __global__ void max_unpool_kernel(T* dx, const T* dy, const std::int32_t* index, PoolPlan plan) {
     using W = Compute<T>;

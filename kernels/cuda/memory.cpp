@@ -87,7 +87,7 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
             throw DeviceError(
                 "cudaMemcpyAsync: memory that is not pinned cannot be copied from in a recorded "
                 "step");
-        // The driver takes the bytes by way of memory of its own, and may wait for the stream.
+        // The driver copies the bytes through its own memory, and may wait for the stream.
         ++counters().synchronizations;
     }
     copy(device, host, bytes, cudaMemcpyHostToDevice, stream);

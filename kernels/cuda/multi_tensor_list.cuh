@@ -56,8 +56,9 @@ __device__ __forceinline__ void for_each_run(const Chunks<most>& chunks, const B
     }
 }
 
-/// *flag = 1 if any thread has found something; all threads of the block call. Atomic, since blocks
-/// do so at once; once a warp, so that a step of nothing but infinities does not queue up for it.
+/// *flag = 1 if any thread has found something; all threads of the block call. Atomic, since
+/// several blocks may write; once a warp, so that a step full of infinities does not serialise on
+/// it.
 __device__ __forceinline__ void raise_flag(float* flag, bool found) {
     if (__any_sync(0xffffffffu, found) && threadIdx.x % warp_size == 0) atomicExch(flag, 1.0f);
 }

@@ -3,8 +3,8 @@
 #include "cuda/multi_tensor_update.cuh"
 #include "cuda/workspace.h"
 
-/// Sums over the elements of tensors, chunk by chunk in a fixed order, and what updates make of
-/// them; nothing of it leaves the device.
+/// Sums over the elements of tensors, chunk by chunk in a fixed order, and the factors that updates
+/// derive from them; nothing of it leaves the device.
 namespace kernels::cuda {
 
 /// Of a chunk: what norms are made of.

@@ -21,20 +21,19 @@ struct MadePlan {
     PlanComplaint complaint;
 };
 
-/// A library's plans by description. Where one cannot be made, the run falls back where it can, and
-/// the user is told:
+/// A library's plans by description. If one cannot be made, the run falls back if possible, and the
+/// user gets a warning:
 ///
-/// - What the library does not support is remembered, and not asked for again.
-/// - A first failure may be a want of memory, whether or not it is called so, and each one that is
-///   called so is: memory that is kept for reuse goes back to the device, and the plan is made once
-///   more, even by an engine that is not the first choice.
-/// - If memory still is what is wanting, LibraryOutOfMemory is thrown: what stands in for the
-///   library (the plain loops, a score of each query and key) needs more of it or takes many times
-///   longer, and a smaller batch is better than either. The next call asks again.
-/// - Any other failure gives no plan for this call, and its caller a reason to tell: a slow run is
-///   better than none. The next call asks again, then every second, fourth, ..., 512th one, since
-///   a step that asks in vain pays for it each time. A recorded step keeps what it was recorded
-///   with.
+/// - An unsupported plan is recorded, and not tried again.
+/// - The first failure, and any reported out-of-memory, is treated as memory pressure: cached
+///   memory is released and the plan is made once more, even by an engine that is not the first
+///   choice.
+/// - If it is still out of memory, LibraryOutOfMemory is thrown: the fallback (the plain loops, a
+///   score of each query and key) needs more memory or many times longer, and a smaller batch is
+///   better than either. The next call tries again.
+/// - Any other failure gives no plan for this call, and the caller the reason: a slow run is better
+///   than none. The next call tries again, then every second, fourth, ..., 512th one, since each
+///   failed attempt costs time. A captured step keeps what it was captured with.
 ///
 /// Not for several threads at a time.
 template <class Key, class Plan, class Hash>
@@ -66,7 +65,7 @@ public:
         return plan;
     }
 
-    /// From now on it is the key's.
+    /// Makes it the plan of the key.
     void put(const Key& key, std::shared_ptr<Plan> plan) {
         Entry& entry = entries_.get(key, [] { return Entry{}; });
         entry = Entry{};

@@ -18,11 +18,13 @@ struct PlanComplaint {
     std::string words;
 };
 
-/// What a text of cudnn-frontend's tells. Its errors carry no status of cuDNN's but in words: that
-/// of an engine's plan as the last, after "cudnn_status:" or "code:", behind cuDNN's own list of
-/// what went through its mind. A question to the heuristics has no status, but that list alone, in
-/// which even an internal error may be an engine's way to say no. The driver's errors are numbers
-/// there: 2 is out of memory.
+/// Interprets an error text of cudnn-frontend, whose errors have no status field:
+///
+/// - An engine's plan: the last cuDNN status in the text, after "cudnn_status:" or "code:",
+///   following cuDNN's own log.
+/// - A query of the heuristics: only that log, in which even an internal error may be an engine's
+///   way of declining.
+/// - The driver's errors are numbers in the text: 2 is out of memory.
 PlanComplaint read_complaint(std::string_view text);
 
 }  // namespace kernels::cuda

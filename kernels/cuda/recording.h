@@ -12,7 +12,8 @@ namespace kernels::cuda {
 
 using Kept = std::set<std::shared_ptr<const void>>;
 
-/// With work that is given to the stream: if that is being recorded, the graph will hold `used`.
+/// To be called with work that is launched on the stream: if a capture is in progress there, the
+/// graph will hold `used`.
 void keep_if_recorded(const std::shared_ptr<const void>& used, Stream stream);
 
 /// For who records: what is used on the stream is collected from now on.

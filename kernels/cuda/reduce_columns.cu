@@ -4,8 +4,8 @@
 namespace kernels::cuda {
 namespace {
 
-/// A block for up to 32 neighbouring columns of a chunk of rows. Its threads stand side by side
-/// over as many rows as they fill, so that they read without gaps also where inner is small.
+/// A block for up to 32 neighbouring columns of a chunk of rows. Its threads cover as many rows as
+/// fit side by side, so that reads stay contiguous even if inner is small.
 template <typename Op, typename T, typename W>
 __global__ void column_kernel(ReduceTarget y, const T* x, std::int64_t n, std::int64_t inner,
                               std::int64_t rows, std::int64_t chunks, std::int64_t tiles,

@@ -102,10 +102,10 @@ __device__ __forceinline__ W exp_below(W x, W max) {
     return x == -std::numeric_limits<W>::infinity() ? W{0} : std::exp(x - max);
 }
 
-/// The maximum and the sum of exponentials in one pass: each thread scales its sum again when it
-/// meets a larger element (Milakov & Gimelshein 2018). A NaN in the row makes the sum NaN, whatever
-/// became of the maximum, and so does an infinite maximum; a row of -infinity has -infinity as its
-/// maximum. All threads of the team get the result.
+/// The maximum and the sum of exponentials in one pass: each thread rescales its sum when it finds
+/// a larger element (Milakov & Gimelshein 2018). A NaN in the row makes the sum NaN, whatever the
+/// maximum is, and so does an infinite maximum; a row of -infinity has -infinity as its maximum.
+/// All threads of the team get the result.
 template <int team, typename T>
 __device__ __forceinline__ RowScale<Compute<T>> row_scale(const T* x, std::int64_t cols,
                                                           int thread) {

@@ -13,8 +13,8 @@ constexpr int scan_threads = default_threads, scan_warps = scan_threads / warp_s
 constexpr int scan_items = 4;  ///< neighbours of one thread
 constexpr std::int64_t scan_tile = scan_threads * scan_items;
 
-/// What a stretch of a row does to the value before it: y = b + a * before. `sums`: there is a b;
-/// `scales`: there is an a.
+/// The effect of a stretch of a row on the value before it: y = b + a * before. `sums`: there is a
+/// b; `scales`: there is an a.
 template <typename W, bool sums, bool scales>
 struct Stretch {
     W a, b;

@@ -23,8 +23,8 @@ __device__ __forceinline__ auto comparable(T v) {
         return widen(v);
 }
 
-/// Whether a goes before b. Places differ, so the order is total: whoever compares finds the same.
-/// A NaN is larger than anything.
+/// Whether a goes before b. Places differ, so the order is total and the result does not depend on
+/// who compares. A NaN is larger than anything.
 template <typename V>
 __device__ __forceinline__ bool goes_before(V a, std::int64_t place_a, V b, std::int64_t place_b,
                                             bool descending) {

@@ -13,7 +13,7 @@ struct Counters {
 };
 Counters& counters() noexcept;
 
-/// CUDA's number of the calling thread's device, made CUDA's current one for this thread. Throws
+/// The CUDA number of the calling thread's device, after selecting it for this thread. Throws
 /// DeviceError with the reason if there is none.
 int use_device();
 

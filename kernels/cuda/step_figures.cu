@@ -65,8 +65,9 @@ __global__ void add_squares_kernel(double* sums, const P* prediction, const T* t
     sums[2] += second;
 }
 
-__global__ void merge_judgement_kernel(Judgement* to, const Judgement* from) {
-    add_judgement(*to, *from);
+__global__ void merge_gradient_statistics_kernel(GradientStatistics* to,
+                                                 const GradientStatistics* from) {
+    add_gradient_statistics(*to, *from);
 }
 
 __global__ void gather_step_kernel(StepFigures* figures, StepSources from) {
@@ -121,8 +122,10 @@ void add_squares(double* sums, ConstArray prediction, ConstArray target, Stream 
     });
 }
 
-void merge_judgement(Judgement* to, const Judgement* from, Stream stream) {
-    launch("merge_judgement", merge_judgement_kernel, one_thread, stream, to, from);
+void merge_gradient_statistics(GradientStatistics* to, const GradientStatistics* from,
+                               Stream stream) {
+    launch("merge_gradient_statistics", merge_gradient_statistics_kernel, one_thread, stream, to,
+           from);
 }
 
 void gather_step(StepFigures* figures, const StepSources& sources, Stream stream) {

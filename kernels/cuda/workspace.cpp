@@ -20,8 +20,8 @@ void give_plainly(void* data, std::size_t /*bytes*/, int /*device*/) { release(d
 
 std::atomic<std::int64_t> bytes_held{0};
 
-/// A stream's: goes back to where it came from when neither the stream nor a recorded graph holds
-/// it.
+/// The scratch of a stream. Returned to its source when neither the stream nor a captured graph
+/// holds it any more.
 class Scratch {
 public:
     Scratch(const ScratchSource& source, std::size_t bytes, int device)
@@ -56,7 +56,7 @@ Workspaces& workspaces() {
     return *only;
 }
 
-/// `wanted` bytes, or as many as are needed where those are not to be had.
+/// `wanted` bytes, or `needed` bytes if the device has no room for more.
 SharedScratch take(const ScratchSource& source, std::size_t wanted, std::size_t needed) {
     const int device = current_device();
     try {
@@ -67,7 +67,7 @@ SharedScratch take(const ScratchSource& source, std::size_t wanted, std::size_t 
     return std::make_shared<const Scratch>(source, needed, device);
 }
 
-/// Lets the scratch of the streams go whose device f takes.
+/// Releases the scratch of the streams of every device for which f is true.
 template <typename F>
 void let_go(const F& f) {
     Workspaces& w = workspaces();
@@ -82,9 +82,8 @@ void* workspace(std::size_t bytes, Stream stream) {
     const std::lock_guard lock(w.mutex);
     SharedScratch& scratch = w.newest[{current_device(), stream.handle}];
     if (!scratch || scratch->bytes() < bytes) {
-        // What is outgrown goes first, to leave room. All work is in order on the stream, so
-        // whoever has it next comes after what still uses it; not so in a recording, which keeps
-        // it.
+        // Releases the outgrown scratch first, to leave room. Work on the stream is in order, so
+        // its next user comes after the present one. Not so in a capture, which keeps it.
         if (scratch) keep_if_recorded(scratch, stream);
         scratch.reset();
         scratch = take(w.source, std::max(bytes, least_workspace), bytes);

@@ -15,11 +15,12 @@ constexpr std::size_t least_workspace = std::size_t{32} << 20;
 #endif
 
 /// Scratch on the current device for the next work on this stream, 256-byte aligned, at least
-/// `bytes`; the next call for the stream may give the same memory, or others' what this one gave.
-/// Grows when it must. A graph that records the work holds it for as long as it lives.
+/// `bytes`. The next call for the stream may return the same memory; if the scratch had to grow,
+/// the earlier memory may go to others. A graph that captures the work holds the scratch as long as
+/// it lives.
 void* workspace(std::size_t bytes, Stream stream);
 
-/// Memory on the current device from where scratch comes, given back with the object.
+/// Memory on the current device from the source of scratch, released with the object.
 class PassingScratch {
 public:
     explicit PassingScratch(std::size_t bytes);
@@ -35,7 +36,7 @@ private:
     void (*give_)(void*, std::size_t, int);
 };
 
-/// Gives memory that is kept for reuse back to the current device (set_memory_giver).
+/// Returns cached memory to the current device (set_memory_giver).
 void give_memory_back();
 
 /// Parts of one workspace: each take() is 256-byte aligned.

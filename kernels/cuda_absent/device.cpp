@@ -6,9 +6,9 @@
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
+#include "kernels/deferred_error.h"
 #include "kernels/lost_device.h"
 #include "kernels/recurrent_network.h"
-#include "kernels/refusal.h"
 
 /// Functions that are not declared as kernels: queries have an answer, releases do nothing, the
 /// rest throws.
@@ -65,6 +65,6 @@ std::optional<std::size_t> attention_workspace(const Attention&) { return std::n
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork&) {
     absent("recurrent_spaces");
 }
-RefusalNote* refusal_word() { absent("refusal_word"); }
+DeferredError* deferred_error_word() { absent("deferred_error_word"); }
 
 }  // namespace kernels::cuda

@@ -4,13 +4,14 @@
 
 #include "kernels/host_device.h"
 
-/// gelu, its tanh form and their derivatives in f32 alone, within a unit and a half of the exact
-/// value (the derivatives, sums that cancel: of 1). exp multiplies the error of its argument, so
-/// what would need double is carried as the sum of two floats: most cards do one operation in f64
-/// where they do 64 in f32. Products and sums must not be joined but where fma says so.
+/// gelu, its tanh form and their derivatives, computed in f32 only, because most cards do 64
+/// operations in f32 in the time of one in f64. The error is at most one and a half units in the
+/// last place; for the derivatives, sums that cancel, units of the number 1. exp multiplies the
+/// error of its argument, so its argument is the sum of two floats. The compiler must not join
+/// products and sums: only the explicit fma may.
 namespace kernels::gelu_formula {
 
-/// The unevaluated sum of a float and what its rounding lost.
+/// The unevaluated sum of a float and its rounding error.
 struct Pair {
     float high, low;
 };
@@ -42,13 +43,13 @@ HALFTONE_HOST_DEVICE inline Pair scaled(Pair p, int exponent) {
     return {std::ldexp(p.high, exponent), std::ldexp(p.low, exponent)};
 }
 
-/// The nearest float and the rest.
+/// The nearest float and the remainder.
 HALFTONE_HOST_DEVICE constexpr Pair pair_of(double x) {
     const float high = static_cast<float>(x);
     return {high, static_cast<float>(x - static_cast<double>(high))};
 }
 
-/// Coefficients from that of the highest power on.
+/// Coefficients begin with the highest power.
 template <typename... Rest>
 HALFTONE_HOST_DEVICE inline float polynomial(float x, float first, Rest... rest) {
     float y = first;
@@ -78,10 +79,10 @@ HALFTONE_HOST_DEVICE inline Power exp_of_minus(Pair s) {
     return {sum(line.high, line.low + (rest.low + curve)), -static_cast<int>(count)};
 }
 
-/// What lies beyond these is 0 or x itself in f32.
+/// Beyond these limits the result in f32 is 0 or x.
 constexpr float far_from_0 = 21, tanh_far_from_0 = 12;
 
-/// exp(-x^2 / 2), and the tail of the normal distribution beyond |x| over it.
+/// exp(-x^2 / 2), and the normal distribution's tail beyond |x| divided by it.
 struct NormalAt {
     Power bell;
     Pair tail;

@@ -15,7 +15,8 @@ HALFTONE_HOST_DEVICE inline float larger_magnitude(float a, float b) {
     return a != a || a > b ? a : b;
 }
 
-HALFTONE_HOST_DEVICE inline void add_judgement(Judgement& to, const Judgement& from) {
+HALFTONE_HOST_DEVICE inline void add_gradient_statistics(GradientStatistics& to,
+                                                         const GradientStatistics& from) {
     if (from.found_inf != 0) to.found_inf = from.found_inf;
     to.abs_max = larger_magnitude(to.abs_max, from.abs_max);
     to.sum_squares += from.sum_squares;
@@ -33,7 +34,7 @@ HALFTONE_HOST_DEVICE void copy_if_given(T& field, const T* source) {
 
 HALFTONE_HOST_DEVICE inline void gather_figures(StepFigures& figures, const StepSources& from) {
     copy_if_given(figures.sums, from.sums);
-    copy_if_given(figures.judgement, from.judgement);
+    copy_if_given(figures.gradient_statistics, from.gradient_statistics);
     copy_if_given(figures.counts, from.counts);
     copy_if_given(figures.updates, from.updates[0]);
     for (int i = 1; i < max_optimizers; ++i)
@@ -44,9 +45,9 @@ HALFTONE_HOST_DEVICE inline void gather_figures(StepFigures& figures, const Step
     copy_if_given(figures.lr, from.lr);
     copy_if_given(figures.scaled_f16_max, from.scaled_f16_max);
     copy_if_given(figures.growth_tracker, from.growth_tracker);
-    if (from.refusal != nullptr) {
-        figures.refusal = *from.refusal;
-        *from.refusal = 0;
+    if (from.deferred_error != nullptr) {
+        figures.deferred_error = *from.deferred_error;
+        *from.deferred_error = 0;
     }
 }
 

@@ -2480,7 +2480,7 @@ started %7</source>
         </message>
     </context>
     <context>
-        <name>Refusal</name>
+        <name>SettingErrorText</name>
         <message>
             <source>"%1" is not valid. %2</source>
             <translation>“%1”无效。%2</translation>

@@ -207,12 +207,12 @@ struct Model {
     std::int64_t bytes = 0, parameters = 0;
 };
 
-void Judge(benchmark::State& state) {
+void GradientCheck(benchmark::State& state) {
     const Model model(dtype_of(state, 0), state.range(1));
-    Judgement judgement;
+    GradientStatistics gradient_statistics;
     for (auto _ : state) {
-        cpu::multi_tensor_judge(&judgement, model.grads, {});
-        benchmark::DoNotOptimize(judgement);
+        cpu::multi_tensor_gradient_check(&gradient_statistics, model.grads, {});
+        benchmark::DoNotOptimize(gradient_statistics);
     }
     set_bytes(state, model.bytes);
 }
@@ -268,7 +268,7 @@ BENCHMARK(BatchNormBackward)->Apply(stages)->UseRealTime();
 BENCHMARK(MaxPoolForward)->Apply(types)->UseRealTime();
 BENCHMARK(MaxPoolBackward)->Apply(types)->UseRealTime();
 BENCHMARK(CrossEntropy)->Apply(logits)->UseRealTime();
-BENCHMARK(Judge)->Apply(models)->UseRealTime();
+BENCHMARK(GradientCheck)->Apply(models)->UseRealTime();
 BENCHMARK(Sgd)->Apply(models)->UseRealTime();
 BENCHMARK(Adam)->Apply(models)->UseRealTime();
 

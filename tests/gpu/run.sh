@@ -284,7 +284,7 @@ compare_ops() {
         running+=($!)
     done
     for share in "${running[@]}"; do wait "$share" || failed=1; done
-    grep -hE -A4 '^DIFFERS|^TYPES|^policy|^refusal|Error|not run by' "$results/$name"-*.txt | head -200
+    grep -hE -A4 '^DIFFERS|^TYPES|^policy|^rejection|Error|not run by' "$results/$name"-*.txt | head -200
     grep -hE '^[0-9]+ cases' "$results/$name"-*.txt
     awk -v name="$name" '/^[0-9]+ cases/ {
             cases += $1

@@ -125,7 +125,7 @@ run_on "$work/a" second || complain "second visit"
 expect '| synccheck | passed' "$work/a/results/table.md"
 expect 'kernels: passed' <(run_on "$work/a" first; cat "$work/a/out")
 expect_none CudaSum "$calls"
-run_on "$work/a" nonsense && complain "a part that there is not"
+run_on "$work/a" nonsense && complain "an unknown part"
 
 # A fault and a hang cost a suite each, and are told.
 make_machine "$work/b"

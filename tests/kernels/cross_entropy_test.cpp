@@ -193,7 +193,7 @@ Forward on_cpu(const Buffer& logits, const Buffer& target, std::int64_t cols) {
 }
 
 Forward on_cuda(const Buffer& logits, const Buffer& target, std::int64_t cols,
-                const RefusalPlace& refused = {}) {
+                const DeferredErrorPlace& refused = {}) {
     const DType wide = wide_of(logits.dtype());
     const DeviceBuffer x(logits), labels(target), stats(wide, 2 * target.size()),
         losses(wide, target.size());

@@ -142,10 +142,10 @@ TEST(AddSquares, PassesNaNAndInfinityOn) {
     for (const double sum : sums) EXPECT_TRUE(std::isnan(sum));
 }
 
-const Judgement one_judgement{0, 4, 16, 5, 6, 7, 8, 9};
-const Judgement other_judgement{1, 3, 0.5, 10, 20, 30, 40, 50};
+const GradientStatistics one_statistics{0, 4, 16, 5, 6, 7, 8, 9};
+const GradientStatistics other_statistics{1, 3, 0.5, 10, 20, 30, 40, 50};
 
-void expect_equal(const Judgement& actual, const Judgement& expected) {
+void expect_equal(const GradientStatistics& actual, const GradientStatistics& expected) {
     EXPECT_EQ(actual.found_inf, expected.found_inf);
     if (std::isnan(expected.abs_max))
         EXPECT_TRUE(std::isnan(actual.abs_max));
@@ -159,37 +159,37 @@ void expect_equal(const Judgement& actual, const Judgement& expected) {
     EXPECT_EQ(actual.total, expected.total);
 }
 
-TEST(MergeJudgement, AddsCountsAndSquaresAndCombinesTheRest) {
-    Judgement judgement = one_judgement;
-    cpu::merge_judgement(&judgement, &other_judgement, {});
-    expect_equal(judgement, {1, 4, 16.5, 15, 26, 37, 48, 59});
-    judgement = other_judgement;
-    cpu::merge_judgement(&judgement, &one_judgement, {});
-    expect_equal(judgement, {1, 4, 16.5, 15, 26, 37, 48, 59});
+TEST(MergeGradientStatistics, AddsCountsAndSquaresAndCombinesTheRest) {
+    GradientStatistics gradient_statistics = one_statistics;
+    cpu::merge_gradient_statistics(&gradient_statistics, &other_statistics, {});
+    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59});
+    gradient_statistics = other_statistics;
+    cpu::merge_gradient_statistics(&gradient_statistics, &one_statistics, {});
+    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59});
 }
 
-TEST(MergeJudgement, LeavesTheOtherSideForNoGradients) {
-    const Judgement nothing{};
-    Judgement judgement = one_judgement;
-    cpu::merge_judgement(&judgement, &nothing, {});
-    expect_equal(judgement, one_judgement);
-    judgement = nothing;
-    cpu::merge_judgement(&judgement, &other_judgement, {});
-    expect_equal(judgement, other_judgement);
+TEST(MergeGradientStatistics, LeavesTheOtherSideForNoGradients) {
+    const GradientStatistics nothing{};
+    GradientStatistics gradient_statistics = one_statistics;
+    cpu::merge_gradient_statistics(&gradient_statistics, &nothing, {});
+    expect_equal(gradient_statistics, one_statistics);
+    gradient_statistics = nothing;
+    cpu::merge_gradient_statistics(&gradient_statistics, &other_statistics, {});
+    expect_equal(gradient_statistics, other_statistics);
 }
 
-TEST(MergeJudgement, KeepsAMaximumThatIsNaNOnEitherSide) {
-    Judgement broken = other_judgement;
+TEST(MergeGradientStatistics, KeepsAMaximumThatIsNaNOnEitherSide) {
+    GradientStatistics broken = other_statistics;
     broken.abs_max = nan;
-    Judgement judgement = one_judgement;
-    cpu::merge_judgement(&judgement, &broken, {});
-    EXPECT_TRUE(std::isnan(judgement.abs_max));
-    cpu::merge_judgement(&judgement, &one_judgement, {});
-    EXPECT_TRUE(std::isnan(judgement.abs_max));
-    judgement = one_judgement;
+    GradientStatistics gradient_statistics = one_statistics;
+    cpu::merge_gradient_statistics(&gradient_statistics, &broken, {});
+    EXPECT_TRUE(std::isnan(gradient_statistics.abs_max));
+    cpu::merge_gradient_statistics(&gradient_statistics, &one_statistics, {});
+    EXPECT_TRUE(std::isnan(gradient_statistics.abs_max));
+    gradient_statistics = one_statistics;
     broken.abs_max = infinity;
-    cpu::merge_judgement(&judgement, &broken, {});
-    EXPECT_EQ(judgement.abs_max, infinity);
+    cpu::merge_gradient_statistics(&gradient_statistics, &broken, {});
+    EXPECT_EQ(gradient_statistics.abs_max, infinity);
 }
 
 TEST(GatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
@@ -204,7 +204,7 @@ TEST(GatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     const std::int32_t tracker = 11;
     StepSources sources;
     sources.sums = &sums;
-    sources.judgement = &one_judgement;
+    sources.gradient_statistics = &one_statistics;
     sources.updates[0] = &updates;
     sources.updates[3] = &third;
     sources.state_resets = &resets;
@@ -213,7 +213,7 @@ TEST(GatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     cpu::gather_step(&figures, sources, {});
     EXPECT_EQ(figures.sums.loss, 1.5);
     EXPECT_EQ(figures.sums.values[MetricSums::value_count - 1], 3);
-    EXPECT_EQ(figures.judgement.total, 9);
+    EXPECT_EQ(figures.gradient_statistics.total, 9);
     EXPECT_EQ(figures.updates, 21);
     EXPECT_EQ(figures.further_updates[0], 0);
     EXPECT_EQ(figures.further_updates[1], 13);
@@ -225,13 +225,13 @@ TEST(GatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     EXPECT_EQ(figures.counts.lost, 9);
 }
 
-TEST(GatherStep, MovesTheRefusal) {
+TEST(GatherStep, MovesTheDeferredError) {
     StepFigures figures{};
-    RefusalNote note = 77;
+    DeferredError note = 77;
     StepSources sources;
-    sources.refusal = &note;
+    sources.deferred_error = &note;
     cpu::gather_step(&figures, sources, {});
-    EXPECT_EQ(figures.refusal, 77u);
+    EXPECT_EQ(figures.deferred_error, 77u);
     EXPECT_EQ(note, 0u);
 }
 
@@ -369,17 +369,19 @@ TEST(CudaAddSquares, AddsToWhatIsThereAndPassesNaNOn) {
     EXPECT_EQ(actual.get(1), 12);
 }
 
-TEST(CudaMergeJudgement, CombinesAsTheCpuDoes) {
+TEST(CudaMergeGradientStatistics, CombinesAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
-    Judgement broken = other_judgement;
+    GradientStatistics broken = other_statistics;
     broken.abs_max = nan;
-    for (const Judgement& to : {one_judgement, other_judgement, broken, Judgement{}}) {
-        for (const Judgement& from : {one_judgement, other_judgement, broken, Judgement{}}) {
-            Judgement expected = to;
-            cpu::merge_judgement(&expected, &from, {});
-            const DeviceValue<Judgement> judgement(to), other(from);
-            cuda::merge_judgement(judgement.get(), other.get(), {});
-            expect_equal(judgement.host(), expected);
+    for (const GradientStatistics& to :
+         {one_statistics, other_statistics, broken, GradientStatistics{}}) {
+        for (const GradientStatistics& from :
+             {one_statistics, other_statistics, broken, GradientStatistics{}}) {
+            GradientStatistics expected = to;
+            cpu::merge_gradient_statistics(&expected, &from, {});
+            const DeviceValue<GradientStatistics> gradient_statistics(to), other(from);
+            cuda::merge_gradient_statistics(gradient_statistics.get(), other.get(), {});
+            expect_equal(gradient_statistics.host(), expected);
         }
     }
 }
@@ -387,7 +389,7 @@ TEST(CudaMergeJudgement, CombinesAsTheCpuDoes) {
 TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     HALFTONE_NEEDS_CUDA();
     const DeviceValue<MetricSums> sums({1.5, 2, {3}});
-    const DeviceValue<Judgement> judgement(one_judgement);
+    const DeviceValue<GradientStatistics> gradient_statistics(one_statistics);
     const DeviceValue<UpdateCounts> counts({10, 11});
     const DeviceValue<std::int64_t> updates(std::int64_t{1} << 40), second(14), resets(15);
     const DeviceValue<float> loss_scale(1024), next(512), lr(0.1f), f16_max(100);
@@ -397,7 +399,7 @@ TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     const DeviceValue<StepFigures> figures(before);
     StepSources sources;
     sources.sums = sums.get();
-    sources.judgement = judgement.get();
+    sources.gradient_statistics = gradient_statistics.get();
     sources.counts = counts.get();
     sources.updates[0] = updates.get();
     sources.updates[1] = second.get();
@@ -410,8 +412,8 @@ TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     const StepFigures f = figures.host();
     EXPECT_EQ(f.sums.loss, 1.5);
     EXPECT_EQ(f.sums.values[0], 3);
-    EXPECT_EQ(f.judgement.abs_max, 4);
-    EXPECT_EQ(f.judgement.total, 9);
+    EXPECT_EQ(f.gradient_statistics.abs_max, 4);
+    EXPECT_EQ(f.gradient_statistics.total, 9);
     EXPECT_EQ(f.counts.lost, 11);
     EXPECT_EQ(f.updates, std::int64_t{1} << 40);
     EXPECT_EQ(f.further_updates[0], 14);

@@ -22,7 +22,7 @@ from op_cases import Case, MODES
 from op_draft import Random
 from op_families import FamilyCase, REGISTRY
 from op_generators import GENERATORS
-from op_refusals import refusals, value_refusals, WRONG_VALUES
+from op_rejections import rejections, value_rejections, WRONG_VALUES
 
 DTYPE_NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
                torch.bool: "BOOL", torch.int64: "I64"}
@@ -82,7 +82,7 @@ def write(folder, name, ops, options):
             if case.refused:
                 continue
             lines.append(store(case, len(lines), tensors))
-        store_refusals(refusals(op), lines, tensors)
+        store_rejections(rejections(op), lines, tensors)
     save(folder, name, lines, tensors)
 
 
@@ -90,11 +90,11 @@ def write_refused_values(folder):
     """A file of calls that are refused for a value."""
     tensors, lines = {}, []
     for op in sorted(WRONG_VALUES):
-        store_refusals(value_refusals(op), lines, tensors)
+        store_rejections(value_rejections(op), lines, tensors)
     save(folder, REFUSED_VALUES, lines, tensors)
 
 
-def store_refusals(calls, lines, tensors):
+def store_rejections(calls, lines, tensors):
     for request, words in calls:
         for argument, tensor in request.pop("tensors").items():
             tensors[f"{len(lines)}/{argument}"] = tensor

@@ -83,7 +83,7 @@ def call(op, names, tensors, attrs):
             return function(**matched(function._schema, given, attrs))
         except NoMatch:
             continue
-        except (RuntimeError, TypeError) as refusal:
-            if "expected" not in str(refusal).lower():
+        except (RuntimeError, TypeError) as rejection:
+            if "expected" not in str(rejection).lower():
                 raise
     raise NoMatch

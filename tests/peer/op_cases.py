@@ -19,7 +19,7 @@ from op_draft import Random
 from op_generators import choose_types, GENERATORS
 from op_families import FamilyCase, REGISTRY
 from op_policy import cast, has_wide_scalar, policy
-from op_refusals import problems as refusal_problems, refusals, value_refusals
+from op_rejections import problems as rejection_problems, rejections, value_rejections
 from op_reference import Elementwise, FUNCTIONS, Multilinear, MULTILINEAR
 from op_reference_nn import COMPOSITE
 
@@ -177,14 +177,14 @@ def check_policies(ops, catalog):
     return len(wrong)
 
 
-def check_refusals(binary, ops):
+def check_rejections(binary, ops):
     """Mixed types, banned ops in a region and wrong values: the number that were not refused as they should be."""
-    calls = [call for op in ops for call in refusals(op) + value_refusals(op)]
+    calls = [call for op in ops for call in rejections(op) + value_rejections(op)]
     answers = halftone.run_cases(binary, [request for request, _ in calls])
     wrong = [line for (request, words), (_, error) in zip(calls, answers)
-             for line in refusal_problems(request, words, error)]
+             for line in rejection_problems(request, words, error)]
     for line in wrong:
-        print("refusal:", line)
+        print("rejection:", line)
     print(f"{len(calls)} calls that must be refused, {len(wrong)} wrong")
     return len(wrong)
 
@@ -232,8 +232,8 @@ def main():
     table.show()
     for line, count in sorted(lacking.items()):
         print(f"not judged ({count}): {line}")
-    problems_found += check_refusals(options.halftone, ops)
-    print(f"{len(cases) - sum(lacking.values())} cases, {differing} differ, {problems_found} policies and refusals differ")
+    problems_found += check_rejections(options.halftone, ops)
+    print(f"{len(cases) - sum(lacking.values())} cases, {differing} differ, {problems_found} policies and rejections differ")
     return 1 if differing or problems_found else 0
 
 

@@ -95,8 +95,8 @@ def main():
         row = rows[case.op]
         try:
             peer = peer_results(case, options.peer)
-        except (RuntimeError, NotImplementedError, TypeError, AssertionError) as refusal:
-            unsupported[f"{case.op}: {str(refusal).splitlines()[0][:90]}"] += 1
+        except (RuntimeError, NotImplementedError, TypeError, AssertionError) as rejection:
+            unsupported[f"{case.op}: {str(rejection).splitlines()[0][:90]}"] += 1
             continue
         try:
             exact = list(case.expected())

@@ -103,7 +103,7 @@ public:
         result.metrics.resize(task_.metrics().size());
         task_.derive(figures.sums, result.metrics);
         result.state = task_.state();
-        result.found_inf = figures.judgement.found_inf != 0;
+        result.found_inf = figures.gradient_statistics.found_inf != 0;
         result.resets = figures.state_resets;
         result.updates = figures.updates;
         return result;

@@ -17,7 +17,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "core/refusals.h"
+#include "core/deferred_errors.h"
 #include "core/resolve_device.h"
 #include "engine/error.h"
 #include "safetensors/tensor_file.h"

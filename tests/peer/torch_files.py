@@ -150,7 +150,7 @@ def one_tensor(shape, strides, numel, **where):
 
 
 def hostile():
-    """{name: (archive, the words of its refusal)}."""
+    """{name: (archive, the words of its rejection)}."""
     call = b"\x80\x02cos\nsystem\nX\x0b\x00\x00\x00touch gotcha\x85R."
     stacked = pickle.dumps(None, 4)[:-2] + b"\x8c\x08builtins\x8c\x04eval\x93\x8c\x013\x85R."
     fine = one_tensor((4,), (1,), 4)
@@ -187,9 +187,9 @@ def hostile():
 
 def write_hostile():
     words = {}
-    for name, ((parts, compression), refusal) in hostile().items():
+    for name, ((parts, compression), rejection) in hostile().items():
         write_zip(FOLDER / f"bad_{name}.pt", parts, compression)
-        words[f"bad_{name}.pt"] = refusal
+        words[f"bad_{name}.pt"] = rejection
     torch.save({"weight": torch.zeros(3)}, FOLDER / "bad_older_form.pt", _use_new_zipfile_serialization=False)
     words["bad_older_form.pt"] = "it has the form that PyTorch wrote before version 1.6"
     data = (FOLDER / "every_type.pt").read_bytes()

@@ -3,8 +3,8 @@
 
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
+#include "kernels/deferred_error.h"
 #include "kernels/device_error.h"
-#include "kernels/refusal.h"
 #include "simt/simulation.h"
 
 // Memory of the simulated device, and copies.
@@ -41,7 +41,8 @@ void* allocate(std::size_t bytes) {
     std::int64_t in_use = 0;
     for (const auto& [data, owner] : s.owners)
         in_use += owner.first == device ? static_cast<std::int64_t>(owner.second) : 0;
-    if (s.refusals.next() || static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
+    if (s.allocation_failures.next() ||
+        static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
         throw OutOfMemory(bytes);
     void* data = s.heaps[device].take(std::max<std::size_t>(bytes, 1));
     s.owners[data] = {device, bytes};
@@ -60,16 +61,16 @@ void release(void* data) noexcept {
     s.owners.erase(owner);
 }
 
-RefusalNote* refusal_word() {
-    static std::map<int, RefusalNote*> words;
+DeferredError* deferred_error_word() {
+    static std::map<int, DeferredError*> words;
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     check("cudaGetSymbolAddress");
     const int device = use_device();
-    RefusalNote*& word = words[device];
+    DeferredError*& word = words[device];
     if (!word) {
         Heap& heap = s.heaps[device];
-        word = static_cast<RefusalNote*>(heap.take(sizeof(RefusalNote)));
+        word = static_cast<DeferredError*>(heap.take(sizeof(DeferredError)));
         const Access open(heap);
         *word = 0;
     }
@@ -81,7 +82,7 @@ void* allocate_pinned(std::size_t bytes) {
     const Lock lock(s.mutex);
     check("cudaHostAlloc");
     use_device();
-    if (s.pinned_refusals.next()) throw OutOfMemory(bytes);
+    if (s.pinned_failures.next()) throw OutOfMemory(bytes);
     auto memory = std::make_unique<std::byte[]>(bytes);
     void* data = memory.get();
     s.pinned[data] = std::move(memory);

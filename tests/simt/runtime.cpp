@@ -185,7 +185,7 @@ std::unique_ptr<Graph> end_capture(Stream stream) {
     if (!work) throw DeviceError("cudaStreamEndCapture: stream is not capturing");
     for (const char* call : {"cudaGraphInstantiate", "cudaGraphUpload"}) {
         check(call);
-        if (simulation().refusals.next()) throw OutOfMemory(0);
+        if (simulation().allocation_failures.next()) throw OutOfMemory(0);
     }
     return std::make_unique<RecordedGraph>(std::move(*work), std::move(kept));
 }

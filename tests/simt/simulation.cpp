@@ -162,11 +162,11 @@ void repair() {
 
 void refuse_memory(int after, int times) {
     const Lock lock(simulation().mutex);
-    simulation().refusals = {after, times};
+    simulation().allocation_failures = {after, times};
 }
 void refuse_pinned_memory(int after, int times) {
     const Lock lock(simulation().mutex);
-    simulation().pinned_refusals = {after, times};
+    simulation().pinned_failures = {after, times};
 }
 
 std::int64_t device_choices(int device) {

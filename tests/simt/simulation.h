@@ -46,7 +46,7 @@ struct Fault {
 };
 
 /// Allocations that a test lets fail.
-struct Refusals {
+struct AllocationFailures {
     int after = 0, times = 0;
     /// Whether the one that is asked for now is among them.
     bool next() {
@@ -68,7 +68,7 @@ struct Simulation {
     std::vector<std::unique_ptr<Queue>> others;
     cuda::CallCounts counts;
     Fault fault;
-    Refusals refusals, pinned_refusals;
+    AllocationFailures allocation_failures, pinned_failures;
     std::map<int, std::int64_t> choices;  // calls of cudaSetDevice, by device
     bool lost = false;
     std::string lost_to;          // found where no exception could be thrown

@@ -21,7 +21,7 @@ struct BenchOptions {
     /// ends the bench. Null: never ends it.
     std::function<bool()> goes_on;
     std::function<void(double step_ms)> after_block;  ///< may be null
-    /// Joins the ranks of a bench of data-parallel steps, all of which run it; null: one process.
+    /// Connects the ranks of a bench of data-parallel steps; all of them run it. Null: one process.
     std::shared_ptr<Communicator> communicator{};
 };
 
@@ -37,11 +37,11 @@ struct BenchResult {
     double launches_a_step = 0;       ///< on a GPU: kernels, or whole graphs, given one by one
     std::int64_t graph_nodes = 0;     ///< of the recorded step; 0: steps are not replayed
     std::vector<float> first_losses;  ///< of at most 20 steps
-    /// Of a step of several ranks: time in which gradients were exchanged, and the share of it
-    /// during which the backward pass went on. NaN in one process.
+    /// For steps of several ranks: the time in which gradients were exchanged, and the share of it
+    /// during the backward pass. NaN in one process.
     double exchange_ms = std::numeric_limits<double>::quiet_NaN();
     double exchange_hidden_share = std::numeric_limits<double>::quiet_NaN();
-    std::vector<Message> warnings;  ///< what makes it slower than it needs to be
+    std::vector<Message> warnings;  ///< why it is slower than it could be
 };
 
 /// Speed of training steps of these settings on random data that is already on the device: after a

@@ -4,10 +4,10 @@
 
 namespace engine {
 
-/// What a rank other than 0 does in place of a session: its share of the run that rank 0's session
-/// asks for, in the calling thread, until that run has ended. `options.communicator` joins the
-/// ranks; data and checkpoints are read from the same paths, and nothing is written. Throws Error;
-/// then the other ranks' calls have been ended by Communicator::abort().
+/// The counterpart of a session on ranks other than 0: computes this rank's share of the run of
+/// rank 0's session, in the calling thread, until that run has ended. `options.communicator`
+/// connects the ranks. Reads data and checkpoints from the same paths, and writes nothing. Before
+/// it throws an Error it ends the other ranks' calls with Communicator::abort().
 void follow_run(const RunConfig& config, const SessionOptions& options);
 
 }  // namespace engine

@@ -57,7 +57,7 @@ struct PayOff {
     double speed_up = 0;             ///< median over pairs of blocks, FP32's time by AMP's
     double least = 0, most = 0;      ///< of the pairs
     std::int64_t fp32_bytes = 0, amp_bytes = 0;  ///< peaks of the memory accounting
-    std::int64_t batch_memory = 0;  ///< limit in bytes of the next two; 0: they were not searched
+    std::int64_t batch_memory = 0;  ///< limit in bytes of the next two; 0: not searched
     /// Largest batches within that limit; 0: not even one sample fits. Sizes end at 2^20.
     std::int64_t fp32_largest_batch = 0, largest_batch = 0;
     StepParts fp32, amp;                  ///< scaled to the medians
@@ -71,7 +71,7 @@ struct PayOff {
 /// The reason and the sentence of measured figures: fills in `reason` and `sentence`.
 void explain(PayOff& pay_off);
 
-/// Where a measurement stands.
+/// The progress of a measurement.
 struct PayOffProgress {
     std::string precision;   ///< measured beside FP32; "fp32": FP32's largest batch is searched
     std::int64_t pairs = 0;  ///< of blocks measured so far
@@ -81,11 +81,12 @@ struct PayOffProgress {
 struct PayOffOptions {
     std::vector<std::string> precisions = {"amp-bf16", "amp-fp16"};
     std::int64_t pairs = 5;  ///< of blocks
-    double block_ms = 400;   ///< a block has as many steps as take about this long
-    /// Searches the largest batch of each precision within so many bytes, 0: within what the device
-    /// has free. Empty: does not search.
+    double block_ms = 400;   ///< approximate duration of a block
+    /// Memory limit in bytes for the search of each precision's largest batch; 0: the free memory
+    /// of the device. Empty: no search.
     std::optional<std::int64_t> batch_memory;
-    /// Asked between blocks and before each batch tried; false ends the measurement. May be null.
+    /// Called between blocks and before each trial of a batch. Returning false ends the
+    /// measurement. May be null.
     std::function<bool(const PayOffProgress&)> goes_on;
 };
 
@@ -94,8 +95,8 @@ struct PayOffOptions {
 /// The settings must have passed validate(). Throws Error.
 std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options);
 
-/// These settings without what does not change the speed of a step: precision, seed, learning rate,
-/// length of the run. Runs for which they are equal share a measurement.
+/// These settings with defaults in place of all that does not change the speed of a step:
+/// precision, seed, learning rate, length of the run. Runs with equal results share a measurement.
 RunConfig speed_settings(RunConfig config);
 
 /// Settings of the models that `bench --all` measures, one of each family of the catalog, on
@@ -107,7 +108,7 @@ std::string text_of(const std::vector<PayOff>& rows);
 std::string markdown_of(const std::vector<PayOff>& rows);
 /// One JSON object.
 std::string to_json(const PayOff& pay_off);
-/// What to_json() wrote, with the sentence made anew; nothing for any other text.
+/// Reads what to_json() wrote, and composes the sentence again. Nothing for any other text.
 std::optional<PayOff> parse_pay_off(std::string_view json);
 
 }  // namespace engine

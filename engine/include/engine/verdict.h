@@ -33,10 +33,10 @@ struct Verdict {
     Message headline;                    ///< "No measurable difference."
     std::vector<Message> cost = {};      ///< parts of a sentence: "16 % slower", "38 % less memory"
     std::vector<Message> evidence = {};  ///< sentences: how far apart, how noisy, how fast
-    /// Whether the second run's precision pays beside FP32, and why or why not; one of the
-    /// evidence. Empty: not known, or the runs are no such pair.
+    /// Whether the second run's precision pays compared with FP32 and why, and a sentence of
+    /// evidence. Empty if unknown, or if the runs are not FP32 and another precision.
     Message pay_off = {};
-    /// `pay_off` has the reason. Otherwise the runs have recorded too little for one, and
+    /// Whether `pay_off` has the reason. Otherwise the runs have recorded too little for it, and
     /// measure_pay_off() finds it.
     bool pay_off_explained = true;
 

@@ -62,7 +62,7 @@ CallObserverScope::~CallObserverScope() {
 
 namespace detail {
 
-bool wants_dispatch(const OpInfo& info) noexcept {
+bool needs_dispatch(const OpInfo& info) noexcept {
     if (entered == &info) {
         entered = nullptr;
         return false;

@@ -54,7 +54,7 @@ namespace detail {
 extern constinit thread_local bool intercepting;  // the one branch
 
 /// False once for the call that dispatched() itself makes.
-bool wants_dispatch(const OpInfo& info) noexcept;
+bool needs_dispatch(const OpInfo& info) noexcept;
 void note_cached_cast(const Tensor& source, const Tensor& cast);
 /// After a change of what intercepts the calls of this thread.
 void update_interception() noexcept;
@@ -116,7 +116,7 @@ private:
 
 /// Whether this call must go through dispatched().
 inline bool intercepted(const OpInfo& info) noexcept {
-    return detail::intercepting && detail::wants_dispatch(info);
+    return detail::intercepting && detail::needs_dispatch(info);
 }
 
 /// Calls op(args...) as `info`, with autocast off: its eligible tensors are first cast to the

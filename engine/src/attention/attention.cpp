@@ -42,8 +42,9 @@ Tensor weighted_values(const Tensor& weights, const Tensor& v) {
                        [](std::span<const Tensor> grads, const Saved& saved) {
                            const Tensor &dy = grads[0], kept = saved[0], v_kept = saved[1];
                            TensorList out(2);
-                           if (saved.wants(0)) out[0] = wide_product(dy, false, v_kept, true);
-                           if (saved.wants(1))
+                           if (saved.needs_gradient(0))
+                               out[0] = wide_product(dy, false, v_kept, true);
+                           if (saved.needs_gradient(1))
                                out[1] = product(to(kept, v_kept.dtype()), true, dy, false);
                            return out;
                        });

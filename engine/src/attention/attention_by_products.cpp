@@ -21,7 +21,7 @@ TensorList gradients_by_products(const Tensor& dy, const Saved& saved,
     Tensor inputs[3];
     TensorList wanted;
     for (int i = 0; i < 3; ++i) {
-        if (!saved.wants(i)) {
+        if (!saved.needs_gradient(i)) {
             inputs[i] = saved[i].detach();
             continue;
         }
@@ -40,7 +40,7 @@ TensorList gradients_by_products(const Tensor& dy, const Saved& saved,
         grad({&y, 1}, wanted, {&dy, 1}, {.create_graph = recorded}, /*allow_unused=*/false);
     TensorList out(3);
     for (std::size_t i = 0, next = 0; i < 3; ++i)
-        if (saved.wants(static_cast<int>(i))) out[i] = found[next++];
+        if (saved.needs_gradient(static_cast<int>(i))) out[i] = found[next++];
     return out;
 }
 

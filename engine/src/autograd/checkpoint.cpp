@@ -17,7 +17,8 @@ TensorList leaves_of(const Saved& saved, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const Tensor kept = saved[static_cast<int>(i)];
         Tensor leaf = kept.defined() ? kept.detach() : kept;
-        if (leaf.defined() && saved.wants(static_cast<int>(i))) leaf.set_requires_grad(true);
+        if (leaf.defined() && saved.needs_gradient(static_cast<int>(i)))
+            leaf.set_requires_grad(true);
         leaves.push_back(leaf);
     }
     return leaves;

@@ -174,13 +174,13 @@ TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s
             const Tensor& ddw = grads[0];
             const Tensor ddb = grads.size() > 1 ? grads[1] : Tensor();
             TensorList out(2);
-            if (saved.wants(0)) {
+            if (saved.needs_gradient(0)) {
                 const Tensor w = ddw.defined() ? ddw
                                                : Tensor::zeros(weight_shape(s), saved[0].dtype(),
                                                                saved[0].device());
                 out[0] = convolve(conv2d_info, saved[1], w, ddb, s);
             }
-            if (saved.wants(1) && ddw.defined())
+            if (saved.needs_gradient(1) && ddw.defined())
                 out[1] = conv_input_gradient(input_gradient_info, saved[0], ddw, s);
             return out;
         });
@@ -204,14 +204,15 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
         [s](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& dy = grads[0];
             TensorList out(3);
-            if (saved.wants(0)) out[0] = conv_input_gradient(input_gradient_info, dy, saved[1], s);
-            if (saved.wants(1)) {
+            if (saved.needs_gradient(0))
+                out[0] = conv_input_gradient(input_gradient_info, dy, saved[1], s);
+            if (saved.needs_gradient(1)) {
                 const TensorList found =
-                    weight_gradient(dy, saved[0], s, saved.wants(2) && !s.has_depth);
+                    weight_gradient(dy, saved[0], s, saved.needs_gradient(2) && !s.has_depth);
                 out[1] = found[0];
                 if (found.size() > 1) out[2] = found[1];
             }
-            if (saved.wants(2) && !out[2].defined()) out[2] = bias_gradient(dy);
+            if (saved.needs_gradient(2) && !out[2].defined()) out[2] = bias_gradient(dy);
             return out;
         });
 }
@@ -230,9 +231,9 @@ Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& w
         [s, type, narrow = dy.dtype()](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& g = grads[0];
             TensorList out(2);
-            if (saved.wants(0))
+            if (saved.needs_gradient(0))
                 out[0] = to(convolve(conv2d_info, g, to(saved[1], type), {}, s), narrow);
-            if (saved.wants(1))
+            if (saved.needs_gradient(1))
                 out[1] = to(weight_gradient(to(saved[0], type), g, s, false)[0], narrow);
             return out;
         });

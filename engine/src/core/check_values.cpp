@@ -18,7 +18,7 @@ double extreme(const Tensor& x, kernels::ReduceOp op) {
 
 }  // namespace
 
-void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, std::int64_t high,
+void check_whole_values(const ValueRule& rule, const Tensor& x, std::int64_t low, std::int64_t high,
                         std::optional<std::int64_t> but) {
     if (x.numel() == 0) return;
     const GradMode off(false);
@@ -26,7 +26,7 @@ void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, 
     const kernels::WholeRange range{low, high, but.value_or(0), but.has_value()};
     if (on_gpu(x)) {
         const DeviceScope scope(x.device());
-        kernels::cuda::check_whole(refusal_place(rule, x.device()), dense.array(), range,
+        kernels::cuda::check_whole(deferred_error_place(rule, x.device()), dense.array(), range,
                                    current_stream());
         return;
     }
@@ -36,7 +36,7 @@ void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, 
     }
 }
 
-Refusal wrong_class(const OpInfo& info, std::int64_t classes) {
+ValueRule wrong_class(const OpInfo& info, std::int64_t classes) {
     return {std::string(info.name) + ": a target of ",
             " is outside the " + std::to_string(classes) + " classes"};
 }
@@ -48,19 +48,19 @@ void check_class_values(const OpInfo& info, const Tensor& target, std::int64_t c
 
 void check_index_values(const OpInfo& info, const Tensor& index, std::int64_t low,
                         std::int64_t size) {
-    const Refusal rule{std::string(info.name) + ": index ",
-                       " is out of range for a dimension of " + std::to_string(size)};
+    const ValueRule rule{std::string(info.name) + ": index ",
+                         " is out of range for a dimension of " + std::to_string(size)};
     check_whole_values(rule, index, low, size - 1);
 }
 
-void check_values(const Refusal& rule, const Tensor& x, double low, double high) {
+void check_values(const ValueRule& rule, const Tensor& x, double low, double high) {
     if (x.numel() == 0) return;
     const GradMode off(false);
     const Tensor flat = dense(x);
     if (on_gpu(x)) {
         const DeviceScope scope(x.device());
-        kernels::cuda::check_numbers(refusal_place(rule, x.device()), flat.array(), low, high,
-                                     current_stream());
+        kernels::cuda::check_numbers(deferred_error_place(rule, x.device()), flat.array(), low,
+                                     high, current_stream());
         return;
     }
     const double least = extreme(flat, kernels::ReduceOp::min);

@@ -15,11 +15,11 @@ namespace {
 /// The scratch of one device's libraries, and the accounts that it is part of.
 struct Scratch {
     std::int64_t bytes = 0;
-    std::vector<std::shared_ptr<MemoryBooks>> books;
+    std::vector<std::shared_ptr<MemoryAccounting>> accounting;
 };
 struct Scratches {
-    std::mutex runs;   // before `mutex`: who comes waits for what the last one gives back
-    std::mutex mutex;  // of what follows
+    std::mutex runs;   // locked before `mutex`: a new run waits until the last one has released
+    std::mutex mutex;  // guards the members below
     std::map<int, Scratch> by_device;
 };
 Scratches& scratches() {
@@ -32,7 +32,7 @@ void add(int device, std::int64_t bytes) {
     const std::lock_guard lock(all.mutex);
     Scratch& scratch = all.by_device[device];
     scratch.bytes += bytes;
-    for (const auto& books : scratch.books) books->add(MemoryUse::workspace, bytes);
+    for (const auto& accounting : scratch.accounting) accounting->add(MemoryUse::workspace, bytes);
 }
 
 void* take(std::size_t bytes, int device) {
@@ -48,14 +48,15 @@ void give(void* data, std::size_t bytes, int device) {
     add(device, -static_cast<std::int64_t>(size));
 }
 
-/// Whether there is nobody else's on the device.
-bool leave(int device, const std::shared_ptr<MemoryBooks>& books) {
+/// Removes a run's account; whether it was the last one on the device.
+bool leave(int device, const std::shared_ptr<MemoryAccounting>& accounting) {
     Scratches& all = scratches();
     const std::lock_guard lock(all.mutex);
     Scratch& scratch = all.by_device[device];
-    scratch.books.erase(std::find(scratch.books.begin(), scratch.books.end(), books));
-    books->add(MemoryUse::workspace, -scratch.bytes);
-    return scratch.books.empty();
+    scratch.accounting.erase(
+        std::find(scratch.accounting.begin(), scratch.accounting.end(), accounting));
+    accounting->add(MemoryUse::workspace, -scratch.bytes);
+    return scratch.accounting.empty();
 }
 
 }  // namespace
@@ -73,31 +74,32 @@ void use_cache_for_library_scratch() {
     });
 }
 
-LibraryScratchUse::LibraryScratchUse(std::shared_ptr<MemoryBooks> books, const Device& device)
-    : books_(std::move(books)), device_(device) {
+LibraryScratchUse::LibraryScratchUse(std::shared_ptr<MemoryAccounting> accounting,
+                                     const Device& device)
+    : accounting_(std::move(accounting)), device_(device) {
     if (device_.kind == Device::Kind::cpu) return;
     Scratches& all = scratches();
     const std::lock_guard no_other(all.runs);
     const std::lock_guard lock(all.mutex);
     Scratch& scratch = all.by_device[device_.index];
-    scratch.books.push_back(books_);
-    books_->add(MemoryUse::workspace, scratch.bytes);
+    scratch.accounting.push_back(accounting_);
+    accounting_->add(MemoryUse::workspace, scratch.bytes);
 }
 
 LibraryScratchUse::~LibraryScratchUse() {
     if (device_.kind == Device::Kind::cpu) return;
     const std::lock_guard no_other(scratches().runs);
-    if (!leave(device_.index, books_)) return;
+    if (!leave(device_.index, accounting_)) return;
     kernels::cuda::release_workspaces_of(device_.index);
     memory_cache(device_).release();
 }
 
-Message out_of_memory(const kernels::OutOfMemory& error, const MemoryBooks* books,
+Message out_of_memory(const kernels::OutOfMemory& error, const MemoryAccounting* accounting,
                       const Device& device) {
     if (!dynamic_cast<const kernels::cuda::LibraryOutOfMemory*>(&error))
-        return out_of_memory(error.bytes, books, device);
+        return out_of_memory(error.bytes, accounting, device);
     return msg("The GPU's library finds no memory ({}); in use: {}.", error.what(),
-               books ? split(*books, device) : std::string("unknown"));
+               accounting ? split(*accounting, device) : std::string("unknown"));
 }
 
 }  // namespace engine

@@ -15,24 +15,24 @@ namespace engine {
 void use_cache_for_library_scratch();
 
 /// A run's share of the library scratch. While the object lives, all scratch of the device, present
-/// and future, is accounted under workspace in `books`: every run on the device needs it, whichever
-/// asked first. When the last object of a device ends, the scratch is released, and the cached
-/// blocks with it. Does nothing on the CPU.
+/// and future, is accounted under workspace in `accounting`: every run on the device needs it,
+/// whichever asked first. When the last object of a device ends, the scratch is released, and the
+/// cached blocks with it. Does nothing on the CPU.
 class LibraryScratchUse {
 public:
-    LibraryScratchUse(std::shared_ptr<MemoryBooks> books, const Device& device);
+    LibraryScratchUse(std::shared_ptr<MemoryAccounting> accounting, const Device& device);
     ~LibraryScratchUse();
     LibraryScratchUse(const LibraryScratchUse&) = delete;
     LibraryScratchUse& operator=(const LibraryScratchUse&) = delete;
 
 private:
-    std::shared_ptr<MemoryBooks> books_;
+    std::shared_ptr<MemoryAccounting> accounting_;
     Device device_;
 };
 
-/// The message for a failed allocation on the device, by this program or by a library. books may be
-/// null.
-Message out_of_memory(const kernels::OutOfMemory& error, const MemoryBooks* books,
+/// The message for a failed allocation on the device, by this program or by a library. accounting
+/// may be null.
+Message out_of_memory(const kernels::OutOfMemory& error, const MemoryAccounting* accounting,
                       const Device& device);
 
 }  // namespace engine

@@ -10,13 +10,14 @@
 namespace engine {
 namespace {
 
-thread_local std::shared_ptr<MemoryBooks> current_books;
+thread_local std::shared_ptr<MemoryAccounting> current_accounting;
 thread_local MemoryUse current_use = MemoryUse::activations;
 thread_local std::shared_ptr<MemoryPool> current_pool;
 
-/// Allocates on the device, within the limit of `books`, which may be null.
-void* allocated(std::size_t capacity, const MemoryBooks* books, const Device& device) {
-    if (books != nullptr && !books->has_room(capacity)) throw kernels::OutOfMemory(capacity);
+/// Allocates on the device, within the limit of `accounting`, which may be null.
+void* allocated(std::size_t capacity, const MemoryAccounting* accounting, const Device& device) {
+    if (accounting != nullptr && !accounting->has_room(capacity))
+        throw kernels::OutOfMemory(capacity);
     return memory_cache(device).allocate(capacity);
 }
 
@@ -42,7 +43,7 @@ const char* name(MemoryUse use) {
     return "?";
 }
 
-void MemoryBooks::add(MemoryUse use, std::int64_t bytes) noexcept {
+void MemoryAccounting::add(MemoryUse use, std::int64_t bytes) noexcept {
     bytes_[static_cast<std::size_t>(use)].fetch_add(bytes, std::memory_order_relaxed);
     const std::int64_t total = total_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     std::int64_t peak = peak_.load(std::memory_order_relaxed);
@@ -50,19 +51,19 @@ void MemoryBooks::add(MemoryUse use, std::int64_t bytes) noexcept {
     }
 }
 
-void MemoryBooks::move(MemoryUse from, MemoryUse to, std::int64_t bytes) noexcept {
+void MemoryAccounting::move(MemoryUse from, MemoryUse to, std::int64_t bytes) noexcept {
     bytes_[static_cast<std::size_t>(from)].fetch_sub(bytes, std::memory_order_relaxed);
     bytes_[static_cast<std::size_t>(to)].fetch_add(bytes, std::memory_order_relaxed);
 }
 
-BooksScope::BooksScope(std::shared_ptr<MemoryBooks> books)
-    : before_(std::exchange(current_books, std::move(books))) {}
-BooksScope::~BooksScope() { current_books = std::move(before_); }
+AccountingScope::AccountingScope(std::shared_ptr<MemoryAccounting> accounting)
+    : before_(std::exchange(current_accounting, std::move(accounting))) {}
+AccountingScope::~AccountingScope() { current_accounting = std::move(before_); }
 
 UseScope::UseScope(MemoryUse use) noexcept : before_(std::exchange(current_use, use)) {}
 UseScope::~UseScope() { current_use = before_; }
 
-std::string split(const MemoryBooks& books, const Device& device) {
+std::string split(const MemoryAccounting& accounting, const Device& device) {
     std::string out;
     const auto list = [&](const char* what, std::int64_t bytes) {
         out += (out.empty() ? "" : ", ") + std::string(what) + " " + std::to_string(bytes >> 20) +
@@ -70,48 +71,49 @@ std::string split(const MemoryBooks& books, const Device& device) {
     };
     for (int i = 0; i < memory_uses; ++i) {
         const auto use = static_cast<MemoryUse>(i);
-        if (books.bytes(use) != 0) list(name(use), books.bytes(use));
+        if (accounting.bytes(use) != 0) list(name(use), accounting.bytes(use));
     }
-    const std::int64_t others = static_cast<std::int64_t>(memory_in_use(device)) - books.total();
+    const std::int64_t others =
+        static_cast<std::int64_t>(memory_in_use(device)) - accounting.total();
     if (others >= std::int64_t{1} << 20) list("other runs", others);
     return out;
 }
 
-Message out_of_memory(std::size_t bytes, const MemoryBooks* books, const Device& device) {
+Message out_of_memory(std::size_t bytes, const MemoryAccounting* accounting, const Device& device) {
     return msg("Out of memory asking for {} MiB; in use: {}.", bytes >> 20,
-               books ? split(*books, device) : std::string("unknown"));
+               accounting ? split(*accounting, device) : std::string("unknown"));
 }
 
-MemoryPool::MemoryPool(const Device& device) : device_(device), books_(current_books) {}
+MemoryPool::MemoryPool(const Device& device) : device_(device), accounting_(current_accounting) {}
 
 MemoryPool::~MemoryPool() {
     MemoryCache& cache = memory_cache(device_);
     for (const auto& [capacity, blocks] : free_) {
         for (void* data : blocks) {
             cache.give(data, capacity);
-            book(-static_cast<std::int64_t>(capacity));
+            account(-static_cast<std::int64_t>(capacity));
         }
     }
 }
 
-void MemoryPool::book(std::int64_t bytes) noexcept {
-    if (books_) books_->add(MemoryUse::workspace, bytes);
+void MemoryPool::account(std::int64_t bytes) noexcept {
+    if (accounting_) accounting_->add(MemoryUse::workspace, bytes);
 }
 
 void* MemoryPool::take(std::size_t capacity) {
     const std::lock_guard lock(mutex_);
     auto& free = free_[capacity];
-    if (free.empty()) return allocated(capacity, books_.get(), device_);
+    if (free.empty()) return allocated(capacity, accounting_.get(), device_);
     void* data = free.back();
     free.pop_back();
-    book(-static_cast<std::int64_t>(capacity));
+    account(-static_cast<std::int64_t>(capacity));
     return data;
 }
 
 void MemoryPool::give(void* data, std::size_t capacity) {
     const std::lock_guard lock(mutex_);
     free_[capacity].push_back(data);
-    book(static_cast<std::int64_t>(capacity));
+    account(static_cast<std::int64_t>(capacity));
 }
 
 PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool)
@@ -125,29 +127,30 @@ Block::Block(std::size_t bytes, const Device& device)
       use_(current_use),
       device_(device),
       pool_(current_pool && current_pool->device() == device ? current_pool : nullptr),
-      books_(current_books) {
+      accounting_(current_accounting) {
     try {
-        data_ = pool_ ? pool_->take(capacity_) : allocated(capacity_, books_.get(), device_);
+        data_ = pool_ ? pool_->take(capacity_) : allocated(capacity_, accounting_.get(), device_);
     } catch (const kernels::OutOfMemory& error) {
-        throw Error(ErrorCode::memory, out_of_memory(error.bytes, books_.get(), device_),
+        throw Error(ErrorCode::memory, out_of_memory(error.bytes, accounting_.get(), device_),
                     msg("Try a smaller batch."));
     } catch (const kernels::DeviceError& error) {
         throw Error(ErrorCode::device,
                     msg("No memory can be taken on {}: {}.", to_string(device), error.what()));
     }
-    if (books_) books_->add(use_, static_cast<std::int64_t>(capacity_));
+    if (accounting_) accounting_->add(use_, static_cast<std::int64_t>(capacity_));
 }
 
 Block::~Block() {
-    if (books_) books_->add(use_, -static_cast<std::int64_t>(capacity_));
+    if (accounting_) accounting_->add(use_, -static_cast<std::int64_t>(capacity_));
     if (pool_)
         pool_->give(data_, capacity_);
     else
         memory_cache(device_).give(data_, capacity_);
 }
 
-void Block::rebook(MemoryUse use) noexcept {
-    if (books_ && use != use_) books_->move(use_, use, static_cast<std::int64_t>(capacity_));
+void Block::account_as(MemoryUse use) noexcept {
+    if (accounting_ && use != use_)
+        accounting_->move(use_, use, static_cast<std::int64_t>(capacity_));
     use_ = use;
 }
 

@@ -21,7 +21,7 @@ constexpr int memory_uses = 7;
 const char* name(MemoryUse use);
 
 /// Bytes by use, of one run. Thread-safe. Every block keeps a reference to its accounts.
-class MemoryBooks {
+class MemoryAccounting {
 public:
     void add(MemoryUse use, std::int64_t bytes) noexcept;
     void move(MemoryUse from, MemoryUse to, std::int64_t bytes) noexcept;
@@ -46,21 +46,23 @@ private:
 
 /// "weights 12 MiB, masters 3 MiB, ...": the uses that are not 0. "other runs" is what else is in
 /// use on the device.
-std::string split(const MemoryBooks& books, const Device& device);
+std::string split(const MemoryAccounting& accounting, const Device& device);
 
-/// The message for an allocation of `bytes` that does not fit on the device; books may be null.
-Message out_of_memory(std::size_t bytes, const MemoryBooks* books, const Device& device);
+/// The message for an allocation of `bytes` that does not fit on the device; accounting may be
+/// null.
+Message out_of_memory(std::size_t bytes, const MemoryAccounting* accounting, const Device& device);
 
-/// While it lives, blocks allocated by this thread are accounted in `books` (those of one run).
-class BooksScope {
+/// While it lives, blocks allocated by this thread are accounted in `accounting` (those of one
+/// run).
+class AccountingScope {
 public:
-    explicit BooksScope(std::shared_ptr<MemoryBooks> books);
-    ~BooksScope();
-    BooksScope(const BooksScope&) = delete;
-    BooksScope& operator=(const BooksScope&) = delete;
+    explicit AccountingScope(std::shared_ptr<MemoryAccounting> accounting);
+    ~AccountingScope();
+    AccountingScope(const AccountingScope&) = delete;
+    AccountingScope& operator=(const AccountingScope&) = delete;
 
 private:
-    std::shared_ptr<MemoryBooks> before_;
+    std::shared_ptr<MemoryAccounting> before_;
 };
 
 /// Blocks allocated by this thread while the object lives are for `use`; the default is
@@ -91,10 +93,10 @@ public:
     void give(void* data, std::size_t capacity);
 
 private:
-    void book(std::int64_t bytes) noexcept;
+    void account(std::int64_t bytes) noexcept;
 
     Device device_;
-    std::shared_ptr<MemoryBooks> books_;
+    std::shared_ptr<MemoryAccounting> accounting_;
     std::mutex mutex_;
     std::map<std::size_t, std::vector<void*>> free_;
 };
@@ -123,7 +125,7 @@ public:
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
     /// Accounts the block under another use.
-    void rebook(MemoryUse use) noexcept;
+    void account_as(MemoryUse use) noexcept;
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
 
@@ -134,7 +136,7 @@ private:
     MemoryUse use_;
     Device device_;
     std::shared_ptr<MemoryPool> pool_;  // null: the device's own cache
-    std::shared_ptr<MemoryBooks> books_;
+    std::shared_ptr<MemoryAccounting> accounting_;
 };
 
 /// The most bytes that all blocks of the process on `device` may take together, including cached

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "core/deferred_errors.h"
 #include "core/library_scratch.h"
 #include "core/memory.h"
-#include "core/refusals.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"

@@ -15,8 +15,8 @@ struct RandomSource {
 
     RandomStream stream;
     Tensor substream;  ///< 0-d i64, in place of the stream's own; undefined: none
-    /// Of the batch that the numbers are for: a sample has the numbers of its place in the whole
-    /// batch, whichever rank computes it (D7).
+    /// The part of the batch that the numbers are for. A sample gets the numbers of its place in
+    /// the whole batch, so they do not depend on the rank that computes it (D7).
     BatchShare share{};
 
     const std::int64_t* substream_data() const {
@@ -32,15 +32,15 @@ public:
         : source_(RandomStream(seed, StreamId::dropout), std::move(step)) {}
 
     const RandomSource& source() const { return source_; }
-    /// First of the numbers that the whole batch takes next, `count` of them for this rank's part.
+    /// The first of the next numbers of the whole batch, of which this rank's part uses `count`.
     std::uint64_t take(std::int64_t count) {
         const std::uint64_t first = offset_;
         offset_ += static_cast<std::uint64_t>(source_.share.of_all(count));
         used_ = true;
         return first;
     }
-    /// Micro-batch `index` of a step begins, of which this part is computed here: its numbers do
-    /// not depend on those before it.
+    /// Begins micro-batch `index` of a step, of which `share` is computed here. Its numbers do not
+    /// depend on earlier micro-batches.
     void begin(std::size_t index, const BatchShare& share = {}) {
         offset_ = static_cast<std::uint64_t>(index) << 40;
         source_.share = share;

@@ -101,7 +101,7 @@ Tensor Saved::operator[](int i) const {
     return joined;
 }
 
-bool Saved::wants(int input) const {
+bool Saved::needs_gradient(int input) const {
     return static_cast<std::size_t>(input) < node_.edges.size() &&
            node_.edges[static_cast<std::size_t>(input)].node != nullptr;
 }

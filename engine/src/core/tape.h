@@ -63,7 +63,7 @@ public:
     /// freed by an earlier backward pass.
     Tensor operator[](int i) const;
     /// Whether input i requires a gradient. The function may leave the others undefined.
-    bool wants(int input) const;
+    bool needs_gradient(int input) const;
 
 private:
     const Node& node_;

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/refusals.h"
+#include "core/deferred_errors.h"
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 
@@ -25,7 +25,7 @@ void copy_to_host(void* host, const void* from, std::size_t bytes, const Device&
         return;
     }
     const DeviceScope scope(device);
-    RefusalLook look(device);
+    DeferredErrorCheck look(device);
     kernels::cuda::copy_to_host(host, from, bytes, current_stream());
     look.finish();
 }

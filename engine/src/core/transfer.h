@@ -7,7 +7,7 @@
 namespace engine {
 
 /// Copies bytes between the host and a device. Copies to the host wait for all earlier work, and
-/// throw Error(value) for a deferred device error (core/refusals.h).
+/// throw Error(value) for a deferred device error (core/deferred_errors.h).
 void copy_from_host(void* to, const void* host, std::size_t bytes, const Device& device);
 void copy_to_host(void* host, const void* from, std::size_t bytes, const Device& device);
 /// Copies into host memory that is pinned for a GPU, without waiting: the bytes are there once the

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What libarchive reads from. Our reader unpacks, for it checks checksums, which libarchive does
-/// not.
+/// The source for libarchive. Our reader does the unpacking, because libarchive does not verify
+/// checksums.
 struct Source {
     std::unique_ptr<ByteReader> reader;
     std::vector<std::uint8_t> block = std::vector<std::uint8_t>(1 << 16);

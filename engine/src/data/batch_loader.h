@@ -12,23 +12,23 @@
 
 namespace engine {
 
-/// Batches in the order of Collator, made ahead of time on a thread of its own, which shares the
-/// decoding of pictures with others. Batches of at most 16 KiB that decode nothing are made in the
-/// caller's thread when asked for: that costs less than handing them over.
+/// Batches in the order of Collator, made ahead of time on a separate thread, which distributes the
+/// decoding of pictures to others. Batches of at most 16 KiB without decoding are made in the
+/// caller's thread on demand: that costs less than the handover.
 ///
-/// One thread calls; the data set may be shared with other loaders.
+/// Called by one thread; the data set may be shared with other loaders.
 class BatchLoader {
 public:
     /// Starts at batch 0 of epoch 0. Throws as Collator does.
     BatchLoader(DataPart part, Schema schema, const LoaderOptions& options);
-    /// Waits for the batch in the making, at most.
+    /// Waits at most for the batch in progress.
     ~BatchLoader();
     BatchLoader(const BatchLoader&) = delete;
     BatchLoader& operator=(const BatchLoader&) = delete;
 
-    /// Moves the next batch into `out` and takes its old buffers for later batches. False, with
-    /// `out` as it was, after the last batch of LoaderOptions::epochs. Throws what the loader's
-    /// thread threw.
+    /// Moves the next batch into `out`, and reuses its old buffers for later batches. After the
+    /// last batch of LoaderOptions::epochs it returns false and leaves `out` unchanged. Rethrows
+    /// exceptions of the loader's thread.
     bool next(Batch& out);
 
     /// The next batch will be this one. Forgets an earlier error.

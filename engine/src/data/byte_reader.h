@@ -11,8 +11,8 @@
 
 namespace engine {
 
-/// The bytes of a data file in order, unpacked as they are asked for, so that nothing larger than
-/// the caller's buffer comes out of a small file.
+/// The bytes of a data file in order, unpacked on demand, so that a small file never unpacks to
+/// more than the caller's buffer.
 class ByteReader {
 public:
     virtual ~ByteReader() = default;
@@ -25,8 +25,8 @@ public:
 struct ReadingStopped {};
 
 struct ReadOptions {
-    /// Unpacked bytes that the format can hold. A larger plain file is refused before it is read, a
-    /// packed one as soon as more has come out of it.
+    /// Unpacked bytes that the format can hold. A larger plain file is rejected before it is read,
+    /// a packed one as soon as it exceeds this size.
     std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
     /// Polled at least once a mebibyte.
     std::stop_token stop;

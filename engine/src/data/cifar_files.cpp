@@ -36,7 +36,7 @@ public:
         if (names_.empty() && fs::exists(names)) add_names(*open_packed(names));
     }
 
-    /// The parts of an archive may stand in any order, so they are sorted by name before they are
+    /// The parts of an archive may be in any order, so they are sorted by name before they are
     /// joined.
     void add_archive(const fs::path& archive) {
         struct Part {
@@ -124,8 +124,8 @@ private:
     std::vector<std::string> names_;
 };
 
-/// Refuses data_batch_1 and data_batch_3 without data_batch_2: a file has been lost. The first few
-/// alone are a smaller set, which may be meant.
+/// Rejects data_batch_1 and data_batch_3 without data_batch_2: a file is missing. The first few
+/// alone may be intended as a smaller set.
 void refuse_gap(const std::vector<DataFile>& files, const CifarFormat& format) {
     const std::string stem = "data_batch_";
     std::set<int> numbers;

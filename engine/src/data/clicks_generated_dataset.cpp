@@ -24,7 +24,7 @@ std::vector<std::string> number_names() {
 
 double between(double range, std::uint32_t word) { return range * (word * 0x1p-31 - 1); }
 
-/// What the teacher knows of an id.
+/// The teacher's parameters of an id.
 struct Trait {
     double own;
     std::array<double, pair_width> pair;

@@ -9,7 +9,7 @@
 namespace engine {
 namespace {
 
-/// Of one sample in a batch whose windows have this length.
+/// The shape of one sample in a batch with windows of this length.
 Shape sample_shape(const FieldSpec& field, std::int64_t window) {
     Shape shape = field.shape;
     if (field.windowed) shape[0] = window;
@@ -35,7 +35,7 @@ Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
         if (!schema_.fields[f].transforms.empty()) transformed_.push_back(f);
         any_ragged_ = any_ragged_ || schema_.fields[f].ragged != Ragged::no;
     }
-    // Ragged rows are laid out one after the other.
+    // Rows of ragged fields are appended one after the other.
     if (part_.data->decodes() && !any_ragged_ && !options.indices_only)
         pool_ =
             std::make_unique<WorkerPool>(options.threads > 0 ? static_cast<int>(options.threads)
@@ -69,7 +69,7 @@ void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
     read_samples(out, plan, epoch);
 }
 
-/// Leaves the rank's rows, whose random numbers are those of their places in the whole batch.
+/// Keeps only the rank's rows. Their random numbers are those of their places in the whole batch.
 void Collator::cut(Batch& out, BatchPlan& plan) const {
     out.share = share_of(std::ssize(plan.indices), options_.rank, options_.ranks);
     if (options_.ranks == 1) return;
@@ -138,7 +138,7 @@ void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoc
     if (any_ragged_) clear_rest(out);
 }
 
-/// Notes which rows of the field belong to the sample, in the mask or the offsets behind it.
+/// Records which rows of the field belong to the sample, in its mask or offsets.
 void Collator::finish_ragged(Batch& out, std::size_t field, std::size_t row) {
     const FieldSpec& spec = schema_.fields[field];
     if (spec.ragged == Ragged::no) return;
@@ -158,7 +158,7 @@ void Collator::finish_ragged(Batch& out, std::size_t field, std::size_t row) {
     offsets[row + 1] = static_cast<std::int64_t>(packed_[field] / place.row_bytes);
 }
 
-/// Zeros behind the rows of packed fields, whose buffers hold an earlier batch.
+/// Zeroes the unused rows of packed fields, whose buffers still hold an earlier batch.
 void Collator::clear_rest(Batch& out) {
     for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
         if (schema_.fields[f].ragged != Ragged::packed) continue;

@@ -15,13 +15,12 @@ struct LoaderOptions {
     std::int64_t epochs = 0;    ///< passes over the data; 0: without end
     bool indices_only = false;  ///< leave the fields out: the device has the data
     std::int64_t threads = 0;   ///< that read samples, of a data set that decodes; 0: all cores
-    int rank = 0;               ///< makes this rank's part of each batch alone,
-    int ranks = 1;              ///< of so many
+    int rank = 0;               ///< only this rank's part of each batch is made
+    int ranks = 1;              ///< number of ranks
 };
 
-/// Makes any batch of any epoch: what is in it depends on the data set, the schema, the options,
-/// the epoch and the index alone. Applies the transforms of the schema's fields. One thread at a
-/// time.
+/// Makes any batch of any epoch. Its content depends only on the data set, the schema, the options,
+/// the epoch and the index. Applies the transforms of the schema's fields. One thread at a time.
 class Collator {
 public:
     /// `schema`: the data set's fields with transforms, and fields that a task added. Throws as

@@ -14,7 +14,7 @@ std::string csv_sample(const std::filesystem::path& file, std::size_t bytes,
                        const std::stop_token& stop = {});
 
 /// Whether a sample of at most `bytes` reaches the end of its file. A byte order mark may have been
-/// taken off, so a file that just fits counts as cut off.
+/// removed, so a file of exactly that size counts as cut off.
 bool is_whole_csv_sample(std::string_view sample, std::size_t bytes);
 
 /// The delimiter (tab, semicolon, pipe or comma) that gives the same number of fields, above 1, in

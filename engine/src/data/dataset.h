@@ -15,7 +15,7 @@ struct DatasetPreview;
 struct InputGuide;
 
 /// Samples in memory, or made on demand. Immutable: every member may be called from any thread at
-/// any time. The files that it came from are not needed again, unless it decodes.
+/// any time. Its files are not needed after opening, unless it decodes.
 class Dataset {
 public:
     virtual ~Dataset() = default;
@@ -24,11 +24,11 @@ public:
     virtual std::int64_t size() const = 0;
     /// Of the fields that read() fills, without transforms.
     virtual const Schema& schema() const = 0;
-    /// Writes sample `index` in [0, size()) to `out`; a field whose span is empty is not wanted. Of
-    /// a stream: the window that begins at token `index`, as long as the spans. Throws Error(data).
+    /// Writes sample `index` in [0, size()) to `out`, except fields whose span is empty. For a
+    /// stream: the window that begins at token `index`, as long as the spans. Throws Error(data).
     virtual void read(std::int64_t index, const SampleFields& out) const = 0;
-    /// The sample at a place of a training run, where the data set itself changes it at random: a
-    /// crop of a picture needs more than the sample's fields. Depends on index and place alone.
+    /// The sample at a place of a training run, if the data set itself augments it: a random crop
+    /// of a picture needs more than the sample's fields. Depends only on index and place.
     virtual void read_augmented(std::int64_t index, const SampleFields& out,
                                 const SamplePlace& place) const {
         (void)place;
@@ -61,22 +61,21 @@ struct DataPart {
 
 struct DataParts {
     DataPart train, validation, test;
-    /// What a person should know of the data: rows that were left out, a column that never changes.
+    /// Notes on the data for the user: rows that were left out, a column that never changes.
     std::vector<Message> warnings{};
 };
 
-/// Opens or makes the data set of `config`, which must have passed validate(). `seed` is used by
-/// the generated kinds, and to split off parts. Reading files may take seconds. Data sets that are
-/// still held somewhere are handed out again instead of being read twice, so the runs of a
-/// comparison share one copy. Throws Error(data) with the file's name for data that are missing,
-/// damaged or of another kind, and ReadingStopped (data/byte_reader.h) soon after `stop` was
-/// requested.
+/// Opens or makes the data set of `config`, which must have passed validate(). Generated kinds use
+/// `seed`, and so does splitting off parts. Reading files may take seconds. A data set that is
+/// still in use is shared instead of being read twice, so the runs of a comparison share one copy.
+/// Throws Error(data) with the file's name for data that are missing, damaged or of another kind,
+/// and ReadingStopped (data/byte_reader.h) soon after `stop` was requested.
 DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
                        const std::stop_token& stop = {});
 
-/// Splits round(share * size) of the training part off as the validation part, drawn by the seed.
-/// Not of a stream, which is split when it is opened. Throws Error(settings) if nothing would be
-/// left of either.
+/// Splits round(share * size) samples of the training part off as the validation part, drawn by the
+/// seed. Not for a stream, which is split when it is opened. Throws Error(settings) if either part
+/// would be empty.
 void split_validation(DataParts& parts, double share, std::int64_t seed);
 
 /// The schema with the transforms that the settings ask for: normalisation of images, features and

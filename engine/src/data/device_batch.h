@@ -20,7 +20,7 @@ struct DeviceBatch {
 /// Images are channels last.
 Layout layout_of_field(const FieldSpec& field);
 
-/// A full batch of `rows`: uninitialised, booked as the calling thread's scope says.
+/// A full batch of `rows`: uninitialised, accounted as the calling thread's scope says.
 DeviceBatch empty_batch(const Device& device, const Schema& schema, std::int64_t rows);
 
 }  // namespace engine

@@ -17,8 +17,8 @@ constexpr int side = GlyphDataset::side;
 constexpr float middle = side / 2.0F;
 constexpr std::size_t pixel_count = std::size_t{side} * side;
 
-/// Numbers of one image in a row, so that adding a property does not renumber the others' words by
-/// hand.
+/// Numbers for one image, consumed in order, so that adding a property does not require renumbering
+/// the others.
 class Draws {
 public:
     explicit Draws(const RandomStream& random) : random_(random) {}

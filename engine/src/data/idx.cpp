@@ -69,8 +69,8 @@ std::vector<std::int64_t> read_header(const std::string& file, ByteReader& reade
     return sizes;
 }
 
-/// Appends samples of `sample_bytes` each. Memory grows with what is there, not with what a header
-/// says.
+/// Appends samples of `sample_bytes` each. Memory grows with the data that are read, not with the
+/// count in the header.
 std::int64_t append_samples(const std::string& file, ByteReader& reader, std::int64_t count,
                             std::int64_t sample_bytes, std::int64_t limit,
                             std::vector<std::uint8_t>& out) {

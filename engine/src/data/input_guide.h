@@ -23,15 +23,15 @@ struct GuideColumn {
     std::size_t width() const { return categories.empty() ? 1 : categories.size(); }
 };
 
-/// What it takes to make inputs for a trained model where its data set is not at hand. A run keeps
-/// it as inputs.json.
+/// Everything needed to make inputs for a trained model without its data set. A run keeps it as
+/// inputs.json.
 struct InputGuide {
     Schema schema;                          ///< of the data set, without transforms
     std::vector<GuideColumn> columns{};     ///< of a table
     std::vector<std::string> vocabulary{};  ///< of a text, by token id
     bool words = false;                     ///< its tokens are words, else characters
-    /// Of a picture: its shorter side is scaled to so many pixels before the middle is taken; 0: it
-    /// is scaled until it covers the input.
+    /// For a picture: the length to which its shorter side is scaled before the centre is taken. 0:
+    /// it is scaled until it covers the input.
     int short_side = 0;
     Alpha alpha = Alpha::over_white;  ///< of a picture
 };

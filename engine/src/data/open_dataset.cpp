@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr int folders_deep = 2;  // train/CLASS
 
-/// Names, sizes and times of what a path holds, and of folders so deep within it: two equal
+/// Names, sizes and times of the files of a path, and of its folders down to depth `deep`. Equal
 /// fingerprints mean the same files.
 void add_fingerprint(std::ostream& out, const fs::path& path, int deep) {
     // A path that cannot be looked at fails with a sentence when it is opened.

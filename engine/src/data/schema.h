@@ -26,8 +26,8 @@ enum class FieldKind {
 };
 const char* name(FieldKind kind);
 
-/// How a field whose samples have different numbers of rows keeps one shape, so that a step can be
-/// captured. FieldSpec::shape[0] is the most rows that a sample can have (its capacity).
+/// How a field with a varying number of rows keeps a fixed shape, so that a step can be captured.
+/// FieldSpec::shape[0] is the largest number of rows of a sample (its capacity).
 enum class Ragged {
     no,
     masked,  ///< (batch, capacity, ...), zeros behind each sample's rows, with a field `NAME.mask`
@@ -94,8 +94,8 @@ struct Schema {
     const FieldSpec* find(FieldKind kind) const;
 };
 
-/// Throws Error(shape) for a ragged field without a capacity or whose rows have no elements: the
-/// offsets of such rows could not be told from their bytes.
+/// Throws Error(shape) for a ragged field without a capacity, or whose rows have no elements: their
+/// bytes would not determine the offsets.
 void check_ragged(const FieldSpec& field);
 
 /// "image" (C, H, W) and "label", with the names of the classes.

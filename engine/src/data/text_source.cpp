@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view white_space = " \t\n\v\f\r";
 
-/// What can be given out of bytes that more will follow: whole characters, and no "\r" whose "\n"
-/// may be the next byte.
+/// The number of bytes that can be returned while more may follow: whole characters, and no "\r"
+/// whose "\n" may be next.
 std::size_t usable(std::string_view raw) {
     std::size_t size = whole_characters(raw);
     if (size > 0 && raw[size - 1] == '\r') --size;

@@ -8,7 +8,7 @@
 namespace engine {
 
 /// Checks UTF-8 that arrives in pieces. Rejects overlong forms, surrogates and code points above
-/// U+10FFFF. After a rejection it is of no use.
+/// U+10FFFF. Must not be used after a rejection.
 class Utf8Checker {
 public:
     /// False if the text is not valid up to here.

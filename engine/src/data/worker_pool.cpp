@@ -12,7 +12,7 @@ WorkerPool::~WorkerPool() {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
     }
-    given_.notify_all();
+    submitted_.notify_all();
     for (std::thread& thread : threads_) thread.join();
 }
 
@@ -26,7 +26,7 @@ void WorkerPool::run(std::size_t count, const std::function<void(std::size_t, st
         failure_ = nullptr;
         ++job_;
     }
-    given_.notify_all();
+    submitted_.notify_all();
     take_items(0);
     std::unique_lock lock(mutex_);
     finished_.wait(lock, [this] { return busy_ == 0; });
@@ -38,7 +38,7 @@ void WorkerPool::wait_for_jobs(std::size_t worker) {
     while (true) {
         {
             std::unique_lock lock(mutex_);
-            given_.wait(lock, [&] { return job_ != done || stopping_; });
+            submitted_.wait(lock, [&] { return job_ != done || stopping_; });
             if (stopping_) return;
             done = job_;
         }
@@ -67,8 +67,8 @@ void WorkerPool::take_items(std::size_t worker) {
     }
 }
 
-/// Items are taken in order, so every one below a failed item was taken: the lowest failure is the
-/// same whatever the number of threads.
+/// Items are taken in order, so every item below a failed one was taken: the lowest failure does
+/// not depend on the number of threads.
 void WorkerPool::note_failure(std::size_t item) {
     const std::lock_guard lock(mutex_);
     next_ = count_;

@@ -33,7 +33,7 @@ private:
     void note_failure(std::size_t item);
 
     std::mutex mutex_;  // guards all below but threads_
-    std::condition_variable given_;
+    std::condition_variable submitted_;
     std::condition_variable finished_;
     const std::function<void(std::size_t, std::size_t)>* work_ = nullptr;
     std::size_t count_ = 0;

@@ -54,11 +54,11 @@ Tensor checked_offsets(const Tensor& asked, std::int64_t terms) {
     const Tensor offsets = checked_index(embedding_bag_info, asked, terms + 1);
     const std::int64_t n = offsets.numel();
     if (n == 0) return offsets;
-    const Refusal first{"embedding_bag: the first offset is ", ", not 0"};
+    const ValueRule first{"embedding_bag: the first offset is ", ", not 0"};
     check_whole_values(first, narrow(offsets, 0, 0, 1), 0, 0);
     if (n == 1) return offsets;
     const Tensor lengths = sub(narrow(offsets, 0, 1, n - 1), narrow(offsets, 0, 0, n - 1));
-    const Refusal order{"embedding_bag: offsets must ascend; a bag has ", " indices"};
+    const ValueRule order{"embedding_bag: offsets must ascend; a bag has ", " indices"};
     check_whole_values(order, lengths, 0, terms);
     return offsets;
 }
@@ -142,11 +142,11 @@ TensorList gradients(const Tensor& dy, const Saved& saved, const Call& call) {
     }
     const Tensor wide = widened(rows);
     const std::int64_t n = call.bags.terms;
-    if (saved.wants(0)) {
+    if (saved.needs_gradient(0)) {
         const Tensor scaled = mul(wide, reshape(widened(sample_weights), {n, 1}));
         out[0] = table_gradient(scaled, index, bag, call, dy.dtype());
     }
-    if (saved.wants(1)) {
+    if (saved.needs_gradient(1)) {
         const Tensor named = widened(rows_or_zeros(saved[2], 0, with_holes(index, bag)));
         out[1] = reshape(to(sum(mul(wide, named), {1}), dy.dtype()), sample_weights.shape());
     }

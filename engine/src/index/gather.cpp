@@ -156,7 +156,7 @@ Tensor index_add(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
     const Tensor inputs[] = {x, source};
     return record_many(index_add_info, inputs, fold_rows(x, dim, index, source), {save(index)},
                        [dim](std::span<const Tensor> dy, const Saved& saved) {
-                           return TensorList{dy[0], saved.wants(1)
+                           return TensorList{dy[0], saved.needs_gradient(1)
                                                         ? select(dy[0], dim, saved[0], false)
                                                         : Tensor()};
                        });
@@ -179,7 +179,7 @@ Tensor scatter_add(const Tensor& x0, std::int64_t asked_dim, const Tensor& index
     return record_many(scatter_add_info, inputs, fold_elements(x, dim, index, source),
                        {save(index)}, [dim](std::span<const Tensor> dy, const Saved& saved) {
                            TensorList grads{dy[0], Tensor()};
-                           if (saved.wants(1))
+                           if (saved.needs_gradient(1))
                                grads[1] =
                                    gather_part(cut_to(dy[0], saved[0].shape(), dim), dim, saved[0]);
                            return grads;

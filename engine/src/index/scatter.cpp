@@ -83,8 +83,9 @@ Tensor scatter(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
     return record_many(scatter_info, inputs, y, {save(index)},
                        [dim](std::span<const Tensor> dy, const Saved& saved) {
                            TensorList grads(2);
-                           if (saved.wants(0)) grads[0] = scatter(dy[0], dim, saved[0], 0.0);
-                           if (saved.wants(1)) grads[1] = gather(dy[0], dim, saved[0]);
+                           if (saved.needs_gradient(0))
+                               grads[0] = scatter(dy[0], dim, saved[0], 0.0);
+                           if (saved.needs_gradient(1)) grads[1] = gather(dy[0], dim, saved[0]);
                            return grads;
                        });
 }
@@ -121,8 +122,8 @@ Tensor index_copy(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
         [dim, shape = source.shape()](std::span<const Tensor> dy, const Saved& saved) {
             TensorList grads(2);
             const Tensor zeros = Tensor::zeros(shape, dy[0].dtype(), dy[0].device());
-            if (saved.wants(0)) grads[0] = index_copy(dy[0], dim, saved[0], zeros);
-            if (saved.wants(1)) grads[1] = index_select(dy[0], dim, saved[0]);
+            if (saved.needs_gradient(0)) grads[0] = index_copy(dy[0], dim, saved[0], zeros);
+            if (saved.needs_gradient(1)) grads[1] = index_select(dy[0], dim, saved[0]);
             return grads;
         });
 }

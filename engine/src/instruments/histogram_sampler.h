@@ -53,7 +53,7 @@ public:
     /// The histograms of the last step, if it was wanted and ran to its end; once.
     std::optional<HistogramSample> take();
 
-    bool wants(std::int64_t step) const override {
+    bool observes(std::int64_t step) const override {
         return requested_ || (every_ > 0 && step % every_ == 0);
     }
     void begin(const StepView& step) override;

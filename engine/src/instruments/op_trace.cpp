@@ -45,8 +45,8 @@ constexpr const char* forced_why = "precision.force sets the type of this operat
 
 }  // namespace
 
-OpTrace::OpTrace(const Device& device, std::shared_ptr<MemoryBooks> books)
-    : device_(device), books_(std::move(books)), clock_(device) {}
+OpTrace::OpTrace(const Device& device, std::shared_ptr<MemoryAccounting> accounting)
+    : device_(device), accounting_(std::move(accounting)), clock_(device) {}
 
 void OpTrace::begin(const StepView&) {
     frames_.clear();
@@ -209,7 +209,7 @@ void OpTrace::add_row(XrayOp row, std::span<const Tensor> used, std::span<const 
 }
 
 void OpTrace::finish_row(XrayOp row, Marks cast_marks) {
-    row.memory_bytes = books_->total();
+    row.memory_bytes = accounting_->total();
     rows_.push_back(std::move(row));
     cast_marks_.push_back(std::move(cast_marks));
     row_marks_.push_back(clock_.mark());

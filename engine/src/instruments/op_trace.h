@@ -20,8 +20,8 @@ namespace engine {
 /// compared with the device's.
 class OpTrace final : public StepObserver, public OpObserver, public CallObserver {
 public:
-    /// `books`: the run's, for memory in use.
-    OpTrace(const Device& device, std::shared_ptr<MemoryBooks> books);
+    /// `accounting`: the run's, for memory in use.
+    OpTrace(const Device& device, std::shared_ptr<MemoryAccounting> accounting);
 
     void begin(const StepView& step) override;
     void before_update(const StepView& step) override;
@@ -60,7 +60,7 @@ private:
     void finish_row(XrayOp row, Marks cast_marks = {});
 
     Device device_;
-    std::shared_ptr<MemoryBooks> books_;
+    std::shared_ptr<MemoryAccounting> accounting_;
     TraceClock clock_;
     std::vector<Frame> frames_;
     std::vector<XrayOp> rows_;

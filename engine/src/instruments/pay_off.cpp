@@ -27,7 +27,7 @@ public:
         count_ = std::max<std::int64_t>(1, std::lround(block_ms / std::max(step_ms, 1e-3)));
     }
     double block() { return steps_.block(count_); }
-    std::int64_t peak_bytes() { return steps_.trainer().books()->peak(); }
+    std::int64_t peak_bytes() { return steps_.trainer().accounting()->peak(); }
     Device device() { return steps_.trainer().device(); }
 
 private:
@@ -63,7 +63,7 @@ Turns take_turns(Side& fp32, Side& amp, const std::string& precision,
     return turns;
 }
 
-/// False if it was ended early.
+/// False if the caller ended it early.
 bool measure_speed(PayOff& row, const RunConfig& plain, const RunConfig& mixed,
                    const PayOffOptions& options) {
     Side fp32(plain, options.block_ms);
@@ -86,7 +86,7 @@ struct LargestBatch {
     std::int64_t memory = 0;  ///< the limit
 };
 
-/// Nothing if the search was ended early.
+/// Nothing if the caller ended the search early.
 std::optional<LargestBatch> largest_batch(const RunConfig& config, std::int64_t memory,
                                           const PayOffOptions& options) {
     bool ended = false;
@@ -114,7 +114,7 @@ std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions
     if (options.precisions.empty() || !goes_on(options, {options.precisions.front()})) return rows;
     const RunConfig plain = with_preset(config, "fp32");
     const StepParts plain_parts = parts_of(xray_first_step(plain));
-    std::optional<LargestBatch> batch;  // FP32's limit is AMP's too, also where it is what is free
+    std::optional<LargestBatch> batch;  // AMP gets FP32's limit, also if that is the free memory
     for (const std::string& precision : options.precisions) {
         const RunConfig mixed = with_preset(config, precision);
         PayOff row;
@@ -153,7 +153,7 @@ RunConfig speed_settings(RunConfig config) {
     config.max_steps = any.max_steps;
     config.stop_on_nan = any.stop_on_nan;
     config.seed = any.seed;
-    // Steps are measured on random data and on weights as they are drawn.
+    // Steps are measured on random data and freshly drawn weights.
     config.dataset.augment = any.dataset.augment;
     config.dataset.normalize = any.dataset.normalize;
     config.dataset.train_limit = any.dataset.train_limit;

@@ -12,7 +12,8 @@ std::string megabytes(std::int64_t bytes) {
     return number(value < 10 ? "%.2g" : "%.0f", value);
 }
 
-/// Limit of the largest batches, which all rows of a measurement have in common; 0: none searched.
+/// The memory limit of the largest batches, the same for all rows of a measurement; 0: none
+/// searched.
 std::int64_t batch_memory(const std::vector<PayOff>& rows) {
     return rows.empty() ? 0 : rows.front().batch_memory;
 }
@@ -70,7 +71,7 @@ StepParts parts_of(const nlohmann::json& json) {
     return parts;
 }
 
-/// Throws nlohmann::json::exception where a field is missing or of another type.
+/// Throws nlohmann::json::exception if a field is missing or of another type.
 PayOff pay_off_of(const nlohmann::json& json) {
     PayOff p;
     json.at("model").get_to(p.model);

@@ -25,7 +25,8 @@ std::vector<OpPlace> places_of(const StepCapsule& capsule) {
         if (op.forceable) forceable.insert(op.name);
     }
     CapsuleStep step(capsule, in_fp32(capsule.config));
-    const auto trace = std::make_shared<OpTrace>(step.trainer().device(), step.trainer().books());
+    const auto trace =
+        std::make_shared<OpTrace>(step.trainer().device(), step.trainer().accounting());
     step.trainer().attach(trace);
     step.run();
     std::vector<OpPlace> out;

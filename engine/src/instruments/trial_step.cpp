@@ -44,7 +44,7 @@ XrayOutcome TrialStep::outcome(const RunConfig& config) const {
         const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
         out.step_ms = std::min(out.step_ms, taken.count());
     }
-    out.peak_bytes = step.trainer().books()->peak();
+    out.peak_bytes = step.trainer().accounting()->peak();
     return out;
 }
 

@@ -10,7 +10,7 @@ namespace engine {
 
 WeightObserver::WeightObserver(std::shared_ptr<WeightWatch> watch) : watch_(std::move(watch)) {}
 
-bool WeightObserver::wants(std::int64_t) const { return !looked_ || optimizer_; }
+bool WeightObserver::observes(std::int64_t) const { return !looked_ || optimizer_; }
 
 void WeightObserver::begin(const StepView& step) {
     if (!looked_) find(step);

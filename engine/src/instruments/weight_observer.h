@@ -13,7 +13,7 @@ class WeightObserver final : public StepObserver {
 public:
     explicit WeightObserver(std::shared_ptr<WeightWatch> watch);
 
-    bool wants(std::int64_t step) const override;
+    bool observes(std::int64_t step) const override;
     void begin(const StepView& step) override;
     void before_update(const StepView& step) override;
     void after_update(const StepView& step) override;

@@ -55,9 +55,10 @@ Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     step.run();
     Xray out;
     out.untraced_ms = untraced_ms(step);
-    out.peak_bytes = step.trainer().books()->peak();
+    out.peak_bytes = step.trainer().accounting()->peak();
     step.rewind();
-    const auto trace = std::make_shared<OpTrace>(step.trainer().device(), step.trainer().books());
+    const auto trace =
+        std::make_shared<OpTrace>(step.trainer().device(), step.trainer().accounting());
     step.trainer().attach(trace);
     const auto start = Clock::now();
     out.loss = step.run().row.loss;

@@ -118,8 +118,8 @@ Lesson parse_lesson(std::string_view text, const std::string& name,
         LessonPart& place = lesson.steps[block.step].parts[block.part];
         try {
             place = read_block(block, lesson);
-        } catch (const LessonRefusal& refusal) {
-            const LessonProblem problem{refusal.line, refusal.text};
+        } catch (const LessonError& error) {
+            const LessonProblem problem{error.line, error.text};
             place = problem;
             lesson.problems.push_back(problem);
         }

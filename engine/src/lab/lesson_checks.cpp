@@ -34,7 +34,7 @@ public:
 
 private:
     [[noreturn]] static void refuse(int line, const Message& text) {
-        throw LessonRefusal{line, text};
+        throw LessonError{line, text};
     }
 
     void add_name(const LessonCheck& check) {
@@ -151,8 +151,8 @@ private:
 LessonKnob read_knob(const LessonLine& line) {
     const auto pair = split_at_colon(line.text);
     if (!pair)
-        throw LessonRefusal{line.number,
-                            msg("A knob is written “path: value, value” or “path: 0 .. 1”.")};
+        throw LessonError{line.number,
+                          msg("A knob is written “path: value, value” or “path: 0 .. 1”.")};
     LessonKnob knob{.path = pair->first, .line = line.number};
     std::string_view rest = pair->second;
     if (const std::size_t quote = rest.find('"');
@@ -161,7 +161,7 @@ LessonKnob read_knob(const LessonLine& line) {
         rest = stripped(rest.substr(0, quote));
     }
     if (!find_field(knob.path))
-        throw LessonRefusal{line.number, msg("There is no setting {}.", knob.path)};
+        throw LessonError{line.number, msg("There is no setting {}.", knob.path)};
     if (rest.find("..") != std::string_view::npos) {
         std::tie(knob.low, knob.high) = range_in(rest, line.number);
         return knob;
@@ -179,7 +179,7 @@ LessonKnob read_knob(const LessonLine& line) {
         value += c;
     }
     if (knob.values.empty())
-        throw LessonRefusal{line.number, msg("The knob {} has no values.", knob.path)};
+        throw LessonError{line.number, msg("The knob {} has no values.", knob.path)};
     return knob;
 }
 
@@ -190,8 +190,8 @@ void check_knob(const Lesson& lesson, const LessonKnob& knob) {
         for (const LessonRun& run : lesson.runs) {
             const auto parsed = settings_of(lesson, run, 1, {knob.path + "=" + value});
             if (!parsed.errors.empty())
-                throw LessonRefusal{knob.line,
-                                    msg("The knob cannot be set: {}", parsed.errors.front().str())};
+                throw LessonError{knob.line,
+                                  msg("The knob cannot be set: {}", parsed.errors.front().str())};
         }
 }
 
@@ -209,7 +209,7 @@ std::vector<LessonKnob> read_knobs(const RawBlock& block, const Lesson& lesson) 
         out.push_back(read_knob(line));
         check_knob(lesson, out.back());
     }
-    if (out.empty()) throw LessonRefusal{block.line, msg("The block is empty.")};
+    if (out.empty()) throw LessonError{block.line, msg("The block is empty.")};
     return out;
 }
 

@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    [[noreturn]] void refuse(const Message& text) const { throw LessonRefusal{line_.number, text}; }
+    [[noreturn]] void refuse(const Message& text) const { throw LessonError{line_.number, text}; }
 
     /// RUN [beside RUN]
     void read_runs(std::string_view text) {
@@ -145,7 +145,7 @@ std::vector<LessonInstrument> read_instruments(const RawBlock& block, const Less
     std::vector<LessonInstrument> out;
     for (const LessonLine& line : block.lines)
         if (!stripped(line.text).empty()) out.push_back(InstrumentReader(line, lesson).read());
-    if (out.empty()) throw LessonRefusal{block.line, msg("The block is empty.")};
+    if (out.empty()) throw LessonError{block.line, msg("The block is empty.")};
     return out;
 }
 
@@ -166,7 +166,7 @@ std::vector<LessonPlot> read_plots(const RawBlock& block, const Lesson& lesson) 
         }
         out.push_back(std::move(plot));
     }
-    if (out.empty()) throw LessonRefusal{block.line, msg("The block is empty.")};
+    if (out.empty()) throw LessonError{block.line, msg("The block is empty.")};
     return out;
 }
 

@@ -34,7 +34,7 @@ public:
 
 private:
     [[noreturn]] static void refuse(int line, const Message& text) {
-        throw LessonRefusal{line, text};
+        throw LessonError{line, text};
     }
 
     void read_line(const LessonLine& line) {

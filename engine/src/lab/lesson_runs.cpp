@@ -19,7 +19,7 @@ bool is_inside(const Lesson& lesson, const std::filesystem::path& path) {
 
 /// NAME "label": settings
 LessonRun read_run(const LessonLine& line, const std::vector<std::string>& shared) {
-    const auto refuse = [&](const Message& text) { throw LessonRefusal{line.number, text}; };
+    const auto refuse = [&](const Message& text) { throw LessonError{line.number, text}; };
     LessonRun run{.line = line.number};
     std::string_view rest = stripped(line.text);
     const std::size_t end = rest.find_first_of(" \t\":");
@@ -57,7 +57,7 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
 void check_settings(const Lesson& lesson, const LessonRun& run) {
     const ParsedConfig parsed = settings_of(lesson, run, 1);
     if (!parsed.errors.empty())
-        throw LessonRefusal{
+        throw LessonError{
             run.line, msg("The run {} cannot start: {}", run.name, parsed.errors.front().str())};
 }
 
@@ -65,7 +65,7 @@ double pace_in(const LessonLine& line, const std::string& value) {
     const auto words = words_of(value);
     const auto pace = words.empty() ? std::nullopt : number_in(words[0]);
     if (!pace || !(*pace > 0) || words.size() > 2 || (words.size() == 2 && words[1] != "steps/s"))
-        throw LessonRefusal{line.number, msg("The pace is a number such as “250 steps/s”.")};
+        throw LessonError{line.number, msg("The pace is a number such as “250 steps/s”.")};
     return *pace;
 }
 
@@ -74,17 +74,16 @@ void check_resumes(const std::vector<LessonRun>& runs) {
         if (!run.resume) continue;
         const auto at = std::ranges::find(runs, run.resume->run, &LessonRun::name);
         if (at == runs.end() || at->resume)
-            throw LessonRefusal{
-                run.line, msg("{} cannot go on from {}, which is no run that begins by itself.",
-                              run.name, run.resume->run)};
+            throw LessonError{run.line,
+                              msg("{} cannot go on from {}, which is no run that begins by itself.",
+                                  run.name, run.resume->run)};
     }
 }
 
 }  // namespace
 
 LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
-    if (!lesson.runs.empty())
-        throw LessonRefusal{block.line, msg("A lesson has one block of runs.")};
+    if (!lesson.runs.empty()) throw LessonError{block.line, msg("A lesson has one block of runs.")};
     LessonRuns out;
     std::vector<std::string> shared;
     for (const LessonLine& line : block.lines) {
@@ -92,11 +91,11 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
         const auto pair = split_at_colon(line.text);
         if (pair && pair->first == "all") {
             if (!out.runs.empty())
-                throw LessonRefusal{line.number, msg("“all:” stands before the runs.")};
+                throw LessonError{line.number, msg("“all:” stands before the runs.")};
             for (const auto& word : words_of(pair->second)) {
                 if (word.find('=') == std::string::npos)
-                    throw LessonRefusal{line.number,
-                                        msg("“{}” is no setting: use path=value.", word)};
+                    throw LessonError{line.number,
+                                      msg("“{}” is no setting: use path=value.", word)};
                 shared.push_back(word);
             }
         } else if (pair && pair->first == "pace") {
@@ -105,12 +104,12 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
             out.runs.push_back(read_run(line, shared));
             const auto& name = out.runs.back().name;
             if (std::ranges::count(out.runs, name, &LessonRun::name) > 1)
-                throw LessonRefusal{line.number, msg("Two runs are called {}.", name)};
+                throw LessonError{line.number, msg("Two runs are called {}.", name)};
         }
     }
     constexpr std::size_t most_runs = 8;
     if (out.runs.empty() || out.runs.size() > most_runs)
-        throw LessonRefusal{block.line, msg("A lesson has 1 to {} runs.", most_runs)};
+        throw LessonError{block.line, msg("A lesson has 1 to {} runs.", most_runs)};
     for (const LessonRun& run : out.runs) check_settings(lesson, run);
     check_resumes(out.runs);
     return out;
@@ -160,13 +159,13 @@ std::vector<std::string> lesson_columns(const Lesson& lesson) {
 }
 
 void require_run(const Lesson& lesson, const std::string& name, int line) {
-    if (!find_run(lesson, name)) throw LessonRefusal{line, msg("No run is called {}.", name)};
+    if (!find_run(lesson, name)) throw LessonError{line, msg("No run is called {}.", name)};
 }
 
 void require_column(const Lesson& lesson, const std::string& column, int line) {
     const auto columns = lesson_columns(lesson);
     if (std::ranges::find(columns, column) == columns.end())
-        throw LessonRefusal{line, msg("The record has no column {}.", column)};
+        throw LessonError{line, msg("The record has no column {}.", column)};
 }
 
 }  // namespace engine

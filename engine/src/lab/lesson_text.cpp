@@ -211,8 +211,8 @@ std::pair<double, double> range_in(std::string_view text, int line) {
     const auto low = number_in(text.substr(0, dots));
     const auto high = number_in(two ? text.substr(dots + 2) : std::string_view());
     if (!low || !high || !(*low < *high))
-        throw LessonRefusal{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.",
-                                      std::string(stripped(text)))};
+        throw LessonError{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.",
+                                    std::string(stripped(text)))};
     return {*low, *high};
 }
 

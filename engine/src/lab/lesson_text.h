@@ -26,7 +26,7 @@ struct RawBlock {
 };
 
 /// The reason why a block cannot be used.
-struct LessonRefusal {
+struct LessonError {
     int line;
     Message text;
 };
@@ -42,7 +42,7 @@ std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_vi
 bool is_lesson_name(std::string_view text);
 /// The whole text as a number; nothing if it is not a number.
 std::optional<double> number_in(std::string_view text);
-/// "a .. b" with a below b. Throws LessonRefusal.
+/// "a .. b" with a below b. Throws LessonError.
 std::pair<double, double> range_in(std::string_view text, int line);
 
 /// Front matter and steps into `lesson`, with a place for each block, and the blocks. Adds what is

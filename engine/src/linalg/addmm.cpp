@@ -60,9 +60,9 @@ Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const T
         [from = c.shape(), beta, alpha](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& dy = grads[0];
             TensorList out(3);
-            if (saved.wants(0)) out[0] = gradient_of_addend(dy, from, beta);
-            if (saved.wants(1)) out[1] = scaled_product(dy, false, saved[1], true, alpha);
-            if (saved.wants(2)) out[2] = scaled_product(saved[0], true, dy, false, alpha);
+            if (saved.needs_gradient(0)) out[0] = gradient_of_addend(dy, from, beta);
+            if (saved.needs_gradient(1)) out[1] = scaled_product(dy, false, saved[1], true, alpha);
+            if (saved.needs_gradient(2)) out[2] = scaled_product(saved[0], true, dy, false, alpha);
             return out;
         });
 }

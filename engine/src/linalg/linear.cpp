@@ -59,14 +59,14 @@ Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
 TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
     const Tensor dy = rows_of(grads[0]);
     TensorList out(3);
-    if (saved.wants(0)) {
+    if (saved.needs_gradient(0)) {
         const Tensor dx = product(dy, false, saved[1], false);
         Shape shape = grads[0].shape();
         shape[shape.rank() - 1] = dx.size(1);
         out[0] = reshape(dx, shape);
     }
-    if (saved.wants(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
-    if (saved.wants(2)) out[2] = sum(dy, {0}, false, dy.dtype());
+    if (saved.needs_gradient(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
+    if (saved.needs_gradient(2)) out[2] = sum(dy, {0}, false, dy.dtype());
     return out;
 }
 

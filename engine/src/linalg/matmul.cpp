@@ -56,11 +56,11 @@ namespace {
 TensorList product_gradient(const Tensor& dy, const Saved& saved, bool swap_a, bool swap_b,
                             double alpha) {
     TensorList out(2);
-    if (saved.wants(0)) {
+    if (saved.needs_gradient(0)) {
         out[0] = swap_a ? product(saved[1], swap_b, dy, true, alpha)
                         : product(dy, false, saved[1], !swap_b, alpha);
     }
-    if (saved.wants(1)) {
+    if (saved.needs_gradient(1)) {
         out[1] = swap_b ? product(dy, true, saved[0], swap_a, alpha)
                         : product(saved[0], !swap_a, dy, false, alpha);
     }

@@ -18,7 +18,7 @@ StepRecord first_step(const RunConfig& config) {
     const DeviceScope scope(device);
     const DataParts data = open_dataset(config.dataset, config.seed);
     Trainer trainer(config, device, data.train.data->schema(), 1);
-    const BooksScope books(trainer.books());
+    const AccountingScope accounting(trainer.accounting());
     const Schema& schema = trainer.task().schema(true);
     LoaderOptions loading{.sampler = {.batch_size = config.batch_size,
                                       .seed = config.seed,

@@ -173,12 +173,12 @@ Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
             const Tensor counts = reshape(counted(target, ignore), {target.numel(), 1});
             const Tensor g = where(counts, to(grads[0], factor.dtype()), zero_like(factor));
             TensorList out(2);
-            if (saved.wants(0)) {
+            if (saved.needs_gradient(0)) {
                 const Tensor slope = sub(p, to(one_hot(target, logits.size(1)), factor.dtype()));
                 const Tensor rows = sum(mul(g, slope), {1}, false, factor.dtype());
                 out[0] = factor.rank() == 0 ? sum(rows, {}, false, factor.dtype()) : rows;
             }
-            if (saved.wants(1)) {
+            if (saved.needs_gradient(1)) {
                 const Tensor inner = sub(g, sum(mul(g, p), {1}, true, factor.dtype()));
                 const Tensor by_row =
                     factor.rank() == 0 ? factor : reshape(factor, {factor.numel(), 1});
@@ -226,9 +226,9 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
                   in_layout(target, Layout::contiguous), options.ignore_index};
     const Tensor losses = Tensor::empty(target.shape(), wide, x.device());
     const bool waits = x.device().kind == Device::Kind::cpu;
-    const kernels::RefusalPlace refused =
-        waits ? kernels::RefusalPlace{}
-              : refusal_place(wrong_class(cross_entropy_info, x.size(1)), x.device());
+    const kernels::DeferredErrorPlace refused =
+        waits ? kernels::DeferredErrorPlace{}
+              : deferred_error_place(wrong_class(cross_entropy_info, x.size(1)), x.device());
     if (!on(x.device(), kernels::cpu::cross_entropy_forward, kernels::cuda::cross_entropy_forward)(
             f.stats.array(), losses.array(), from.array(), f.target.array(), x.size(0), x.size(1),
             options.ignore_index, refused, current_stream())) {

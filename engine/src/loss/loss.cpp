@@ -115,7 +115,7 @@ namespace {
 
 /// Checks that x is in [0, 1], where both logarithms are real.
 void check_probabilities(const Tensor& x) {
-    const Refusal rule{
+    const ValueRule rule{
         "binary_cross_entropy: x must lie in [0, 1], not be ", "",
         "Use binary_cross_entropy_with_logits for values that are not probabilities.", false};
     check_values(rule, x, 0, 1);
@@ -139,12 +139,13 @@ Tensor binary_losses(const Tensor& x, const Tensor& target) {
                        [](std::span<const Tensor> grads, const Saved& saved) {
                            const Tensor p = saved[0], t = saved[1], other = add(neg(p), 1.0);
                            TensorList out(2);
-                           if (saved.wants(0)) {
+                           if (saved.needs_gradient(0)) {
                                const Tensor floor = Tensor::scalar(1e-12, p.dtype(), p.device());
                                out[0] =
                                    mul(grads[0], div(sub(p, t), maximum(mul(p, other), floor)));
                            }
-                           if (saved.wants(1)) out[1] = mul(grads[0], sub(log(other), log(p)));
+                           if (saved.needs_gradient(1))
+                               out[1] = mul(grads[0], sub(log(other), log(p)));
                            return out;
                        });
 }

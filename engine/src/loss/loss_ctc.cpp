@@ -74,8 +74,8 @@ Tensor padded(const Tensor& targets, const Tensor& lengths) {
 }
 
 void check_within(const Tensor& values, std::int64_t low, std::int64_t high, const char* what) {
-    const Refusal rule{std::string("ctc_loss: ") + what + " of ",
-                       " is outside " + std::to_string(low) + " to " + std::to_string(high)};
+    const ValueRule rule{std::string("ctc_loss: ") + what + " of ",
+                         " is outside " + std::to_string(low) + " to " + std::to_string(high)};
     check_whole_values(rule, values, low, high);
 }
 

@@ -8,9 +8,9 @@
 
 namespace engine {
 
-/// Where layers enter their tensors, under PyTorch's names, in the order of PyTorch's state_dict.
-/// Also the source of initial weights: tensor i is drawn from substream i of the seed, so that one
-/// layer's size does not move another's weights. Without a seed nothing is drawn: for counting.
+/// Registers the tensors of layers under PyTorch's names, in the order of PyTorch's state_dict.
+/// Also draws initial weights: tensor i from substream i of the seed, so that the size of one layer
+/// does not change another's weights. Without a seed nothing is drawn, which suffices for counting.
 class TensorRegistry {
 public:
     TensorRegistry(std::optional<std::int64_t> seed, const Device& device)
@@ -42,8 +42,8 @@ private:
     std::uint32_t next_ = 0;
 };
 
-// A layer opens the module of the name that it is registered under while it runs. graph() is the
-// layer in evaluation mode as a piece of an ONNX graph.
+// While a layer runs, the module under whose name it is registered is open. graph() is the layer in
+// evaluation mode as a piece of an ONNX graph.
 
 /// y = x weight^T + bias, weight (out, in); PyTorch's default init, U(-1/sqrt(in), 1/sqrt(in)) for
 /// both.

@@ -7,8 +7,8 @@
 // sample, so that every linear layer is one product of matrices.
 namespace engine {
 
-/// The random numbers of one block: copies draw the same ones, so a block that is computed again
-/// (recompute) drops the same values.
+/// The random numbers of one block. Copies draw the same ones, so a recomputed block drops the same
+/// values.
 class DropoutDraws {
 public:
     /// Nothing is dropped: evaluation, or no dropout.

@@ -30,7 +30,7 @@ BatchCounts::~BatchCounts() { current = before_; }
 void BatchCounts::note(const Tensor& noted) {
     const bool again =
         std::ranges::any_of(seen_, [&](const Tensor& each) { return each.data() == noted.data(); });
-    if (again) count();  // a layer that is used twice: no number can be added to twice at a time
+    if (again) count();  // a layer was used twice: one kernel cannot add to a count twice
     seen_.push_back(noted);
 }
 

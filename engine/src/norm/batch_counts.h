@@ -6,19 +6,19 @@
 
 namespace engine {
 
-/// A batch norm has seen a batch: adds 1 to its count, an i64 of no dimensions, at once or with the
-/// calling thread's BatchCounts.
+/// Adds 1 to the count of batches of a batch norm, a 0-d i64: at once, or later if the calling
+/// thread has a BatchCounts.
 void count_batch(const Tensor& count);
 
-/// While it lives, batch norms of this thread note what they have seen, so that a step has one
-/// kernel for all of them and not one for each.
+/// While it lives, collects the counts of this thread's batch norms, so that a step updates all of
+/// them with one kernel.
 class BatchCounts {
 public:
     BatchCounts();
     ~BatchCounts();
     BatchCounts(const BatchCounts&) = delete;
     BatchCounts& operator=(const BatchCounts&) = delete;
-    /// Counts what was noted. What has not been when the object goes is not counted.
+    /// Updates the collected counts. Those not updated before the object ends are lost.
     void count();
 
 private:

@@ -46,14 +46,15 @@ RowNorm row_norm(const OpInfo& info, const Tensor& x, const Tensor& weight, cons
     made.y = record_many(
         info, inputs, made.y, {save(x), save(weight), save(made.mean), save(made.rstd)},
         [shape, parameter_shape](std::span<const Tensor> grads, const Saved& saved) {
-            TensorList found = row_norm_backward({.dy = grads[0],
-                                                  .x = saved[0],
-                                                  .weight = saved[1],
-                                                  .mean = saved[2],
-                                                  .rstd = saved[3],
-                                                  .shape = shape,
-                                                  .parameters = saved.wants(1) || saved.wants(2),
-                                                  .parameter_shape = parameter_shape});
+            TensorList found =
+                row_norm_backward({.dy = grads[0],
+                                   .x = saved[0],
+                                   .weight = saved[1],
+                                   .mean = saved[2],
+                                   .rstd = saved[3],
+                                   .shape = shape,
+                                   .parameters = saved.needs_gradient(1) || saved.needs_gradient(2),
+                                   .parameter_shape = parameter_shape});
             found.resize(3);
             return found;
         });

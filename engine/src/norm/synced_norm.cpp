@@ -27,7 +27,7 @@ SyncedStatistics synced_statistics(Communicator& ranks, const Tensor& x,
                                    const kernels::BatchNormShape& shape) {
     const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const std::int64_t channels = shape.channels, parts = ranks.size();
-    // Means and variances of a rank lie one behind the other, so that they travel together.
+    // A rank's means and variances are contiguous, so one message has both.
     const auto by_channel = [&](std::int64_t rows) {
         return Tensor::empty({rows, channels}, wide, x.device());
     };

@@ -6,13 +6,13 @@
 
 namespace engine {
 
-// Batch norm whose statistics are those of all ranks' rows together (4.5).
+// Batch norm with statistics over the rows of all ranks (4.5).
 
-/// Batch norms of this thread take their statistics over these ranks while it lives. Not for
-/// several runs at once on one thread but by turns: each turn opens its own.
+/// While it lives, batch norms of this thread take their statistics over these ranks. Runs that
+/// take turns on a thread open one in each turn.
 class SyncedNorms {
 public:
-    /// Null leaves things as they are.
+    /// Null changes nothing.
     explicit SyncedNorms(Communicator* ranks) noexcept;
     ~SyncedNorms();
     SyncedNorms(const SyncedNorms&) = delete;
@@ -22,8 +22,8 @@ private:
     Communicator* before_;
 };
 
-/// The rows that this thread computes count for nothing in the statistics while it lives: a rank
-/// that has none of a batch computes some to go the same way as the others.
+/// While it lives, the rows that this thread computes do not count in the statistics: a rank
+/// without rows of a batch computes one only to run the same code as the others.
 class UncountedRows {
 public:
     explicit UncountedRows(bool on) noexcept;
@@ -35,19 +35,19 @@ private:
     bool before_;
 };
 
-/// Null: batch norms of this thread take their own rows' statistics.
+/// Null if batch norms of this thread take the statistics of their own rows.
 Communicator* norm_ranks() noexcept;
 
 struct SyncedStatistics {
     Tensor mean, var, unbiased;  ///< by channel, f32 (f64 for f64); var is biased
     std::int64_t rows = 0;       ///< of all ranks
-    bool counted = true;         ///< this rank's rows are among them
+    bool counted = true;         ///< whether they include this rank's
 };
-/// Of x (rows, channels), channels innermost. All ranks call it.
+/// The statistics of x (rows, channels), channels innermost. All ranks call it.
 SyncedStatistics synced_statistics(Communicator& ranks, const Tensor& x,
                                    const kernels::BatchNormShape& shape);
 
-/// sum g and sum g (x - mean) of this rank's rows, and over all ranks.
+/// sum g and sum g (x - mean), over this rank's rows and over those of all ranks.
 struct SyncedSums {
     Tensor own, own_centred, all, all_centred;
 };

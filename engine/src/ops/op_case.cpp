@@ -2,8 +2,8 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
+#include "core/deferred_errors.h"
 #include "core/layout.h"
-#include "core/refusals.h"
 #include "core/tape.h"
 #include "engine/error.h"
 #include "ops/catalog.h"
@@ -166,7 +166,7 @@ TensorMap moved(const TensorMap& file, const Device& device) {
 
 TensorMap run_op_case(const OpCase& request, const TensorMap& given) {
     const DeviceScope scope(request.device);
-    forget_refusals(request.device);  // of a case that ended before its results were read
+    clear_deferred_errors(request.device);  // of a case that ended before its results were read
     const TensorMap file = moved(given, request.device);
     const OpInfo* info = find_op(request.op);
     if (!info)

@@ -10,14 +10,16 @@
 
 namespace engine {
 
-/// One rank's line to the other ranks of a run: processes, or threads in tests.
+/// Connects one rank with the other ranks of a run. Ranks are processes, or threads in tests.
 ///
-/// Every rank makes the same calls in the same order with the same sizes; a call returns when this
-/// rank has its result. One thread at a time uses a line: what must not wait for others (the
-/// exchange of gradients beside a backward pass) takes a line of its own. All memory is the host's.
-/// Results have the same bits on every rank, and in every run of as many ranks. While a call waits
-/// it leaves the processor to others. Throws Error(training) with one sentence where a rank is lost
-/// or has called abort().
+/// - Every rank makes the same calls in the same order with the same sizes. A call returns when
+/// this
+///   rank has its result. While it waits it leaves the processor to other threads.
+/// - One thread at a time uses a line. Work that must not wait for other calls, as the exchange of
+///   gradients during a backward pass, has a line of its own.
+/// - All memory is host memory.
+/// - Results have the same bits on every rank, and in every run with the same number of ranks.
+/// - Calls throw Error(training) with one sentence if a rank is lost or has called abort().
 class Communicator {
 public:
     virtual ~Communicator() = default;
@@ -25,22 +27,22 @@ public:
     virtual int rank() const = 0;  ///< from 0
     virtual int size() const = 0;  ///< at least 2
 
-    /// Rank 0's bytes for all.
+    /// Copies rank 0's bytes to all ranks.
     virtual void broadcast(kernels::Array data) = 0;
-    /// The sum over all ranks in place of each one's numbers: f64, f32, f16, bf16 or i64, as
-    /// kernels::cpu::rank_sum adds them, in the order of the ranks.
+    /// Replaces the numbers on every rank by their sum over all ranks, added in the order of the
+    /// ranks by kernels::cpu::rank_sum. f64, f32, f16, bf16 or i64.
     virtual void sum(kernels::Array data) = 0;
-    /// The parts of all ranks one behind the other, in their order, in `all`; counts[r]: elements
-    /// of rank r's part.
+    /// Writes the parts of all ranks to `all`, one after the other in the order of the ranks.
+    /// counts[r] is the number of elements in rank r's part.
     virtual void gather(kernels::Array all, kernels::ConstArray part,
                         std::span<const std::int64_t> counts) = 0;
-    /// Returns when all ranks have come here.
+    /// Returns when all ranks have called it.
     virtual void barrier() = 0;
 
     /// Another line between the same ranks. All ranks call it, one line at a time.
     virtual std::unique_ptr<Communicator> line() = 0;
-    /// This rank cannot go on: all others' calls, waiting ones too and of any line, throw with this
-    /// sentence. Returns at once. May be called by any thread.
+    /// Says that this rank cannot continue: the calls of all other ranks, also those that are
+    /// waiting, on any line, throw with this sentence. Returns at once. Any thread may call it.
     virtual void abort(const std::string& sentence) noexcept = 0;
 };
 

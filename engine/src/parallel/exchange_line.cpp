@@ -17,7 +17,8 @@ void multiply(kernels::Array values, float factor) {
 ExchangeLine::ExchangeLine(std::unique_ptr<Communicator> line)
     : line_(std::move(line)), thread_([this] { work(); }) {}
 
-/// A bucket that is under way when a step fails would wait for ranks that may have failed too.
+/// Aborts a bucket that is being exchanged: after a failed step it would wait for ranks that may
+/// have failed too.
 ExchangeLine::~ExchangeLine() {
     bool under_way = false;
     {
@@ -67,7 +68,7 @@ void ExchangeLine::work() {
         }
         const Span span{begin, Clock::now()};
         lock.lock();
-        // Freed by the caller's thread, like all of its tensors, or here under its eyes.
+        // Before wait() returns, so that the caller sees the memory as free.
         bucket = {};
         done_.push_back(span);
         --open_;

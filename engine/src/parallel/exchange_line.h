@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// Gradients that travel together, and what they are multiplied by before and after.
+/// Gradients that are exchanged together, and the factors before and after the sum.
 struct ExchangeBucket {
     TensorList gradients{};  ///< dense, of one type
     bool in_f32 = false;     ///< 16-bit gradients are added up as f32
@@ -22,8 +22,8 @@ struct ExchangeBucket {
     float after = 1;
 };
 
-/// Sums over the ranks on a thread of its own, while the caller computes: buckets go over its line
-/// one after the other in the order of send(). One thread calls.
+/// Sums buckets over the ranks on a thread of its own, while the caller computes: one bucket after
+/// the other, in the order of send(). Only one thread may call it.
 class ExchangeLine {
 public:
     using Clock = std::chrono::steady_clock;
@@ -36,9 +36,10 @@ public:
     ExchangeLine(const ExchangeLine&) = delete;
     ExchangeLine& operator=(const ExchangeLine&) = delete;
 
-    /// The sums take the place of the gradients, which nobody else may touch until wait().
+    /// Replaces the gradients by their sums. Nothing else may touch them until wait().
     void send(ExchangeBucket bucket);
-    /// When each bucket since the last call was under way. Throws what the line threw.
+    /// Waits for all buckets; returns when each one since the last call began and ended. Rethrows
+    /// the error of the line.
     std::vector<Span> wait();
 
 private:

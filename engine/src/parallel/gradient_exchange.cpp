@@ -16,7 +16,8 @@ namespace {
 
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-/// Closed buckets by the rule of 4.6, in the order in which they close; what is left over last.
+/// Groups parameters into buckets by the rule of 4.6: in the order in which the buckets close, and
+/// those still open at the end last.
 class BucketRule {
 public:
     explicit BucketRule(const ExchangeOptions& options) : options_(options) {}
@@ -96,7 +97,7 @@ std::vector<std::vector<std::size_t>> read(const std::vector<std::int64_t>& numb
 
 }  // namespace
 
-/// Hooks stay with their leaves, which may outlive the exchange.
+/// The target of the leaves' hooks, which may outlive the exchange.
 class GradientExchange::Hooks {
 public:
     explicit Hooks(GradientExchange& owner) : owner_(&owner) {}
@@ -149,7 +150,7 @@ void GradientExchange::on_gradient(std::size_t parameter) {
         order_.push_back(parameter);
         return;
     }
-    // A weight that several recomputed blocks share gets one from each.
+    // A weight shared by several recomputed blocks gets a gradient from each of them.
     if (calls < expected_[parameter]) return;
     if (calls > expected_[parameter]) {
         throw Error(ErrorCode::state,
@@ -160,7 +161,7 @@ void GradientExchange::on_gradient(std::size_t parameter) {
     if (!options_.delay) send_ready();
 }
 
-/// Buckets that are full while an earlier one is not wait for it: all ranks send in one order.
+/// A full bucket waits for all earlier ones, because all ranks must send in the same order.
 void GradientExchange::send_ready() {
     while (next_ < buckets_.size() && left_[next_] == 0) send(next_++);
 }
@@ -175,7 +176,7 @@ void GradientExchange::send(std::size_t bucket) {
     lines_[bucket % lines_.size()]->send(std::move(out));
 }
 
-/// A gradient that came without the tape's hooks may lie in memory that others read.
+/// Copies the gradient: one that was set without the tape's hooks may share its memory.
 void GradientExchange::own_gradient(std::size_t parameter) const {
     const Tensor& leaf = parameters_[parameter];
     const GradMode off(false);
@@ -254,7 +255,7 @@ void GradientExchange::gather_sparse() {
     times_.total_ms += Milliseconds(ExchangeLine::Clock::now() - begin).count();
 }
 
-/// The entries of all ranks, one rank's behind the other's.
+/// The entries of all ranks, in the order of the ranks.
 Tensor GradientExchange::gathered(const Tensor& gradient) const {
     const SparseParts& parts = sparse_parts(gradient);
     const Tensor places = dense(parts.indices), values = dense(parts.values);

@@ -7,13 +7,12 @@
 
 namespace engine {
 
-/// Bucketed data parallel (4.6). That gradients become views of the exchanged buffer is not
-/// offered.
+/// Bucketed data parallel (4.6), without its option that gradients are views of the buffer.
 struct ExchangeOptions {
     std::int64_t message_size = 10'000'000;  ///< smallest number of elements that closes a bucket
     bool delay = false;  ///< one exchange for each type, at the end of the backward pass
-    /// A bucket closes when one of these parameters gets its gradient; message_size is then
-    /// ignored. By index.
+    /// Indices of parameters: a bucket closes when one of them gets its gradient, and message_size
+    /// is ignored.
     std::vector<std::size_t> trigger_parameters{};
     int lines = 1;           ///< buckets go round-robin over so many
     bool in_f32 = false;     ///< 16-bit gradients are cast for the exchange, and back
@@ -22,29 +21,30 @@ struct ExchangeOptions {
 };
 
 struct ExchangeTimes {
-    double total_ms = 0;   ///< gradients were under way
-    double hidden_ms = 0;  ///< of it: while the backward pass went on
+    double total_ms = 0;   ///< in which gradients were exchanged
+    double hidden_ms = 0;  ///< the part of it during the backward pass
 };
 
-/// Averages the gradients of some leaves over the ranks, while the backward pass that makes them
-/// goes on. The first pass only shows in which order they become ready: rank 0's order makes the
-/// buckets of all ranks. From then on a bucket is sent as soon as all its gradients are ready and
-/// all earlier buckets were sent. Sparse gradients are gathered at the end. One thread; the
-/// gradients lie in the host's memory.
+/// Averages the gradients of some leaves over the ranks during the backward pass.
+///
+/// The first pass exchanges at its end and records the order in which the gradients become ready:
+/// rank 0's order determines the buckets of all ranks. In later passes a bucket is sent as soon as
+/// all of its gradients are ready and all earlier buckets were sent. Sparse gradients are gathered
+/// at the end. Only one thread may use it, and the gradients must be in host memory.
 class GradientExchange {
 public:
-    /// All ranks make it, at the same time. Throws Error(value) for options that 4.6 refuses.
+    /// All ranks construct it together. Throws Error(value) for options that 4.6 refuses.
     GradientExchange(Communicator& ranks, TensorList parameters, const ExchangeOptions& options);
     ~GradientExchange();
     GradientExchange(const GradientExchange&) = delete;
     GradientExchange& operator=(const GradientExchange&) = delete;
 
-    /// The backward pass that completes the gradients begins: what becomes ready is sent. Passes
-    /// before it add up on their rank alone.
+    /// To be called before the last backward pass of a step: gradients are sent as they become
+    /// ready. Earlier passes of the step accumulate without any exchange.
     void begin();
-    /// It has ended: sends what is left, and returns when all ranks' averages are in their places.
-    /// Throws Error(state) where other parameters have gradients than in the first pass, or one got
-    /// its gradient again after it was sent.
+    /// To be called after that pass: sends the rest, and returns when the gradients are averages.
+    /// Throws Error(state) if other parameters have gradients than in the first pass, or if a
+    /// gradient changed after it was sent.
     void finish();
     /// Of the last finish().
     const ExchangeTimes& times() const { return times_; }
@@ -72,7 +72,7 @@ private:
     TensorList parameters_;
     ExchangeOptions options_;
     std::vector<std::unique_ptr<ExchangeLine>> lines_;
-    std::shared_ptr<Hooks> hooks_;  // what the leaves' hooks reach; gone with this
+    std::shared_ptr<Hooks> hooks_;  // the leaves' hooks have weak pointers to it
 
     std::vector<std::vector<std::size_t>> buckets_;
     std::vector<std::size_t> bucket_of_;  // by parameter

@@ -8,9 +8,9 @@
 
 namespace engine {
 
-/// All ranks compare a text with rank 0's: a version, settings, a digest of the data. Throws
-/// Error(training) on all ranks if one differs, with the sentence of the lowest such rank:
-/// `difference` is called on ranks that differ, with rank 0's text.
+/// Compares a text of every rank (a version, settings, a digest of the data) with rank 0's. If one
+/// differs, throws Error(training) on all ranks with the sentence of the lowest such rank. The
+/// ranks that differ get that sentence from `difference`, called with rank 0's text.
 void require_same(Communicator& line, const std::string& own,
                   const std::function<Message(const std::string& of_rank_0)>& difference);
 

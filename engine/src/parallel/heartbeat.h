@@ -6,8 +6,9 @@
 
 namespace engine {
 
-/// When each rank was last heard from. Rank 0 hears all others, and they hear rank 0, so a run of N
-/// ranks sends 2 (N - 1) messages a beat. Knows no clock and no messages.
+/// The time of the last message of each rank. Rank 0 exchanges beats with all others, and these
+/// only with rank 0, so a run of N ranks sends 2 (N - 1) messages a beat. The caller sends the
+/// messages and reads the clock.
 class Heartbeats {
 public:
     using Clock = std::chrono::steady_clock;
@@ -17,16 +18,16 @@ public:
 
     Heartbeats(int rank, int ranks, Clock::time_point now);
 
-    void heard(int rank, Clock::time_point now) { last_[static_cast<std::size_t>(rank)] = now; }
-    /// To be asked at least once a second: the lowest rank that is lost. Time in which this process
-    /// itself did not run (stopped, or swapped out) does not count against the others.
+    void received(int rank, Clock::time_point now) { last_[static_cast<std::size_t>(rank)] = now; }
+    /// The lowest rank that is lost. To be called at least once a second. Time in which this
+    /// process itself did not run, because it was stopped or swapped out, does not count.
     std::optional<int> silent(Clock::time_point now);
-    /// True once an interval: a beat is to be sent to peers().
+    /// True once per interval, when a beat must be sent to peers().
     bool due(Clock::time_point now);
     const std::vector<int>& peers() const { return peers_; }
 
 private:
-    std::vector<int> peers_;  ///< ranks that this one hears and sends to
+    std::vector<int> peers_;  ///< ranks that this one exchanges beats with
     std::vector<Clock::time_point> last_;
     Clock::time_point asked_;
     Clock::time_point next_beat_;

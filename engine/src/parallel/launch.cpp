@@ -23,13 +23,13 @@ std::optional<int> number_in(const char* variable) {
     return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
-/// Variables in which a launcher tells a process its rank and how many there are.
+/// Environment variables from which a process reads its rank and the number of ranks.
 struct LauncherVariables {
     const char *rank, *ranks;
     const char* besides;  ///< must be there too; null: nothing
 };
-// A batch script of Slurm has some of its variables without being one of several ranks: a process
-// of srun has those of its step, and of the interface that MPI reads.
+// A batch script of Slurm has SLURM_PROCID although it is not one of several ranks. A process that
+// srun started has the variables of its step too, and those of the interface that MPI reads.
 constexpr std::array launchers = {
     LauncherVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
     LauncherVariables{"PMI_RANK", "PMI_SIZE", nullptr},  // MPICH, Intel MPI
@@ -37,7 +37,7 @@ constexpr std::array launchers = {
     LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "PMI_FD"},
 };
 
-/// The launch that this process has joined: MPI is initialised and finalised once in a process.
+/// The launch that this process has joined. Only one, since MPI can be initialised only once.
 std::shared_ptr<JoinedLaunch>& joined() {
     static std::shared_ptr<JoinedLaunch> launch;
     return launch;

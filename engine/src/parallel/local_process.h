@@ -4,7 +4,8 @@
 
 namespace engine {
 
-/// A process of this machine. Its start tells it from a later one with the same number.
+/// A process of this machine. Its start time distinguishes it from a later process with the same
+/// number.
 struct LocalProcess {
     int pid = 0;
     std::uint64_t start = 0;  ///< clock ticks since the machine's start
@@ -13,7 +14,7 @@ struct LocalProcess {
     bool is_alive() const;
 };
 
-/// The process with this number; a start of 0: there is none that can be seen.
+/// The process with this number. start is 0 if there is none, or none that is visible here.
 LocalProcess local_process(int pid);
 
 }  // namespace engine

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// One call of a communicator, as steps that never wait. MPI thread only.
+/// One call of a communicator, divided into steps that never wait. MPI thread only.
 class MpiOperation {
 public:
     enum class State { waiting, moving, done };
@@ -19,11 +19,11 @@ public:
     MpiOperation(const MpiOperation&) = delete;
     MpiOperation& operator=(const MpiOperation&) = delete;
 
-    /// Begins or goes on; not to be called again once done. Throws Error(training).
+    /// Begins or continues. Must not be called again after `done`. Throws Error(training).
     State advance();
 
 protected:
-    /// Posts the messages of the next phase; false: there is none.
+    /// Posts the messages of the next phase. False if there is none.
     virtual bool begin_phase(int phase) = 0;
 
     const int rank_, ranks_, tag_;
@@ -33,7 +33,7 @@ private:
     int phase_ = 0;
 };
 
-/// Rank 0's bytes reach all along a binomial tree.
+/// Sends rank 0's bytes to all ranks along a binomial tree.
 class MpiBroadcast final : public MpiOperation {
 public:
     MpiBroadcast(int rank, int ranks, int tag, kernels::Array data)
@@ -46,8 +46,8 @@ private:
     kernels::Array data_;
 };
 
-/// Each rank adds one part of the numbers, those of all ranks in their order, and sends the sums to
-/// the others; short arrays are added by every rank in the same order.
+/// Each rank adds up one part of the numbers, in the order of the ranks, and sends the sums to the
+/// others. A short array is added up whole by every rank, in the same order.
 class MpiSum final : public MpiOperation {
 public:
     /// `received` is memory for the other ranks' numbers, kept from one sum to the next.

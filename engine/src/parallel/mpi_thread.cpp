@@ -24,14 +24,14 @@ using std::chrono::seconds;
 constexpr milliseconds watch_interval{100};
 // mpirun asks the other ranks to end one second after one has died, and kills them a second later.
 constexpr milliseconds time_to_say_why{800};
-constexpr seconds time_to_end{6};  // until all ranks are ended, with whatever they are doing
+constexpr seconds time_to_end{6};  // then all ranks are ended, even busy ones
 constexpr seconds time_to_finalize{20};
 constexpr seconds time_to_abort{3};
 
 const int training_failed = exit_code(ErrorCode::training);
 
-/// Polls of a busy line wait ever longer while nothing moves, so that they do not take the time of
-/// the threads that compute.
+/// The pause between two polls of a busy line. It grows while nothing moves, to leave the processor
+/// to the threads that compute.
 microseconds nap(int idle_polls) {
     constexpr int eager_polls = 10;
     if (idle_polls < eager_polls) return microseconds(0);
@@ -81,7 +81,7 @@ void MpiThread::work(std::promise<void>& joined) {
     while (!ended_) turn();
 }
 
-/// One look at everything that may have moved.
+/// Checks once everything that may have made progress.
 void MpiThread::turn() {
     try {
         if (!loss()) look_after_ranks();
@@ -152,13 +152,13 @@ void MpiThread::look_after_ranks() {
     if (found) give_up(*found, /*tell_others=*/found->rank >= 0 && found->rank != rank_);
 }
 
-/// Every waiting call throws from now on, and no message of theirs moves any more.
+/// Makes all waiting calls throw and stops their messages.
 void MpiThread::give_up(Loss loss, bool tell_others) {
     if (tell_others) {
         try {
             watch_->tell(loss);
         } catch (const Error&) {
-            // Who cannot be reached finds out by the heartbeats.
+            // Ranks that cannot be reached notice it by the missing heartbeats.
         }
     }
     active_.clear();
@@ -170,7 +170,7 @@ void MpiThread::give_up(Loss loss, bool tell_others) {
     changed_.notify_all();
 }
 
-/// A rank that is busy elsewhere (reading data, a long step) does not keep the others waiting.
+/// Ends the launch if ranks that are busy (reading data, a long step) do not end in time.
 void MpiThread::end_if_overdue() {
     const std::lock_guard lock(mutex_);
     const auto since = Clock::now() - lost_at_;
@@ -257,7 +257,8 @@ int MpiThread::leave(int exit_code) {
     return exit_code;
 }
 
-/// Rank 0 ends all, once it has written what it can; the others wait for that, but not for long.
+/// The rank that speaks aborts the launch after its last output. The others wait for that, for a
+/// limited time.
 void MpiThread::leave_failed(int exit_code) {
     std::cout.flush();
     std::unique_lock lock(mutex_);

@@ -14,12 +14,12 @@
 
 namespace engine {
 
-/// The one thread of this process that calls MPI: it initialises and finalises it, moves the
-/// messages of all lines while other threads compute, and watches the other ranks (MpiWatch). The
-/// rest of the class may be called by any thread.
+/// The only thread of this process that calls MPI. It initialises and finalises MPI, transfers the
+/// messages of all lines while other threads compute, and watches the other ranks (MpiWatch). Any
+/// thread may call the public functions.
 class MpiThread {
 public:
-    /// Tags of messages: MpiWatch has 0 and 1, and each line of communicators one from here on.
+    /// Tags of messages. MpiWatch has 0 and 1, and each line has one, from first_line_tag on.
     static constexpr int leave_tag = 2;
     static constexpr int first_line_tag = 3;
 
@@ -33,10 +33,10 @@ public:
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
 
-    /// Runs an operation to its end. Throws Error(training) with the reason once the launch has
-    /// failed; the operation's memory is not touched any more then.
+    /// Runs an operation to its end. Throws Error(training) with the reason if the launch has
+    /// failed; after that the memory of the operation is not touched any more.
     void run(MpiOperation& operation) { run(operation, /*is_last=*/false); }
-    /// Tells all ranks that this one cannot go on.
+    /// Sends all ranks the reason why this one cannot continue.
     void fail(const Message& reason) noexcept;
     /// As leave_launch() and speaks_for_ranks().
     int leave(int exit_code);
@@ -45,7 +45,7 @@ public:
 private:
     struct Job {
         MpiOperation* operation;
-        bool is_last;  ///< ranks end as they like once it is done
+        bool is_last;  ///< once it is done, a rank that ends is not lost
         bool done = false;
     };
 

@@ -17,7 +17,7 @@ namespace {
 constexpr int beat_tag = 0;
 constexpr int notice_tag = 1;
 
-// The launcher wakes a rank that was given up, and ends it within two seconds.
+// The launcher resumes a rank that the others gave up, and ends it within two seconds.
 constexpr std::chrono::seconds time_to_be_ended{5};
 
 std::uint64_t digest_of_processors() {
@@ -60,7 +60,7 @@ MpiWatch::MpiWatch(int rank, int ranks)
     const RankCard& own = cards_[static_cast<std::size_t>(rank)];
     for (int other = 0; other < ranks; ++other) {
         const RankCard& card = cards_[static_cast<std::size_t>(other)];
-        // A container may have a host's name and processes of its own.
+        // Containers may share a host's name but not its processes.
         if (other != rank && card.host == own.host && card.process.start != 0 &&
             card.process.is_alive())
             local_.push_back(other);
@@ -77,8 +77,8 @@ int MpiWatch::sharers() const {
 }
 
 std::optional<Loss> MpiWatch::look(Clock::time_point now) {
-    // The others count from its last beat, so they give it up after a little less than the limit
-    // too.
+    // The others count from this rank's last beat, so they may give it up a little before the
+    // limit.
     if (now - looked_ > Heartbeats::limit / 2) woken_ = now;
     looked_ = now;
     auto loss = found(now);
@@ -126,7 +126,7 @@ void MpiWatch::take_beats(Clock::time_point now) {
         MPI_Status status;
         check_mpi(MPI_Test(&beat_, &arrived, &status));
         if (arrived == 0) return;
-        beats_.heard(status.MPI_SOURCE, now);
+        beats_.received(status.MPI_SOURCE, now);
         await_beat();
     }
 }
@@ -136,7 +136,7 @@ void MpiWatch::send_beats() {
         MPI_Request& last = sent_beats_[static_cast<std::size_t>(peer)];
         int arrived = 0;
         check_mpi(MPI_Test(&last, &arrived, MPI_STATUS_IGNORE));
-        if (arrived == 0) continue;  // it does not take any: one on its way is enough
+        if (arrived == 0) continue;  // the last beat is still unread; no second one
         check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, peer, beat_tag, MPI_COMM_WORLD, &last));
     }
 }
@@ -171,7 +171,7 @@ void MpiWatch::tell(const Loss& loss) {
 }
 
 void MpiWatch::close() {
-    take_beats(Clock::now());  // MPICH complains of messages that nobody took
+    take_beats(Clock::now());  // MPICH reports messages that were never received
     for (MPI_Request* request : {&beat_, &notice_}) {
         MPI_Cancel(request);
         MPI_Request_free(request);

@@ -13,21 +13,21 @@
 
 namespace engine {
 
-/// Why a launch cannot go on.
+/// Why a launch cannot continue.
 struct Loss {
     Message reason;
-    int rank = -1;  ///< that is lost; -1: none, a rank has said that it cannot go on
+    int rank = -1;  ///< the lost rank; -1 if none is, but one has given up
 };
 
-/// What each rank tells the others when they meet.
+/// What each rank sends the others at the start.
 struct RankCard {
     std::array<char, 256> host{};
     LocalProcess process;
     std::uint64_t processors = 0;  ///< digest of the affinity mask
 };
 
-/// Looks after the other ranks: heartbeats, notices of ranks that give up, processes of this
-/// machine that end, and the launcher. MPI thread only.
+/// Watches the other ranks: their heartbeats, notices of ranks that give up, the ranks' processes
+/// on this machine, and the launcher. MPI thread only.
 class MpiWatch {
 public:
     using Clock = Heartbeats::Clock;
@@ -35,13 +35,13 @@ public:
     /// Collective.
     MpiWatch(int rank, int ranks);
 
-    /// To be called several times a second: what is wrong, if anything is. Where this process was
-    /// stopped for so long that the others may have given it up, it names this rank, whose word
-    /// then does not count.
+    /// Returns what is wrong, if anything is. To be called several times a second. If this process
+    /// was stopped for so long that the others may have given it up, the loss names this rank. It
+    /// must not report that to the others.
     std::optional<Loss> look(Clock::time_point now);
-    /// Tells all others, waiting at most half a second.
+    /// Sends the loss to all other ranks; takes at most half a second.
     void tell(const Loss& loss);
-    /// Takes back what waits for messages: before MPI is finalised.
+    /// Cancels the pending receives; to be called before MPI is finalised.
     void close();
     /// Ranks on this machine that share this one's processors; at least 1.
     int sharers() const;

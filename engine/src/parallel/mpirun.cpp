@@ -23,20 +23,20 @@ namespace {
 std::atomic<pid_t> launcher{0};
 std::atomic<int> requests{0};
 
-/// mpirun passes SIGUSR1 on to all ranks; its own way to end them leaves no time to save.
+/// mpirun passes SIGUSR1 on to all ranks; ending them by its default leaves no time to save.
 extern "C" void pass_on(int) {
     const int before = requests.fetch_add(1);
     kill(launcher, before == 0 ? SIGUSR1 : SIGTERM);
 }
 
-/// Passes the signals that ask a program to end on to mpirun, for the object's life.
+/// While it lives, passes signals that end a program on to mpirun.
 class PassedSignals {
 public:
     PassedSignals() {
         requests = 0;
         for (std::size_t i = 0; i < numbers.size(); ++i)
             before_[i] = std::signal(numbers[i], pass_on);
-        // nohup asked for it.
+        // Stays ignored under nohup.
         if (before_.back() == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
     }
     ~PassedSignals() {
@@ -52,9 +52,9 @@ private:
 
 /// In the child, between fork and exec: no allocation.
 [[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent) {
-    // A terminal's Ctrl-C reaches this program alone, which passes it on.
+    // So that Ctrl-C in a terminal reaches only this program, which passes it on.
     setpgid(0, 0);
-    // Whoever kills this program ends the ranks with it.
+    // Killing this program ends the ranks too.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(1);
     // A background group must not read the terminal.
@@ -65,8 +65,8 @@ private:
     _exit(127);
 }
 
-/// The threads of each rank are shared out by their number, so a rank is not tied to one core,
-/// unless the user asks for that.
+/// Without this, Open MPI binds each rank to a core. Here the ranks share the processors by their
+/// numbers of threads. A value that the user has set stays.
 void set_defaults() { setenv("OMPI_MCA_hwloc_base_binding_policy", "none", /*overwrite=*/0); }
 
 int status_of(pid_t child) {
@@ -76,9 +76,10 @@ int status_of(pid_t child) {
     return status;
 }
 
-/// mpirun returns the code of the first rank that failed; where a signal ended a rank, Open MPI's
-/// returns 128 and its number, after the others have said which rank that was, and MPICH's returns
-/// its number and kills the others before they can.
+/// mpirun returns the exit code of the first rank that failed. If a signal ended a rank:
+///
+/// - Open MPI's returns 128 plus its number, after the other ranks have named the lost one;
+/// - MPICH's returns its number, and kills the other ranks before they can name it.
 int exit_code_of(int status) {
     const int failed = exit_code(ErrorCode::training);
     if (!WIFEXITED(status)) return failed;

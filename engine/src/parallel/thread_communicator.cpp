@@ -14,7 +14,7 @@ std::size_t bytes_of(std::int64_t count, kernels::DType dtype) {
     return static_cast<std::size_t>(count) * kernels::size_of(dtype);
 }
 
-/// What all lines of a group share: whether a rank has given up.
+/// Shared by all lines of a group: whether a rank has aborted.
 struct Fate {
     std::mutex mutex;
     std::condition_variable changed;
@@ -41,12 +41,12 @@ public:
     std::vector<Posted> posted;  // of the call in progress, by rank; written before it meets
     std::shared_ptr<Meeting> next;
 
-    /// All ranks have come here, and from now on read and write one another's memory.
+    /// Waits for all ranks; afterwards they may read and write one another's memory.
     void enter() {
         meet([this] { busy = size; });
     }
-    /// All have done with that. A rank whose call is ended by an abort waits for it too, since what
-    /// it gives back may still be written to.
+    /// Waits until all ranks have finished with it. A rank whose call was aborted waits too, since
+    /// others may still write to the memory that it would return.
     void leave() {
         {
             const std::lock_guard lock(fate->mutex);
@@ -162,7 +162,7 @@ private:
         meeting_->enter();
     }
 
-    /// All ranks see the same, so that all throw or none.
+    /// All ranks compare the same values, so either all throw or none.
     void check_equal() const {
         for (const auto& each : meeting_->posted) {
             if (each.size != at(0).size || each.dtype != at(0).dtype) {

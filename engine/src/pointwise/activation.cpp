@@ -55,8 +55,8 @@ Tensor tanh_backward(const Tensor& dy, const Tensor& y) {
     return record_many(tanh_backward_info, inputs, gradient_kernel(dy, y, BinaryOp::tanh_backward),
                        {save(dy), save(y)}, [](std::span<const Tensor> ddx, const Saved& saved) {
                            TensorList grads(2);
-                           if (saved.wants(0)) grads[0] = tanh_backward(ddx[0], saved[1]);
-                           if (saved.wants(1))
+                           if (saved.needs_gradient(0)) grads[0] = tanh_backward(ddx[0], saved[1]);
+                           if (saved.needs_gradient(1))
                                grads[1] = mul(mul(ddx[0], mul(saved[0], saved[1])), -2.0);
                            return grads;
                        });
@@ -69,8 +69,9 @@ Tensor sigmoid_backward(const Tensor& dy, const Tensor& y) {
                        gradient_kernel(dy, y, BinaryOp::sigmoid_backward), {save(dy), save(y)},
                        [](std::span<const Tensor> ddx, const Saved& saved) {
                            TensorList grads(2);
-                           if (saved.wants(0)) grads[0] = sigmoid_backward(ddx[0], saved[1]);
-                           if (saved.wants(1)) {
+                           if (saved.needs_gradient(0))
+                               grads[0] = sigmoid_backward(ddx[0], saved[1]);
+                           if (saved.needs_gradient(1)) {
                                grads[1] = mul(mul(ddx[0], saved[0]), add(mul(saved[1], -2.0), 1.0));
                            }
                            return grads;
@@ -85,8 +86,8 @@ Tensor gelu_backward(const Tensor& dy, const Tensor& x) {
         gelu_backward_info, inputs, dx, {save(dy), save(x)},
         [](std::span<const Tensor> ddx, const Saved& saved) {
             TensorList grads(2);
-            if (saved.wants(0)) grads[0] = gelu_backward(ddx[0], saved[1]);
-            if (saved.wants(1)) {
+            if (saved.needs_gradient(0)) grads[0] = gelu_backward(ddx[0], saved[1]);
+            if (saved.needs_gradient(1)) {
                 const Tensor at = widened(saved[1]), xx = mul(at, at);
                 const Tensor density = mul(exp(mul(xx, -0.5)), 0.39894228040143267794);
                 const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
@@ -124,8 +125,9 @@ Tensor gelu_tanh_backward(const Tensor& dy, const Tensor& x) {
     return record_many(gelu_tanh_backward_info, inputs, dx, {save(dy), save(x)},
                        [](std::span<const Tensor> ddx, const Saved& saved) {
                            TensorList grads(2);
-                           if (saved.wants(0)) grads[0] = gelu_tanh_backward(ddx[0], saved[1]);
-                           if (saved.wants(1)) {
+                           if (saved.needs_gradient(0))
+                               grads[0] = gelu_tanh_backward(ddx[0], saved[1]);
+                           if (saved.needs_gradient(1)) {
                                const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
                                grads[1] = to(mul(seeds, gelu_tanh_bend(widened(saved[1]))),
                                              saved[1].dtype());

@@ -127,8 +127,9 @@ Tensor record_sum(const OpInfo& info, const Computed& c, double by) {
         info, inputs, c.y, {},
         [sa = c.a.shape(), sb = c.b.shape(), by](std::span<const Tensor> dy, const Saved& saved) {
             TensorList grads(2);
-            if (saved.wants(0)) grads[0] = dy[0];
-            if (saved.wants(1)) grads[1] = by == 1 ? dy[0] : by == -1 ? neg(dy[0]) : mul(dy[0], by);
+            if (saved.needs_gradient(0)) grads[0] = dy[0];
+            if (saved.needs_gradient(1))
+                grads[1] = by == 1 ? dy[0] : by == -1 ? neg(dy[0]) : mul(dy[0], by);
             return summed(std::move(grads), sa, sb);
         });
 }
@@ -148,8 +149,8 @@ Tensor binary(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op,
 }
 
 TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
-    return {saved.wants(0) ? div(dy, b) : Tensor(),
-            saved.wants(1) ? neg(mul(dy, div(div(a, b), b))) : Tensor()};
+    return {saved.needs_gradient(0) ? div(dy, b) : Tensor(),
+            saved.needs_gradient(1) ? neg(mul(dy, div(div(a, b), b))) : Tensor()};
 }
 
 /// The gradient is halved if both are equal, and 0 for the operand that lost; with a NaN neither
@@ -178,11 +179,11 @@ TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& expo
     TensorList grads(2);
     const Tensor a = widened(base, dy), b = widened(exponent, dy);
     const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
-    if (saved.wants(0)) {
+    if (saved.needs_gradient(0)) {
         const Tensor slope = mul(dy, mul(b, pow(a, add(b, -1.0))));
         grads[0] = where(equal(b, zero), zero, slope);
     }
-    if (saved.wants(1)) {
+    if (saved.needs_gradient(1)) {
         // The slope of 0 ** b in b is 0 where b >= 0; log(0) would give NaN. For b < 0 the value
         // falls from infinity.
         const Tensor at_zero = equal(a, zero), flat = greater_equal(b, zero);
@@ -204,8 +205,8 @@ TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& ba
     const Tensor at_origin = equal(square, zero);
     const Tensor one = Tensor::scalar(1, square.dtype(), square.device());
     const Tensor scaled = where(at_origin, zero, div(wide_dy, where(at_origin, one, square)));
-    return {saved.wants(0) ? mul(scaled, x) : Tensor(),
-            saved.wants(1) ? neg(mul(scaled, y)) : Tensor()};
+    return {saved.needs_gradient(0) ? mul(scaled, x) : Tensor(),
+            saved.needs_gradient(1) ? neg(mul(scaled, y)) : Tensor()};
 }
 
 constexpr const char* no_entry =
@@ -274,8 +275,8 @@ Tensor mul(const Tensor& a, const Tensor& b) {
         {c.b.requires_grad() ? save(c.a) : Save{}, c.a.requires_grad() ? save(c.b) : Save{}},
         [sa = c.a.shape(), sb = c.b.shape()](std::span<const Tensor> dy, const Saved& saved) {
             TensorList grads(2);
-            if (saved.wants(0)) grads[0] = mul(dy[0], saved[1]);
-            if (saved.wants(1)) grads[1] = mul(dy[0], saved[0]);
+            if (saved.needs_gradient(0)) grads[0] = mul(dy[0], saved[1]);
+            if (saved.needs_gradient(1)) grads[1] = mul(dy[0], saved[0]);
             return summed(std::move(grads), sa, sb);
         });
 }

@@ -89,8 +89,8 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
         [sa = a.shape(), sb = b.shape()](std::span<const Tensor> dy, const Saved& saved) {
             const Tensor zero = Tensor::scalar(0, dy[0].dtype(), dy[0].device());
             TensorList grads(2);
-            if (saved.wants(0)) grads[0] = sum_to(where(saved[0], dy[0], zero), sa);
-            if (saved.wants(1)) grads[1] = sum_to(where(saved[0], zero, dy[0]), sb);
+            if (saved.needs_gradient(0)) grads[0] = sum_to(where(saved[0], dy[0], zero), sa);
+            if (saved.needs_gradient(1)) grads[1] = sum_to(where(saved[0], zero, dy[0]), sb);
             return grads;
         });
 }

@@ -13,9 +13,9 @@ Tensor dropout(const Tensor& x, const Tensor& mask, double p);
 /// The same with a mask drawn from `source`: element i of x (row-major) is dropped if uniform
 /// number offset + i is below p. The caller moves its offset on by x.numel().
 ///
-/// Where x is a rank's part of a batch (source.share), i counts in the whole batch's tensor, and
-/// the offset moves on by that one's numbers. The batch is x's outermost dimension, or the one
-/// inside `runs` steps of a sequence.
+/// If x is a rank's part of a batch (source.share), i is the index in the tensor of the whole
+/// batch, and the offset advances by the count of that tensor. The batch is x's outermost
+/// dimension, or the second one inside `runs` steps of a sequence.
 Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
                std::int64_t runs = 1);
 

@@ -73,8 +73,9 @@ Tensor left_over(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp 
                        [op](std::span<const Tensor> dy, const Saved& saved) {
                            const Tensor u = saved[0], v = saved[1], wide_dy = widened(dy[0]);
                            TensorList grads(2);
-                           if (saved.wants(0)) grads[0] = to(sum_to(wide_dy, u.shape()), u.dtype());
-                           if (saved.wants(1)) {
+                           if (saved.needs_gradient(0))
+                               grads[0] = to(sum_to(wide_dy, u.shape()), u.dtype());
+                           if (saved.needs_gradient(1)) {
                                Tensor times;
                                {
                                    const GradMode off(false);

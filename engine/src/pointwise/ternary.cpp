@@ -105,10 +105,10 @@ Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
                            const Tensor dy = widened(grads[0]), w = widened(by);
                            const Tensor way = sub(widened(to_end), widened(from));
                            TensorList out(3);
-                           if (saved.wants(0))
+                           if (saved.needs_gradient(0))
                                out[0] = gradient_of(from, mul(dy, add(neg(w), 1.0)));
-                           if (saved.wants(1)) out[1] = gradient_of(to_end, mul(dy, w));
-                           if (saved.wants(2)) out[2] = gradient_of(by, mul(dy, way));
+                           if (saved.needs_gradient(1)) out[1] = gradient_of(to_end, mul(dy, w));
+                           if (saved.needs_gradient(2)) out[2] = gradient_of(by, mul(dy, way));
                            return out;
                        });
 }

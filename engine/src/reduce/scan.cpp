@@ -74,7 +74,7 @@ Tensor linear_scan(const Tensor& a, const Tensor& b, bool reverse) {
                            const Tensor next = earlier(saved[0], !reverse, 0);
                            TensorList grads(2);
                            grads[1] = linear_scan(next, dy[0], !reverse);
-                           if (saved.wants(0))
+                           if (saved.needs_gradient(0))
                                grads[0] = mul(grads[1], earlier(saved[1], reverse, 0));
                            return grads;
                        });

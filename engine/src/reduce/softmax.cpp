@@ -53,8 +53,8 @@ Tensor backward_last(const Tensor& dy, const Tensor& y, bool log, DType to_dtype
 TensorList softmax_second(const Tensor& g, const Saved& saved) {
     const Tensor dy = saved[0], y = saved[1];
     TensorList out(2);
-    if (saved.wants(0)) out[0] = backward_last(g, y, false, dy.dtype());
-    if (saved.wants(1)) {
+    if (saved.needs_gradient(0)) out[0] = backward_last(g, y, false, dy.dtype());
+    if (saved.needs_gradient(1)) {
         const Tensor inner = sub(dy, row_sum(mul(dy, y)));
         out[1] = sub(mul(g, inner), mul(dy, row_sum(mul(g, y))));
     }
@@ -64,8 +64,8 @@ TensorList softmax_second(const Tensor& g, const Saved& saved) {
 TensorList log_softmax_second(const Tensor& g, const Saved& saved) {
     const Tensor dy = saved[0], p = exp(saved[1]);
     TensorList out(2);
-    if (saved.wants(0)) out[0] = sub(g, row_sum(mul(g, p)));
-    if (saved.wants(1)) out[1] = neg(mul(mul(g, p), row_sum(dy)));
+    if (saved.needs_gradient(0)) out[0] = sub(g, row_sum(mul(g, p)));
+    if (saved.needs_gradient(1)) out[1] = neg(mul(mul(g, p), row_sum(dy)));
     return out;
 }
 

@@ -37,7 +37,7 @@ struct DeviceGradients {
 
 /// What the check reads of a gradient, dense in memory. For a sparse one its stored values; in f16
 /// with those of one place added up, which may overflow.
-Tensor values_to_judge(const Tensor& grad) {
+Tensor values_to_check(const Tensor& grad) {
     if (!grad.is_sparse()) return dense(grad);
     return sparse_parts(grad.dtype() == DType::f16 ? coalesce(grad) : grad).values;
 }
@@ -116,24 +116,26 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
     }
 }
 
-void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) const {
+void GradScaler::compute_gradient_statistics(const Optimizer& optimizer, Record& record) const {
     std::vector<kernels::ConstArray> grads;
     TensorList held;
     for (const auto& parameter : optimizer.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (!grad.defined()) continue;
-        held.push_back(values_to_judge(grad));
+        held.push_back(values_to_check(grad));
         grads.push_back(held.back().array());
     }
     if (grads.empty()) return;
     const Device& device = optimizer.device();
     const DeviceScope scope(device);
-    const DeviceRecord<kernels::Judgement> judgement(device);
-    on(device, kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
-        judgement.data(), grads, current_stream());
-    record.judgement = judgement;
+    const DeviceRecord<kernels::GradientStatistics> gradient_statistics(device);
+    on(device, kernels::cpu::multi_tensor_gradient_check,
+       kernels::cuda::multi_tensor_gradient_check)(gradient_statistics.data(), grads,
+                                                   current_stream());
+    record.gradient_statistics = gradient_statistics;
     // Beside what unscale_ found: the gradients may have been changed since.
-    record.found_inf.push_back(record.judgement.field(&kernels::Judgement::found_inf));
+    record.found_inf.push_back(
+        record.gradient_statistics.field(&kernels::GradientStatistics::found_inf));
 }
 
 void GradScaler::unscale_(Optimizer& optimizer) {
@@ -167,20 +169,20 @@ bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
     return apply;
 }
 
-const DeviceRecord<kernels::Judgement>& GradScaler::judge(Optimizer& optimizer) {
-    require_scale("judge");
+const DeviceRecord<kernels::GradientStatistics>& GradScaler::check_gradients(Optimizer& optimizer) {
+    require_scale("check_gradients");
     Record& record = record_of(optimizer);
-    if (!record.judgement.defined()) judge_gradients(optimizer, record);
-    return record.judgement;
+    if (!record.gradient_statistics.defined()) compute_gradient_statistics(optimizer, record);
+    return record.gradient_statistics;
 }
 
 namespace {
 
 /// Puts an optimizer's device values back as its user left them, also when its step throws.
-struct LentValues {
+struct StepValues {
     Optimizer& optimizer;
     Tensor users_grad_scale = optimizer.grad_scale;
-    ~LentValues() {
+    ~StepValues() {
         optimizer.grad_scale = users_grad_scale;
         optimizer.found_inf = {};
     }
@@ -189,10 +191,10 @@ struct LentValues {
 }  // namespace
 
 bool GradScaler::step_aware(Optimizer& optimizer, Record& record) {
-    const LentValues lent{optimizer};
-    const Tensor& users = lent.users_grad_scale;
+    const StepValues values{optimizer};
+    const Tensor& users = values.users_grad_scale;
     if (record.stage == Stage::ready) {
-        if (!record.judgement.defined()) judge_gradients(optimizer, record);
+        if (!record.gradient_statistics.defined()) compute_gradient_statistics(optimizer, record);
         const Tensor scale = scale_on(optimizer.device());
         optimizer.grad_scale = users.defined() ? mul(users, scale) : scale;
     }
@@ -337,10 +339,12 @@ bool GradScaler::skipped(const Optimizer& optimizer) const {
            any_set(found->second.found_inf);
 }
 
-std::optional<kernels::Judgement> GradScaler::judgement(const Optimizer& optimizer) const {
+std::optional<kernels::GradientStatistics> GradScaler::gradient_statistics(
+    const Optimizer& optimizer) const {
     const auto found = records_.find(&optimizer);
-    if (found == records_.end() || !found->second.judgement.defined()) return std::nullopt;
-    return found->second.judgement.host();
+    if (found == records_.end() || !found->second.gradient_statistics.defined())
+        return std::nullopt;
+    return found->second.gradient_statistics.host();
 }
 
 }  // namespace engine

@@ -58,7 +58,7 @@ public:
     /// Runs the gradient check of a scaling-aware optimizer's step now (2.6, point 1), so that
     /// clipping can use its norm. The result stays on the device. After unscale_() the step is
     /// skipped if either check found an overflow.
-    const DeviceRecord<kernels::Judgement>& judge(Optimizer& optimizer);
+    const DeviceRecord<kernels::GradientStatistics>& check_gradients(Optimizer& optimizer);
     /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
     /// Moves the scale by what the optimizers found (2.7), and forgets it.
@@ -98,7 +98,8 @@ public:
     bool skipped(const Optimizer& optimizer) const;
     /// Gradient statistics of a scaling-aware optimizer in this step, from the scaled gradients.
     /// Nothing if no check was made. Waits for the device.
-    std::optional<kernels::Judgement> judgement(const Optimizer& optimizer) const;
+    std::optional<kernels::GradientStatistics> gradient_statistics(
+        const Optimizer& optimizer) const;
     /// 0-d f32 on the device; undefined before the first scale().
     const Tensor& scale_tensor() const { return scale_; }
     /// 0-d i32 on the device; undefined before the first scale().
@@ -108,8 +109,8 @@ private:
     enum class Stage { ready, unscaled, stepped };
     struct Record {
         Stage stage = Stage::ready;
-        std::vector<Tensor> found_inf;               // one a device and check, 0-d f32
-        DeviceRecord<kernels::Judgement> judgement;  // undefined: not checked
+        std::vector<Tensor> found_inf;  // one a device and check, 0-d f32
+        DeviceRecord<kernels::GradientStatistics> gradient_statistics;  // undefined: not checked
     };
 
     void create_state(const Device& device);
@@ -118,7 +119,7 @@ private:
     Record& record_of(const Optimizer& optimizer) { return records_[&optimizer]; }
     Tensor scale_on(const Device& device) const;
     void unscale_gradients(const Optimizer& optimizer, Record& record) const;
-    void judge_gradients(const Optimizer& optimizer, Record& record) const;
+    void compute_gradient_statistics(const Optimizer& optimizer, Record& record) const;
     bool step_plain(Optimizer& optimizer, Record& record);
     bool step_aware(Optimizer& optimizer, Record& record);
 

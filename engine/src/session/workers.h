@@ -5,8 +5,8 @@
 
 namespace engine {
 
-/// Throws Error(settings) if `config` asks for other than the processes that there are. `ranks`:
-/// null for one.
+/// Throws Error(settings) if the workers of `config` differ from the number of ranks. Null `ranks`
+/// is one process.
 void check_workers(const RunConfig& config, const Communicator* ranks);
 
 }  // namespace engine

@@ -265,7 +265,7 @@ Tensor cat(const TensorList& tensors, std::int64_t asked_dim) {
                            TensorList grads(lengths.size());
                            std::int64_t start = 0;
                            for (std::size_t i = 0; i < lengths.size(); ++i) {
-                               if (saved.wants(static_cast<int>(i)))
+                               if (saved.needs_gradient(static_cast<int>(i)))
                                    grads[i] = narrow(dy[0], dim, start, lengths[i]);
                                start += lengths[i];
                            }

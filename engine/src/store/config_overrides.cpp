@@ -92,17 +92,17 @@ struct KnownNames {
 };
 
 void refuse_unknown_of_section(const std::string& section, const json& value,
-                               const KnownNames& known, Refusals& refusals) {
+                               const KnownNames& known, SettingErrors& setting_errors) {
     if (!value.is_object()) {
-        refusals.add(section, shown_json(value), msg("use an object with fields"));
+        setting_errors.add(section, shown_json(value), msg("use an object with fields"));
         return;
     }
     for (const auto& [name, field] : value.items()) {
         const std::string path = section + "." + name;
         if (known.has(known.sections, path))
-            refuse_unknown_of_section(path, field, known, refusals);
+            refuse_unknown_of_section(path, field, known, setting_errors);
         else if (!known.has(known.paths, path))
-            refusals.add(path, shown_json(field), known.allowed(path));
+            setting_errors.add(path, shown_json(field), known.allowed(path));
     }
 }
 
@@ -133,25 +133,26 @@ void put(json& document, const std::string& path, json value) {
 
 }  // namespace
 
-void refuse_unknown_fields(const json& document, Refusals& refusals) {
+void refuse_unknown_fields(const json& document, SettingErrors& setting_errors) {
     const KnownNames known;
     for (const auto& [name, value] : document.items()) {
         const bool dotted = name.find('.') != std::string::npos;
         if (!dotted && known.has(known.sections, name)) {
-            refuse_unknown_of_section(name, value, known, refusals);
+            refuse_unknown_of_section(name, value, known, setting_errors);
         } else if (dotted || !known.has(known.paths, name)) {
-            refusals.add(name, shown_json(value), known.allowed(name));
+            setting_errors.add(name, shown_json(value), known.allowed(name));
         }
     }
 }
 
 void apply_overrides(json& document, const std::vector<std::string>& overrides,
-                     Refusals& refusals) {
+                     SettingErrors& setting_errors) {
     const KnownNames known;
     for (const auto& text : overrides) {
         const auto equals = text.find('=');
         if (equals == std::string::npos || equals == 0) {
-            refusals.add("--set", shown(text), msg("use path=value, such as optimizer.lr=0.01"));
+            setting_errors.add("--set", shown(text),
+                               msg("use path=value, such as optimizer.lr=0.01"));
             continue;
         }
         const std::string path = text.substr(0, equals);
@@ -161,7 +162,7 @@ void apply_overrides(json& document, const std::vector<std::string>& overrides,
                             path.find('.', options_prefix.size()) == std::string::npos;
         if (!option && !is_force_key(path) && !known.has(known.paths, path) &&
             !known.has(known.sections, path)) {
-            refusals.add(path, shown(value), known.allowed(path));
+            setting_errors.add(path, shown(value), known.allowed(path));
             continue;
         }
         put(document, path, override_value(value, known.has(known.word_paths, path)));

@@ -78,7 +78,7 @@ std::string shown_json(const json& value) {
     return text.substr(0, end) + "...";
 }
 
-std::vector<std::string> take_compared(json& document, Refusals& refusals) {
+std::vector<std::string> take_compared(json& document, SettingErrors& setting_errors) {
     const auto section = document.find("compare");
     if (section == document.end()) return {};
     constexpr std::string_view field = "compare.precisions";
@@ -95,7 +95,7 @@ std::vector<std::string> take_compared(json& document, Refusals& refusals) {
     };
     if (value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_known))
         return value.get<std::vector<std::string>>();
-    refusals.add(field, shown_json(value), msg("use a list of presets from {}", join(known)));
+    setting_errors.add(field, shown_json(value), msg("use a list of presets from {}", join(known)));
     return {};
 }
 
@@ -113,7 +113,7 @@ const json* ConfigReader::find(std::string_view path) const {
 }
 
 void ConfigReader::refuse(std::string_view path, const json& value, Message allowed) {
-    refusals_.add(path, shown_json(value), std::move(allowed));
+    setting_errors_.add(path, shown_json(value), std::move(allowed));
 }
 
 void ConfigReader::read(std::string_view path, const json& value, bool& field) {
@@ -163,7 +163,7 @@ void ConfigReader::read(std::string_view path, const json& value, Options& field
         read_option(std::string(path) + "." + option, option_json, any_option(path, option),
                     field[option]);
     std::erase_if(field, [&](const auto& item) {
-        return refusals_.refused(std::string(path) + "." + item.first);
+        return setting_errors_.has(std::string(path) + "." + item.first);
     });
 }
 
@@ -176,7 +176,7 @@ void ConfigReader::read(std::string_view path, const json& value, ForcedTypes& f
         const std::string full = std::string(path) + "." + key;
         ForcedType forced{};
         read(full, type, forced);
-        if (!refusals_.refused(full)) field[key] = forced;
+        if (!setting_errors_.has(full)) field[key] = forced;
     }
 }
 
@@ -202,7 +202,7 @@ void ConfigReader::read_group(std::string_view path, Options& options) {
         if (value == nullptr) continue;
         OptionValue option;
         read_option(full, *value, any_option(path, name), option);
-        if (!refusals_.refused(full)) options[name] = std::move(option);
+        if (!setting_errors_.has(full)) options[name] = std::move(option);
     }
 }
 

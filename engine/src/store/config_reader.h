@@ -9,7 +9,7 @@
 
 #include "engine/run_config.h"
 #include "store/config_fields.h"
-#include "store/refusals.h"
+#include "store/setting_errors.h"
 
 namespace engine {
 
@@ -17,8 +17,8 @@ namespace engine {
 /// leaves the field unchanged.
 class ConfigReader {
 public:
-    ConfigReader(const nlohmann::json& document, Refusals& refusals)
-        : document_(document), refusals_(refusals) {}
+    ConfigReader(const nlohmann::json& document, SettingErrors& setting_errors)
+        : document_(document), setting_errors_(setting_errors) {}
 
     template <typename T>
     void operator()(std::string_view path, T& field) {
@@ -45,14 +45,14 @@ private:
     void read(std::string_view path, const nlohmann::json& value, E& field) {
         std::string word;
         read(path, value, word);
-        if (refusals_.refused(path)) return;
+        if (setting_errors_.has(path)) return;
         if (const auto known = value_of_word<E>(word)) {
             field = *known;
         } else {
             std::vector<std::string> names;
             for (const auto& each : setting_words<E>)
                 names.emplace_back(each.name.empty() ? "\"\"" : each.name);
-            refusals_.add(path, shown(word), use_one_of(names, word));
+            setting_errors_.add(path, shown(word), use_one_of(names, word));
         }
     }
     void read(std::string_view path, const nlohmann::json& value, Options& field);
@@ -62,27 +62,27 @@ private:
         if (value.is_null()) return;
         T read_value{};
         read(path, value, read_value);
-        if (!refusals_.refused(path)) field = std::move(read_value);
+        if (!setting_errors_.has(path)) field = std::move(read_value);
     }
     void refuse(std::string_view path, const nlohmann::json& value, Message allowed);
 
     const nlohmann::json& document_;
-    Refusals& refusals_;
+    SettingErrors& setting_errors_;
 };
 
 /// A JSON value as it stands in an error line.
 std::string shown_json(const nlohmann::json& value);
 
 /// Takes the "compare" section out of the document: the presets to compare, the baseline first.
-std::vector<std::string> take_compared(nlohmann::json& document, Refusals& refusals);
+std::vector<std::string> take_compared(nlohmann::json& document, SettingErrors& setting_errors);
 
 /// Reports every field of the document that is not a setting, with the setting whose name is
 /// nearest.
-void refuse_unknown_fields(const nlohmann::json& document, Refusals& refusals);
+void refuse_unknown_fields(const nlohmann::json& document, SettingErrors& setting_errors);
 
 /// Puts the overrides ("path=value") into the document.
 void apply_overrides(nlohmann::json& document, const std::vector<std::string>& overrides,
-                     Refusals& refusals);
+                     SettingErrors& setting_errors);
 
 /// The JSON form of settings, fields in their order.
 nlohmann::ordered_json to_ordered_json(const RunConfig& config);

@@ -3,16 +3,16 @@
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "store/config_fields.h"
-#include "store/refusals.h"
+#include "store/setting_errors.h"
 
 namespace engine {
 
 std::string SettingError::str() const { return field + ": " + value + ": " + allowed.str(); }
 
 std::vector<SettingError> validate(const RunConfig& config) {
-    Refusals refusals;
-    check_config(config, refusals);
-    return refusals.take();
+    SettingErrors setting_errors;
+    check_config(config, setting_errors);
+    return setting_errors.take();
 }
 
 ResolvedPrecision resolve(const PrecisionConfig& precision) {

@@ -76,25 +76,27 @@ private:
 };
 
 /// The document, or a discarded value after refusing the file as a whole.
-json parse_document(std::string_view text, Refusals& refusals) {
+json parse_document(std::string_view text, SettingErrors& setting_errors) {
     ParseWatch watch;
     try {
         json document = json::parse(text.begin(), text.end(), std::ref(watch));
         for (const auto& path : watch.repeated()) {
-            refusals.add(path, "given twice", msg("a field can be given only once"));
+            setting_errors.add(path, "given twice", msg("a field can be given only once"));
         }
         if (watch.too_deep()) {
-            refusals.add("(file)", "nested brackets", msg("settings are not nested that deep"));
+            setting_errors.add("(file)", "nested brackets",
+                               msg("settings are not nested that deep"));
         } else if (document.is_object()) {
             return document;
         } else {
-            refusals.add("(file)", shown_json(document),
-                         msg("use an object of settings in braces"));
+            setting_errors.add("(file)", shown_json(document),
+                               msg("use an object of settings in braces"));
         }
     } catch (const json::parse_error& error) {
-        refusals.add("(file)", place_of(text, error.byte), msg("not JSON: {}", reason_of(error)));
+        setting_errors.add("(file)", place_of(text, error.byte),
+                           msg("not JSON: {}", reason_of(error)));
     } catch (const json::out_of_range& error) {  // a number such as 1e400
-        refusals.add("(file)", number_of(error), msg("use a number that fits into 64 bits"));
+        setting_errors.add("(file)", number_of(error), msg("use a number that fits into 64 bits"));
     }
     return json(json::value_t::discarded);
 }
@@ -195,25 +197,25 @@ std::map<std::string, std::string> flat(const RunConfig& config) {
 
 ParsedConfig parse_run_config(std::string_view text, const std::vector<std::string>& overrides) {
     ParsedConfig parsed;
-    Refusals refusals;
-    json document = parse_document(text, refusals);
+    SettingErrors setting_errors;
+    json document = parse_document(text, setting_errors);
     if (document.is_discarded()) {
         parsed.config = completed(RunConfig{});
-        parsed.errors = refusals.take();
+        parsed.errors = setting_errors.take();
         return parsed;
     }
-    parsed.compared = take_compared(document, refusals);
-    apply_overrides(document, overrides, refusals);
-    refuse_unknown_fields(document, refusals);
-    Refusals scratch;  // a bad preset is refused once, by the full reading below
+    parsed.compared = take_compared(document, setting_errors);
+    apply_overrides(document, overrides, setting_errors);
+    refuse_unknown_fields(document, setting_errors);
+    SettingErrors scratch;  // a bad preset is refused once, by the full reading below
     ConfigReader preset_reader(document, scratch);
     fill_from_presets(preset_reader, parsed.config);
-    ConfigReader reader(document, refusals);
+    ConfigReader reader(document, setting_errors);
     for_each_setting(parsed.config, reader);
     parsed.config = completed(std::move(parsed.config));
     parsed.notes = set_foreign_options_aside(parsed.config);
-    check_config(parsed.config, refusals);
-    parsed.errors = refusals.take();
+    check_config(parsed.config, setting_errors);
+    parsed.errors = setting_errors.take();
     return parsed;
 }
 

@@ -5,7 +5,7 @@
 
 #include "engine/catalog.h"
 #include "store/config_fields.h"
-#include "store/refusals.h"
+#include "store/setting_errors.h"
 
 namespace engine {
 namespace {
@@ -48,7 +48,8 @@ Names models_for(const std::string& dataset) {
 
 class Checker {
 public:
-    Checker(const RunConfig& config, Refusals& refusals) : c_(config), refusals_(refusals) {}
+    Checker(const RunConfig& config, SettingErrors& setting_errors)
+        : c_(config), setting_errors_(setting_errors) {}
 
     void check_all() {
         check_texts();
@@ -68,18 +69,18 @@ public:
     }
 
 private:
-    bool refused(std::string_view field) const { return refusals_.refused(field); }
+    bool refused(std::string_view field) const { return setting_errors_.has(field); }
 
     template <typename T>
     void require(bool ok, std::string_view field, const T& value, Message allowed) {
-        if (!ok && !refused(field)) refusals_.add(field, shown(value), std::move(allowed));
+        if (!ok && !refused(field)) setting_errors_.add(field, shown(value), std::move(allowed));
     }
 
     /// Refuses a value that the catalog does not list.
     void check_name(std::string_view field, const std::string& value) {
         const Names names = choices_of(field);
         if (has(names, value) || refused(field)) return;
-        refusals_.add(field, shown(value), use_one_of(names, value));
+        setting_errors_.add(field, shown(value), use_one_of(names, value));
     }
 
     void check_count(std::string_view field, std::int64_t value, std::int64_t lowest,
@@ -370,13 +371,13 @@ private:
     }
 
     const RunConfig& c_;
-    Refusals& refusals_;
+    SettingErrors& setting_errors_;
 };
 
 }  // namespace
 
-void check_config(const RunConfig& config, Refusals& refusals) {
-    Checker(config, refusals).check_all();
+void check_config(const RunConfig& config, SettingErrors& setting_errors) {
+    Checker(config, setting_errors).check_all();
 }
 
 }  // namespace engine

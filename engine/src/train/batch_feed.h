@@ -25,9 +25,9 @@ struct FeedDepth {
     std::int64_t held = 1;      ///< the most that are uploaded before the first is used up
 };
 
-/// The feed that suits the device and the data: memory of the CPU; on a GPU a data set of images
-/// that takes at most an eighth of its memory lies there whole, and others come through a ring of
-/// pinned buffers on a stream of their own. `schema`: that of the batches. Blocks are
+/// The feed for this device and data. On the CPU batches are in host memory. On a GPU a data set of
+/// images that takes at most an eighth of its memory is kept there whole; others are copied through
+/// a ring of pinned buffers on a separate stream. `schema`: that of the batches. Blocks are
 /// accounted as workspace. Throws Error.
 std::unique_ptr<BatchFeed> make_feed(const Device& device, const DataPart& part,
                                      const Schema& schema, const LoaderOptions& options,

@@ -22,8 +22,8 @@ constexpr std::int64_t most_tried = std::int64_t{1} << 20;
 constexpr std::int64_t farthest = 8;     // times the largest that fitted: predictions stay near
 constexpr std::int64_t resolution = 16;  // of a batch size
 
-/// What a run may take of the device now. Of the machine's memory a tenth stays for the rest of the
-/// program and of the machine.
+/// The free memory of the device that a run may take. On the CPU a tenth of the machine's memory is
+/// left for everything else.
 std::int64_t free_memory(const Device& device) {
     const std::int64_t rest = static_cast<std::int64_t>(memory_limit(device)) -
                               static_cast<std::int64_t>(memory_in_use(device));
@@ -31,8 +31,8 @@ std::int64_t free_memory(const Device& device) {
     return std::min(rest, kernels::cpu::available_memory() / 10 * 9);
 }
 
-/// Peak memory by batch size, through the trials that fitted: what grows is proportional to the
-/// batch by one trial, and linear through the two largest.
+/// Predicts peak memory by batch size from the trials that fitted: from one trial the growing part
+/// is proportional to the batch; from several it is linear through the two largest.
 class Prediction {
 public:
     void add(const TriedBatch& tried) {

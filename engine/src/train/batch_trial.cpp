@@ -19,18 +19,18 @@ using Clock = std::chrono::steady_clock;
 int steps_of(const Device& device) { return device.kind == Device::Kind::cpu ? 2 : 6; }
 
 /// What does not grow with the batch. Between two steps all of it is there.
-std::int64_t fixed_bytes(const MemoryBooks& books) {
+std::int64_t fixed_bytes(const MemoryAccounting& accounting) {
     std::int64_t bytes = 0;
     for (const MemoryUse use : {MemoryUse::weights, MemoryUse::masters, MemoryUse::gradients,
                                 MemoryUse::optimizer, MemoryUse::cast_cache})
-        bytes += books.bytes(use);
+        bytes += accounting.bytes(use);
     return bytes;
 }
 
 void train(Trainer& trainer, const RunConfig& config, const Device& device, TriedBatch& out) {
     const Schema& schema = trainer.task().schema(true);
     check_batch_fits(config, schema, device);
-    const BooksScope books(trainer.books());
+    const AccountingScope accounting(trainer.accounting());
     const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate),
                                      random_batch(schema, config.batch_size, config.seed));
     FixedFeed feed(device, schema, batches.front());
@@ -39,7 +39,7 @@ void train(Trainer& trainer, const RunConfig& config, const Device& device, Trie
         trainer.step(batches, feed);
         const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
         out.trial.step_ms = taken.count();
-        out.fixed_bytes = fixed_bytes(*trainer.books());
+        out.fixed_bytes = fixed_bytes(*trainer.accounting());
     }
 }
 
@@ -60,16 +60,16 @@ TriedBatch try_batch(RunConfig config, const Device& device, const Schema& data,
     TriedBatch out;
     out.trial.batch_size = batch_size;
     Trainer trainer(config, device, data, 0);
-    trainer.books()->set_limit(limit);
+    trainer.accounting()->set_limit(limit);
     try {
         train(trainer, config, device, out);
-        out.trial.fits = trainer.books()->peak() <= limit;
+        out.trial.fits = trainer.accounting()->peak() <= limit;
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
     } catch (const std::bad_alloc&) {
     }
     if (!out.trial.fits) out.trial.step_ms = 0;
-    out.trial.peak_bytes = trainer.books()->peak();
+    out.trial.peak_bytes = trainer.accounting()->peak();
     out.warnings = trainer.take_warnings();
     return out;
 }

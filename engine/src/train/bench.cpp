@@ -19,7 +19,7 @@ void summarize(BenchResult& result, std::int64_t samples_a_step) {
     result.samples_per_s = result.steps_per_s * static_cast<double>(samples_a_step);
 }
 
-/// Of rank 0 alone, for all.
+/// Decided by rank 0 for all ranks.
 bool goes_on(const BenchOptions& options) {
     std::int64_t more = 1;
     Communicator* const ranks = options.communicator.get();
@@ -57,7 +57,7 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     }
     result.first_losses = steps.first_losses();
     result.graph_nodes = steps.trainer().graph_nodes();
-    result.peak_bytes = steps.trainer().books()->peak();
+    result.peak_bytes = steps.trainer().accounting()->peak();
     result.threads = kernels::cpu::threads();
     result.warnings = steps.trainer().take_warnings();
     return result;

@@ -45,7 +45,7 @@ BenchSteps::BenchSteps(const RunConfig& config, std::shared_ptr<Communicator> ra
     batch.samples = share.of_all(batch.samples);
     batch.share = share;
     batches_.assign(static_cast<std::size_t>(config.accumulate), batch);
-    const BooksScope books(trainer_.books());
+    const AccountingScope accounting(trainer_.accounting());
     feed_.emplace(trainer_.device(), schema, batches_.front());
 }
 
@@ -78,7 +78,7 @@ void BenchSteps::settle() {
 }
 
 double BenchSteps::block(std::int64_t steps) {
-    const BooksScope books(trainer_.books());
+    const AccountingScope accounting(trainer_.accounting());
     const auto start = Clock::now();
     for (std::int64_t i = 0; i < steps; ++i) step();
     settle();

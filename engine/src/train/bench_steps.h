@@ -16,7 +16,8 @@ namespace engine {
 /// else in them. The settings must have passed validate(). Throws Error.
 class BenchSteps {
 public:
-    /// `ranks`: those that compute the steps together, and all do; null: this process alone.
+    /// `ranks` connects the ranks that compute the steps together, all of which construct it. Null:
+    /// this process alone.
     explicit BenchSteps(const RunConfig& config, std::shared_ptr<Communicator> ranks = nullptr);
     BenchSteps(const BenchSteps&) = delete;
     BenchSteps& operator=(const BenchSteps&) = delete;
@@ -31,7 +32,7 @@ public:
     const std::vector<float>& first_losses() const { return first_losses_; }
     /// Time that the host took to submit steps, since the last call.
     std::chrono::duration<double, std::milli> take_host_time();
-    /// Of all steps since the last call, what their gradients' exchange took.
+    /// The times of the exchange of gradients, over all steps since the last call.
     ExchangeTimes take_exchange_times() { return std::exchange(exchanged_, {}); }
 
 private:

@@ -25,9 +25,9 @@ struct BestMetricState {
     bool operator==(const BestMetricState&) const = default;
 };
 
-/// The best evaluation of a run: by its primary metric on the validation part, else on the test
-/// part; the loss where the task has no metric. The best checkpoint, the plateau schedule and early
-/// stopping all go by it.
+/// The best evaluation of a run, by its primary metric on the validation part, else on the test
+/// part; by the loss if the task has no metric. The best checkpoint, the plateau schedule and early
+/// stopping all use it.
 class BestMetric {
 public:
     /// `metrics`: the task's, the primary one first.

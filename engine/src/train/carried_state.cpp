@@ -45,7 +45,7 @@ TensorMap CarriedState::saved_state() const {
     return out;
 }
 
-/// The streams (layers, streams, width) of all ranks, in their order.
+/// The streams (layers, streams, width) of all ranks, in the order of the ranks.
 Tensor CarriedState::gathered(const Tensor& own) const {
     const std::vector<std::int64_t> streams = gather_counts(*ranks_, own.size(1));
     const std::int64_t layers = own.size(0), width = own.size(2);

@@ -6,29 +6,29 @@
 
 namespace engine {
 
-/// The state that a recurrent model carries from step to step, in buffers that keep their addresses
-/// so that a step can be captured. Nothing for models without one.
+/// The state that a recurrent model carries from step to step, in buffers with fixed addresses, so
+/// that a step can be captured. Empty for models without one.
 class CarriedState {
 public:
-    /// `ranks`: those that the streams are shared out to; null: all are here.
+    /// `ranks` connects the ranks among which the streams are divided. Null: all are here.
     CarriedState(const Model& model, const Device& device, Communicator* ranks = nullptr);
 
     /// A pass over the data begins: all zeros.
     void reset();
-    /// What the first micro-batch of the step reads, for a batch of so many streams; zeros after
-    /// another number of streams.
+    /// The state for the first micro-batch of the step, for a batch of `streams` streams; zeros if
+    /// the number of streams changed.
     const TensorList& in(std::int64_t streams);
-    /// The step ends with this state. Streams that are not finite are zeroed whole and counted,
-    /// whether the step is skipped or not.
+    /// Sets the state at the end of the step. Streams that are not finite are zeroed whole and
+    /// counted, whether or not the step is skipped.
     void carry(const TensorList& out);
 
-    /// A copy on the host, by number: "0", "1", of the streams of all ranks, which all ask for it.
-    /// Empty before the first batch.
+    /// A copy of the streams of all ranks on the host, named by number: "0", "1". All ranks call
+    /// it. Empty before the first batch.
     TensorMap saved_state() const;
     /// What it copies, where it lies.
     const TensorList& buffers() const { return buffers_; }
-    /// Takes a saved state, or this rank's streams of it, whose number it has from then on. Throws
-    /// Error(data) if it is that of another model.
+    /// Loads a saved state: of it this rank's streams, whose number it has from then on. Throws
+    /// Error(data) if it belongs to another model.
     void load_state(const TensorMap& saved);
 
     /// Streams that were zeroed in the step, on the device; null without a state.
@@ -36,7 +36,7 @@ public:
         return resets_.defined() ? resets_.data_as<std::int64_t>() : nullptr;
     }
     void clear_resets() const;
-    /// Of all ranks, in place of this one's own.
+    /// Replaces this rank's streams by those of all ranks.
     void set_resets(std::int64_t count) const { *resets_.data_as<std::int64_t>() = count; }
 
 private:

@@ -62,8 +62,8 @@ Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
     }
     if (std::exchange(first_, false)) keep_pictures(step);
     state_.carry(step.next_state);
-    if (kernels::RefusalNote* note = refusal_note(device_))
-        kernels::cuda::take_refusal(&sums_.data()->refusal, note, current_stream());
+    if (kernels::DeferredError* note = deferred_error_word_of(device_))
+        kernels::cuda::take_deferred_error(&sums_.data()->deferred_error, note, current_stream());
     feed.used(here);
     return step.predicted;
 }
@@ -72,9 +72,9 @@ MetricSums Evaluator::take(Communicator* ranks) {
     if (ranks && pass_counts_.defined()) ranks->sum(pass_counts_.array());
     if (pass_counts_.defined() && (!ranks || ranks->rank() == 0))
         task_.end_pass(pass_counts_, &sums_.data()->sums);
-    auto [sums, refusal] = sums_.host();
+    auto [sums, deferred_error] = sums_.host();
     clear_sums();
-    if (const auto refused = refusal_in(refusal)) throw *refused;
+    if (const auto refused = deferred_error_in(deferred_error)) throw *refused;
     // Plain doubles throughout.
     constexpr auto numbers = static_cast<std::int64_t>(sizeof(MetricSums) / sizeof(double));
     if (ranks) ranks->sum({&sums, DType::f64, numbers});

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/refusals.h"
+#include "core/deferred_errors.h"
 #include "parallel/communicator.h"
 #include "tasks/task.h"
 #include "train/batch_feed.h"
@@ -21,8 +21,9 @@ public:
     void begin();
     /// Returns what the task predicted (TaskStep::predicted), on the device. Throws Error.
     Tensor add(const Batch& batch, BatchFeed& feed);
-    /// The sums since the last call; waits for them. Throws Error(value) for a refused value.
-    /// `ranks` (may be null): the sums of all of them, which all take them.
+    /// The sums since the last call; waits for them. Throws Error(value) for a deferred device
+    /// error. Null `ranks`: this process alone. Otherwise the sums are over all ranks, which all
+    /// call it.
     MetricSums take(Communicator* ranks = nullptr);
     /// The task's pictures of the pass's first batch, on the host, at most `most_pictures` a band.
     PictureBands take_pictures() { return std::exchange(pictures_, {}); }
@@ -33,7 +34,7 @@ private:
 
     struct Sums {
         MetricSums sums;
-        kernels::RefusalNote refusal;
+        kernels::DeferredError deferred_error;
     };
 
     void keep_pictures(const TaskStep& step);

@@ -5,8 +5,8 @@
 
 namespace engine {
 
-/// What the GPU's library does not compute, for whoever trains: its shape, type and pass, and what
-/// to change or, where the library failed, its words.
+/// A message for the user on what the GPU's library does not compute: its shape, type and pass, and
+/// what to change or, if the library failed, its message.
 Message tell(const kernels::LibraryFallback& fallback);
 
 }  // namespace engine

@@ -10,8 +10,8 @@
 namespace engine {
 
 /// Figures of the last steps on their way from the device to the host, oldest first. On the CPU
-/// they are there at once; from a GPU they are copied behind the step's work, and the host reads
-/// them when it has given the next step, so that the device is never without work.
+/// they are available at once. On a GPU they are copied behind the step's work; the host reads them
+/// after it has submitted the next step, so that the device is never idle.
 class FigureRing {
 public:
     explicit FigureRing(const Device& device);

@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// The keys of precision.force as rules for a model of these modules. Null: there are none. Throws
-/// Error(settings) that names every key which is neither a module of the model nor an operation
-/// whose type can be forced, one a line.
+/// The keys of precision.force as rules for a model with these modules. Null: there are none.
+/// Throws Error(settings) that names, one a line, every key that is neither a module of the model
+/// nor a forceable operation.
 std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
                                               const std::vector<std::string>& modules);
 

@@ -14,11 +14,11 @@ const GpuGeneration& gpu_generation(int major, int minor);
 /// For each precision, whether it pays on a card of that generation.
 std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation);
 
-/// Why a card does not train in a precision, and what to do about it.
+/// Why a card cannot train in a precision, and what the user can do.
 struct PrecisionLack {
     Message what, hint;
 };
-/// Nothing if cards of that generation do.
+/// Nothing if cards of that generation can.
 std::optional<PrecisionLack> lack_of(const GpuGeneration& generation,
                                      const ResolvedPrecision& precision);
 

@@ -7,15 +7,15 @@
 
 namespace engine {
 
-/// Writes the loss and the unscaled f32 gradients of the first step that it sees to a safetensors
-/// file ("loss", "grad.<name>").
+/// Writes the loss and the unscaled f32 gradients of the first observed step to a safetensors file
+/// ("loss", "grad.<name>").
 class GradientDump final : public StepObserver {
 public:
     /// `sums`: those of the step.
     GradientDump(std::string path, DeviceRecord<MetricSums> sums)
         : path_(std::move(path)), sums_(std::move(sums)) {}
 
-    bool wants(std::int64_t) const override { return !written_; }
+    bool observes(std::int64_t) const override { return !written_; }
     /// Before the update of the last phase. Throws Error(io).
     void before_update(const StepView& step) override;
 

@@ -23,7 +23,7 @@ public:
           scope_(device_),
           data_(open_dataset(config.dataset, config.seed)),
           trainer_(config, device_, data_.train.data->schema(), options.steps),
-          books_(trainer_.books()) {
+          accounting_(trainer_.accounting()) {
         const Schema& schema = trainer_.task().schema(true);
         LoaderOptions loading{.sampler = {.batch_size = config.batch_size,
                                           .seed = config.seed,
@@ -70,7 +70,7 @@ private:
     DeviceScope scope_;
     DataParts data_;
     Trainer trainer_;
-    BooksScope books_;
+    AccountingScope accounting_;
     std::unique_ptr<BatchFeed> feed_;
     std::unique_ptr<BatchLoader> loader_;
     std::vector<Batch> batches_;

@@ -115,8 +115,8 @@ std::int64_t first_where(std::int64_t low, std::int64_t high, F&& holds) {
     return high;
 }
 
-/// Step from which the loss is not a number, to the end of the record; 0: the last one is finite. A
-/// broken run does not recover, so halving finds it.
+/// The step from which the loss is non-finite to the end of the record; 0: the last one is finite.
+/// A broken run does not recover, so bisection finds it.
 std::int64_t lost_step(const StepRecordReader& record) {
     const auto broken = [&record](std::int64_t row) {
         double loss = 0;

@@ -22,11 +22,11 @@ struct LossGap {
     std::int64_t baseline_lost = 0;
     std::int64_t other_lost = 0;
     /// The step from which the gap stayed beyond noise and above a fiftieth of the loss; 0: it is
-    /// not there now.
+    /// below that now.
     std::int64_t parted = 0;
 
-    /// Beyond what noise explains. Still a lag rather than a parting if it is not large(): a few
-    /// skipped updates leave such a one.
+    /// Whether noise does not explain the gap. If it is not large() it is a lag rather than a
+    /// divergence, as a few skipped updates cause.
     bool beyond_noise() const { return compared >= 8 && size() > noise; }
     bool large() const { return size() > 0.02 * (level < 0 ? -level : level); }
     double size() const { return gap < 0 ? -gap : gap; }

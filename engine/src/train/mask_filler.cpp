@@ -38,8 +38,8 @@ void check(const MaskedText& text, const std::string& mask, std::int64_t longest
                                           std::ssize(text.tokens), longest));
 }
 
-/// A batch of this one window in which the token at `place` is asked for; past the task's
-/// transforms, which would mask it again.
+/// A batch of this one window, asking for the token at `place`. Bypasses the task's transforms,
+/// which would mask it again.
 Batch batch_of(const Schema& schema, const std::string& input,
                const std::vector<std::int64_t>& tokens, std::int64_t place) {
     Batch batch;

@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// The settings of a precision (interfaces.md, section 1) at work: autocast region, forced types,
-/// casts around the model, and loss scaler.
+/// Applies the precision settings (interfaces.md, section 1): autocast region, forced types, casts
+/// around the model, and loss scaler.
 class MixedPrecision {
 public:
     /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type

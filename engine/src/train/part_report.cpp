@@ -268,7 +268,7 @@ PartReport report_on(Predictor& predictor, const RunConfig& config, const std::s
     const Schema& schema = predictor.task().schema(false);
     const LoaderOptions options = evaluation_options(config, predictor.task(), part);
     const DeviceScope scope(predictor.device());
-    const BooksScope books(predictor.context().books());
+    const AccountingScope accounting(predictor.context().accounting());
     const auto feed = make_ring_feed(predictor.device(), schema);
     BatchLoader loader(part, schema, options);
     Reporter reporter(schema, task, hardest);

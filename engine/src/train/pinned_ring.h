@@ -11,9 +11,10 @@ namespace engine {
 
 /// Pinned host memory for batches on their way to a GPU: a buffer is written again when its copy
 /// has passed. Deep enough that the host never waits for that: as many buffers as the step on the
-/// device and the one that is being given have batches, since whoever gives a step has taken the
-/// figures of the step before last. Buffers are made as they are needed, up to 1 GiB of them and as
-/// many as the driver gives; where two steps need more, the host waits for copies of its own step.
+/// device and the one that is being submitted have batches, since a step is submitted only after
+/// the figures of the step before last have arrived. Buffers are made as they are needed, up to 1
+/// GiB of them and as many as the driver gives; where two steps need more, the host waits for
+/// copies of its own step.
 class PinnedRing {
 public:
     /// `per_step`: batches of a step.

@@ -26,8 +26,8 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
     return value;
 }
 
-/// A copy of its own: the batch may lie in memory that is read again. Waits, since the feed is not
-/// told when the original is no longer needed.
+/// A separate copy, since the batch's memory may be read again. Waits, because the feed is not
+/// notified when the original is no longer needed.
 Tensor copy_of(const Tensor& x) {
     const Tensor out = empty_like(x);
     copy_bytes(out.data(), x.data(), x.bytes(), x.device());
@@ -62,7 +62,7 @@ PlantedFault::PlantedFault(const PlantConfig& plant, const Schema& schema, Model
 }
 
 /// Adam's gradient must have been 0 from the first step on, so that its moments are too.
-bool PlantedFault::wants(std::int64_t step) const {
+bool PlantedFault::observes(std::int64_t step) const {
     return is(PlantKind::adam_epsilon_zero) ? step <= plant_.step : step == plant_.step;
 }
 
@@ -182,7 +182,8 @@ void PlantedFault::put_nan(const Tensor& values) const {
     const std::int64_t width = values.numel() / rows;
     const auto first = numbers.begin() + row_.value_or(0) * width;
     std::fill_n(first, is(PlantKind::nan_embedding_row) ? width : 1, nan);
-    engine::fill({{parameter_.name, values}}, {{parameter_.name, Tensor::of(numbers, values.shape())}});
+    engine::fill({{parameter_.name, values}},
+                 {{parameter_.name, Tensor::of(numbers, values.shape())}});
 }
 
 /// A parameter whose gradients are 0, and in the planted step no epsilon to divide by.

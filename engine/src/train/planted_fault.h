@@ -13,16 +13,16 @@
 
 namespace engine {
 
-/// The fault of teach.plant at work: changes something in the planted step alone, and for
-/// adam-epsilon-zero also before it. To be attached before all other observers, which then see a
-/// damaged state in their begin().
+/// The fault of teach.plant: changes something in the planted step only, and for adam-epsilon-zero
+/// also before it. Attach it before all other observers, so that they see the damaged state in
+/// their begin().
 class PlantedFault final : public StepObserver {
 public:
     /// `schema`: of a training batch. Throws Error(settings) where the fault fits neither the model
     /// nor its data.
     PlantedFault(const PlantConfig& plant, const Schema& schema, Model& model);
 
-    bool wants(std::int64_t step) const override;
+    bool observes(std::int64_t step) const override;
     void begin(const StepView& step) override;
     /// Throws Error(settings) for a sample that the batch does not have.
     void before_forward(const StepView& step, DeviceBatch& batch, TensorList& state) override;

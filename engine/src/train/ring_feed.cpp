@@ -49,8 +49,8 @@ RingFeed::~RingFeed() {
     kernels::cuda::release(copies_);
 }
 
-/// The next place on the device, with room for the batch, and the copy stream held back until it
-/// may write there.
+/// The next place on the device, with room for the batch. Makes the copy stream wait until it may
+/// write there.
 RingFeed::Place& RingFeed::next_place(const Batch& batch) {
     Place& place = *places_[next_place_];
     next_place_ = (next_place_ + 1) % places_.size();

@@ -8,9 +8,9 @@
 
 namespace engine {
 
-/// Batches through pinned buffers and a copy stream, so that the copy of the next batch runs beside
-/// the step that computes. A place on the device is written again when the step that used it has
-/// passed it, which the copy stream, not the host, waits for; the host writes to a ring of pinned
+/// Batches through pinned buffers and a copy stream, so that the copy of the next batch overlaps
+/// the step that computes. A place on the device is overwritten once the step that used it has
+/// passed it; the copy stream waits for that, not the host, which writes to a ring of pinned
 /// buffers.
 class RingFeed final : public BatchFeed {
 public:

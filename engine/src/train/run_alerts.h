@@ -9,8 +9,8 @@
 
 namespace engine {
 
-/// What a run says of its steps: movements of the loss scale, warnings, and the errors that end the
-/// run. One thread at a time.
+/// The messages of a run about its steps: changes of the loss scale, warnings, and the errors that
+/// end the run. One thread at a time.
 class RunAlerts {
 public:
     using Post = std::function<void(Event)>;

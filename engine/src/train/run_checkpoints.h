@@ -16,13 +16,13 @@ public:
     RunCheckpoints(const CheckpointConfig& config, std::filesystem::path run_folder,
                    std::string run, std::int64_t step, std::int64_t epoch);
 
-    /// The run is at this step, of so many completed epochs: whether its settings want a checkpoint
-    /// now.
+    /// Whether the settings require a checkpoint now: at this step, after this many completed
+    /// epochs.
     bool is_due(std::int64_t step, std::int64_t epoch) const;
     /// Saves the run as it is now.
     void save(SavedRun saved);
-    /// An evaluation was better than all before. Held back for some seconds after one that was
-    /// saved, since many short epochs may each be the best so far.
+    /// Saves a run whose evaluation was better than all before. Delayed for some seconds after the
+    /// last such checkpoint, since many short epochs in a row may each be the best so far.
     void save_best(SavedRun saved);
     /// Whether checkpoints of the best evaluation are wanted.
     bool wants_best() const { return config_.best; }

@@ -21,7 +21,7 @@ RunContext::RunContext(const RunConfig& config, const Device& device,
 
 RunContext::Entry::Entry(RunContext& context)
     : device_(context.device_),
-      books_(context.books_),
+      accounting_(context.accounting_),
       tf32_(context.precision_.tf32),
       norms_(context.teach_.norm == TeachNorm::composed, context.teach_.norm_epsilon),
       synced_(context.synced_norms_ ? context.ranks() : nullptr),

@@ -17,7 +17,7 @@ namespace engine {
 /// record of library fallbacks and number of threads. Made once for a run; one thread at a time.
 class RunContext {
 public:
-    /// `ranks`: those that compute the run together; null: this process alone.
+    /// `ranks` connects the ranks that compute the run together. Null: this process alone.
     RunContext(const RunConfig& config, const Device& device,
                std::shared_ptr<Communicator> ranks = nullptr);
     RunContext(const RunContext&) = delete;
@@ -32,7 +32,7 @@ public:
 
     private:
         DeviceScope device_;
-        BooksScope books_;
+        AccountingScope accounting_;
         Tf32Scope tf32_;
         ComposedNorms norms_;
         SyncedNorms synced_;
@@ -40,10 +40,10 @@ public:
     };
 
     const Device& device() const { return device_; }
-    const std::shared_ptr<MemoryBooks>& books() const { return books_; }
+    const std::shared_ptr<MemoryAccounting>& accounting() const { return accounting_; }
     Communicator* ranks() const { return ranks_.get(); }
     const ResolvedPrecision& precision() const { return precision_; }
-    /// What the user should know of library fallbacks since the last call.
+    /// Messages for the user on library fallbacks since the last call.
     std::vector<Message> take_fallbacks();
 
 private:
@@ -53,7 +53,7 @@ private:
     int threads_;
     std::shared_ptr<Communicator> ranks_;
     bool synced_norms_;
-    std::shared_ptr<MemoryBooks> books_ = std::make_shared<MemoryBooks>();
+    std::shared_ptr<MemoryAccounting> accounting_ = std::make_shared<MemoryAccounting>();
     kernels::LibraryFallbacks fallbacks_;
 };
 

@@ -7,9 +7,9 @@
 
 namespace engine {
 
-/// What the second run costs beside the first, as parts of a sentence: speed, then memory. A speed
-/// differs only where SpeedGap is clear of noise, and by no more than it bears. Empty where the
-/// speeds are not known.
+/// The cost of the second run compared with the first, as parts of a sentence: speed, then memory.
+/// Speeds differ only if SpeedGap exceeds noise, and by no more than it supports. Empty if the
+/// speeds are unknown.
 std::vector<Message> cost_of(const RunFigures& baseline, const RunFigures& other);
 
 /// The figures that cost_of() compares, in sentences; empty where it is.

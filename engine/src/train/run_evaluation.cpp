@@ -64,7 +64,7 @@ void RunEvaluation::begin_part() {
     const Schema& schema = trainer_.task().schema(false);
     if (!part.feed) {
         const DeviceScope scope(trainer_.device());
-        const BooksScope books(trainer_.books());
+        const AccountingScope accounting(trainer_.accounting());
         part.feed = make_feed(trainer_.device(), part.part, schema, options_of(part));
     }
     part.loader = std::make_unique<BatchLoader>(part.part, schema, options_of(part));

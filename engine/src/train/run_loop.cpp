@@ -64,7 +64,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     const Task& task = trainer_->task();
     check_best_is_there(config_, task);
     const DeviceScope scope(device);
-    const BooksScope books(trainer_->books());
+    const AccountingScope accounting(trainer_->accounting());
     feed_ = make_feed(device, data_.train, task.schema(true), options, feed_depth());
     options.indices_only = feed_->indices_only();
     cut_batches(options);
@@ -126,16 +126,16 @@ void RunLoop::train_step() {
     progress_.batch = progress_.epoch_ended ? 0 : batches_.back().index_in_epoch + 1;
     std::int64_t samples = 0;
     for (const auto& batch : batches_) samples += batch.samples;
-    given_.push_back({.start = last_start_,
-                      .epoch = progress_.epoch,
-                      .samples = samples,
-                      .data_s = data_s,
-                      .step_s = seconds_since(start),
-                      .elapsed_s = progress_.elapsed_s});
-    pass_warnings_on();  // with the step among those given, whatever becomes of the warnings
+    submitted_.push_back({.start = last_start_,
+                          .epoch = progress_.epoch,
+                          .samples = samples,
+                          .data_s = data_s,
+                          .step_s = seconds_since(start),
+                          .elapsed_s = progress_.elapsed_s});
+    pass_warnings_on();  // the step is already among the submitted ones if this throws
     // On the CPU this step; on a GPU the one before it, so that a turn takes as long as a step.
     const auto finished = trainer_->take(/*all=*/false);
-    Given& given = given_.back();
+    SubmittedStep& given = submitted_.back();
     given.step_s = seconds_since(start);
     given.elapsed_s = progress_.elapsed_s += given.step_s;
     if (finished) finish_step(*finished);
@@ -149,8 +149,8 @@ void RunLoop::settle() {
     while (const auto finished = trainer_->take(/*all=*/true)) {
         const double waited = seconds_since(start);
         start = Clock::now();
-        given_.front().step_s += waited;
-        given_.front().elapsed_s = progress_.elapsed_s += waited;
+        submitted_.front().step_s += waited;
+        submitted_.front().elapsed_s = progress_.elapsed_s += waited;
         finish_step(*finished);
     }
     write_pending();
@@ -165,8 +165,8 @@ void RunLoop::check_files() {
 }
 
 void RunLoop::finish_step(FinishedStep step) {
-    const Given given = given_.front();
-    given_.pop_front();
+    const SubmittedStep given = submitted_.front();
+    submitted_.pop_front();
     StepRecord& row = step.row;
     const auto samples = static_cast<double>(given.samples);
     row.epoch = given.epoch;
@@ -266,10 +266,10 @@ RunDone RunLoop::done(DoneReason reason) const {
     event.run = run_;
     event.reason = reason;
     if (trainer_) {
-        event.steps = trainer_->steps() - std::ssize(given_);  // those in flight are lost
+        event.steps = trainer_->steps() - std::ssize(submitted_);  // those in flight are lost
         event.updates = trainer_->updates();
         event.skipped = event.steps - event.updates;
-        event.peak_bytes = trainer_->books()->peak();
+        event.peak_bytes = trainer_->accounting()->peak();
     }
     if (evaluation_) {
         event.test = evaluation_->test();

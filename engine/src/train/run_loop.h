@@ -22,8 +22,7 @@
 namespace engine {
 
 /// One run from its settings to its end, a step or an evaluation batch at a time, on the compute
-/// thread: data, trainer, record and the events that follow from them. Knows no commands and no
-/// locks.
+/// thread: data, trainer, record and the resulting events. It has no commands and no locks.
 ///
 /// Of a data-parallel run each rank has one (SessionOptions::communicator). Rank 0's decides what
 /// comes next, and tells the others, which do the same in follow() and write and report nothing.
@@ -37,8 +36,7 @@ public:
     /// Opens the data, makes the model, the run's folder and its record. Throws Error, and
     /// ReadingStopped if `stop` is requested while the data are read.
     void prepare(const std::stop_token& stop);
-    /// Gives one training step to the device and writes the rows of those that are done. Throws
-    /// Error.
+    /// Submits one training step to the device and writes the rows of finished steps. Throws Error.
     void train_step();
     /// Waits for the steps in flight and writes their rows: before the run pauses or ends. Throws
     /// Error.
@@ -47,7 +45,7 @@ public:
     void write_pending();
     bool has_pending() const { return !pending_.empty(); }
     /// Steps were given whose rows are not in the record.
-    bool has_unwritten() const { return !pending_.empty() || !given_.empty(); }
+    bool has_unwritten() const { return !pending_.empty() || !submitted_.empty(); }
     bool finished() const {
         return trainer_ && (progress_.epoch >= config_.epochs ||
                             trainer_->steps() >= steps_planned_ || rules_->stop());
@@ -61,11 +59,11 @@ public:
 
     /// Saves the run as it is between two steps. Settles first. Throws Error.
     void save_checkpoint();
-    /// The step to come with everything that it takes to compute it elsewhere. Settles first; the
-    /// run is as it was. Throws Error.
+    /// The next step with everything needed to compute it elsewhere. Settles first; does not change
+    /// the run. Throws Error.
     StepCapsule capsule();
-    /// The step that was computed last, from the state before it. Needs
-    /// Trainer::keep_states() before the step. The run is as it was. Throws Error.
+    /// The last computed step, from the state before it. Requires Trainer::keep_states() before the
+    /// step. Does not change the run. Throws Error.
     StepCapsule last_capsule();
     /// Row of the step whose figures were taken last; none yet: step 0.
     const StepRecord& last_row() const { return last_row_; }
@@ -106,14 +104,14 @@ private:
     /// What rank 0 asks the others for.
     enum class Turn : std::int64_t { step, begin_evaluation, evaluate, save, end };
     void tell(Turn turn) const;
-    Turn heard() const;
+    Turn received() const;
     bool follows() const { return ranks_ && ranks_->rank() > 0; }
     void check_same_data() const;
     void cut_batches(LoaderOptions& options) const;
     TrainingState gathered_state() const;
     StepStart next_start() const;
-    /// What the host knows of a step that was given to the device.
-    struct Given {
+    /// The host's part of a step that was submitted to the device.
+    struct SubmittedStep {
         StepStart start;
         std::int64_t epoch, samples;
         double data_s;
@@ -158,8 +156,8 @@ private:
     std::optional<SkippedBatches> skipped_;
     std::optional<BestMetric> best_;
     std::optional<EpochRules> rules_;
-    std::deque<Given> given_;           // steps in flight
-    std::deque<FinishedStep> pending_;  // rows to be written
+    std::deque<SubmittedStep> submitted_;  // steps in flight
+    std::deque<FinishedStep> pending_;     // rows to be written
     std::vector<Batch> batches_;
     StepStart last_start_;  // of the step submitted last
     StepRecord last_row_{};

@@ -157,7 +157,7 @@ StepCapsule RunLoop::last_capsule() { return capsule_of(last_start_, trainer_->k
 
 StepCapsule RunLoop::capsule_of(const StepStart& start, TrainingState before) const {
     const DeviceScope scope(trainer_->device());
-    const BooksScope books(trainer_->books());
+    const AccountingScope accounting(trainer_->accounting());
     StepCapsule out{.config = config_,
                     .data = data_.train.data->schema(),
                     .before = std::move(before),

@@ -1,4 +1,4 @@
-// A run of several ranks: rank 0 tells what comes next, the others follow.
+// A run of several ranks: rank 0 decides what comes next and sends it to the others.
 #include <nlohmann/json.hpp>
 
 #include "data/schema_json.h"
@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// Sizes, fields and the first batch of all ranks' training parts.
+/// A text with sizes, fields and the first batch of the training part, to be equal on all ranks.
 void RunLoop::check_same_data() const {
     const Schema& fields = data_.train.data->schema();
     nlohmann::ordered_json told{{"train", data_.train.size()},
@@ -36,7 +36,7 @@ void RunLoop::tell(Turn turn) const {
     ranks_->broadcast({&turn, kernels::DType::i64, 1});
 }
 
-RunLoop::Turn RunLoop::heard() const {
+RunLoop::Turn RunLoop::received() const {
     Turn turn{};
     ranks_->broadcast({&turn, kernels::DType::i64, 1});
     return turn;
@@ -44,7 +44,7 @@ RunLoop::Turn RunLoop::heard() const {
 
 void RunLoop::follow() {
     while (true) {
-        switch (heard()) {
+        switch (received()) {
             case Turn::step:
                 train_step();
                 break;
@@ -65,12 +65,12 @@ void RunLoop::follow() {
 
 void RunLoop::leave(const std::string& failure) {
     if (!ranks_ || follows() || std::exchange(left_, true)) return;
-    // Those that are still preparing do not listen yet.
+    // Ranks that are still preparing do not receive orders yet.
     if (!failure.empty() || !rules_)
         return ranks_->abort(failure.empty() ? "The run was stopped before it began." : failure);
     try {
         tell(Turn::end);
-    } catch (const Error&) {  // a rank that is lost has nothing more to do
+    } catch (const Error&) {  // a lost rank needs no order
     }
 }
 

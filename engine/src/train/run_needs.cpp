@@ -87,15 +87,16 @@ void check_device(const RunConfig& config) {
     check_precision_is_there(config, resolve_device(config.device));
 }
 
-// What a step holds beyond what stays between steps grows with the batch. The step did not come to
-// its end, so twice that is set aside.
-Message smaller_batch(const RunConfig& config, const MemoryBooks& books, const Device& device) {
+// Memory that a step needs beyond what stays between steps grows with the batch. The step failed
+// before its end, so twice that is assumed.
+Message smaller_batch(const RunConfig& config, const MemoryAccounting& accounting,
+                      const Device& device) {
     if (config.batch_size == 1) return msg("Try a smaller model.");
     const std::int64_t memory = memory_bytes(device);
     // Other runs' memory too is there no more.
     const std::int64_t staying =
-        std::max(books.total(), static_cast<std::int64_t>(memory_in_use(device)));
-    const std::int64_t of_step = std::max<std::int64_t>(books.peak() - books.total(), 1);
+        std::max(accounting.total(), static_cast<std::int64_t>(memory_in_use(device)));
+    const std::int64_t of_step = std::max<std::int64_t>(accounting.peak() - accounting.total(), 1);
     const double share = static_cast<double>(std::max<std::int64_t>(memory - staying, 0)) /
                          (2.0 * static_cast<double>(of_step));
     const double fitting = static_cast<double>(config.batch_size) * std::min(share, 0.5);

@@ -20,15 +20,16 @@ void check_model_fits(const RunConfig& config, const ModelShape& shape, const De
 /// as much again at the least, are more than the device's memory.
 void check_batch_fits(const RunConfig& config, const Schema& schema, const Device& device);
 
-/// Throws Error(device) for tf32 on a device without it, and for bf16 on a card whose libraries do
-/// not have it.
+/// Throws Error(device) for tf32 on a device without it, and for bf16 on a card whose libraries
+/// lack it.
 void check_precision_is_there(const RunConfig& config, const Device& device);
 
-/// Throws Error(settings) for a schedule or a stop that waits for a better evaluation where the
-/// task knows no better one.
+/// Throws Error(settings) for a schedule or a stop that waits for a better evaluation if the task
+/// does not define which is better.
 void check_best_is_there(const RunConfig& config, const Task& task);
 
 /// What to try after a step has run out of memory: a batch size of at most half of the present one.
-Message smaller_batch(const RunConfig& config, const MemoryBooks& books, const Device& device);
+Message smaller_batch(const RunConfig& config, const MemoryAccounting& accounting,
+                      const Device& device);
 
 }  // namespace engine

@@ -15,9 +15,9 @@
 namespace engine {
 namespace {
 
-/// Below this a speed-up is nothing that a person notices.
+/// A smaller speed-up is not noticeable.
 constexpr double least_speed_up = 1.05;
-/// A part of the step that is as large as this leaves a faster pass little to gain.
+/// If data or optimizer take this share of the step, faster passes gain little.
 constexpr double large_share = 0.35;
 
 /// Typical milliseconds of the parts of a step.
@@ -25,7 +25,8 @@ struct StepTimes {
     double step, data, forward, backward, optimizer;
 
     double passes() const { return forward + backward; }
-    /// Some records have no parts: those of other programs, and of steps replayed as a GPU graph.
+    /// Whether the record has the parts. Records of other programs, and of steps replayed as a GPU
+    /// graph, have none.
     bool known() const { return data >= 0 && passes() > 0 && optimizer >= 0; }
 };
 

@@ -5,13 +5,13 @@
 
 namespace engine {
 
-/// Whether a precision pays, by the steps of two finished or running runs.
+/// Whether a precision pays, judged by the steps of two finished or running runs.
 struct RunPayOff {
     Message sentence;  ///< empty: not known, or the runs are not FP32 and a 16-bit precision
-    /// The sentence has the reason. Otherwise the runs have recorded too little for one, and
+    /// Whether the sentence has the reason. Otherwise the runs have recorded too little for it, and
     /// measure_pay_off() (engine/pay_off.h) finds it.
     bool explained = true;
-    Message evidence;  ///< the times of the steps' parts; empty where they were not recorded
+    Message evidence;  ///< the times of the steps' parts; empty if not recorded
 };
 
 /// Compares the times of the parts of a step (data, forward, backward, optimizer) over the steps

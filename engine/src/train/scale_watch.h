@@ -7,9 +7,9 @@
 
 namespace engine {
 
-/// Tells growths and skips of the loss scale from step to step, and how healthy a skip is:
-/// calibrating until the scale has grown once; persistent when the loss itself is not finite or 16
-/// steps in a row were skipped, since a lower scale mends neither; else normal.
+/// Reports growths and skips of the loss scale from step to step, and how healthy a skip is:
+/// calibrating until the scale has grown once; persistent if the loss itself is not finite or 16
+/// steps in a row were skipped, since a lower scale helps in neither case; else normal.
 class ScaleWatch {
 public:
     std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,

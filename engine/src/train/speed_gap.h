@@ -12,9 +12,9 @@ namespace engine {
 /// Runs of a comparison take turns step by step, so the times of one step come from neighbouring
 /// moments of the same machine, and most of what slows it down cancels in their ratio. The steps
 /// that both speeds were measured over are cut into up to 16 blocks of consecutive steps, of an
-/// even number each: whoever goes first reads a step's batch into the processor's caches for the
-/// other, and two runs take that turn by turn (ComputeThread). A block's ratio is that of the means
-/// of the middle half of its step times, and `ratio` is the median over the blocks.
+/// even number each: the run that goes first reads a step's batch into the processor's caches for
+/// the other, and two runs take that turn by turn (ComputeThread). A block's ratio is that of the
+/// means of the middle half of its step times, and `ratio` is the median over the blocks.
 ///
 /// The interval is that of the sign test. Each block falls below the true median with probability
 /// 1/2, however the noise is distributed, so the number that do is binomial. With r the largest

@@ -9,18 +9,19 @@
 namespace engine {
 namespace {
 
-void judge(const DeviceRecord<kernels::Judgement>& out, const TensorList& tensors) {
+void check_gradients(const DeviceRecord<kernels::GradientStatistics>& out,
+                     const TensorList& tensors) {
     std::vector<kernels::ConstArray> arrays;
     for (const Tensor& tensor : tensors) arrays.push_back(tensor.array());
-    on(out.device(), kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
-        out.data(), arrays, current_stream());
+    on(out.device(), kernels::cpu::multi_tensor_gradient_check,
+       kernels::cuda::multi_tensor_gradient_check)(out.data(), arrays, current_stream());
 }
 
-bool found_finite(const DeviceRecord<kernels::Judgement>& judgement) {
-    return !judgement.defined() || judgement.host().found_inf == 0;
+bool found_finite(const DeviceRecord<kernels::GradientStatistics>& gradient_statistics) {
+    return !gradient_statistics.defined() || gradient_statistics.host().found_inf == 0;
 }
 
-bool is_judged(const Tensor& tensor, const Device& device) {
+bool is_checked(const Tensor& tensor, const Device& device) {
     return is_floating(tensor.dtype()) && tensor.device() == device && tensor.numel() > 0;
 }
 
@@ -40,26 +41,26 @@ void StateBefore::lay_out() {
     weights_ = copies_of(places.weights);
     optimizer_ = copies_of(places.optimizer);
     carried_ = copies_of(places.carried);
-    find_judged(places);
+    find_checked(places);
     places_ = std::move(places);
 }
 
-void StateBefore::find_judged(const StatePlaces& places) {
+void StateBefore::find_checked(const StatePlaces& places) {
     parameters_.clear();
     rest_.clear();
     const Device& device = step_.device();
     const std::size_t parameters = step_.parameter_count();
     for (std::size_t i = 0; i < places.weights.size(); ++i) {
         const Tensor& tensor = places.weights[i].tensor;
-        if (is_judged(tensor, device)) (i < parameters ? parameters_ : rest_).push_back(tensor);
+        if (is_checked(tensor, device)) (i < parameters ? parameters_ : rest_).push_back(tensor);
     }
     for (const Place& place : places.optimizer) {
-        if (is_judged(place.tensor, device)) rest_.push_back(place.tensor);
+        if (is_checked(place.tensor, device)) rest_.push_back(place.tensor);
     }
 }
 
 void StateBefore::keep(const SavedNumbers& counts) {
-    const BooksScope own(std::make_shared<MemoryBooks>());
+    const AccountingScope own(std::make_shared<MemoryAccounting>());
     lay_out();
     for (const Copies* const each : {&weights_, &optimizer_, &carried_}) {
         for (std::size_t i = 0; i < each->to.size(); ++i) {
@@ -73,24 +74,24 @@ void StateBefore::keep(const SavedNumbers& counts) {
 }
 
 void StateBefore::begin() {
-    const BooksScope own(std::make_shared<MemoryBooks>());
+    const AccountingScope own(std::make_shared<MemoryAccounting>());
     lay_out();
     check();
 }
 
 void StateBefore::check() {
-    const BooksScope own(std::make_shared<MemoryBooks>());
+    const AccountingScope own(std::make_shared<MemoryAccounting>());
     // The first update makes optimizer state; the copies of the state before it stay as they are.
-    if (!step_.is_laid_out(*places_)) find_judged(step_.state_places());
+    if (!step_.is_laid_out(*places_)) find_checked(step_.state_places());
     for (auto* const record : {&of_parameters_, &of_rest_}) {
-        if (!record->defined()) *record = DeviceRecord<kernels::Judgement>(step_.device());
+        if (!record->defined()) *record = DeviceRecord<kernels::GradientStatistics>(step_.device());
     }
-    judge(of_parameters_, parameters_);
-    judge(of_rest_, rest_);
+    check_gradients(of_parameters_, parameters_);
+    check_gradients(of_rest_, rest_);
 }
 
 TrainingState StateBefore::state() const {
-    const BooksScope own(std::make_shared<MemoryBooks>());
+    const AccountingScope own(std::make_shared<MemoryAccounting>());
     const GradMode off(false);
     TrainingState out;
     const auto take = [](TensorMap& into, const Copies& copies, bool wide) {

@@ -8,10 +8,10 @@
 
 namespace engine {
 
-/// The state that a step starts from, kept in copies on the device while the step changes the
-/// original, and whether the state is still finite after the step. Costs one copy and one read of
-/// the state a step and, on a GPU, a synchronisation. The copies count in no run's memory. One
-/// thread at a time.
+/// Copies of the state before a step, kept on the device while the step changes the original; and
+/// whether the state is still finite after the step. Costs one copy and one read of the state a
+/// step and, on a GPU, a synchronisation. The copies are not accounted to a run. One thread at a
+/// time.
 class StateBefore {
 public:
     /// `step` must outlive this object.
@@ -38,7 +38,7 @@ private:
         TensorList to;
     };
     void lay_out();
-    void find_judged(const StatePlaces& places);
+    void find_checked(const StatePlaces& places);
     static Copies copies_of(const std::vector<Place>& places);
 
     const TrainStep& step_;
@@ -46,7 +46,7 @@ private:
     Copies weights_, optimizer_, carried_;
     TensorList parameters_, rest_;  // the floating ones
     SavedNumbers scaler_, counts_;
-    DeviceRecord<kernels::Judgement> of_parameters_, of_rest_;
+    DeviceRecord<kernels::GradientStatistics> of_parameters_, of_rest_;
 };
 
 }  // namespace engine

@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// One step of a run with everything that it takes to compute it again: settings, the state before
-/// it, and its batches. On the host.
+/// One step of a run with everything needed to compute it again: settings, the state before it, and
+/// its batches. On the host.
 struct StepCapsule {
     RunConfig config;
     Schema data;                 ///< of the data set's samples

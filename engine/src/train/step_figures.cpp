@@ -1,6 +1,6 @@
 #include "train/step_figures.h"
 
-#include "core/refusals.h"
+#include "core/deferred_errors.h"
 
 namespace engine {
 
@@ -18,7 +18,7 @@ std::optional<FinishedStep> StepFigures::take(bool all, const RowMeaning& meanin
     step.sums = arrived.figures.sums;
     if (meaning.scaled) step.next_loss_scale = static_cast<double>(arrived.figures.next_loss_scale);
     step.state_resets = arrived.figures.state_resets;
-    step.refused = refusal_in(arrived.figures.refusal);
+    step.refused = deferred_error_in(arrived.figures.deferred_error);
     return step;
 }
 

@@ -76,8 +76,8 @@ void StepGraph::fill_inputs(std::span<const Batch> batches, BatchFeed& feed) {
 /// Captures the step over static inputs; nothing of it runs. Throws Error, kernels::DeviceError.
 StepGraph::Captured StepGraph::captured_step() {
     Captured out{std::make_shared<MemoryPool>(device_), {}, nullptr};
-    // The graph's memory is its own: what the eager steps have left, gradients too, is needed for
-    // it, and goes back to the driver before the capture and not in it.
+    // The graph has its own memory. The memory of the eager steps, gradients too, is needed for it,
+    // and is released to the driver before the capture, not during it.
     step_.zero_grad();
     release_cached_memory();
     const UseScope use(MemoryUse::workspace);
@@ -93,8 +93,8 @@ StepGraph::Captured StepGraph::captured_step() {
     return out;
 }
 
-/// False if the step cannot be captured, for lack of memory or because the host must see something
-/// in it: then steps stay eager, and the user is told.
+/// False if the step cannot be captured, for lack of memory or because the host must read something
+/// in it: then steps stay eager, with a warning.
 bool StepGraph::capture() {
     enabled_ = false;  // unless it succeeds
     try {

@@ -12,16 +12,16 @@
 namespace engine {
 
 /// A TrainStep as one CUDA graph (D5): captured over static inputs after a few eager
-/// steps, then replayed. A step that cannot be captured stays eager, and the user is told.
+/// steps, then replayed. A step that cannot be captured stays eager, with a warning.
 class StepGraph {
 public:
     /// Steps of `accumulate` batches of `rows` rows.
     StepGraph(TrainStep& step, const Schema& schema, const Device& device, std::int64_t rows,
               std::int64_t accumulate);
 
-    /// Whether the step on these batches can be replayed; captures it if it is time. Otherwise it
-    /// is to be computed eagerly: on a CPU, for the first steps, and for batches of other shapes.
-    /// Throws Error.
+    /// Whether the step on these batches can be replayed; captures it if it is time. Otherwise
+    /// compute it eagerly: on a CPU, for the first steps, and for batches of other shapes. Throws
+    /// Error.
     bool prepare(std::span<const Batch> batches);
     /// Needs prepare(). Throws Error.
     void replay(std::span<const Batch> batches, BatchFeed& feed);

@@ -41,7 +41,7 @@ public:
     virtual ~StepObserver() = default;
 
     /// Whether it observes the step. Asked once, before the step.
-    virtual bool wants(std::int64_t step) const {
+    virtual bool observes(std::int64_t step) const {
         (void)step;
         return true;
     }

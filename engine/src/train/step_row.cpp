@@ -10,24 +10,27 @@ namespace {
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// The figures of the judged gradients, unscaled.
-void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement) {
+void fill_gradient_figures(StepRecord& row,
+                           const kernels::GradientStatistics& gradient_statistics) {
     const double scale = static_cast<double>(row.loss_scale);
-    row.grad_norm = static_cast<float>(std::sqrt(judgement.sum_squares) / scale);
-    row.grad_max = static_cast<float>(static_cast<double>(judgement.abs_max) / scale);
+    row.grad_norm = static_cast<float>(std::sqrt(gradient_statistics.sum_squares) / scale);
+    row.grad_max = static_cast<float>(static_cast<double>(gradient_statistics.abs_max) / scale);
     const bool measurable = std::isfinite(row.grad_max) && row.grad_max > 0;
     row.grad_max_exponent = measurable ? static_cast<float>(std::ilogb(row.grad_max)) : unknown;
     const auto share = [&](std::int64_t part) {
-        return judgement.nonzero > 0 ? static_cast<float>(static_cast<double>(part) /
-                                                          static_cast<double>(judgement.nonzero))
-                                     : 0.0f;
+        return gradient_statistics.nonzero > 0
+                   ? static_cast<float>(static_cast<double>(part) /
+                                        static_cast<double>(gradient_statistics.nonzero))
+                   : 0.0f;
     };
-    row.f16_zero_share = share(judgement.to_zero);
-    row.f16_subnormal_share = share(judgement.subnormal);
-    row.f16_overflow_share = share(judgement.overflow);
-    row.grad_zero_share = judgement.total > 0
-                              ? static_cast<float>(1 - static_cast<double>(judgement.nonzero) /
-                                                           static_cast<double>(judgement.total))
-                              : unknown;
+    row.f16_zero_share = share(gradient_statistics.to_zero);
+    row.f16_subnormal_share = share(gradient_statistics.subnormal);
+    row.f16_overflow_share = share(gradient_statistics.overflow);
+    row.grad_zero_share =
+        gradient_statistics.total > 0
+            ? static_cast<float>(1 - static_cast<double>(gradient_statistics.nonzero) /
+                                         static_cast<double>(gradient_statistics.total))
+            : unknown;
     const bool known = std::isfinite(row.scaled_f16_max) && row.scaled_f16_max > 0;
     row.scale_ceiling =
         known ? static_cast<float>(65504.0 * scale / static_cast<double>(row.scaled_f16_max))
@@ -79,12 +82,12 @@ void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMean
     row.lr = figures.lr;
     row.loss_scale = meaning.scaled ? figures.loss_scale : 1;
     row.growth_tracker = figures.growth_tracker;
-    row.found_inf = meaning.may_skip && figures.judgement.found_inf != 0 ? 1 : 0;
+    row.found_inf = meaning.may_skip && figures.gradient_statistics.found_inf != 0 ? 1 : 0;
     row.updates = figures.updates;
     const bool any =
         meaning.watched_f16 && std::isfinite(figures.scaled_f16_max) && figures.scaled_f16_max > 0;
     row.scaled_f16_max = any ? figures.scaled_f16_max : unknown;
-    fill_gradient_figures(row, figures.judgement);
+    fill_gradient_figures(row, figures.gradient_statistics);
     row.lost_update_share = figures.counts.nonzero > 0
                                 ? static_cast<float>(static_cast<double>(figures.counts.lost) /
                                                      static_cast<double>(figures.counts.nonzero))

@@ -33,8 +33,7 @@ struct RowMeaning {
     const TaskColumns* columns = nullptr;
 };
 
-/// Fills what the figures of a step tell into its row: loss, metrics, gradients, scale, updates,
-/// times.
+/// Fills a row from the figures of a step: loss, metrics, gradients, scale, updates, times.
 void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning);
 
 }  // namespace engine

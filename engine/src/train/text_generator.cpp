@@ -49,8 +49,8 @@ std::string written(const InputGuide& guide, std::int64_t id, bool& at_line_star
     return std::exchange(at_line_start, false) ? word : " " + word;
 }
 
-/// The model's scores of the token after a text that grows. A model with a state reads one token at
-/// a time; one without reads the text's last window anew.
+/// The model's scores for the token after a growing text. A model with a state reads one token at a
+/// time; one without reads the text's last window again.
 class NextToken {
 public:
     NextToken(Predictor& predictor, const Schema& schema)

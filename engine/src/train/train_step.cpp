@@ -72,7 +72,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     sums_ = DeviceRecord<MetricSums>(device_);
     figures_ = DeviceRecord<kernels::StepFigures>(device_);
     figures_.clear();
-    if (parts_.size() > 1) merged_ = DeviceRecord<kernels::Judgement>(device_);
+    if (parts_.size() > 1) merged_ = DeviceRecord<kernels::GradientStatistics>(device_);
     f16_max_ = Tensor::zeros({}, DType::f32, device_);
     rate_multiplier_ = Tensor::full({}, 1, DType::f64, device_);
 }
@@ -98,8 +98,8 @@ void TrainStep::make_parts() {
     for (const Part& part : parts_) optimizers_.push_back(part.optimizer.get());
 }
 
-/// Sparse gradients of tables where every optimizer is the better for them. A gradient penalty
-/// differentiates gradients, which sparse ones do not take.
+/// Uses sparse gradients of tables if every optimizer benefits from them. Not with a gradient
+/// penalty, which differentiates gradients; sparse ones do not support that.
 void TrainStep::choose_gradients() {
     const bool taken = std::ranges::all_of(
         parts_, [](const Part& part) { return part.optimizer->takes_sparse_gradients(); });
@@ -120,7 +120,7 @@ void TrainStep::forget_captured() {
     micro_batches_.clear();
     // One live block keeps the capture's whole memory pool alive, so release these references.
     for (Part& part : parts_) {
-        part.judgement = {};
+        part.gradient_statistics = {};
         part.optimizer->clip = {};
     }
 }
@@ -218,12 +218,12 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
         move_scale_too_soon(phases_[phase]);
 }
 
-/// teach.update_each_micro_batch: what a loop does that calls scaler.update() in each micro-batch.
-/// The gradients so far carry the old scale, and those to come the new one.
+/// teach.update_each_micro_batch: imitates a loop that calls scaler.update() in each micro-batch.
+/// The gradients so far have the old scale, the later ones the new one.
 void TrainStep::move_scale_too_soon(const Phase& phase) {
     GradScaler& scaler = precision_.scaler();
     if (!scaler.is_enabled()) return;
-    for (const std::size_t part : phase.optimizers) scaler.judge(*parts_[part].optimizer);
+    for (const std::size_t part : phase.optimizers) scaler.check_gradients(*parts_[part].optimizer);
     scaler.update();
 }
 
@@ -286,9 +286,9 @@ void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_
     }
 }
 
-/// A micro-batch's part in the step's mean. A rank's loss counts by its rows of the whole batch and
-/// the exchange adds up, so the gradients within its backward pass are as large as in one process:
-/// the loss scale fits any number of ranks.
+/// The weight of a micro-batch in the step's mean. A rank's loss is weighted by its share of the
+/// rows and the exchange adds the gradients up. So a rank's backward pass has gradients of the same
+/// size as in one process, and the loss scale fits any number of ranks.
 double TrainStep::loss_weight(const BatchShare& share) const {
     double weight = 1;
     if (ranks_ && !share.whole())
@@ -301,7 +301,7 @@ void TrainStep::account_gradients() {
     for (const Part& part : parts_) {
         for (const Tensor& parameter : part.tensors) {
             if (const Tensor grad = parameter.grad(); grad.defined())
-                grad.impl()->storage->block.rebook(MemoryUse::gradients);
+                grad.impl()->storage->block.account_as(MemoryUse::gradients);
         }
     }
 }

@@ -29,9 +29,9 @@ struct BatchSupply {
 /// files, events or clocks. One thread at a time.
 class TrainStep {
 public:
-    /// `planned`: updates that the schedule stretches over. `ranks`: those that compute the step
-    /// together, each on its part of the batches; all make it at the same time. Null: one process.
-    /// Throws Error.
+    /// `planned`: number of updates over which the schedule extends. `ranks` connects the ranks
+    /// that compute the step together, each on its part of the batches; all construct it together.
+    /// Null: one process. Throws Error.
     TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
               std::int64_t planned, Communicator* ranks = nullptr);
 
@@ -64,7 +64,7 @@ public:
     /// Figures of the last step, on the device.
     const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
-    /// Of the last step, over all phases.
+    /// The times of the last step, over all phases.
     const ExchangeTimes& exchange_times() const { return exchange_times_; }
     const MixedPrecision& precision() const { return precision_; }
     const Device& device() const { return device_; }
@@ -75,8 +75,7 @@ public:
     /// The observer sees every step that it wants until it is detached.
     void attach(std::shared_ptr<StepObserver> observer);
     void detach(const StepObserver& observer);
-    /// Asks the observers whether they want the step that is computed next, number `step` of the
-    /// run from 1.
+    /// Determines which observers want the next step, number `step` of the run from 1.
     void announce(std::int64_t step);
     /// What the observers know for the row of the step that ended.
     void complete_row(StepRecord& row) const;
@@ -88,7 +87,7 @@ private:
     struct Part {
         TensorList tensors;
         std::unique_ptr<Optimizer> optimizer;
-        DeviceRecord<kernels::Judgement> judgement;
+        DeviceRecord<kernels::GradientStatistics> gradient_statistics;
     };
     /// A micro-batch between the phases of a step.
     struct MicroBatch {
@@ -157,8 +156,8 @@ private:
 
     // Of the step in progress, on the device.
     DeviceRecord<MetricSums> sums_;
-    DeviceRecord<MetricSums> unseen_sums_;     // of rows that a rank without rows computes
-    DeviceRecord<kernels::Judgement> merged_;  // of several optimizers
+    DeviceRecord<MetricSums> unseen_sums_;              // of rows that a rank without rows computes
+    DeviceRecord<kernels::GradientStatistics> merged_;  // of several optimizers
     DeviceRecord<kernels::StepFigures> figures_;
     Tensor rate_multiplier_;  // 0-d f64
     Tensor f16_max_;          // 0-d f32

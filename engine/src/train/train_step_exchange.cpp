@@ -1,12 +1,12 @@
-// A step that several ranks compute together: what they exchange.
+// The exchanges of a step that several ranks compute together.
 #include <cmath>
 
 #include "train/train_step.h"
 
 namespace engine {
 
-/// Losses are weighted by rows, so the sum of the ranks' gradients is their average. 16-bit
-/// gradients travel as f32, since parts of a sum may be beyond f16 where the sum is not.
+/// Losses are weighted by rows, so the sum of the ranks' gradients is already their average. 16-bit
+/// gradients are summed in f32, since a partial sum may overflow f16 although the sum does not.
 void TrainStep::make_exchanges() {
     for (const Phase& phase : phases_) {
         exchanges_.push_back(std::make_unique<GradientExchange>(
@@ -24,8 +24,8 @@ void TrainStep::finish_exchange(std::size_t phase) {
     exchange_times_.hidden_ms += times.hidden_ms;
 }
 
-/// Sums and counts of a step become those of all ranks. The gradients are the same on all of them
-/// by now, and with them everything that is judged: each skips the step or none.
+/// Replaces the sums and counts of a step by those over all ranks. The gradients are already the
+/// same on all of them, so the gradient check has the same result: all ranks skip the step or none.
 void TrainStep::share_figures() {
     struct Figures {
         MetricSums sums;

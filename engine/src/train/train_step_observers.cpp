@@ -20,7 +20,7 @@ void TrainStep::announce(std::int64_t step) {
     announced_ = step;
     observing_.clear();
     for (const auto& observer : observers_) {
-        if (observer->wants(step)) observing_.push_back(observer);
+        if (observer->observes(step)) observing_.push_back(observer);
     }
 }
 

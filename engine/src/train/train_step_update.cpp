@@ -1,8 +1,8 @@
 // What a step does with its gradients: check them, clip, update.
 
 #include "core/cast.h"
+#include "core/deferred_errors.h"
 #include "core/layout.h"
-#include "core/refusals.h"
 #include "core/sparse.h"
 #include "index/sparse.h"
 #include "kernels/multi_tensor.h"
@@ -22,8 +22,8 @@ Tensor gradient_values(const Tensor& grad) {
 
 }  // namespace
 
-/// Norms and bounds are those of the gradients as dense tensors, so the entries of each place of a
-/// sparse one are added up first.
+/// Norms and bounds are defined for the gradients as dense tensors, so the entries of each place of
+/// a sparse one are added up first.
 void TrainStep::coalesce_gradients(const Phase& phase) {
     for (const std::size_t part : phase.optimizers) {
         for (const Tensor& parameter : parts_[part].tensors) {
@@ -36,7 +36,7 @@ void TrainStep::coalesce_gradients(const Phase& phase) {
 void TrainStep::check_gradients(Part& part) {
     GradScaler& scaler = precision_.scaler();
     if (scaler.is_enabled()) {
-        part.judgement = scaler.judge(*part.optimizer);
+        part.gradient_statistics = scaler.check_gradients(*part.optimizer);
     } else {
         std::vector<kernels::ConstArray> grads;
         TensorList held;
@@ -45,17 +45,19 @@ void TrainStep::check_gradients(Part& part) {
             held.push_back(gradient_values(parameter.grad()));
             grads.push_back(held.back().array());
         }
-        if (!part.judgement.defined()) part.judgement = DeviceRecord<kernels::Judgement>(device_);
-        on(device_, kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
-            part.judgement.data(), grads, current_stream());
+        if (!part.gradient_statistics.defined())
+            part.gradient_statistics = DeviceRecord<kernels::GradientStatistics>(device_);
+        on(device_, kernels::cpu::multi_tensor_gradient_check,
+           kernels::cuda::multi_tensor_gradient_check)(part.gradient_statistics.data(), grads,
+                                                       current_stream());
     }
     if (!merged_.defined()) return;
-    on(device_, kernels::cpu::merge_judgement, kernels::cuda::merge_judgement)(
-        merged_.data(), part.judgement.data(), current_stream());
+    on(device_, kernels::cpu::merge_gradient_statistics, kernels::cuda::merge_gradient_statistics)(
+        merged_.data(), part.gradient_statistics.data(), current_stream());
 }
 
-/// What the gradients were multiplied by, as clipping takes it: with teach.clip_before_unscale it
-/// takes them for unscaled.
+/// The factor on the gradients, for clipping. With teach.clip_before_unscale it is 1, as if they
+/// were unscaled.
 Tensor TrainStep::clip_scale() const {
     return config_.teach.clip_before_unscale ? Tensor() : precision_.loss_scale();
 }
@@ -82,7 +84,7 @@ void TrainStep::clip(Part& part) {
         const Tensor scale = clip_scale();
         part.optimizer->clip = Tensor::empty({}, DType::f32, device_);
         on(device_, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
-            part.optimizer->clip.data_as<float>(), &part.judgement.data()->sum_squares,
+            part.optimizer->clip.data_as<float>(), &part.gradient_statistics.data()->sum_squares,
             scale.defined() ? scale.data_as<float>() : nullptr, config_.clip.value,
             current_stream());
     }
@@ -107,7 +109,8 @@ void TrainStep::gather_before() {
     const Tensor scale = precision_.loss_scale();
     kernels::StepSources sources;
     sources.sums = sums_.data();
-    sources.judgement = merged_.defined() ? merged_.data() : parts_.front().judgement.data();
+    sources.gradient_statistics =
+        merged_.defined() ? merged_.data() : parts_.front().gradient_statistics.data();
     sources.lr = parts_.front().optimizer->lr_tensor().data_as<float>();
     sources.scaled_f16_max = f16_max_.data_as<float>();
     sources.state_resets = state_.resets();
@@ -119,7 +122,7 @@ void TrainStep::gather_after() {
     kernels::StepSources sources;
     if (precision_.scaler().is_enabled())
         sources.growth_tracker = precision_.scaler().tracker_tensor().data_as<std::int32_t>();
-    sources.refusal = refusal_note(device_);
+    sources.deferred_error = deferred_error_word_of(device_);
     sources.counts = parts_.front().optimizer->counts().data();
     for (std::size_t i = 0; i < parts_.size(); ++i)
         sources.updates[i] = parts_[i].optimizer->steps_tensor().data_as<std::int64_t>();

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/deferred_errors.h"
 #include "core/library_scratch.h"
-#include "core/refusals.h"
 #include "kernels/device_error.h"
 #include "tasks/task_descriptor.h"
 #include "train/gradient_dump.h"
@@ -17,7 +17,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
                  std::int64_t planned, std::shared_ptr<Communicator> ranks)
     : config_(config),
       context_(config, device, std::move(ranks)),
-      scratch_(context_.books(), device),
+      scratch_(context_.accounting(), device),
       task_(make_task(config, data)),
       columns_(*task_),
       figures_(device) {
@@ -48,7 +48,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
 
 Trainer::~Trainer() = default;
 
-/// Rank 0's values for all.
+/// Copies rank 0's values to all ranks.
 void Trainer::take_from_first(const std::vector<Parameter>& tensors) const {
     Communicator* const ranks = context_.ranks();
     if (!ranks) return;
@@ -60,20 +60,20 @@ void Trainer::take_from_first(const std::vector<Parameter>& tensors) const {
 
 template <typename Work>
 void Trainer::with_batch_to_try(const Work& work) const {
-    const MemoryBooks& books = *context_.books();
+    const MemoryAccounting& accounting = *context_.accounting();
     try {
         try {
             work();
         } catch (...) {
-            forget_refusals(device());
+            clear_deferred_errors(device());
             throw;
         }
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
-        throw Error(error.code(), error.message(), smaller_batch(config_, books, device()));
+        throw Error(error.code(), error.message(), smaller_batch(config_, accounting, device()));
     } catch (const kernels::OutOfMemory& error) {  // of a library, or pinned
-        throw Error(ErrorCode::memory, out_of_memory(error, &books, device()),
-                    smaller_batch(config_, books, device()));
+        throw Error(ErrorCode::memory, out_of_memory(error, &accounting, device()),
+                    smaller_batch(config_, accounting, device()));
     }
 }
 
@@ -103,8 +103,8 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     row.step = ++steps_;
     for (const Batch& batch : batches) samples_ += batch.samples;
     row.samples = samples_;
-    row.memory_bytes = books()->total();
-    row.peak_bytes = books()->peak();
+    row.memory_bytes = accounting()->total();
+    row.peak_bytes = accounting()->peak();
     row.scale_floor = std::numeric_limits<float>::quiet_NaN();
     row.exchange_ms = row.exchange_hidden_share = std::numeric_limits<float>::quiet_NaN();
     if (context_.ranks()) {
@@ -125,7 +125,7 @@ std::optional<FinishedStep> Trainer::take(bool all) {
                                     .watched_f16 = precision.watches_f16(),
                                     .columns = &columns_});
     if (step) updates_ = step->row.updates += updates_apart_;
-    // The wait for what the backward pass did not hide lies behind its mark.
+    // The part of the exchange that the backward pass did not hide comes after its mark.
     if (step && context_.ranks())
         step->row.optimizer_ms -= step->row.exchange_ms * (1 - step->row.exchange_hidden_share);
     return step;
@@ -178,7 +178,7 @@ void Trainer::load_state(const TrainingState& saved, const StateChange& change) 
         return static_cast<std::int64_t>(saved_number(saved.counts, name));
     };
     steps_ = count("steps");
-    // Checkpoints of before this count was kept have none.
+    // Older checkpoints lack this count.
     const std::int64_t apart = saved.counts.contains("updates_apart") ? count("updates_apart") : 0;
     if (change.own_updates) {
         updates_apart_ = updates_ - (count("updates") - apart);

@@ -16,34 +16,35 @@
 
 namespace engine {
 
-/// Model, task, precision and optimizers of one run: computes steps and evaluations. It keeps no
-/// thread, no file and no clock but the step's. One thread at a time.
+/// Model, task, precision and optimizers of one run: computes steps and evaluations. It has no
+/// thread, no file and no clock except the step's. One thread at a time.
 ///
-/// On a GPU a step is only given to the device: nothing waits for it, and its figures are taken
-/// when the next step has been given.
+/// On a GPU a step is only submitted: nothing waits for it, and its figures are taken after the
+/// next step was submitted.
 class Trainer {
 public:
     /// `data`: the fields of the data set's samples. `planned`: updates that the schedule stretches
-    /// over. `ranks`: those that train the run together, on the CPU; each has a trainer, and all
-    /// make the same calls with their parts of the batches. Null: this process alone. Throws Error.
+    /// over. `ranks` connects the ranks that train the run together, on the CPU: each has a
+    /// trainer, and all make the same calls with their parts of the batches. Null: this process
+    /// alone. Throws Error.
     Trainer(const RunConfig& config, const Device& device, const Schema& data, std::int64_t planned,
             std::shared_ptr<Communicator> ranks = nullptr);
     ~Trainer();
     Trainer(const Trainer&) = delete;
     Trainer& operator=(const Trainer&) = delete;
 
-    /// Gives one optimizer step on `config.accumulate` batches to the device. Throws Error; one of
-    /// code memory names a batch size to try.
+    /// Submits one optimizer step on `config.accumulate` batches to the device. Throws Error; one
+    /// of code memory names a batch size to try.
     void submit(std::span<const Batch> batches, BatchFeed& feed);
-    /// The oldest step that was submitted and not taken: if one more than may be in flight was
-    /// submitted, or if `all`. Everything of the row that the computation knows is filled; epoch,
-    /// elapsed_s, step_ms (on a GPU), data_ms and samples_per_s are the caller's.
+    /// The oldest step that was submitted and not taken, if more steps than may be in flight were
+    /// submitted, or if `all`. Fills every field of the row that the computation determines; the
+    /// caller fills epoch, elapsed_s, step_ms (on a GPU), data_ms and samples_per_s.
     std::optional<FinishedStep> take(bool all);
     /// submit() and its figures at once; throws a value that was refused.
     FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
 
-    /// A copy of all state on the host, once all submitted steps were taken. All ranks call it, and
-    /// rank 0's is that of the run.
+    /// A copy of all state on the host, after all submitted steps were taken. All ranks call it;
+    /// rank 0's copy is the state of the run.
     TrainingState saved_state();
     /// Goes on from a saved state: before the first step. Throws Error(data) if it does not fit.
     void load_state(const TrainingState& saved, const StateChange& change = {});
@@ -55,13 +56,13 @@ public:
     /// What saved_state() was before the last step. Needs state_before().
     TrainingState kept_state();
 
-    /// A pass over a part of the data begins; all ranks go into it with rank 0's buffers.
+    /// Begins a pass over a part of the data. All ranks begin it with rank 0's buffers.
     void begin_evaluation();
     /// Forward pass in evaluation mode; the task's sums are kept on the device. Throws Error, as
     /// submit().
     void evaluate(const Batch& batch, BatchFeed& feed);
-    /// The sums of the evaluated batches since the last call, of all ranks; waits for them. Throws
-    /// Error(value).
+    /// Waits for the evaluated batches since the last call and returns their sums over all ranks.
+    /// Throws Error(value).
     MetricSums take_evaluation();
     /// Of the pass that was taken last.
     PictureBands take_pictures() { return evaluator_->take_pictures(); }
@@ -88,8 +89,8 @@ public:
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path);
-    /// What the user should know of the steps and evaluations since the last call: convolutions
-    /// that the GPU's library does not compute, a step that could not be captured.
+    /// Messages for the user on the steps and evaluations since the last call: convolutions that
+    /// the GPU's library does not compute, a step that could not be captured.
     std::vector<Message> take_warnings();
 
     Task& task() { return *task_; }
@@ -100,13 +101,13 @@ public:
     /// Submitted.
     std::int64_t steps() const { return steps_; }
     std::int64_t samples() const { return samples_; }
-    const std::shared_ptr<MemoryBooks>& books() const { return context_.books(); }
+    const std::shared_ptr<MemoryAccounting>& accounting() const { return context_.accounting(); }
     /// Null: this process alone.
     Communicator* ranks() const { return context_.ranks(); }
 
 private:
-    /// What runs out of memory in `work` says a batch size to try. Of work that fails no refused
-    /// value is left for the next run on the device.
+    /// Runs `work`. An out-of-memory error then names a batch size to try. If it fails, deferred
+    /// device errors are cleared, so that the next run on the device does not report them.
     template <typename Work>
     void with_batch_to_try(const Work& work) const;
     void take_from_first(const std::vector<Parameter>& tensors) const;
@@ -115,7 +116,7 @@ private:
 
     RunConfig config_;
     RunContext context_;
-    LibraryScratchUse scratch_;  // goes after all that holds memory
+    LibraryScratchUse scratch_;  // destroyed after all members that hold memory
     std::unique_ptr<Task> task_;
     TaskColumns columns_;
     std::unique_ptr<Model> model_;

@@ -9,8 +9,8 @@
 
 namespace engine {
 
-/// Everything that the steps to come depend on beside settings and data, on the host. Weights are
-/// f32 under PyTorch's names, whatever the precision.
+/// Everything that later steps depend on, except settings and data, on the host. Weights are f32
+/// under PyTorch's names, in every precision.
 struct TrainingState {
     TensorMap weights;  ///< parameters and buffers
     /// Of the optimizers, as Optimizer::saved_state() names it; after "NAME/" where a task has

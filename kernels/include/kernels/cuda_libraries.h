@@ -48,10 +48,10 @@ void set_scratch_source(const ScratchSource& source);
 /// the device.
 void set_memory_giver(void (*give_back)(int device));
 
-/// Device memory that library calls hold as scratch, of all streams and recorded graphs.
+/// Bytes of device memory that library calls hold as scratch, for all streams and captured graphs.
 std::int64_t workspace_bytes() noexcept;
-/// Gives that of the streams back, of all devices or of one: only when no thread is about to give
-/// them work. What a recorded graph may use again goes back with the graph.
+/// Releases the scratch of the streams, of all devices or of one. Only while no thread launches
+/// work on them. Scratch that a captured graph may use again is released with the graph.
 void release_workspaces() noexcept;
 void release_workspaces_of(int device) noexcept;
 

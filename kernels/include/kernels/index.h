@@ -22,10 +22,10 @@ enum class IndexFold {
     min
 };
 
-// Indices are i64. The caller checks that they are in [0, n), holes apart (kernels/refusal.h), but
-// does not wait for a device, so an out-of-range index is no error here. It reads as NaN (integers:
-// 0). As the target of a fold it makes the whole result NaN (integers: 0), since its place is
-// unknown.
+// Indices are i64. The caller checks that they are in [0, n), holes apart
+// (kernels/deferred_error.h), but does not wait for a device, so an out-of-range index is no error
+// here. It reads as NaN (integers: 0). As the target of a fold it makes the whole result NaN
+// (integers: 0), since its place is unknown.
 
 /// y[o, i, c] = x[o, index[i], c]; y (outer, m, inner), x (outer, n, inner), index (m). One dtype,
 /// bits as they are.

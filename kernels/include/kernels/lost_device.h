@@ -4,8 +4,8 @@
 
 namespace kernels::cuda {
 
-/// What a device that was there died of, so that no call of this process can use one any more;
-/// empty while none has.
+/// The error that ended a device, after which no call of this process can use a device. Empty if
+/// there was none.
 std::string lost_to();
 
 }  // namespace kernels::cuda

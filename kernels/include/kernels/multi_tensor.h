@@ -9,7 +9,7 @@ namespace kernels {
 
 /// Statistics of one pass over all gradients (D4). On the device. The counters refer to the
 /// gradients as they are, that is still scaled, as f16 values.
-struct Judgement {
+struct GradientStatistics {
     float found_inf;         ///< 0 or 1: a value is not finite
     float abs_max;           ///< largest magnitude (inf or NaN if one is)
     double sum_squares;      ///< of the values as given
@@ -20,10 +20,11 @@ struct Judgement {
     std::int64_t total;
 };
 
-/// Reads every gradient once and fills *judgement. Gradients f32, f16, bf16 or f64, mixed.
-using MultiTensorJudge = void(Judgement* judgement, std::span<const ConstArray> grads,
-                              Stream stream);
-HALFTONE_KERNEL(MultiTensorJudge, multi_tensor_judge);
+/// Reads every gradient once and fills *gradient_statistics. Gradients f32, f16, bf16 or f64,
+/// mixed.
+using MultiTensorGradientCheck = void(GradientStatistics* gradient_statistics,
+                                      std::span<const ConstArray> grads, Stream stream);
+HALFTONE_KERNEL(MultiTensorGradientCheck, multi_tensor_gradient_check);
 
 /// grads[i] *= *inv_scale, which is on the device (f32 product for 16-bit types, then rounded; f64
 /// in f64), in place; *found_inf = 1 where an incoming value is not finite (never set back to 0).

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/deferred_error.h"
 #include "kernels/kernel.h"
-#include "kernels/refusal.h"
 
 namespace kernels {
 
@@ -39,7 +39,7 @@ HALFTONE_KERNEL(SoftmaxBackward, softmax_backward);
 /// and gives NaN as that row's loss and log_sum.
 using CrossEntropyForward = bool(Array stats, Array losses, ConstArray logits, ConstArray target,
                                  std::int64_t rows, std::int64_t cols, std::int64_t ignore_index,
-                                 const RefusalPlace& refused, Stream stream);
+                                 const DeferredErrorPlace& refused, Stream stream);
 HALFTONE_KERNEL(CrossEntropyForward, cross_entropy_forward);
 
 /// dlogits[r, c] = scale[0 or r] * (exp((logits[r, c] - max_r) - log_sum_r) - (c == target[r])), 0

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/deferred_error.h"
 #include "kernels/host_device.h"
 #include "kernels/kernel.h"
 #include "kernels/learning_rate.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/multi_tensor_update.h"
-#include "kernels/refusal.h"
 
 namespace kernels {
 
@@ -40,8 +40,9 @@ HALFTONE_KERNEL(AddSquares, add_squares);
 
 /// Adds the gradient statistics of another optimizer to *to: counts and squares add up, maxima and
 /// found_inf combine.
-using MergeJudgement = void(Judgement* to, const Judgement* from, Stream stream);
-HALFTONE_KERNEL(MergeJudgement, merge_judgement);
+using MergeGradientStatistics = void(GradientStatistics* to, const GradientStatistics* from,
+                                     Stream stream);
+HALFTONE_KERNEL(MergeGradientStatistics, merge_gradient_statistics);
 
 /// The most optimizers that one step can have.
 inline constexpr int max_optimizers = 4;
@@ -49,7 +50,7 @@ inline constexpr int max_optimizers = 4;
 /// The figures of a step; they leave the device in one copy.
 struct StepFigures {
     MetricSums sums;
-    Judgement judgement;
+    GradientStatistics gradient_statistics;
     UpdateCounts counts;
     std::int64_t updates;  ///< applied so far by the first optimizer
     std::int64_t further_updates[max_optimizers - 1];
@@ -59,13 +60,13 @@ struct StepFigures {
     float lr;
     float scaled_f16_max;  ///< as AbsMax leaves it
     std::int32_t growth_tracker;
-    RefusalNote refusal;  ///< of a value of this step; 0: none
+    DeferredError deferred_error;  ///< of a value of this step; 0: none
 };
 
 /// Where the figures lie on the device; a null pointer leaves its field as it is.
 struct StepSources {
     const MetricSums* sums = nullptr;
-    const Judgement* judgement = nullptr;
+    const GradientStatistics* gradient_statistics = nullptr;
     const UpdateCounts* counts = nullptr;
     const std::int64_t* updates[max_optimizers] = {};
     const std::int64_t* state_resets = nullptr;
@@ -74,7 +75,7 @@ struct StepSources {
     const float* lr = nullptr;
     const float* scaled_f16_max = nullptr;
     const std::int32_t* growth_tracker = nullptr;
-    RefusalNote* refusal = nullptr;  ///< the device's; left at 0 for the next step
+    DeferredError* deferred_error = nullptr;  ///< the device's; left at 0 for the next step
 };
 /// Moves the deferred device error, and copies the other given fields, into *figures.
 using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);

@@ -220,7 +220,7 @@ const std::vector<Row> rows_refused_outside{
 };
 
 /// The error must hold the op's name, both types and the way out.
-void expect_refusal(const Row& row) {
+void expect_rejection(const Row& row) {
     SCOPED_TRACE(row.op);
     try {
         run(row, DType::f16);
@@ -238,16 +238,16 @@ void expect_refusal(const Row& row) {
 
 TEST(TypeRows, M9_RowsOf111ThatAreErrorsInsideAndOutside) {
     for (const auto& row : rows_refused_everywhere) {
-        expect_refusal(row);
+        expect_rejection(row);
         const AutocastRegion region(here, true, DType::f16);
         const auto inside = region.enter();
-        expect_refusal(row);
+        expect_rejection(row);
     }
 }
 
 TEST(TypeRows, M9_RowsOf111ThatAreErrorsOutsideAndFineInside) {
     for (const auto& row : rows_refused_outside) {
-        expect_refusal(row);
+        expect_rejection(row);
         const CastPolicy policy = find_op(row.op) ? find_op(row.op)->policy : CastPolicy::none;
         expect_type(row, DType::f16, policy == CastPolicy::low ? DType::f16 : DType::f32);
     }

@@ -7,13 +7,13 @@
 #include "cast_counter.h"
 #include "core/cast.h"
 #include "core/memory.h"
-#include "support/here.h"
 #include "linalg/linear.h"
 #include "linalg/matmul.h"
 #include "pointwise/binary.h"
 #include "pointwise/inplace.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -139,8 +139,8 @@ TEST(WeightCache, InferenceModeNeverCaches) {
 }
 
 TEST(WeightCache, A22MemoryDoesNotGrowOverForwardsWithoutGradients) {
-    const auto books = std::make_shared<MemoryBooks>();
-    const BooksScope scope(books);
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const AccountingScope scope(accounting);
     Tensor w = Tensor::full({10, 10}, 1, DType::f32), b = Tensor::full({10}, 1, DType::f32);
     w.set_requires_grad(true);
     b.set_requires_grad(true);
@@ -148,9 +148,9 @@ TEST(WeightCache, A22MemoryDoesNotGrowOverForwardsWithoutGradients) {
     const auto inside = f16_region().enter();
     const GradMode off(false);
     linear(x, w, b);
-    const auto after_first = books->total();
+    const auto after_first = accounting->total();
     for (int i = 0; i < 3; ++i) linear(x, w, b);
-    EXPECT_EQ(books->total(), after_first);
+    EXPECT_EQ(accounting->total(), after_first);
 }
 
 TEST(WeightCache, IsSharedByThreads) {

@@ -175,11 +175,11 @@ TEST_F(CpuAttention, TakesHeadsWithinPositionsAsTheyLie) {
 
 TEST_F(CpuAttention, KeepsNoScores) {
     const Heads h = leaves(random_heads(DType::f32, 200, 200));
-    const auto books = std::make_shared<MemoryBooks>();
-    const BooksScope scope(books);
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const AccountingScope scope(accounting);
     const Tensor y = scaled_dot_product_attention(h.q, h.k, h.v, {}, dropping());
     const std::int64_t scores = 2 * 4 * 200 * 200 * 4;
-    EXPECT_LT(books->peak(), scores / 10);
+    EXPECT_LT(accounting->peak(), scores / 10);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_F(AttentionFallback, SaysTheSplitWhereItsScratchFindsNoRoomAndSpoilsNothing
 
 TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFailsOtherwise) {
     kernels::LibraryFallbacks told;
-    const kernels::LibraryFallbackScope heard(told);
+    const kernels::LibraryFallbackScope recorder(told);
     kernels::simt::configure(LibrarySettings{});
     kernels::simt::fail_plans("cudnn_status: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
                               2);
@@ -126,7 +126,7 @@ TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFai
 
 TEST_F(AttentionFallback, IsToldOfBothPasses) {
     kernels::LibraryFallbacks told;
-    const kernels::LibraryFallbackScope heard(told);
+    const kernels::LibraryFallbackScope recorder(told);
     kernels::simt::configure(LibrarySettings{.attention = false});
     attend();
     kernels::simt::configure(LibrarySettings{.attention_backward = false});

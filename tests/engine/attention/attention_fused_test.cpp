@@ -7,7 +7,6 @@
 #include "core/memory.h"
 #include "core/restore.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "kernels/attention_problem.h"
 #include "kernels/cuda_device.h"
@@ -17,6 +16,7 @@
 #include "pointwise/compare.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 // Attention by the device's fused kernel. Where a mask is given it is composed: that is the other
 // side of the comparison.
@@ -263,13 +263,13 @@ TEST_F(FusedAttention, GivesItsLogsumexpToTheEntryOfThatName) {
     expect_within(h.k.grad().values(), p.dk, "dk");
 }
 
-TEST_F(FusedAttention, BooksItsScratchAsWorkspaceAndGivesItBack) {
-    const auto books = std::make_shared<MemoryBooks>();
-    const BooksScope scope(books);
+TEST_F(FusedAttention, AccountsItsScratchAsWorkspaceAndGivesItBack) {
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const AccountingScope scope(accounting);
     const Heads h = leaves(random_heads(DType::f16));
     const Tensor y = scaled_dot_product_attention(h.q, h.k, h.v);
     backward(sum(y));
-    EXPECT_EQ(books->bytes(MemoryUse::workspace), 0);
+    EXPECT_EQ(accounting->bytes(MemoryUse::workspace), 0);
 }
 
 TEST_F(FusedAttention, IsRecordedInAGraphAndReplayed) {

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "autograd/backward.h"
-#include "core/refusals.h"
+#include "core/deferred_errors.h"
 #include "engine/error.h"
 #include "index/embedding.h"
 #include "index/gather.h"
@@ -181,7 +181,7 @@ std::vector<Refused> refused_values() {
 }
 
 template <typename F>
-std::string refusal_of(const F& f) {
+std::string error_of(const F& f) {
     try {
         f();
     } catch (const Error& error) {
@@ -202,11 +202,11 @@ TEST_P(RefusedValues, AreNamedWithTheirOp) {
     const Tensor x = leaf({4, 5});
     const Refused& refused = GetParam();
     if (here == Device::Kind::cpu) {
-        EXPECT_EQ(refusal_of([&] { (void)refused.call(x); }), refused.words);
+        EXPECT_EQ(error_of([&] { (void)refused.call(x); }), refused.words);
         return;
     }
     const Tensor y = refused.call(x);
-    EXPECT_EQ(refusal_of([&] { (void)y.values(); }), refused.words);
+    EXPECT_EQ(error_of([&] { (void)y.values(); }), refused.words);
     EXPECT_EQ(any_nan(y), refused.left == Left::nan) << "and the next read goes on";
 }
 
@@ -214,12 +214,12 @@ TEST_P(RefusedValues, AreNotWaitedForOnAGpuForwardOrBack) {
     if (here == Device::Kind::cpu) GTEST_SKIP() << "the CPU throws at once";
     const Refused& refused = GetParam();
     const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
-    (void)refusal_of([&] { (void)refused.call(leaf({4, 5})).values(); });  // takes what is to take
+    (void)error_of([&] { (void)refused.call(leaf({4, 5})).values(); });  // takes what is to take
     const Tensor x = leaf({4, 5});
     const std::int64_t before = waits();
     backward(sum(refused.call(x)));
     EXPECT_EQ(waits(), before);
-    EXPECT_EQ(refusal_of([&] { (void)to_dense(x.grad()).values(); }), refused.words);
+    EXPECT_EQ(error_of([&] { (void)to_dense(x.grad()).values(); }), refused.words);
     EXPECT_EQ(ones({2}).values(), (std::vector<double>{1, 1}));
 }
 
@@ -248,7 +248,7 @@ TEST(RefusedValue, IsNoNaNAndNoEndOfTheRange) {
 
 // One word has room for one rule: the first error is reported, not one that follows from it.
 TEST(RefusedValue, IsTheFirstOfAChain) {
-    const std::string words = refusal_of([] {
+    const std::string words = error_of([] {
         const Tensor rows = embedding(whole({7}), ones({4, 5}));  // NaN
         (void)binary_cross_entropy(mul(ones({1, 5}), 3), rows).item();
     });

@@ -20,27 +20,27 @@ using testing::HasSubstr;
 constexpr std::int64_t kib = 1024;
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Fresh books for the calling thread.
-struct Books {
-    std::shared_ptr<MemoryBooks> books = std::make_shared<MemoryBooks>();
-    BooksScope scope{books};
+/// Fresh accounting for the calling thread.
+struct Accounting {
+    std::shared_ptr<MemoryAccounting> accounting = std::make_shared<MemoryAccounting>();
+    AccountingScope scope{accounting};
 };
 
-TEST(MemoryBooks, BookABlockUnderItsUseWhileItLives) {
-    const Books here;
+TEST(MemoryAccounting, AccountABlockUnderItsUseWhileItLives) {
+    const Accounting here;
     {
         const UseScope use(MemoryUse::optimizer);
         const Block block(4 * kib, {});
-        EXPECT_EQ(here.books->bytes(MemoryUse::optimizer), 4 * kib);
-        EXPECT_EQ(here.books->total(), 4 * kib);
+        EXPECT_EQ(here.accounting->bytes(MemoryUse::optimizer), 4 * kib);
+        EXPECT_EQ(here.accounting->total(), 4 * kib);
     }
-    EXPECT_EQ(here.books->bytes(MemoryUse::optimizer), 0);
-    EXPECT_EQ(here.books->total(), 0);
-    EXPECT_EQ(here.books->peak(), 4 * kib);
+    EXPECT_EQ(here.accounting->bytes(MemoryUse::optimizer), 0);
+    EXPECT_EQ(here.accounting->total(), 0);
+    EXPECT_EQ(here.accounting->peak(), 4 * kib);
 }
 
-TEST(MemoryBooks, TakeActivationsForGrantedAndScopesNest) {
-    const Books here;
+TEST(MemoryAccounting, TakeActivationsForGrantedAndScopesNest) {
+    const Accounting here;
     const Block first(kib, {});
     {
         const UseScope outer(MemoryUse::weights);
@@ -48,73 +48,73 @@ TEST(MemoryBooks, TakeActivationsForGrantedAndScopesNest) {
         {
             const UseScope inner(MemoryUse::gradients);
             const Block third(kib, {});
-            EXPECT_EQ(here.books->bytes(MemoryUse::gradients), kib);
+            EXPECT_EQ(here.accounting->bytes(MemoryUse::gradients), kib);
         }
         const Block fourth(kib, {});
-        EXPECT_EQ(here.books->bytes(MemoryUse::weights), 2 * kib);
+        EXPECT_EQ(here.accounting->bytes(MemoryUse::weights), 2 * kib);
     }
     const Block fifth(kib, {});
-    EXPECT_EQ(here.books->bytes(MemoryUse::activations), 2 * kib);
+    EXPECT_EQ(here.accounting->bytes(MemoryUse::activations), 2 * kib);
 }
 
-TEST(MemoryBooks, OfTwoRunsAreApart) {
-    const Books outer;
-    const auto other = std::make_shared<MemoryBooks>();
+TEST(MemoryAccounting, OfTwoRunsAreApart) {
+    const Accounting outer;
+    const auto other = std::make_shared<MemoryAccounting>();
     const Block mine(kib, {});
     {
-        const BooksScope scope(other);
+        const AccountingScope scope(other);
         const Block theirs(2 * kib, {});
         EXPECT_EQ(other->total(), 2 * kib);
     }
     EXPECT_EQ(other->total(), 0);
-    EXPECT_EQ(outer.books->total(), kib);
-    EXPECT_EQ(outer.books->peak(), kib);
+    EXPECT_EQ(outer.accounting->total(), kib);
+    EXPECT_EQ(outer.accounting->peak(), kib);
 }
 
-TEST(MemoryBooks, StillHoldABlockThatOutlivesItsScope) {
-    const auto books = std::make_shared<MemoryBooks>();
+TEST(MemoryAccounting, StillHoldABlockThatOutlivesItsScope) {
+    const auto accounting = std::make_shared<MemoryAccounting>();
     std::unique_ptr<Block> block;
     {
-        const BooksScope scope(books);
+        const AccountingScope scope(accounting);
         block = std::make_unique<Block>(kib, Device{});
     }
-    const Books elsewhere;
-    EXPECT_EQ(books->total(), kib);
+    const Accounting elsewhere;
+    EXPECT_EQ(accounting->total(), kib);
     std::thread([&] { block.reset(); }).join();
-    EXPECT_EQ(books->total(), 0);
-    EXPECT_EQ(elsewhere.books->peak(), 0);
+    EXPECT_EQ(accounting->total(), 0);
+    EXPECT_EQ(elsewhere.accounting->peak(), 0);
 }
 
-TEST(MemoryBooks, KeepTheHighestTotalAsPeak) {
-    const Books here;
+TEST(MemoryAccounting, KeepTheHighestTotalAsPeak) {
+    const Accounting here;
     auto big = std::make_unique<Block>(64 * kib, Device{});
     { const Block small(4 * kib, {}); }
     big.reset();
     const Block later(8 * kib, {});
-    EXPECT_EQ(here.books->peak(), 68 * kib);
-    EXPECT_EQ(here.books->total(), 8 * kib);
+    EXPECT_EQ(here.accounting->peak(), 68 * kib);
+    EXPECT_EQ(here.accounting->total(), 8 * kib);
 }
 
-TEST(MemoryBooks, MoveARebookedBlockWithoutTouchingTheTotal) {
-    const Books here;
+TEST(MemoryAccounting, MoveABlockToAnotherUseWithoutTouchingTheTotal) {
+    const Accounting here;
     {
         Block block(kib, {});
-        block.rebook(MemoryUse::gradients);
-        block.rebook(MemoryUse::gradients);
-        EXPECT_EQ(here.books->bytes(MemoryUse::gradients), kib);
-        EXPECT_EQ(here.books->bytes(MemoryUse::activations), 0);
-        EXPECT_EQ(here.books->total(), kib);
-        EXPECT_EQ(here.books->peak(), kib);
+        block.account_as(MemoryUse::gradients);
+        block.account_as(MemoryUse::gradients);
+        EXPECT_EQ(here.accounting->bytes(MemoryUse::gradients), kib);
+        EXPECT_EQ(here.accounting->bytes(MemoryUse::activations), 0);
+        EXPECT_EQ(here.accounting->total(), kib);
+        EXPECT_EQ(here.accounting->peak(), kib);
     }
-    EXPECT_EQ(here.books->bytes(MemoryUse::gradients), 0);
+    EXPECT_EQ(here.accounting->bytes(MemoryUse::gradients), 0);
 }
 
-TEST(MemoryBooks, BalanceWhenSeveralThreadsBook) {
-    const auto books = std::make_shared<MemoryBooks>();
+TEST(MemoryAccounting, BalanceWhenSeveralThreadsAccount) {
+    const auto accounting = std::make_shared<MemoryAccounting>();
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
-        threads.emplace_back([&books, t] {
-            const BooksScope scope(books);
+        threads.emplace_back([&accounting, t] {
+            const AccountingScope scope(accounting);
             const UseScope use(static_cast<MemoryUse>(t));
             for (int i = 0; i < 500; ++i) {
                 const Block block(static_cast<std::size_t>(kib * (1 + i % 3)), {});
@@ -123,20 +123,21 @@ TEST(MemoryBooks, BalanceWhenSeveralThreadsBook) {
         });
     }
     for (auto& thread : threads) thread.join();
-    EXPECT_EQ(books->total(), 0);
-    for (int i = 0; i < memory_uses; ++i) EXPECT_EQ(books->bytes(static_cast<MemoryUse>(i)), 0);
-    EXPECT_GE(books->peak(), 3 * kib);
-    EXPECT_LE(books->peak(), 4 * 3 * kib);
+    EXPECT_EQ(accounting->total(), 0);
+    for (int i = 0; i < memory_uses; ++i)
+        EXPECT_EQ(accounting->bytes(static_cast<MemoryUse>(i)), 0);
+    EXPECT_GE(accounting->peak(), 3 * kib);
+    EXPECT_LE(accounting->peak(), 4 * 3 * kib);
 }
 
-TEST(MemoryBooks, CountATensorAndItsViewsOnce) {
-    const Books here;
+TEST(MemoryAccounting, CountATensorAndItsViewsOnce) {
+    const Accounting here;
     const Tensor t = Tensor::zeros({256}, DType::f32);
     const Tensor view = t.detach();
-    EXPECT_EQ(here.books->total(), kib);
+    EXPECT_EQ(here.accounting->total(), kib);
 }
 
-TEST(MemoryBooks, NameEveryUse) {
+TEST(MemoryAccounting, NameEveryUse) {
     std::vector<std::string> names;
     for (int i = 0; i < memory_uses; ++i) names.emplace_back(name(static_cast<MemoryUse>(i)));
     EXPECT_THAT(names, testing::ElementsAre("weights", "masters", "gradients", "optimizer",
@@ -169,7 +170,7 @@ TEST(Block, ReusesFreedMemoryUntilItIsGivenBack) {
 
 /// The error of a far too large allocation, with some memory in use.
 TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
-    const Books here;
+    const Accounting here;
     const UseScope use(MemoryUse::weights);
     const Block held(std::size_t{3} << 20, {});
     for (const std::size_t bytes : {std::size_t{1} << 50, std::numeric_limits<std::size_t>::max(),
@@ -183,7 +184,7 @@ TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
             EXPECT_THAT(error.what(), HasSubstr("weights 3 MiB"));
             EXPECT_THAT(error.hint().str(), HasSubstr("smaller batch"));
         }
-        EXPECT_EQ(here.books->total(), 3 << 20) << "a refused block is not booked";
+        EXPECT_EQ(here.accounting->total(), 3 << 20) << "a refused block is not accounted";
     }
 }
 

@@ -5,7 +5,8 @@
 namespace engine {
 namespace {
 
-std::string refusal(std::span<const OptionSpec> specs, const char* name, const OptionValue& value) {
+std::string error_text(std::span<const OptionSpec> specs, const char* name,
+                       const OptionValue& value) {
     return check_option(*find_option(specs, name), value).str();
 }
 
@@ -22,12 +23,13 @@ TEST(TextOptions, HaveTheirDefaults) {
 
 TEST(TextOptions, AreCheckedAgainstTheirRanges) {
     const auto specs = text_words_option_specs();
-    EXPECT_EQ(refusal(specs, "min_count", std::int64_t{0}), "use a whole number from 1 to 1000000");
-    EXPECT_EQ(refusal(specs, "min_count", std::int64_t{1'000'000}), "");
-    EXPECT_EQ(refusal(specs, "max_words", std::int64_t{-1}), "use a whole number, 0 or more");
-    EXPECT_EQ(refusal(specs, "test_share", 1.0), "use a number from 0 to below 1");
-    EXPECT_EQ(refusal(specs, "test_share", 0.0), "");
-    EXPECT_EQ(refusal(specs, "lowercase", std::int64_t{1}), "use true or false");
+    EXPECT_EQ(error_text(specs, "min_count", std::int64_t{0}),
+              "use a whole number from 1 to 1000000");
+    EXPECT_EQ(error_text(specs, "min_count", std::int64_t{1'000'000}), "");
+    EXPECT_EQ(error_text(specs, "max_words", std::int64_t{-1}), "use a whole number, 0 or more");
+    EXPECT_EQ(error_text(specs, "test_share", 1.0), "use a number from 0 to below 1");
+    EXPECT_EQ(error_text(specs, "test_share", 0.0), "");
+    EXPECT_EQ(error_text(specs, "lowercase", std::int64_t{1}), "use true or false");
 }
 
 TEST(TextOptions, SayWhatTheyDo) {

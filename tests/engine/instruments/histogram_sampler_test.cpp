@@ -181,11 +181,11 @@ TEST(HistogramSampler, DoesNotChangeTheTraining) {
 
 TEST(HistogramSampler, WantsTheStepsThatItIsAskedFor) {
     HistogramSampler never(0), tenth(10);
-    EXPECT_FALSE(never.wants(10));
-    EXPECT_TRUE(tenth.wants(20));
-    EXPECT_FALSE(tenth.wants(21));
+    EXPECT_FALSE(never.observes(10));
+    EXPECT_TRUE(tenth.observes(20));
+    EXPECT_FALSE(tenth.observes(21));
     never.request();
-    EXPECT_TRUE(never.wants(3));
+    EXPECT_TRUE(never.observes(3));
     EXPECT_EQ(never.take(), std::nullopt);
 }
 

@@ -54,7 +54,7 @@ TEST(NonfiniteTrace, OverflowingGradientsBehindAMaskAreFoundWhereTheyOverflow) {
     EXPECT_EQ(first->tensor.dtype, "f16");
     EXPECT_TRUE(step.trace->loss_is_finite());
     EXPECT_FALSE(step.trace->gradients_are_finite());
-    EXPECT_NE(step.figures.judgement.found_inf, 0);
+    EXPECT_NE(step.figures.gradient_statistics.found_inf, 0);
 }
 
 TEST(NonfiniteTrace, TellsWhatFedTheFirstTensorAndWhereItsFirstBadValueIs) {

@@ -96,7 +96,7 @@ TEST_F(RunReplayTest, TellsHowFarItIs) {
     EXPECT_EQ(replay.capsule().step(), 4);
 }
 
-std::string refusal(const std::filesystem::path& folder, std::int64_t step) {
+std::string error_text(const std::filesystem::path& folder, std::int64_t step) {
     try {
         RunReplay(folder, step);
     } catch (const Error& error) {
@@ -109,9 +109,9 @@ TEST_F(RunReplayTest, RefusesStepsThatTheRunDoesNotHave) {
     RunConfig config = small_run("mlp", "fp32");
     config.max_steps = 6;
     const Ended run = train(config);
-    EXPECT_THAT(refusal(run.folder, 0), HasSubstr("has 6 steps"));
-    EXPECT_THAT(refusal(run.folder, 8), HasSubstr("has no step 8"));
-    EXPECT_EQ(refusal(run.folder, 7), "");
+    EXPECT_THAT(error_text(run.folder, 0), HasSubstr("has 6 steps"));
+    EXPECT_THAT(error_text(run.folder, 8), HasSubstr("has no step 8"));
+    EXPECT_EQ(error_text(run.folder, 7), "");
 }
 
 /// The steps up to where a child began are its parent's, with the parent's settings.
@@ -120,7 +120,7 @@ TEST_F(RunReplayTest, RefusesStepsOfTheParent) {
     config.max_steps = 10;
     const Ended parent = train_to(config, 4);
     const Ended child = resume(parent, "last", {"optimizer.lr=0.01"});
-    EXPECT_THAT(refusal(child.folder, 3), HasSubstr("went on from run " + parent.run));
+    EXPECT_THAT(error_text(child.folder, 3), HasSubstr("went on from run " + parent.run));
     expect_replays(child, {5, 8});
 }
 

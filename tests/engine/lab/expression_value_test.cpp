@@ -66,7 +66,7 @@ protected:
     std::vector<double> series(const std::string& text) const {
         return std::get<std::vector<double>>(*parsed(text).value(measured_, checks_));
     }
-    std::string refusal(const std::string& text) const {
+    std::string error_text(const std::string& text) const {
         try {
             parsed(text);
         } catch (const Error& error) {
@@ -155,15 +155,15 @@ TEST_F(Expressions, AFirstIsFinalWhenItIsMetAndTheRestWhenTheRunsHaveEnded) {
 }
 
 TEST_F(Expressions, RefuseWhatIsNone) {
-    EXPECT_NE(refusal("1 +").find("too early"), std::string::npos);
-    EXPECT_NE(refusal("(1").find("“)” is missing"), std::string::npos);
-    EXPECT_NE(refusal("a").find("name a column"), std::string::npos);
-    EXPECT_NE(refusal("mean(a.loss, 0)").find("whole number"), std::string::npos);
-    EXPECT_NE(refusal("early + 1").find("word"), std::string::npos);
-    EXPECT_NE(refusal("-early").find("word"), std::string::npos);
-    EXPECT_NE(refusal(std::string(200, '(') + "1").find("too deeply"), std::string::npos);
-    EXPECT_NE(refusal(std::string(5000, '1')).find("4000"), std::string::npos);
-    EXPECT_NE(refusal("skip(a).colour").find("no colour"), std::string::npos);
+    EXPECT_NE(error_text("1 +").find("too early"), std::string::npos);
+    EXPECT_NE(error_text("(1").find("“)” is missing"), std::string::npos);
+    EXPECT_NE(error_text("a").find("name a column"), std::string::npos);
+    EXPECT_NE(error_text("mean(a.loss, 0)").find("whole number"), std::string::npos);
+    EXPECT_NE(error_text("early + 1").find("word"), std::string::npos);
+    EXPECT_NE(error_text("-early").find("word"), std::string::npos);
+    EXPECT_NE(error_text(std::string(200, '(') + "1").find("too deeply"), std::string::npos);
+    EXPECT_NE(error_text(std::string(5000, '1')).find("4000"), std::string::npos);
+    EXPECT_NE(error_text("skip(a).colour").find("no colour"), std::string::npos);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using test_support::with;
 
 void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 
-std::string refusal(const fs::path& path) {
+std::string error_text(const fs::path& path) {
     try {
         read_lessons(path);
     } catch (const Error& error) {
@@ -82,15 +82,16 @@ TEST(LessonFiles, AnArchiveWithALargeLessonIsRefused) {
         writer.add_text("one.lesson.md", std::string(20'000'000, 'a'));
         writer.commit();
     }
-    EXPECT_NE(refusal(zip).find("too large"), std::string::npos);
+    EXPECT_NE(error_text(zip).find("too large"), std::string::npos);
 }
 
 TEST(LessonFiles, WhatIsNoLessonIsRefusedInASentence) {
     const test_support::TempFolder root;
     write(root.path() / "notes.md", "x");
-    EXPECT_NE(refusal(root.path()).find("holds no lesson"), std::string::npos);
-    EXPECT_NE(refusal(root.path() / "notes.md").find(".lesson.md"), std::string::npos);
-    EXPECT_NE(refusal(root.path() / "absent.lesson.md").find("does not exist"), std::string::npos);
+    EXPECT_NE(error_text(root.path()).find("holds no lesson"), std::string::npos);
+    EXPECT_NE(error_text(root.path() / "notes.md").find(".lesson.md"), std::string::npos);
+    EXPECT_NE(error_text(root.path() / "absent.lesson.md").find("does not exist"),
+              std::string::npos);
     EXPECT_FALSE(is_lesson_path(root.path() / "notes.md"));
 }
 

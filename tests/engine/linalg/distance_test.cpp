@@ -19,7 +19,7 @@ using Values = std::vector<double>;
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 template <typename F>
-std::string refusal(ErrorCode code, const F& f) {
+std::string error_text(ErrorCode code, const F& f) {
     try {
         f();
     } catch (const Error& error) {
@@ -77,16 +77,20 @@ TEST(Distances, GiveEachOfEqualLargestDifferencesTheWholeSlope) {
 
 TEST(Distances, RefuseWhatTheyDoNotKnow) {
     const Tensor x = Tensor::zeros({2, 3}, DType::f32), low = to(x, DType::f16);
-    const std::string mixed = refusal(ErrorCode::dtype, [&] { cdist(x, low); });
+    const std::string mixed = error_text(ErrorCode::dtype, [&] { cdist(x, low); });
     EXPECT_NE(mixed.find("f32"), std::string::npos) << mixed;
     EXPECT_NE(mixed.find("f16"), std::string::npos) << mixed;
-    EXPECT_NE(refusal(ErrorCode::value, [&] { cdist(x, x, -1); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { cdist(x, Tensor::zeros({2, 2}, DType::f32)); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { pdist(Tensor::zeros({3}, DType::f32)); }), "");
-    EXPECT_NE(refusal(ErrorCode::value, [&] { renorm(x, 0, 0, 1); }), "");
-    EXPECT_NE(refusal(ErrorCode::value, [&] { renorm(x, 2, 0, -1); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { renorm(Tensor::zeros({3}, DType::f32), 2, 0, 1); }),
+    EXPECT_NE(error_text(ErrorCode::value, [&] { cdist(x, x, -1); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape,
+                         [&] {
+                             cdist(x, Tensor::zeros({2, 2}, DType::f32));
+                         }),
               "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { pdist(Tensor::zeros({3}, DType::f32)); }), "");
+    EXPECT_NE(error_text(ErrorCode::value, [&] { renorm(x, 0, 0, 1); }), "");
+    EXPECT_NE(error_text(ErrorCode::value, [&] { renorm(x, 2, 0, -1); }), "");
+    EXPECT_NE(
+        error_text(ErrorCode::shape, [&] { renorm(Tensor::zeros({3}, DType::f32), 2, 0, 1); }), "");
     EXPECT_EQ(dist(x, low).dtype(), DType::f32);
 }
 

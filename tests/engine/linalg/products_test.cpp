@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "linalg/einsum.h"
 #include "linalg/linear.h"
@@ -19,6 +18,7 @@
 #include "linalg/vector_products.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -27,7 +27,7 @@ Tensor ones(const Shape& shape, DType dtype) { return Tensor::full(shape, 1, dty
 
 /// The message and the way out of an error about types, or "".
 template <typename F>
-std::string refusal(F&& call) {
+std::string error_text(F&& call) {
     try {
         call();
     } catch (const Error& error) {
@@ -100,7 +100,7 @@ std::vector<Mixed> mixed_calls() {
 TEST(Products, A11A13M9MixedTypesAreAnErrorOutsideARegionAndFineInside) {
     for (const auto& [op, call, inside] : mixed_calls()) {
         SCOPED_TRACE(op);
-        const std::string text = refusal(call);
+        const std::string text = error_text(call);
         EXPECT_NE(text.find(op), std::string::npos) << text;
         EXPECT_NE(text.find("f16"), std::string::npos) << text;
         EXPECT_NE(text.find("f32"), std::string::npos) << text;
@@ -117,9 +117,10 @@ TEST(Products, M9InPlaceFormsHaveNoEntrySoMixedTypesAreAnErrorInsideToo) {
     const Tensor x = ones({2, 2}, wide), v = ones({2}, wide), b = ones({1, 2, 2}, wide);
     const auto half = [](const Tensor& t) { return to(t, low); };
     const std::string texts[] = {
-        refusal([&] { addmm_(x, half(x), half(x)); }), refusal([&] { baddbmm_(b, half(b), b); }),
-        refusal([&] { addbmm_(x, b, half(b)); }), refusal([&] { addmv_(v, half(x), v); }),
-        refusal([&] { linalg_cross(ones({3}, wide), ones({3}, low)); })};
+        error_text([&] { addmm_(x, half(x), half(x)); }),
+        error_text([&] { baddbmm_(b, half(b), b); }), error_text([&] { addbmm_(x, b, half(b)); }),
+        error_text([&] { addmv_(v, half(x), v); }),
+        error_text([&] { linalg_cross(ones({3}, wide), ones({3}, low)); })};
     const char* names[] = {"addmm_", "baddbmm_", "addbmm_", "addmv_", "linalg_cross"};
     for (int i = 0; i < 5; ++i) {
         EXPECT_EQ(texts[i].find(names[i]), 0u) << texts[i];

@@ -44,7 +44,7 @@ protected:
                   saved_state(from_).at("encoder.weight").values());
     }
     /// The sentence that refuses it.
-    std::string refusal(const TensorMap& tensors, bool tied = true) {
+    std::string error_text(const TensorMap& tensors, bool tied = true) {
         RnnLanguageModel model = language_model(2, tied);
         const auto before = saved_state(model).at("rnn.weight_ih_l0").values();
         const std::string text =
@@ -74,20 +74,20 @@ TEST_F(TiedWeights, AreRefusedWhereTheirTwinsDiffer) {
     const auto differs = HasSubstr(
         "does not fit the model: decoder.weight differs from encoder.weight, to which the model "
         "ties it.");
-    EXPECT_THAT(refusal(state), differs);
+    EXPECT_THAT(error_text(state), differs);
     state["decoder.weight"] = Tensor::zeros({12, 4}, DType::f32, Device{});
-    EXPECT_THAT(refusal(state), differs);
+    EXPECT_THAT(error_text(state), differs);
     state.erase("decoder.bias");
-    EXPECT_THAT(refusal(state),
+    EXPECT_THAT(error_text(state),
                 AllOf(HasSubstr("decoder.weight differs"), HasSubstr("; decoder.bias is missing")));
 }
 
 TEST_F(TiedWeights, OfAnotherShapeAreRefusedUnderEitherName) {
     TensorMap state = saved_state(from_);
     state.erase("encoder.weight");
-    EXPECT_THAT(refusal(state), HasSubstr("encoder.weight is missing"));
+    EXPECT_THAT(error_text(state), HasSubstr("encoder.weight is missing"));
     state["decoder.weight"] = Tensor::zeros({12, 4}, DType::f32, Device{});
-    EXPECT_THAT(refusal(state), HasSubstr("encoder.weight has shape (12, 4), not (11, 4)"));
+    EXPECT_THAT(error_text(state), HasSubstr("encoder.weight has shape (12, 4), not (11, 4)"));
 }
 
 TEST_F(TiedWeights, AModelWithoutTiesTakesTwoTables) {
@@ -96,7 +96,7 @@ TEST_F(TiedWeights, AModelWithoutTiesTakesTwoTables) {
     load_weights(model, file(saved_state(loose)));
     EXPECT_EQ(saved_state(model).at("decoder.weight").values(),
               saved_state(loose).at("decoder.weight").values());
-    EXPECT_THAT(refusal(saved_state(from_), false), HasSubstr("decoder.weight is missing"));
+    EXPECT_THAT(error_text(saved_state(from_), false), HasSubstr("decoder.weight is missing"));
 }
 
 TEST_F(TiedWeights, AreReadFromPyTorchsFilesAsFromSafetensors) {

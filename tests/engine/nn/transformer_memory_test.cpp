@@ -17,8 +17,8 @@ struct Kept {
 
     /// Bytes of activations that live between the passes.
     std::int64_t bytes(bool low) const {
-        const auto books = std::make_shared<MemoryBooks>();
-        const BooksScope scope(books);
+        const auto accounting = std::make_shared<MemoryAccounting>();
+        const AccountingScope scope(accounting);
         ModelConfig config;
         config.kind = kind;
         config.options = {{"layers", layers}, {"width", width}, {"heads", heads}, {"dropout", 0.0}};
@@ -31,11 +31,11 @@ struct Kept {
         const auto model = make_model(config, {{input}, words}, 1, Device{});
         const Tensor ids = Tensor::zeros({samples, tokens}, DType::i64, Device{});
         const Tensor target = Tensor::zeros({rows()}, DType::i64, Device{});
-        const std::int64_t before = books->bytes(MemoryUse::activations);
+        const std::int64_t before = accounting->bytes(MemoryUse::activations);
         const AutocastRegion region(Device::Kind::cpu, low, DType::bf16);
         const auto entered = region.enter();
         const Tensor loss = cross_entropy(model->forward({ids}).front(), target);
-        return books->bytes(MemoryUse::activations) - before;
+        return accounting->bytes(MemoryUse::activations) - before;
     }
 };
 

@@ -267,15 +267,15 @@ TEST(Optimizer, UpdatesF64WeightsInF64) {
     EXPECT_EQ(w.item(), 1 - 0x1p-51);
 }
 
-TEST(Optimizer, BooksMastersAndStateUnderTheirUse) {
-    const auto books = std::make_shared<MemoryBooks>();
-    const BooksScope scope(books);
+TEST(Optimizer, AccountsMastersAndStateUnderTheirUse) {
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const AccountingScope scope(accounting);
     const Tensor w = weight_of(std::vector<double>(4096, 1.0), DType::f16);
     Sgd optimizer({{"w", w}}, {.lr = 1, .momentum = 0.9}, {.master_weights = true});
-    EXPECT_GE(books->bytes(MemoryUse::masters), 4096 * 4);
+    EXPECT_GE(accounting->bytes(MemoryUse::masters), 4096 * 4);
     give(w, std::vector<double>(4096, 0.0));
     optimizer.step();
-    EXPECT_GE(books->bytes(MemoryUse::optimizer), 4096 * 4);
+    EXPECT_GE(accounting->bytes(MemoryUse::optimizer), 4096 * 4);
 }
 
 }  // namespace

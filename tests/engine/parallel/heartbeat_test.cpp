@@ -28,11 +28,11 @@ TEST(Heartbeats, ARankIsLostAfterTheLimitAndNotBefore) {
     Heartbeats beats(0, 3, start);
     auto now = start;
     for (; now < start + Heartbeats::limit; now += seconds(1)) {
-        beats.heard(1, now);
+        beats.received(1, now);
         EXPECT_EQ(beats.silent(now), std::nullopt);
     }
     EXPECT_EQ(beats.silent(now), std::nullopt) << "silent for the limit itself";
-    beats.heard(1, now);
+    beats.received(1, now);
     EXPECT_EQ(beats.silent(now + seconds(1)), 2);
 }
 
@@ -40,7 +40,7 @@ TEST(Heartbeats, RanksOtherThan0HearRank0Alone) {
     Heartbeats beats(2, 3, start);
     std::optional<int> lost;
     for (auto now = start; now <= start + Heartbeats::limit + seconds(1); now += seconds(1)) {
-        beats.heard(0, now);
+        beats.received(0, now);
         lost = beats.silent(now);
     }
     EXPECT_EQ(lost, std::nullopt);

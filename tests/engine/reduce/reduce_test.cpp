@@ -48,7 +48,7 @@ Values slopes(Tensor x, const F& f) {
 }
 /// What it says when it refuses.
 template <typename F>
-std::string refusal(ErrorCode code, const F& f) {
+std::string error_text(ErrorCode code, const F& f) {
     try {
         f();
     } catch (const Error& error) {
@@ -93,7 +93,7 @@ TEST(Norm, OfLargePowersDoesNotOverflowInItsGradient) {
 }
 
 TEST(Norm, RefusesAResultTypeThatIsNarrowerAndNamesBoth) {
-    const std::string text = refusal(ErrorCode::dtype, [] {
+    const std::string text = error_text(ErrorCode::dtype, [] {
         linalg_vector_norm(Tensor::of({1}, {1}, DType::f32), 2, {}, false, DType::f16);
     });
     EXPECT_NE(text.find("f32"), std::string::npos) << text;
@@ -102,12 +102,12 @@ TEST(Norm, RefusesAResultTypeThatIsNarrowerAndNamesBoth) {
 
 TEST(Reductions, RefuseNothingToChooseFrom) {
     const Tensor none = Tensor::zeros({2, 0}, DType::f32);
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { norm(none, {1}, false, {}, inf); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { norm(none, {1}, false, {}, -1); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { amax(none, {1}); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { max(none); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { min(none, 1); }), "");
-    EXPECT_NE(refusal(ErrorCode::shape, [&] { median(none, 1); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { norm(none, {1}, false, {}, inf); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { norm(none, {1}, false, {}, -1); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { amax(none, {1}); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { max(none); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { min(none, 1); }), "");
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { median(none, 1); }), "");
     EXPECT_EQ(amax(none, {0}).numel(), 0);
     EXPECT_EQ(prod(none, 1).values(), (Values{1, 1}));
     EXPECT_EQ(logsumexp(none, {1}).values(), (Values{-inf, -inf}));
@@ -224,7 +224,7 @@ TEST(Order, PutsNaNAboveEverythingAndIsStable) {
     EXPECT_EQ(topk(x, 2).indices.values(), (Values{1, 4}));
     EXPECT_EQ(topk(x, 2, 0, false).values.values(), (Values{-1, 2}));
     EXPECT_EQ(topk(x, 0).values.numel(), 0);
-    EXPECT_NE(refusal(ErrorCode::value, [&] { topk(x, 6); }), "");
+    EXPECT_NE(error_text(ErrorCode::value, [&] { topk(x, 6); }), "");
 }
 
 TEST(Order, TakesIntegers) {

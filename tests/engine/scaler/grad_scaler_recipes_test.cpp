@@ -43,8 +43,8 @@ RecipeRun run_clipping(Clipping how) {
         if (i == bad_batch) spoil(run.net);
         if (how == Clipping::after_unscale) scaler.unscale_(*run.optimizer);
         if (how == Clipping::on_device) {
-            const auto& judgement = scaler.judge(*run.optimizer);
-            set_clip(*run.optimizer, judgement, scaler, clip_at);
+            const auto& gradient_statistics = scaler.check_gradients(*run.optimizer);
+            set_clip(*run.optimizer, gradient_statistics, scaler, clip_at);
         } else {
             // A norm that is not finite must not raise.
             clip_to_norm(run.net.parameters,
@@ -85,9 +85,9 @@ TEST(GradScaler, S16_ClipNumbersOnTheDevice) {
     const Tensor w = with_grad({0, 0}, {3 * 1024.0, 4 * 1024.0});
     Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
     GradScaler scaler = ready_scaler({.init_scale = 1024});
-    const auto& judgement = scaler.judge(optimizer);
-    EXPECT_EQ(std::sqrt(judgement.host().sum_squares), 5 * 1024.0);
-    set_clip(optimizer, judgement, scaler, 1);
+    const auto& gradient_statistics = scaler.check_gradients(optimizer);
+    EXPECT_EQ(std::sqrt(gradient_statistics.host().sum_squares), 5 * 1024.0);
+    set_clip(optimizer, gradient_statistics, scaler, 1);
     scaler.step(optimizer);
     EXPECT_NEAR(w.values()[0], -0.6, 1e-6);
     EXPECT_NEAR(w.values()[1], -0.8, 1e-6);

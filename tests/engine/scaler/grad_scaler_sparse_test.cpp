@@ -14,7 +14,7 @@ Tensor with_sparse_grad(const std::vector<double>& values, DType dtype) {
 }
 
 double flag_of(GradScaler& scaler, Optimizer& optimizer) {
-    return scaler.judge(optimizer).field(&kernels::Judgement::found_inf).item();
+    return scaler.check_gradients(optimizer).field(&kernels::GradientStatistics::found_inf).item();
 }
 
 TEST(GradScaler, S7_UnscalesTheStoredValuesOfASparseGradient) {

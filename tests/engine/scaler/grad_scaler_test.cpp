@@ -234,11 +234,11 @@ TEST(GradScaler, S20_AnOverflowThatUnscaleFoundOutlastsALaterCheckOfChangedGradi
         const Tensor w = with_grad({1, 2}, {infinity, 8});
         Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
         GradScaler scaler = ready_scaler({.init_scale = 8});
-        if (check_first) scaler.judge(optimizer);
+        if (check_first) scaler.check_gradients(optimizer);
         scaler.unscale_(optimizer);
         give_grad(w, {0, 1});
-        const auto& judgement = scaler.judge(optimizer);
-        EXPECT_EQ(judgement.host().found_inf, check_first ? 1 : 0);
+        const auto& gradient_statistics = scaler.check_gradients(optimizer);
+        EXPECT_EQ(gradient_statistics.host().found_inf, check_first ? 1 : 0);
         scaler.step(optimizer);
         EXPECT_TRUE(scaler.skipped(optimizer));
         EXPECT_EQ(w.values(), (std::vector<double>{1, 2}));
@@ -253,7 +253,7 @@ TEST(GradScaler, S20_ACleanUnscaleWithALaterCheckStepsAndCountsOnce) {
     Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
     GradScaler scaler = ready_scaler({.init_scale = 8, .growth_interval = 2});
     scaler.unscale_(optimizer);
-    EXPECT_EQ(scaler.judge(optimizer).host().sum_squares, 5);
+    EXPECT_EQ(scaler.check_gradients(optimizer).host().sum_squares, 5);
     scaler.step(optimizer);
     scaler.update();
     EXPECT_EQ(w.values(), (std::vector<double>{0, 0}));

@@ -76,12 +76,13 @@ inline void expect_error(ErrorCode code, const std::string& part,
 
 /// Sets the clip coefficient for the next step from the gradient statistics, as a user of the norm
 /// on the device would.
-inline void set_clip(Optimizer& optimizer, const DeviceRecord<kernels::Judgement>& judgement,
+inline void set_clip(Optimizer& optimizer,
+                     const DeviceRecord<kernels::GradientStatistics>& gradient_statistics,
                      const GradScaler& scaler, double max_norm) {
-    const Device& device = judgement.device();
+    const Device& device = gradient_statistics.device();
     optimizer.clip = Tensor::empty({}, DType::f32, device);
     on(device, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
-        optimizer.clip.data_as<float>(), &judgement.data()->sum_squares,
+        optimizer.clip.data_as<float>(), &gradient_statistics.data()->sum_squares,
         scaler.scale_tensor().data_as<float>(), max_norm, current_stream());
 }
 

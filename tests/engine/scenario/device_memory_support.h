@@ -30,13 +30,13 @@ protected:
     }
 };
 
-/// A trainer and its feed, all in the trainer's books.
-struct BookedRun {
-    explicit BookedRun(const RunConfig& config)
+/// A trainer and its feed, all in the trainer's accounting.
+struct AccountedRun {
+    explicit AccountedRun(const RunConfig& config)
         : data(open_dataset(config.dataset, config.seed).train),
           trainer(config, cuda, data.data->schema(), 100),
           collator(data, trainer.task().schema(true), loader_options(config)) {
-        const BooksScope books(trainer.books());
+        const AccountingScope accounting(trainer.accounting());
         feed = make_feed(cuda, data, trainer.task().schema(true), loader_options(config));
     }
     StepRecord step(std::int64_t index, std::int64_t rows = 16) {

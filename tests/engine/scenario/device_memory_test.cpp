@@ -13,11 +13,11 @@
 #include "simt/device.h"
 #include "simt/libraries.h"
 
-// The books and the memory of a device, where it can be counted and is soon exhausted.
+// The accounting and the memory of a device, where it can be counted and is soon exhausted.
 namespace engine {
 namespace {
 
-using test::BookedRun;
+using test::AccountedRun;
 using test::cuda;
 using test::DeviceMemory;
 using test::small_run;
@@ -25,41 +25,41 @@ using testing::HasSubstr;
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
 
-TEST_F(DeviceMemory, TheBooksAddUpToWhatIsTakenFromTheDevice) {
+TEST_F(DeviceMemory, TheAccountsAddUpToWhatIsTakenFromTheDevice) {
     for (const auto& [model, precision] :
          {std::pair{"mlp", "fp32"}, std::pair{"lenet", "amp-fp16"}, std::pair{"mlp", "o2-fp16"}}) {
         SCOPED_TRACE(std::string(model) + " " + precision);
-        BookedRun run(small_run(model, precision));
-        const MemoryBooks& books = *run.trainer.books();
+        AccountedRun run(small_run(model, precision));
+        const MemoryAccounting& accounting = *run.trainer.accounting();
         std::int64_t eager_workspace = 0;
         for (int i = 0; i < 6; ++i) {  // the fourth is recorded, the last has another size
             const StepRecord row = run.step(i, i == 5 ? 9 : 16);
-            EXPECT_EQ(row.memory_bytes, books.total());
+            EXPECT_EQ(row.memory_bytes, accounting.total());
             release_cached_memory();
-            EXPECT_EQ(books.total(), kernels::simt::device_bytes()) << "step " << i;
-            EXPECT_EQ(books.total(), static_cast<std::int64_t>(memory_in_use(cuda)));
-            if (i == 2) eager_workspace = books.bytes(MemoryUse::workspace);
+            EXPECT_EQ(accounting.total(), kernels::simt::device_bytes()) << "step " << i;
+            EXPECT_EQ(accounting.total(), static_cast<std::int64_t>(memory_in_use(cuda)));
+            if (i == 2) eager_workspace = accounting.bytes(MemoryUse::workspace);
         }
         EXPECT_EQ(run.trainer.replayed_steps(), 2);
         EXPECT_GE(eager_workspace, kernels::cuda::workspace_bytes()) << "the libraries' scratch";
-        EXPECT_GT(books.bytes(MemoryUse::workspace), eager_workspace) << "the graph's memory";
-        EXPECT_GE(books.peak(), books.total());
+        EXPECT_GT(accounting.bytes(MemoryUse::workspace), eager_workspace) << "the graph's memory";
+        EXPECT_GE(accounting.peak(), accounting.total());
     }
 }
 
 TEST_F(DeviceMemory, TheSplitOfAFullDeviceAddsUp) {
     const RunConfig config = small_run("lenet", "fp32");
-    BookedRun other(config), run(config);
+    AccountedRun other(config), run(config);
     for (int i = 0; i < 5; ++i) (void)other.step(i);
     for (int i = 0; i < 2; ++i) (void)run.step(i);
     const Tensor neighbour = Tensor::zeros({3 * mib}, DType::u8, cuda);
     release_cached_memory();
-    const MemoryBooks& books = *run.trainer.books();
-    const std::int64_t others = kernels::simt::device_bytes() - books.total();
+    const MemoryAccounting& accounting = *run.trainer.accounting();
+    const std::int64_t others = kernels::simt::device_bytes() - accounting.total();
     ASSERT_GE(others, 3 * mib);
-    const std::string words = split(books, cuda);
-    EXPECT_THAT(words,
-                HasSubstr("workspace " + std::to_string(books.bytes(MemoryUse::workspace) / mib)));
+    const std::string words = split(accounting, cuda);
+    EXPECT_THAT(words, HasSubstr("workspace " +
+                                 std::to_string(accounting.bytes(MemoryUse::workspace) / mib)));
     EXPECT_THAT(words, HasSubstr("other runs " + std::to_string(others / mib) + " MiB"));
     const std::size_t before = set_memory_limit(memory_in_use(cuda), cuda);
     try {
@@ -88,8 +88,9 @@ TEST_F(DeviceMemory, CachedBlocksGoBackBeforeTheLibrariesScratchFails) {
     EXPECT_EQ(y.values()[12345], 9);
 }
 
-TEST_F(DeviceMemory, TheLibrariesScratchStandsInTheBooksOfEveryRunOfTheDevice) {
-    const auto early = std::make_shared<MemoryBooks>(), late = std::make_shared<MemoryBooks>();
+TEST_F(DeviceMemory, TheLibrariesScratchIsAccountedForEveryRunOfTheDevice) {
+    const auto early = std::make_shared<MemoryAccounting>(),
+               late = std::make_shared<MemoryAccounting>();
     const LibraryScratchUse of_early(early, cuda);
     EXPECT_EQ(early->total(), 0);
     const Tensor x = Tensor::full({8, 8}, 1, DType::f32, cuda);
@@ -97,9 +98,9 @@ TEST_F(DeviceMemory, TheLibrariesScratchStandsInTheBooksOfEveryRunOfTheDevice) {
     const std::int64_t scratch = kernels::cuda::workspace_bytes();
     ASSERT_GT(scratch, 0);
     const LibraryScratchUse of_late(late, cuda), on_the_host(late, Device{});
-    for (const auto& books : {early, late}) {
-        EXPECT_EQ(books->bytes(MemoryUse::workspace), scratch);
-        EXPECT_EQ(books->total(), scratch);
+    for (const auto& accounting : {early, late}) {
+        EXPECT_EQ(accounting->bytes(MemoryUse::workspace), scratch);
+        EXPECT_EQ(accounting->total(), scratch);
     }
     kernels::cuda::release_workspaces();
     EXPECT_EQ(early->total(), 0);
@@ -108,8 +109,8 @@ TEST_F(DeviceMemory, TheLibrariesScratchStandsInTheBooksOfEveryRunOfTheDevice) {
 
 // The graph of a recorded step holds what it uses, and the streams' own goes with the last run.
 TEST_F(DeviceMemory, TheLibrariesScratchGoesBackWithTheLastRunOfTheDevice) {
-    auto first = std::make_unique<BookedRun>(small_run("lenet", "amp-fp16"));
-    auto last = std::make_unique<BookedRun>(small_run("mlp", "fp32"));
+    auto first = std::make_unique<AccountedRun>(small_run("lenet", "amp-fp16"));
+    auto last = std::make_unique<AccountedRun>(small_run("mlp", "fp32"));
     for (int i = 0; i < 5; ++i) {
         (void)first->step(i);
         (void)last->step(i);
@@ -126,14 +127,14 @@ TEST_F(DeviceMemory, TheLibrariesScratchGoesBackWithTheLastRunOfTheDevice) {
 }
 
 // The look for the places of a recurrent network's weights takes as much as they are.
-TEST_F(DeviceMemory, WhatALibraryIsLentForAPlanLeavesTheBooksAndTheCacheAgain) {
-    const auto books = std::make_shared<MemoryBooks>();
-    const LibraryScratchUse use(books, cuda);
+TEST_F(DeviceMemory, WhatALibraryReservesForAPlanLeavesTheAccountingAndTheCacheAgain) {
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const LibraryScratchUse use(accounting, cuda);
     const auto spaces =
         kernels::cuda::recurrent_spaces({.steps = 2, .batch = 2, .input = 3, .hidden = 160});
     ASSERT_TRUE(spaces);
-    EXPECT_GE(books->peak(), static_cast<std::int64_t>(spaces->weights));
-    EXPECT_EQ(books->total(), 0);
+    EXPECT_GE(accounting->peak(), static_cast<std::int64_t>(spaces->weights));
+    EXPECT_EQ(accounting->total(), 0);
     EXPECT_EQ(memory_in_use(cuda), 0u);
     EXPECT_GE(release_cached_memory(), spaces->weights);
 }

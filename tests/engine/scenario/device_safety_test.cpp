@@ -55,9 +55,9 @@ struct Machine {
 
 TEST(DeviceSafety, AFaultEndsItsSessionWithAClearErrorAndTheCpuGoesOn) {
     // Eager steps, the recording of one and replays each come to grief.
-    const std::pair<const char*, int> faults[] = {
-        {"cudaMemcpyAsync", 30}, {"Matmul", 10},        {"judge", 2}, {"judge", 3},
-        {"cudaEventRecord", 15}, {"cudaGraphLaunch", 4}};
+    const std::pair<const char*, int> faults[] = {{"cudaMemcpyAsync", 30}, {"Matmul", 10},
+                                                  {"gradient_check", 2},   {"gradient_check", 3},
+                                                  {"cudaEventRecord", 15}, {"cudaGraphLaunch", 4}};
     for (const auto& [call, after] : faults) {
         Machine machine;
         EXPECT_FALSE(machine.run(run_on("cuda")).has_value());

@@ -21,15 +21,15 @@ std::unique_ptr<Model> made(const char* kind, const Options& options, const Mode
     return make_model(config, shape, 1, Device{});
 }
 
-/// Bytes in the book of activations after a forward pass. The inputs are not among them.
+/// Bytes accounted as activations after a forward pass. The inputs are not among them.
 double kept_bytes(const std::function<Tensor()>& forward, std::optional<DType> low) {
-    const auto books = std::make_shared<MemoryBooks>();
-    const BooksScope scope(books);
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const AccountingScope scope(accounting);
     const AutocastRegion region(Device::Kind::cpu, low.has_value(), low);
     const auto entered = region.enter();
     const Tensor output = forward();
     EXPECT_TRUE(output.requires_grad());
-    return static_cast<double>(books->bytes(MemoryUse::activations));
+    return static_cast<double>(accounting->bytes(MemoryUse::activations));
 }
 
 /// All is half as large but `staying` bytes, which 16 bits keep as they are, and `copies`, 16-bit

@@ -15,20 +15,20 @@ struct Network {
     std::int64_t side;
 };
 
-/// Bytes in the book of activations after the forward pass of four pictures.
+/// Bytes accounted as activations after the forward pass of four pictures.
 std::int64_t kept_bytes(const Network& network, std::optional<DType> low) {
     Options options{{"stem", std::string(network.stem)}};
     if (std::string(network.kind) == "mobilenetv2") options["dropout"] = 0.0;
     const Shape picture{3, network.side, network.side};
     const auto model = convnet(network.kind, options, picture, 10, 1);
     const Tensor images = made_pictures({4, 3, network.side, network.side});
-    const auto books = std::make_shared<MemoryBooks>();
-    const BooksScope scope(books);
+    const auto accounting = std::make_shared<MemoryAccounting>();
+    const AccountingScope scope(accounting);
     const AutocastRegion region(Device::Kind::cpu, low.has_value(), low);
     const auto entered = region.enter();
     const Tensor logits = model->forward({images}).front();
     EXPECT_TRUE(logits.requires_grad());
-    return books->bytes(MemoryUse::activations);
+    return accounting->bytes(MemoryUse::activations);
 }
 
 class KeptActivations : public testing::TestWithParam<Network> {};

@@ -9,7 +9,7 @@
 namespace engine {
 namespace {
 
-using test::BookedRun;
+using test::AccountedRun;
 using test::cuda;
 using test::DeviceMemory;
 using test::small_run;
@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using RecordingMemory = DeviceMemory;
 
 /// What its user has been warned of.
-std::vector<std::string> words_of(BookedRun& run) {
+std::vector<std::string> words_of(AccountedRun& run) {
     std::vector<std::string> words;
     for (const Message& message : run.trainer.take_warnings()) words.push_back(message.str());
     return words;
@@ -43,7 +43,7 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
         SCOPED_TRACE(std::string(model) + " " + precision);
         const RunConfig config = clipped_run(
             model, precision, std::string(model) == "mlp" ? ClipKind::value : ClipKind::norm);
-        BookedRun eager(config);
+        AccountedRun eager(config);
         eager.trainer.set_recording(false);
         std::vector<float> losses;
         for (int i = 0; i < 6; ++i) losses.push_back(eager.step(i).loss);
@@ -52,7 +52,7 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
         int refused = 0;
         for (bool recorded = false; !recorded; ++refused) {
             ASSERT_LT(refused, 500);
-            BookedRun run(config);
+            AccountedRun run(config);
             for (int i = 0; i < 6; ++i) {
                 // Once more after the old gradients, which the recording sets free, went back.
                 if (i == 3)
@@ -76,16 +76,16 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
 
 TEST_F(RecordingMemory, WhereEagerStepsJustFitNothingIsRecorded) {
     const RunConfig config = small_run("lenet", "fp32");
-    BookedRun eager(config), run(config);
+    AccountedRun eager(config), run(config);
     eager.trainer.set_recording(false);
     for (int i = 0; i < 3; ++i) {
         (void)eager.step(i);
         (void)run.step(i);
     }
     release_cached_memory();
-    const std::int64_t others = kernels::simt::device_bytes() - run.trainer.books()->total();
+    const std::int64_t others = kernels::simt::device_bytes() - run.trainer.accounting()->total();
     const std::size_t before = set_memory_limit(
-        static_cast<std::size_t>(others + run.trainer.books()->peak() + 64 * 1024), cuda);
+        static_cast<std::size_t>(others + run.trainer.accounting()->peak() + 64 * 1024), cuda);
     for (int i = 3; i < 6; ++i) EXPECT_EQ(run.step(i).step, i + 1);
     set_memory_limit(before, cuda);
     EXPECT_EQ(run.trainer.replayed_steps(), 0);
@@ -100,7 +100,7 @@ struct Recording {
     std::int64_t bytes = 0;  // that the graph keeps
 };
 Recording recording_of(const RunConfig& config) {
-    BookedRun run(config);
+    AccountedRun run(config);
     for (int i = 0; i < 3; ++i) (void)run.step(i);
     release_cached_memory();
     const std::int64_t before = kernels::cuda::call_counts().allocations;
@@ -121,19 +121,19 @@ void expect_same_row(const StepRecord& expected, const StepRecord& row) {
               std::bit_cast<std::uint32_t>(expected.grad_norm));
 }
 
-class LateRefusal : public DeviceMemory,
-                    public testing::WithParamInterface<std::pair<const char*, const char*>> {
+class LateOutOfMemory : public DeviceMemory,
+                        public testing::WithParamInterface<std::pair<const char*, const char*>> {
 protected:
     RunConfig config_ = clipped_run(GetParam().first, GetParam().second, ClipKind::norm);
 };
 
 // All of the step has been recorded when its graph is refused memory, and when that is put on the
 // device.
-TEST_P(LateRefusal, LeavesTheBooksAndTheBitsOfARunThatNeverRecorded) {
+TEST_P(LateOutOfMemory, LeavesTheAccountingAndTheBitsOfARunThatNeverRecorded) {
     const Recording recording = recording_of(config_);
     for (const int of_graph : {0, 1}) {
         SCOPED_TRACE(of_graph);
-        BookedRun eager(config_), run(config_);
+        AccountedRun eager(config_), run(config_);
         eager.trainer.set_recording(false);
         for (int i = 0; i < 8; ++i) {
             SCOPED_TRACE(i);
@@ -142,8 +142,8 @@ TEST_P(LateRefusal, LeavesTheBooksAndTheBitsOfARunThatNeverRecorded) {
             if (i == 3) kernels::simt::refuse_memory(recording.allocations + of_graph);
             expect_same_row(expected, run.step(i));
             release_cached_memory();
-            const std::int64_t total = run.trainer.books()->total();
-            EXPECT_EQ(total, eager.trainer.books()->total());
+            const std::int64_t total = run.trainer.accounting()->total();
+            EXPECT_EQ(total, eager.trainer.accounting()->total());
             EXPECT_EQ(2 * total - kernels::cuda::workspace_bytes(), kernels::simt::device_bytes());
         }
         EXPECT_EQ(run.weights(), eager.weights());
@@ -152,15 +152,15 @@ TEST_P(LateRefusal, LeavesTheBooksAndTheBitsOfARunThatNeverRecorded) {
     }
 }
 
-TEST_P(LateRefusal, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
+TEST_P(LateOutOfMemory, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
     const Recording recording = recording_of(config_);
-    BookedRun run(config_);
+    AccountedRun run(config_);
     for (int i = 0; i < 3; ++i) (void)run.step(i);
     release_cached_memory();
     // Room for the recording alone: a step beside it would not fit.
     const std::size_t before = set_memory_limit(
         memory_in_use(cuda) + static_cast<std::size_t>(recording.bytes) +
-            static_cast<std::size_t>(run.trainer.books()->bytes(MemoryUse::gradients)),
+            static_cast<std::size_t>(run.trainer.accounting()->bytes(MemoryUse::gradients)),
         cuda);
     kernels::simt::refuse_memory(recording.allocations);
     EXPECT_EQ(run.step(3).step, 4);
@@ -169,7 +169,7 @@ TEST_P(LateRefusal, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
     EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to record the step")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Runs, LateRefusal,
+INSTANTIATE_TEST_SUITE_P(Runs, LateOutOfMemory,
                          testing::Values(std::pair{"mlp", "amp-fp16"}, std::pair{"mlp", "fp32"},
                                          std::pair{"lenet", "o2-fp16"}),
                          [](const auto& run) {

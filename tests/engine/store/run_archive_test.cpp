@@ -43,7 +43,7 @@ protected:
         return dir_ / "made.halftone";
     }
     /// The sentence that refuses it; neither the store nor the folder above has anything new.
-    std::string refusal(const fs::path& file) {
+    std::string error_text(const fs::path& file) {
         const auto before = listing(dir_.path());
         const std::string text = message_of(ErrorCode::data, [&] { store_.import_run(file); });
         EXPECT_EQ(listing(dir_.path()), before);
@@ -113,46 +113,51 @@ TEST_F(RunArchive, WithNamesThatLeaveTheFolderOrAreNotPlainIsRefused) {
          {"../outside", "/tmp/halftone-outside", "a/../../b", "a//b", "./a", "..", "a/.", ".hidden",
           "a b", "a:b", "a/b/c/d", "a\nb", "checkpoint-1/.x", "\xC3\xA4"}) {
         SCOPED_TRACE(name);
-        EXPECT_THAT(refusal(zip_of({settings_, {name, "x"}})),
+        EXPECT_THAT(error_text(zip_of({settings_, {name, "x"}})),
                     HasSubstr("it has an entry whose name is not plain"));
     }
     EXPECT_FALSE(fs::exists("/tmp/halftone-outside"));
 }
 
 TEST_F(RunArchive, WithAnEntryTwiceOrInAnothersPlaceIsRefused) {
-    EXPECT_THAT(refusal(zip_of({settings_, {"a", "x"}, {"a", "y"}})), HasSubstr("a stands there"));
-    EXPECT_THAT(refusal(zip_of({settings_, {"A", "x"}, {"a", "y"}})), HasSubstr("a stands there"));
-    EXPECT_THAT(refusal(zip_of({settings_, {"a", "x"}, {"a/b", "y"}})), HasSubstr("stands there"));
-    EXPECT_THAT(refusal(zip_of({settings_, {"a/b", "x"}, {"a", "y"}})), HasSubstr("stands there"));
-    EXPECT_THAT(refusal(zip_of({settings_, {"lock", ""}})), HasSubstr("lock stands there"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"a", "x"}, {"a", "y"}})),
+                HasSubstr("a stands there"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"A", "x"}, {"a", "y"}})),
+                HasSubstr("a stands there"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"a", "x"}, {"a/b", "y"}})),
+                HasSubstr("stands there"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"a/b", "x"}, {"a", "y"}})),
+                HasSubstr("stands there"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"lock", ""}})), HasSubstr("lock stands there"));
 }
 
 TEST_F(RunArchive, WithoutSettingsIsRefused) {
-    EXPECT_THAT(refusal(zip_of({{"events.jsonl", ""}})), HasSubstr("it has no settings"));
-    EXPECT_THAT(refusal(zip_of({{"config.json", "no"}})), HasSubstr("it has no settings"));
+    EXPECT_THAT(error_text(zip_of({{"events.jsonl", ""}})), HasSubstr("it has no settings"));
+    EXPECT_THAT(error_text(zip_of({{"config.json", "no"}})), HasSubstr("it has no settings"));
 }
 
 TEST_F(RunArchive, WithNotesThatNobodyWroteByHandIsRefused) {
-    EXPECT_THAT(refusal(zip_of({settings_, {"notes.json", std::string(2 << 20, 'x')}})),
+    EXPECT_THAT(error_text(zip_of({settings_, {"notes.json", std::string(2 << 20, 'x')}})),
                 HasSubstr("its events or notes are longer than those of any run"));
 }
 
 TEST_F(RunArchive, WithADamagedRecordIsRefused) {
-    EXPECT_THAT(refusal(zip_of({settings_, {"steps.rec", "no record"}})), HasSubstr("steps.rec"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"steps.rec", "no record"}})),
+                HasSubstr("steps.rec"));
 }
 
 TEST_F(RunArchive, ThatUnpacksToFarMoreThanItsSizeIsRefused) {
-    EXPECT_THAT(refusal(zip_of({settings_, {"a", std::string(100 << 20, '\0')}})),
+    EXPECT_THAT(error_text(zip_of({settings_, {"a", std::string(100 << 20, '\0')}})),
                 HasSubstr("it unpacks to more than a file of"));
     std::vector<std::pair<std::string, std::string>> many{settings_};
     for (int i = 0; i < 10001; ++i) many.emplace_back("f" + std::to_string(i), "");
-    EXPECT_THAT(refusal(zip_of(many)), HasSubstr("it has too many entries"));
+    EXPECT_THAT(error_text(zip_of(many)), HasSubstr("it has too many entries"));
 }
 
 TEST_F(RunArchive, ThatIsCutOrNoneIsRefused) {
     std::ofstream(dir_ / "text.halftone") << "no archive";
-    EXPECT_THAT(refusal(dir_ / "text.halftone"), HasSubstr("not a sound zip archive"));
-    EXPECT_THAT(refusal(dir_ / "absent.halftone"), HasSubstr("cannot be read"));
+    EXPECT_THAT(error_text(dir_ / "text.halftone"), HasSubstr("not a sound zip archive"));
+    EXPECT_THAT(error_text(dir_ / "absent.halftone"), HasSubstr("cannot be read"));
 }
 
 TEST_F(RunArchive, WithALinkIsRefused) {
@@ -168,7 +173,7 @@ TEST_F(RunArchive, WithALinkIsRefused) {
     EXPECT_EQ(archive_write_header(zip, entry), ARCHIVE_OK);
     archive_entry_free(entry);
     archive_write_free(zip);
-    EXPECT_THAT(refusal(file), HasSubstr("config.json is a link or a device"));
+    EXPECT_THAT(error_text(file), HasSubstr("config.json is a link or a device"));
 }
 
 TEST_F(RunArchive, LeavesOutLocksUnfinishedFilesAndLinks) {

@@ -58,7 +58,7 @@ std::vector<std::string> matching(const std::string& filter,
 }
 
 /// What a filter is refused with: the sentence, then the hint.
-std::string refusal(const std::string& filter) {
+std::string error_text(const std::string& filter) {
     try {
         const auto fields = run_fields();
         const RunQuery query(filter, fields);
@@ -157,7 +157,7 @@ TEST(RunQuery, MetricsOfTheRunsAtHandAreFieldsToo) {
     runs[1].metrics = {{"dice", "Dice"}};
     runs[1].test = {0.3, {{"dice", 0.7}}};
     EXPECT_THAT(matching("test_dice>0.5", runs), ElementsAre("2"));
-    EXPECT_THAT(refusal("test_dice>0.5"), HasSubstr("test_dice: there is no such setting"));
+    EXPECT_THAT(error_text("test_dice>0.5"), HasSubstr("test_dice: there is no such setting"));
 }
 
 TEST(RunQuery, OfAnotherProgramOnlyTheCommonSettingsAreKnown) {
@@ -169,27 +169,27 @@ TEST(RunQuery, OfAnotherProgramOnlyTheCommonSettingsAreKnown) {
 }
 
 TEST(RunQuery, AnUnknownNameIsRefusedWithTheOneThatIsMeant) {
-    EXPECT_EQ(refusal("test_acuracy>0.9"),
+    EXPECT_EQ(error_text("test_acuracy>0.9"),
               "test_acuracy: there is no such setting or result | Did you mean test_accuracy?");
-    EXPECT_THAT(refusal("quux=1"), HasSubstr("Use the path of a setting"));
+    EXPECT_THAT(error_text("quux=1"), HasSubstr("Use the path of a setting"));
 }
 
 TEST(RunQuery, AnAmbiguousNameIsRefusedWithItsCandidates) {
-    const std::string text = refusal("patience=3");
+    const std::string text = error_text("patience=3");
     EXPECT_THAT(text, HasSubstr("patience: several settings are called so: "));
     EXPECT_THAT(text, HasSubstr("schedule.patience"));
     EXPECT_THAT(text, HasSubstr("early_stopping.patience"));
 }
 
 TEST(RunQuery, RefusesWhatCannotBeComparedAndSaysWhatCan) {
-    EXPECT_THAT(refusal("lr>fast"), HasSubstr("lr>fast: optimizer.lr is a number"));
-    EXPECT_THAT(refusal("lr="), HasSubstr("there is nothing to compare with"));
-    EXPECT_THAT(refusal("=3"), HasSubstr("a field is missing in front of the operator"));
-    EXPECT_THAT(refusal("model>mlp"), HasSubstr("Use =, != or ~ (contains)."));
-    EXPECT_THAT(refusal("augment=yes"), HasSubstr("Write dataset.augment=true"));
-    EXPECT_THAT(refusal("hidden>wide"), HasSubstr("is a number"));
-    EXPECT_THAT(refusal("\"open"), HasSubstr("open: the closing quote is missing"));
-    EXPECT_THAT(refusal("lr=1 -"), HasSubstr("a dash negates the term right behind it"));
+    EXPECT_THAT(error_text("lr>fast"), HasSubstr("lr>fast: optimizer.lr is a number"));
+    EXPECT_THAT(error_text("lr="), HasSubstr("there is nothing to compare with"));
+    EXPECT_THAT(error_text("=3"), HasSubstr("a field is missing in front of the operator"));
+    EXPECT_THAT(error_text("model>mlp"), HasSubstr("Use =, != or ~ (contains)."));
+    EXPECT_THAT(error_text("augment=yes"), HasSubstr("Write dataset.augment=true"));
+    EXPECT_THAT(error_text("hidden>wide"), HasSubstr("is a number"));
+    EXPECT_THAT(error_text("\"open"), HasSubstr("open: the closing quote is missing"));
+    EXPECT_THAT(error_text("lr=1 -"), HasSubstr("a dash negates the term right behind it"));
 }
 
 TEST(RunQuery, TagsAreSplitAtCommas) {

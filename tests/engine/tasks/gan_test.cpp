@@ -90,7 +90,7 @@ TEST(Gan, SkipsTheDiscriminatorsUpdateAloneWhereOnlyItsGradientsOverflow) {
     config.scaler.init_scale = 0x1p40;
     Pair pair(config);
     EXPECT_THAT(pair.advance(0), ElementsAre(0, 0));
-    EXPECT_NE(pair.step.figures().host().judgement.found_inf, 0);
+    EXPECT_NE(pair.step.figures().host().gradient_statistics.found_inf, 0);
 }
 
 TEST(Gan, DrawsOtherNumbersForEachSampleAndEpochInTrainingAndTheSameInEvaluation) {

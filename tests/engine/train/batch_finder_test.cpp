@@ -35,11 +35,11 @@ std::int64_t peak_of(RunConfig config, std::int64_t batch) {
     config.batch_size = batch;
     const Schema data = open_dataset(config.dataset, config.seed).train.data->schema();
     Trainer trainer(config, Device{}, data, 0);
-    const BooksScope books(trainer.books());
+    const AccountingScope accounting(trainer.accounting());
     const std::vector<Batch> batches{random_batch(trainer.task().schema(true), batch, config.seed)};
     FixedFeed feed(Device{}, trainer.task().schema(true), batches.front());
     for (int i = 0; i < 2; ++i) trainer.step(batches, feed);
-    return trainer.books()->peak();
+    return trainer.accounting()->peak();
 }
 
 TEST(BatchFinder, TheFoundBatchFitsAndTheNextLargerTriedDoesNot) {
@@ -64,7 +64,7 @@ TEST(BatchFinder, TheFoundBatchFitsAndTheNextLargerTriedDoesNot) {
     }
 }
 
-TEST(BatchFinder, NeverTakesMoreThanTheLimitByTheBooks) {
+TEST(BatchFinder, NeverTakesMoreThanTheLimitByTheAccounting) {
     const FoundBatch found = find(config_of({"model.kind=lenet"}), 2'000'000);
     bool refused = false;
     for (const BatchTrial& trial : found.trials) {

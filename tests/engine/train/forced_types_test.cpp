@@ -50,7 +50,7 @@ TEST(ForcedTypes, ANameOfBothMeansTheModule) {
 
 TEST(ForcedTypes, NoKeysAreNoRules) { EXPECT_EQ(force_rules({}, modules), nullptr); }
 
-std::string refusal(const ForcedTypes& forced) {
+std::string error_text(const ForcedTypes& forced) {
     try {
         force_rules(forced, modules);
     } catch (const Error& error) {
@@ -61,11 +61,11 @@ std::string refusal(const ForcedTypes& forced) {
 }
 
 TEST(ForcedTypes, RefusesUnknownKeysAllAtOnce) {
-    const std::string text = refusal({{"layer1.0.conv2", ForcedType::fp16},
-                                      {"fc1:reshape", ForcedType::fp32},
-                                      {"conv1", ForcedType::fp32},
-                                      {"nothing:relu", ForcedType::bf16},
-                                      {"softwhat", ForcedType::fp16}});
+    const std::string text = error_text({{"layer1.0.conv2", ForcedType::fp16},
+                                         {"fc1:reshape", ForcedType::fp32},
+                                         {"conv1", ForcedType::fp32},
+                                         {"nothing:relu", ForcedType::bf16},
+                                         {"softwhat", ForcedType::fp16}});
     EXPECT_THAT(text, AllOf(HasSubstr("precision.force.layer1.0.conv2: fp16: the model has no such "
                                       "module; did you mean layer1.0.conv1?"),
                             HasSubstr("precision.force.fc1:reshape: fp32: reshape is no operation"),

@@ -72,7 +72,8 @@ TEST(StateBefore, CountsNeitherInTheRunsMemoryNorInItsPeak) {
         TrainerFixture fixture(small_run("lenet", "amp-fp16"), default_device());
         fixture.trainer.keep_states(keep);
         for (std::int64_t step = 0; step < 3; ++step) (void)fixture.step(step);
-        return std::pair(fixture.trainer.books()->total(), fixture.trainer.books()->peak());
+        return std::pair(fixture.trainer.accounting()->total(),
+                         fixture.trainer.accounting()->peak());
     };
     EXPECT_EQ(bytes(true), bytes(false));
 }

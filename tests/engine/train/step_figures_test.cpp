@@ -21,10 +21,10 @@ kernels::StepFigures figures_of_a_step() {
     figures.sums.weight = 8;
     figures.sums.loss = 6;
     figures.sums.values[0] = 6;
-    figures.judgement.sum_squares = 9;
-    figures.judgement.abs_max = 2;
-    figures.judgement.total = 10;
-    figures.judgement.nonzero = 5;
+    figures.gradient_statistics.sum_squares = 9;
+    figures.gradient_statistics.abs_max = 2;
+    figures.gradient_statistics.total = 10;
+    figures.gradient_statistics.nonzero = 5;
     figures.updates = 7;
     figures.further_updates[0] = 5;
     figures.loss_scale = 4;
@@ -149,7 +149,7 @@ TEST(StepFigures, ATaskIsAskedForItsDescriptorsOncePerRun) {
 
 TEST(StepFigures, ScaleAndSkipsAreThoseOfTheSettings) {
     kernels::StepFigures figures = figures_of_a_step();
-    figures.judgement.found_inf = 1;
+    figures.gradient_statistics.found_inf = 1;
     const auto task = classification();
     const StepRecord plain = row_of(*task, figures);
     EXPECT_EQ(plain.loss_scale, 1);

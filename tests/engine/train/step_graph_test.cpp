@@ -36,7 +36,7 @@ kernels::StepFigures replayed(StepFixture& fixture, StepGraph& graph) {
 void expect_same_figures(const kernels::StepFigures& a, const kernels::StepFigures& b) {
     expect_same({a.sums.loss}, {b.sums.loss});  // NaN where a step overflows
     EXPECT_EQ(a.sums.weight, b.sums.weight);
-    EXPECT_EQ(a.judgement.found_inf, b.judgement.found_inf);
+    EXPECT_EQ(a.gradient_statistics.found_inf, b.gradient_statistics.found_inf);
     EXPECT_EQ(a.updates, b.updates);
     EXPECT_EQ(a.further_updates[0], b.further_updates[0]);
     EXPECT_EQ(a.next_loss_scale, b.next_loss_scale);
@@ -66,7 +66,7 @@ TEST_P(StepGraphs, AStepOfTwoPhasesIsReplayedWithTheNumbersOfEagerSteps) {
         }
         const auto expected = eager->compute(), found = replayed(*recorded, graph);
         expect_same_figures(found, expected);
-        EXPECT_EQ(found.judgement.found_inf != 0, i == overflow);
+        EXPECT_EQ(found.gradient_statistics.found_inf != 0, i == overflow);
         EXPECT_EQ(recorded->weights(), eager->weights());
     }
     EXPECT_EQ(graph.replays(), steps - 3 - 1);

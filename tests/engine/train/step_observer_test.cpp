@@ -20,7 +20,7 @@ public:
     std::int64_t only = 0;  // 0: every step
     std::string failing;
 
-    bool wants(std::int64_t step) const override { return only == 0 || step == only; }
+    bool observes(std::int64_t step) const override { return only == 0 || step == only; }
     void begin(const StepView& step) override { note("begin " + std::to_string(step.step)); }
     void before_forward(const StepView& step, DeviceBatch& batch, TensorList&) override {
         EXPECT_EQ(batch.rows, 8);

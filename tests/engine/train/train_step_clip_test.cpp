@@ -83,7 +83,7 @@ TEST_P(ClippedOptimizers, EachClipsItsOwnUnscaledGradients) {
         expect_near(model.second, second);
         const bool scaled = config.precision.scaler != ScalerMode::off;
         const double scale = scaled ? static_cast<double>(figures.loss_scale) : 1;
-        EXPECT_NEAR(std::sqrt(figures.judgement.sum_squares) / scale, norm, 1e-5 * norm)
+        EXPECT_NEAR(std::sqrt(figures.gradient_statistics.sum_squares) / scale, norm, 1e-5 * norm)
             << "of all optimizers, before clipping";
         EXPECT_EQ(figures.updates, i + 1);
         EXPECT_EQ(figures.further_updates[0], i + 1);

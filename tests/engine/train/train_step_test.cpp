@@ -109,7 +109,7 @@ TEST_P(TwoOptimizers, S19_TwoLossesThatBothFeedBoth) {
         two_losses_by_hand(hand, uploaded(*fixture, *feed_), spoiled);
         const auto figures = fixture->compute();
         EXPECT_EQ(fixture->weights(), hand.weights());
-        EXPECT_EQ(figures.judgement.found_inf != 0, spoiled) << "of any optimizer";
+        EXPECT_EQ(figures.gradient_statistics.found_inf != 0, spoiled) << "of any optimizer";
         EXPECT_EQ(figures.updates, i + 1);
         EXPECT_EQ(figures.further_updates[0], scaled_ && i >= bad_step ? i : i + 1);
         if (!scaled_) continue;
@@ -155,7 +155,7 @@ TEST_P(TwoOptimizers, AGeneratorFollowsTheUpdateOfItsDiscriminatorOnTheSamePictu
             adversaries_by_hand(hand, uploaded(*fixture, *feed_));
             const auto figures = fixture->compute();
             EXPECT_EQ(fixture->weights(), hand.weights());
-            EXPECT_EQ(figures.judgement.found_inf, 0);
+            EXPECT_EQ(figures.gradient_statistics.found_inf, 0);
             EXPECT_EQ(figures.updates, i + 1);
             EXPECT_EQ(figures.further_updates[0], i + 1);
             EXPECT_TRUE(std::isfinite(figures.sums.loss));
@@ -181,7 +181,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     test::fill_field(fixture->batches.back(), 0, infinity);
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
     const auto skipped = fixture->compute();
-    EXPECT_EQ(skipped.judgement.found_inf, 1);
+    EXPECT_EQ(skipped.gradient_statistics.found_inf, 1);
     EXPECT_EQ(skipped.updates, 1) << "of the first optimizer";
     EXPECT_EQ(skipped.further_updates[0], 2);
     EXPECT_EQ(skipped.loss_scale, 256);
@@ -195,7 +195,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     test::fill_field(fixture->batches.front(), 1, infinity);
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
     const auto both = fixture->compute();
-    EXPECT_EQ(both.judgement.found_inf, 1);
+    EXPECT_EQ(both.gradient_statistics.found_inf, 1);
     EXPECT_EQ(both.updates, 1);
     EXPECT_EQ(both.further_updates[0], 2);
     EXPECT_EQ(both.next_loss_scale, 64);
@@ -246,11 +246,11 @@ TEST(TrainStep, GathersTheGradientFiguresOfAllOptimizers) {
             ++total;
         }
     }
-    EXPECT_EQ(figures.judgement.total, total);
-    EXPECT_EQ(static_cast<double>(figures.judgement.abs_max), largest);
+    EXPECT_EQ(figures.gradient_statistics.total, total);
+    EXPECT_EQ(static_cast<double>(figures.gradient_statistics.abs_max), largest);
     // A GPU adds up eight neighbours in f32 first.
     const double slack = default_device().kind == Device::Kind::cuda ? 8 * 0x1p-24 : 1e-12;
-    EXPECT_NEAR(figures.judgement.sum_squares, squares, slack * squares);
+    EXPECT_NEAR(figures.gradient_statistics.sum_squares, squares, slack * squares);
 }
 
 }  // namespace

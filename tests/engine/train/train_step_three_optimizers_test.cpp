@@ -122,9 +122,10 @@ TEST_P(ThreeOptimizers, EachMovesAsIfItWereAlone) {
         for (const auto& reference : references_) squares += std::pow(reference.gradient_norm(), 2);
         const bool scaled = config_.precision.scaler != ScalerMode::off;
         const double scale = scaled ? static_cast<double>(figures.loss_scale) : 1;
-        EXPECT_NEAR(figures.judgement.sum_squares / (scale * scale), squares, 1e-5 * squares);
-        EXPECT_EQ(figures.judgement.total, 3 * width * (width + 1));
-        EXPECT_EQ(figures.judgement.found_inf, 0);
+        EXPECT_NEAR(figures.gradient_statistics.sum_squares / (scale * scale), squares,
+                    1e-5 * squares);
+        EXPECT_EQ(figures.gradient_statistics.total, 3 * width * (width + 1));
+        EXPECT_EQ(figures.gradient_statistics.found_inf, 0);
         EXPECT_EQ(figures.updates, i + 1);
         EXPECT_EQ(figures.further_updates[0], i + 1);
         EXPECT_EQ(figures.further_updates[1], i + 1);
@@ -161,7 +162,7 @@ TEST_P(ThreeScaledOptimizers, OneOverflowSkipsItsOwnOptimizerAndMovesTheScaleOnc
         }
         const auto figures = fixture_->compute();
         expect_all_near();
-        EXPECT_EQ(figures.judgement.found_inf != 0, bad < 3) << "of any optimizer";
+        EXPECT_EQ(figures.gradient_statistics.found_inf != 0, bad < 3) << "of any optimizer";
         EXPECT_EQ(figures.updates, updates[0]);
         EXPECT_EQ(figures.further_updates[0], updates[1]);
         EXPECT_EQ(figures.further_updates[1], updates[2]);

@@ -137,7 +137,7 @@ TEST_F(SimulatedConv2d, LeavesTheChoiceOfAnotherEngineToEagerSteps) {
 
 TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {
     LibraryFallbacks outer, inner;
-    const LibraryFallbackScope heard(outer);
+    const LibraryFallbackScope recorder(outer);
     const auto convolution = [](const LibraryFallback& told) {
         return std::get<Conv2dFallback>(told);
     };

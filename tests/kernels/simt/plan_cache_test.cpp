@@ -236,7 +236,7 @@ TEST_F(SimulatedPlans, OfRecurrentNetworksLiveAsLongAsTheGraphToo) {
 
 TEST_F(SimulatedPlans, OfAConvolutionThatCannotBeMadeAreAskedForAgain) {
     LibraryFallbacks fallbacks;
-    const LibraryFallbackScope heard(fallbacks);
+    const LibraryFallbackScope recorder(fallbacks);
     const conv::Problem p(DType::f32, shape);
     const DeviceBuffer x(p.x), dy(p.dy), dw(p.dtype, p.w.size());
     const auto gradient = [&] {
@@ -261,7 +261,7 @@ TEST_F(SimulatedPlans, OfAConvolutionThatCannotBeMadeAreAskedForAgain) {
 
 TEST_F(SimulatedPlans, OfAttentionThatCannotBeMadeAreToldOnceAPassAndShape) {
     LibraryFallbacks fallbacks;
-    const LibraryFallbackScope heard(fallbacks);
+    const LibraryFallbackScope recorder(fallbacks);
     Attention a{.dtype = DType::f16,
                 .batch = 1,
                 .heads = 2,

@@ -4,8 +4,8 @@
 
 namespace ui {
 
-/// Where the parts of a line of bars lie: the names, then speed, memory and largest batch. In
-/// pixels from its left edge.
+/// The horizontal positions in a line of bars, in pixels from its left edge: names, then speed,
+/// memory and largest batch.
 struct BarColumns {
     struct Column {
         double bar, barWidth;      ///< the bars

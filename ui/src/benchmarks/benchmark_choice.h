@@ -12,7 +12,7 @@ class Benchmarks;
 class Card;
 class CheckBox;
 
-/// What is measured: models, precisions, and the memory within which the largest batch is searched.
+/// The choice of what is measured: models, precisions, and the memory limit of the largest batch.
 class BenchmarkChoice final : public QWidget {
     Q_OBJECT
 public:
@@ -24,9 +24,9 @@ private:
     QWidget* makeRest();
     void addPrecision(QVBoxLayout* column, const QString& preset);
     void chooseAll(bool chosen);
-    /// Entries may be new.
+    /// The list of entries may have changed.
     void refresh();
-    /// If other entries are listed than before.
+    /// Lists the entries again if they have changed.
     void rebuildModels();
 
     Benchmarks* benchmarks_;

@@ -18,7 +18,7 @@ struct BenchmarkWords {
     Q_DECLARE_TR_FUNCTIONS(BenchmarkTable)
 };
 
-/// All digits that a reader needs to get the same number back.
+/// With as many digits as are needed to read the same number back.
 QString exact(double value) { return QString::number(value, 'g', 17); }
 
 QStringList csvHeads() {

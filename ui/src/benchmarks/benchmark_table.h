@@ -7,10 +7,10 @@
 
 namespace ui {
 
-/// One line a measurement, with a head. The columns have the names that `halftone bench --json`
-/// uses; the reason is in the window's language.
+/// One line per measurement, and a header with the names that `halftone bench --json` uses. The
+/// reason is in the window's language.
 QString benchmarkCsv(const std::vector<BenchmarkResult>& results);
-/// A table for people, in the window's language.
+/// The same as a Markdown table with readable titles, in the window's language.
 QString benchmarkMarkdown(const std::vector<BenchmarkResult>& results);
 
 }  // namespace ui

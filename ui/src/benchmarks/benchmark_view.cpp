@@ -20,7 +20,7 @@ namespace {
 constexpr double iconScale = 2.0;
 constexpr int linkBorder = 2;
 
-/// The limit that all of them have in common; 0: there are several, or none.
+/// The memory limit if all of them have the same; 0 if they have several, or none.
 std::int64_t batchMemory(const std::vector<BenchmarkResult>& results) {
     const std::int64_t first = results.front().row.batch_memory;
     const bool same = std::ranges::all_of(

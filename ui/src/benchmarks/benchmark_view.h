@@ -11,17 +11,17 @@ namespace ui {
 
 class Theme;
 
-/// Measurements by model: for each precision its bars beside FP32's, and in one sentence why it
-/// pays or not.
+/// Measurements by model: for each precision its bars below those of FP32, and a sentence that says
+/// why it pays or not.
 class BenchmarkView final : public QWidget {
     Q_OBJECT
 public:
-    /// On paper the links to the figures are left out.
+    /// An exported picture leaves out the links to the figures.
     enum class Medium { screen, paper };
 
     explicit BenchmarkView(const Theme* theme, Medium medium, QWidget* parent = nullptr);
 
-    /// In the order in which they stand; those of one model follow one another.
+    /// In the order of display. Those of one model must be adjacent.
     void show(const std::vector<BenchmarkResult>& results);
 
 private:
@@ -32,7 +32,7 @@ private:
     const Theme* theme_;
     Medium medium_;
     QVBoxLayout* column_;
-    QWidget* body_ = nullptr;  ///< made anew for other results
+    QWidget* body_ = nullptr;  ///< recreated for other results
 };
 
 }  // namespace ui

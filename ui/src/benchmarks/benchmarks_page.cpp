@@ -126,8 +126,8 @@ void BenchmarksPage::showResults() {
 void BenchmarksPage::refreshState() {
     const BenchmarkJob& job = context_.benchmarks->job();
     const QString why = context_.benchmarks->whyNot();
-    // Disabling a focused button moves the focus to the next widget of the window. While neither
-    // can be used, the page keeps it for them.
+    // Disabling a focused button would move the focus to the next widget of the window. While both
+    // buttons are disabled, the page has the focus instead.
     const bool focus = run_->hasFocus() || stop_->hasFocus() || hasFocus();
     run_->setEnabled(!job.running() && why.isEmpty());
     run_->setToolTip(job.running()   ? tr("A measurement is running.")
@@ -173,7 +173,7 @@ void BenchmarksPage::makePicture() {
     view->show(orderedResults(context_.benchmarks->book()));
     column->addWidget(title);
     column->addWidget(view);
-    // Only a shown widget is laid out in its final fonts.
+    // A widget has its final fonts and layout only after it was shown.
     picture_->setAttribute(Qt::WA_DontShowOnScreen);
     picture_->resize(pictureWidth, 100);
     picture_->show();

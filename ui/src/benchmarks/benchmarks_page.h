@@ -17,15 +17,14 @@ class BenchmarkView;
 class Card;
 class ElidedLabel;
 
-/// Does mixed precision pay on this machine? Chosen models in FP32 and in other precisions, their
-/// speed, memory and largest batch beside one another, and the reason where a precision does not
-/// pay.
+/// Does mixed precision pay on this machine? Compares chosen models in FP32 and in other
+/// precisions: speed, memory and largest batch, and the reason if a precision does not pay.
 class BenchmarksPage final : public QWidget {
     Q_OBJECT
 public:
     explicit BenchmarksPage(const Context& context, QWidget* parent = nullptr);
 
-    /// What Ctrl+E writes. Its picture belongs to the page and is made anew at each call.
+    /// What Ctrl+E writes. Its picture belongs to the page and is recreated by each call.
     PageExport whatToExport();
 
 protected:

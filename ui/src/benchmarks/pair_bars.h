@@ -16,15 +16,15 @@ struct BarPair {
     QString fp32, other;
 };
 
-/// How far the bars of each column reach, in bars of FP32: the same for all lines of a picture.
+/// The range of each column in lengths of FP32's bar, the same for all lines of a picture.
 struct BarScale {
     double speed = 1, memory = 1, batch = 1;
 
     void include(const engine::PayOff& row);
 };
 
-/// FP32 and another precision, one below the other: speed, peak memory and largest batch as bars
-/// beside one another, each with its figure.
+/// FP32 above another precision: bars for speed, peak memory and largest batch side by side, each
+/// with its figure.
 class PairBars final : public QWidget {
     Q_OBJECT
 public:
@@ -48,7 +48,8 @@ private:
 class BarHeads final : public QWidget {
     Q_OBJECT
 public:
-    /// `batchMemory`: limit of the largest batches, in bytes; 0: there are several, or none.
+    /// `batchMemory`: memory limit of the largest batches in bytes; 0 if there are several, or
+    /// none.
     BarHeads(const Theme* theme, std::int64_t batchMemory, QWidget* parent = nullptr);
 
     QSize sizeHint() const override;

@@ -13,7 +13,7 @@
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 
 namespace ui {
 
@@ -56,8 +56,8 @@ void Commands::followWorkers() {
             });
 }
 
-QString Commands::refusal(const engine::SettingError& error) const {
-    return refusalText(error, settings_->label(QString::fromStdString(error.field)));
+QString Commands::settingError(const engine::SettingError& error) const {
+    return settingErrorText(error, settings_->label(QString::fromStdString(error.field)));
 }
 
 ButtonStates Commands::buttons() const { return actor_ ? actor_->buttons() : experimentButtons(); }
@@ -101,13 +101,13 @@ ButtonStates Commands::experimentButtons() const {
     now.shown = !feed_->tracks().empty();
     now.asked = asked_;
     const auto& errors = settings_->errors();
-    if (!errors.empty()) now.settings = refusal(errors.front());
+    if (!errors.empty()) now.settings = settingError(errors.front());
     // The precision of the single run plays no part in a comparison.
     const auto blocks = [](const engine::SettingError& error) {
         return !QString::fromStdString(error.field).startsWith(u"precision."_s);
     };
     const auto first = std::find_if(errors.begin(), errors.end(), blocks);
-    now.comparison = first == errors.end() ? settings_->comparisonProblem() : refusal(*first);
+    now.comparison = first == errors.end() ? settings_->comparisonProblem() : settingError(*first);
     if (settings_->config().workers > 1 && now.comparison.isEmpty())
         now.comparison = tr("Several workers train one run: use Start, or set the workers to 1.");
     return buttonStates(now);

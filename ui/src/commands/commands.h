@@ -105,7 +105,7 @@ signals:
 
 private:
     /// Why a setting is refused, with the field's name in front.
-    QString refusal(const engine::SettingError& error) const;
+    QString settingError(const engine::SettingError& error) const;
     void openRun(const QString& folder);
     void lookForRun();
     /// Several runs are a comparison.

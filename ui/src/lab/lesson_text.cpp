@@ -75,11 +75,11 @@ LessonText::LessonText(const Theme* theme, const QString& markdown, const QStrin
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
-    dress();
-    connect(theme_, &Theme::changed, this, &LessonText::dress);
+    applyStyle();
+    connect(theme_, &Theme::changed, this, &LessonText::applyStyle);
 }
 
-void LessonText::dress() {
+void LessonText::applyStyle() {
     if (std::exchange(dressing_, true)) return;
     document()->setDefaultFont(font());
     document()->setIndentWidth(1.5 * fontMetrics().height());
@@ -102,7 +102,7 @@ void LessonText::dress() {
 
 void LessonText::changeEvent(QEvent* event) {
     QTextBrowser::changeEvent(event);
-    if (event->type() == QEvent::FontChange) dress();
+    if (event->type() == QEvent::FontChange) applyStyle();
 }
 
 void LessonText::resizeEvent(QResizeEvent* event) {

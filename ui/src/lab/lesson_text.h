@@ -28,7 +28,7 @@ protected:
     void wheelEvent(QWheelEvent* event) override;
 
 private:
-    void dress();
+    void applyStyle();
 
     const Theme* theme_;
     QString markdown_;

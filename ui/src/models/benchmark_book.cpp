@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// A dense, a convolutional and an attention network: they are measured in a minute.
+/// A dense, a convolutional and an attention network, which can be measured within a minute.
 constexpr std::array firstChosen{"mlp", "resnet18", "transformer-lm"};
 
 QByteArray compact(const QJsonValue& value) {
@@ -45,7 +45,7 @@ std::optional<BenchmarkResult> resultOf(const QJsonObject& object) {
                            QDateTime::fromString(object[u"measured"].toString(), Qt::ISODate)};
 }
 
-/// An entry of the engine's list is there already.
+/// An entry of the engine's list is not added again.
 void take(BenchmarkBook& book, const BenchmarkEntry& entry) {
     const auto known = std::ranges::find_if(
         book.entries, [&](const BenchmarkEntry& each) { return each.settings == entry.settings; });

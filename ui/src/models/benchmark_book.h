@@ -11,7 +11,7 @@ namespace ui {
 
 /// Settings that can be measured in FP32 and in other precisions.
 struct BenchmarkEntry {
-    engine::RunConfig settings;  ///< as engine::speed_settings() has them
+    engine::RunConfig settings;  ///< as engine::speed_settings() returns them
     bool ofRun = false;          ///< added for a run; the others are the engine's list
     bool chosen = false;
 };
@@ -24,22 +24,22 @@ struct BenchmarkResult {
     QDateTime when;
 };
 
-/// What the page Benchmarks keeps between starts.
+/// What the page Benchmarks stores between starts of the program.
 struct BenchmarkBook {
     std::vector<BenchmarkEntry> entries;
     QStringList precisions;                ///< presets that are chosen
     bool findsBatches = true;              ///< searches the largest batches, too
-    QString memory;                        ///< their limit as it was written: "1 GB"
+    QString memory;                        ///< their limit as the user wrote it: "1 GB"
     std::vector<BenchmarkResult> results;  ///< at most one for settings and precision
 };
 
 /// The engine's list with a few models chosen, and no results.
 BenchmarkBook newBenchmarkBook();
-/// Its results in the order of the entries, and of one entry in that of the precisions that the
-/// engine lists. Those of no entry come last.
+/// The results of a book in the order of its entries, for each entry in the engine's order of the
+/// precisions. Results without an entry come last.
 std::vector<BenchmarkResult> orderedResults(const BenchmarkBook& book);
-/// What is in the file, beside the engine's list. Entries and results that cannot be read are left
-/// out; a file that is missing or damaged is a new book.
+/// The engine's list and the contents of the file. Entries and results that cannot be read are left
+/// out. A missing or damaged file gives a new book.
 BenchmarkBook readBenchmarkBook(const QString& file);
 /// False if the file cannot be written.
 bool writeBenchmarkBook(const BenchmarkBook& book, const QString& file);

@@ -56,7 +56,7 @@ struct BenchmarkJob::Shared {
     }
 
 private:
-    /// Those that can run with these settings.
+    /// The precisions that can run with these settings.
     std::vector<std::string> possible(std::size_t setting) const {
         std::vector<std::string> out;
         for (const std::string& preset : order.precisions) {

@@ -11,8 +11,8 @@
 
 namespace ui {
 
-/// Measures a list of settings in FP32 and in other precisions, on a thread of its own. It ends
-/// with this object, after the block in progress. GUI thread.
+/// Measures a list of settings in FP32 and in other precisions, on a thread of its own. Destroying
+/// it ends the measurement after the block in progress. GUI thread.
 class BenchmarkJob final : public QObject {
     Q_OBJECT
 public:
@@ -21,7 +21,7 @@ public:
         std::vector<std::string> precisions;
         std::optional<std::int64_t> batchMemory;  ///< as PayOffOptions::batch_memory
     };
-    /// Where it is.
+    /// The progress.
     struct Place {
         std::size_t setting = 0;  ///< of the order
         engine::PayOffProgress at;
@@ -31,23 +31,23 @@ public:
     ~BenchmarkJob() override;
 
     void start(const Order& order);
-    /// The block, or the trial of a batch, in progress is the last.
+    /// Ends after the block, or the trial of a batch, in progress.
     void stop();
     bool running() const { return running_; }
-    /// Until it has ended.
+    /// Whether stop() was called and the thread has not ended yet.
     bool stopping() const { return running_ && stopped(); }
-    /// The last start() was followed by stop().
+    /// Whether stop() was called after the last start().
     bool stopped() const;
     const Order& order() const { return order_; }
     Place place() const;
-    /// Of the blocks, in [0, 1].
+    /// The share of the blocks that are done, in [0, 1].
     double share() const { return share_; }
-    /// Blocks of a precision, in pairs.
+    /// Pairs of blocks per precision.
     static std::int64_t pairs() { return engine::PayOffOptions{}.pairs; }
 
 signals:
     void progressed();
-    /// One setting is measured: a row for each precision, fewer if it was stopped.
+    /// One setting was measured: a row for each precision, fewer if it was stopped.
     void measured(const engine::RunConfig& settings, const std::vector<engine::PayOff>& rows,
                   const QString& machine);
     /// One setting cannot be measured.

@@ -55,7 +55,7 @@ BenchmarkBook& Benchmarks::opened() {
 const BenchmarkBook& Benchmarks::book() { return opened(); }
 
 void Benchmarks::keep() {
-    // A choice that cannot be kept is no reason to disturb: it holds until the window is closed.
+    // If the file cannot be written, the choice still holds until the window closes: no message.
     writeBenchmarkBook(book_, file_);
     emit changed();
     emit stateChanged();

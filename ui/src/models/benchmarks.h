@@ -11,13 +11,13 @@ namespace ui {
 
 class EventFeed;
 
-/// The models that the page Benchmarks measures, which of them are chosen, and what was measured:
-/// for that page, and for the verdict, which says why a precision does not pay. Outlives the
-/// window, so that a measurement goes on when the language changes. GUI thread.
+/// The models of the page Benchmarks, the user's choice, and the results. Used by that page and by
+/// the verdict, which says why a precision does not pay. Outlives the window, so that a measurement
+/// continues when the language changes. GUI thread.
 class Benchmarks final : public QObject {
     Q_OBJECT
 public:
-    /// `file` is read when something is first asked for, and written after every change.
+    /// `file` is read at the first use, and written after every change.
     Benchmarks(EventFeed* feed, QString file, QObject* parent = nullptr);
     /// Of the user.
     static QString defaultFile();
@@ -27,14 +27,14 @@ public:
     void setPrecision(const QString& preset, bool chosen);
     void setFindsBatches(bool finds);
     void setMemory(const QString& memory);
-    /// Chooses the settings of a run alone, adds them if they are new, and chooses the precision.
+    /// Chooses only the settings of a run, which are added if they are new, and the precision.
     void chooseRun(const engine::RunConfig& config, const std::string& precision);
-    /// chooseRun() was called and the page has not been shown since; once.
+    /// Whether chooseRun() was called since the last call of this.
     bool takeRequest() { return std::exchange(requested_, false); }
     /// Null: not measured.
     const BenchmarkResult* find(const engine::RunConfig& config, const std::string& precision);
 
-    /// Why it cannot begin to measure; empty if it can.
+    /// Why a measurement cannot begin; empty if it can.
     QString whyNot();
     void start();
     void stop();
@@ -43,11 +43,11 @@ public:
     const QString& outcome() const { return outcome_; }
 
 signals:
-    /// Entries, or what is chosen.
+    /// The entries or the choice have changed.
     void changed();
     void resultsChanged();
     void progressed();
-    /// A measurement has begun or ended, or what stands in its way has changed.
+    /// A measurement has begun or ended, or whyNot() has changed.
     void stateChanged();
 
 private:
@@ -57,7 +57,7 @@ private:
              const QString& machine);
     void end();
     void feedChanged();
-    /// Bytes of the limit; 0: it is no size.
+    /// The limit in bytes; 0 if the text is not a size.
     std::int64_t memoryLimit();
 
     EventFeed* feed_;

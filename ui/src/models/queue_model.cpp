@@ -1,7 +1,7 @@
 #include "models/queue_model.h"
 
 #include "engine/command_line.h"
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 
 namespace ui {
 namespace {
@@ -23,7 +23,7 @@ QString stateWords(engine::QueueState state) {
 QString tip(const engine::QueuedRun& run) {
     QStringList lines;
     for (const auto& error : run.errors)
-        lines << refusalText(error, QString::fromStdString(error.field));
+        lines << settingErrorText(error, QString::fromStdString(error.field));
     if (lines.isEmpty()) {
         for (const auto& setting : engine::overrides_of(run.entry.config))
             lines << QString::fromStdString(setting);

@@ -10,7 +10,7 @@
 #include "engine/launch.h"
 #include "text/event_text.h"
 #include "text/language.h"
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 
 namespace ui {
 
@@ -66,7 +66,7 @@ SettingsModel::SettingsModel(QObject* parent)
       json_(toObject(config_)),
       defaults_(json_),
       comparison_({u"fp32"_s, u"amp-fp16"_s}) {
-    judge();
+    checkSettings();
 }
 
 QString SettingsModel::text(const QString& path) const {
@@ -118,7 +118,7 @@ void SettingsModel::set(const QString& path, const QString& text) {
     } else {
         refused_[path] = trimmed;
     }
-    judge();
+    checkSettings();
     emit changed();
 }
 
@@ -141,7 +141,7 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
     return QJsonDocument(root).toJson().toStdString();
 }
 
-void SettingsModel::judge() {
+void SettingsModel::checkSettings() {
     errors_ = engine::validate(config_);
     std::vector<std::string> overrides;
     for (auto it = refused_.cbegin(); it != refused_.cend(); ++it) {
@@ -174,7 +174,7 @@ void SettingsModel::load(const engine::RunConfig& config, const QStringList& com
     json_ = toObject(config_);
     refused_.clear();
     if (!comparison.isEmpty()) comparison_ = comparison;
-    judge();
+    checkSettings();
     emit changed();
 }
 
@@ -227,7 +227,7 @@ QString SettingsModel::errorAt(const QString& path) const {
     for (const auto& error : errors_) {
         const QString field = QString::fromStdString(error.field);
         const bool option = field.startsWith(path + u'.');  // of model.options
-        if (field == path || option) return refusalText(error);
+        if (field == path || option) return settingErrorText(error);
     }
     return {};
 }

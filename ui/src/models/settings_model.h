@@ -96,7 +96,7 @@ signals:
     void changed();
 
 private:
-    void judge();
+    void checkSettings();
     /// The settings as JSON with the field set to the text; fields that depend on it are reset.
     std::string edited(const QString& path, const QString& text,
                        std::vector<std::string>& overrides) const;

@@ -57,7 +57,7 @@ std::vector<engine::Metric> SettingsModel::metrics() const {
 
 void SettingsModel::setLimits(const DeviceLimits& limits) {
     limits_ = limits;
-    judge();
+    checkSettings();
     emit changed();
 }
 

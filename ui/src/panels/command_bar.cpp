@@ -104,9 +104,9 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     connect(context_.feed, &EventFeed::figuresDue, this, &CommandBar::refreshCounters);
     connect(context_.feed, &EventFeed::tracksChanged, this, &CommandBar::refreshCounters);
     connect(context_.link, &PlotLink::selectedChanged, this, &CommandBar::refreshCounters);
-    connect(context_.theme, &Theme::changed, this, &CommandBar::dress);
+    connect(context_.theme, &Theme::changed, this, &CommandBar::applyStyle);
     inspectDevice();
-    dress();
+    applyStyle();
     refreshButtons();
     refreshCounters();
 }
@@ -158,7 +158,7 @@ QString CommandBar::compareText() const {
     return tr("Compare %1").arg(titles.join(u" · "_s));
 }
 
-void CommandBar::dress() {
+void CommandBar::applyStyle() {
     const bool resumes = context_.commands->buttons().pauseResumes;
     compare_->setIcon(accentIcon(*context_.theme, u"compare"_s));
     start_->setIcon(themedIcon(*context_.theme, u"start"_s));
@@ -230,7 +230,7 @@ void CommandBar::refreshButtons() {
         made->setToolTip(keys.isEmpty() ? tip : tip + u" ("_s + keys + u')');
         made->setAccessibleDescription(tip);
     }
-    dress();
+    applyStyle();
 }
 
 void CommandBar::keepFocus(const ButtonStates& next) {
@@ -287,7 +287,7 @@ void CommandBar::inspectDevice() {
             const QString fp16 = machine.fp16_native ? tr("FP16 native") : tr("FP16 emulated");
             deviceName_ = name;
             deviceWords_ = u"%1 · %2 · %3"_s.arg(name, bf16, fp16);
-            dress();
+            applyStyle();
             QString tip = tr("%1, %2 cores, %3 of memory")
                               .arg(QString::fromStdString(machine.cpu))
                               .arg(machine.cores)

@@ -47,7 +47,7 @@ private:
     void fit(Fit level);
     KeyButton* button(const QString& text, const QKeySequence& key);
     QLabel* chip(const QString& name);
-    void dress();
+    void applyStyle();
     void followActor();
     void refreshButtons();
     /// Moves the focus from a button that becomes disabled: to Pause while something runs, else to

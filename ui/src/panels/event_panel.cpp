@@ -162,7 +162,7 @@ EventPanel::EventPanel(const Context& context, QWidget* parent)
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
 }
 
-void EventPanel::furnish(ui::Panel* panel) {
+void EventPanel::attachTo(ui::Panel* panel) {
     auto* chooser = new QToolButton(panel);
     chooser->setProperty("role", u"dim"_s);
     chooser->setPopupMode(QToolButton::InstantPopup);
@@ -234,7 +234,7 @@ Panel* makeEventPanel(const Context& context, const QString& name, QWidget* pare
     const QString title = QCoreApplication::translate("Panels", "Events");
     auto* body = new EventPanel(context);
     auto* panel = new Panel(context.theme, name, title, body, parent);
-    body->furnish(panel);
+    body->attachTo(panel);
     return panel;
 }
 

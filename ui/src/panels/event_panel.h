@@ -15,7 +15,7 @@ class EventPanel final : public QListView {
 public:
     explicit EventPanel(const Context& context, QWidget* parent = nullptr);
     /// Puts the filter into the head.
-    void furnish(ui::Panel* panel);  // QFrame has a Panel too
+    void attachTo(ui::Panel* panel);  // QFrame has a Panel too
 
 protected:
     void paintEvent(QPaintEvent* event) override;

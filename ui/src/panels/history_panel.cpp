@@ -80,7 +80,7 @@ void HistoryPanel::join() {
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
 }
 
-void HistoryPanel::furnish(ui::Panel* panel) {
+void HistoryPanel::attachTo(ui::Panel* panel) {
     QMenu* menu = panel->menu();
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
@@ -264,7 +264,7 @@ Panel* makeHistoryPanel(const Context& context, const QString& name, QWidget* pa
     const QString title = QCoreApplication::translate("Panels", "Runs");
     auto* body = new HistoryPanel(context);
     auto* panel = new Panel(context.theme, name, title, body, parent);
-    body->furnish(panel);
+    body->attachTo(panel);
     return panel;
 }
 

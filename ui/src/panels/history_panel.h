@@ -17,7 +17,7 @@ class HistoryPanel final : public QListView {
 public:
     explicit HistoryPanel(const Context& context, QWidget* parent = nullptr);
     /// Puts the menu into the head.
-    void furnish(ui::Panel* panel);  // QFrame has a Panel too
+    void attachTo(ui::Panel* panel);  // QFrame has a Panel too
     /// Reads the list anew, off the GUI thread.
     void reload();
     /// Shows the run whose folder this is.

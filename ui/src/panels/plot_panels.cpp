@@ -86,7 +86,7 @@ void PlotPanel::connectAll() {
     choose(0);
 }
 
-void PlotPanel::furnish(Panel* panel, const QString& tabs) {
+void PlotPanel::attachTo(Panel* panel, const QString& tabs) {
     panel_ = panel;
     tabsName_ = tabs;
     fillTabs();
@@ -322,7 +322,7 @@ Panel* makePlotPanel(const Context& context, const QString& name, std::vector<Pl
     const QString title = specs.front().title;
     auto* body = new PlotPanel(context, std::move(specs));
     auto* panel = new Panel(context.theme, name, title, body, parent);
-    body->furnish(panel);
+    body->attachTo(panel);
     return panel;
 }
 
@@ -332,7 +332,7 @@ Panel* makePlotPanel(const Context& context, const QString& name, PlotSpecsFor s
     const QString title =
         names.title.isEmpty() ? body->picture(context.theme).look.title : names.title;
     auto* panel = new Panel(context.theme, name, title, body, parent);
-    body->furnish(panel, names.tabs);
+    body->attachTo(panel, names.tabs);
     return panel;
 }
 

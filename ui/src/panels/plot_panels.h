@@ -28,7 +28,7 @@ public:
     /// Shows what suits the first run on screen, else the settings, and follows them.
     PlotPanel(const Context& context, PlotSpecsFor specsFor, QWidget* parent = nullptr);
     /// `tabs`: what the tabs choose, for screen readers.
-    void furnish(Panel* panel, const QString& tabs = {});
+    void attachTo(Panel* panel, const QString& tabs = {});
     /// Between a logarithmic and a linear axis, where the plot offers it.
     void toggleLog();
     /// Of the plot of the loss scale; null on others.

@@ -73,7 +73,7 @@ StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent),
     connect(context_.theme, &Theme::changed, this, &StepPanel::refresh);
 }
 
-void StepPanel::furnish(Panel* panel) {
+void StepPanel::attachTo(Panel* panel) {
     panel_ = panel;
     soFar_ = makeLabel({}, "dim");
     soFar_->setFont(Theme::caption());
@@ -220,7 +220,7 @@ Panel* makeStepPanel(const Context& context, const QString& name, QWidget* paren
     const QString title = QCoreApplication::translate("Panels", "Selected step");
     auto* body = new StepPanel(context);
     auto* panel = new Panel(context.theme, name, title, body, parent);
-    body->furnish(panel);
+    body->attachTo(panel);
     return panel;
 }
 

@@ -21,7 +21,7 @@ class StepPanel final : public QWidget {
 public:
     explicit StepPanel(const Context& context, QWidget* parent = nullptr);
     /// Puts title and the walking buttons into the head.
-    void furnish(Panel* panel);
+    void attachTo(Panel* panel);
 
 private:
     void refresh();

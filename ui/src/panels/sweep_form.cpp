@@ -13,7 +13,7 @@
 #include "engine/catalog.h"
 #include "models/settings_model.h"
 #include "text/format.h"
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -179,7 +179,7 @@ void SweepForm::refresh() {
         QStringList lines;
         for (const auto& error : plan_.errors) {
             if (std::size(lines) == mostErrors) break;
-            lines << refusalText(error, QString::fromStdString(error.field));
+            lines << settingErrorText(error, QString::fromStdString(error.field));
         }
         answer_->setText(lines.join(u'\n'));
     } else if (runs > 1) {

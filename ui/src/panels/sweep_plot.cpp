@@ -74,7 +74,7 @@ SweepPlot::SweepPlot(Theme* theme, QWidget* parent) : QCustomPlot(parent), theme
     setMinimumHeight(120);
     setAccessibleName(tr("Results of the sweep"));
     connect(theme_, &Theme::changed, this, [this] {
-        dress();
+        applyStyle();
         draw();
     });
     // Above the curves: within them it would hide the best ones.
@@ -83,7 +83,7 @@ SweepPlot::SweepPlot(Theme* theme, QWidget* parent) : QCustomPlot(parent), theme
     plotLayout()->setRowStretchFactor(0, 0.001);
     legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
     legend->setWrap(2);
-    dress();
+    applyStyle();
 }
 
 void SweepPlot::setRows(std::vector<engine::SweepRow> rows, const QString& figure) {
@@ -93,7 +93,7 @@ void SweepPlot::setRows(std::vector<engine::SweepRow> rows, const QString& figur
     describe();
 }
 
-void SweepPlot::dress() {
+void SweepPlot::applyStyle() {
     const Tokens& tokens = theme_->tokens();
     styleAxes(this, tokens);
     legend->setBrush(tokens.panel);

@@ -22,7 +22,7 @@ public:
     void setRows(std::vector<engine::SweepRow> rows, const QString& figure);
 
 private:
-    void dress();
+    void applyStyle();
     void draw();
     void describe();
 

@@ -23,9 +23,9 @@ private:
     void refresh();
     void showOne(const QString& headline, const QString& hint);
     VerdictText verdictOn(const RunTrack& baseline, const RunTrack& other) const;
-    /// Why the other precision does not pay, if that was measured with its settings; else null.
+    /// The measurement of the run's settings, which says why its precision does not pay; else null.
     const BenchmarkResult* measuredReason(const RunTrack& other) const;
-    /// On the page Benchmarks, with the settings of the run behind this line.
+    /// Opens the page Benchmarks with the settings of this line's run chosen.
     void measure(const VerdictLine* line);
 
     Context context_;

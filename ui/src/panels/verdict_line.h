@@ -13,13 +13,13 @@ struct VerdictText {
     QString icon;
     QColor color;
     QString headline;
-    QString rest;             ///< beside the headline, cut short where it does not fit
+    QString rest;             ///< beside the headline, elided if it does not fit
     QString evidence;         ///< behind the link, as HTML; empty: no link
-    bool canMeasure = false;  ///< a measurement would say why the precision does not pay
+    bool canMeasure = false;  ///< whether to offer a measurement that finds the reason
 };
 
-/// One verdict: a mark, the headline, its cost, a link to the evidence and, where it says more, one
-/// to a measurement. One line, however narrow.
+/// One verdict: a mark, the headline, its cost, a link to the evidence, and one to a measurement if
+/// that is offered. Always one line, also in a narrow window.
 class VerdictLine final : public QWidget {
     Q_OBJECT
 public:

@@ -32,11 +32,11 @@ LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWid
         dataGrew();
     });
     connect(theme_, &Theme::changed, this, [this] {
-        dress();
+        applyStyle();
         dataGrew();
     });
     applyXAxis();
-    dress();
+    applyStyle();
 }
 
 LinePlot::~LinePlot() {
@@ -53,7 +53,7 @@ void LinePlot::applyXAxis() {
     xAxis->setTicker(xTicker_);
 }
 
-void LinePlot::dress() {
+void LinePlot::applyStyle() {
     const Tokens& t = theme_->tokens();
     scene_.tokens = t;
     scene_.font = Theme::caption();
@@ -82,7 +82,7 @@ void LinePlot::showFocus() {
 void LinePlot::setLook(PlotLook look) {
     const bool rescaled = look.textScale != look_.textScale;
     look_ = std::move(look);
-    if (rescaled) dress();
+    if (rescaled) applyStyle();
     const bool log = look_.axis == AxisKind::log || look_.axis == AxisKind::log2;
     yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     yTicker_ = makeTicker(look_.axis);

@@ -75,7 +75,7 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
 
 private:
-    void dress();
+    void applyStyle();
     void showFocus();
     void applyXAxis();
     void makeGraphs();

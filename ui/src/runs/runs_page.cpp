@@ -22,7 +22,7 @@
 #include "runs/run_table.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 #include "theme/theme.h"
 #include "widgets/check_box.h"
 #include "widgets/flow_layout.h"

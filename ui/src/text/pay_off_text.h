@@ -6,15 +6,15 @@
 
 namespace ui {
 
-/// What is measured, for people: "ResNet-18 · Glyphs · batch 16".
+/// A readable name of what is measured: "ResNet-18 · Glyphs · batch 16".
 QString payOffTitle(const engine::RunConfig& settings);
 /// The same without the data: "ResNet-18, batch 16".
 QString payOffShortTitle(const engine::RunConfig& settings);
 
 /// Whether the precision pays, and why or why not, with the precision's title.
 QString payOffSentence(const engine::PayOff& row);
-/// The figures that the sentence of a measurement rests on, as HTML: both steps in their parts,
-/// memory, largest batches and what a large product reaches.
+/// The figures behind a measurement's sentence, as HTML: the parts of both steps, memory, largest
+/// batches, and the speed of a large product.
 QString payOffFigures(const engine::PayOff& row);
 
 /// "1.24×"

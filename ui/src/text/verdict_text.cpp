@@ -5,7 +5,7 @@
 
 #include "text/event_text.h"
 #include "text/language.h"
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 
 namespace ui {
 namespace {

@@ -44,7 +44,7 @@ Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* b
     inside->setSpacing(0);
     inside->addWidget(body_);
     setWidget(frame);
-    connect(theme_, &Theme::changed, this, &Panel::dress);
+    connect(theme_, &Theme::changed, this, &Panel::applyStyle);
 }
 
 void Panel::setTitle(const QString& title) {
@@ -82,7 +82,7 @@ QToolButton* Panel::tool(const QString& icon, const QString& name) {
     button->setIconSize({13, 13});
     row_->addWidget(button);
     tools_.append({button, icon});
-    dress();
+    applyStyle();
     return button;
 }
 
@@ -102,7 +102,7 @@ QMenu* Panel::menu() {
     return menu_;
 }
 
-void Panel::dress() {
+void Panel::applyStyle() {
     for (const auto& [button, icon] : tools_) button->setIcon(themedIcon(*theme_, icon));
 }
 

@@ -41,7 +41,7 @@ protected:
 
 private:
     QToolButton* tool(const QString& icon, const QString& name);
-    void dress();
+    void applyStyle();
 
     Theme* theme_;
     QWidget* body_;

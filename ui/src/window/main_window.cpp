@@ -206,11 +206,11 @@ void MainWindow::joinColumns() {
     close->setToolTip(tr("Make the settings a rail"));
     close->setAccessibleName(close->toolTip());
     close->setIconSize({13, 13});
-    const auto dress = [this, close] {
+    const auto applyStyle = [this, close] {
         close->setIcon(themedIcon(*context_.theme, u"rail-close"_s));
     };
-    connect(context_.theme, &Theme::changed, close, dress);
-    dress();
+    connect(context_.theme, &Theme::changed, close, applyStyle);
+    applyStyle();
     panels_.left.front()->addToHead(close);
     connect(rail_, &SettingsRail::clicked, this, [this, close] {
         setRailed(false);

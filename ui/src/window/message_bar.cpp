@@ -31,15 +31,15 @@ MessageBar::MessageBar(Theme* theme, QWidget* over, QWidget* parent)
     auto* close = new QToolButton(this);
     close->setAccessibleName(tr("Close this message"));
     close->setToolTip(close->accessibleName());
-    const auto dress = [this, close] {
+    const auto applyStyle = [this, close] {
         close->setIcon(themedIcon(*theme_, u"close"_s));
         icon_->setPixmap(iconPixmap(
             property("tone") == u"note"_s ? u"warning"_s : u"error"_s,
             property("tone") == u"note"_s ? theme_->tokens().accent : theme_->tokens().bad,
             size::icon, 2.0));
     };
-    dress();
-    connect(theme_, &Theme::changed, this, dress);
+    applyStyle();
+    connect(theme_, &Theme::changed, this, applyStyle);
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
     connect(button_, &QPushButton::clicked, this, [this] {
         hide();

@@ -17,8 +17,8 @@ std::vector<ConstArray> views(const std::vector<Buffer>& buffers) {
     return result;
 }
 
-Judgement reference(const std::vector<Buffer>& grads) {
-    Judgement j{};
+GradientStatistics reference(const std::vector<Buffer>& grads) {
+    GradientStatistics j{};
     for (const Buffer& g : grads)
         for (double v : g.values()) {
             const double m = std::fabs(v);
@@ -35,10 +35,10 @@ Judgement reference(const std::vector<Buffer>& grads) {
     return j;
 }
 
-void expect_judgement(const std::vector<Buffer>& grads) {
-    const Judgement expected = reference(grads);
-    Judgement j{};
-    cpu::multi_tensor_judge(&j, views(grads), {});
+void expect_statistics(const std::vector<Buffer>& grads) {
+    const GradientStatistics expected = reference(grads);
+    GradientStatistics j{};
+    cpu::multi_tensor_gradient_check(&j, views(grads), {});
     EXPECT_EQ(j.found_inf, expected.found_inf);
     EXPECT_EQ(j.total, expected.total);
     EXPECT_EQ(j.nonzero, expected.nonzero);
@@ -66,56 +66,56 @@ Buffer bounds(DType dtype) {
     return Buffer(dtype, values);
 }
 
-TEST(Judge, CountsEveryClassOfValues) {
+TEST(GradientCheck, CountsEveryClassOfValues) {
     on_every_target([] {
         for (DType dtype : floating) {
-            expect_judgement({bounds(dtype)});
+            expect_statistics({bounds(dtype)});
             for (std::int64_t size : {0, 1, 31, 32, 33, 1000})
-                expect_judgement({random_buffer(dtype, size, 1, 0, 1e-5), bounds(dtype)});
+                expect_statistics({random_buffer(dtype, size, 1, 0, 1e-5), bounds(dtype)});
         }
     });
 }
 
-TEST(Judge, FindsInfinityAndNaNWhereverTheyAre) {
+TEST(GradientCheck, FindsInfinityAndNaNWhereverTheyAre) {
     on_every_target([] {
         for (DType dtype : floating)
             for (float bad : {infinity, -infinity, nan})
                 for (std::int64_t place : {0, 16, 32}) {
                     Buffer grad = random_buffer(dtype, 33, 2);
                     grad.set(place, static_cast<double>(bad));
-                    expect_judgement({random_buffer(DType::f32, 5, 3), grad});
+                    expect_statistics({random_buffer(DType::f32, 5, 3), grad});
                 }
     });
 }
 
-TEST(Judge, MixesTypesAndSumsOverManyPiecesTheSameForEveryThreadCount) {
+TEST(GradientCheck, MixesTypesAndSumsOverManyPiecesTheSameForEveryThreadCount) {
     std::vector<Buffer> grads;
     for (DType dtype : floating)
         for (std::int64_t size : {100003, 5, 0, 70000})
             grads.push_back(random_buffer(dtype, size, 4));
-    Judgement one{};
+    GradientStatistics one{};
     cpu::set_threads(1);
-    cpu::multi_tensor_judge(&one, views(grads), {});
+    cpu::multi_tensor_gradient_check(&one, views(grads), {});
     with_threads([&](int) {
-        expect_judgement(grads);
-        Judgement j{};
-        cpu::multi_tensor_judge(&j, views(grads), {});
+        expect_statistics(grads);
+        GradientStatistics j{};
+        cpu::multi_tensor_gradient_check(&j, views(grads), {});
         EXPECT_EQ(j.sum_squares, one.sum_squares);
     });
 }
 
-TEST(Judge, SquaresValuesWhoseSquareLeavesF32) {
+TEST(GradientCheck, SquaresValuesWhoseSquareLeavesF32) {
     const Buffer grad(DType::f32, {1e25, 1e-30});
-    Judgement j{};
-    cpu::multi_tensor_judge(&j, views({grad}), {});
+    GradientStatistics j{};
+    cpu::multi_tensor_gradient_check(&j, views({grad}), {});
     EXPECT_NEAR(j.sum_squares / 1e50, 1, 1e-6);
     EXPECT_EQ(j.found_inf, 0);
 }
 
-TEST(Judge, GivesZerosForNoGradients) {
-    Judgement j{};
+TEST(GradientCheck, GivesZerosForNoGradients) {
+    GradientStatistics j{};
     j.total = 7;
-    cpu::multi_tensor_judge(&j, {}, {});
+    cpu::multi_tensor_gradient_check(&j, {}, {});
     EXPECT_EQ(j.total, 0);
     EXPECT_EQ(j.found_inf, 0);
 }
@@ -224,13 +224,13 @@ Buffer twin_bounds(DType dtype) {
     return Buffer(dtype, values);
 }
 
-void expect_same_judgement(const std::vector<Buffer>& grads) {
-    Judgement expected;
-    cpu::multi_tensor_judge(&expected, views(grads), {});
+void expect_same_statistics(const std::vector<Buffer>& grads) {
+    GradientStatistics expected;
+    cpu::multi_tensor_gradient_check(&expected, views(grads), {});
     const DeviceList list(grads);
-    const DeviceValue<Judgement> judgement({7, 7, 7, 7, 7, 7, 7, 7});
-    cuda::multi_tensor_judge(judgement.get(), list.views(), {});
-    const Judgement actual = judgement.host();
+    const DeviceValue<GradientStatistics> gradient_statistics({7, 7, 7, 7, 7, 7, 7, 7});
+    cuda::multi_tensor_gradient_check(gradient_statistics.get(), list.views(), {});
+    const GradientStatistics actual = gradient_statistics.host();
     EXPECT_EQ(actual.found_inf, expected.found_inf);
     EXPECT_EQ(std::bit_cast<std::uint32_t>(actual.abs_max) & 0x7fc00000u,
               std::bit_cast<std::uint32_t>(expected.abs_max) & 0x7fc00000u);
@@ -254,63 +254,63 @@ void expect_same_judgement(const std::vector<Buffer>& grads) {
     } else {
         EXPECT_FALSE(std::isfinite(actual.sum_squares));
     }
-    cuda::multi_tensor_judge(judgement.get(), list.views(), {});
-    const Judgement again = judgement.host();
+    cuda::multi_tensor_gradient_check(gradient_statistics.get(), list.views(), {});
+    const GradientStatistics again = gradient_statistics.host();
     EXPECT_EQ(std::memcmp(&again, &actual, sizeof again), 0);
 }
 
 // Runs of eight whose squares, or the sum of them, leave f32 at either end, on both sides of the
 // bounds from which on they are not added up in it.
-TEST(CudaJudge, SquaresValuesWhoseSquaresLeaveF32) {
+TEST(CudaGradientCheck, SquaresValuesWhoseSquaresLeaveF32) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : {DType::f32, DType::bf16})
         for (const double largest : {0x1p-149, 0x1p-126, 0x1p-75, 0x1p-51, 0x1.fep-51, 0x1p-50,
                                      0x1p60, 0x1.02p60, 0x1.fep63, 0x1p64, 0x1p100, 0x1.fep127}) {
             SCOPED_TRACE(largest);
-            expect_same_judgement({Buffer(dtype, std::vector<double>(8, largest))});
-            expect_same_judgement(
+            expect_same_statistics({Buffer(dtype, std::vector<double>(8, largest))});
+            expect_same_statistics(
                 {Buffer(dtype, {largest, -0x1p-149, largest / 2, 0, 0, 0, 0, -largest / 4})});
         }
-    expect_same_judgement({Buffer(DType::f32, std::vector<double>(64, 0)),
-                           Buffer(DType::f16, std::vector<double>(64, 65504))});
+    expect_same_statistics({Buffer(DType::f32, std::vector<double>(64, 0)),
+                            Buffer(DType::f16, std::vector<double>(64, 65504))});
 }
 
-TEST(CudaJudge, CountsAsTheCpuDoes) {
+TEST(CudaGradientCheck, CountsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating) {
         for (const std::int64_t size : {0, 1, 7, 8, 9, 4095, 4096, 4097, 10001})
-            expect_same_judgement({random_buffer(dtype, size, 1, 0, 1e-4), twin_bounds(dtype)});
+            expect_same_statistics({random_buffer(dtype, size, 1, 0, 1e-4), twin_bounds(dtype)});
         for (const float bad : {infinity, -infinity, nan}) {
             Buffer grad = random_buffer(dtype, 5000, 2);
             grad.set(4999, static_cast<double>(bad));
-            expect_same_judgement({random_buffer(DType::f32, 5, 3), grad});
+            expect_same_statistics({random_buffer(DType::f32, 5, 3), grad});
         }
     }
 }
 
-TEST(CudaJudge, MixesTypesInListsLongerThanALaunchTakes) {
+TEST(CudaGradientCheck, MixesTypesInListsLongerThanALaunchTakes) {
     HALFTONE_NEEDS_CUDA();
     std::vector<Buffer> grads;
     for (int i = 0; i < 300; ++i)
         grads.push_back(random_buffer(floating[static_cast<std::size_t>(i % 4)], i * 37 % 61,
                                       static_cast<unsigned>(i)));
-    expect_same_judgement(grads);
+    expect_same_statistics(grads);
 }
 
-TEST(CudaJudge, SharesManyChunksOutToItsBlocks) {
+TEST(CudaGradientCheck, SharesManyChunksOutToItsBlocks) {
     HALFTONE_NEEDS_CUDA();
-    expect_same_judgement({random_buffer(DType::f32, 100003, 1), random_buffer(DType::f16, 5, 2),
-                           random_buffer(DType::bf16, 70001, 3)});
+    expect_same_statistics({random_buffer(DType::f32, 100003, 1), random_buffer(DType::f16, 5, 2),
+                            random_buffer(DType::bf16, 70001, 3)});
 }
 
-TEST(CudaJudge, SquaresValuesWhoseSquareLeavesF32) {
+TEST(CudaGradientCheck, SquaresValuesWhoseSquareLeavesF32) {
     HALFTONE_NEEDS_CUDA();
-    expect_same_judgement({Buffer(DType::f32, {1e25, 1e-30})});
+    expect_same_statistics({Buffer(DType::f32, {1e25, 1e-30})});
 }
 
-TEST(CudaJudge, GivesZerosForNoGradients) {
+TEST(CudaGradientCheck, GivesZerosForNoGradients) {
     HALFTONE_NEEDS_CUDA();
-    expect_same_judgement({});
+    expect_same_statistics({});
 }
 
 void expect_same_unscaled(const std::vector<Buffer>& before, float factor, float found_before) {

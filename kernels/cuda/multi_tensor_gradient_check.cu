@@ -22,9 +22,9 @@ struct GradList {
 };
 static_assert(sizeof(GradList) + 64 <= 4096);
 
-/// Bounds of f16 as bits of f32 magnitudes, which grow with the value: a magnitude above the first
-/// does not flush to 0 (a tie at 2^-25 goes to the even 0), from the second on it rounds to a
-/// normal value (the tie 2^-14 - 2^-25 does), from the third on to infinity.
+/// Bounds of f16 as bits of f32 magnitudes, which increase with the value. Above the first a
+/// magnitude does not flush to 0 (a tie at 2^-25 rounds to the even 0); from the second on it
+/// rounds to a normal value (the tie 2^-14 - 2^-25 does); from the third on to infinity.
 constexpr std::uint32_t last_flushed = 0x33000000;
 constexpr std::uint32_t first_normal = 0x387fe000;
 constexpr std::uint32_t first_infinite = 0x477ff000;
@@ -45,9 +45,9 @@ struct Tally {
         normal += bits >= first_normal ? 1 : 0;
         infinite += bits >= first_infinite ? 1 : 0;
     }
-    /// The squares of a run are added up in f32, with `width` roundings at most for each, since most
-    /// cards do one operation in f64 where they do 64 in f32; in f64 where they could overflow or
-    /// vanish.
+    /// Adds up the squares in f32, which rounds each at most `width` times, because most cards do
+    /// 64 operations in f32 in the time of one in f64. Uses f64 if squares could overflow or
+    /// underflow.
     template <int width>
     __device__ __forceinline__ void add(const float (&values)[width]) {
         std::uint32_t most = 0;
@@ -116,7 +116,7 @@ __device__ Partial of_block(const From& mine) {
     return all;
 }
 
-__global__ void judge_kernel(Partial* partials, GradList grads) {
+__global__ void gradient_check_kernel(Partial* partials, GradList grads) {
     constexpr int width = 8;
     Tally tally;
     for_each_run<width>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
@@ -124,7 +124,7 @@ __global__ void judge_kernel(Partial* partials, GradList grads) {
             using T = decltype(type);
             Compute<T> values[width];
             load_run(values, static_cast<const T*>(grads.data[tensor]) + i, n);
-            tally.add(values);  // what lies beyond the n is 0 and adds nothing
+            tally.add(values);  // elements beyond n are 0 and add nothing
         });
     });
     const Partial all = of_block(tally);
@@ -132,8 +132,8 @@ __global__ void judge_kernel(Partial* partials, GradList grads) {
 }
 
 /// One block.
-__global__ void sum_judgement_kernel(Judgement* judgement, const Partial* partials, int count,
-                                     std::int64_t total) {
+__global__ void sum_gradient_check_kernel(GradientStatistics* gradient_statistics,
+                                          const Partial* partials, int count, std::int64_t total) {
     Partial mine{};
     for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
         mine.sum_squares += partials[i].sum_squares;
@@ -145,14 +145,14 @@ __global__ void sum_judgement_kernel(Judgement* judgement, const Partial* partia
     }
     const Partial all = of_block(mine);
     if (threadIdx.x != 0) return;
-    judgement->found_inf = all.largest >= infinity_bits ? 1.0f : 0.0f;
-    judgement->abs_max = __uint_as_float(all.largest);
-    judgement->sum_squares = all.sum_squares;
-    judgement->nonzero = all.above_zero;
-    judgement->to_zero = all.above_zero - all.above_flushed;
-    judgement->subnormal = all.above_flushed - all.normal;
-    judgement->overflow = all.infinite;
-    judgement->total = total;
+    gradient_statistics->found_inf = all.largest >= infinity_bits ? 1.0f : 0.0f;
+    gradient_statistics->abs_max = __uint_as_float(all.largest);
+    gradient_statistics->sum_squares = all.sum_squares;
+    gradient_statistics->nonzero = all.above_zero;
+    gradient_statistics->to_zero = all.above_zero - all.above_flushed;
+    gradient_statistics->subnormal = all.above_flushed - all.normal;
+    gradient_statistics->overflow = all.infinite;
+    gradient_statistics->total = total;
 }
 
 /// Whether a value was not finite; multiplies them unless the factor is exactly 1, where a product
@@ -200,7 +200,8 @@ void in_lists(const Tensors& tensors, const F& f) {
 
 }  // namespace
 
-void multi_tensor_judge(Judgement* judgement, std::span<const ConstArray> grads, Stream stream) {
+void multi_tensor_gradient_check(GradientStatistics* gradient_statistics,
+                                 std::span<const ConstArray> grads, Stream stream) {
     std::int64_t total = 0, blocks = 0;
     for (const ConstArray& grad : grads) total += grad.size;
     in_lists(grads, [&](const GradList& list) { blocks += grid_of(list.chunks).blocks; });
@@ -209,11 +210,12 @@ void multi_tensor_judge(Judgement* judgement, std::span<const ConstArray> grads,
     std::int64_t done = 0;
     in_lists(grads, [&](const GradList& list) {
         const Grid grid = grid_of(list.chunks);
-        launch("multi_tensor_judge", judge_kernel, grid, stream, partials + done, list);
+        launch("multi_tensor_gradient_check", gradient_check_kernel, grid, stream, partials + done,
+               list);
         done += grid.blocks;
     });
-    launch("multi_tensor_judge", sum_judgement_kernel, Grid{1, threads}, stream, judgement,
-           partials, static_cast<int>(blocks), total);
+    launch("multi_tensor_gradient_check", sum_gradient_check_kernel, Grid{1, threads}, stream,
+           gradient_statistics, partials, static_cast<int>(blocks), total);
 }
 
 void multi_tensor_unscale(std::span<const Array> grads, const float* inv_scale, float* found_inf,

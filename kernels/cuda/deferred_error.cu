@@ -1,4 +1,4 @@
-#include "cuda/refusal.cuh"
+#include "cuda/deferred_error.cuh"
 
 #include <cassert>
 
@@ -10,7 +10,7 @@ namespace {
 
 /// Each thread notes the least that it finds, once.
 template <typename T, typename Wrong>
-__device__ void note_wrong(const RefusalPlace& place, const T* x, std::int64_t n,
+__device__ void note_wrong(const DeferredErrorPlace& place, const T* x, std::int64_t n,
                            const Wrong& wrong) {
     bool found = false;
     std::uint64_t least = 0;
@@ -21,7 +21,7 @@ __device__ void note_wrong(const RefusalPlace& place, const T* x, std::int64_t n
         if (!found || code < least) least = code;
         found = true;
     }
-    if (found) note_refusal(place, least);
+    if (found) record_error(place, least);
 }
 
 struct OutsideWhole {
@@ -39,32 +39,33 @@ struct OutsideNumbers {
     __device__ bool operator()(double v) const { return v < low || v > high; }
 };
 
-__global__ void check_whole_kernel(RefusalPlace place, const std::int64_t* x, std::int64_t n,
+__global__ void check_whole_kernel(DeferredErrorPlace place, const std::int64_t* x, std::int64_t n,
                                    WholeRange range) {
     note_wrong(place, x, n, OutsideWhole{range});
 }
 
 template <typename T>
-__global__ void check_numbers_kernel(RefusalPlace place, const T* x, std::int64_t n, double low,
-                                     double high) {
+__global__ void check_numbers_kernel(DeferredErrorPlace place, const T* x, std::int64_t n,
+                                     double low, double high) {
     note_wrong(place, x, n, OutsideNumbers{low, high});
 }
 
-__global__ void take_refusal_kernel(RefusalNote* to, RefusalNote* note) {
+__global__ void take_deferred_error_kernel(DeferredError* to, DeferredError* note) {
     if (*to == 0) *to = *note;
     *note = 0;
 }
 
 }  // namespace
 
-void check_whole(const RefusalPlace& place, ConstArray x, const WholeRange& range, Stream stream) {
+void check_whole(const DeferredErrorPlace& place, ConstArray x, const WholeRange& range,
+                 Stream stream) {
     assert(x.dtype == DType::i64);
     if (x.size == 0) return;
     launch("check_whole", check_whole_kernel, grid_for(x.size), stream, place,
            static_cast<const std::int64_t*>(x.data), x.size, range);
 }
 
-void check_numbers(const RefusalPlace& place, ConstArray x, double low, double high,
+void check_numbers(const DeferredErrorPlace& place, ConstArray x, double low, double high,
                    Stream stream) {
     if (x.size == 0) return;
     with_floating(x.dtype, [&](auto type) {
@@ -74,8 +75,8 @@ void check_numbers(const RefusalPlace& place, ConstArray x, double low, double h
     });
 }
 
-void take_refusal(RefusalNote* to, RefusalNote* note, Stream stream) {
-    launch("take_refusal", take_refusal_kernel, Grid{1, 1}, stream, to, note);
+void take_deferred_error(DeferredError* to, DeferredError* note, Stream stream) {
+    launch("take_deferred_error", take_deferred_error_kernel, Grid{1, 1}, stream, to, note);
 }
 
 }  // namespace kernels::cuda

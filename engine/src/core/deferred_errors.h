@@ -5,13 +5,13 @@
 
 #include "core/device.h"
 #include "engine/error.h"
-#include "kernels/refusal.h"
+#include "kernels/deferred_error.h"
 
 /// Deferred device errors: out-of-range values, such as a class or an index. On the CPU the
 /// operation throws Error(value) at once. On a GPU nothing waits: the kernel records the value in a
-/// word of device memory (kernels/refusal.h), and the next call that waits for that device throws
-/// the error. Results computed from the value are NaN; nothing is read or written out of bounds.
-/// The first error since the last check is reported; then the device is usable as before.
+/// word of device memory (kernels/deferred_error.h), and the next call that waits for that device
+/// throws the error. Results computed from the value are NaN; nothing is read or written out of
+/// bounds. The first error since the last check is reported; then the device is usable as before.
 ///
 /// A training step copies the word with its figures and throws when they arrive (train/trainer.h).
 /// An error on one GPU is thrown by a wait for that GPU, not for another one that received its
@@ -20,7 +20,7 @@
 namespace engine {
 
 /// The wording of a rule: `before`, the value, `after`.
-struct Refusal {
+struct ValueRule {
     std::string before, after;
     std::string hint = {};
     bool whole = true;  ///< an i64 is refused, not a floating number
@@ -32,16 +32,16 @@ struct Refusal {
 /// The argument for a kernel that is launched now on `device`, a GPU, and records violations of
 /// this rule. Rules are identified by their wording and kept to the end of the process, since a
 /// captured graph refers to them in each replay.
-kernels::RefusalPlace refusal_place(const Refusal& rule, const Device& device);
+kernels::DeferredErrorPlace deferred_error_place(const ValueRule& rule, const Device& device);
 
 /// The device's word, for kernels that move the recorded error; null on the CPU.
-kernels::RefusalNote* refusal_note(const Device& device);
+kernels::DeferredError* deferred_error_word_of(const Device& device);
 
 /// The error that a word stands for, if any.
-std::optional<Error> refusal_in(kernels::RefusalNote note);
+std::optional<Error> deferred_error_in(kernels::DeferredError note);
 
 /// Discards recorded errors, because the work that caused them has failed. Does not wait.
-void forget_refusals(const Device& device) noexcept;
+void clear_deferred_errors(const Device& device) noexcept;
 
 /// Frees pinned words that checks no longer use, on all devices.
 void release_unused_looks();
@@ -49,19 +49,19 @@ void release_unused_looks();
 /// Piggybacks the check for deferred errors on a synchronous device-to-host copy: the word is
 /// copied first, if anything may have been recorded since the last check, and read when the copy is
 /// done.
-class RefusalLook {
+class DeferredErrorCheck {
 public:
     /// Before the copy is given to the device that the calling thread computes on.
-    explicit RefusalLook(const Device& device);
-    ~RefusalLook();
-    RefusalLook(const RefusalLook&) = delete;
-    RefusalLook& operator=(const RefusalLook&) = delete;
+    explicit DeferredErrorCheck(const Device& device);
+    ~DeferredErrorCheck();
+    DeferredErrorCheck(const DeferredErrorCheck&) = delete;
+    DeferredErrorCheck& operator=(const DeferredErrorCheck&) = delete;
     /// After it has been waited for. Throws Error(value), and clears the word.
     void finish();
 
 private:
     const Device& device_;
-    kernels::RefusalNote* seen_ = nullptr;  // pinned; null: nothing to look at
+    kernels::DeferredError* seen_ = nullptr;  // pinned; null: nothing to look at
 };
 
 }  // namespace engine

@@ -1,19 +1,19 @@
 #include "cuda/check.h"
 #include "cuda/state.h"
-#include "kernels/refusal.h"
+#include "kernels/deferred_error.h"
 
 namespace kernels::cuda {
 namespace {
 
-__device__ RefusalNote word;  // each device has its own
+__device__ DeferredError word;  // each device has its own
 
 }  // namespace
 
-RefusalNote* refusal_word() {
+DeferredError* deferred_error_word() {
     use_device();
     void* address = nullptr;
     check(cudaGetSymbolAddress(&address, word), "cudaGetSymbolAddress");
-    return static_cast<RefusalNote*>(address);
+    return static_cast<DeferredError*>(address);
 }
 
 }  // namespace kernels::cuda

@@ -1,4 +1,4 @@
-#include "core/refusals.h"
+#include "core/deferred_errors.h"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 const Device gpu{Device::Kind::cuda, 0};
 
-Refusal rule(const std::string& op) { return {op + ": index ", " is out of range"}; }
+ValueRule rule(const std::string& op) { return {op + ": index ", " is out of range"}; }
 Tensor numbers(const std::vector<double>& values, const Device& device = gpu) {
     return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64, device);
 }
@@ -28,7 +28,7 @@ void check(const std::string& op, const std::vector<double>& values, const Devic
 
 /// The message of the Error(value) that is thrown; empty if none is.
 template <typename F>
-std::string refusal_of(const F& read) {
+std::string error_of(const F& read) {
     try {
         read();
     } catch (const Error& error) {
@@ -37,56 +37,53 @@ std::string refusal_of(const F& read) {
     }
     return {};
 }
-std::string refusal_at_read(const Device& device = gpu) {
+std::string error_at_read(const Device& device = gpu) {
     const Tensor x = Tensor::scalar(2.5, DType::f32, device);
-    return refusal_of([&] { EXPECT_EQ(x.item(), 2.5); });
+    return error_of([&] { EXPECT_EQ(x.item(), 2.5); });
 }
 
-TEST(Refusals, AreToldByTheNextReadThatWaitsAndOnce) {
+TEST(DeferredErrors, AreToldByTheNextReadThatWaitsAndOnce) {
     HALFTONE_NEEDS_CUDA();
     check("embedding", {1, 7, 4});
-    EXPECT_EQ(refusal_at_read(), "embedding: index 7 is out of range");
-    EXPECT_EQ(refusal_at_read(), "") << "the device goes on";
+    EXPECT_EQ(error_at_read(), "embedding: index 7 is out of range");
+    EXPECT_EQ(error_at_read(), "") << "the device goes on";
     check("embedding", {1, 3, 4});
-    EXPECT_EQ(refusal_at_read(), "");
+    EXPECT_EQ(error_at_read(), "");
     check("gather", {-1});
-    EXPECT_EQ(refusal_of([] {
+    EXPECT_EQ(error_of([] {
                   (void)numbers({1, 2}).copy_to(Device{});
               }),
               "gather: index -1 is out of range");
     check("gather", {-2});
-    EXPECT_EQ(refusal_of([] {
-                  (void)numbers({1, 2}).values();
-              }),
-              "gather: index -2 is out of range");
+    EXPECT_EQ(error_of([] { (void)numbers({1, 2}).values(); }), "gather: index -2 is out of range");
 }
 
-TEST(Refusals, TheFirstWins) {
+TEST(DeferredErrors, TheFirstWins) {
     HALFTONE_NEEDS_CUDA();
     check("fine", {0, 1});
     check("first", {9, 8});
     check("second", {5});
     check("first", {6});
-    EXPECT_EQ(refusal_at_read(), "first: index 6 is out of range") << "the least of the rule's";
-    EXPECT_EQ(refusal_at_read(), "");
+    EXPECT_EQ(error_at_read(), "first: index 6 is out of range") << "the least of the rule's";
+    EXPECT_EQ(error_at_read(), "");
 }
 
-TEST(Refusals, AValueBeyondWhatANoteHoldsIsToldAsSuch) {
+TEST(DeferredErrors, AValueBeyondWhatANoteHoldsIsToldAsSuch) {
     HALFTONE_NEEDS_CUDA();
     check("embedding", {0x1p60});
-    EXPECT_EQ(refusal_at_read(), "embedding: index 8796093022207 or more is out of range");
+    EXPECT_EQ(error_at_read(), "embedding: index 8796093022207 or more is out of range");
     check("embedding", {-0x1p60});
-    EXPECT_EQ(refusal_at_read(), "embedding: index -8796093022208 or less is out of range");
+    EXPECT_EQ(error_at_read(), "embedding: index -8796093022208 or less is out of range");
 }
 
-TEST(Refusals, BeyondTheLastRuleANoteSaysNoMoreThanThatThereWasAValue) {
-    const auto said =
-        refusal_in(std::uint64_t{kernels::most_refusal_rules} << kernels::refused_value_bits);
+TEST(DeferredErrors, BeyondTheLastRuleANoteSaysNoMoreThanThatThereWasAValue) {
+    const auto said = deferred_error_in(std::uint64_t{kernels::most_deferred_rules}
+                                        << kernels::deferred_value_bits);
     EXPECT_STREQ(said.value().what(), "an operation received an out-of-range value");
-    EXPECT_FALSE(refusal_in(0).has_value());
+    EXPECT_FALSE(deferred_error_in(0).has_value());
 }
 
-TEST(Refusals, WaitForNothingAndAReadWaitsOnceWithThem) {
+TEST(DeferredErrors, WaitForNothingAndAReadWaitsOnceWithThem) {
     HALFTONE_NEEDS_CUDA();
     const Tensor x = Tensor::scalar(2, DType::f32, gpu), index = numbers({1, 7});
     check("warm", {1});
@@ -95,61 +92,61 @@ TEST(Refusals, WaitForNothingAndAReadWaitsOnceWithThem) {
     const std::int64_t before = waits();
     check_whole_values(rule("embedding"), index, 0, 4);
     EXPECT_EQ(waits(), before);
-    EXPECT_NE(refusal_of([&] { (void)x.item(); }), "");
+    EXPECT_NE(error_of([&] { (void)x.item(); }), "");
     EXPECT_EQ(waits(), before + 1);
-    EXPECT_EQ(refusal_of([&] { (void)x.item(); }), "");
+    EXPECT_EQ(error_of([&] { (void)x.item(); }), "");
     EXPECT_EQ(waits(), before + 2);
 }
 
-TEST(Refusals, BelongToTheirDevice) {
+TEST(DeferredErrors, BelongToTheirDevice) {
     HALFTONE_NEEDS_CUDA();
     if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
     const Device second{Device::Kind::cuda, 1};
     check("embedding", {7}, second);
     check("gather", {8}, gpu);
-    EXPECT_EQ(refusal_at_read(second), "embedding: index 7 is out of range");
-    EXPECT_EQ(refusal_at_read(second), "");
-    EXPECT_EQ(refusal_at_read(gpu), "gather: index 8 is out of range");
+    EXPECT_EQ(error_at_read(second), "embedding: index 7 is out of range");
+    EXPECT_EQ(error_at_read(second), "");
+    EXPECT_EQ(error_at_read(gpu), "gather: index 8 is out of range");
 }
 
-TEST(Refusals, CanBeForgotten) {
+TEST(DeferredErrors, CanBeForgotten) {
     HALFTONE_NEEDS_CUDA();
     check("embedding", {7});
-    forget_refusals(gpu);
-    EXPECT_EQ(refusal_at_read(), "");
-    forget_refusals(Device{});
+    clear_deferred_errors(gpu);
+    EXPECT_EQ(error_at_read(), "");
+    clear_deferred_errors(Device{});
 }
 
-TEST(Refusals, AreToldOfEachReplayThatBringsThemAbout) {
+TEST(DeferredErrors, AreToldOfEachReplayThatBringsThemAbout) {
     HALFTONE_NEEDS_CUDA();
     const DeviceScope scope(gpu);
     const Tensor index = numbers({1, 2});
     check("warm", {1});
-    EXPECT_EQ(refusal_at_read(), "");
+    EXPECT_EQ(error_at_read(), "");
     kernels::cuda::begin_capture(current_stream());
     check_whole_values(rule("recorded"), index, 0, 4);
     const auto graph = kernels::cuda::end_capture(current_stream());
     graph->launch(current_stream());
-    EXPECT_EQ(refusal_at_read(), "");
+    EXPECT_EQ(error_at_read(), "");
     const std::int64_t wrong[] = {1, 9};
     index.copy_from_host(wrong);
     for (int i = 0; i < 2; ++i) {
         graph->launch(current_stream());
-        EXPECT_EQ(refusal_at_read(), "recorded: index 9 is out of range");
-        EXPECT_EQ(refusal_at_read(), "");
+        EXPECT_EQ(error_at_read(), "recorded: index 9 is out of range");
+        EXPECT_EQ(error_at_read(), "");
     }
 }
 
-TEST(Refusals, OnTheCpuAreThrownAtOnceAndNameTheFirst) {
+TEST(DeferredErrors, OnTheCpuAreThrownAtOnceAndNameTheFirst) {
     const Tensor x = numbers({1, 9, 7}, Device{});
-    EXPECT_EQ(refusal_of([&] { check_whole_values(rule("gather"), x, 0, 4); }),
+    EXPECT_EQ(error_of([&] { check_whole_values(rule("gather"), x, 0, 4); }),
               "gather: index 9 is out of range");
-    EXPECT_EQ(refusal_of([&] { check_whole_values(rule("gather"), x, 0, 7, 9); }), "");
-    const Refusal positive{"x: ", " is negative", {}, false};
+    EXPECT_EQ(error_of([&] { check_whole_values(rule("gather"), x, 0, 7, 9); }), "");
+    const ValueRule positive{"x: ", " is negative", {}, false};
     const Tensor y = Tensor::of({1, NAN, -0.5, -2}, {4}, DType::f16, Device{});
-    EXPECT_EQ(refusal_of([&] { check_values(positive, y, 0, INFINITY); }),
+    EXPECT_EQ(error_of([&] { check_values(positive, y, 0, INFINITY); }),
               "x: -0.500000 is negative");
-    EXPECT_EQ(refusal_of([&] { check_values(positive, y, -2, 1); }), "");
+    EXPECT_EQ(error_of([&] { check_values(positive, y, -2, 1); }), "");
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace engine {
 
 /// Errors of settings found so far. A field is reported once, and checks that depend on it are
 /// skipped.
-class Refusals {
+class SettingErrors {
 public:
     void add(std::string_view field, std::string value, Message allowed);
-    bool refused(std::string_view field) const { return fields_.count(std::string(field)) != 0; }
+    bool has(std::string_view field) const { return fields_.count(std::string(field)) != 0; }
     /// In the order of the settings; unknown fields come first.
     std::vector<SettingError> take();
 
@@ -24,6 +24,6 @@ private:
 };
 
 /// Checks values and their combinations; skips checks that depend on an invalid field.
-void check_config(const RunConfig& config, Refusals& refusals);
+void check_config(const RunConfig& config, SettingErrors& setting_errors);
 
 }  // namespace engine

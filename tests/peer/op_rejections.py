@@ -34,7 +34,7 @@ def needs_equal_types(op):
     return REGISTRY[op].types == "same" if op in REGISTRY else op in EQUAL_TYPES - PROMOTING
 
 
-def refusals(op, seed=1):
+def rejections(op, seed=1):
     """[(request, words that the error must hold)] of one op."""
     if not needs_equal_types(op) and policy(op) != "banned":
         return []
@@ -59,7 +59,7 @@ def refusals(op, seed=1):
     return found
 
 
-def value_refusals(op, seed=1):
+def value_rejections(op, seed=1):
     """[(request, words that the error must hold)]: one element of one operand is wrong, in f32 and without a region."""
     if op not in WRONG_VALUES:
         return []

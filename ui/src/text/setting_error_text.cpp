@@ -1,4 +1,4 @@
-#include "text/refusal_text.h"
+#include "text/setting_error_text.h"
 
 #include <QCoreApplication>
 #include <QRegularExpression>
@@ -12,8 +12,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct Refusal {
-    Q_DECLARE_TR_FUNCTIONS(Refusal)
+struct SettingErrorText {
+    Q_DECLARE_TR_FUNCTIONS(SettingErrorText)
 };
 
 /// 1,000,000 for 1000000.
@@ -36,12 +36,13 @@ QString bare(QString value) {
 
 }  // namespace
 
-QString refusalText(const engine::SettingError& error, const QString& label) {
+QString settingErrorText(const engine::SettingError& error, const QString& label) {
     const QString allowed = grouped(capitalised(sentence(engineText(error.allowed))));
     const QString value = bare(QString::fromStdString(error.value));
-    const QString text =
-        value.isEmpty() ? allowed : Refusal::tr("\"%1\" is not valid. %2").arg(value, allowed);
-    return label.isEmpty() ? text : Refusal::tr("%1: %2").arg(label, text);
+    const QString text = value.isEmpty()
+                             ? allowed
+                             : SettingErrorText::tr("\"%1\" is not valid. %2").arg(value, allowed);
+    return label.isEmpty() ? text : SettingErrorText::tr("%1: %2").arg(label, text);
 }
 
 QString capitalised(QString text) {

@@ -1,8 +1,8 @@
 #include <limits>
 
+#include "kernels/deferred_error.h"
 #include "kernels/device.h"
 #include "kernels/device_array.h"
-#include "kernels/refusal.h"
 #include "kernels/softmax.h"
 #include "kernels/step_figures.h"
 
@@ -19,13 +19,13 @@ Buffer whole(const std::vector<std::int64_t>& values) {
 
 /// The note's word on the device.
 struct Noted {
-    DeviceValue<RefusalNote> word{RefusalNote{0}};
+    DeviceValue<DeferredError> word{DeferredError{0}};
 
-    RefusalPlace place(std::uint32_t rule) const { return {word.get(), rule}; }
-    RefusalNote read() const { return word.host(); }
+    DeferredErrorPlace place(std::uint32_t rule) const { return {word.get(), rule}; }
+    DeferredError read() const { return word.host(); }
 };
 
-TEST(RefusalNote, KeepsTheOrderOfValuesAndTheValues) {
+TEST(DeferredError, KeepsTheOrderOfValuesAndTheValues) {
     const std::int64_t numbers[] = {least_noted, -5, -1, 0, 1, 200, largest_noted};
     for (std::size_t i = 0; i < std::size(numbers); ++i) {
         EXPECT_EQ(whole_value_of(code_of(numbers[i])), numbers[i]);
@@ -99,7 +99,7 @@ TEST(CudaCheckNumbers, NotesNumbersBeyondItsEndsInEveryTypeButNoNaN) {
     }
 }
 
-TEST(CudaRefusals, TheFirstRuleThatWasBrokenStaysUntilItIsTaken) {
+TEST(CudaDeferredErrors, TheFirstRuleThatWasBrokenStaysUntilItIsTaken) {
     HALFTONE_NEEDS_CUDA();
     const Noted here, kept;
     const DeviceBuffer x(whole({5, 9}));
@@ -108,10 +108,10 @@ TEST(CudaRefusals, TheFirstRuleThatWasBrokenStaysUntilItIsTaken) {
     cuda::check_whole(here.place(9), x, {6, 9}, {});
     EXPECT_EQ(rule_of(here.read()), 7U);
     EXPECT_EQ(whole_value_of(here.read()), 9);
-    cuda::take_refusal(kept.word.get(), here.word.get(), {});
+    cuda::take_deferred_error(kept.word.get(), here.word.get(), {});
     EXPECT_EQ(here.read(), 0U);
     cuda::check_whole(here.place(2), x, {0, 1}, {});
-    cuda::take_refusal(kept.word.get(), here.word.get(), {});
+    cuda::take_deferred_error(kept.word.get(), here.word.get(), {});
     EXPECT_EQ(rule_of(kept.read()), 7U) << "the first one taken stays, too";
     EXPECT_EQ(here.read(), 0U);
 }
@@ -140,15 +140,15 @@ TEST(CudaGatherStep, TakesTheNoteAlong) {
     const Noted here;
     const DeviceValue<StepFigures> figures(StepFigures{});
     StepSources sources;
-    sources.refusal = here.word.get();
+    sources.deferred_error = here.word.get();
     cuda::check_whole(here.place(4), DeviceBuffer(whole({8})), {0, 7}, {});
     cuda::gather_step(figures.get(), sources, {});
-    EXPECT_EQ(whole_value_of(figures.host().refusal), 8);
+    EXPECT_EQ(whole_value_of(figures.host().deferred_error), 8);
     EXPECT_EQ(here.read(), 0U);
     cuda::gather_step(figures.get(), {}, {});
-    EXPECT_NE(figures.host().refusal, 0U) << "a field that is not given stays";
+    EXPECT_NE(figures.host().deferred_error, 0U) << "a field that is not given stays";
     cuda::gather_step(figures.get(), sources, {});
-    EXPECT_EQ(figures.host().refusal, 0U);
+    EXPECT_EQ(figures.host().deferred_error, 0U);
 }
 
 }  // namespace

@@ -10,14 +10,14 @@
 #include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/multi_tensor_judge.cpp"
+#define HWY_TARGET_INCLUDE "cpu/multi_tensor_gradient_check.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
 #include "cpu/loops-inl.h"
 #include "hwy/highway.h"
 
-#ifndef KERNELS_CPU_MULTI_TENSOR_JUDGE_ONCE
-#define KERNELS_CPU_MULTI_TENSOR_JUDGE_ONCE
+#ifndef KERNELS_CPU_MULTI_TENSOR_GRADIENT_CHECK_ONCE
+#define KERNELS_CPU_MULTI_TENSOR_GRADIENT_CHECK_ONCE
 namespace kernels::cpu {
 namespace {
 
@@ -213,8 +213,8 @@ Tally tally_piece(std::span<const ConstArray> grads, std::int64_t begin, std::in
     return tally;
 }
 
-Judgement judgement_of(const Tally& t, std::int64_t total) {
-    Judgement j{};
+GradientStatistics statistics_of(const Tally& t, std::int64_t total) {
+    GradientStatistics j{};
     j.found_inf = t.largest >= infinity_bits ? 1.0f : 0.0f;
     j.abs_max = std::bit_cast<float>(t.largest);
     j.sum_squares = t.sum_squares;
@@ -238,13 +238,14 @@ bool unscale_double(const Array& grad, std::int64_t first, std::int64_t n, float
 
 }  // namespace
 
-void multi_tensor_judge(Judgement* judgement, std::span<const ConstArray> grads, Stream) {
+void multi_tensor_gradient_check(GradientStatistics* gradient_statistics,
+                                 std::span<const ConstArray> grads, Stream) {
     const std::int64_t total =
         total_size(static_cast<std::int64_t>(grads.size()),
                    [&](std::int64_t i) { return grads[static_cast<std::size_t>(i)].size; });
     const std::int64_t pieces = (total + piece_size - 1) / piece_size;
     if (pieces <= 1) {
-        *judgement = judgement_of(tally_piece(grads, 0, total), total);
+        *gradient_statistics = statistics_of(tally_piece(grads, 0, total), total);
         return;
     }
     std::vector<Tally> tallies(static_cast<std::size_t>(pieces));
@@ -255,7 +256,7 @@ void multi_tensor_judge(Judgement* judgement, std::span<const ConstArray> grads,
     });
     Tally all;
     for (const Tally& tally : tallies) all.add(tally);
-    *judgement = judgement_of(all, total);
+    *gradient_statistics = statistics_of(all, total);
 }
 
 void multi_tensor_unscale(std::span<const Array> grads, const float* factor, float* found_inf,
@@ -263,9 +264,9 @@ void multi_tensor_unscale(std::span<const Array> grads, const float* factor, flo
     const float inv_scale = *factor;
     if (inv_scale == 1.0f) {  // a product with 1 would still make signalling NaN quiet
         std::vector<ConstArray> views(grads.begin(), grads.end());
-        Judgement judgement;
-        multi_tensor_judge(&judgement, views, stream);
-        if (judgement.found_inf != 0) *found_inf = 1.0f;
+        GradientStatistics gradient_statistics;
+        multi_tensor_gradient_check(&gradient_statistics, views, stream);
+        if (gradient_statistics.found_inf != 0) *found_inf = 1.0f;
         return;
     }
     const auto count = static_cast<std::int64_t>(grads.size());

@@ -1,4 +1,4 @@
-#include "store/refusals.h"
+#include "store/setting_errors.h"
 
 #include <algorithm>
 #include <map>
@@ -17,12 +17,12 @@ std::map<std::string, std::size_t> field_order() {
 
 }  // namespace
 
-void Refusals::add(std::string_view field, std::string value, Message allowed) {
+void SettingErrors::add(std::string_view field, std::string value, Message allowed) {
     fields_.emplace(field);
     errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
 }
 
-std::vector<SettingError> Refusals::take() {
+std::vector<SettingError> SettingErrors::take() {
     const auto order = field_order();
     const auto rank = [&order](const SettingError& error) {
         const auto at = order.find(error.field);
