@@ -9,7 +9,10 @@ ratio of PyTorch's time to ours, pair by pair: its median, with least and most.
 - --check runs the single-step comparison of tests/peer first (20 steps from PyTorch's state, casts by hand, no dropout) and
   refuses to time what does not compute the same.
 - Memory: resident bytes above those before step 1, three steps, each side in a process of its own; PyTorch eager.
-- Share of the peak: FLOP of a step as PyTorch counts them, by our time, of what a large product reaches in the same run.
+- Share of the peak: FLOP of a step as PyTorch counts them, by our time, of what large products reach in the same run: the
+  better of PyTorch's own and of a wide network's step here.
+
+On a GPU (`--device cuda`) the arguments are those of compare_gpu.py, which times with events and captures PyTorch's step.
 
 Each finished configuration is a line of --state; the next call goes on behind it. Writes a Markdown table.
 """
@@ -23,7 +26,8 @@ import statistics
 import subprocess
 import sys
 
-from workloads import ROOT, WORKLOADS
+import compare_gpu
+from workloads import ROOT, WIDE, WORKLOADS
 
 WORKER = pathlib.Path(__file__).with_name("compare_worker.py")
 # What is timed together: ours against the peers of one precision.
@@ -75,8 +79,7 @@ class Process:
 
 
 class Ours(Process):
-    def __init__(self, options, workload, precision, steps=1):
-        work = WORKLOADS[workload]
+    def __init__(self, options, work, precision, steps=1):
         fields = {**work.settings, "precision.preset": precision, "batch_size": work.batch, "device": "cpu",
                   "threads": options.threads}
         command = [options.halftone, "bench", "--paced", "--blocks", 1_000_000, "--steps", steps, "--warm-up", 0]
@@ -118,8 +121,8 @@ def nearest_peers(options, workload, precision):
     return [key for key, step in found.items() if step <= options.near * fastest], found
 
 
-def our_speed(options, workload, precision):
-    with Ours(options, workload, precision) as side:
+def our_speed(options, work, precision):
+    with Ours(options, work, precision) as side:
         side.block()
         return min(side.block() for _ in range(3))
 
@@ -127,7 +130,8 @@ def our_speed(options, workload, precision):
 def take_turns(options, workload, group):
     """{precision: {peer: [their ms / our ms, ...]}}, {precision: [our ms]}, {peer: [ms]}"""
     near, screened = nearest_peers(options, workload, group)
-    sides = [Ours(options, workload, precision, steps_of_a_block(our_speed(options, workload, precision), options.seconds))
+    work = WORKLOADS[workload]
+    sides = [Ours(options, work, precision, steps_of_a_block(our_speed(options, work, precision), options.seconds))
              for precision in GROUPS[group]]
     peers = [Peer(options, workload, group, *key) for key in near]
     try:
@@ -152,14 +156,20 @@ def take_turns(options, workload, group):
             {peer.name: peer.times for peer in peers})
 
 
+def our_product_rate(options, precision):
+    """FLOP/s of a step that is almost all large products."""
+    return WIDE.flops / (our_speed(options, WIDE.workload, precision) / 1000)
+
+
 def extras(options, workload, group):
     """FLOP of a step, FLOP/s of a large product, and resident bytes."""
     with Peer(options, workload, group, "eager", options.threads) as peer:
         found = {"peer_memory": peer.memory(3)}
         found |= json.loads(peer.ask("product")) | json.loads(peer.ask("flops"))
+    found["flops_per_s"] = max(found["flops_per_s"], our_product_rate(options, group))
     found["memory"] = {}
     for precision in GROUPS[group]:
-        with Ours(options, workload, precision, 3) as side:
+        with Ours(options, WORKLOADS[workload], precision, 3) as side:
             found["memory"][precision] = side.memory(3)
     return found
 
@@ -216,6 +226,7 @@ def finished_rows(state):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: see compare_gpu.py --help")
     parser.add_argument("--halftone", default=str(ROOT / "build" / "release" / "halftone"))
     parser.add_argument("--python", default=sys.executable, help="the Python that has torch")
     parser.add_argument("--only", action="append", choices=list(WORKLOADS), help="a workload (repeatable)")
@@ -230,7 +241,15 @@ def arguments():
     return parser.parse_args()
 
 
+def asked_device(words):
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--device", default="cpu")
+    return parser.parse_known_args(words)[0].device
+
+
 def main():
+    if asked_device(sys.argv[1:]) == "cuda":
+        return compare_gpu.main()
     options = arguments()
     rows = finished_rows(options.state)
     print(f"{machine()}; {options.rounds} blocks each, in turn\n\n{HEAD}", flush=True)
@@ -251,7 +270,8 @@ def main():
                 if options.state:
                     with open(options.state, "a", encoding="utf-8") as state:
                         state.write(json.dumps(row) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -142,6 +142,25 @@ def spirals():
     return Workload({"dataset.kind": "spirals", "model.kind": "mlp", "model.options.hidden": "[64,64]"}, 32, phases)
 
 
+@dataclasses.dataclass(frozen=True)
+class Wide:
+    """An MLP whose step is almost all products of square matrices: two layers of them, forward and both gradients."""
+
+    width: int = 2048
+
+    @property
+    def workload(self):
+        return Workload({"dataset.kind": "spirals", "model.kind": "mlp",
+                         "model.options.hidden": f"[{self.width},{self.width},{self.width}]"}, self.width, None)
+
+    @property
+    def flops(self):
+        return 2 * 3 * 2 * self.width**3
+
+
+WIDE = Wide()
+
+
 def autoencoder():
     def phases(batch):
         import torch

@@ -22,7 +22,7 @@ import time
 import workloads
 from workloads import ROOT
 
-WORKER = pathlib.Path(__file__).with_name("gpu_peer_worker.py")
+WORKER = pathlib.Path(__file__).with_name("compare_gpu_worker.py")
 
 
 def shared(name, batch, steps):

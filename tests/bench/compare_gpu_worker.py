@@ -1,4 +1,4 @@
-"""PyTorch's side of gpu_peer.py, a process: a line of JSON in, a line of JSON out; builds modes of a configuration and runs
+"""PyTorch's side of compare_gpu.py, a process: a line of JSON in, a line of JSON out; builds modes of a configuration and runs
 blocks of their steps."""
 
 import json
