@@ -77,6 +77,7 @@ void StepPanel::attachTo(Panel* panel) {
     panel_ = panel;
     soFar_ = makeLabel({}, "dim");
     soFar_->setFont(Theme::caption());
+    soFar_->setMinimumWidth(1);  // rather cut short than a wider window at the first skipped step
     panel->addToHead(soFar_);
     const auto button = [&](const QString& icon, const QString& name, int direction) {
         auto* made = new QToolButton(panel);
