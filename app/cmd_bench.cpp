@@ -195,7 +195,7 @@ void describe_bench(Command command) {
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     constexpr std::int64_t most = 1'000'000;
-    command.number("--steps", args->options.steps, "Steps a block").within(1, most);
+    command.number("--steps", args->options.steps, "Steps per block").within(1, most);
     command.number("--blocks", args->options.blocks, "Blocks").within(1, most);
     command.number("--warm-up", args->options.warm_up, "Steps before the first block")
         .within(0, most);
@@ -209,11 +209,11 @@ void describe_bench(Command command) {
               "of each precision")
         .excludes(paced);
     command.text("--memory", args->memory,
-                 "Limit of --find-batch, as 500MB or 2GiB; without one, what the device has free. "
-                 "With --all and --pays it alone is enough");
+                 "Memory limit of --find-batch, such as 500MB or 2GiB (default: all free memory). "
+                 "With --all and --pays it also implies --find-batch");
     command
         .flag("--pays", args->pays,
-              "Measure FP32 beside AMP with these settings, and say why AMP pays or not")
+              "Measure FP32 beside AMP with these settings, and say why AMP pays off, or why not")
         .excludes(paced);
     command.flag("--all", args->all, "The same for a list of models on generated data, as a table")
         .excludes(paced);

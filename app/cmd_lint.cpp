@@ -100,7 +100,7 @@ void describe_lint(Command command) {
     command.flag("--measure", args->measure,
                  "Make a training step on a fresh model too: overflow of a static scale, lost "
                  "updates");
-    command.flag("--json", args->json, "One JSON object a finding on standard output");
+    command.flag("--json", args->json, "One JSON object per finding on standard output");
     command.run([args] { return lint(*args); });
 }
 

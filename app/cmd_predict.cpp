@@ -192,7 +192,7 @@ void describe_predict(Command command) {
                  "Folder for the drawings of an autoencoder, NAME.drawn.png (the current one)");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return predict(*args); });
 }
 

@@ -75,11 +75,11 @@ void describe_resume(Command command) {
               "Checkpoint to go on from: last (the default), best, or a number of steps")
         .not_empty();
     command.repeated_text("--set", args->changes,
-                          "path=value: go on in a new run with this change, such as epochs=20");
+                          "path=value: continue in a new run with this change, such as epochs=20");
     command
         .text("--out", args->out, "Folder of the new run; without one, a new folder in the history")
         .not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return resume(*args); });
 }
 

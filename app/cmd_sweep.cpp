@@ -114,7 +114,7 @@ private:
         queue_.add(entries_);
         if (ended > 0 && !args_.json) {
             std::cout << ended << " of " << entries_.size()
-                      << " runs have ended already; --again runs them anew.\n";
+                      << " runs have ended already; --again runs them once more.\n";
         }
     }
 
@@ -205,12 +205,14 @@ void describe_sweep(Command command) {
               "File with a JSON object of settings a line: one point each, or with --grid one grid")
         .not_empty();
     command.repeated_text("--set", args->request.overrides, "path=value, for all runs");
-    command.number("--seeds", args->request.seeds, "Seeds of each point, from the settings' one on")
+    command
+        .number("--seeds", args->request.seeds,
+                "Number of seeds per point; they count up from that of the settings")
         .within(1, 10'000);
     command.text("--out", args->out, "Folder for the runs; without one, the run history")
         .not_empty();
-    command.flag("--again", args->again, "Run what has ended already once more");
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--again", args->again, "Run points that have already ended once more");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return sweep(*args); });
 }
 

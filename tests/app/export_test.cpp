@@ -113,7 +113,7 @@ TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
 TEST_F(Export, ImportsNothingButRuns) {
     std::ofstream(home_ / "text") << "no run";
     run({"import", "text"}, 3);
-    EXPECT_THAT(errors_, HasSubstr("not a sound zip archive"));
+    EXPECT_THAT(errors_, HasSubstr("not a valid zip archive"));
     run({"import", "absent"}, 3);
     EXPECT_THAT(run({"runs"})[0], StartsWith("No runs"));
 }

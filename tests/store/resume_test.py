@@ -66,7 +66,7 @@ class Trial:
                 process.kill()
             errors = process.communicate()[1].decode(errors="replace")
             # Killed behind its last step, it had no more to do.
-            if process.returncode == 0 or "has made all of its" in errors:
+            if process.returncode == 0 or "has completed all of its" in errors:
                 return
             if process.returncode != -9:
                 self.problems.append(f"{command[0]} ended with {process.returncode}: {errors}")

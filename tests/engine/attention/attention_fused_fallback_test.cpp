@@ -118,10 +118,11 @@ TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFai
     EXPECT_TRUE(is_fused()) << "the next call asks again";
     const auto messages = told.take();
     ASSERT_EQ(messages.size(), 1u);
-    EXPECT_EQ(tell(messages[0]).str(),
-              "cuDNN failed to prepare attention in f16, queries (2, 4, 9, 16), values (2, 2, 9, "
-              "8), so it is composed of products and a softmax, slower and with all scores in "
-              "memory: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
+    EXPECT_EQ(
+        tell(messages[0]).str(),
+        "cuDNN failed to prepare attention in f16, queries (2, 4, 9, 16), values (2, 2, 9, "
+        "8), so it is computed as matrix products and a softmax, slower and with all scores in "
+        "memory: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
 }
 
 TEST_F(AttentionFallback, IsToldOfBothPasses) {
@@ -133,10 +134,11 @@ TEST_F(AttentionFallback, IsToldOfBothPasses) {
     attend();
     const auto messages = told.take();
     ASSERT_EQ(messages.size(), 2u);
-    EXPECT_EQ(tell(messages[0]).str(),
-              "cuDNN has no fused kernel for attention in f16, queries (2, 4, 9, 16), values (2, "
-              "2, 9, 8), on this device: it is composed of products and a softmax, slower and "
-              "with all scores in memory.");
+    EXPECT_EQ(
+        tell(messages[0]).str(),
+        "cuDNN has no fused kernel for attention in f16, queries (2, 4, 9, 16), values (2, "
+        "2, 9, 8), on this device: it is computed as matrix products and a softmax, slower and "
+        "with all scores in memory.");
     EXPECT_NE(tell(messages[1]).str().find("the gradient of attention in f16"), std::string::npos);
 }
 

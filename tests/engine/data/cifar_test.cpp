@@ -149,7 +149,7 @@ TEST(Cifar, RefusesAFileThatEndsInsideARecord) {
         bytes.resize(size);
         EXPECT_THAT(
             error_of("cifar100", bytes),
-            HasSubstr(std::to_string(size) + " bytes are no whole number of CIFAR-100 records"));
+            HasSubstr(std::to_string(size) + " bytes are not a whole number of CIFAR-100 records"));
     }
 }
 

@@ -120,7 +120,7 @@ TEST_F(RunReplayTest, RefusesStepsOfTheParent) {
     config.max_steps = 10;
     const Ended parent = train_to(config, 4);
     const Ended child = resume(parent, "last", {"optimizer.lr=0.01"});
-    EXPECT_THAT(error_text(child.folder, 3), HasSubstr("went on from run " + parent.run));
+    EXPECT_THAT(error_text(child.folder, 3), HasSubstr("continued run " + parent.run));
     expect_replays(child, {5, 8});
 }
 

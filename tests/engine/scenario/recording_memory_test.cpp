@@ -67,7 +67,7 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
             if (recorded)
                 EXPECT_THAT(words, IsEmpty());
             else
-                EXPECT_THAT(words, ElementsAre(HasSubstr("too little memory to record the step")));
+                EXPECT_THAT(words, ElementsAre(HasSubstr("too little memory to capture the step")));
             EXPECT_EQ(run.trainer.replayed_steps(), recorded ? 3 : 0);
         }
         EXPECT_GT(refused, 4);
@@ -148,7 +148,7 @@ TEST_P(LateOutOfMemory, LeavesTheAccountingAndTheBitsOfARunThatNeverRecorded) {
         }
         EXPECT_EQ(run.weights(), eager.weights());
         EXPECT_EQ(run.trainer.replayed_steps(), 0);
-        EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to record the step")));
+        EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to capture the step")));
     }
 }
 
@@ -166,7 +166,7 @@ TEST_P(LateOutOfMemory, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
     EXPECT_EQ(run.step(3).step, 4);
     set_memory_limit(before, cuda);
     EXPECT_EQ(run.trainer.replayed_steps(), 0);
-    EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to record the step")));
+    EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to capture the step")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, LateOutOfMemory,

@@ -177,7 +177,7 @@ TEST_F(NextStepTest, OfARunThatHasEndedIsRefused) {
     for (int i = 0; i < 2; ++i) {
         const NextStepCapture found = capture();
         EXPECT_FALSE(found.step);
-        EXPECT_EQ(found.problem.str(), "The run has ended, so no step is to come.");
+        EXPECT_EQ(found.problem.str(), "The run has ended, so there is no next step.");
     }
 }
 

@@ -306,7 +306,7 @@ TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
     {
         RunStore store(dir.path());
         const std::string error = error_of([&] { (void)store.list(); });
-        EXPECT_THAT(error, HasSubstr("another program holds the run history"));
+        EXPECT_THAT(error, HasSubstr("another program is using the run history"));
         EXPECT_THAT(error, Not(HasSubstr("can be written")));
         const auto run = store.create({});
         EXPECT_LT(seconds([&] { store.append(done_of(run.run)); }), 0.5);

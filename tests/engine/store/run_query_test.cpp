@@ -176,7 +176,7 @@ TEST(RunQuery, AnUnknownNameIsRefusedWithTheOneThatIsMeant) {
 
 TEST(RunQuery, AnAmbiguousNameIsRefusedWithItsCandidates) {
     const std::string text = error_text("patience=3");
-    EXPECT_THAT(text, HasSubstr("patience: several settings are called so: "));
+    EXPECT_THAT(text, HasSubstr("patience: several settings have this name: "));
     EXPECT_THAT(text, HasSubstr("schedule.patience"));
     EXPECT_THAT(text, HasSubstr("early_stopping.patience"));
 }

@@ -131,7 +131,7 @@ TEST_F(FallbackWarning, EndsTheRunWhereAPlanFindsNoMemory) {
     std::string text;
     for (const auto& event : session.drain())
         if (const auto* failed = std::get_if<RunFailed>(&event)) text = failed->message.str();
-    EXPECT_THAT(text, AllOf(HasSubstr("finds no memory"), HasSubstr("DEVICE_ALLOCATION_FAILED"),
+    EXPECT_THAT(text, AllOf(HasSubstr("is out of memory"), HasSubstr("DEVICE_ALLOCATION_FAILED"),
                             HasSubstr("in use: weights")));
     EXPECT_THAT(run(lenet("fp32")), IsEmpty());
 }

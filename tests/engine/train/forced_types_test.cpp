@@ -66,12 +66,13 @@ TEST(ForcedTypes, RefusesUnknownKeysAllAtOnce) {
                                          {"conv1", ForcedType::fp32},
                                          {"nothing:relu", ForcedType::bf16},
                                          {"softwhat", ForcedType::fp16}});
-    EXPECT_THAT(text, AllOf(HasSubstr("precision.force.layer1.0.conv2: fp16: the model has no such "
-                                      "module; did you mean layer1.0.conv1?"),
-                            HasSubstr("precision.force.fc1:reshape: fp32: reshape is no operation"),
-                            HasSubstr("precision.force.nothing:relu: bf16: "),
-                            HasSubstr("precision.force.softwhat: fp16: "),
-                            Not(HasSubstr("precision.force.conv1: "))));
+    EXPECT_THAT(text,
+                AllOf(HasSubstr("precision.force.layer1.0.conv2: fp16: the model has no such "
+                                "module; did you mean layer1.0.conv1?"),
+                      HasSubstr("precision.force.fc1:reshape: fp32: reshape is not an operation"),
+                      HasSubstr("precision.force.nothing:relu: bf16: "),
+                      HasSubstr("precision.force.softwhat: fp16: "),
+                      Not(HasSubstr("precision.force.conv1: "))));
 }
 
 /// A run of a model on random data.

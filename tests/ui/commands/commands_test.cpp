@@ -83,7 +83,7 @@ TEST_F(ResumeTest, ARunThatCannotGoOnSaysWhy) {
     ASSERT_TRUE(waitForAnswer());
     EXPECT_FALSE(*answered);
     ASSERT_EQ(problems.size(), 1);
-    EXPECT_TRUE(problems[0].contains(u"has made all of its 3 steps"_s))
+    EXPECT_TRUE(problems[0].contains(u"has completed all of its 3 steps"_s))
         << problems[0].toStdString();
     EXPECT_FALSE(feed.live());
 }

@@ -75,7 +75,7 @@ TEST_F(StepJobsTest, OfALiveRunTakeTheStepToComeOrAnEarlierOne) {
     ASSERT_TRUE(reaches(RunState::done));
     EXPECT_FALSE(feed.hasNextStep(track.get()));
     EXPECT_EQ(stepOf({track, 0, {}}), 0);
-    EXPECT_EQ(jobs.problem(), u"The run has ended, so no step is to come."_s);
+    EXPECT_EQ(jobs.problem(), u"The run has ended, so there is no next step."_s);
 }
 
 TEST_F(StepJobsTest, TellWhyAJobFailed) {

@@ -63,7 +63,7 @@ TEST_F(LintListTest, EachFindingIsALineWithTheWorstFirst) {
     settings.set(u"teach.resume_without_scaler"_s, u"true"_s);
     settle();
     ASSERT_EQ(sentences().size(), 2);
-    EXPECT_EQ(sentences()[0], u"A resumed run forgets its loss scale"_s);
+    EXPECT_EQ(sentences()[0], u"A resumed run loses its loss scale"_s);
     fix(1)->click();
     settle();
     EXPECT_EQ(sentences().size(), 1);

@@ -27,7 +27,7 @@ QString readAll(const QString& path) {
 
 QStringList sources(const QString& folder) {
     QStringList files;
-    QDirIterator it(root + u'/' + folder, {u"*.cpp"_s, u"*.h"_s}, QDir::Files,
+    QDirIterator it(root + u'/' + folder, {u"*.cpp"_s, u"*.h"_s, u"*.inc"_s}, QDir::Files,
                     QDirIterator::Subdirectories);
     while (it.hasNext()) files << it.next();
     return files;
@@ -150,6 +150,37 @@ TEST(Translation, CoversEveryTextOfTheWindow) {
         }
     }
     EXPECT_GT(found, 150);
+}
+
+/// The source texts of a translation file.
+QStringList sourceTexts(const QString& catalog) {
+    QStringList out;
+    QFile file(root + u"/resources/i18n/"_s + catalog + u"_zh_CN.ts"_s);
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    QXmlStreamReader xml(&file);
+    while (!xml.atEnd()) {
+        xml.readNext();
+        if (xml.isStartElement() && xml.name() == u"source"_s) out << xml.readElementText();
+    }
+    return out;
+}
+
+// A reworded text leaves its old translation behind, which nobody would see.
+TEST(Translation, HasNoTextThatTheSourcesLack) {
+    static const QRegularExpression seam(u"(?<!\\\\)\"\\s*\""_s);
+    QString code;
+    for (const auto& folder : {u"ui"_s, u"engine"_s, u"app"_s}) {
+        for (const QString& file : sources(folder)) code += readAll(file).remove(seam);
+    }
+    for (const auto& catalog : {u"ui"_s, u"engine"_s}) {
+        const QStringList texts = sourceTexts(catalog);
+        EXPECT_GT(texts.size(), 1000);
+        for (QString text : texts) {
+            const std::string shown = text.toStdString();
+            text.replace(u"\\"_s, u"\\\\"_s).replace(u"\""_s, u"\\\""_s).replace(u"\n"_s, u"\\n"_s);
+            EXPECT_TRUE(code.contains(text)) << catalog.toStdString() << ": " << shown;
+        }
+    }
 }
 
 TEST(Translation, KeepsThePlacesForArguments) {
