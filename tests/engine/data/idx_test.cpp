@@ -93,7 +93,7 @@ TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
 struct BadIdx {
     const char* name;
     const char* file;
-    Bytes content;  // in place of the good one; empty name: the file is removed
+    Bytes content;  // replaces the valid file; empty name: the file is removed
     const char* sentence;
 };
 
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& bad) { return std::string(bad.param.name); });
 
 TEST(Idx, ALyingHeaderBelowTheLimitTakesNoMoreMemoryThanThereIsData) {
-    // 1,000,000 images promised, 784 MB; 20 are there.
+    // The header states 1,000,000 images (784 MB), but the file has 20.
     Bytes lying = idx({1000000, 28, 28}, 20 * 784, 251);
     const TempFolder folder;
     LabelledImages out;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// The names alone are looked at.
+/// Only file names are examined.
 struct ImageFolderFiles : testing::Test {
     void add(const std::string& name) const { folder.write(name, std::string("x")); }
     ImageFolder list() const { return list_image_folder(folder.path(), {}); }

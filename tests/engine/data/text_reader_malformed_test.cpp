@@ -1,4 +1,4 @@
-// Texts that are refused, each with one sentence, and odd ones that are read all the same.
+// Texts that are rejected, each with one sentence, and unusual ones that are read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,9 +33,9 @@ Bytes flipped(Bytes bytes, std::size_t at) {
 
 struct BadText {
     const char* name;
-    const char* file;  // beside the good train.txt and test.txt, or in place of one
+    const char* file;  // added to the valid train.txt and test.txt, or replaces one
     Bytes content;
-    const char* path;  // that is opened; "" is the folder
+    const char* path;  // the path that is opened; "" is the folder
     const char* sentence;
 };
 
@@ -194,7 +194,7 @@ TEST(BadText, IsRefusedOrReadWhateverItsBytesAre) {
     EXPECT_GT(read_well, 50);
 }
 
-/// The whole file as the training part.
+/// Reads the whole file as the training part.
 TextTokens read_odd(const TempFolder& folder, const char* kind, const std::string& text) {
     auto config = test::dataset(kind, {folder.write("odd.txt", text)});
     config.options["test_share"] = 0.0;

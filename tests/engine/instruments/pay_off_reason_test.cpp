@@ -5,7 +5,7 @@
 namespace engine {
 namespace {
 
-/// A measurement whose median speed-up follows from the parts, and whose pairs are 1 % apart.
+/// A measurement whose median speed-up is that of the parts, and whose pairs differ by 1 %.
 PayOff measured(const StepParts& fp32, const StepParts& amp, double f16_peak = 2e11) {
     PayOff out;
     out.model = "mlp";
