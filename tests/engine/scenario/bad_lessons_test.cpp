@@ -10,8 +10,8 @@ namespace {
 using test_support::small_lesson;
 using test_support::with;
 
-/// One mistake: what is replaced in a good lesson, the line that must be named, and a part of the
-/// sentence.
+/// One mistake: the text that is replaced in a valid lesson, the line that the error must name, and
+/// a part of its sentence.
 struct Mistake {
     const char* from;
     const char* to;

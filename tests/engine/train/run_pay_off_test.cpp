@@ -1,4 +1,4 @@
-// Made-up times of the parts of a step, whose cause is known.
+// Given times of the parts of a step, whose cause is known.
 #include "train/run_pay_off.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ MadeRecord with(const Parts& parts, std::int64_t steps = 200) {
         });
 }
 
-/// Of two records of a run on one device.
+/// Compares two records of a run on one device.
 RunPayOff pay_off(const MadeRecord& fp32, const MadeRecord& mixed,
                   const std::string& precision = "amp-fp16", const std::string& baseline = "fp32") {
     const auto both = speeds({fp32.reader(), mixed.reader()});

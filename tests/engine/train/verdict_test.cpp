@@ -18,14 +18,14 @@ using testing::StartsWith;
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// A run that was evaluated once.
+/// A run with one evaluation.
 RunFigures figures(const std::string& precision, const MadeRecord& record, double accuracy = 0.9) {
     RunFigures run{precision, record.reader(), {classified(0.3, accuracy)}, 0};
     run.speed = speeds({record.reader()}).front();
     return run;
 }
 
-/// Twice as fast in half the memory.
+/// Makes a step twice as fast, in half the memory.
 void halved(StepRecord& row) {
     row.step_ms = 1;
     row.peak_bytes = 1 << 19;
@@ -217,7 +217,7 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
 
 const Metric rmse{.key = "rmse", .title = "RMSE", .unit = "price", .higher_is_better = false};
 
-/// Runs of a task with this metric, evaluated once, over several seeds.
+/// Runs of a task with this metric, each evaluated once, over several seeds.
 std::pair<RunFigures, RunFigures> seeded(const MadeRecord& record, const Metric& metric,
                                          double baseline, double other, double noise) {
     std::pair<RunFigures, RunFigures> runs{figures("fp32", record), figures("amp-fp16", record)};

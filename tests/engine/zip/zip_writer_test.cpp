@@ -62,7 +62,7 @@ TEST(ZipWriter, SaysWhatItCannotReadOrWrite) {
 TEST(ZipWriter, OnAFullDiskSaysSo) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
     const test_support::TempFolder folder;
-    // The file is written beside its place, which here is the device that is always full.
+    // The file is first written next to its destination, here on the device that is always full.
     const std::string beside = (folder / "a.zip").string() + "." + std::to_string(::getpid());
     std::filesystem::create_symlink("/dev/full", beside + ".part");
     EXPECT_THAT(message_of(ErrorCode::io,
