@@ -1,4 +1,4 @@
-// Hazards beneath the precision section, and what removes them.
+// Hazards below the precision section, and their remedies.
 #include "panels/lint_list.h"
 
 #include <QThreadPool>
@@ -13,7 +13,7 @@ namespace {
 using namespace Qt::StringLiterals;
 
 struct LintListTest : WindowFixture {
-    /// Findings come from a thread of the pool, by way of the event loop.
+    /// Findings come from a pool thread through the event loop.
     void settle() const {
         for (int i = 0; i < 4; ++i) {
             QThreadPool::globalInstance()->waitForDone();

@@ -1,5 +1,5 @@
-// No text that a user can see lacks its Chinese: those of the window are found by its translation
-// file, those of the engine by its catalogs and by the msg("...") literals of its sources.
+// Every text that a user can see has a Chinese translation. The texts of the window are in its
+// translation file; those of the engine are found in its catalogs and in the msg("...") literals.
 #include <gtest/gtest.h>
 
 #include <QDirIterator>
@@ -33,8 +33,8 @@ QStringList sources(const QString& folder) {
     return files;
 }
 
-/// The string literal that begins at `at`, neighbours joined and escapes resolved; empty if there
-/// is none.
+/// The string literal that begins at `at`, with adjacent literals joined and escapes resolved;
+/// empty if there is none.
 QString literalAt(const QString& code, qsizetype at) {
     static const QRegularExpression piece(u"\\G\\s*\"((?:[^\"\\\\]|\\\\.)*)\""_s);
     QString out;
@@ -117,8 +117,7 @@ TEST(Translation, CoversTheMachineReport) {
     for (const auto& pay : machine.precisions) EXPECT_TRUE(zh.knows(pay.why.text)) << pay.why.text;
 }
 
-/// Texts of the window's translation file, by source text; empty translation where it is
-/// unfinished.
+/// The translations of the window, by source text. Empty if unfinished.
 QMap<QString, QString> translated() {
     QMap<QString, QString> out;
     QFile file(root + u"/resources/i18n/ui_zh_CN.ts"_s);
