@@ -129,5 +129,49 @@ make_tree
 find "$tree" -type f -delete
 "$here/check_phrases.sh" "$tree" > /dev/null && fail "a tree without text is accepted"
 
+# Two commands, a map, measured operations and a page on what has not run on a GPU.
+make_lists() {
+    make_tree
+    printf 'HALFTONE_COMMAND(%s, "It")\n' train find_lr ops > "$tree/app/commands.inc"
+    cat >> "$tree/README.md" <<-'END'
+
+	| | |
+	| --- | --- |
+	| `halftone train [CONFIG\|RUN]` | a run |
+	| `halftone find-lr`, `ops` `[--json]` | more of `others` |
+	END
+    printf '| folder of `src` | holds |\n| --- | --- |\n| `amp` | casts |\n' > "$tree/engine/README.md"
+    printf '| `mm(a, b)` | casts to f32 | 2 | why |\n' > "$tree/engine/OPERATIONS.md"
+    printf '| op | policy | worst share of bound |\n| --- | --- | ---: |\n| mm | f32 | 0.99 |\n' > "$tree/tests/peer/RESULTS.md"
+    mkdir -p "$tree"/{tests/gpu,kernels/cuda,installer}
+    touch "$tree/kernels/cuda/"{cast,copy}.cu
+    echo 'part_kernels() { :; }' > "$tree/tests/gpu/run.sh"
+    printf '| `kernels/cuda/{cast,copy}.cu` | `run.sh kernels` |\n' > "$tree/tests/gpu/UNVERIFIED.md"
+}
+
+expect_list_refused() {  # TEXT FILE LINE
+    make_lists
+    echo "$3" >> "$tree/$2"
+    local output
+    output=$("$here/check_lists.sh" "$tree" 2>&1) && fail "check_lists.sh accepts $2 with: $3"
+    [[ $output == *"$1"* ]] || fail "check_lists.sh refuses $2 with '$3' for another reason: $output"
+}
+
+make_lists
+expect_accepted check_lists.sh
+expect_list_refused 'README.md: command op is missing' app/commands.inc 'HALFTONE_COMMAND(op, "It")'
+expect_list_refused 'README.md: there is no command gone' README.md '| `halftone gone` | it |'
+expect_list_refused 'engine/README.md: there is no folder gone' engine/README.md '| `gone` | it |'
+expect_list_refused 'operation bmm is missing' engine/OPERATIONS.md '| `bmm(a, b)` | refused | 2 | why |'
+expect_list_refused 'there is no operation bmm' tests/peer/RESULTS.md '| bmm | f32 | 0.99 |'
+expect_list_refused 'mm has another policy than low' tests/peer/RESULTS.md '| mm | low | 0.99 |'
+expect_list_refused 'mm is beyond its bound' tests/peer/RESULTS.md '| mm | f32 | 1.01 |'
+expect_list_refused 'names gone.cu, which is not there' tests/gpu/UNVERIFIED.md '| `gone.cu` | it |'
+expect_list_refused 'run.sh has no part ops' tests/gpu/UNVERIFIED.md '| it | `run.sh kernels ops` |'
+expect_list_refused 'rules.md:9: a row of 3 cells in a table of 2' resources/handbook/rules.md $'| a | b |\n| --- | --- |\n| a | b | c |'
+make_lists
+mkdir "$tree/engine/src/conv"
+"$here/check_lists.sh" "$tree" > /dev/null && fail "a map without a folder is accepted"
+
 ((failures == 0)) && echo "all cases as expected"
 exit $((failures > 0))

@@ -121,11 +121,13 @@ class Table:
             row["second"] += numbers
 
     def show(self):
-        print("| op | cases | numbers | worst value, ulp | worst gradient, ulp | second derivatives | worst share of bound |")
-        print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+        """The share of the bound comes first: an error of many units is small if the bound is wide."""
+        print("| op | policy | worst share of bound | cases | numbers | of them second derivatives | worst value, ulp "
+              "| worst gradient, ulp |")
+        print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
         for op, row in sorted(self.rows.items()):
-            print(f"| {op} | {row['cases']} | {row['numbers']} | {row['value']:.2f} | {row['grad']:.4g} "
-                  f"| {row['second']} | {row['share']:.2f} |")
+            print(f"| {op} | {policy(op)} | {row['share']:.2f} | {row['cases']} | {row['numbers']} | {row['second']} "
+                  f"| {row['value']:.2f} | {row['grad']:.4g} |")
 
 
 def judge(case, result, table):

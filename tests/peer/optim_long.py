@@ -425,8 +425,8 @@ def compare(args, variant, weights_type, sizes, want):
     options = [k if v is True else f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}"
                for k, v in variant.items() if k != "kind"]
     torch_text = f"{theirs:.1f}" if want.single is not None else "-"
-    print(f"| {' '.join([variant['kind']] + options)} | {weights_type} | {worst:.1f} | {torch_text} | {widest:.1f} | "
-          f"{ratio:.2f} |", flush=True)
+    print(f"| {' '.join([variant['kind']] + options)} | {weights_type} | {ratio:.2f} | {worst:.1f} | {torch_text} | "
+          f"{widest:.1f} |", flush=True)
     return ratio <= 1
 
 
@@ -440,7 +440,7 @@ def main():
     args = parser.parse_args()
     sizes = (args.largest, *SIZES[1:])
     print(f"{STEPS} updates of {sizes[0]} elements (and of {', '.join(map(str, sizes[1:]))}), {len(SKIPS)} skipped steps between")
-    print("| optimizer | weights | ours, worst, ulp | PyTorch f32, worst, ulp | bound, widest, ulp | worst share of the bound |")
+    print("| optimizer | weights | worst share of the bound | ours, worst, ulp | PyTorch f32, worst, ulp | bound, widest, ulp |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     good = True
     for variant in VARIANTS:
