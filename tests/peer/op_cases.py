@@ -39,7 +39,7 @@ def wide(tensors):
 
 
 class Case(AnyCase):
-    """One call: its file, and what PyTorch says about it."""
+    """One call: its file, and PyTorch's result."""
 
     def __init__(self, rng, op, mode, second):
         self.op, self.mode = op, mode
@@ -131,7 +131,7 @@ class Table:
 
 
 def judge(case, result, table):
-    """Problems of one case, as text."""
+    """The problems of one case, as text."""
     problems = []
     for name, expected, run_dtype, out_dtype in case.expected():
         got = result.get(name)
@@ -180,7 +180,7 @@ def check_policies(ops, catalog):
 
 
 def check_rejections(binary, ops):
-    """Mixed types, banned ops in a region and wrong values: the number that were not refused as they should be."""
+    """Mixed types, banned ops in a region, and invalid values: the number that were not rejected as they should be."""
     calls = [call for op in ops for call in rejections(op) + value_rejections(op)]
     answers = halftone.run_cases(binary, [request for request, _ in calls])
     wrong = [line for (request, words), (_, error) in zip(calls, answers)
