@@ -1,19 +1,12 @@
-#!/usr/bin/env bash
-# check_test.sh: the checks accept a small sound tree, and refuse it with one fault planted in it.
-set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
-failures=0
+#!/ usr / bin / env bash
+#check_test.sh : the checks accept a small sound tree, and refuse it with one fault planted in it.
+set - u here = $(cd "$(dirname " $ { BASH_SOURCE[0] } ")" && pwd) tree =
+    $(mktemp - d) trap 'rm -rf "$tree"' EXIT failures = 0
 
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
-
-# A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
+    fail(){echo "FAILED: $*" failures = $((failures + 1))}
+#A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
 make_tree() {
-    rm -rf "${tree:?}"/*
+    rm - rf "${tree:?}"/*
     mkdir -p "$tree"/{engine/src/amp,tests/catalogue,tests/peer,resources/handbook,app,kernels,ui}
     cat > "$tree/README.md" <<-'END'
 	[the handbook](resources/handbook/README.md)
@@ -112,7 +105,7 @@ for line in 'It ends for want of memory.' 'It may be a want of memory.' 'that wh
     'what the library makes of NaN' 'operations which take our own way' 'That is its own affair.' 'when it hears of the start' 'is not woken for it' \
     'It could bear more.' 'Numbers in the model' 'which a mask has left nothing of' 'Whoever reads it waits.' 'what it knows of the step' \
     'It is of no interest any more.' 'which a region sees to' 'as the books say' 'a refused value' 'what the judge counts' 'The user is told.' 'what is said here' \
-    'The status line speaks of one run.' 'The kernel wants a mask.' 'The driver tells it.' 'An optimizer forgets its state.'; do
+    'The status line speaks of one run.' 'Its slope leaves fp16.' 'The file is no lesson.' 'The kernel wants a mask.' 'The driver tells it.' 'An optimizer forgets its state.'; do
     expect_refused check_phrases.sh 'cast.h:5: "' "$header" "// $line"
     expect_refused check_phrases.sh 'rules.md:7: "' $page "$line"
 done
@@ -120,7 +113,7 @@ expect_refused check_phrases.sh 'cast.h:5: "for want of"' "$header" $'    // It 
 expect_refused check_phrases.sh 'rules.py:2: "in the making"' tests/peer/rules.py $'# a batch in\n# the making'
 expect_refused check_phrases.sh 'cast.h:5: number_beside: the name is now scalar_like' "$header" 'Tensor t = number_beside(x);'
 expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' "$header" 'if (may_take(x)) return;'
-for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'the handbook keeps books of rules'; do
+for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'There is no lesson of that name.' 'the handbook keeps books of rules'; do
     make_tree
     echo "// $line" >> "$tree/$header"
     expect_accepted check_phrases.sh

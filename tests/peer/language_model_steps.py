@@ -311,7 +311,7 @@ def main():
                     program = task_reference.Program(options.program, folder, halftone.DEVICE)
                     failed += sum(compare(case, preset, program) for preset in options.precision or COMPARED)
                     failed += compare_reader(case, pathlib.Path(folder))
-                    if cell == "rnn-relu" and dataset == "tinyshakespeare":  # no other cell's state can leave f16
+                    if cell == "rnn-relu" and dataset == "tinyshakespeare":  # no other cell's state can overflow f16
                         failed += compare_reset(case, pathlib.Path(folder))
     print(f"{failed} comparisons beyond their bounds")
     return 1 if failed else 0

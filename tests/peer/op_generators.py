@@ -14,7 +14,7 @@ def values_for(rng, op, shape):
     x = rng.normal(*shape)
     if op in ("log", "log2", "log10", "sqrt"):
         return x.abs() + 0.05
-    if op == "rsqrt":  # nearer to 0 its second derivative leaves f16 on the way
+    if op == "rsqrt":  # nearer to 0 its second derivative overflows f16
         return x.abs() + 0.3
     if op == "log1p":
         return (x.abs() + 0.05) * rng.pick((1.0, 1e-3))

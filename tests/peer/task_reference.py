@@ -385,7 +385,7 @@ class Compared:
     optimizer: torch.optim.Optimizer
     batches: list
     settings: dict  # data set and model
-    overflowing: float  # a loss scale at which amp-fp16's gradients leave f16
+    overflowing: float  # a loss scale at which amp-fp16's gradients overflow
     tensors: callable  # the batch by the names that task_steps reads
     reference: callable  # (weights, batch, noise or None) -> Step
     peer: callable  # PyTorch's (loss, gradients, state) on operands cast by hand

@@ -17,7 +17,7 @@ constexpr std::array sizes = {"hidden", "embedding", "width",  "feed_forward",
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-/// Names of layers whose products have a side that is no multiple of 8.
+/// Names of layers whose products have a side that is not a multiple of 8.
 std::set<std::string> unaligned_layers(const Model& model) {
     std::set<std::string> names;
     for (const Parameter& each : model.parameters()) {
