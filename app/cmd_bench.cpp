@@ -199,14 +199,14 @@ void describe_bench(Command command) {
     command.number("--blocks", args->options.blocks, "Blocks").within(1, most);
     command.number("--warm-up", args->options.warm_up, "Steps before the first block")
         .within(0, most);
-    const Option paced = command.flag(
-        "--paced", args->paced,
-        "Start each block at a line on standard input, and print its milliseconds a step at once");
+    const Option paced = command.flag("--paced", args->paced,
+                                      "Start each block at a line on standard input, and print its "
+                                      "milliseconds per step at once");
     command.flag("--json", args->json, "One JSON object on standard output");
     command
         .flag("--find-batch", args->find_batch,
-              "Find the largest batch whose steps stay within --memory; of --all and --pays, that "
-              "of each precision")
+              "Find the largest batch whose steps stay within --memory; with --all and --pays, "
+              "that of each precision")
         .excludes(paced);
     command.text("--memory", args->memory,
                  "Memory limit of --find-batch, such as 500MB or 2GiB (default: all free memory). "

@@ -60,7 +60,7 @@ void check_precisions(const std::vector<std::string>& names, const engine::RunCo
     }
     if (names.empty()) {
         errors.push_back(
-            {"--precision", "\"\"", engine::msg("names of precisions, with commas between")});
+            {"--precision", "\"\"", engine::msg("names of precisions, separated by commas")});
     }
 }
 

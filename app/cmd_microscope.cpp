@@ -59,7 +59,7 @@ HistogramSample sample_of(const std::filesystem::path& folder, const MicroscopeA
         return engine::dump_histogram_tensors(folder, args.step, args.shadow, *args.dump);
     if (args.shadow) return engine::shadow_histograms(folder, args.step);
     const auto none = [&] {
-        refuse(engine::msg("the run kept no histograms"),
+        refuse(engine::msg("the run has no histograms"),
                engine::msg("Compute the step again with --shadow, or train with "
                            "instruments.histograms_every."));
     };
@@ -241,8 +241,7 @@ void describe_microscope(Command command) {
     command.flag("--shadow", args->shadow,
                  "Compute this step again in FP32, to show what FP16 rounded away");
     command
-        .text("--scale", args->scale,
-              "Show gradients at this loss scale in place of the step's own")
+        .text("--scale", args->scale, "Show gradients at this loss scale instead of the step's own")
         .not_empty();
     command
         .text("--dump", args->dump,

@@ -183,7 +183,7 @@ void describe_predict(Command command) {
             .optional();
     command
         .text("--text", args->text,
-              "In place of files: a text in which a masked language model fills each [MASK]")
+              "Instead of files: a text in which a masked language model fills each [MASK]")
         .not_empty()
         .excludes(files);
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")

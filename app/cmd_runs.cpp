@@ -123,9 +123,9 @@ void describe_show(Command command) {
     auto names = std::make_shared<std::vector<std::string>>();
     auto as_json = std::make_shared<bool>(false);
     command
-        .texts("RUN", *names,
-               "A run of the history (its number or title), or its folder; several: what "
-               "differs between them")
+        .texts(
+            "RUN", *names,
+            "A run of the history (its number or title), or its folder; several: how they differ")
         .not_empty();
     command.flag("--json", *as_json,
                  "The run, then its events, one JSON object per line on standard output");

@@ -93,7 +93,7 @@ public:
             taken->finish(state);
             if (state != QueueState::waiting) continue;
             exit_code = outcome.exit_code;
-            if (!args_.json) std::cout << "The same command goes on with the sweep.\n";
+            if (!args_.json) std::cout << "The same command continues the sweep.\n";
             break;
         }
         return show_results() ? exit_code : engine::exit_code(engine::ErrorCode::training);
@@ -202,7 +202,8 @@ void describe_sweep(Command command) {
                           "path=value,value: a field and its values; several make a grid");
     command
         .text("--list", args->list,
-              "File with a JSON object of settings a line: one point each, or with --grid one grid")
+              "File with one JSON object of settings per line: each is a point, or with --grid a "
+              "grid")
         .not_empty();
     command.repeated_text("--set", args->request.overrides, "path=value, for all runs");
     command

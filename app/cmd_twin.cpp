@@ -201,7 +201,7 @@ void describe_twin(Command command) {
         .not_empty();
     command
         .number("--resync", args->resync_every,
-                "Copy the reference's state over every so many steps")
+                "Copy the reference's state to the other run every N steps")
         .within(1, std::numeric_limits<std::int64_t>::max());
     command.flag("--skip-together", args->skip_together,
                  "The reference skips the steps that the other one skips");

@@ -38,7 +38,7 @@ public:
                                                       : "waiting for the first step";
     }
     std::string unfinished() const override {
-        return interrupted() ? "" : "followed no longer; the run goes on";
+        return interrupted() ? "" : "no longer followed; the run continues";
     }
     bool there() const { return run_.state() != engine::RunState::idle; }
     bool stopped() const { return stopped_; }

@@ -5085,7 +5085,7 @@
         <translation>--kind：{}：请使用 gradients、activations、weights 或 updates</translation>
     </message>
     <message>
-        <source>the run kept no histograms</source>
+        <source>the run has no histograms</source>
         <translation>该运行没有保存直方图</translation>
     </message>
     <message>

@@ -198,7 +198,7 @@ TEST_F(Microscope, RefusesWhatItCannotShow) {
     train({"--set", "instruments.histograms_every=0"});
     EXPECT_FALSE(std::filesystem::exists(home_ / "halftone/runs/1/histograms"));
     run({"1", "10"}, 2);
-    EXPECT_THAT(errors_, HasSubstr("the run kept no histograms"));
+    EXPECT_THAT(errors_, HasSubstr("the run has no histograms"));
     run({"1", "10", "--kind", "biases"}, 2);
     EXPECT_THAT(errors_, HasSubstr("use gradients, activations, weights or updates"));
     run({"1", "10", "--kind", "weights", "--scale", "2"}, 2);

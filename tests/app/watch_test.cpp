@@ -51,7 +51,7 @@ TEST(Watch, CtrlCEndsTheWatchingAndNotTheRun) {
     watch.signal(SIGINT);
     watch.finish();
     EXPECT_EQ(watch.exit_code(), 0) << watch.errors();
-    EXPECT_THAT(watch.output_text(), HasSubstr("the run goes on"));
+    EXPECT_THAT(watch.output_text(), HasSubstr("the run continues"));
     EXPECT_TRUE(train.read_line(line));
     train.signal(SIGTERM);
     train.finish();
