@@ -19,7 +19,7 @@ protected:
         kernels::simt::configure(LibrarySettings{});
         set_default_device({});
     }
-    /// The settings apply from between the passes on, or from before both.
+    /// The settings apply to the backward pass only, or to both passes.
     static void expect_good(std::int64_t input, const LibrarySettings& settings, bool before) {
         for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::lstm, RecurrentCell::gru})
             for (const DType dtype : kernels::test::floating) {
