@@ -195,25 +195,25 @@ void describe_bench(Command command) {
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     constexpr std::int64_t most = 1'000'000;
-    command.number("--steps", args->options.steps, "Steps a block").within(1, most);
+    command.number("--steps", args->options.steps, "Steps per block").within(1, most);
     command.number("--blocks", args->options.blocks, "Blocks").within(1, most);
     command.number("--warm-up", args->options.warm_up, "Steps before the first block")
         .within(0, most);
-    const Option paced = command.flag(
-        "--paced", args->paced,
-        "Start each block at a line on standard input, and print its milliseconds a step at once");
+    const Option paced = command.flag("--paced", args->paced,
+                                      "Start each block at a line on standard input, and print its "
+                                      "milliseconds per step at once");
     command.flag("--json", args->json, "One JSON object on standard output");
     command
         .flag("--find-batch", args->find_batch,
-              "Find the largest batch whose steps stay within --memory; of --all and --pays, that "
-              "of each precision")
+              "Find the largest batch whose steps stay within --memory; with --all and --pays, "
+              "that of each precision")
         .excludes(paced);
     command.text("--memory", args->memory,
-                 "Limit of --find-batch, as 500MB or 2GiB; without one, what the device has free. "
-                 "With --all and --pays it alone is enough");
+                 "Memory limit of --find-batch, such as 500MB or 2GiB (default: all free memory). "
+                 "With --all and --pays it also implies --find-batch");
     command
         .flag("--pays", args->pays,
-              "Measure FP32 beside AMP with these settings, and say why AMP pays or not")
+              "Measure FP32 beside AMP with these settings, and say why AMP pays off, or why not")
         .excludes(paced);
     command.flag("--all", args->all, "The same for a list of models on generated data, as a table")
         .excludes(paced);

@@ -60,7 +60,7 @@ void check_precisions(const std::vector<std::string>& names, const engine::RunCo
     }
     if (names.empty()) {
         errors.push_back(
-            {"--precision", "\"\"", engine::msg("names of precisions, with commas between")});
+            {"--precision", "\"\"", engine::msg("names of precisions, separated by commas")});
     }
 }
 
@@ -256,14 +256,17 @@ void describe_compare(Command command) {
     command.repeated_text("--set", args->overrides, "path=value");
     command.text("--precision", args->precisions,
                  "Precisions, the baseline first; else those of CONFIG, else fp32,amp-fp16");
-    command.number("--seeds", args->seeds, "Seeds, from the settings' one on").within(1, 10'000);
-    command.text("--out", args->out, "Folder for the runs, one folder a precision").not_empty();
+    command
+        .number("--seeds", args->seeds, "Number of seeds; they count up from that of the settings")
+        .within(1, 10'000);
+    command.text("--out", args->out, "Folder for the runs, with a folder for each precision")
+        .not_empty();
 #ifdef HALFTONE_HAS_UI
     command
         .text("--report", args->report, "Folder for a report: plots as PNG and a page, report.html")
         .not_empty();
 #endif
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return compare(*args); });
 }
 

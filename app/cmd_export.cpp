@@ -129,8 +129,7 @@ void describe_export(Command command) {
         .not_empty();
     command.text("--dtype", args->dtype, "Type of an ONNX model: fp32 (the default) or fp16")
         .not_empty();
-    command.repeated_text("--with", args->others,
-                          "Of a report: another run, which is compared with RUN");
+    command.repeated_text("--with", args->others, "For a report: another run, to compare with RUN");
     command
         .text("-o,--output", args->file,
               "File to write, for tensorboard a folder; without one, named after the run, here")

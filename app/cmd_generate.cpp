@@ -78,8 +78,7 @@ void describe_generate(Command command) {
     command.text("--prompt", args->options.prompt, "The text to continue");
     command.text("--temperature", args->temperature,
                  "1 draws as the model says, less is bolder, 0 takes the most probable (1)");
-    command
-        .number("--top-k", args->options.top_k, "Draw among so many of the most probable (0: all)")
+    command.number("--top-k", args->options.top_k, "Draw from the N most probable (0: all)")
         .within(0, 1'000'000'000);
     command.number("--length", args->options.length, "Words or characters to write (200)")
         .within(0, 1'000'000'000);

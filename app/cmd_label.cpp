@@ -42,11 +42,11 @@ void describe_label(Command command) {
     command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
         .required()
         .not_empty();
-    command.text("--title", args->title, "Its name; empty: none");
-    command.text("--tags", args->tags, "Tags with commas between them");
+    command.text("--title", args->title, "Name of the run; empty: remove it");
+    command.text("--tags", args->tags, "Tags, separated by commas");
     command.text("--notes", args->notes, "A text");
     const Option star = command.flag("--star", args->star, "Gives it a star");
-    command.flag("--no-star", args->no_star, "Takes the star away").excludes(star);
+    command.flag("--no-star", args->no_star, "Removes the star").excludes(star);
     command.run([args] { return label(*args); });
 }
 

@@ -188,15 +188,16 @@ void describe_lesson(Command command) {
               "without it, all built-in ones")
         .optional();
     command.flag("--check", args->check,
-                 "Runs everything without a window and says which checks hold");
+                 "Runs everything without the window and reports which checks hold");
     command.number("--seeds", args->seeds, "With --check: seeds 1 to this one").within(1, 100);
     command.text("--lang", args->language, "en, zh or all");
-    command.flag("--list", args->list,
-                 "The lessons with their chapters; what happens without --check");
+    command.flag("--list", args->list, "Lists the lessons with their chapters (the default)");
     command.text("--collect", args->collect,
-                 "A folder with the answers of a class, a JSON file each: a table of them");
-    command.flag("--csv", args->csv, "With --collect: a line an answer, with commas between");
-    command.flag("--json", args->json, "One JSON object a lesson and seed, or all answers as one");
+                 "Prints a table of the answers of a class from this folder, which has one JSON "
+                 "file per answer sheet");
+    command.flag("--csv", args->csv, "With --collect: CSV with one line per answer");
+    command.flag("--json", args->json,
+                 "One JSON object per lesson and seed, or one for all answers");
     command.run([args] { return lesson(*args); });
 }
 

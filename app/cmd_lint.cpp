@@ -92,15 +92,16 @@ void describe_lint(Command command) {
     auto args = std::make_shared<LintArguments>();
     command
         .text("CONFIG", args->config,
-              "Settings, a JSON file; without one, the defaults. Findings leave the exit code at 0")
+              "Settings, a JSON file; without one, the defaults. Findings do not change the exit "
+              "code, 0")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     command.text("--fix", args->fixed, "Write the settings without the findings to this file")
         .not_empty();
     command.flag("--measure", args->measure,
-                 "Make a training step on a fresh model too: overflow of a static scale, lost "
+                 "Also compute a training step on a new model: overflow of a static scale, lost "
                  "updates");
-    command.flag("--json", args->json, "One JSON object a finding on standard output");
+    command.flag("--json", args->json, "One JSON object per finding on standard output");
     command.run([args] { return lint(*args); });
 }
 

@@ -59,8 +59,8 @@ HistogramSample sample_of(const std::filesystem::path& folder, const MicroscopeA
         return engine::dump_histogram_tensors(folder, args.step, args.shadow, *args.dump);
     if (args.shadow) return engine::shadow_histograms(folder, args.step);
     const auto none = [&] {
-        refuse(engine::msg("the run kept no histograms"),
-               engine::msg("Compute the step anew with --shadow, or train with "
+        refuse(engine::msg("the run has no histograms"),
+               engine::msg("Compute the step again with --shadow, or train with "
                            "instruments.histograms_every."));
     };
     if (!engine::HistogramRecordReader::exists(folder)) none();
@@ -233,16 +233,15 @@ void describe_microscope(Command command) {
     command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
         .required()
         .not_empty();
-    command.number("STEP", args->step, "A step of the run; the nearest one that was kept is shown")
+    command.number("STEP", args->step, "A step of the run; shows the nearest one with histograms")
         .required()
         .within(1, std::numeric_limits<std::int64_t>::max());
     command.text("--kind", args->kind, "gradients (the default), activations, weights or updates")
         .not_empty();
     command.flag("--shadow", args->shadow,
-                 "Compute this step again in FP32, for what FP16 rounded away");
+                 "Compute this step again in FP32, to show what FP16 rounded away");
     command
-        .text("--scale", args->scale,
-              "Show gradients at this loss scale in place of the step's own")
+        .text("--scale", args->scale, "Show gradients at this loss scale instead of the step's own")
         .not_empty();
     command
         .text("--dump", args->dump,

@@ -35,7 +35,7 @@ const NumberFormat* named(const std::optional<std::string>& name) {
     const NumberFormat* format = engine::find_number_format(*name);
     if (format == nullptr)
         throw engine::Error(engine::ErrorCode::settings,
-                            engine::msg("{} is no format: use {}.", *name, names_of_formats()));
+                            engine::msg("{} is not a format: use {}.", *name, names_of_formats()));
     return format;
 }
 
@@ -172,10 +172,9 @@ void describe_numbers(Command command) {
     command.dashed_texts("VALUE", args->values,
                          "0.1, 2^-24, 3*2^-5, 1/3, 0x3c00 (bits of --format, else of FP16), inf "
                          "or nan");
-    command.text("--file", args->file, "Values, one a line; - reads standard input").not_empty();
+    command.text("--file", args->file, "Values, one per line; - reads standard input").not_empty();
     command.text("--format", args->format,
-                 "One format alone: fp32, tf32, fp16, bf16, fp8-e4m3 or "
-                 "fp8-e5m2");
+                 "Only this format: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2");
     auto add = command.text("--add", args->add, "VALUE plus this, rounded once");
     auto multiply = command.text("--multiply", args->multiply, "VALUE times this, rounded once");
     auto sum = command.number("--sum", args->terms,
@@ -186,7 +185,7 @@ void describe_numbers(Command command) {
     multiply.excludes(sum);
     command.text("--accumulator", args->accumulator,
                  "Type of the accumulator of --sum; without it the format itself (TF32: FP32)");
-    command.flag("--json", args->json, "One JSON object a value and format on standard output");
+    command.flag("--json", args->json, "One JSON object per value and format on standard output");
     command.run([args] { return numbers(*args); });
 }
 

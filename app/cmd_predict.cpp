@@ -183,7 +183,7 @@ void describe_predict(Command command) {
             .optional();
     command
         .text("--text", args->text,
-              "In place of files: a text in which a masked language model fills each [MASK]")
+              "Instead of files: a text in which a masked language model fills each [MASK]")
         .not_empty()
         .excludes(files);
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
@@ -192,7 +192,7 @@ void describe_predict(Command command) {
                  "Folder for the drawings of an autoencoder, NAME.drawn.png (the current one)");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return predict(*args); });
 }
 

@@ -42,7 +42,7 @@ std::optional<engine::ResumePlan> plan(const ResumeArguments& args) {
     if (plan.continuation.in_place && !args.out.empty()) {
         throw engine::Error(engine::ErrorCode::settings,
                             "--out: the run itself goes on, in its own folder",
-                            "Leave --out away, or change a setting with --set.");
+                            "Omit --out, or change a setting with --set.");
     }
     for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
     return plan;
@@ -72,14 +72,14 @@ void describe_resume(Command command) {
         .not_empty();
     command
         .text("--from", args->from,
-              "Checkpoint to go on from: last (the default), best, or a number of steps")
+              "Checkpoint to resume from: last (the default), best, or a number of steps")
         .not_empty();
     command.repeated_text("--set", args->changes,
-                          "path=value: go on in a new run with this change, such as epochs=20");
+                          "path=value: continue in a new run with this change, such as epochs=20");
     command
         .text("--out", args->out, "Folder of the new run; without one, a new folder in the history")
         .not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return resume(*args); });
 }
 

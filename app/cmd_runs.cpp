@@ -112,10 +112,10 @@ void describe_runs(Command command) {
                          "tag:NAME, starred; a dash in front negates a term");
     command.text("--sort", args->sort, "A setting or result: lr, test_accuracy, started")
         .not_empty();
-    command.flag("--reverse", args->reverse, "The other way round");
-    command.number("--limit", args->limit, "The first ones only").within(1, 1'000'000);
-    command.flag("--starred", args->starred, "Runs with a star");
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--reverse", args->reverse, "Reverses the order");
+    command.number("--limit", args->limit, "Only the first N").within(1, 1'000'000);
+    command.flag("--starred", args->starred, "Only runs with a star");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return list_runs(*args); });
 }
 
@@ -123,12 +123,12 @@ void describe_show(Command command) {
     auto names = std::make_shared<std::vector<std::string>>();
     auto as_json = std::make_shared<bool>(false);
     command
-        .texts("RUN", *names,
-               "A run of the history (its number or title), or its folder; several: what "
-               "differs between them")
+        .texts(
+            "RUN", *names,
+            "A run of the history (its number or title), or its folder; several: how they differ")
         .not_empty();
     command.flag("--json", *as_json,
-                 "The run, then its events, one JSON object a line on standard output");
+                 "The run, then its events, one JSON object per line on standard output");
     command.run([names, as_json] { return show(*names, *as_json); });
 }
 

@@ -62,7 +62,7 @@ void describe_search_precision(Command command) {
     args->step.describe(command);
     command.text("--tolerance", args->tolerance,
                  "Largest relative error of the step's gradients (0.05, or a quarter more than "
-                 "amp-fp16 has by itself)");
+                 "amp-fp16 itself has)");
     command
         .number("--confirm", args->confirm, "Steps of training that confirm the result (0: none)")
         .within(0, 100'000);

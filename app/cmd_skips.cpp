@@ -103,7 +103,7 @@ void describe_skips(Command command) {
         .not_empty();
     command
         .text("--capsule", args->capsule,
-              "Write the step with all it takes to compute it elsewhere to this file")
+              "Write the step, with everything needed to compute it elsewhere, to this file")
         .not_empty();
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return skips(*args); });

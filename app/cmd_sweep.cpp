@@ -93,7 +93,7 @@ public:
             taken->finish(state);
             if (state != QueueState::waiting) continue;
             exit_code = outcome.exit_code;
-            if (!args_.json) std::cout << "The same command goes on with the sweep.\n";
+            if (!args_.json) std::cout << "The same command continues the sweep.\n";
             break;
         }
         return show_results() ? exit_code : engine::exit_code(engine::ErrorCode::training);
@@ -114,7 +114,7 @@ private:
         queue_.add(entries_);
         if (ended > 0 && !args_.json) {
             std::cout << ended << " of " << entries_.size()
-                      << " runs have ended already; --again runs them anew.\n";
+                      << " runs have ended already; --again runs them once more.\n";
         }
     }
 
@@ -202,15 +202,18 @@ void describe_sweep(Command command) {
                           "path=value,value: a field and its values; several make a grid");
     command
         .text("--list", args->list,
-              "File with a JSON object of settings a line: one point each, or with --grid one grid")
+              "File with one JSON object of settings per line: each is a point, or with --grid a "
+              "grid")
         .not_empty();
     command.repeated_text("--set", args->request.overrides, "path=value, for all runs");
-    command.number("--seeds", args->request.seeds, "Seeds of each point, from the settings' one on")
+    command
+        .number("--seeds", args->request.seeds,
+                "Number of seeds per point; they count up from that of the settings")
         .within(1, 10'000);
     command.text("--out", args->out, "Folder for the runs; without one, the run history")
         .not_empty();
-    command.flag("--again", args->again, "Run what has ended already once more");
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--again", args->again, "Run points that have already ended once more");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return sweep(*args); });
 }
 

@@ -39,7 +39,7 @@ void describe_train(Command command) {
             "--dump-gradients", args->dump_gradients,
             "Write the loss and the unscaled gradients of the first step to this safetensors file")
         .not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return train(*args); });
 }
 

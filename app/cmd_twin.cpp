@@ -151,7 +151,7 @@ int train(const TwinArguments& args) {
     std::vector<engine::RunConfig> configs;
     if (names.size() != 2) {
         errors.push_back({"--precision", args.precisions,
-                          engine::msg("two names of precisions, with a comma between")});
+                          engine::msg("two names of precisions, separated by a comma")});
     }
     for (const std::string& name : names) {
         engine::RunConfig own = *config;
@@ -201,13 +201,13 @@ void describe_twin(Command command) {
         .not_empty();
     command
         .number("--resync", args->resync_every,
-                "Copy the reference's state over every so many steps")
+                "Copy the reference's state to the other run every N steps")
         .within(1, std::numeric_limits<std::int64_t>::max());
     command.flag("--skip-together", args->skip_together,
                  "The reference skips the steps that the other one skips");
-    command.text("--run", args->run, "Show what a finished twin kept in this run's folder")
+    command.text("--run", args->run, "Show the record of a finished twin in this run's folder")
         .not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return args->run.empty() ? train(*args) : show_kept(*args); });
 }
 

@@ -38,7 +38,7 @@ public:
                                                       : "waiting for the first step";
     }
     std::string unfinished() const override {
-        return interrupted() ? "" : "followed no longer; the run goes on";
+        return interrupted() ? "" : "no longer followed; the run continues";
     }
     bool there() const { return run_.state() != engine::RunState::idle; }
     bool stopped() const { return stopped_; }
@@ -69,7 +69,7 @@ void describe_watch(Command command) {
     command.text("FOLDER", args->folder, "Folder of a run that another program writes")
         .required()
         .not_empty();
-    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.flag("--json", args->json, "One JSON object per line on standard output");
     command.flag("--poll", args->poll,
                  "Read by polling, as on a network file system that is not recognised as one");
     command.run([args] { return watch(*args); });

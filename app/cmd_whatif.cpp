@@ -87,7 +87,7 @@ void describe_whatif(Command command) {
     command.repeated_text("--policy", args->policies,
                           "production, classroom, hysteresis-2, init-2^24, static-1024, "
                           "static-65536 or none; without one, and without --set, all of them");
-    command.flag("--json", args->json, "One JSON object a policy on standard output");
+    command.flag("--json", args->json, "One JSON object per policy on standard output");
     command.run([args] { return what_if(*args); });
 }
 

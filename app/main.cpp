@@ -63,7 +63,7 @@ int check_output(int exit_code) {
     pollfd output{STDOUT_FILENO, POLLOUT, 0};
     const bool reader_left = poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
     if (reader_left) return exit_code;
-    std::cerr << "halftone: standard output cannot be written and is not whole: look whether its "
+    std::cerr << "halftone: standard output cannot be written and is incomplete: check whether its "
                  "disk is full\n";
     return engine::exit_code(engine::ErrorCode::io);
 }

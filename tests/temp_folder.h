@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// An empty folder that goes, with all in it, at the end of the test.
+/// An empty folder, deleted with its contents at the end of the test.
 class TempFolder {
 public:
     TempFolder() {
@@ -31,7 +31,7 @@ public:
     std::string str() const { return path_.string(); }
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
-    /// Writes a file, making its folders; returns its path.
+    /// Writes a file and creates its folders. Returns the path.
     std::string write(const std::string& name, std::span<const std::uint8_t> bytes) const {
         const auto file = path_ / name;
         std::filesystem::create_directories(file.parent_path());

@@ -5,23 +5,23 @@
 <context>
     <name>engine</name>
     <message>
-        <source>{} pays: a step takes {} ms in place of {} ms.</source>
+        <source>{} pays off: a step takes {} ms instead of {} ms.</source>
         <translation>{} 有收益：一步用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
-        <source>{} pays: forward and backward pass take {} ms in place of {} ms, and the whole step {} ms in place of {} ms.</source>
+        <source>{} pays off: forward and backward pass take {} ms instead of {} ms, and the whole step {} ms instead of {} ms.</source>
         <translation>{} 有收益：前向和反向用时 {} 毫秒，原为 {} 毫秒；整步用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed).</source>
+        <source>{} does not pay off ({} times FP32's speed).</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): {} % of its step is spent waiting for data, which no precision makes faster.</source>
+        <source>{} does not pay off ({} times FP32's speed): {} % of its step is spent waiting for data, which no precision makes faster.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：其步时间的 {} % 在等待数据，换任何精度都不会更快。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): forward and backward pass take {} ms in place of {} ms.</source>
+        <source>{} does not pay off ({} times FP32's speed): forward and backward pass take {} ms instead of {} ms.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：前向和反向用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
@@ -29,7 +29,7 @@
         <translation>一步的各部分（毫秒，后者为 FP32）：数据 {} 和 {}，前向 {} 和 {}，反向 {} 和 {}，优化器 {} 和 {}。</translation>
     </message>
     <message>
-        <source>Too early to say whether {} pays: it trains {} to {} times as fast as FP32 (95 % interval).</source>
+        <source>Too early to say whether {} pays off: it trains {} to {} times as fast as FP32 (95 % interval).</source>
         <translation>尚不能断定 {} 是否有收益：速度为 FP32 的 {} 到 {} 倍（95 % 区间）。</translation>
     </message>
     <message>
@@ -37,35 +37,35 @@
         <translation>这些设置在所选的任何精度下都无法运行。</translation>
     </message>
     <message>
-        <source>{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 step and take {} ms in place of {} ms.</source>
+        <source>{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 step and take {} ms instead of {} ms.</source>
         <translation>{} 的训练速度是 FP32 的 {} 倍：矩阵乘法和卷积占 FP32 步的 {} %，现在用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
-        <source>{} trains {} times as fast as FP32: operations that move data are {} % of the FP32 step, and with half the bytes they take {} ms in place of {} ms.</source>
+        <source>{} trains {} times as fast as FP32: operations that move data are {} % of the FP32 step, and with half the bytes they take {} ms instead of {} ms.</source>
         <translation>{} 的训练速度是 FP32 的 {} 倍：访存型运算占 FP32 步的 {} %，数据量减半后用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): this device multiplies {} no faster than FP32. A large product reaches {} GFLOP/s in {} and {} in FP32.</source>
+        <source>{} does not pay off ({} times FP32's speed): this device multiplies {} no faster than FP32. A large product reaches {} GFLOP/s in {} and {} in FP32.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：此设备计算 {} 乘法并不比 FP32 快。大矩阵乘法达到 {} GFLOP/s（{}），FP32 为 {}。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): {} % of the step is the fixed cost of {} short operations, which no type makes cheaper. A larger batch helps.</source>
+        <source>{} does not pay off ({} times FP32's speed): {} % of the step is the fixed cost of {} short operations, which no type makes cheaper. A larger batch helps.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：这一步有 {} % 的时间是 {} 个短小运算的固定开销，换任何类型都不会变少。增大批量会有帮助。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): casts are {} % of its step and move {} MB.</source>
+        <source>{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {} MB.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：类型转换占其步时间的 {} %，搬运 {} MB。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): matrix products and convolutions are only {} % of the FP32 step. {} % goes to operations that move data, which take {} ms in place of {} ms.</source>
+        <source>{} does not pay off ({} times FP32's speed): matrix products and convolutions are only {} % of the FP32 step. {} % goes to operations that move data, which take {} ms instead of {} ms.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：矩阵乘法和卷积只占 FP32 步的 {} %。访存型运算占 {} %，现在用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): the optimizer is {} % of the step, and keeps FP32 weights in every precision. A larger batch helps.</source>
+        <source>{} does not pay off ({} times FP32's speed): the optimizer is {} % of the step, and keeps FP32 weights in every precision. A larger batch helps.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：优化器占这一步的 {} %，而它在任何精度下都保存 FP32 权重。增大批量会有帮助。</translation>
     </message>
     <message>
-        <source>{} does not pay ({} times FP32&apos;s speed): products and convolutions of these sizes reach {} % of what a large one does in {}. Sizes that are multiples of 8, and a larger batch, help.</source>
+        <source>{} does not pay off ({} times FP32's speed): products and convolutions of these sizes reach {} % of the speed of a large one in {}. Sizes that are multiples of 8, and a larger batch, help.</source>
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：这种尺寸的乘法和卷积只达到大矩阵乘法的 {} %（{}）。使用 8 的倍数的尺寸和更大的批量会有帮助。</translation>
     </message>
     <message>
@@ -173,7 +173,7 @@
         <translation>CIFAR-10</translation>
     </message>
     <message>
-        <source>60,000 photographs of ten things, 32 x 32 in colour.</source>
+        <source>60,000 photographs in ten classes, 32 x 32 in colour.</source>
         <translation>60,000 张照片，十类物体，32 x 32 彩色。</translation>
     </message>
     <message>
@@ -185,7 +185,7 @@
         <translation>CIFAR-100</translation>
     </message>
     <message>
-        <source>60,000 photographs of a hundred things, 32 x 32 in colour.</source>
+        <source>60,000 photographs in a hundred classes, 32 x 32 in colour.</source>
         <translation>60,000 张照片，一百类物体，32 x 32 彩色。</translation>
     </message>
     <message>
@@ -390,7 +390,7 @@
     </message>
     <message>
         <source>Shifts each training image by a few pixels and mirrors it, both at random (data augmentation).</source>
-        <translation>训练图片随机平移几个像素并随机镜像，使模型学到的是物体而不是它的位置。</translation>
+        <translation>对每张训练图片随机平移几个像素并随机镜像（数据增强）。</translation>
     </message>
     <message>
         <source>Normalize</source>
@@ -435,14 +435,6 @@
     <message>
         <source>Model</source>
         <translation>模型</translation>
-    </message>
-    <message>
-        <source>Model options</source>
-        <translation>模型选项</translation>
-    </message>
-    <message>
-        <source>Options of this model, such as the sizes of its hidden layers.</source>
-        <translation>该模型的选项，例如隐藏层的大小。</translation>
     </message>
     <message>
         <source>Start from</source>
@@ -745,11 +737,11 @@
         <translation>写成 path=值,值，例如 optimizer.lr=0.1,0.01</translation>
     </message>
     <message>
-        <source>use 1 where the points have seeds of their own</source>
+        <source>use 1 if the points have their own seeds</source>
         <translation>各组设置自带种子时请用 1</translation>
     </message>
     <message>
-        <source>{}: another program holds the queue</source>
+        <source>{}: another program is using the queue</source>
         <translation>{}：另一个程序正占用队列</translation>
     </message>
     <message>
@@ -981,7 +973,7 @@
         <translation>请用 halftone train（它会启动工作进程）或 mpirun 启动。</translation>
     </message>
     <message>
-        <source>Several workers train on processors alone so far.</source>
+        <source>Several workers train only on CPUs so far.</source>
         <translation>多个工作进程目前只能在 CPU 上训练。</translation>
     </message>
     <message>
@@ -1005,15 +997,7 @@
         <translation>请重新获取文件；可能没有完整复制或下载。</translation>
     </message>
     <message>
-        <source>dataset.augment: true: these data are not images</source>
-        <translation>dataset.augment: true：这些数据不是图片</translation>
-    </message>
-    <message>
-        <source>Switch augmentation off for this data set.</source>
-        <translation>请为此数据集关闭数据增强。</translation>
-    </message>
-    <message>
-        <source>{}: damaged: its {} data do not unpack</source>
+        <source>{}: damaged: its {} data cannot be unpacked</source>
         <translation>{}：已损坏：其中的 {} 数据无法解压</translation>
     </message>
     <message>
@@ -1025,7 +1009,7 @@
         <translation>{}：无法读取：{}</translation>
     </message>
     <message>
-        <source>Look at the permissions of the file and at the disk.</source>
+        <source>Check the permissions of the file, and the disk.</source>
         <translation>请检查文件权限和磁盘。</translation>
     </message>
     <message>
@@ -1069,7 +1053,7 @@
         <translation>{}：缺少 {}{}.bin</translation>
     </message>
     <message>
-        <source>{}: {} bytes are no whole number of {} records ({} bytes each): cut short or too long</source>
+        <source>{}: {} bytes are not a whole number of {} records ({} bytes each): cut short or too long</source>
         <translation>{}：{} 字节不是 {} 记录（每条 {} 字节）的整数倍：文件被截断或过长</translation>
     </message>
     <message>
@@ -1077,7 +1061,7 @@
         <translation>查找了 {}。</translation>
     </message>
     <message>
-        <source>Look at the permissions of the folder.</source>
+        <source>Check the permissions of the folder.</source>
         <translation>请检查文件夹权限。</translation>
     </message>
     <message>
@@ -1121,7 +1105,7 @@
         <translation>其子文件夹必须与训练部分的子文件夹同名。</translation>
     </message>
     <message>
-        <source>{}: folders within folders without end</source>
+        <source>{}: the folders are nested without end</source>
         <translation>{}：文件夹无止境地嵌套</translation>
     </message>
     <message>
@@ -1129,7 +1113,7 @@
         <translation>有链接指回了上层文件夹。</translation>
     </message>
     <message>
-        <source>{}: one folder, not {}</source>
+        <source>{}: give one folder, not {}</source>
         <translation>{}：只能指定一个文件夹，而不是 {} 个</translation>
     </message>
     <message>
@@ -1145,7 +1129,7 @@
         <translation>请删除它们，或将 dataset.unreadable 设为 skip。</translation>
     </message>
     <message>
-        <source>Remove it, or set dataset.unreadable to skip, and go on from the last checkpoint.</source>
+        <source>Remove it, or set dataset.unreadable to skip, and resume from the last checkpoint.</source>
         <translation>请删除该图片，或将 dataset.unreadable 设为 skip，然后从最近的检查点继续。</translation>
     </message>
     <message>
@@ -1169,7 +1153,7 @@
         <translation>请给予更多内存，或换用较小的模型。</translation>
     </message>
     <message>
-        <source>dataset.order: {}: the file says which samples form a batch, so there is no size to find</source>
+        <source>dataset.order: {}: the file defines the batches, so there is no batch size to find</source>
         <translation>dataset.order：{}：该文件已规定每个批次由哪些样本组成，因此没有批次大小可查找</translation>
     </message>
     <message>
@@ -1197,15 +1181,15 @@
         <translation>{}：数值的 IDX 类型为 {}，不是字节（08）</translation>
     </message>
     <message>
-        <source>{}: holds labels where images belong</source>
+        <source>{}: contains labels; images are expected</source>
         <translation>{}：应为图片，实际是标签</translation>
     </message>
     <message>
-        <source>{}: holds images where labels belong</source>
+        <source>{}: contains images; labels are expected</source>
         <translation>{}：应为标签，实际是图片</translation>
     </message>
     <message>
-        <source>{}: an IDX file of {} dimensions where {} belong</source>
+        <source>{}: an IDX file of {} dimensions; {} are expected</source>
         <translation>{}：IDX 文件有 {} 维，应为 {} 维</translation>
     </message>
     <message>
@@ -1241,7 +1225,7 @@
         <translation>{} 有 {} 张图片，{} 有 {} 个标签：二者不匹配</translation>
     </message>
     <message>
-        <source>{}: images of {} by {} pixels, where 28 by 28 belong</source>
+        <source>{}: images of {} by {} pixels; 28 by 28 are expected</source>
         <translation>{}：图片为 {} x {} 像素，应为 28 x 28</translation>
     </message>
     <message>
@@ -1273,7 +1257,7 @@
         <translation>{}，第 {} 行：样本 {} 不在 0 到 {} 之间</translation>
     </message>
     <message>
-        <source>batch_size: {}: no full batch comes out of {} samples</source>
+        <source>batch_size: {}: {} samples do not fill one batch</source>
         <translation>batch_size：{}：{} 个样本凑不满一个批次</translation>
     </message>
     <message>
@@ -1381,10 +1365,6 @@
         <translation>请使用选项对象</translation>
     </message>
     <message>
-        <source>use true or false, a number, a text or a list of whole numbers</source>
-        <translation>请使用 true 或 false、数、文本或整数列表</translation>
-    </message>
-    <message>
         <source>{}: the run history cannot be read or written: {}</source>
         <translation>{}：无法读写运行历史：{}</translation>
     </message>
@@ -1481,10 +1461,6 @@
         <translation>请选择 {} 的文件夹或文件</translation>
     </message>
     <message>
-        <source>use false: {} holds points, and only images can be augmented</source>
-        <translation>请使用 false：{} 的数据是点，只有图片才能增强</translation>
-    </message>
-    <message>
         <source>use {} with the data set {}</source>
         <translation>数据集 {1} 请使用 {0}</translation>
     </message>
@@ -1545,11 +1521,11 @@
         <translation>请使用该版本，或把运行保存到另一个文件夹。</translation>
     </message>
     <message>
-        <source>The run history was damaged and was built again from the run folders; the old file is {}.</source>
+        <source>The run history was damaged and was rebuilt from the run folders; the old file is {}.</source>
         <translation>运行历史已损坏，已根据各运行文件夹重建；旧文件为 {}。</translation>
     </message>
     <message>
-        <source>{}: the run history is damaged and cannot be built anew</source>
+        <source>{}: the run history is damaged and cannot be rebuilt</source>
         <translation>{}：运行历史已损坏，且无法重建</translation>
     </message>
     <message>
@@ -1557,7 +1533,7 @@
         <translation>请移走该文件，随后会根据各运行的文件夹重建历史。</translation>
     </message>
     <message>
-        <source>{}: another program holds the run history</source>
+        <source>{}: another program is using the run history</source>
         <translation>{}：运行历史正被其他程序占用</translation>
     </message>
     <message>
@@ -1569,7 +1545,7 @@
         <translation>{}：读写运行历史时磁盘出错：{}</translation>
     </message>
     <message>
-        <source>Look whether the disk works, or give a folder on another one.</source>
+        <source>Check whether the disk works, or give a folder on another one.</source>
         <translation>请检查磁盘，或换用其他磁盘上的文件夹。</translation>
     </message>
     <message>
@@ -1589,7 +1565,7 @@
         <translation>{}：历史中没有这个运行</translation>
     </message>
     <message>
-        <source>{}: not a sound safetensors file: {}</source>
+        <source>{}: not a valid safetensors file: {}</source>
         <translation>{}：不是完好的 safetensors 文件：{}</translation>
     </message>
     <message>
@@ -1637,15 +1613,15 @@
         <translation>张量 {} 的类型 {} 不受支持</translation>
     </message>
     <message>
-        <source>tensor {} has a size beyond all memory</source>
+        <source>tensor {} is larger than any memory</source>
         <translation>张量 {} 的大小超出任何内存</translation>
     </message>
     <message>
-        <source>tensor {} lies outside the file</source>
+        <source>tensor {} is outside the file</source>
         <translation>张量 {} 超出文件范围</translation>
     </message>
     <message>
-        <source>tensor {} has {} bytes, which is not what its shape and type take</source>
+        <source>tensor {} has {} bytes, which does not match its shape and type</source>
         <translation>张量 {} 有 {} 字节，与其形状和类型不符</translation>
     </message>
     <message>
@@ -1661,11 +1637,11 @@
         <translation>张量 {} 之前有空洞</translation>
     </message>
     <message>
-        <source>it holds bytes of no tensor</source>
+        <source>it has bytes that belong to no tensor</source>
         <translation>含有不属于任何张量的字节</translation>
     </message>
     <message>
-        <source>safetensors: {} cannot be the name of another tensor</source>
+        <source>safetensors: {} cannot be used as the name of another tensor</source>
         <translation>safetensors：{} 不能作为另一个张量的名称</translation>
     </message>
     <message>
@@ -1705,7 +1681,7 @@
         <translation>{}：不是步记录：文件只有 {} 字节</translation>
     </message>
     <message>
-        <source>{} steps from {} asked for, the step record holds {}</source>
+        <source>{} steps from {} were requested; the step record has {}</source>
         <translation>请求从第 {1} 步起的 {0} 步，而步记录只有 {2} 步</translation>
     </message>
     <message>
@@ -1737,11 +1713,7 @@
         <translation>请为运行换一个文件夹。</translation>
     </message>
     <message>
-        <source>There is no data set called {}.</source>
-        <translation>没有名为 {} 的数据集。</translation>
-    </message>
-    <message>
-        <source>No CUDA: this build is for the CPU alone.</source>
+        <source>No CUDA: this build is for the CPU only.</source>
         <translation>没有 CUDA：此版本仅用于 CPU。</translation>
     </message>
     <message>
@@ -1765,7 +1737,7 @@
         <translation>不省时间：处理器没有 bf16 指令（AVX512_BF16 或 AMX），数值要转换为 fp32 再转回。数值结果相同，激活值占用的内存减半。</translation>
     </message>
     <message>
-        <source>No time saved: fp16 instructions are there (AVX512_FP16) but sum in fp16; as on a GPU, sums are kept in fp32, so values are converted to fp32 and back. Activations take half the memory.</source>
+        <source>No time saved: the processor's fp16 instructions (AVX512_FP16) sum in fp16. Sums are kept in fp32, as on a GPU, so values are converted to fp32 and back. Activations take half the memory.</source>
         <translation>不省时间：处理器有 fp16 指令（AVX512_FP16），但用 fp16 累加；这里与 GPU 一样用 fp32 累加，数值要转换为 fp32 再转回。激活值占用的内存减半。</translation>
     </message>
     <message>
@@ -1781,7 +1753,7 @@
         <translation>TF32 是 NVIDIA Tensor Core 的模式，需要 CUDA；CPU 没有。</translation>
     </message>
     <message>
-        <source>It is there to show what breaks: small updates vanish without fp32 master weights.</source>
+        <source>Shows what breaks: small updates vanish without fp32 master weights.</source>
         <translation>用于展示会出什么问题：没有 fp32 主权重，微小的更新会消失。</translation>
     </message>
     <message>
@@ -1797,12 +1769,12 @@
         <translation>损失为 {}（第 {} 步）：前向传播中出现了非有限的值。</translation>
     </message>
     <message>
-        <source>There is too little memory to record the step as a CUDA graph, so its kernels are given one by one, which costs small models time. A smaller batch_size leaves room.</source>
-        <translation>内存不足，无法把一步录制成 CUDA 图，因此逐个提交内核，小模型会因此变慢。较小的 batch_size 可以留出空间。</translation>
+        <source>There is too little memory to capture the step as a CUDA graph, so its kernels are launched one by one, which slows small models down. A smaller batch_size leaves room.</source>
+        <translation>内存不足，无法把一步捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢。较小的 batch_size 可以留出空间。</translation>
     </message>
     <message>
-        <source>The step cannot be recorded as a CUDA graph, so its kernels are given one by one, which costs small models time: {}.</source>
-        <translation>无法把一步录制成 CUDA 图，因此逐个提交内核，小模型会因此变慢：{}。</translation>
+        <source>The step cannot be captured as a CUDA graph, so its kernels are launched one by one, which slows small models down: {}.</source>
+        <translation>无法把一步捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢：{}。</translation>
     </message>
     <message>
         <source>The forward pass of a convolution in {}, input {}, weights {}, groups {}, is not computed by cuDNN but by plain loops, many times slower. Make its channels multiples of 8, or train in another precision.</source>
@@ -1829,24 +1801,24 @@
         <translation>cuDNN 未能准备一个 {} 卷积的权重梯度（输入 {}，权重 {}，分组 {}），改由普通循环计算，慢很多倍：{}</translation>
     </message>
     <message>
-        <source>cuDNN has no fused kernel for attention in {}, queries {}, values {}, on this device: it is composed of products and a softmax, slower and with all scores in memory.</source>
+        <source>cuDNN has no fused kernel for attention in {}, queries {}, values {}, on this device: it is computed as matrix products and a softmax, slower and with all scores in memory.</source>
         <translation>在此设备上 cuDNN 没有 {} 注意力的融合内核（查询 {}，值 {}）：它由矩阵乘积和 softmax 组合而成，更慢，并且全部分数都占用内存。</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare attention in {}, queries {}, values {}, so it is composed of products and a softmax, slower and with all scores in memory: {}</source>
+        <source>cuDNN failed to prepare attention in {}, queries {}, values {}, so it is computed as matrix products and a softmax, slower and with all scores in memory: {}</source>
         <translation>cuDNN 未能准备 {} 注意力（查询 {}，值 {}），改由矩阵乘积和 softmax 组合计算，更慢，并且全部分数都占用内存：{}</translation>
     </message>
     <message>
-        <source>cuDNN has no fused kernel for the gradient of attention in {}, queries {}, values {}, on this device: it is composed of products and a softmax, slower and with all scores in memory.</source>
+        <source>cuDNN has no fused kernel for the gradient of attention in {}, queries {}, values {}, on this device: it is computed as matrix products and a softmax, slower and with all scores in memory.</source>
         <translation>在此设备上 cuDNN 没有 {} 注意力梯度的融合内核（查询 {}，值 {}）：它由矩阵乘积和 softmax 组合而成，更慢，并且全部分数都占用内存。</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare the gradient of attention in {}, queries {}, values {}, so it is composed of products and a softmax, slower and with all scores in memory: {}</source>
+        <source>cuDNN failed to prepare the gradient of attention in {}, queries {}, values {}, so it is computed as matrix products and a softmax, slower and with all scores in memory: {}</source>
         <translation>cuDNN 未能准备 {} 注意力梯度（查询 {}，值 {}），改由矩阵乘积和 softmax 组合计算，更慢，并且全部分数都占用内存：{}</translation>
     </message>
     <message>
-        <source>{} % of the weight updates vanish: they are smaller than half a unit of the 16-bit weights. Master weights in fp32 would keep them.</source>
-        <translation>{} % 的权重更新消失：它们小于 16 位权重最小单位的一半。fp32 主权重可以保留它们。</translation>
+        <source>{} % of the weight updates vanish: they are smaller than half a unit in the last place of the 16-bit weights. Master weights in fp32 would keep them.</source>
+        <translation>{} % 的权重更新消失：它们小于 16 位权重最低位的一半。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>The loss scale fell to 0 at step {}: every step overflows.</source>
@@ -1857,8 +1829,8 @@
         <translation>请检查数据或前向传播中是否有 NaN，或降低学习率。</translation>
     </message>
     <message>
-        <source>The loss scale fell through its floor of {} at step {}: the gradients overflow even there.</source>
-        <translation>缩放因子跌破下限 {}（第 {} 步）：即使在下限梯度仍然溢出。</translation>
+        <source>The loss scale fell below its minimum of {} at step {}: the gradients overflow even there.</source>
+        <translation>缩放因子低于最小值 {}（第 {} 步）：即使在最小值，梯度仍然溢出。</translation>
     </message>
     <message>
         <source>Lower scaler.min_scale or the learning rate, or train in bf16.</source>
@@ -1869,7 +1841,7 @@
         <translation>设备出错：{}。</translation>
     </message>
     <message>
-        <source>Training cannot go on: {}.</source>
+        <source>Training cannot continue: {}.</source>
         <translation>训练无法继续：{}。</translation>
     </message>
     <message>
@@ -1893,16 +1865,16 @@
         <translation>测试准确率相差 {} 个百分点，种子间噪声为 {} 个百分点。</translation>
     </message>
     <message>
-        <source>Most updates ({} %) are smaller than half a unit of the weights and vanish. Master weights in fp32 would keep them.</source>
-        <translation>大多数更新（{} %）小于权重最小单位的一半而消失。fp32 主权重可以保留它们。</translation>
+        <source>Most updates ({} %) are smaller than half a unit in the last place of the weights and vanish. Master weights in fp32 would keep them.</source>
+        <translation>大多数更新（{} %）小于权重最低位的一半而消失。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
-        <source>Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} apart, step-to-step noise {}. Master weights in fp32 would keep them.</source>
-        <translation>大多数更新（{} %）小于权重最小单位的一半而消失：损失相差 {}，步间噪声为 {}。fp32 主权重可以保留它们。</translation>
+        <source>Most updates ({} %) are smaller than half a unit in the last place of the weights and vanish: losses {} apart, step-to-step noise {}. Master weights in fp32 would keep them.</source>
+        <translation>大多数更新（{} %）小于权重最低位的一半而消失：损失相差 {}，步间噪声为 {}。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>{} parted at step {}.</source>
-        <translation>{} 从第 {} 步起与基线分离。</translation>
+        <translation>{} 从第 {} 步起与基准分离。</translation>
     </message>
     <message>
         <source>Its loss has not been a finite number since then.</source>
@@ -1939,10 +1911,6 @@
     <message>
         <source>Too early to say.</source>
         <translation>为时尚早。</translation>
-    </message>
-    <message>
-        <source>model.options.hidden must be a list of layer sizes, for instance [64, 64].</source>
-        <translation>model.options.hidden 必须是各层大小的列表，例如 [64，64]。</translation>
     </message>
     <message>
         <source>There is no model called {}.</source>
@@ -1997,14 +1965,6 @@
         <translation>{}：这里没有 {} 的测试集</translation>
     </message>
     <message>
-        <source>use a value such as {}</source>
-        <translation>请使用类似 {} 的值</translation>
-    </message>
-    <message>
-        <source>use sizes of layers, from 1 to {}</source>
-        <translation>请使用各层的大小，取值 1 到 {}</translation>
-    </message>
-    <message>
         <source>{} has no options</source>
         <translation>{} 没有选项</translation>
     </message>
@@ -2053,27 +2013,27 @@
         <translation>设备 {} 无法使用：本机有 {} 个 CUDA 设备，第一个是 cuda:0。</translation>
     </message>
     <message>
-        <source>No memory can be taken on {}: {}.</source>
+        <source>Cannot allocate memory on {}: {}.</source>
         <translation>无法在 {} 上分配内存：{}。</translation>
     </message>
     <message>
-        <source>The GPU's library finds no memory ({}); in use: {}.</source>
-        <translation>GPU 库找不到可用内存（{}）；已使用：{}。</translation>
+        <source>A library of the GPU is out of memory ({}); in use: {}.</source>
+        <translation>GPU 库内存不足（{}）；已使用：{}。</translation>
     </message>
     <message>
         <source>Out of memory asking for {} MiB; in use: {}.</source>
         <translation>申请 {} MiB 时内存不足；已使用：{}。</translation>
     </message>
     <message>
-        <source>No Tensor Cores: fp16 saves memory only. CUDA 13 does not run here any more.</source>
+        <source>No Tensor Cores: fp16 saves only memory. CUDA 13 does not support this GPU any more.</source>
         <translation>没有 Tensor Core：fp16 只节省内存。CUDA 13 已不再支持。</translation>
     </message>
     <message>
-        <source>The first Tensor Cores, fp16 only. CUDA 13 does not run here any more.</source>
+        <source>The first Tensor Cores, for fp16 only. CUDA 13 does not support this GPU any more.</source>
         <translation>第一代 Tensor Core，只支持 fp16。CUDA 13 已不再支持。</translation>
     </message>
     <message>
-        <source>Tensor Cores for fp16, so AMP FP16 pays; no libraries for bf16, which is refused. GTX 16 cards have no Tensor Cores.</source>
+        <source>Tensor Cores for fp16, so AMP FP16 pays off. bf16 is rejected: no library supports it here. GTX 16 cards have no Tensor Cores.</source>
         <translation>有 fp16 的 Tensor Core，因此 AMP FP16 划算；没有支持 bf16 的库，因此会拒绝 bf16。GTX 16 系列没有 Tensor Core。</translation>
     </message>
     <message>
@@ -2081,7 +2041,7 @@
         <translation>有 fp16、bf16 和 TF32 的 Tensor Core。</translation>
     </message>
     <message>
-        <source>Tensor Cores for fp16, bf16 and TF32; the GeForce cards add up fp16 products in fp32 at half the rate.</source>
+        <source>Tensor Cores for fp16, bf16 and TF32. GeForce cards sum fp16 products in fp32 at half the rate.</source>
         <translation>有 fp16、bf16 和 TF32 的 Tensor Core；GeForce 卡以 fp32 累加 fp16 乘积时速度减半。</translation>
     </message>
     <message>
@@ -2117,7 +2077,7 @@
         <translation>两次矩阵乘，中间是 softmax；内部的注意力分数和累加和保持 fp32。</translation>
     </message>
     <message>
-        <source>The fused kernel by its own name: products in 16 bits, scores, sums and logsumexp in fp32.</source>
+        <source>The fused kernel, called directly: products in 16 bits; scores, sums and logsumexp in fp32.</source>
         <translation>以自己的名称直接调用的融合内核：用 16 位相乘，注意力分数、累加和与 logsumexp 保持 fp32。</translation>
     </message>
     <message>
@@ -2133,7 +2093,7 @@
         <translation>不在自动混合精度列表中：按两个输入中较宽的类型计算。</translation>
     </message>
     <message>
-        <source>A power leaves fp16 at once: 256 squared is already 65536.</source>
+        <source>A power soon overflows fp16: 256 squared is already 65536.</source>
         <translation>幂很快就在 fp16 中溢出：256 的平方已是 65536。</translation>
     </message>
     <message>
@@ -2161,7 +2121,7 @@
         <translation>即把卷积的梯度运算用作前向：16 位速度快，用 fp32 累加。</translation>
     </message>
     <message>
-        <source>cuDNN's convolution by its own name: products in 16 bits, summed in fp32.</source>
+        <source>cuDNN's convolution, called directly: products in 16 bits, summed in fp32.</source>
         <translation>以 cuDNN 自己的名称直接调用的卷积：用 16 位相乘，用 fp32 累加。</translation>
     </message>
     <message>
@@ -2173,15 +2133,15 @@
         <translation>计数和判断的结果是整数，不存在精度损失。</translation>
     </message>
     <message>
-        <source>A loss is one number out of many: it is worth fp32.</source>
-        <translation>损失由许多数汇总成一个数，值得用 fp32。</translation>
+        <source>A loss condenses many numbers into one, so it is computed in fp32.</source>
+        <translation>损失把许多数汇总成一个数，因此用 fp32 计算。</translation>
     </message>
     <message>
-        <source>No entry of its own: the log_softmax inside writes fp32, so the loss is fp32.</source>
+        <source>Not on the list itself: the log_softmax inside writes fp32, so the loss is fp32.</source>
         <translation>自身不在列表中：内部的 log_softmax 输出 fp32，因此损失也是 fp32。</translation>
     </message>
     <message>
-        <source>Powers of differences and their sum leave fp16 quickly.</source>
+        <source>Powers of differences and their sum soon overflow fp16.</source>
         <translation>差的幂及其累加和在 fp16 中很快溢出。</translation>
     </message>
     <message>
@@ -2193,11 +2153,11 @@
         <translation>不在列表中：按输入的类型保留或丢弃数值。</translation>
     </message>
     <message>
-        <source>Matrix products by another notation: cast once, then as bmm.</source>
+        <source>Matrix products in another notation: cast once, then as bmm.</source>
         <translation>矩阵乘的另一种写法：只转换一次类型，之后同 bmm。</translation>
     </message>
     <message>
-        <source>exp leaves fp16 above 11.09.</source>
+        <source>exp overflows fp16 above 11.09.</source>
         <translation>输入大于 11.09 时，exp 在 fp16 中溢出。</translation>
     </message>
     <message>
@@ -2205,7 +2165,7 @@
         <translation>越靠近极点导数越大，没有上限，因此用 fp32 计算。</translation>
     </message>
     <message>
-        <source>Its slope 1/x leaves fp16 for small x.</source>
+        <source>Its slope 1/x overflows fp16 for small x.</source>
         <translation>x 很小时，导数 1/x 在 fp16 中溢出。</translation>
     </message>
     <message>
@@ -2217,11 +2177,11 @@
         <translation>不在列表中：只复制查找表的行，表是 fp32，结果就是 fp32。</translation>
     </message>
     <message>
-        <source>It chooses one of its inputs: nothing is computed, so no type is lost.</source>
+        <source>It chooses one of its inputs: nothing is computed, so no precision is lost.</source>
         <translation>只选取某个输入值，不做计算，因此不损失精度。</translation>
     </message>
     <message>
-        <source>An index has no type to lose.</source>
+        <source>The result is an index, which has no precision to lose.</source>
         <translation>结果是整数索引，不存在精度损失。</translation>
     </message>
     <message>
@@ -2242,14 +2202,14 @@
     </message>
     <message>
         <source>In-place forms are never cast: both sides must have one type, under autocast too.</source>
-        <translation>原地形式从不转换类型：即使在区域内，两边类型也必须相同。</translation>
+        <translation>原地形式从不转换类型：即使在自动混合精度下，两边类型也必须相同。</translation>
     </message>
     <message>
         <source>In-place forms are never on the list: the left side keeps its type.</source>
         <translation>原地形式都不在列表中：左边保持自己的类型。</translation>
     </message>
     <message>
-        <source>A copy takes the type of where it goes.</source>
+        <source>A copy takes the type of its destination.</source>
         <translation>复制时转换为目标的类型。</translation>
     </message>
     <message>
@@ -2257,15 +2217,15 @@
         <translation>与 batch_norm 一样不在列表中：可读入 16 位数据，统计量用 fp32 计算。</translation>
     </message>
     <message>
-        <source>Sums of squares leave fp16 beyond 65,504, and small deviations drown in it: fp32 throughout.</source>
-        <translation>平方和超过 65,504 就在 fp16 中溢出，微小的偏差又会被舍入淹没，因此全程用 fp32。</translation>
+        <source>Sums of squares overflow fp16, and small deviations are lost in its rounding: fp32 throughout.</source>
+        <translation>平方和会在 fp16 中溢出，微小的偏差又会被舍入淹没，因此全程用 fp32。</translation>
     </message>
     <message>
-        <source>Sums of exp() leave fp16, so it runs in fp32.</source>
+        <source>Sums of exp() overflow fp16, so it runs in fp32.</source>
         <translation>exp() 之和在 fp16 中溢出，因此用 fp32 计算。</translation>
     </message>
     <message>
-        <source>An error of 256 has a square beyond fp16, so the loss is fp32.</source>
+        <source>The square of an error of 256 overflows fp16, so the loss is fp32.</source>
         <translation>误差达到 256 时，其平方就在 fp16 中溢出，因此损失用 fp32 计算。</translation>
     </message>
     <message>
@@ -2282,7 +2242,7 @@
     </message>
     <message>
         <source>Not on the list: both sides must have one type, under autocast too.</source>
-        <translation>不在列表中：即使在区域内，两边类型也必须相同。</translation>
+        <translation>不在列表中：即使在自动混合精度下，两边类型也必须相同。</translation>
     </message>
     <message>
         <source>Most of a network's arithmetic is here: 16-bit hardware does it fast and sums in fp32.</source>
@@ -2293,7 +2253,7 @@
         <translation>成批的矩阵乘：同 mm。</translation>
     </message>
     <message>
-        <source>A matrix product by any name: as mm.</source>
+        <source>A matrix product under another name: as mm.</source>
         <translation>换了名称仍是矩阵乘：同 mm。</translation>
     </message>
     <message>
@@ -2321,15 +2281,15 @@
         <translation>不在列表中：用 fp32 累加，结果舍入为输入的类型。</translation>
     </message>
     <message>
-        <source>Squares leave fp16 from 256 on, so the norm is written in fp32.</source>
+        <source>Squares overflow fp16 from 256 on, so the norm is written in fp32.</source>
         <translation>从 256 起，平方就在 fp16 中溢出，因此范数以 fp32 输出。</translation>
     </message>
     <message>
-        <source>Powers and their sum leave fp16 quickly, so it reads fp16 and writes fp32.</source>
+        <source>Powers and their sum soon overflow fp16, so it reads fp16 and writes fp32.</source>
         <translation>幂及其累加和在 fp16 中很快溢出，因此读入 fp16，输出 fp32。</translation>
     </message>
     <message>
-        <source>It chooses among its inputs: nothing is computed, so no type is lost.</source>
+        <source>It chooses among its inputs: nothing is computed, so no precision is lost.</source>
         <translation>只在输入值中选取，不做计算，因此不损失精度。</translation>
     </message>
     <message>
@@ -2373,15 +2333,15 @@
         <translation>许多 fp16 数之和很快超过 65504，因此以 fp32 输出。</translation>
     </message>
     <message>
-        <source>A sum that grows along the way leaves fp16's range and its precision.</source>
+        <source>A running sum outgrows the range and the precision of fp16.</source>
         <translation>累加和越来越大，会超出 fp16 的范围和精度。</translation>
     </message>
     <message>
-        <source>Products leave fp16 at both ends, so it reads fp16 and writes fp32.</source>
+        <source>Products overflow and underflow fp16, so it reads fp16 and writes fp32.</source>
         <translation>乘积在 fp16 中既会溢出也会下溢，因此读入 fp16，输出 fp32。</translation>
     </message>
     <message>
-        <source>A product of many numbers soon leaves fp16 at one end or the other.</source>
+        <source>A product of many numbers soon overflows or underflows fp16.</source>
         <translation>许多数的乘积在 fp16 中很快溢出或下溢。</translation>
     </message>
     <message>
@@ -2389,11 +2349,11 @@
         <translation>范数是平方和，而且 eps = 1e-8 在 fp16 中为零。</translation>
     </message>
     <message>
-        <source>No entry of its own: the norm inside is fp32, and so is the quotient.</source>
+        <source>Not on the list itself: the norm inside is fp32, and so is the quotient.</source>
         <translation>自身不在列表中：内部的范数是 fp32，因此商也是 fp32。</translation>
     </message>
     <message>
-        <source>Its norms are sums of powers, which leave fp16 quickly.</source>
+        <source>Its norms are sums of powers, which soon overflow fp16.</source>
         <translation>范数是幂之和，在 fp16 中很快溢出。</translation>
     </message>
     <message>
@@ -2405,15 +2365,15 @@
         <translation>不在列表中：按输入中最宽的类型计算。</translation>
     </message>
     <message>
-        <source>exp() leaves fp16 above 11.09, so it computes and writes fp32.</source>
+        <source>exp() overflows fp16 above 11.09, so it computes and writes fp32.</source>
         <translation>输入大于 11.09 时，exp() 在 fp16 中溢出，因此计算和输出都用 fp32。</translation>
     </message>
     <message>
-        <source>Sums of exp() leave fp16, so it computes and writes fp32.</source>
+        <source>Sums of exp() overflow fp16, so it computes and writes fp32.</source>
         <translation>exp() 之和在 fp16 中溢出，因此计算和输出都用 fp32。</translation>
     </message>
     <message>
-        <source>It is softmax of -x and has no entry of its own: softmax's holds.</source>
+        <source>It is softmax of -x, not on the list itself, and follows softmax.</source>
         <translation>即 -x 的 softmax，自身不在列表中：按 softmax 处理。</translation>
     </message>
     <message>
@@ -2421,15 +2381,15 @@
         <translation>两边都转换为较宽的类型：与矩阵乘不同，fp32 的一边不损失精度。</translation>
     </message>
     <message>
-        <source>Products of three factors leave fp16 sooner: all go to the widest of their types.</source>
+        <source>Products of three factors overflow fp16 sooner: all go to the widest of their types.</source>
         <translation>三个因子的乘积更容易在 fp16 中溢出：全部转换为其中最宽的类型。</translation>
     </message>
     <message>
-        <source>For small x its slope leaves fp16, so it runs in fp32.</source>
+        <source>For small x its slope overflows fp16, so it runs in fp32.</source>
         <translation>x 很小时导数超出 fp16 的范围，因此用 fp32 计算。</translation>
     </message>
     <message>
-        <source>256 squared is already beyond fp16.</source>
+        <source>256 squared already overflows fp16.</source>
         <translation>256 的平方已超出 fp16 的范围。</translation>
     </message>
     <message>
@@ -2461,11 +2421,11 @@
         <translation>不在 CUDA 的列表中：类型不同时提升为较宽的类型，与逐元素算子相同。</translation>
     </message>
     <message>
-        <source>The exp inside leaves fp16 above 11.09.</source>
+        <source>The exp inside overflows fp16 above 11.09.</source>
         <translation>输入大于 11.09 时，内部的 exp 在 fp16 中溢出。</translation>
     </message>
     <message>
-        <source>Asks about values and answers in bool: no arithmetic to cast for.</source>
+        <source>Tests values and returns bool: there is no arithmetic to cast for.</source>
         <translation>只判断数值并返回 bool：没有需要转换类型的计算。</translation>
     </message>
     <message>
@@ -2473,31 +2433,31 @@
         <translation>不在自动混合精度列表中：按输入的类型计算，必须是 fp32 或 fp64。</translation>
     </message>
     <message>
-        <source>No entry of its own: the logarithm and the square inside are fp32, so the loss is fp32.</source>
+        <source>Not on the list itself: the logarithm and the square inside are fp32, so the loss is fp32.</source>
         <translation>自身不在列表中：内部的对数和平方是 fp32，因此损失也是 fp32。</translation>
     </message>
     <message>
-        <source>Its sums of squares leave fp16 quickly.</source>
+        <source>Its sums of squares soon overflow fp16.</source>
         <translation>平方和在 fp16 中很快溢出。</translation>
     </message>
     <message>
-        <source>Its sums of powers leave fp16 quickly.</source>
+        <source>Its sums of powers soon overflow fp16.</source>
         <translation>幂之和在 fp16 中很快溢出。</translation>
     </message>
     <message>
-        <source>No entry of its own: the sum over the labels inside writes fp32, so the loss is fp32.</source>
+        <source>Not on the list itself: the sum over the labels inside writes fp32, so the loss is fp32.</source>
         <translation>自身不在列表中：内部对标签的求和输出 fp32，因此损失也是 fp32。</translation>
     </message>
     <message>
-        <source>Listed with the layers that have weights: its weight is cast to 16 bits beside x.</source>
+        <source>Listed with the layers that have weights: its weight is cast to 16 bits along with x.</source>
         <translation>与带权重的各层列在一起：权重和 x 一起转换为 16 位。</translation>
     </message>
     <message>
-        <source>No entry of its own: number / x is reciprocal(x) * number, and the reciprocal is fp32.</source>
+        <source>Not on the list itself: number / x is reciprocal(x) * number, and the reciprocal is fp32.</source>
         <translation>自身不在列表中：number / x 即 reciprocal(x) * number，而倒数是 fp32。</translation>
     </message>
     <message>
-        <source>No entry of its own: number ** x is pow, which is fp32.</source>
+        <source>Not on the list itself: number ** x is pow, which is fp32.</source>
         <translation>自身不在列表中：number ** x 即 pow，用 fp32 计算。</translation>
     </message>
     <message>
@@ -2517,20 +2477,20 @@
         <translation>导数在 -1 和 1 附近无限增大，会放大 fp16 的舍入误差。</translation>
     </message>
     <message>
-        <source>It has poles: near them it leaves fp16.</source>
+        <source>It has poles, near which it overflows fp16.</source>
         <translation>有极点，在极点附近会在 fp16 中溢出。</translation>
     </message>
     <message>
-        <source>It grows like exp, which leaves fp16 above 11.09.</source>
+        <source>It grows like exp, which overflows fp16 above 11.09.</source>
         <translation>像 exp 一样增长，而 exp 在输入大于 11.09 时就在 fp16 中溢出。</translation>
     </message>
     <message>
-        <source>Sums of squares and singular values leave fp16 quickly.</source>
+        <source>Sums of squares and singular values soon overflow fp16.</source>
         <translation>平方和与奇异值在 fp16 中很快溢出。</translation>
     </message>
     <message>
         <source>Not on the list itself, but built of pow, which is: so fp32 under autocast.</source>
-        <translation>自身不在列表中，但由列表中的 pow 构成，因此在区域内为 fp32。</translation>
+        <translation>自身不在列表中，但由列表中的 pow 构成，因此在自动混合精度下为 fp32。</translation>
     </message>
     <message>
         <source>AMSGrad</source>
@@ -2657,7 +2617,7 @@
         <translation>顶部层</translation>
     </message>
     <message>
-        <source>Sizes of the hidden layers behind the interaction, first to last.</source>
+        <source>Sizes of the hidden layers after the interaction, first to last.</source>
         <translation>交互之后各隐藏层的大小，从前到后。</translation>
     </message>
     <message>
@@ -2689,7 +2649,7 @@
         <translation>表数</translation>
     </message>
     <message>
-        <source>Ids in a sample of generated clicks, each of a table of its own.</source>
+        <source>Ids in a sample of generated clicks, each from its own table.</source>
         <translation>生成的每个点击样本中编号的个数，每个编号属于各自的表。</translation>
     </message>
     <message>
@@ -2697,7 +2657,7 @@
         <translation>每表行数</translation>
     </message>
     <message>
-        <source>Different ids of each table of generated clicks; low ones are more frequent.</source>
+        <source>Number of ids in each table of generated clicks; low ids are more frequent.</source>
         <translation>生成的点击中每个表不同编号的个数；小编号更常出现。</translation>
     </message>
     <message>
@@ -2705,7 +2665,7 @@
         <translation>生成的点击</translation>
     </message>
     <message>
-        <source>Numbers, ids and clicks that a known rule decides, made from the seed.</source>
+        <source>Numbers and ids made from the seed; a known rule decides the clicks.</source>
         <translation>由种子生成的数值、编号和点击，点击由已知规则决定。</translation>
     </message>
     <message>
@@ -2713,7 +2673,7 @@
         <translation>每个嵌入表的行数：Criteo 的类别值对此数取模。</translation>
     </message>
     <message>
-        <source>Share of the rows, the last in time, that are held out as the test part.</source>
+        <source>Share of the rows that is held out as the test part: the latest ones.</source>
         <translation>留作测试集的行的比例，取时间上最后的行。</translation>
     </message>
     <message>
@@ -2773,7 +2733,7 @@
         <translation>稀疏 Adam</translation>
     </message>
     <message>
-        <source>Adam that updates only the rows of embedding tables that a batch names; Adam for the other weights.</source>
+        <source>Adam that updates only the rows of embedding tables that a batch uses; Adam for the other weights.</source>
         <translation>只更新批中用到的嵌入表行的 Adam；其余权重用普通 Adam。</translation>
     </message>
     <message>
@@ -2782,7 +2742,7 @@
     </message>
     <message>
         <source>Not on the list: it adds rows of its table in f32, so an fp32 table gives fp32.</source>
-        <translation>不在名单上：它以 f32 累加表中的行，因此 fp32 的表得到 fp32。</translation>
+        <translation>不在列表中：用 fp32 累加表中的行，因此表是 fp32，结果就是 fp32。</translation>
     </message>
     <message>
         <source>O2 FP16</source>
@@ -2797,7 +2757,7 @@
         <translation>请使用 false：fp32 权重不需要主权重</translation>
     </message>
     <message>
-        <source>No time saved on a CPU: products are computed in fp32. Weights and activations take half the memory, beside the fp32 masters.</source>
+        <source>No time saved on a CPU: products are computed in fp32. Weights and activations take half the memory, apart from the fp32 masters.</source>
         <translation>在 CPU 上不省时间：乘积以 fp32 计算。除 fp32 主权重外，权重和激活值占一半内存。</translation>
     </message>
     <message>
@@ -2805,15 +2765,15 @@
         <translation>要求类型一致：两边都转换为较宽的类型，使采样位置保持精度。</translation>
     </message>
     <message>
-        <source>Not on the list of a GPU: it copies, so the type stays.</source>
+        <source>Not on the CUDA list: it copies, so the type does not change.</source>
         <translation>不在 GPU 的列表中：只复制数值，类型不变。</translation>
     </message>
     <message>
-        <source>Moves elements: the type stays.</source>
+        <source>Moves elements: the type does not change.</source>
         <translation>只移动元素，类型不变。</translation>
     </message>
     <message>
-        <source>Listed with its family: it copies, but fp32 comes out.</source>
+        <source>Listed with its family: it only copies, but its result is fp32.</source>
         <translation>随同类算子一起列入：只复制数值，但输出 fp32。</translation>
     </message>
     <message>
@@ -2821,7 +2781,7 @@
         <translation>对相邻像素加权求和：用 fp32 计算，使平滑的图像保持平滑。</translation>
     </message>
     <message>
-        <source>optimizer: parameter {} lies on another device; give each device an optimizer of its own</source>
+        <source>optimizer: parameter {} is on another device; give each device its own optimizer</source>
         <translation>优化器：参数 {} 在另一台设备上；请为每台设备各用一个优化器</translation>
     </message>
     <message>
@@ -2869,7 +2829,7 @@
         <translation>{}：文件头声明有 {} 个样本，超过单个文件允许的 {} 个</translation>
     </message>
     <message>
-        <source>{}: over 64 MiB, too long for an order of samples</source>
+        <source>{}: over 64 MiB, too long for an order file</source>
         <translation>{}：超过 64 MiB，作为样本顺序文件过长</translation>
     </message>
     <message>
@@ -3006,15 +2966,15 @@
     </message>
     <message>
         <source>{} samples/s against {}, over steps {} to {}.</source>
-        <translation>{} 样本/秒，基线 {} 样本/秒，按第 {} 至 {} 步计算。</translation>
+        <translation>{} 样本/秒，基准 {} 样本/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
         <source>{} rows/s against {}, over steps {} to {}.</source>
-        <translation>{} 行/秒，基线 {} 行/秒，按第 {} 至 {} 步计算。</translation>
+        <translation>{} 行/秒，基准 {} 行/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
         <source>{} tokens/s against {}, over steps {} to {}.</source>
-        <translation>{} 词元/秒，基线 {} 词元/秒，按第 {} 至 {} 步计算。</translation>
+        <translation>{} 词元/秒，基准 {} 词元/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
         <source>at least {}× as fast</source>
@@ -3037,12 +2997,12 @@
         <translation>步数太少，无法区分速度差异与噪声。</translation>
     </message>
     <message>
-        <source>Speed ratio step against step: {}, 95 % interval {} to {} ({} blocks of steps).</source>
+        <source>Speed ratio, step by step: {}, 95 % interval {} to {} ({} blocks of steps).</source>
         <translation>逐步对比的速度比为 {}，95 % 置信区间为 {} 至 {}（{} 组连续步）。</translation>
     </message>
     <message>
         <source>Peak memory {} MB against {} MB.</source>
-        <translation>峰值内存 {} MB，基线 {} MB。</translation>
+        <translation>峰值内存 {} MB，基准 {} MB。</translation>
     </message>
     <message>
         <source>The speed of a CPU says nothing about the speed of a GPU.</source>
@@ -3378,7 +3338,7 @@
     </message>
     <message>
         <source>Take a smaller batch or a longer text.</source>
-        <translation>请减小批大小，或换用更长的文本。</translation>
+        <translation>请减小批量大小，或换用更长的文本。</translation>
     </message>
     <message>
         <source>Give a folder with one text file for each part, or a single text file.</source>
@@ -3530,7 +3490,7 @@
     </message>
     <message>
         <source>The carried state was not finite in {} of the text's streams after step {} and was reset to 0 there. Later resets are not reported.</source>
-        <translation>第 {1} 步之后，文本的 {0} 个流中携带的状态不是有限值，已重置为 0。之后的重置不再提示。</translation>
+        <translation>第 {1} 步之后，文本的 {0} 个流中传递状态不是有限值，已重置为 0。之后的重置不再提示。</translation>
     </message>
     <message>
         <source>{} on the test part: {} points apart, seed noise {} points.</source>
@@ -3793,7 +3753,7 @@
         <translation>隐藏维度</translation>
     </message>
     <message>
-        <source>Numbers that each recurrent layer remembers.</source>
+        <source>Length of the state of each recurrent layer.</source>
         <translation>每个循环层的状态向量长度。</translation>
     </message>
     <message>
@@ -3873,7 +3833,7 @@
         <translation>注意力头数</translation>
     </message>
     <message>
-        <source>Parts of the width that attend on their own. Must divide the width.</source>
+        <source>Number of parts of the width that compute attention separately. Must divide the width.</source>
         <translation>宽度被分成的、各自计算注意力的份数，必须能整除宽度。</translation>
     </message>
     <message>
@@ -3889,7 +3849,7 @@
         <translation>上下文长度</translation>
     </message>
     <message>
-        <source>Positions that the model has: the longest window that it can read. 0: as many as a window has tokens (bptt).</source>
+        <source>Number of positions, which is the longest window that the model can read. 0: the tokens of a window (bptt).</source>
         <translation>模型的位置数，即它能读取的最长窗口。0：与窗口的词元数（bptt）相同。</translation>
     </message>
     <message>
@@ -3937,7 +3897,7 @@
         <translation>任务</translation>
     </message>
     <message>
-        <source>What is learnt. Auto follows from the data set and the model.</source>
+        <source>What the model learns. Auto: decided by the data set and the model.</source>
         <translation>要学习的任务。“自动”由数据集和模型决定。</translation>
     </message>
     <message>
@@ -3946,7 +3906,7 @@
     </message>
     <message>
         <source>Share of the training part that is kept out of training and evaluated after each epoch (0 = none).</source>
-        <translation>从训练集中划出、不参与训练、每个 epoch 后评估的比例（0 = 不划分）。</translation>
+        <translation>从训练集中划出、不参与训练、每轮结束后评估的比例（0 = 不划分）。</translation>
     </message>
     <message>
         <source>Window</source>
@@ -3958,10 +3918,10 @@
     </message>
     <message>
         <source>Evaluation batch</source>
-        <translation>评估批大小</translation>
+        <translation>评估批量大小</translation>
     </message>
     <message>
-        <source>Rows of a batch in evaluation (0 = the task's own number).</source>
+        <source>Rows of a batch in evaluation (0 = chosen by the task).</source>
         <translation>评估时每批的行数（0 = 由任务决定）。</translation>
     </message>
     <message>
@@ -3977,16 +3937,12 @@
         <translation>请使用词，以逗号分隔</translation>
     </message>
     <message>
-        <source>Ignored, since they belong to another choice of their section: {}.</source>
+        <source>Ignored, since the current choice of their section does not use them: {}.</source>
         <translation>以下选项属于本节的其他选择，已忽略：{}。</translation>
     </message>
     <message>
-        <source>use off: {} has no blocks to compute again</source>
+        <source>use off: {} has no blocks to recompute</source>
         <translation>请设为 off：{} 没有可重新计算的块</translation>
-    </message>
-    <message>
-        <source>Standardise features</source>
-        <translation>特征标准化</translation>
     </message>
     <message>
         <source>Recompute</source>
@@ -4013,11 +3969,11 @@
         <translation>batch_size：{}：文本只有 {} 个词元，而批次的每一行至少需要 2 个</translation>
     </message>
     <message>
-        <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite, which no loss scale can mend. Bring the inputs into a smaller range, or train in bf16 or fp32.</source>
+        <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite, which no loss scale can fix. Bring the inputs into a smaller range, or train in bf16 or fp32.</source>
         <translation>第 {} 轮没有应用任何更新：全部 {} 步都被跳过，因为损失本身不是有限值，任何损失缩放都无济于事。请缩小输入的范围，或用 bf16 或 fp32 训练。</translation>
     </message>
     <message>
-        <source>The machine's memory does not suffice.</source>
+        <source>This machine is out of memory.</source>
         <translation>本机内存不足。</translation>
     </message>
     <message>
@@ -4053,7 +4009,7 @@
         <translation>{}：该运行没有检查点</translation>
     </message>
     <message>
-        <source>A run saves checkpoints as the settings under checkpoint say.</source>
+        <source>The settings under checkpoint decide when a run saves checkpoints.</source>
         <translation>运行按 checkpoint 下的设置保存检查点。</translation>
     </message>
     <message>
@@ -4086,15 +4042,15 @@
     </message>
     <message>
         <source>{}: the step record is cut short</source>
-        <translation>{}：步骤记录被截断</translation>
+        <translation>{}：步记录被截断</translation>
     </message>
     <message>
-        <source>{}: the step record is of another version of this program, which cannot go on with it</source>
-        <translation>{}：步骤记录由本程序的另一版本写入，无法续写</translation>
+        <source>{}: the step record was written by another version of this program and cannot be continued</source>
+        <translation>{}：步记录由本程序的另一版本写入，无法续写</translation>
     </message>
     <message>
         <source>{}: the step record ends before step {}</source>
-        <translation>{}：步骤记录在第 {} 步之前就结束了</translation>
+        <translation>{}：步记录在第 {} 步之前就结束了</translation>
     </message>
     <message>
         <source>remove the empty name from the list</source>
@@ -4117,7 +4073,7 @@
         <translation>冻结</translation>
     </message>
     <message>
-        <source>Beginnings of the names of parameters that are not trained, such as conv1. Batch-norm statistics still follow the data.</source>
+        <source>Parameters whose names begin with one of these, such as conv1, are not trained. Batch-norm statistics still follow the data.</source>
         <translation>不参与训练的参数名称的前缀，例如 conv1。批归一化的统计量仍随数据更新。</translation>
     </message>
     <message>
@@ -4145,7 +4101,7 @@
         <translation>保留</translation>
     </message>
     <message>
-        <source>Newest checkpoints that are kept. The best one is kept beside them.</source>
+        <source>Number of newest checkpoints that are kept. The best one is kept in addition.</source>
         <translation>保留的最新检查点数。最佳检查点另外保留。</translation>
     </message>
     <message>
@@ -4193,7 +4149,7 @@
         <translation>权重与缓冲区：{} 个张量，已转换为另一精度。</translation>
     </message>
     <message>
-        <source>Optimizer: {} begins anew in place of {}; {} updates count as applied.</source>
+        <source>Optimizer: {} starts afresh and replaces {}; {} updates count as applied.</source>
         <translation>优化器：{} 取代 {}，重新开始；{} 次更新计为已执行。</translation>
     </message>
     <message>
@@ -4230,18 +4186,18 @@
     </message>
     <message>
         <source>Carried state: {} tensors.</source>
-        <translation>延续状态：{} 个张量。</translation>
+        <translation>传递状态：{} 个张量。</translation>
     </message>
     <message>
         <source>Step record: {} rows.</source>
-        <translation>步骤记录：{} 行。</translation>
+        <translation>步记录：{} 行。</translation>
     </message>
     <message>
-        <source>keep it: a run cannot go on with another value. Start a new run from the weights (model.init_from) instead</source>
+        <source>keep it: a run cannot continue with another value. Start a new run from the weights (model.init_from) instead</source>
         <translation>请保持原值：运行不能以其他值继续。可改为从其权重开始新的运行（model.init_from）</translation>
     </message>
     <message>
-        <source>Run {} has made all of its {} steps.</source>
+        <source>Run {} has completed all of its {} steps.</source>
         <translation>运行 {} 已完成全部 {} 步。</translation>
     </message>
     <message>
@@ -4333,11 +4289,11 @@
         <translation>要续写的文本</translation>
     </message>
     <message>
-        <source>{}: the run does not say what inputs its model takes</source>
+        <source>{}: the run does not record which inputs its model takes</source>
         <translation>{}：该运行没有说明其模型需要什么输入</translation>
     </message>
     <message>
-        <source>Runs of earlier versions do not. Train it again.</source>
+        <source>Runs of earlier versions do not record them. Train it again.</source>
         <translation>早期版本的运行没有此信息，请重新训练。</translation>
     </message>
     <message>
@@ -4409,7 +4365,7 @@
         <translation>参数量</translation>
     </message>
     <message>
-        <source>Goes on from run</source>
+        <source>Continues run</source>
         <translation>接续自运行</translation>
     </message>
     <message>
@@ -4421,7 +4377,7 @@
         <translation>备注</translation>
     </message>
     <message>
-        <source>Of the steps behind one pixel the smallest and the largest value are drawn.</source>
+        <source>Each pixel shows the smallest and the largest value of its steps.</source>
         <translation>每个像素对应的各步中，绘出最小值和最大值。</translation>
     </message>
     <message>
@@ -4457,12 +4413,12 @@
         <translation>梯度溢出；跳过该步，缩放 {} → {}。</translation>
     </message>
     <message>
-        <source>Calibrating: early skips are how the scale finds its place.</source>
-        <translation>校准中：早期的跳过是缩放寻找合适值的过程。</translation>
+        <source>Calibrating: the scaler is still looking for a scale that fits.</source>
+        <translation>校准中：缩放器仍在寻找合适的缩放因子。</translation>
     </message>
     <message>
-        <source>Normal: the scale touched its upper edge.</source>
-        <translation>正常：缩放触及上限。</translation>
+        <source>Normal: the scale had grown past the largest safe one.</source>
+        <translation>正常：缩放因子已增长到超过最大安全值。</translation>
     </message>
     <message>
         <source>Persistent: lowering the scale cannot fix a NaN in the forward pass.</source>
@@ -4565,7 +4521,7 @@
         <translation>ONNX：计算图为 fp32 或 fp16，而非 {}</translation>
     </message>
     <message>
-        <source>ONNX: recurrent layers go one way, with time first, not otherwise</source>
+        <source>ONNX: recurrent layers must be unidirectional, with time first</source>
         <translation>ONNX：循环层只支持单向且时间维在前</translation>
     </message>
     <message>
@@ -4581,7 +4537,7 @@
         <translation>该模型无法导出为 ONNX。</translation>
     </message>
     <message>
-        <source>a tensor in it has more elements than any machine holds</source>
+        <source>a tensor in it has more elements than any machine can hold</source>
         <translation>其中一个张量的元素数超出任何机器的容量</translation>
     </message>
     <message>
@@ -4597,11 +4553,11 @@
         <translation>其中一个张量或存储的大小为负</translation>
     </message>
     <message>
-        <source>a tensor or storage in it is not described as PyTorch does</source>
+        <source>a tensor or storage in it is not described the way PyTorch does it</source>
         <translation>其中一个张量或存储的描述方式与 PyTorch 不符</translation>
     </message>
     <message>
-        <source>it calls {} otherwise than PyTorch does</source>
+        <source>it calls {} differently from PyTorch</source>
         <translation>它对 {} 的调用方式与 PyTorch 不符</translation>
     </message>
     <message>
@@ -4609,8 +4565,8 @@
         <translation>内容过早结束</translation>
     </message>
     <message>
-        <source>it has an entry whose name is not plain: {}</source>
-        <translation>其中有名称不规范的条目：{}</translation>
+        <source>it has an entry with an unsafe name: {}</source>
+        <translation>其中有名称不安全的条目：{}</translation>
     </message>
     <message>
         <source>it has an instruction ({}) that torch.save does not write</source>
@@ -4645,7 +4601,7 @@
         <translation>它引用了 {}，既不是张量也不是普通值</translation>
     </message>
     <message>
-        <source>it unpacks to more than a file of {} bytes can stand for</source>
+        <source>it unpacks to more than a file of {} bytes can contain</source>
         <translation>解压后的大小远超 {} 字节的文件所能对应的范围</translation>
     </message>
     <message>
@@ -4661,7 +4617,7 @@
         <translation>缺少存储 {}</translation>
     </message>
     <message>
-        <source>its storage {} is not as long as it says</source>
+        <source>its storage {} does not have the stated length</source>
         <translation>存储 {} 的长度与声明不符</translation>
     </message>
     <message>
@@ -4677,11 +4633,11 @@
         <translation>其张量将占用超过 {} MiB 内存</translation>
     </message>
     <message>
-        <source>its value is no dict of tensors</source>
+        <source>its value is not a dict of tensors</source>
         <translation>其内容不是由张量组成的字典</translation>
     </message>
     <message>
-        <source>its values are not of the types that they are used as</source>
+        <source>its values do not have the types that they are used as</source>
         <translation>其中的值与使用方式类型不符</translation>
     </message>
     <message>
@@ -4689,7 +4645,7 @@
         <translation>该 zip 归档中没有 data.pkl</translation>
     </message>
     <message>
-        <source>what it holds as {} is no tensor</source>
+        <source>its entry {} is not a tensor</source>
         <translation>其中的 {} 不是张量</translation>
     </message>
     <message>
@@ -4701,11 +4657,11 @@
         <translation>{} 是链接或设备文件</translation>
     </message>
     <message>
-        <source>{} is not as long as it says</source>
+        <source>{} does not have the stated length</source>
         <translation>{} 的长度与声明不符</translation>
     </message>
     <message>
-        <source>{} stands there twice, or is no part of a run</source>
+        <source>{} appears twice, or is not part of a run</source>
         <translation>{} 重复出现，或不属于一次运行</translation>
     </message>
     <message>
@@ -4717,7 +4673,7 @@
         <translation>{}：不是可以导入的运行：{}</translation>
     </message>
     <message>
-        <source>{}: not a sound zip archive: {}</source>
+        <source>{}: not a valid zip archive: {}</source>
         <translation>{}：不是完好的 zip 归档：{}</translation>
     </message>
     <message>
@@ -4741,15 +4697,15 @@
         <translation>有一个条目的名称无法读取</translation>
     </message>
     <message>
-        <source>an entry does not unpack</source>
+        <source>an entry cannot be unpacked</source>
         <translation>有一个条目无法解压</translation>
     </message>
     <message>
-        <source>an entry is not as long as it says</source>
+        <source>an entry does not have the stated length</source>
         <translation>有一个条目的长度与声明不符</translation>
     </message>
     <message>
-        <source>an entry is longer than it may be</source>
+        <source>an entry is too long</source>
         <translation>有一个条目过长</translation>
     </message>
     <message>
@@ -4841,7 +4797,7 @@
         <translation>请指定一个保存过运行的文件夹，其中应有 config.json 和 events.jsonl。</translation>
     </message>
     <message>
-        <source>Run {} was trained by {}, which alone can go on with it.</source>
+        <source>Run {} was trained by {}; only that program can continue it.</source>
         <translation>运行 {} 由 {} 训练，只有该程序能够继续它。</translation>
     </message>
     <message>
@@ -4861,7 +4817,7 @@
         <translation>自编码器</translation>
     </message>
     <message>
-        <source>Squeezes an image through a short code and draws it again from that.</source>
+        <source>Compresses an image to a short code and reconstructs it from that.</source>
         <translation>把图像压缩成一段短编码，再由编码重新绘制。</translation>
     </message>
     <message>
@@ -4869,7 +4825,7 @@
         <translation>编码长度</translation>
     </message>
     <message>
-        <source>Numbers that an image is squeezed into.</source>
+        <source>Length of the code that an image is compressed to.</source>
         <translation>图像被压缩成多少个数。</translation>
     </message>
     <message>
@@ -4877,7 +4833,7 @@
         <translation>通道数</translation>
     </message>
     <message>
-        <source>Of the first convolution; the second has twice as many.</source>
+        <source>Channels of the first convolution; the second has twice as many.</source>
         <translation>第一个卷积的通道数；第二个是它的两倍。</translation>
     </message>
     <message>
@@ -4893,11 +4849,11 @@
         <translation>隐向量长度</translation>
     </message>
     <message>
-        <source>Random numbers that an image is drawn from.</source>
+        <source>Number of random numbers that an image is drawn from.</source>
         <translation>生成一幅图像所用的随机数个数。</translation>
     </message>
     <message>
-        <source>Of the widest inner images; each halving of the side doubles them.</source>
+        <source>Channels of the largest feature maps; each halving of the side doubles them.</source>
         <translation>最大的中间特征图的通道数；边长每减半一次，通道数翻倍。</translation>
     </message>
     <message>
@@ -4905,7 +4861,7 @@
         <translation>重建</translation>
     </message>
     <message>
-        <source>Draws each image again from a short code.</source>
+        <source>Reconstructs each image from a short code.</source>
         <translation>由短编码重新绘制每幅图像。</translation>
     </message>
     <message>
@@ -4921,7 +4877,7 @@
         <translation>生成器损失</translation>
     </message>
     <message>
-        <source>An adversarial pair has no best evaluation, so that nothing can wait for a better one.</source>
+        <source>An adversarial pair has no best evaluation, so plateau and early stopping cannot work.</source>
         <translation>生成对抗网络没有“最佳”评估，因此无法等待更好的结果。</translation>
     </message>
     <message>
@@ -4929,7 +4885,7 @@
         <translation>请改用 plateau 以外的学习率策略，并关闭早停。</translation>
     </message>
     <message>
-        <source>A picture could not be packed: {}</source>
+        <source>A picture could not be compressed: {}</source>
         <translation>图像无法压缩保存：{}</translation>
     </message>
     <message>
@@ -4973,7 +4929,7 @@
         <translation>请写成 {}=true 或 {}=false。</translation>
     </message>
     <message>
-        <source>{}: {} is a text, which is neither larger nor smaller</source>
+        <source>{}: {} is a text, and texts have no order</source>
         <translation>{}：{} 是文本，不能比较大小</translation>
     </message>
     <message>
@@ -4997,7 +4953,7 @@
         <translation>请写成 字段=值，或给该词加引号。</translation>
     </message>
     <message>
-        <source>{}: several settings are called so: {}</source>
+        <source>{}: several settings have this name: {}</source>
         <translation>{}：有多个设置叫这个名字：{}</translation>
     </message>
     <message>
@@ -5009,7 +4965,7 @@
         <translation>{}：没有这个设置或结果</translation>
     </message>
     <message>
-        <source>Use the path of a setting (optimizer.lr) or a result (steps, test_loss); put other words with signs in quotes.</source>
+        <source>Use the path of a setting (optimizer.lr) or a result (steps, test_loss); put other words that contain operators in quotes.</source>
         <translation>请使用设置的路径（optimizer.lr）或结果（steps、test_loss）；其他带符号的词请加引号。</translation>
     </message>
     <message>
@@ -5054,7 +5010,7 @@
     </message>
     <message>
         <source>Armed</source>
-        <translation>预先就绪</translation>
+        <translation>布防</translation>
     </message>
     <message>
         <source>Examines a skipped step before the next update. On a GPU this costs a synchronisation in every step.</source>
@@ -5073,7 +5029,7 @@
         <translation>请从副本恢复该文件；运行本身不需要它。</translation>
     </message>
     <message>
-        <source>{}: histograms of another version of this program</source>
+        <source>{}: the histograms were written by another version of this program</source>
         <translation>{}：直方图由本程序的其他版本写入</translation>
     </message>
     <message>
@@ -5085,7 +5041,7 @@
         <translation>请给出保存了直方图的运行的文件夹（instruments.histograms_every）。</translation>
     </message>
     <message>
-        <source>histograms {} asked for, the run has {}</source>
+        <source>histograms {} were requested; the run has {}</source>
         <translation>请求第 {} 份直方图，该运行共有 {} 份</translation>
     </message>
         <message>
@@ -5097,7 +5053,7 @@
             <translation>运行 {} 没有第 {} 步：它共有 {} 步。</translation>
         </message>
         <message>
-            <source>Run {} went on from run {} and kept no checkpoint before step {}.</source>
+            <source>Run {} continued run {} and kept no checkpoint before step {}.</source>
             <translation>运行 {} 接续自运行 {}，在第 {} 步之前没有保留检查点。</translation>
         </message>
         <message>
@@ -5106,7 +5062,7 @@
         </message>
         <message>
             <source>Arm the run (instruments.armed) to keep what its skipped steps need.</source>
-            <translation>请开启监视（instruments.armed），以保留被跳过的步所需的状态。</translation>
+            <translation>请为运行布防（instruments.armed），以保留被跳过的步所需的状态。</translation>
         </message>
         <message>
             <source>No temporary folder could be made in {}: {}.</source>
@@ -5129,11 +5085,11 @@
         <translation>--kind：{}：请使用 gradients、activations、weights 或 updates</translation>
     </message>
     <message>
-        <source>the run kept no histograms</source>
+        <source>the run has no histograms</source>
         <translation>该运行没有保存直方图</translation>
     </message>
     <message>
-        <source>Compute the step anew with --shadow, or train with instruments.histograms_every.</source>
+        <source>Compute the step again with --shadow, or train with instruments.histograms_every.</source>
         <translation>用 --shadow 重新计算这一步，或在训练时设置 instruments.histograms_every。</translation>
     </message>
         <message>
@@ -5145,15 +5101,15 @@
             <translation>{}：无法打开孪生对比的记录：{}</translation>
         </message>
         <message>
-            <source>{}: a twin of another version of this program</source>
+            <source>{}: the twin was written by another version of this program</source>
             <translation>{}：由本程序的其他版本写成的孪生对比</translation>
         </message>
         <message>
-            <source>rows {} to {} of the twin asked for, there are {}</source>
+            <source>rows {} to {} of the twin were requested; there are {}</source>
             <translation>请求孪生对比的第 {} 至 {} 行，但只有 {} 行</translation>
         </message>
         <message>
-            <source>The two runs of a twin must have one model and begin at one step.</source>
+            <source>The two runs of a twin must have the same model and start at the same step.</source>
             <translation>孪生的两个运行必须使用相同的模型，并从同一步开始。</translation>
         </message>
         <message>
@@ -5161,37 +5117,9 @@
             <translation>运行 {} 不是孪生对比中的第二个运行。</translation>
         </message>
         <message>
-            <source>two names of precisions, with a comma between</source>
+            <source>two names of precisions, separated by a comma</source>
             <translation>两个精度名称，以逗号分隔</translation>
         </message>
-    <message>
-        <source>{}: the step record is cut off: the file is too short for its {} steps</source>
-        <translation>{}：步记录不完整：文件太短，放不下 {} 步</translation>
-    </message>
-    <message>
-        <source>{}: cannot map the step record: {}</source>
-        <translation>{}：无法映射步记录：{}</translation>
-    </message>
-    <message>
-        <source>{}: the disk is full, the step record cannot grow</source>
-        <translation>{}：磁盘已满，步记录无法增长</translation>
-    </message>
-    <message>
-        <source>{}: another program removed, cut short or overwrote the step record while the run was writing it</source>
-        <translation>{}：训练写入期间，步记录被其他程序删除、截断或覆盖</translation>
-    </message>
-    <message>
-        <source>{}: the step record was cut short by another program</source>
-        <translation>{}：步记录被其他程序截断</translation>
-    </message>
-    <message>
-        <source>{}: cannot write the step record: {}</source>
-        <translation>{}：无法写入步记录：{}</translation>
-    </message>
-    <message>
-        <source>{}: another program replaced, removed or cut short the step record while it was being read</source>
-        <translation>{}：读取过程中，步骤记录被其他程序替换、删除或截短</translation>
-    </message>
     <message>
         <source>Forced types</source>
         <translation>强制类型</translation>
@@ -5209,7 +5137,7 @@
         <translation>请写明模块、算子，或“模块:算子”</translation>
     </message>
     <message>
-        <source>{} is no operation whose type can be forced; the ops command lists them</source>
+        <source>{} is not an operation whose type can be forced; the ops command lists them</source>
         <translation>{} 不是可强制类型的算子；ops 命令会列出它们</translation>
     </message>
     <message>
@@ -5253,7 +5181,7 @@
         <translation>X 光记录中没有 {} 这个阶段。</translation>
     </message>
     <message>
-        <source>This is no X-ray of a step: {}</source>
+        <source>This is not an X-ray of a step: {}</source>
         <translation>这不是某一步的 X 光记录：{}</translation>
     </message>
     <message>
@@ -5337,7 +5265,7 @@
         <translation>反缩放前裁剪</translation>
     </message>
     <message>
-        <source>Broken on purpose: clips the gradients while they still carry the loss scale, so that the bound is that many times too tight.</source>
+        <source>Broken on purpose: clips the gradients while they still carry the loss scale, so the limit is too tight by that factor.</source>
         <translation>故意出错：在梯度仍带有损失缩放时裁剪，上限因此紧了同样的倍数。</translation>
     </message>
     <message>
@@ -5345,7 +5273,7 @@
         <translation>每个微批次都更新缩放</translation>
     </message>
     <message>
-        <source>Broken on purpose: moves the loss scale after each micro-batch of an accumulated step, so that gradients of different scales are added up.</source>
+        <source>Broken on purpose: changes the loss scale after each micro-batch of an accumulated step, so that gradients of different scales are added up.</source>
         <translation>故意出错：在累积步的每个微批次之后调整损失缩放，使不同缩放的梯度被相加。</translation>
     </message>
     <message>
@@ -5385,16 +5313,16 @@
         <translation>埋入的故障</translation>
     </message>
     <message>
-        <source>Broken on purpose: one step meets this fault, which the Skips page then finds.</source>
-        <translation>故意出错：某一步会遇到这个故障，可在“跳过”页面中找到。</translation>
+        <source>Broken on purpose: one step has this fault, for the Skips page to find.</source>
+        <translation>故意出错：某一步带有这个故障，供在“跳过”页中查找。</translation>
     </message>
     <message>
         <source>Planted at step</source>
         <translation>埋入的步</translation>
     </message>
     <message>
-        <source>The step that meets the fault, counted from 1.</source>
-        <translation>遇到故障的步，从 1 计数。</translation>
+        <source>The step that has the fault, counted from 1.</source>
+        <translation>带有故障的步，从 1 计数。</translation>
     </message>
     <message>
         <source>step</source>
@@ -5425,7 +5353,7 @@
         <translation>模型不在步之间传递状态</translation>
     </message>
     <message>
-        <source>leave it empty: the operation stands before the model's output</source>
+        <source>leave it empty: the operation is inserted before the model's output</source>
         <translation>请留空：该运算位于模型输出之前</translation>
     </message>
     <message>
@@ -5541,35 +5469,35 @@
         <translation>损失缩放不会增长：增长间隔为 {} 步，运行只有 {} 步</translation>
     </message>
     <message>
-        <source>After an overflow the scale stays low to the end, and small gradients with it.</source>
+        <source>After an overflow the scale stays low to the end, and small gradients underflow.</source>
         <translation>溢出之后缩放会一直偏低，小梯度因此丢失。</translation>
     </message>
     <message>
-        <source>The initial loss scale, {}, is no power of two</source>
+        <source>The initial loss scale, {}, is not a power of two</source>
         <translation>初始损失缩放 {} 不是 2 的幂</translation>
     </message>
     <message>
-        <source>A power of two moves the exponent alone; any other scale rounds every gradient twice.</source>
+        <source>A power of two changes only the exponent; any other scale rounds every gradient twice.</source>
         <translation>2 的幂只改变指数；其他缩放会使每个梯度舍入两次。</translation>
     </message>
     <message>
-        <source>Growth factor {} and backoff factor {} lead to scales that are no powers of two</source>
+        <source>Growth factor {} and backoff factor {} lead to scales that are not powers of two</source>
         <translation>增长系数 {} 和回退系数 {} 会产生不是 2 的幂的缩放</translation>
     </message>
     <message>
-        <source>The floor of the loss scale is its initial value, {}</source>
-        <translation>损失缩放的下限就是初始值 {}</translation>
+        <source>The minimum loss scale is the initial one, {}</source>
+        <translation>最小缩放因子就是初始值 {}</translation>
     </message>
     <message>
-        <source>The first overflow, which is healthy while the scale is being found, ends the run.</source>
+        <source>The first overflow, which is normal while the scaler looks for a scale, ends the run.</source>
         <translation>寻找缩放时的首次溢出本属正常，这里却会结束运行。</translation>
     </message>
     <message>
-        <source>The ceiling of the loss scale is its initial value, {}</source>
-        <translation>损失缩放的上限就是初始值 {}</translation>
+        <source>The maximum loss scale is the initial one, {}</source>
+        <translation>最大缩放因子就是初始值 {}</translation>
     </message>
     <message>
-        <source>The scale can fall but never find a higher value that later, smaller gradients need.</source>
+        <source>The scale can fall, but cannot rise to the higher value that later, smaller gradients need.</source>
         <translation>缩放只能下降，无法升到后期更小梯度所需的值。</translation>
     </message>
     <message>
@@ -5581,7 +5509,7 @@
         <translation>滑动均值和方差每步只移动微小差值的 10 %，会被 FP16 舍去；超过 65,504 的方差则为无穷大。</translation>
     </message>
     <message>
-        <source>Batch norm sees {} samples at a time, not the {} of a step</source>
+        <source>Batch norm uses {} samples at a time, not the {} of a step</source>
         <translation>批归一化每次只看到 {} 个样本，而不是一步的 {} 个</translation>
     </message>
     <message>
@@ -5593,7 +5521,7 @@
         <translation>约为学习率 {} 的更新在 FP16 权重中会丢失</translation>
     </message>
     <message>
-        <source>Half a unit in the last place of a typical weight is {}: a smaller update leaves the weight as it is. Master weights add them up.</source>
+        <source>Half a unit in the last place of a typical weight is {}: a smaller update does not change the weight. Master weights add such updates up.</source>
         <translation>典型权重的半个末位单位为 {}：更小的更新不会改变权重。主权重能把它们累加起来。</translation>
     </message>
     <message>
@@ -5613,7 +5541,7 @@
         <translation>从 Ampere 起，TF32 计算乘积快数倍，范围与 FP32 相同，尾数为 10 位。</translation>
     </message>
     <message>
-        <source>Layer sizes that are no multiples of 8: {}</source>
+        <source>Layer sizes that are not multiples of 8: {}</source>
         <translation>层的大小不是 8 的倍数：{}</translation>
     </message>
     <message>
@@ -5621,8 +5549,8 @@
         <translation>Tensor Core 以 8 为单位读取 16 位矩阵；其他大小会被填充或不使用它计算。</translation>
     </message>
     <message>
-        <source>The batch size, {}, is no multiple of 8</source>
-        <translation>批大小 {} 不是 8 的倍数</translation>
+        <source>The batch size, {}, is not a multiple of 8</source>
+        <translation>批量大小 {} 不是 8 的倍数</translation>
     </message>
     <message>
         <source>The loss takes probabilities, not logits</source>
@@ -5653,11 +5581,11 @@
         <translation>梯度在反缩放之前以 {} 裁剪</translation>
     </message>
     <message>
-        <source>They still carry the loss scale of {}, so the bound is that many times too tight.</source>
+        <source>They still carry the loss scale of {}, so the limit is too tight by that factor.</source>
         <translation>它们仍带有 {} 的损失缩放，上限因此紧了同样的倍数。</translation>
     </message>
     <message>
-        <source>The loss scale moves within an accumulated step</source>
+        <source>The loss scale changes within an accumulated step</source>
         <translation>损失缩放在一个累积步之内变化</translation>
     </message>
     <message>
@@ -5665,11 +5593,11 @@
         <translation>不同缩放的梯度被相加，再除以最后一个缩放。</translation>
     </message>
     <message>
-        <source>A resumed run forgets its loss scale</source>
+        <source>A resumed run loses its loss scale</source>
         <translation>恢复的运行会丢失损失缩放</translation>
     </message>
     <message>
-        <source>It begins again at {}, and skips steps until it has found the scale anew.</source>
+        <source>It begins again at {}, and skips steps until the scaler has found a scale that fits.</source>
         <translation>它重新从 {} 开始，在重新找到合适的缩放之前会不断跳步。</translation>
     </message>
     <message>
@@ -5677,8 +5605,8 @@
         <translation>第 {} 步埋入了故障：{}</translation>
     </message>
     <message>
-        <source>It is there to be found, and breaks the training from that step on.</source>
-        <translation>它是供查找的，会从那一步起破坏训练。</translation>
+        <source>It is there for practice, and breaks the training from that step on.</source>
+        <translation>它供练习查找之用，会从那一步起破坏训练。</translation>
     </message>
     <message>
         <source>{} is forced to FP16, though its policy is FP32</source>
@@ -5689,21 +5617,17 @@
         <translation>静态损失缩放 {} 在第一步就溢出</translation>
     </message>
     <message>
-        <source>A static scaler never skips: the update makes the weights NaN. A scale of {} fits the first gradients with a bit to spare.</source>
+        <source>A static scaler never skips: the update makes the weights NaN. A scale of {} fits the first gradients with one bit of headroom.</source>
         <translation>静态缩放从不跳步：更新会使权重变为 NaN。缩放 {} 适合最初的梯度，并留有一位余量。</translation>
     </message>
     <message>
-        <source>{} % of the first updates leave their FP16 weight as it is</source>
+        <source>{} % of the first updates do not change their FP16 weight</source>
         <translation>最初的更新中有 {} % 没有改变 FP16 权重</translation>
     </message>
     <message>
         <source>They are smaller than half a unit in the last place of the weight. Master weights in FP32 add them up.</source>
         <translation>它们小于权重末位单位的一半。FP32 主权重能把它们累加起来。</translation>
     </message>
-        <message>
-            <source>There is no PyTorch script for the model {}: mlp, lenet and the ResNets have one.</source>
-            <translation>模型 {} 没有 PyTorch 脚本：只有 mlp、lenet 和各 ResNet 有。</translation>
-        </message>
         <message>
             <source>There is no PyTorch script for a step with a gradient penalty.</source>
             <translation>带梯度惩罚的步没有 PyTorch 脚本。</translation>
@@ -5761,7 +5685,7 @@
             <translation>正在查找损坏状态的那一步：第 {} 步</translation>
         </message>
         <message>
-            <source>The samples&apos; shares are not known: the tensor does not come up when a sample is computed alone.</source>
+            <source>The samples' shares are not known: the tensor is not computed for a single sample.</source>
             <translation>样本的占比未知：单独计算一个样本时不会出现该张量。</translation>
         </message>
         <message>
@@ -5841,7 +5765,7 @@
             <translation>前向溢出：某个 16 位张量超出了其类型的范围。</translation>
         </message>
         <message>
-            <source>Mathematical NaN: the result is not finite whatever the scale.</source>
+            <source>Mathematical NaN: the result is not finite at any scale.</source>
             <translation>数学上的 NaN：无论缩放因子多大，结果都不是有限值。</translation>
         </message>
         <message>
@@ -5849,7 +5773,7 @@
             <translation>无害：缩放因子过大。</translation>
         </message>
         <message>
-            <source>The scale was too large, and nothing skipped the step.</source>
+            <source>The scale was too large, but the step was not skipped.</source>
             <translation>缩放因子过大，而该步没有被跳过。</translation>
         </message>
         <message>
@@ -5858,14 +5782,14 @@
         </message>
         <message>
             <source>Weights, buffers, carried and optimizer state were finite before the step.</source>
-            <translation>该步之前，权重、缓冲区、延续状态和优化器状态都是有限值。</translation>
+            <translation>该步之前，权重、缓冲区、传递状态和优化器状态都是有限值。</translation>
         </message>
         <message>
             <source>{} had {} non-finite values before the step.</source>
             <translation>该步之前，{} 中有 {} 个非有限值。</translation>
         </message>
         <message>
-            <source>{} had {} non-finite values before the step, which played no part in it.</source>
+            <source>{} had {} non-finite values before the step, which did not affect it.</source>
             <translation>该步之前，{} 中有 {} 个非有限值，但未参与该步的计算。</translation>
         </message>
         <message>
@@ -5913,7 +5837,7 @@
             <translation>缩放后的梯度是有限值。</translation>
         </message>
         <message>
-            <source>The fault does not lie in the scaled gradients.</source>
+            <source>The fault is not in the scaled gradients.</source>
             <translation>故障不在缩放后的梯度中。</translation>
         </message>
         <message>
@@ -5929,11 +5853,11 @@
             <translation>梯度和更新后的权重都是有限值。</translation>
         </message>
         <message>
-            <source>The step is finite when it is computed again; nothing is to be done.</source>
+            <source>The step is finite when it is computed again; there is nothing to fix.</source>
             <translation>重新计算时该步是有限的，无需处理。</translation>
         </message>
         <message>
-            <source>Resume from a checkpoint before step {} and mend what that step did.</source>
+            <source>Resume from a checkpoint before step {} and fix the cause in that step.</source>
             <translation>请从第 {} 步之前的检查点恢复，并修正该步的问题。</translation>
         </message>
         <message>
@@ -5941,7 +5865,7 @@
             <translation>请从状态仍为有限值的更早检查点恢复。</translation>
         </message>
         <message>
-            <source>Mend or remove the sample that is not finite; no scale or precision helps.</source>
+            <source>Fix or remove the sample that is not finite; no scale or precision helps.</source>
             <translation>请修正或移除含非有限值的样本；调整缩放因子或精度都无济于事。</translation>
         </message>
         <message>
@@ -5953,7 +5877,7 @@
             <translation>请避免 {} 收到这样的参数，例如增大 epsilon。</translation>
         </message>
         <message>
-            <source>Nothing is to be done: the scaler lowers the scale by itself.</source>
+            <source>There is nothing to fix: the scaler lowers the scale by itself.</source>
             <translation>无需处理：缩放器会自行降低缩放因子。</translation>
         </message>
         <message>
@@ -5997,15 +5921,15 @@
             <translation>求和的项数为 0 到 {}，不能是 {}。</translation>
         </message>
         <message>
-            <source>TF32 is no accumulator: its products are added in FP32.</source>
+            <source>TF32 cannot be the accumulator: its products are added in FP32.</source>
             <translation>TF32 不能作累加器：其乘积用 FP32 累加。</translation>
         </message>
         <message>
-            <source>{} is no format: use {}.</source>
+            <source>{} is not a format: use {}.</source>
             <translation>{} 不是数值格式：请用 {}。</translation>
         </message>
     <message>
-        <source>The run has ended, so no step is to come.</source>
+        <source>The run has ended, so there is no next step.</source>
         <translation>运行已结束，没有下一步了。</translation>
     </message>
     <message>
@@ -6021,7 +5945,7 @@
         <translation>缺少表达式</translation>
     </message>
     <message>
-        <source>“{}” is one too many in the expression</source>
+        <source>there is one “{}” too many in the expression</source>
         <translation>表达式中多了“{}”</translation>
     </message>
     <message>
@@ -6113,7 +6037,7 @@
         <translation>表达式超过 {} 个字符</translation>
     </message>
     <message>
-        <source>{} is no number</source>
+        <source>{} is not a number</source>
         <translation>{} 不是数字</translation>
     </message>
     <message>
@@ -6137,19 +6061,19 @@
         <translation>文件有 {} 字节，而课程最多 {} 字节。</translation>
     </message>
     <message>
-        <source>The file is no text.</source>
+        <source>The file is not a text.</source>
         <translation>该文件不是文本。</translation>
     </message>
     <message>
-        <source>This is no file of answers.</source>
+        <source>This is not an answers file.</source>
         <translation>这不是答案文件。</translation>
     </message>
     <message>
-        <source>This is no file of answers: {}.</source>
+        <source>This is not an answers file: {}.</source>
         <translation>这不是答案文件：{}。</translation>
     </message>
     <message>
-        <source>{} is too large for a file of answers.</source>
+        <source>{} is too large for an answers file.</source>
         <translation>{} 太大，不是答案文件。</translation>
     </message>
     <message>
@@ -6161,7 +6085,7 @@
         <translation>无法读取表达式：{}。</translation>
     </message>
     <message>
-        <source>A condition is one truth, not one a step: wrap it in mean, first, last or count.</source>
+        <source>A condition has one value, not one per step: wrap it in mean, first, last or count.</source>
         <translation>条件只能有一个真假值，而不是每步一个：请用 mean、first、last 或 count 包起来。</translation>
     </message>
     <message>
@@ -6189,7 +6113,7 @@
         <translation>{} 的预测是曲线，因此检查应为一列。</translation>
     </message>
     <message>
-        <source>{} is one value, not one a step: use mean, first, last, min, max or count.</source>
+        <source>{} is one value, not one per step: use mean, first, last, min, max or count.</source>
         <translation>{} 是一个值，而不是每步一个值：请使用 mean、first、last、min、max 或 count。</translation>
     </message>
     <message>
@@ -6217,7 +6141,7 @@
         <translation>旋钮无法设置：{}</translation>
     </message>
     <message>
-        <source>{} is no folder.</source>
+        <source>{} is not a folder.</source>
         <translation>{} 不是文件夹。</translation>
     </message>
     <message>
@@ -6253,7 +6177,7 @@
         <translation>{}（位于 {}）作为课程太大。</translation>
     </message>
     <message>
-        <source>{} is no lesson: its name must end in .lesson.md.</source>
+        <source>{} is not a lesson: its name must end in .lesson.md.</source>
         <translation>{} 不是课程：文件名必须以 .lesson.md 结尾。</translation>
     </message>
     <message>
@@ -6265,7 +6189,7 @@
         <translation>无法读取 {}：{}。</translation>
     </message>
     <message>
-        <source>{} holds no lesson.</source>
+        <source>{} contains no lesson.</source>
         <translation>{} 中没有课程。</translation>
     </message>
     <message>
@@ -6313,7 +6237,7 @@
         <translation>{} 没有结果 {}。</translation>
     </message>
     <message>
-        <source>A prediction is written “```predict NAME”: use letters, digits and _.</source>
+        <source>Write a prediction as “```predict NAME”: use letters, digits and _.</source>
         <translation>预测应写成“```predict NAME”：只用字母、数字和 _。</translation>
     </message>
     <message>
@@ -6365,7 +6289,7 @@
         <translation>{} 没有开始。</translation>
     </message>
     <message>
-        <source>“{}” is no name for a run: use letters, digits and _.</source>
+        <source>“{}” cannot be the name of a run: use letters, digits and _.</source>
         <translation>“{}”不能作运行的名称：只用字母、数字和 _。</translation>
     </message>
     <message>
@@ -6377,11 +6301,11 @@
         <translation>运行应写成 NAME "label": path=value ...</translation>
     </message>
     <message>
-        <source>A run goes on from another one by “resume: RUN at STEP”.</source>
+        <source>A run continues another one with “resume: RUN at STEP”.</source>
         <translation>用“resume: RUN at STEP”可从另一个运行继续。</translation>
     </message>
     <message>
-        <source>“{}” is no setting: use path=value.</source>
+        <source>“{}” is not a setting: use path=value.</source>
         <translation>“{}”不是设置项：请写成 path=value。</translation>
     </message>
     <message>
@@ -6393,7 +6317,7 @@
         <translation>速度限制是一个数，例如“250 steps/s”。</translation>
     </message>
     <message>
-        <source>{} cannot go on from {}, which is no run that begins by itself.</source>
+        <source>{} cannot continue {}: name a run of the lesson that does not itself resume.</source>
         <translation>{} 不能从 {} 继续，因为后者不是独立开始的运行。</translation>
     </message>
     <message>
@@ -6401,7 +6325,7 @@
         <translation>一个课程只有一个 runs 块。</translation>
     </message>
     <message>
-        <source>“all:” stands before the runs.</source>
+        <source>“all:” must come before the runs.</source>
         <translation>“all:”应写在各运行之前。</translation>
     </message>
     <message>
@@ -6469,7 +6393,7 @@
         <translation>没有“{}”块：可用 predict、runs、plot、instrument、check 或 try。</translation>
     </message>
     <message>
-        <source>“{}” is no range: use two numbers such as 0 .. 3000.</source>
+        <source>“{}” is not a range: use two numbers such as 0 .. 3000.</source>
         <translation>“{}”不是范围：请写两个数，例如 0 .. 3000。</translation>
     </message>
     <message>
@@ -6497,7 +6421,7 @@
             <translation>无法检查第 {} 步：{}</translation>
         </message>
         <message>
-            <source>{} overflowed {}, to which the model casts by hand.</source>
+            <source>{} overflowed {}, to which the model casts explicitly.</source>
             <translation>{} 超出了 {} 的范围：模型自行转换为该类型。</translation>
         </message>
 </context>

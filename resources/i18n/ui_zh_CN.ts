@@ -27,15 +27,15 @@
     <context>
         <name>ButtonStates</name>
         <message>
-            <source>Several workers train a run, which can be stopped and not paused.</source>
-            <translation>多个工作进程正在训练一个运行，它可以停止但不能暂停。</translation>
+            <source>Several workers train this run: it can be stopped, but not paused.</source>
+            <translation>此运行由多个工作进程训练：可以停止，但不能暂停。</translation>
         </message>
         <message>
             <source>Nothing is running.</source>
             <translation>当前没有训练。</translation>
         </message>
         <message>
-            <source>Stopping: the step in flight ends first.</source>
+            <source>Stopping: the current step ends first.</source>
             <translation>正在停止：先完成当前这一步。</translation>
         </message>
         <message>
@@ -125,19 +125,19 @@
             <translation>自动混合精度的算子规则</translation>
         </message>
         <message>
-            <source>What each operation of the engine does under autocast: it computes in 16 bits, in fp32, in the widest type of its inputs, or in the type that they have. Hover over a name for its arguments.</source>
-            <translation>每个算子在自动混合精度下如何计算：用 16 位、用 fp32、用输入中最宽的类型，或与输入类型相同。将鼠标停在名称上可查看参数。</translation>
+            <source>The type in which autocast computes each operation: 16 bits, fp32, the widest type of its inputs, or the type they have. Hover over a name for its arguments.</source>
+            <translation>自动混合精度下每个算子的计算类型：16 位、fp32、输入中最宽的类型，或与输入相同的类型。将鼠标停在名称上可查看参数。</translation>
         </message>
     </context>
     <context>
         <name>EventWords</name>
         <message>
-            <source>Calibrating: early skips are how the scale finds its place.</source>
-            <translation>校准中：开头的跳过是缩放因子在寻找合适的位置。</translation>
+            <source>Calibrating: the scaler is still looking for a scale that fits.</source>
+            <translation>校准中：缩放器仍在寻找合适的缩放因子。</translation>
         </message>
         <message>
-            <source>Normal: the scale touched its upper edge.</source>
-            <translation>正常：缩放因子碰到了上限。</translation>
+            <source>Normal: the scale had grown past the largest safe one.</source>
+            <translation>正常：缩放因子已增长到超过最大安全值。</translation>
         </message>
         <message>
             <source>%1 clean steps: scale %2 → %3.</source>
@@ -236,19 +236,19 @@
             <translation>接连跳过：问题不在缩放因子。</translation>
         </message>
         <message>
-            <source>Benign: the scale is finding its place.</source>
-            <translation>无害：缩放因子在寻找合适的位置。</translation>
+            <source>Benign: the scaler is still looking for a scale that fits.</source>
+            <translation>无害：缩放器仍在寻找合适的缩放因子。</translation>
         </message>
         <message>
             <source>Benign: the scale was too large.</source>
             <translation>无害：缩放因子偏大。</translation>
         </message>
         <message>
-            <source>At %1 a gradient left what FP16 can hold (it ends at 65,504).</source>
-            <translation>缩放因子为 %1 时，有梯度超出了 FP16 的范围（最大 65,504）。</translation>
+            <source>At scale %1 a gradient exceeded 65,504, the largest FP16 number.</source>
+            <translation>缩放因子为 %1 时，有梯度超过了 FP16 的最大值 65,504。</translation>
         </message>
         <message>
-            <source>The weights were left as they were.</source>
+            <source>The weights did not change.</source>
             <translation>权重保持不变。</translation>
         </message>
         <message>
@@ -256,12 +256,12 @@
             <translation>缩放因子降为 %1。</translation>
         </message>
         <message>
-            <source>The loss is not a number that can be used.</source>
-            <translation>损失不是可用的数。</translation>
+            <source>The loss is not finite.</source>
+            <translation>损失不是有限值。</translation>
         </message>
         <message>
-            <source>It is %1, and nothing checks gradients here: the weights took it over.</source>
-            <translation>损失为 %1，而这里没有梯度检查：权重已受影响。</translation>
+            <source>It is %1. Only a dynamic scaler skips such a step, and this run has none: the weights are damaged.</source>
+            <translation>损失为 %1。只有动态缩放器会跳过这样的步，而此运行没有：权重已受损。</translation>
         </message>
         <message>
             <source>Applied, and the scale grew.</source>
@@ -276,8 +276,8 @@
             <translation>已更新，但许多更新量丢失了。</translation>
         </message>
         <message>
-            <source>%1 of the weight updates are smaller than half a unit of the stored weight and rounded to no change.</source>
-            <translation>%1 的权重更新量小于所存权重最小单位的一半，舍入后没有变化。</translation>
+            <source>%1 of the weight updates are smaller than half a unit in the last place of the weight, so rounding discards them.</source>
+            <translation>%1 的权重更新量小于权重最低位的一半（0.5 ulp），舍入后消失。</translation>
         </message>
         <message>
             <source>Applied.</source>
@@ -392,8 +392,8 @@
             <translation>在第 %1 步之后恢复。</translation>
         </message>
         <message>
-            <source>Goes on after step %1 of run %2.</source>
-            <translation>接着运行 %2 的第 %1 步继续。</translation>
+            <source>Continues run %2 after step %1.</source>
+            <translation>从运行 %2 的第 %1 步之后继续。</translation>
         </message>
         <message>
             <source>Checkpoint saved, the best so far.</source>
@@ -697,7 +697,7 @@
             <translation>查找最大批次</translation>
         </message>
         <message>
-            <source>Trains a fresh model for a few steps with one batch size after another. Nothing of it is kept.</source>
+            <source>Trains a new model for a few steps with one batch size after another. Nothing is saved.</source>
             <translation>用全新的模型依次以不同批次大小训练几步，不保留任何结果。</translation>
         </message>
         <message>
@@ -709,7 +709,7 @@
             <translation>内存上限</translation>
         </message>
         <message>
-            <source>all that is free, or a size such as 2 GB</source>
+            <source>all free memory, or a size such as 2 GB</source>
             <translation>全部可用内存，或如 2 GB</translation>
         </message>
         <message>
@@ -717,7 +717,7 @@
             <translation>关闭</translation>
         </message>
         <message>
-            <source>%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.</source>
+            <source>%1 is not a size: use one such as 500 MB, 2 GB or 1.5 GiB.</source>
             <translation>%1 不是有效大小：请用如 500 MB、2 GB 或 1.5 GiB 的写法。</translation>
         </message>
         <message>
@@ -815,11 +815,11 @@
             <translation>按当前设置训练一次</translation>
         </message>
         <message>
-            <source>Go on</source>
+            <source>Continue training</source>
             <translation>继续训练</translation>
         </message>
         <message>
-            <source>Pause after the step in flight</source>
+            <source>Pause after the current step</source>
             <translation>完成当前这一步后暂停</translation>
         </message>
         <message>
@@ -827,7 +827,7 @@
             <translation>执行一步后暂停</translation>
         </message>
         <message>
-            <source>Stop after the step in flight; the run is kept</source>
+            <source>Stop after the current step; the run is kept</source>
             <translation>完成当前这一步后停止，运行记录保留</translation>
         </message>
             <message>
@@ -875,7 +875,7 @@
             <translation>并行训练本课的各个实验</translation>
         </message>
         <message>
-            <source>Stop after the step in flight</source>
+            <source>Stop after the current step</source>
             <translation>完成当前步后停止</translation>
         </message>
 </context>
@@ -1094,7 +1094,7 @@
             <translation>将各步导出为 CSV…</translation>
         </message>
         <message>
-            <source>Every run is kept and listed here. Select some to lay them over one another.</source>
+            <source>Every run is saved and listed here. Select several to overlay them.</source>
             <translation>每次运行都会保存并列在这里。选中多个即可叠加对比。</translation>
         </message>
         <message>
@@ -1374,8 +1374,8 @@ above</source>
             <translation>帮助…</translation>
         </message>
         <message>
-            <source>Select the step a pixel further; ten pixels with Shift, one step with Ctrl</source>
-            <translation>选中相隔一个像素的步；按 Shift 为十个像素，按 Ctrl 为一步</translation>
+            <source>Move the selected step by one pixel; by ten with Shift, by one step with Ctrl</source>
+            <translation>将所选步移动一个像素；按 Shift 移动十个像素，按 Ctrl 移动一步</translation>
         </message>
         <message>
             <source>On a plot: Home, End</source>
@@ -1445,16 +1445,16 @@ above</source>
             <translation>运行 %1 在第 %2 步中断。</translation>
         </message>
         <message>
-            <source>It can go on from its last checkpoint.</source>
-            <translation>可从其最后的检查点继续。</translation>
+            <source>It can be resumed from its last checkpoint.</source>
+            <translation>可从最后的检查点恢复。</translation>
         </message>
         <message>
             <source>Resume</source>
             <translation>恢复</translation>
         </message>
         <message>
-            <source>Make the settings a rail</source>
-            <translation>将设置收成侧栏</translation>
+            <source>Collapse the settings</source>
+            <translation>收起设置</translation>
         </message>
     </context>
     <context>
@@ -1919,7 +1919,7 @@ started %7</source>
     <context>
         <name>ui::VerdictBar</name>
         <message>
-            <source>Measured on the page Benchmarks:</source>
+            <source>Measured on the Benchmarks page:</source>
             <translation>“性能对比”页的测量结果：</translation>
         </message>
         <message>
@@ -1966,8 +1966,8 @@ started %7</source>
             <translation>测量原因</translation>
         </message>
         <message>
-            <source>Finds out why it does not pay, on the page Benchmarks</source>
-            <translation>在“性能对比”页找出没有收益的原因</translation>
+            <source>Measures on the Benchmarks page why it does not pay off</source>
+            <translation>在“性能对比”页测量没有收益的原因</translation>
         </message>
         <message>
             <source>Measure: %1</source>
@@ -2250,8 +2250,8 @@ started %7</source>
             <translation>设置</translation>
         </message>
         <message>
-            <source>Select the step a pixel further; ten pixels with Shift, one step with Ctrl</source>
-            <translation>选择相隔一个像素的步；按住 Shift 跨十个像素，按住 Ctrl 走一步</translation>
+            <source>Move the selected step by one pixel; by ten with Shift, by one step with Ctrl</source>
+            <translation>将所选步移动一个像素；按 Shift 移动十个像素，按 Ctrl 移动一步</translation>
         </message>
         <message>
             <source>On a plot: Home, End</source>
@@ -2270,7 +2270,7 @@ started %7</source>
             <translation>“运行”页：/ 或 Ctrl+F</translation>
         </message>
         <message>
-            <source>Go to the filter; ↓ goes on to the table</source>
+            <source>Go to the filter; ↓ moves to the table</source>
             <translation>转到筛选框；按 ↓ 转到表格</translation>
         </message>
         <message>
@@ -2413,7 +2413,7 @@ started %7</source>
             <translation>页面</translation>
         </message>
         <message>
-            <source>No page has these words.</source>
+            <source>No page contains these words.</source>
             <translation>没有包含这些词的页面。</translation>
         </message>
     </context>
@@ -2455,10 +2455,6 @@ started %7</source>
             <translation>训练中，确定退出？</translation>
         </message>
         <message>
-            <source>The run stops after its step in flight and stays in the history as stopped. Kept: the record of every step, the settings and the events. Lost: the weights, so training cannot go on from here.</source>
-            <translation>运行在当前这一步结束后停止，并以“已停止”保留在历史中。保留：每一步的记录、设置和事件。丢失：权重，因此无法从这里继续训练。</translation>
-        </message>
-        <message>
             <source>Keep training</source>
             <translation>继续训练</translation>
         </message>
@@ -2467,15 +2463,15 @@ started %7</source>
             <translation>保存并退出</translation>
         </message>
         <message>
-            <source>Stopping: the step in flight ends first.</source>
+            <source>Stopping: the current step ends first.</source>
             <translation>正在停止：先完成当前这一步。</translation>
         </message>
         <message>
-            <source>The run stops after its step in flight. Its weights, its state and the record of every step are saved, so that it can be resumed bit for bit: select it under Runs and choose Resume.</source>
+            <source>The run stops after its current step. Its weights, its state and the record of every step are saved, so that it can be resumed bit for bit: select it under Runs and choose Resume.</source>
             <translation>运行在当前这一步结束后停止。其权重、状态和每一步的记录都会保存，可逐位一致地恢复：在“运行”中选中它，然后选“恢复”。</translation>
         </message>
         <message>
-            <source>Saving: the step in flight ends first, then the checkpoint is written.</source>
+            <source>Saving: the current step ends first, then the checkpoint is written.</source>
             <translation>正在保存：先完成当前这一步，再写入检查点。</translation>
         </message>
     </context>
@@ -2759,7 +2755,7 @@ started %7</source>
             <translation>加入当前设置</translation>
         </message>
         <message>
-            <source>Puts a run of the settings on the left at the end of the queue.</source>
+            <source>Adds a run with the settings on the left to the end of the queue.</source>
             <translation>将左侧设置的一次运行排到队列末尾。</translation>
         </message>
         <message>
@@ -2779,7 +2775,7 @@ started %7</source>
             <translation>开始队列</translation>
         </message>
         <message>
-            <source>The run in flight continues; no other one starts.</source>
+            <source>The current run continues; no other one starts.</source>
             <translation>当前运行继续训练，之后不再开始新的运行。</translation>
         </message>
         <message>
@@ -2834,7 +2830,7 @@ started %7</source>
             <translation>种子数</translation>
         </message>
         <message>
-            <source>Runs of each combination, from the seed of the settings on.</source>
+            <source>Runs of each combination. Their seeds count up from that of the settings.</source>
             <translation>每种组合的运行次数，从设置中的种子开始依次递增。</translation>
         </message>
         <message>
@@ -2862,16 +2858,16 @@ started %7</source>
             <translation>%1 次运行</translation>
         </message>
         <message>
-            <source>A text file with a JSON object of settings a line, such as {&quot;optimizer.lr&quot;: 0.1}: one point each, or one with each combination of the fields.</source>
-            <translation>文本文件，每行一个设置的 JSON 对象，例如 {&quot;optimizer.lr&quot;: 0.1}：每行一个点；若字段有取值，则与字段的每种组合各成一个点。</translation>
+            <source>A text file with one JSON object of settings per line, such as {"optimizer.lr": 0.1}. Each line is one run, or one per combination of the fields.</source>
+            <translation>文本文件，每行一个设置的 JSON 对象，例如 {"optimizer.lr": 0.1}。每行一个运行；若字段有取值，则每种组合各一个运行。</translation>
         </message>
         <message>
-            <source>without it</source>
-            <translation>不用列表</translation>
+            <source>remove</source>
+            <translation>移除</translation>
         </message>
         <message>
-            <source>Without the list</source>
-            <translation>不使用列表</translation>
+            <source>Remove the list</source>
+            <translation>移除列表</translation>
         </message>
         <message>
             <source>A list…</source>
@@ -2894,8 +2890,8 @@ started %7</source>
             <translation>请选择不超过 1 MiB 的文本文件。</translation>
         </message>
         <message>
-            <source>Give a field two values or more, a list, or several seeds.</source>
-            <translation>请给字段两个或更多取值、一个列表，或多个种子。</translation>
+            <source>Enter two or more values for a field, a list, or several seeds.</source>
+            <translation>请为某个字段输入两个或更多取值，或给出列表，或设置多个种子。</translation>
         </message>
     </context>
     <context>
@@ -2978,7 +2974,7 @@ started %7</source>
             <translation>寻找学习率</translation>
         </message>
         <message>
-            <source>Trains a fresh model while the rate rises from 1e-7 to 10. Nothing of it is kept.</source>
+            <source>Trains a new model while the rate rises from 1e-7 to 10. Nothing is saved.</source>
             <translation>学习率从 1e-7 升到 10，同时训练一个全新的模型。结果不会保留。</translation>
         </message>
         <message>
@@ -3033,8 +3029,8 @@ started %7</source>
             <translation>回答</translation>
         </message>
         <message>
-            <source>Drawn again from its code</source>
-            <translation>由编码重新绘制</translation>
+            <source>Reconstructed from its code</source>
+            <translation>由编码重建的图像</translation>
         </message>
     </context>
     <context>
@@ -3315,7 +3311,7 @@ started %7</source>
             <translation>恢复常见值</translation>
         </message>
         <message>
-            <source>Numbers get their mean in training, words their first category.</source>
+            <source>Sets numbers to their mean in training, and categories to the first one.</source>
             <translation>数值取训练数据的均值，类别取第一个。</translation>
         </message>
         <message>
@@ -3337,7 +3333,7 @@ started %7</source>
     <context>
         <name>ui::TextAsk</name>
         <message>
-            <source>The text goes on here.</source>
+            <source>The continuation appears here.</source>
             <translation>续写的文本将显示在这里。</translation>
         </message>
         <message>
@@ -3361,7 +3357,7 @@ started %7</source>
             <translation>字符数</translation>
         </message>
         <message>
-            <source>How far the text goes on.</source>
+            <source>Length of the continuation.</source>
             <translation>续写的长度。</translation>
         </message>
         <message>
@@ -3369,16 +3365,16 @@ started %7</source>
             <translation>温度</translation>
         </message>
         <message>
-            <source>0 always takes the most probable one; above 1 it gets wilder.</source>
-            <translation>0 表示总取概率最大的一项；大于 1 时更随机。</translation>
+            <source>0 always takes the most probable token; above 1 the text becomes more random.</source>
+            <translation>0 表示总取概率最大的词元；大于 1 时更随机。</translation>
         </message>
         <message>
             <source>Top-k</source>
             <translation>Top-k</translation>
         </message>
         <message>
-            <source>Draws among the k most probable ones; 0 draws among all.</source>
-            <translation>只在概率最大的 k 项中抽样；0 表示不限。</translation>
+            <source>Draws from the k most probable tokens; 0 draws from all.</source>
+            <translation>只在概率最大的 k 个词元中抽样；0 表示不限。</translation>
         </message>
         <message>
             <source>Seed</source>
@@ -3447,7 +3443,7 @@ started %7</source>
             <translation>输入类型不同的运行仅列在“评估”中。</translation>
         </message>
         <message>
-            <source>This model cannot be asked by hand. It can be evaluated.</source>
+            <source>This model takes no manual input. It can be evaluated.</source>
             <translation>此模型不支持手动输入，但可以评估。</translation>
         </message>
     </context>
@@ -3458,7 +3454,7 @@ started %7</source>
             <translation>重新生成</translation>
         </message>
         <message>
-            <source>Draws from other random numbers, the same for each model.</source>
+            <source>Draws new pictures from other random numbers, the same for each model.</source>
             <translation>换一组随机数重新生成，各模型使用同一组。</translation>
         </message>
         <message>
@@ -3607,7 +3603,7 @@ started %7</source>
         <translation>备注</translation>
     </message>
     <message>
-        <source>with commas between them</source>
+        <source>separated by commas</source>
         <translation>以逗号分隔</translation>
     </message>
     <message>
@@ -3615,7 +3611,7 @@ started %7</source>
         <translation>指标与设置</translation>
     </message>
     <message>
-        <source>Select a run to name it and to see its settings; several to see what differs between them.</source>
+        <source>Select one run to name it and to see its settings, or several to see how they differ.</source>
         <translation>选择一个运行可为其命名并查看设置；选择多个可查看它们的差异。</translation>
     </message>
     <message>
@@ -3661,7 +3657,7 @@ started %7</source>
         <translation>筛选</translation>
     </message>
     <message>
-        <source>Words, and FIELD=VALUE with != &lt; &lt;= &gt; &gt;= or ~ (contains) too; a dash in front negates. Fields are settings, such as lr or model, and results, such as steps, state, started or test_loss; tag:NAME and starred. Ctrl+F or / comes here.</source>
+        <source>Words, or FIELD=VALUE, where = may also be != &lt; &lt;= &gt; &gt;= or ~ (contains). A dash in front negates. Fields are settings, such as lr or model, and results, such as steps, state, started or test_loss. There are also tag:NAME and starred. Ctrl+F or / jumps here.</source>
         <translation>词，以及 字段=值，也可用 != &lt; &lt;= &gt; &gt;= 或 ~（包含）；前面加减号表示否定。字段可以是设置（如 lr、model）和结果（如 steps、state、started、test_loss），还有 tag:名称 和 starred。按 Ctrl+F 或 / 跳到这里。</translation>
     </message>
     <message>
@@ -3689,7 +3685,7 @@ started %7</source>
         <translation>打开</translation>
     </message>
     <message>
-        <source>Shows the run on the page Training.</source>
+        <source>Shows the run on the Training page.</source>
         <translation>在“训练”页显示该运行。</translation>
     </message>
     <message>
@@ -3717,7 +3713,7 @@ started %7</source>
         <translation>恢复</translation>
     </message>
     <message>
-        <source>Goes on from the last checkpoint.</source>
+        <source>Continues from the last checkpoint.</source>
         <translation>从最后一个检查点继续。</translation>
     </message>
     <message>
@@ -3753,7 +3749,7 @@ started %7</source>
         <translation>取消</translation>
     </message>
     <message>
-        <source>Every run is kept and listed here.</source>
+        <source>Every run is saved and listed here.</source>
         <translation>每次运行都会保留并列在这里。</translation>
     </message>
     <message>
@@ -3807,7 +3803,7 @@ started %7</source>
             <translation>损失缩放与跳过的步</translation>
         </message>
         <message>
-            <source>Left and right choose a step, with Ctrl a skipped one; End goes back to the newest.</source>
+            <source>Left and right choose a step, with Ctrl a skipped one; End returns to the newest.</source>
             <translation>左右键选择步，加 Ctrl 选择跳过的步；End 回到最新一步。</translation>
         </message>
         <message>
@@ -3834,11 +3830,11 @@ started %7</source>
             <translation>跟随最新一步（L）</translation>
         </message>
         <message>
-            <source>Step before; with Ctrl the skip before</source>
+            <source>Previous step; with Ctrl the previous skip</source>
             <translation>上一步；按住 Ctrl 跳到上一次跳过</translation>
         </message>
         <message>
-            <source>Step after; with Ctrl the skip after</source>
+            <source>Next step; with Ctrl the next skip</source>
             <translation>下一步；按住 Ctrl 跳到下一次跳过</translation>
         </message>
         <message>
@@ -3864,12 +3860,8 @@ started %7</source>
             <translation>此样本中没有这类数值。</translation>
         </message>
         <message>
-            <source>The first histograms come with step %1.</source>
-            <translation>第一批直方图在第 %1 步产生。</translation>
-        </message>
-        <message>
-            <source>This run keeps no histograms. Set &quot;histograms every&quot; under Instruments and start it again.</source>
-            <translation>此运行不保存直方图。请在“仪器”下设置直方图间隔，然后重新开始。</translation>
+            <source>The first histograms are taken at step %1.</source>
+            <translation>首批直方图将在第 %1 步生成。</translation>
         </message>
             <message>
             <source>This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "histograms every" under Instruments and start it again.</source>
@@ -4011,7 +4003,7 @@ started %7</source>
             <translation>导出…</translation>
         </message>
         <message>
-            <source>The histograms on show as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
+            <source>Save the displayed histograms as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
             <translation>将所示直方图导出为 CSV，或将图导出为 PNG 或 SVG（Ctrl+E）</translation>
         </message>
         <message>
@@ -4023,8 +4015,8 @@ started %7</source>
             <translation>运行影子计算</translation>
         </message>
         <message>
-            <source>Computes the step to come on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it and then goes on as without.</source>
-            <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成，之后与未执行时完全一致。</translation>
+            <source>Computes the next step on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it; the run does not change.</source>
+            <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成；运行本身不受影响。</translation>
         </message>
         <message>
             <source>Values</source>
@@ -4254,7 +4246,7 @@ started %7</source>
             <translation>（整个模型）</translation>
         </message>
         <message>
-            <source>Overlay run %1, the reference, to see how far the losses are apart.</source>
+            <source>Overlay run %1, the reference, to see how far apart the losses are.</source>
             <translation>叠加显示参考运行 %1，即可查看两者的损失相差多少。</translation>
         </message>
     </context>
@@ -4361,7 +4353,7 @@ started %7</source>
             <translation>参考运行也略过另一个运行所跳过的步，使两者的更新次数相同。</translation>
         </message>
         <message>
-            <source>Resync by itself</source>
+            <source>Automatic resync</source>
             <translation>自动重新同步</translation>
         </message>
         <message>
@@ -4377,7 +4369,7 @@ started %7</source>
             <translation>立即重新同步</translation>
         </message>
         <message>
-            <source>At the end of the step the second run takes the weights, masters, buffers, carried state and optimizer state of the reference (Y). What is left after that is rounding.</source>
+            <source>At the end of the step the second run takes the weights, masters, buffers, carried state and optimizer state of the reference (Y). The only difference after that is rounding.</source>
             <translation>在本步结束时，第二个运行取用参考运行的权重、主权重、缓冲区、传递状态和优化器状态（Y）。此后剩下的只有舍入误差。</translation>
         </message>
         <message>
@@ -4417,11 +4409,11 @@ started %7</source>
             <translation>损失差 %1，噪声 ±%2。</translation>
         </message>
         <message>
-            <source>Same loss, same gradients but for rounding.</source>
+            <source>Same loss; same gradients up to rounding.</source>
             <translation>损失相同，梯度仅有舍入差异。</translation>
         </message>
         <message>
-            <source>The losses part, the gradients do not yet.</source>
+            <source>The losses diverge, the gradients do not yet.</source>
             <translation>损失已分离，梯度尚未分离。</translation>
         </message>
         <message>
@@ -4429,7 +4421,7 @@ started %7</source>
             <translation>损失相同，梯度分离。</translation>
         </message>
         <message>
-            <source>The losses part.</source>
+            <source>The losses diverge.</source>
             <translation>损失已分离。</translation>
         </message>
         <message>
@@ -4437,7 +4429,7 @@ started %7</source>
             <translation>%1 最先偏离参考，在第 %2 步（连续五步误差超过 10 %）。</translation>
         </message>
         <message>
-            <source>Trains the first two of the compared precisions in lockstep: about the time of both, and of comparing their gradients</source>
+            <source>Trains the first two of the compared precisions in lockstep. Takes about the time of both, plus that of comparing their gradients</source>
             <translation>以所对比的前两种精度同步训练：约需两者之和的时间，外加比较梯度的时间</translation>
         </message>
         <message>
@@ -4446,7 +4438,7 @@ started %7</source>
         </message>
         <message>
             <source>%1 and %2 in lockstep: same weights, batches, augmentation and dropout masks at the start</source>
-            <translation>%1 与 %2 同步：起始权重、批次、增强和丢弃掩码均相同</translation>
+            <translation>%1 与 %2 同步：起始权重、批次、增强和dropout 掩码均相同</translation>
         </message>
         <message>
             <source>Two precisions in lockstep</source>
@@ -4461,7 +4453,7 @@ started %7</source>
             <translation>导出…</translation>
         </message>
         <message>
-            <source>The layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
+            <source>Save the layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
             <translation>将这一步各层的数据导出为 CSV，或将图导出为 PNG 或 SVG（Ctrl+E）</translation>
         </message>
         <message>
@@ -4473,7 +4465,7 @@ started %7</source>
             <translation>重新同步以来的误差</translation>
         </message>
         <message>
-            <source>Measure on show</source>
+            <source>Displayed measure</source>
             <translation>显示的度量</translation>
         </message>
         <message>
@@ -4485,7 +4477,7 @@ started %7</source>
             <translation>自动重新同步：关</translation>
         </message>
         <message>
-            <source>Same gradients but for rounding.</source>
+            <source>Same gradients up to rounding.</source>
             <translation>除舍入误差外，梯度相同。</translation>
         </message>
         <message>
@@ -4549,10 +4541,6 @@ started %7</source>
         <message>
             <source>%1 from cache</source>
             <translation>%1 次来自缓存</translation>
-        </message>
-        <message>
-            <source>(outside modules)</source>
-            <translation>（模块之外）</translation>
         </message>
         <message>
             <source>%1  ·  %2 ops</source>
@@ -4634,7 +4622,7 @@ started %7</source>
             <translation>无乘积运算</translation>
         </message>
         <message>
-            <source>The operations over the time of the step, as high as their share of the peak.</source>
+            <source>The operations over the time of the step. Their height is their share of the peak throughput.</source>
             <translation>各算子在这一步中的时间分布，高度为其占峰值的比例。</translation>
         </message>
     </context>
@@ -4705,14 +4693,6 @@ started %7</source>
             <translation>筛选</translation>
         </message>
         <message>
-            <source>Forget</source>
-            <translation>放弃</translation>
-        </message>
-        <message>
-            <source>Keep for the next run</source>
-            <translation>用于下一次运行</translation>
-        </message>
-        <message>
             <source>Writes precision.force into the settings</source>
             <translation>将 precision.force 写入设置</translation>
         </message>
@@ -4765,20 +4745,12 @@ started %7</source>
             <translation>第 %1 步 · %2 · %3</translation>
         </message>
         <message>
-            <source>Trace a step of the run to see its operations.</source>
-            <translation>追踪该运行的一步以查看其算子。</translation>
-        </message>
-        <message>
             <source>Trace the first step of the settings: it works before training.</source>
             <translation>追踪当前设置的第一步：无需先训练。</translation>
         </message>
         <message>
             <source>%1 forced to %2</source>
             <translation>%1 强制为 %2</translation>
-        </message>
-        <message>
-            <source>&lt;b&gt;%1&lt;/b&gt; · loss %2 · gradient error against FP32 %3 · step %4 · peak %5&lt;br&gt;%6</source>
-            <translation>&lt;b&gt;%1&lt;/b&gt; · 损失 %2 · 相对 FP32 的梯度误差 %3 · 每步 %4 · 峰值 %5&lt;br&gt;%6</translation>
         </message>
         <message>
             <source>Force %1 to %2 and rerun</source>
@@ -4801,7 +4773,7 @@ started %7</source>
             <translation>导出…</translation>
         </message>
         <message>
-            <source>The operations on show as CSV, or the timeline as PNG or SVG (Ctrl+E)</source>
+            <source>Save the displayed operations as CSV, or the timeline as PNG or SVG (Ctrl+E)</source>
             <translation>将所示算子导出为 CSV，或将时间线导出为 PNG 或 SVG（Ctrl+E）</translation>
         </message>
         <message>
@@ -4821,11 +4793,11 @@ started %7</source>
             <translation>两种精度下的算子</translation>
         </message>
         <message>
-            <source>Computing the step to come, operation by operation…</source>
+            <source>Computing the next step, operation by operation…</source>
             <translation>正在逐个算子计算下一步…</translation>
         </message>
         <message>
-            <source>Trace the step to come to see its operations (T).</source>
+            <source>Trace the next step to see its operations (T).</source>
             <translation>追踪下一步以查看其算子（T）。</translation>
         </message>
         <message>
@@ -4837,8 +4809,8 @@ started %7</source>
             <translation>追踪下一步</translation>
         </message>
         <message>
-            <source>Computes the step to come on a copy, operation by operation (T). Training waits for it and then goes on as without.</source>
-            <translation>在副本上逐个算子计算下一步（T）。训练会等待其完成，之后与未执行时完全一致。</translation>
+            <source>Computes the next step on a copy, operation by operation (T). Training waits for it; the run does not change.</source>
+            <translation>在副本上逐个算子计算下一步（T）。训练会等待其完成；运行本身不受影响。</translation>
         </message>
         <message>
             <source>Difference</source>
@@ -4853,7 +4825,7 @@ started %7</source>
             <translation>在“显微镜”中查看 %1</translation>
         </message>
         <message>
-            <source>Precision on show</source>
+            <source>Displayed precision</source>
             <translation>显示的精度</translation>
         </message>
         <message>
@@ -4884,7 +4856,7 @@ started %7</source>
             <translation>检查本步之后，这里显示各层的最大值与 FP16 上限的对比。</translation>
         </message>
         <message>
-            <source>The fault lies before the first layer.</source>
+            <source>The fault is before the first layer.</source>
             <translation>问题出在第一层之前。</translation>
         </message>
     </context>
@@ -4895,7 +4867,7 @@ started %7</source>
             <translation>检查本步</translation>
         </message>
         <message>
-            <source>Computes the step again from the newest checkpoint before it, with a check after every operation (R). Training waits for it; nothing of the run changes.</source>
+            <source>Computes the step again from the newest checkpoint before it, with a check after every operation (R). Training waits for it; the run does not change.</source>
             <translation>从该步之前最近的检查点重新计算，并在每个算子之后检查（R）。训练会等待其完成；运行本身不受影响。</translation>
         </message>
         <message>
@@ -4903,7 +4875,7 @@ started %7</source>
             <translation>保存为胶囊…</translation>
         </message>
         <message>
-            <source>One file with all that it takes to compute the step again elsewhere: weights, optimizer, scaler, batch and settings (K)</source>
+            <source>One file with everything needed to compute the step again elsewhere: weights, optimizer, scaler, batch and settings (K)</source>
             <translation>一个文件，包含在别处重新计算该步所需的一切：权重、优化器、缩放器、批次和设置（K）</translation>
         </message>
         <message>
@@ -4955,7 +4927,7 @@ started %7</source>
             <translation>布防</translation>
         </message>
         <message>
-            <source>Examines the next skip as it happens, from the state before its update. On a GPU this costs a synchronisation a step.</source>
+            <source>Examines the next skip as it happens, from the state before its update. On a GPU this costs one synchronisation per step.</source>
             <translation>下一次跳过发生时立即检查，使用更新之前的状态。在 GPU 上每步需要一次同步。</translation>
         </message>
         <message>
@@ -4967,11 +4939,11 @@ started %7</source>
             <translation>保存为胶囊… %1</translation>
         </message>
         <message>
-            <source>armed: found_inf is read before the update, a synchronisation a step</source>
+            <source>armed: found_inf is read before the update, one synchronisation per step</source>
             <translation>已布防：更新前读取 found_inf，每步一次同步</translation>
         </message>
         <message>
-            <source>not armed: weights have moved; arm to catch the next one</source>
+            <source>not armed: the weights have changed since; arm to catch the next skip</source>
             <translation>未布防：权重已改变；布防可捕捉下一次</translation>
         </message>
         <message>
@@ -4983,7 +4955,7 @@ started %7</source>
             <translation>导出…</translation>
         </message>
         <message>
-            <source>The skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)</source>
+            <source>Save the skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)</source>
             <translation>将跳过的步导出为 CSV，或将页面导出为 PNG 或 SVG（Ctrl+E）</translation>
         </message>
         <message>
@@ -5110,19 +5082,19 @@ started %7</source>
             <translation>NaN：不是数字。</translation>
         </message>
         <message>
-            <source>No format holds %1.</source>
+            <source>No format holds %1 exactly.</source>
             <translation>没有格式能精确表示 %1。</translation>
         </message>
         <message>
-            <source>All six formats hold %1.</source>
+            <source>All six formats hold %1 exactly.</source>
             <translation>六种格式都能精确表示 %1。</translation>
         </message>
         <message>
-            <source>Only %1 holds %2.</source>
+            <source>Only %1 holds %2 exactly.</source>
             <translation>只有 %1 能精确表示 %2。</translation>
         </message>
         <message>
-            <source>%1 and %2 hold %3.</source>
+            <source>%1 and %2 hold %3 exactly.</source>
             <translation>%1 和 %2 能精确表示 %3。</translation>
         </message>
         <message>
@@ -5130,7 +5102,7 @@ started %7</source>
             <translation>、</translation>
         </message>
         <message>
-            <source>Whatever is computed with it is NaN too.</source>
+            <source>Any result computed from it is NaN too.</source>
             <translation>用它计算的任何结果也是 NaN。</translation>
         </message>
         <message>
@@ -5142,16 +5114,16 @@ started %7</source>
             <translation>从 %1 起，%2 舍入为无穷。</translation>
         </message>
         <message>
-            <source>It is no more than half of %1's smallest number, so it rounds to 0.</source>
+            <source>It is at most half of %1's smallest number, so it rounds to 0.</source>
             <translation>它不超过 %1 最小数的一半，因此舍入为 0。</translation>
         </message>
         <message>
-            <source>Subnormal in %1: fewer bits of fraction are left.</source>
+            <source>Subnormal in %1: fewer fraction bits remain.</source>
             <translation>在 %1 中是次正规数：剩下的尾数位更少。</translation>
         </message>
         <message>
-            <source>Its bits never end or are too many; each format cuts and rounds.</source>
-            <translation>它的二进制位无穷无尽或过多；各格式截断并舍入。</translation>
+            <source>It has infinitely many binary digits, or too many; each format rounds it.</source>
+            <translation>它的二进制位无穷无尽或过多；各格式都要舍入。</translation>
         </message>
     </context>
     <context>
@@ -5279,12 +5251,6 @@ started %7</source>
         <message>
             <source>at %1 half a gap is %2, larger than a term</source>
             <translation>在 %1 处半个间隔为 %2，大于每一项</translation>
-        </message>
-            <message>
-            <source>at %1 half a gap is %2,
-larger than a term</source>
-            <translation>在 %1 处半个间隔为 %2，
-大于每一项</translation>
         </message>
 </context>
     <context>
@@ -5439,10 +5405,6 @@ larger than a term</source>
         <message>
             <source>loss</source>
             <translation>损失</translation>
-        </message>
-        <message>
-            <source>gradient error against FP32</source>
-            <translation>相对 FP32 的梯度误差</translation>
         </message>
         <message>
             <source>step time</source>
@@ -6238,8 +6200,8 @@ larger than a term</source>
             <translation>没有可以打开 %1 的程序。</translation>
         </message>
         <message>
-            <source>Open it in any text editor: the Lab notices when it is saved.</source>
-            <translation>请用任意文本编辑器打开：保存后，实验室会发现更改。</translation>
+            <source>Open it in any text editor. Once it is saved, the Lab offers to reload it.</source>
+            <translation>请用任意文本编辑器打开。保存后，实验室会提示重新载入。</translation>
         </message>
         <message>
             <source>Edit</source>
@@ -6278,7 +6240,7 @@ larger than a term</source>
             <translation>重置</translation>
         </message>
         <message>
-            <source>Forgets your answers in this lesson, and its runs</source>
+            <source>Clears your answers in this lesson, and its runs</source>
             <translation>清除你在本课的回答和实验</translation>
         </message>
         <message>
@@ -6298,7 +6260,7 @@ larger than a term</source>
             <translation>大字号逐步显示，适合投影（F5）</translation>
         </message>
         <message>
-            <source>Comes with Halftone</source>
+            <source>Included with Halftone</source>
             <translation>Halftone 自带</translation>
         </message>
         <message>
@@ -6406,7 +6368,7 @@ larger than a term</source>
             <translation>第 %1 步被跳过。</translation>
         </message>
         <message>
-            <source>Step %1 came out non-finite.</source>
+            <source>Step %1 was not finite.</source>
             <translation>第 %1 步出现非有限值。</translation>
         </message>
         <message>
@@ -6491,7 +6453,7 @@ larger than a term</source>
             <translation>%1：更新得以保留</translation>
         </message>
         <message>
-            <source>everything in here is stored as %1</source>
+            <source>every value in this range is stored as %1</source>
             <translation>这一段内的值都存储为 %1</translation>
         </message>
         <message>
@@ -6541,7 +6503,7 @@ larger than a term</source>
             <translation>尚未检查</translation>
         </message>
         <message>
-            <source>not finite, and nothing skipped it</source>
+            <source>not finite, but not skipped</source>
             <translation>非有限值，且未被跳过</translation>
         </message>
         <message>
@@ -6584,7 +6546,7 @@ larger than a term</source>
             <translation>%2 步中的 %1 步，%3；此后已有 %4 个正常步。</translation>
         </message>
         <message>
-            <source>Sample %1 is among the suspects of %2 of them.</source>
+            <source>Sample %1 is a suspect in %2 of them.</source>
             <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
         </message>
     </context>
@@ -6718,7 +6680,7 @@ larger than a term</source>
             <translation>变更前后</translation>
         </message>
         <message>
-            <source>by the FP32 gradients any scale up to %1 passes</source>
+            <source>judging by the FP32 gradients, any scale up to %1 passes</source>
             <translation>依据 FP32 梯度，不超过 %1 的缩放均可通过</translation>
         </message>
         <message>
@@ -6734,7 +6696,7 @@ larger than a term</source>
             <translation>第 %1 步：正在检查第 %2 个操作</translation>
         </message>
         <message>
-            <source>Values on show</source>
+            <source>Displayed values</source>
             <translation>显示的数值</translation>
         </message>
         <message>
@@ -6790,7 +6752,7 @@ larger than a term</source>
             <translation>%1 的梯度</translation>
         </message>
         <message>
-            <source>A click trains %1 beside %1 for up to %2 steps and compares all bits. Training waits for it; nothing of it is kept.</source>
+            <source>Click to train %1 beside %1 for up to %2 steps and compare all bits. Training waits for it; nothing is saved.</source>
             <translation>点击后，%1 与 %1 并排训练至多 %2 步并逐位比较。期间训练会等待；结果不保留。</translation>
         </message>
         <message>
@@ -6806,7 +6768,7 @@ larger than a term</source>
             <translation>✗ %1 对 %1：%2在第 %3 步不同</translation>
         </message>
         <message>
-            <source>The same settings gave other bits, so what this page shows is partly noise of the computation.</source>
+            <source>The same settings gave different bits, so part of what this page shows is nondeterminism of the computation.</source>
             <translation>相同的设置得到了不同的位，因此本页所示的差异有一部分是计算本身的噪声。</translation>
         </message>
         <message>
@@ -6814,7 +6776,7 @@ larger than a term</source>
             <translation>正在检查第 %1 步，共 %2 步</translation>
         </message>
         <message>
-            <source>A click ends the check.</source>
+            <source>Click to end the check.</source>
             <translation>点击可结束检查。</translation>
         </message>
         <message>
@@ -6830,7 +6792,7 @@ larger than a term</source>
             <translation>检查 %1 对 %1</translation>
         </message>
         <message>
-            <source>Trains %1 beside %1 for up to %2 steps and compares all bits: what a twin shows is rounding only if these are the same. Training waits for it; nothing of it is kept.</source>
+            <source>Trains %1 beside %1 for up to %2 steps and compares all bits. Only if they are equal is the difference that a twin shows due to rounding. Training waits for it; nothing is saved.</source>
             <translation>%1 与 %1 并排训练至多 %2 步并逐位比较：只有两者逐位一致，孪生所示的差异才是舍入误差。期间训练会等待；结果不保留。</translation>
         </message>
     </context>
@@ -6984,7 +6946,7 @@ larger than a term</source>
             <translation>请在左侧选择精度。</translation>
         </message>
         <message>
-            <source>%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.</source>
+            <source>%1 is not a size: use one such as 500 MB, 2 GB or 1.5 GiB.</source>
             <translation>%1 不是有效大小：请用如 500 MB、2 GB 或 1.5 GiB 的写法。</translation>
         </message>
         <message>
@@ -7031,7 +6993,7 @@ larger than a term</source>
             <translation>最大批量，内存上限</translation>
         </message>
         <message>
-            <source>Tries batch after batch with real steps. That takes longer than the speeds.</source>
+            <source>Tries one batch size after another with real steps. This takes longer than measuring the speed.</source>
             <translation>用真实的训练步依次尝试各种批量，比测速度更费时。</translation>
         </message>
         <message>
@@ -7065,7 +7027,7 @@ larger than a term</source>
 <context>
     <name>ui::PairBars</name>
         <message>
-            <source>%1 against FP32: a step takes %2 in place of %3, peak memory is %4 in place of %5, the largest batch %6 in place of %7.</source>
+            <source>%1 against FP32: a step takes %2 instead of %3, peak memory is %4 instead of %5, the largest batch %6 instead of %7.</source>
             <translation>%1 对比 FP32：一步用时 %2，原为 %3；峰值内存 %4，原为 %5；最大批量 %6，原为 %7。</translation>
         </message>
 </context>
@@ -7111,7 +7073,7 @@ larger than a term</source>
             <translation>停止</translation>
         </message>
         <message>
-            <source>After the block in progress; what is measured is kept (B)</source>
+            <source>Stops after the block in progress; the results so far are kept (B)</source>
             <translation>当前分块结束后停止；已测得的结果会保留（B）</translation>
         </message>
         <message>
@@ -7123,7 +7085,7 @@ larger than a term</source>
             <translation>导出…</translation>
         </message>
         <message>
-            <source>The figures as CSV or Markdown, or the bars as PNG or SVG (Ctrl+E)</source>
+            <source>Save the figures as CSV or Markdown, or the bars as PNG or SVG (Ctrl+E)</source>
             <translation>将数据存为 CSV 或 Markdown，或将条形图存为 PNG 或 SVG（Ctrl+E）</translation>
         </message>
         <message>
@@ -7131,7 +7093,7 @@ larger than a term</source>
             <translation>FP32 对比混合精度</translation>
         </message>
         <message>
-            <source>Choose models and precisions on the left, then press Run (B). Each model trains for a few seconds in FP32 and in each precision, in turns, on random data. Here you see what is faster on this machine, and why where it is not.</source>
+            <source>Choose models and precisions on the left, then press Run (B). Each model trains for a few seconds in FP32 and in each precision, in turns, on random data. The results show what is faster on this machine, and why the rest is not.</source>
             <translation>在左侧选择模型和精度，然后点击“开始测量”（B）。每个模型用随机数据，以 FP32 和各种精度轮流训练几秒。这里会显示在本机上哪种更快；若不更快，则说明原因。</translation>
         </message>
         <message>

@@ -150,7 +150,7 @@ TEST(BadInput, SeedsBeyondTheLargestAreRefusedBeforeAnythingRuns) {
     EXPECT_THAT(program.output(), IsEmpty());
 }
 
-/// An IDX file of so many images, or of so many labels.
+/// Writes an IDX file with this many images or labels.
 void write_idx(const fs::path& file, std::uint8_t rank, char count) {
     std::string bytes = {'\0', '\0', '\x08', static_cast<char>(rank), '\0', '\0', '\0', count};
     if (rank == 3) bytes += std::string("\0\0\0\x1c\0\0\0\x1c", 8);
@@ -226,13 +226,13 @@ TEST(BadInput, AClosedStandardOutputLeavesTheRunsFilesWhole) {
 }
 
 TEST(BadInput, ASecondCtrlCEndsAtOnce) {
-    // Steps of a second and more: the first Ctrl-C waits for the one in flight.
+    // Steps of a second or more: the first Ctrl-C waits for the current step.
     Program program({"train", "--json", "--set", "dataset.kind=spirals", "--set", "model.kind=mlp",
                      "--set", "model.options.hidden=[4096,4096]", "--set", "batch_size=16384"});
     std::string line;
     ASSERT_TRUE(program.read_line(line));
     program.signal(SIGINT);
-    ::usleep(50'000);  // two that come together count as one
+    ::usleep(50'000);  // two signals in quick succession count as one
     program.signal(SIGINT);
     program.finish();
     EXPECT_EQ(program.exit_code(), 130);

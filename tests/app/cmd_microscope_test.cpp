@@ -54,7 +54,7 @@ std::vector<std::string> layers_of(const json& found) {
     return out;
 }
 
-/// By layer: how many values a file of tensors has, and how many of F32 are in each bin.
+/// By layer: the number of values in a file of tensors, and, for F32, the number in each bin.
 struct Dumped {
     std::map<std::string, std::int64_t> values;
     std::map<std::string, std::vector<std::int64_t>> bins;
@@ -97,7 +97,7 @@ TEST_F(Microscope, DumpsTheTensorsThatItsHistogramsAreOf) {
     for (const char* kind : kinds) {
         SCOPED_TRACE(kind);
         const json kept = json_of({"1", "10", "--kind", kind});
-        // The step is computed again and comes to the same values.
+        // The step is computed again and gives the same values.
         EXPECT_EQ(json_of({"1", "10", "--kind", kind, "--dump", folder}), kept);
         const Dumped dumped = read_dump(home_ / "dump" / (std::string(kind) + ".safetensors"));
         EXPECT_EQ(dumped.values.size(), kept["layers"].size());
@@ -146,7 +146,7 @@ TEST_F(Microscope, ShowsAKeptStepLayerByLayer) {
         sum += values;
     }
     EXPECT_EQ(found["total"]["values"], sum);
-    // The shares are those that the record has of the same gradients.
+    // The shares are those that the record has for the same gradients.
     EXPECT_NEAR(found["total"]["fp16"]["to_zero"].get<double>(),
                 steps_[9]["f16_zero_share"].get<double>(), 1e-3);
     for (const char* kind : {"activations", "weights", "updates"}) {
@@ -179,7 +179,7 @@ TEST_F(Microscope, SlidesTheGradientsToAnotherScale) {
                 20, 1e-9);
     EXPECT_EQ(here["scale_floor"], far["scale_floor"]);
     EXPECT_EQ(here["scale_floor"], steps_[9]["scale_floor"]);
-    // Steps that were not counted have no floor.
+    // Steps without histograms have no floor.
     EXPECT_FALSE(steps_[8].contains("scale_floor"));
 }
 
@@ -198,7 +198,7 @@ TEST_F(Microscope, RefusesWhatItCannotShow) {
     train({"--set", "instruments.histograms_every=0"});
     EXPECT_FALSE(std::filesystem::exists(home_ / "halftone/runs/1/histograms"));
     run({"1", "10"}, 2);
-    EXPECT_THAT(errors_, HasSubstr("the run kept no histograms"));
+    EXPECT_THAT(errors_, HasSubstr("the run has no histograms"));
     run({"1", "10", "--kind", "biases"}, 2);
     EXPECT_THAT(errors_, HasSubstr("use gradients, activations, weights or updates"));
     run({"1", "10", "--kind", "weights", "--scale", "2"}, 2);

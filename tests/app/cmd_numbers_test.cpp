@@ -74,8 +74,9 @@ TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
         EXPECT_THAT(program.errors(), HasSubstr(sentence));
     };
     refused({"numbers", "abc"}, "is not a number");
-    refused({"numbers", "1", "--format", "fp4"}, "fp4 is no format");
-    refused({"numbers", "1", "--sum", "5", "--accumulator", "tf32"}, "TF32 is no accumulator");
+    refused({"numbers", "1", "--format", "fp4"}, "fp4 is not a format");
+    refused({"numbers", "1", "--sum", "5", "--accumulator", "tf32"},
+            "TF32 cannot be the accumulator");
     refused({"numbers", "1", "--sum", "10000001"}, "--sum");
     refused({"numbers"}, "give a value");
     refused({"numbers", "--file", "/nowhere/values"}, "cannot be read");

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// A sweep in a run history of its own, run as often as asked.
+/// A sweep with its own run history, which can be run several times.
 class Sweep {
 public:
     explicit Sweep(std::vector<std::string> more) : args_(spirals("sweep", more)) {}
@@ -35,7 +35,7 @@ private:
     std::vector<std::string> args_;
 };
 
-/// The learning rates of the runs that a program began.
+/// The learning rates of the runs that a program started.
 std::vector<double> started_rates(const Program& program) {
     std::vector<double> rates;
     for (const auto& event : events_of(program, "start"))
@@ -43,7 +43,7 @@ std::vector<double> started_rates(const Program& program) {
     return rates;
 }
 
-/// Reads until the second run has made steps.
+/// Reads until the second run has computed steps.
 void read_into_second_run(Program& program) {
     std::string line;
     int starts = 0;
@@ -84,7 +84,7 @@ TEST(Sweep, DoesNotRunAgainWhatHasEnded) {
     EXPECT_THAT(started_rates(*again), SizeIs(3));
 }
 
-/// Of the runs that went on, the steps that they had made.
+/// For each resumed run: the steps that it had when it was resumed.
 std::vector<std::int64_t> resumed_steps(const Program& program) {
     std::vector<std::int64_t> steps;
     for (const auto& event : events_of(program, "resumed")) steps.push_back(event.at("step"));

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A run with skips at its beginning, in a folder.
+/// A run whose first steps are skipped, in a folder.
 class WhatIf : public testing::Test {
 protected:
     void SetUp() override {

@@ -125,7 +125,7 @@ TEST(CommandLine, CatalogsAreJson) {
     }
 }
 
-/// Settings of a run on a table of 100 rows, whose last column is 3 a - b.
+/// Settings of a run on a table of 100 rows whose last column is 3 a - b.
 std::vector<std::string> on_a_table(const std::string& command,
                                     const test_support::TempFolder& folder,
                                     std::vector<std::string> more) {
@@ -197,7 +197,7 @@ TEST(CommandLine, DoctorIsJson) {
     EXPECT_FALSE(report.at("precisions").empty());
 }
 
-/// As the program says that cuBLAS will find it.
+/// The value of the environment variable that cuBLAS will read, as the program prints it.
 std::string cublas_workspaces(const std::function<void()>& before_start) {
     Program program({"doctor", "--json"}, {.data_home = "", .before_start = before_start});
     program.finish();
@@ -321,7 +321,7 @@ TEST(CommandLine, CompareMixesItsRunsInOneStream) {
         first_losses.try_emplace(step.at("run").get<std::string>(), step.at("loss").get<double>());
     }
     ASSERT_EQ(first_losses.size(), 4u);
-    // Same weights and batch: the precisions of a seed begin within a rounding of one another.
+    // Same weights and batch: runs of one seed begin with the same loss up to rounding.
     EXPECT_NEAR(first_losses.at("1"), first_losses.at("2"), 0.01);
     EXPECT_NEAR(first_losses.at("3"), first_losses.at("4"), 0.01);
 }
@@ -339,7 +339,8 @@ TEST(CommandLine, AHomeThatCannotBeWrittenIsReplacedWithOneWarning) {
 
 TEST(CommandLine, AFullDiskEndsTheRunWithASentence) {
     const auto limit_files = [] {
-        // Below the end of the record's second chunk, 235 kB, and above the index, some 140 kB.
+        // Less than the end of the record's second chunk (235 kB), and more than the index (about
+        // 140 kB).
         const rlimit limit{220'000, 220'000};
         ::setrlimit(RLIMIT_FSIZE, &limit);
     };

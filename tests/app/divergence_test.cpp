@@ -47,7 +47,7 @@ TEST(Divergence, AScaleThatCannotComeDownIsReported) {
     EXPECT_THAT(warnings[0].at("message"), HasSubstr("No update was applied in epoch 1"));
 }
 
-/// A rate at which the network no longer learns, but only fp16 leaves its range.
+/// A learning rate at which the network no longer learns, but overflows only in fp16.
 std::vector<std::string> breaks_in_pure_fp16() {
     return {"--set", "optimizer.lr=10", "--set", "stop_on_nan=5", "--set", "threads=1"};
 }

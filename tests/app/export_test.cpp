@@ -23,7 +23,7 @@ protected:
         program.finish();
         ASSERT_EQ(program.exit_code(), 0) << program.errors();
     }
-    /// Lines of standard output; standard error is in errors_.
+    /// The lines of standard output. Standard error is in errors_.
     std::vector<std::string> run(const std::vector<std::string>& args, int exit_code = 0) {
         Program program(args, {home_.str(), [this] { fs::current_path(home_.path()); }});
         program.finish();
@@ -105,7 +105,7 @@ TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
     EXPECT_EQ(second.at("config"), first.at("config"));
     EXPECT_EQ(second.at("test_loss"), first.at("test_loss"));
     EXPECT_EQ(text("halftone/runs/2/steps.rec"), text("halftone/runs/1/steps.rec"));
-    // Its checkpoint is whole: it can be trained further.
+    // Its checkpoint is complete, so training can be continued.
     run({"resume", "2", "--set", "max_steps=25", "--json"});
     EXPECT_EQ(nlohmann::json::parse(run({"show", "3", "--json"})[0]).at("steps"), 25);
 }
@@ -113,7 +113,7 @@ TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
 TEST_F(Export, ImportsNothingButRuns) {
     std::ofstream(home_ / "text") << "no run";
     run({"import", "text"}, 3);
-    EXPECT_THAT(errors_, HasSubstr("not a sound zip archive"));
+    EXPECT_THAT(errors_, HasSubstr("not a valid zip archive"));
     run({"import", "absent"}, 3);
     EXPECT_THAT(run({"runs"})[0], StartsWith("No runs"));
 }

@@ -38,12 +38,12 @@ TEST(Interruption, UnderNohupAHangUpIsIgnored) {
     EXPECT_GE(events_of(program, "step").size(), 50U);
 }
 
-/// CIFAR-100 records of random pixels, packed: tens of MB that take seconds to unpack.
+/// CIFAR-100 records of random pixels, compressed: tens of MB that take seconds to decompress.
 std::string packed_cifar(std::size_t records) {
     std::string bytes(records * 3074, '\0');
     std::mt19937_64 random(1);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-        // Four bits of noise a byte keep the decoder busy; labels stay in range.
+        // Four random bits per byte keep the decompressor busy. Labels stay in range.
         if (i % 3074 >= 2) bytes[i] = static_cast<char>(random() & 15);
     }
     std::string packed(lzma_stream_buffer_bound(bytes.size()), '\0');
@@ -60,7 +60,7 @@ std::string packed_cifar(std::size_t records) {
 TEST(Interruption, CtrlCIsObeyedWhileTheDataAreRead) {
     const test_support::TempFolder data;
     const std::string packed = packed_cifar(20'000);
-    // Five parts, of one content.
+    // Five parts with the same content.
     for (const std::string part : {"train", "train-part2", "train-part3", "train-part4", "test"})
         data.write(part + ".bin.xz", packed);
     Program program({"train", "--json", "--set", "dataset.kind=cifar100", "--set",

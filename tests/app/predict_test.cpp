@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::SizeIs;
 
-/// A trained BERT of a text in which "two" is the only word between "one" and "three".
+/// A trained BERT, on a text in which "two" is the only word between "one" and "three".
 class PredictText : public testing::Test {
 protected:
     void train(const std::string& model) {

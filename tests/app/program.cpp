@@ -76,7 +76,7 @@ void Program::wait_for_handler(int number) const {
         std::string field;
         while (file >> field && field != "SigCgt:") {
         }
-        std::uint64_t caught = 0;  // a bit a signal, from 1 on
+        std::uint64_t caught = 0;  // one bit per signal, from signal 1 on
         if (!(file >> std::hex >> caught)) return;
         handled = (caught >> (number - 1) & 1) != 0;
     }

@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// The program as a child process, with a home of its own.
+/// The program as a child process, with its own home folder.
 class Program {
 public:
     struct Options {
@@ -21,18 +21,18 @@ public:
 
     explicit Program(const std::vector<std::string>& args);
     Program(const std::vector<std::string>& args, const Options& options);
-    /// Ends the child if it still runs.
+    /// Ends the child if it is still running.
     ~Program();
     Program(const Program&) = delete;
     Program& operator=(const Program&) = delete;
 
-    /// The next line of its standard output without the newline; false at the end.
+    /// The next line of its standard output, without the newline. False at the end of the output.
     bool read_line(std::string& line);
     void close_output();
     void signal(int number);
-    /// Waits until the program has a handler for this signal, or has ended.
+    /// Waits until the program has installed a handler for this signal, or has ended.
     void wait_for_handler(int number) const;
-    /// Reads to the end and waits.
+    /// Reads all output and waits for the end.
     void finish();
 
     int exit_code() const { return exit_code_; }                       ///< -1: ended by a signal

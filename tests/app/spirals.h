@@ -10,7 +10,7 @@
 
 namespace app {
 
-/// A command on the smallest run (points and an MLP), with JSON lines.
+/// Arguments of a command on the smallest run (points and an MLP), with JSON lines.
 inline std::vector<std::string> spirals(const std::string& command,
                                         const std::vector<std::string>& more) {
     std::vector<std::string> args = {command, "--json"};

@@ -6,14 +6,14 @@
 
 #include "spirals.h"
 
-// `halftone watch` beside a `halftone train` that writes the folder.
+// `halftone watch` while `halftone train` writes the folder.
 namespace app {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// The step lines of a program.
+/// The step lines of a program's output.
 std::vector<std::string> steps_of(const Program& program) {
     std::vector<std::string> lines;
     for (const auto& event : events_of(program, "step")) lines.push_back(event.dump());
@@ -51,7 +51,7 @@ TEST(Watch, CtrlCEndsTheWatchingAndNotTheRun) {
     watch.signal(SIGINT);
     watch.finish();
     EXPECT_EQ(watch.exit_code(), 0) << watch.errors();
-    EXPECT_THAT(watch.output_text(), HasSubstr("the run goes on"));
+    EXPECT_THAT(watch.output_text(), HasSubstr("the run continues"));
     EXPECT_TRUE(train.read_line(line));
     train.signal(SIGTERM);
     train.finish();

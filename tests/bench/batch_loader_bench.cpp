@@ -1,5 +1,5 @@
-// What a batch costs the training thread. `next` is measured with a caller that does nothing else,
-// so for images it shows the rate of the loader's thread, the most that training can draw.
+// Cost of a batch for the training thread. `next` is measured with a caller that does nothing else,
+// so for images it shows the rate of the loader's thread, which is the upper limit for training.
 #include "data/batch_loader.h"
 
 #include <benchmark/benchmark.h>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace engine;
 
-/// Images in memory of the shape of a real data set.
+/// Images in memory with the shape of a real data set.
 DataPart images(std::int64_t size, const Shape& shape) {
     const auto channels = static_cast<std::size_t>(shape[0]);
     const auto samples = static_cast<std::size_t>(size);

@@ -30,7 +30,7 @@ import compare_gpu
 from workloads import ROOT, WIDE, WORKLOADS
 
 WORKER = pathlib.Path(__file__).with_name("compare_worker.py")
-# What is timed together: ours against the peers of one precision.
+# Runs that are timed together: ours against the peers of one precision.
 GROUPS = {"fp32": ("fp32", "amp-fp16"), "amp-bf16": ("amp-bf16",)}
 MODES = ("eager", "compile")
 
@@ -109,7 +109,8 @@ def steps_of_a_block(milliseconds, seconds):
 
 
 def nearest_peers(options, workload, precision):
-    """(mode, threads) of the peers that may be the fastest, by one block each, and the milliseconds of a step."""
+    """The peers, as (mode, threads), that may be the fastest, found by one block each, and their milliseconds per step.
+    """
     found = {}
     for mode in MODES if options.compile else MODES[:1]:
         for threads in sorted({1, options.threads}):
@@ -175,7 +176,7 @@ def extras(options, workload, group):
 
 
 def check(options, workload):
-    """Runs the comparison of single steps; its last line, or an error."""
+    """Runs the comparison of single steps. Returns its last line, or an error."""
     script, *arguments = WORKLOADS[workload].check
     command = [options.python, ROOT / "tests" / "peer" / script, "--halftone", options.halftone, *arguments]
     run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,

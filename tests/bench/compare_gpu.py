@@ -26,11 +26,11 @@ WORKER = pathlib.Path(__file__).with_name("compare_gpu_worker.py")
 
 
 def shared(name, batch, steps):
-    """A workload of compare.py, in this batch."""
+    """A workload of compare.py, with this batch."""
     return workloads.WORKLOADS[name].settings, batch, steps
 
 
-# name-batch: settings of Halftone, batch, steps in a block; the most telling first
+# name-batch: settings of Halftone, batch, steps per block; the most informative first
 LENET = {"dataset.kind": "glyphs", "model.kind": "lenet"}
 WORKLOADS = {
     "resnet18-128": shared("resnet18", 128, 60), "lstm-20": shared("lstm", 20, 100),
@@ -55,13 +55,13 @@ class Row:
         return statistics.median(self.times)
 
     def take(self, summary):
-        """What Halftone's own summary says."""
+        """Takes the figures of Halftone's own summary."""
         self.host, self.peak, self.losses = [summary["host_step_ms"]], summary["peak_bytes"], summary["first_losses"]
         self.kernels = summary["graph_nodes"] or round(summary["launches_a_step"]) or ""
 
 
 class Pytorch:
-    """The worker's process; gone and started anew if a build takes too long."""
+    """The worker's process. Replaced by a new one if a build takes too long."""
 
     def __init__(self, options):
         self.options = options
@@ -93,7 +93,7 @@ class Pytorch:
 
 
 def path_of_data(options, settings):
-    """The CIFAR pack, and what lies beside it."""
+    """The CIFAR pack, and other files in its folder."""
     pack = pathlib.Path(options.data)
     return pack if settings["dataset.kind"] == "cifar100" else pack.parent / pathlib.Path(settings["dataset.path"]).name
 
@@ -128,7 +128,7 @@ class Ours:
         return float(self.line())
 
     def finish(self):
-        """Its own summary; the process has ended."""
+        """Its own summary, after the process has ended."""
         self.process.stdin.close()
         summary = json.loads(self.line())
         self.process.wait()
@@ -153,7 +153,7 @@ def build(options, pytorch, workload, precision):
         else:
             built = pytorch.ask(limit=options.build_limit, mode=mode, **question)
             row.problem, row.peak, row.losses = built.get("error"), built.get("peak", 0), built.get("losses", [])
-            if built.get("restarted"):  # its neighbours went with the process
+            if built.get("restarted"):  # its other modes ended with the process
                 for other in rows:
                     pytorch.ask(mode=other.mode, **question)
         rows.append(row)
@@ -205,7 +205,7 @@ def lines_of(workload, precision, rows):
         median = row.median()
         ratio = ""
         if row is not rows[0] and ours:
-            # A difference inside the spread of both is a tie.
+            # A difference within the spread of both is a tie.
             tie = max(min(row.times), min(rows[0].times)) <= min(max(row.times), max(rows[0].times))
             ratio = f"{median / ours:.2f}" + (" (tie)" if tie else "")
             ratio = f"**{ratio}**" if median == fastest else ratio

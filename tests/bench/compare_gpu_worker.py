@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import workloads
-import peer_models  # workloads has said where it is
+import peer_models  # after workloads, which sets the path
 
 COMPILE_MODE = "max-autotune-no-cudagraphs"
 
@@ -44,7 +44,7 @@ def make_step(workload, precision, compiled, device):
     phases = [(optimizer, with_types(loss_of)) for optimizer, loss_of in phases_of(workload)]
     for optimizer, _ in phases:
         for group in optimizer.param_groups:
-            if "capturable" in group:  # Adam's step count, for a captured step
+            if "capturable" in group:  # Adam's step count, needed for a captured step
                 group["capturable"] = device == "cuda"
 
     def step():
@@ -85,7 +85,7 @@ class Runner:
             before = torch.cuda.memory_allocated()
             torch.cuda.reset_peak_memory_stats()
         step = make_step(workload, precision, mode.startswith("compile"), device)
-        # The first 20 losses, so that both sides are seen to compute the same kind of thing.
+        # The first 20 losses, to see that both sides compute the same kind of thing.
         self.losses = [float(step()) for _ in range(20 if self.cuda else 2)]
         self.step = captured(step) if mode.endswith("graph") else step
         for _ in range(warm_up):
@@ -93,7 +93,7 @@ class Runner:
         self.peak = torch.cuda.max_memory_allocated() - before if self.cuda else 0
 
     def block(self, steps):
-        """Milliseconds a step, between two events; and the host's until the last step was given."""
+        """Milliseconds per step between two events, and the host's until the last step was submitted."""
         if not self.cuda:
             started = time.perf_counter()
             for _ in range(steps):
@@ -113,7 +113,7 @@ class Runner:
 
 def main(device):
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # output of libraries is not an answer
     torch.set_default_device(device)  # where workloads.py makes networks and data
     if device == "cuda":
         torch.backends.cudnn.benchmark = True
@@ -134,7 +134,7 @@ def main(device):
                 answer = {"peak": runner.peak, "losses": runner.losses}
             else:
                 answer = {"ms": runners[asked["mode"]].block(asked["steps"])}
-        except Exception as error:  # a mode that PyTorch cannot do is a line of the table, not the end
+        except Exception as error:  # a mode that PyTorch does not support is a line of the table, not an abort
             answer = {"error": f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}"}
         print(json.dumps(answer), file=answers, flush=True)
 

@@ -66,7 +66,7 @@ def product_rate(precision):
 
 def main(workload, batch, precision, mode, threads):
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # output of libraries is not an answer
 
     def answer(**fields):
         print(json.dumps(fields), file=answers, flush=True)

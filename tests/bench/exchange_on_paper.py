@@ -10,7 +10,7 @@ PEAK = 312e12  # A100, dense 16-bit products
 
 
 class Model:
-    """`flops`: of forward and backward, for each sample; two thirds of them are backward."""
+    """`flops`: of the forward and backward pass per sample; two thirds of them are backward."""
 
     def __init__(self, name, unit, parameters, flops, share, sparse_bytes=0):
         self.name, self.unit, self.parameters, self.flops = name, unit, parameters, flops
@@ -21,12 +21,12 @@ class Model:
 
 
 def dense_bytes(model, ranks, width):
-    """That each rank sends and receives: its parts to the others, and their sums back."""
+    """The bytes that each rank sends and receives: its parts to the others, and their sums back."""
     return 2 * (ranks - 1) / ranks * model.parameters * width
 
 
 def dlrm():
-    """Of Criteo's 26 tables with vectors of 16, as PyTorch's benchmark has it; the tables go as rows."""
+    """For Criteo's 26 tables with vectors of 16, as in PyTorch's benchmark. The tables are exchanged as rows."""
     tables, width = 26, 16
     pairs = (tables + 1) * tables // 2
 
@@ -47,7 +47,7 @@ MODELS = [
 
 
 def hidden_from(model, ranks, bandwidth, width):
-    """The smallest share of the batch on each rank whose backward pass takes as long as the exchange."""
+    """The smallest batch per rank whose backward pass takes as long as the exchange."""
     fixed = dense_bytes(model, ranks, width) / bandwidth
     each = (ranks - 1) * model.sparse_bytes / bandwidth  # grows with the batch
     gain = model.backward_s() - each

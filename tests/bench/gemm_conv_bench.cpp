@@ -11,7 +11,7 @@ namespace {
 
 using kernels::DType;
 
-/// Uniform values in [-1, 1) of a floating dtype: zeros would be faster than life.
+/// Uniform values in [-1, 1) of a floating dtype. Zeros would be faster than real data.
 std::vector<unsigned char> random_values(DType dtype, std::int64_t size) {
     std::vector<float> values(static_cast<std::size_t>(size));
     std::mt19937 generator(7);
@@ -96,7 +96,7 @@ void conv2d(benchmark::State& state) {
 void conv_shapes(benchmark::internal::Benchmark* bench) {
     bench->ArgNames({"n", "c", "h", "k", "r", "stride", "pad", "dtype", "direction"});
     const std::int64_t shapes[][7] = {
-        // ResNet-18 with the CIFAR stem; how often each occurs: 1 4 1 1 3 1 1 3 1 1 3
+        // ResNet-18 with the CIFAR stem. These occur 1, 4, 1, 1, 3, 1, 1, 3, 1, 1 and 3 times.
         {64, 3, 32, 64, 3, 1, 1},
         {64, 64, 32, 64, 3, 1, 1},
         {64, 64, 32, 128, 3, 2, 1},

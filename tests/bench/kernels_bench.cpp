@@ -23,7 +23,7 @@ namespace {
 
 using namespace kernels;
 
-/// Normal values: zeros would be faster than what training sees.
+/// Normal values. Zeros would be faster than real data.
 class Data {
 public:
     Data(DType dtype, std::int64_t size, float mean = 0)

@@ -100,7 +100,7 @@ engine::HistogramSample sampleOf(std::int64_t step, const std::vector<std::strin
     return out;
 }
 
-/// A twin of two runs that ended.
+/// A twin of two finished runs.
 std::vector<engine::RunSummary> makeRuns(engine::RunStore& store) {
     const auto names = layerNames();
     const std::string group = engine::new_run_group();
@@ -161,7 +161,7 @@ double threadSeconds() {
 /// Durations of turns in milliseconds.
 class Turns {
 public:
-    /// One turn: an input and what it has painted; then those that follow without further input.
+    /// One turn: an input and the painting that it causes, then turns without further input.
     void take(const std::function<void()>& input) {
         measure(input, true);
         for (int i = 0; i < 3; ++i) measure([] {}, false);
@@ -181,7 +181,7 @@ private:
         input();
         QCoreApplication::processEvents();
         const double used = 1e3 * (threadSeconds() - cpu);
-        if (!always && used < 0.1) return;  // nothing was left to do
+        if (!always && used < 0.1) return;  // nothing was left to paint
         cpu_.push_back(used);
         const std::chrono::duration<double, std::milli> passed =
             std::chrono::steady_clock::now() - wall;
@@ -214,7 +214,7 @@ void drag(QWidget* widget, QEvent::Type type, const QPointF& at) {
     QCoreApplication::sendEvent(widget, &event);
 }
 
-/// Wheel, scroll bar and keys of a map with a row for each layer.
+/// Moves a map with a row for each layer by wheel, scroll bar and keys.
 void moveMap(const QString& name, QAbstractScrollArea* map) {
     Turns wheeled, slid, keyed;
     for (const int way : {1, -1})

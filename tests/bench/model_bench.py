@@ -26,13 +26,13 @@ WORDS, WINDOW, DROPOUT, RATE = 2000, 128, 0.1, 1e-3
 TRANSFORMERS = {"transformer-lm": {"layers": 4, "width": 256, "heads": 4}, "bert": {"layers": 4, "width": 256, "heads": 4}}
 CLICKS = {"numbers": 13, "tables": 26, "rows": 100_000, "width": 32, "bottom": [512, 256], "top": [512, 256]}
 
-# model: batch, steps of the short run, steps more in the long run
+# model: batch, steps of the short run, additional steps of the long run
 SIZES = {kind: (8, 1, 3) for kind in CONVNETS}
 SIZES |= {"transformer-lm": (8, 1, 6), "bert": (8, 1, 6), "dlrm": (2048, 5, 20), "autoencoder": (64, 5, 40), "dcgan": (32, 1, 4)}
 
 
 def settings_of(kind):
-    """What differs between the models."""
+    """The settings that differ between the models."""
     if kind in CONVNETS:
         return {"dataset.kind": "cifar100", "dataset.path": DATA / "cifar100-15k", "model.options.stem": "cifar"}
     if kind in TRANSFORMERS:
@@ -47,7 +47,7 @@ def settings_of(kind):
 
 
 def processor_seconds(command):
-    """Of one process with its threads, and its standard output."""
+    """Processor seconds of one process with its threads, and its standard output."""
     process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -129,7 +129,7 @@ def worker(kind, precision, batch):
     torch.set_num_threads(1)
     torch.manual_seed(1)
     phases, (_, short, more) = PEERS[kind](kind, int(batch)), SIZES[kind]
-    for k in range(1 + short + more):  # as many as the long run of ours, with its warm-up
+    for k in range(1 + short + more):  # as many as our long run, with its warm-up
         if k == 1 + short:
             started = time.process_time()
         for optimizer, loss_of in phases:

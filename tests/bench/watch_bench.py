@@ -59,7 +59,7 @@ def lenet():
 
 
 class Training:
-    """One kind of training. The watch of a block is the same over all blocks, as in a long run."""
+    """One kind of training. The same watch is used in all blocks, as in a long run."""
 
     def __init__(self, args, folder, every):
         torch.manual_seed(1)

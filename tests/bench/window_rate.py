@@ -42,7 +42,7 @@ class Display:
 
 
 def done_event(home):
-    """The last event of the only run under home, None while it is not over."""
+    """The last event of the only run under home; None until the run has ended."""
     for path in (home / ".local/share/halftone/runs").glob("*/events.jsonl"):
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 4096))
@@ -99,7 +99,7 @@ def by_window(halftone, steps, geometry, scale):
                 next_sample += 30
             time.sleep(1)
         memory.append((time.monotonic() - start, memory_mib(window.pid)))
-        xdotool("key", "--window", handle, "ctrl+q", check=False)  # the window is gone before the key is up
+        xdotool("key", "--window", handle, "ctrl+q", check=False)  # the window closes before the key is released
         window.wait(20)
     event = done_event(home)
     summary = turns.read_text().strip()

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 const std::vector<std::string> files = {"state.json", "weights.safetensors",
                                         "optimizer.safetensors", "carried.safetensors"};
 
-/// Puts the checksums right, so that what is behind them is reached too.
+/// Corrects the checksums, so that the code after their check is reached too.
 void seal(const fs::path& checkpoint) {
     using nlohmann::json;
     json state = json::parse(engine::read_text(checkpoint / files[0]), nullptr, false);
@@ -33,7 +33,7 @@ void seal(const fs::path& checkpoint) {
         << state.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// The settings that seeds.py trains its run with.
+/// The settings of the run that seeds.py trains.
 engine::RunConfig seed_settings() {
     engine::RunConfig config;
     config.dataset.kind = "spirals";
@@ -51,8 +51,8 @@ engine::Trainer& trainer() {
 
 }  // namespace
 
-// Bytes as the files of a checkpoint, half of the times with checksums put right: it is refused
-// with an Error, or a trainer takes it.
+// Uses the bytes as the files of a checkpoint, with correct checksums half of the time. Expects an
+// Error, or a trainer that loads it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::ScratchFile scratch("checkpoint");
     if (size == 0) return 0;

@@ -11,15 +11,14 @@
 
 namespace fuzz {
 
-/// Bytes as the files of a folder, one after another: the number of the file in `names`, the size
-/// in three bytes (least significant first), then that many bytes or as many as remain. seeds.py
-/// writes the same form.
+/// Splits bytes into the files of a folder. For each file: its index in `names`, its size in three
+/// bytes (least significant first), and its bytes, as many as remain. seeds.py writes this form.
 class FolderInput {
 public:
     FolderInput(std::vector<std::string> names, const std::uint8_t* data, std::size_t size)
         : names_(std::move(names)), rest_(data, size) {}
 
-    /// Makes the folder anew with these files; a number that is none leaves its bytes out.
+    /// Creates the folder again with these files. An invalid index discards its bytes.
     void write_to(const std::filesystem::path& folder) {
         std::filesystem::remove_all(folder);
         std::filesystem::create_directories(folder);

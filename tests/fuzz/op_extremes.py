@@ -157,7 +157,7 @@ class Mutator:
 
 
 class Program:
-    """One `halftone op` process, started anew after it died or was stopped."""
+    """One `halftone op` process, restarted after it died or was stopped."""
 
     def __init__(self, binary, memory):
         self.command, self.memory, self.process = [binary, "op", "--script", "/dev/stdin"], memory, None
@@ -172,7 +172,7 @@ class Program:
                                         preexec_fn=limit)
 
     def stop(self):
-        """How it ended, with the end of what it said."""
+        """How it ended, with the end of its error output."""
         self.process.kill()
         code = self.process.wait()
         self.process.stdin.close()

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The line with its files put in their place: a changed name must not reach other files.
+/// The line with the names of its files replaced, so that a mutated name cannot reach other files.
 std::string in_its_place(const std::string& line, const std::string& in, const std::string& out) {
     json parsed = json::parse(line, nullptr, false);
     if (!parsed.is_object()) return line;
@@ -21,8 +21,8 @@ std::string in_its_place(const std::string& line, const std::string& in, const s
 
 }  // namespace
 
-// A case of an op script, a newline, and the bytes of its input file: whatever they are, the answer
-// is one line of JSON with "out" or "error".
+// Input: a case of an op script, a newline, and the bytes of its input file. The answer is always
+// one line of JSON with "out" or "error".
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::ScratchFile in("in"), out("out");
     const char* begin = reinterpret_cast<const char*>(data);

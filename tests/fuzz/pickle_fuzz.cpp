@@ -4,7 +4,8 @@
 
 #include "pickle/torch_rules.h"
 
-/// Any bytes as the pickle of a PyTorch file. Every tensor that it yields lies in its storage.
+/// Uses the bytes as the pickle of a PyTorch file. Every resulting tensor must be within its
+/// storage.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     engine::TorchRules rules;
     try {

@@ -1,4 +1,4 @@
-// Any bytes as a PNG or JPEG picture, then scaled as a sample of image-folder is.
+// Decodes the bytes as a PNG or JPEG picture, and scales it as a sample of image-folder.
 #include <cstddef>
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Larger pictures are valid and slow.
+/// Larger pictures are valid, but slow.
 constexpr std::int64_t most_scaled = 4'000'000;
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include "scratch_file.h"
 #include "store/run_archive.h"
 
-// Bytes as a run in one file: it is refused with an Error, or unpacked; nothing appears outside its
-// folder either way.
+// Uses the bytes as a run in one file. Expects an Error or an unpacked run, and no file outside its
+// folder.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     namespace fs = std::filesystem;
     static const fuzz::ScratchFile file("run.halftone");

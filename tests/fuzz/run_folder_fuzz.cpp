@@ -19,7 +19,7 @@ void read_record(const fs::path& folder, engine::RecordAccess access) {
     record.check();
 }
 
-/// What lists, shows, follows and reports a run.
+/// Lists, shows, follows and reports a run.
 void read_run(const fs::path& folder) {
     const auto run = engine::read_run_folder(folder);
     if (!run) return;
@@ -40,7 +40,7 @@ void refuse_or(F f) {
 
 }  // namespace
 
-// Bytes as the files of a run's folder: it is refused with an Error, or read as far as it is whole.
+// Uses the bytes as the files of a run's folder. Expects an Error, or that the valid part is read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::ScratchFile scratch("run");
     const fs::path folder = scratch.path().string() + ".folder";

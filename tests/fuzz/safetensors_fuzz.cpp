@@ -5,7 +5,7 @@
 #include "engine/error.h"
 #include "scratch_file.h"
 
-// Bytes as a safetensors file: it is refused with an Error, or every tensor of it can be read.
+// Uses the bytes as a safetensors file. Expects an Error, or that every tensor can be read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::ScratchFile file("tensors");
     file.write(reinterpret_cast<const char*>(data), size);

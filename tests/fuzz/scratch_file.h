@@ -8,7 +8,7 @@
 
 namespace fuzz {
 
-/// A file of this process in the temporary folder, removed at the end.
+/// A file in the temporary folder, named by the process and removed at the end.
 class ScratchFile {
 public:
     explicit ScratchFile(const std::string& kind)

@@ -18,7 +18,7 @@ import safetensors.torch
 
 
 def torch_seeds(folder, golden):
-    """PyTorch's files, good and bad, and their pickles alone."""
+    """PyTorch's files, valid and invalid, and their pickles separately."""
     for kind in ("torch_file", "pickle"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
     for file in sorted((golden / "torch").glob("*.pt")):
@@ -40,7 +40,8 @@ def picture_seeds(folder, golden):
 
 
 def run_seeds(folder):
-    """Archives with the files of a run, stored and packed, with a folder, and with names that lead out of it."""
+    """Archives with the files of a run: stored and compressed, with a folder, and with names that lead outside of it.
+    """
     (folder / "run_file").mkdir(parents=True, exist_ok=True)
     files = {"config.json": "{}", "events.jsonl": '{"event":"created","run":"1"}', "notes.json": "{}", "steps.rec": "x" * 99}
     for name, more, packing in (("stored", {}, zipfile.ZIP_STORED), ("packed", {}, zipfile.ZIP_DEFLATED),
@@ -52,7 +53,7 @@ def run_seeds(folder):
 
 
 def in_a_row(folder, names):
-    """The files of a folder as folder_input.h takes them apart."""
+    """The files of a folder in the form that folder_input.h reads."""
     packed = b""
     for number, name in enumerate(names):
         if (folder / name).exists():
@@ -62,7 +63,7 @@ def in_a_row(folder, names):
 
 
 def trained_seeds(folder, program):
-    """A checkpoint with its checksums to be put right and with them as they are, and a run's folder."""
+    """A checkpoint, with the mark for corrected checksums and without, and a run's folder."""
     settings = ("dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[4]", "optimizer.kind=adam", "max_steps=3")
     with tempfile.TemporaryDirectory() as scratch:
         run = pathlib.Path(scratch) / "run"

@@ -5,8 +5,8 @@
 #include "pickle/torch_file.h"
 #include "scratch_file.h"
 
-/// Any bytes as a file that torch.save wrote. Checksums keep most of them from the pickle, which
-/// pickle_fuzz reads alone.
+/// Uses the bytes as a file that torch.save wrote. Checksums keep most inputs from the pickle,
+/// which pickle_fuzz tests by itself.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const fuzz::ScratchFile file("torch.pt");
     file.write(reinterpret_cast<const char*>(data), size);

@@ -1,19 +1,12 @@
-#!/usr/bin/env bash
-# check_test.sh: the checks accept a small sound tree, and refuse it with one fault planted in it.
-set -u
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-tree=$(mktemp -d)
-trap 'rm -rf "$tree"' EXIT
-failures=0
+#!/ usr / bin / env bash
+#check_test.sh : the checks accept a small sound tree, and refuse it with one fault planted in it.
+set - u here = $(cd "$(dirname " $ { BASH_SOURCE[0] } ")" && pwd) tree =
+    $(mktemp - d) trap 'rm -rf "$tree"' EXIT failures = 0
 
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
-
-# A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
+    fail(){echo "FAILED: $*" failures = $((failures + 1))}
+#A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
 make_tree() {
-    rm -rf "${tree:?}"/*
+    rm - rf "${tree:?}"/*
     mkdir -p "$tree"/{engine/src/amp,tests/catalogue,tests/peer,resources/handbook,app,kernels,ui}
     cat > "$tree/README.md" <<-'END'
 	[the handbook](resources/handbook/README.md)
@@ -112,7 +105,7 @@ for line in 'It ends for want of memory.' 'It may be a want of memory.' 'that wh
     'what the library makes of NaN' 'operations which take our own way' 'That is its own affair.' 'when it hears of the start' 'is not woken for it' \
     'It could bear more.' 'Numbers in the model' 'which a mask has left nothing of' 'Whoever reads it waits.' 'what it knows of the step' \
     'It is of no interest any more.' 'which a region sees to' 'as the books say' 'a refused value' 'what the judge counts' 'The user is told.' 'what is said here' \
-    'The status line speaks of one run.' 'The kernel wants a mask.' 'The driver tells it.' 'An optimizer forgets its state.'; do
+    'The status line speaks of one run.' 'Its slope leaves fp16.' 'The file is no lesson.' 'The kernel wants a mask.' 'The driver tells it.' 'An optimizer forgets its state.'; do
     expect_refused check_phrases.sh 'cast.h:5: "' "$header" "// $line"
     expect_refused check_phrases.sh 'rules.md:7: "' $page "$line"
 done
@@ -120,7 +113,7 @@ expect_refused check_phrases.sh 'cast.h:5: "for want of"' "$header" $'    // It 
 expect_refused check_phrases.sh 'rules.py:2: "in the making"' tests/peer/rules.py $'# a batch in\n# the making'
 expect_refused check_phrases.sh 'cast.h:5: number_beside: the name is now scalar_like' "$header" 'Tensor t = number_beside(x);'
 expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' "$header" 'if (may_take(x)) return;'
-for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'the handbook keeps books of rules'; do
+for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'There is no lesson of that name.' 'the handbook keeps books of rules'; do
     make_tree
     echo "// $line" >> "$tree/$header"
     expect_accepted check_phrases.sh
@@ -128,6 +121,50 @@ done
 make_tree
 find "$tree" -type f -delete
 "$here/check_phrases.sh" "$tree" > /dev/null && fail "a tree without text is accepted"
+
+# Two commands, a map, measured operations and a page on what has not run on a GPU.
+make_lists() {
+    make_tree
+    printf 'HALFTONE_COMMAND(%s, "It")\n' train find_lr ops > "$tree/app/commands.inc"
+    cat >> "$tree/README.md" <<-'END'
+
+	| | |
+	| --- | --- |
+	| `halftone train [CONFIG\|RUN]` | a run |
+	| `halftone find-lr`, `ops` `[--json]` | more of `others` |
+	END
+    printf '| folder of `src` | holds |\n| --- | --- |\n| `amp` | casts |\n' > "$tree/engine/README.md"
+    printf '| `mm(a, b)` | casts to f32 | 2 | why |\n' > "$tree/engine/OPERATIONS.md"
+    printf '| op | policy | worst share of bound |\n| --- | --- | ---: |\n| mm | f32 | 0.99 |\n' > "$tree/tests/peer/RESULTS.md"
+    mkdir -p "$tree"/{tests/gpu,kernels/cuda,installer}
+    touch "$tree/kernels/cuda/"{cast,copy}.cu
+    echo 'part_kernels() { :; }' > "$tree/tests/gpu/run.sh"
+    printf '| `kernels/cuda/{cast,copy}.cu` | `run.sh kernels` |\n' > "$tree/tests/gpu/UNVERIFIED.md"
+}
+
+expect_list_refused() {  # TEXT FILE LINE
+    make_lists
+    echo "$3" >> "$tree/$2"
+    local output
+    output=$("$here/check_lists.sh" "$tree" 2>&1) && fail "check_lists.sh accepts $2 with: $3"
+    [[ $output == *"$1"* ]] || fail "check_lists.sh refuses $2 with '$3' for another reason: $output"
+}
+
+make_lists
+expect_accepted check_lists.sh
+expect_list_refused 'README.md: command op is missing' app/commands.inc 'HALFTONE_COMMAND(op, "It")'
+expect_list_refused 'README.md: there is no command gone' README.md '| `halftone gone` | it |'
+expect_list_refused 'engine/README.md: there is no folder gone' engine/README.md '| `gone` | it |'
+expect_list_refused 'operation bmm is missing' engine/OPERATIONS.md '| `bmm(a, b)` | refused | 2 | why |'
+expect_list_refused 'there is no operation bmm' tests/peer/RESULTS.md '| bmm | f32 | 0.99 |'
+expect_list_refused 'mm has another policy than low' tests/peer/RESULTS.md '| mm | low | 0.99 |'
+expect_list_refused 'mm is beyond its bound' tests/peer/RESULTS.md '| mm | f32 | 1.01 |'
+expect_list_refused 'names gone.cu, which is not there' tests/gpu/UNVERIFIED.md '| `gone.cu` | it |'
+expect_list_refused 'run.sh has no part ops' tests/gpu/UNVERIFIED.md '| it | `run.sh kernels ops` |'
+expect_list_refused 'rules.md:9: a row of 3 cells in a table of 2' resources/handbook/rules.md $'| a | b |\n| --- | --- |\n| a | b | c |'
+make_lists
+mkdir "$tree/engine/src/conv"
+"$here/check_lists.sh" "$tree" > /dev/null && fail "a map without a folder is accepted"
 
 ((failures == 0)) && echo "all cases as expected"
 exit $((failures > 0))

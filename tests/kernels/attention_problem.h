@@ -109,7 +109,7 @@ private:
         return sum;
     }
 
-    /// One row's weights, and the relative error of each that f32 leaves.
+    /// The weights of one row, and their relative errors in f32.
     struct Weights {
         std::vector<double> p;
         double logsumexp = 0, error = 0;
@@ -137,7 +137,7 @@ private:
         for (std::int64_t row = head * s.queries; row < (head + 1) * s.queries; ++row) {
             const Weights weight = weights(row, head, shared);
             const auto at = static_cast<std::size_t>(row);
-            // ln's two units, and the addition's.
+            // Two units for ln and one for the addition.
             logsumexp.add(at, weight.logsumexp,
                           weight.error + 4 * w * (1 + std::abs(weight.logsumexp)));
             add_result(row, shared, weight);
@@ -205,7 +205,7 @@ private:
         return (static_cast<std::size_t>(shared * s.keys) + j) * static_cast<std::size_t>(length) +
                static_cast<std::size_t>(i);
     }
-    /// Of one rounding to the type, relative and absolute.
+    /// The relative and absolute error of one rounding to the type.
     double unit() const { return dtype == DType::f16 ? 0x1p-11 : 0x1p-8; }
     double tiny() const { return half_ulp(dtype, 0); }
     static double sum_error(std::int64_t terms) { return static_cast<double>(terms + 4) * w; }

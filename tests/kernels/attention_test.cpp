@@ -11,8 +11,9 @@ using attention::Sizes;
 
 enum class Order { heads, positions };
 
-/// Where a tensor is in memory: heads apart, or within each position with as much unused memory
-/// between them, as in the parts of one product.
+/// The layout of a tensor in memory: the heads one after the other, or side by side in each
+/// position, with as much unused memory between positions, as in the parts of a combined
+/// projection.
 struct Place {
     std::int64_t heads, rows, size;
     Order order;
@@ -69,7 +70,7 @@ Attention description(const Problem& p, AttentionPass pass, Order order) {
     return a;
 }
 
-/// Both passes of a problem on the device. False: the device has no kernel for it.
+/// Computes both passes of a problem on the device. False: the device has no kernel for it.
 bool check(DType dtype, const Sizes& s, Order order) {
     const Problem p(dtype, s);
     const Place of_q{s.heads, s.queries, s.qk_size, order},
@@ -144,7 +145,7 @@ TEST(CudaAttention, HasNoKernelForWhatItsRulesLeaveOut) {
     EXPECT_FALSE(has([](Attention& a) { a.qk_size = 7; }));
     EXPECT_FALSE(has([](Attention& a) { a.kv_heads = 0; }));
     EXPECT_FALSE(has([](Attention& a) { a.q.row = 12; }));
-    EXPECT_FALSE(has([](Attention& a) { a.k.head = 0; }));  // one head for all
+    EXPECT_FALSE(has([](Attention& a) { a.k.head = 0; }));  // one head shared by all
     EXPECT_FALSE(has([](Attention& a) {
         a.pass = AttentionPass::backward;
         a.dk.row = 12;

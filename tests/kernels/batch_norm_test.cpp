@@ -12,7 +12,7 @@
 namespace kernels::test {
 namespace {
 
-/// Inputs and outputs of one batch norm; parameters f32, or f64 with f64 x.
+/// Inputs and outputs of one batch norm. Parameters are f32; with f64 x they are f64.
 struct Case {
     Case(DType dtype, std::int64_t rows, std::int64_t channels, double mean_of_x = 0.5,
          double deviation = 2)
@@ -55,7 +55,8 @@ Moments moments(const Buffer& x, std::int64_t rows, std::int64_t channels, std::
 
 double unit_of(DType dtype) { return dtype == DType::f64 ? 0x1p-52 : 0x1p-23; }
 
-/// Blocks of 128 rows are summed in f32, joined in double: 128 half units of the largest magnitude.
+/// Blocks of 128 rows are summed in f32 and combined in double: 128 half units of the largest
+/// magnitude.
 constexpr double block_steps = 64;
 
 void expect_forward(DType dtype, std::int64_t rows, std::int64_t channels, bool with_residual,
@@ -245,7 +246,7 @@ double half_unit_of(DType dtype) { return dtype == DType::f64 ? 0x1p-53 : 0x1p-2
 struct TwinCase {
     std::int64_t rows, channels;
     DType dtype = DType::f32;
-    DType weight = DType::f32;  ///< f64 with f64
+    DType weight = DType::f32;  ///< f64 if x is f64
     bool affine = true, residual = true, relu = true;
     double mean = 0.5, deviation = 2;
 };
@@ -308,7 +309,7 @@ struct Exact {
 };
 
 /// Rounding of the device's sums: batches of 8 in a thread, at most `rows` of them, then a tree.
-/// They sum distances from the channel's first value, so numbers up to twice the spread.
+/// The terms are distances from the channel's first value, so numbers up to twice the spread.
 double mean_slack(const Exact& e, const TwinCase& c) {
     return static_cast<double>(c.rows + 20) * half_unit_of(c.dtype) * 2 * e.spread +
            half_unit_of(c.dtype) * std::fabs(e.mean);
@@ -331,7 +332,7 @@ void expect_trained(const TwinCase& c) {
         const Exact e(o.x, o.shape, k);
         ASSERT_TRUE(near(means.get(k), e.mean, wide, mean_slack(e, c)));
         const double exact = 1 / std::sqrt(e.variance + o.shape.eps);
-        // Squares err by a few units for each addition, the root by half of that.
+        // Squares err by a few units per addition, and the root by half of that.
         ASSERT_TRUE(near(invstds.get(k), exact, wide,
                          (static_cast<double>(c.rows) + 40) * 4 * unit * exact));
         ASSERT_TRUE(near(new_mean.get(k), 0.9 * o.running_mean.get(k) + 0.1 * e.mean,
@@ -417,7 +418,7 @@ TEST(CudaBatchNorm, InfersTheCpusBits) {
                                        c.relu, o.shape, {});
         const Buffer actual = y.host();
         for (std::int64_t i = 0; i < o.n; ++i)
-            // A processor that does not join products and sums rounds once more.
+            // A processor without fused multiply-add rounds once more.
             ASSERT_TRUE(near(actual.get(i), expected.get(i), c.dtype,
                              half_unit_of(c.dtype) * (std::fabs(o.x.get(i)) + 10)))
                 << i;
@@ -508,7 +509,7 @@ TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
                                   inside(device_x), inside(device_y), no_array, mean, invstd, true,
                                   true, shape, {});
         const Buffer y = device_y.host(), gradient = dx.host();
-        EXPECT_TRUE(std::isnan(y.get(0)));  // what is before the arrays stays
+        EXPECT_TRUE(std::isnan(y.get(0)));  // the memory before the arrays is unchanged
         EXPECT_TRUE(std::isnan(gradient.get(0)));
         for (std::int64_t i = 1; i <= n; ++i) {
             ASSERT_TRUE(std::isfinite(y.get(i)));

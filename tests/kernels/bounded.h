@@ -10,16 +10,16 @@
 /// of Numerical Algorithms, 3.3).
 namespace kernels::test {
 
-/// value: exact; error: of what is computed, at most.
+/// value: the exact value; error: the largest error of the computed one.
 struct Bounded {
     double value = 0, error = 0;
 };
 
-/// Arithmetic of units `unit` (2^-24 for f32), which stores in `dtype`.
+/// Arithmetic with the rounding unit `unit` (2^-24 for f32), which stores in `dtype`.
 class BoundedMath {
 public:
     explicit BoundedMath(DType dtype)
-        // In f64 the loops here err as much as what they judge.
+        // In f64 these loops err as much as the code under test.
         : dtype_(dtype), unit_(dtype == DType::f64 ? 0x1p-52 : 0x1p-24) {}
 
     Bounded add(Bounded a, Bounded b) const { return done(a.value + b.value, a.error + b.error); }
@@ -39,12 +39,12 @@ public:
         return done(y, a.error / 4, 4);
     }
     Bounded relu(Bounded a) const { return {std::max(a.value, 0.0), a.error}; }
-    /// d where a > 0; either of d and 0 where a's sign is within its error.
+    /// d if a > 0. If the sign of a is within its error: either d or 0.
     Bounded if_positive(Bounded a, Bounded d) const {
         const double value = a.value > 0 ? d.value : 0;
         return {value, std::fabs(a.value) <= a.error ? d.error + std::fabs(d.value) : d.error};
     }
-    /// One rounding to the type, or none.
+    /// The value after one rounding to the type, or none.
     Bounded stored(Bounded a) const {
         const double size = std::fabs(a.value) + a.error;
         return {a.value, a.error + half_ulp(dtype_, size)};
@@ -78,7 +78,7 @@ private:
     double unit_;
 };
 
-/// The computed value is within the bound, or is what the type stores of one that is.
+/// The computed value is within the bound, or is the rounding to the type of a value within it.
 inline ::testing::AssertionResult within(double computed, const Bounded& bound, DType dtype) {
     return near(computed, bound.value, dtype, bound.error);
 }

@@ -7,7 +7,7 @@
 namespace kernels::test {
 namespace {
 
-/// State of one tensor as a step leaves it.
+/// One tensor's state, as a step produces it.
 struct State {
     Buffer from;
     std::int64_t layers, width;
@@ -18,13 +18,13 @@ State random_state(DType dtype, std::int64_t layers, std::int64_t streams, std::
     return {random_buffer(dtype, layers * streams * width, seed), layers, width};
 }
 
-/// The state that is carried on, and how often a stream was zeroed.
+/// The carried state, and how often a stream was zeroed.
 struct Carried {
     std::vector<Buffer> to;
     std::int64_t resets = 0;
 };
 
-/// By the definition: slow, value after value.
+/// Computes the definition, slowly, value by value.
 Carried reference(const std::vector<State>& states, std::int64_t streams, std::int64_t resets) {
     std::vector<bool> finite(static_cast<std::size_t>(streams), true);
     const auto stream_of = [&](const State& state, std::int64_t i) {
@@ -91,7 +91,7 @@ void expect_copies_finite_state(Carry* carry) {
     }
 }
 
-/// Two layers of three streams; element 1 of stream 1 in layer 1 of one tensor is broken.
+/// Two layers of three streams. Element 1 of stream 1 in layer 1 of one tensor is non-finite.
 void expect_zeroes_one_stream(Carry* carry, DType dtype, double broken, std::size_t in) {
     std::vector<State> states = {random_state(dtype, 2, 3, 4, 1), random_state(dtype, 2, 3, 4, 2),
                                  random_state(dtype, 1, 3, 7, 3)};
@@ -117,7 +117,7 @@ void expect_zeroes_broken_streams(Carry* carry) {
 void expect_counts_streams(Carry* carry) {
     std::vector<State> states = {random_state(DType::f16, 3, 9, 6, 1),
                                  random_state(DType::f16, 3, 9, 6, 2)};
-    // Streams 0, 4 and 8; stream 4 in both tensors and all layers.
+    // Streams 0, 4 and 8. Stream 4 is zeroed in both tensors and all layers.
     states[0].from.set(0, std::nan(""));
     states[1].from.set(8 * 6 + 5, HUGE_VAL);
     for (State& state : states)
@@ -128,13 +128,13 @@ void expect_counts_streams(Carry* carry) {
     expect_equal(carried, reference(states, 9, 0));
 }
 
-/// Tensors of different types, as many as one network can have, wider than a block.
+/// Tensors of different types, as many as a network can have, wider than a block.
 void expect_carries_the_most_tensors(Carry* carry) {
     std::vector<State> states = {
         random_state(DType::f32, 1, 5, 300, 1), random_state(DType::f16, 2, 5, 300, 2),
         random_state(DType::bf16, 3, 5, 1, 3), random_state(DType::f64, 1, 5, 600, 4)};
     states[2].from.set(14, std::nan(""));
-    states[3].from.set(0, 1e300);  // no f32
+    states[3].from.set(0, 1e300);  // exceeds f32
     const Carried carried = carry(states, 5, 0);
     EXPECT_EQ(carried.resets, 2);
     expect_equal(carried, reference(states, 5, 0));

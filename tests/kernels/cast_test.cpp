@@ -17,7 +17,7 @@ bool same_bits(float a, float b) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
 }
 
-/// cast() of x against the scalar functions of dtype.h, bit for bit, on every target.
+/// Compares cast() of x with the scalar functions of dtype.h, bit for bit, on every target.
 template <class To, class From, class F>
 void expect_scalar_result(DType to, DType from, const std::vector<From>& x, const F& scalar) {
     on_every_target([&] {
@@ -41,7 +41,7 @@ std::vector<float> float_sweep() {
     std::vector<float> result;
     for (std::uint64_t bits = 0; bits < 0x100000000; bits += 4093)
         result.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-    // Ties of both formats with their neighbours.
+    // The ties of both formats, and their neighbours.
     for (std::uint32_t high = 0; high < 0x10000; ++high)
         for (std::uint32_t low : {0x0fffu, 0x1000u, 0x1001u, 0x3000u, 0x7fffu, 0x8000u, 0x8001u})
             result.push_back(std::bit_cast<float>(high << 16 | low));
@@ -79,7 +79,7 @@ TEST(Cast, GoesBetweenTheTwo16BitFormatsWithOneRounding) {
 }
 
 TEST(Cast, RoundsDoubleOnce) {
-    // Rounding to f32 first would make these a tie, and the tie would go the wrong way.
+    // Rounding to f32 first would make these a tie, which would then round the wrong way.
     const double above = 1 + 0x1p-11 + 0x1p-40;
     const Buffer x(DType::f64, {above, -above, 1 + 0x1p-8 + 0x1p-40, 0x1p-25 + 0x1p-60,
                                 65519.9999999, 1e300, -1e-300});

@@ -8,7 +8,7 @@
 namespace kernels::test {
 namespace {
 
-/// Entries at places of a 3 x rows matrix; some are holes.
+/// Entries of a matrix of 3 x rows. Some places have none.
 struct Entries {
     Buffer places, keys, order, values;
     std::int64_t n, width;
@@ -91,7 +91,7 @@ TEST(CudaCoalesceRows, AddsUpAsTheCpuDoes) {
     for (const DType dtype : floating) {
         for (const std::int64_t count : {1, 33, 900}) {
             for (const std::int64_t width : {1, 32, 67}) {
-                // Few rows: runs of more than one piece of a sum.
+                // With few rows, the sums of a row consist of more than one piece.
                 Entries given(count, 1, width, dtype, 6);
                 Buffer places = poisoned(DType::i64, 2 * count);
                 Buffer sums = poisoned(dtype, count * width);

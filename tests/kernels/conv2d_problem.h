@@ -10,7 +10,7 @@
 #include "kernels/sum_tolerance.h"
 #include "kernels/support.h"
 
-/// Convolutions with their answers, for the tests of every backend.
+/// Convolutions with their exact results, for the tests of every backend.
 namespace kernels::test::conv {
 
 inline std::string to_string(DType dtype, const Conv2dShape& s) {
@@ -45,7 +45,7 @@ void for_each_product(const Conv2dShape& s, const F& f) {
                     }
 }
 
-/// Sums of products in double, with what is needed to judge a computed one.
+/// Sums of products in double, with the values that their tolerance needs.
 struct Sums {
     explicit Sums(std::int64_t size)
         : value(static_cast<std::size_t>(size)), magnitude(value), terms(value.size()) {}

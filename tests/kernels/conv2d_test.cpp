@@ -44,7 +44,7 @@ void check_scatter(const Problem& problem) {
     expect_sums(dx, problem.dx_sums, "scattered dx");
 }
 
-/// The route that is chosen, and our tiles with every instruction set.
+/// Checks the implementation that is chosen, and our tiles with every instruction set.
 void check(DType dtype, const Conv2dShape& shape) {
     SCOPED_TRACE(to_string(dtype, shape));
     const Problem problem(dtype, shape);
@@ -125,7 +125,7 @@ TEST(Conv2d, AgreesWithDoubleForStridesPaddingAndDilation) {
             shape.r = 2;
             shape.s = 4;
             check(dtype, shape);
-            // More padding than the window's reach: the data gradient drops rows.
+            // The padding exceeds the window's reach: the data gradient discards rows.
             check(dtype, {.n = 1,
                           .c = channels,
                           .h = 4,
@@ -218,7 +218,8 @@ TEST(Conv2d, GivesZeroGradientsForAnEmptyBatch) {
     }
 }
 
-/// 1 x 1 convolution of one pixel: a product of row and matrix, 1 or 64 output channels of it.
+/// A 1 x 1 convolution of one pixel, which is the product of a row and a matrix, with 1 or 64
+/// output channels.
 double pixel(DType dtype, const std::vector<double>& x, const std::vector<double>& w,
              std::int64_t k) {
     const auto c = static_cast<std::int64_t>(x.size());
@@ -269,7 +270,7 @@ TEST(Conv2d, RoundsOnceFromFloatSums) {
 }
 
 TEST(Conv2d, RoundsAWeightGradientOnceFromFloatSums) {
-    // 257 ones: bf16 sums would stop at 256.
+    // 257 ones: a bf16 sum would stop at 256.
     for (const std::int64_t channels : {1, 64}) {
         const Conv2dShape shape{
             .n = 1, .c = channels, .h = 1, .w = 260, .k = channels, .r = 1, .s = 1};
@@ -326,7 +327,7 @@ Array view(const DeviceCopy& copy, const Array& a) {
     return {a.data ? copy.get() : nullptr, a.dtype, a.size};
 }
 
-/// The CUDA kernels on copies of the host's arrays.
+/// Runs the CUDA kernels on copies of the host's arrays.
 constexpr Kernels on_device = {
     [](Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape, Stream s) {
         const DeviceCopy dy = there(y), dx = there(x), dw = there(w), db = there(bias);
@@ -454,8 +455,8 @@ TEST(CudaConv2d, GivesZeroGradientsForAnEmptyBatch) {
 
 TEST(CudaConv2d, RoundsSixteenBitSumsAndBiasOnce) {
     HALFTONE_NEEDS_CUDA();
-    // 256 + 1 + (1 - 2^-7): bf16 sums would stop at 256, and 257 would round to 256 before the
-    // bias.
+    // 256 + 1 + (1 - 2^-7): a bf16 sum would stop at 256, and 257 would round to 256 before the
+    // bias is added.
     const Conv2dShape shape{.n = 1, .c = 2, .h = 1, .w = 1, .k = 1, .r = 1, .s = 1};
     const DeviceBuffer x{Buffer(DType::bf16, {256, 1})}, w{Buffer(DType::bf16, {1, 1})};
     const DeviceBuffer bias{Buffer(DType::bf16, {0.9921875})}, y(DType::bf16, 1);

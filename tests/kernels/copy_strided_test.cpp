@@ -19,7 +19,7 @@ std::array<std::int64_t, max_rank> dense(const std::vector<std::int64_t>& shape)
     return strides;
 }
 
-/// Copies with x's strides as given and y dense, and checks every element by its index.
+/// Copies with the given strides of x and a dense y, and checks every element by its index.
 void expect_copy(DType dtype, const std::vector<std::int64_t>& shape,
                  const std::vector<std::int64_t>& x_strides, std::int64_t x_size) {
     Buffer x(dtype, x_size);
@@ -80,7 +80,7 @@ struct Layout {
     std::vector<std::int64_t> shape, y, x;  ///< strides of y and of x
 };
 
-/// Elements from the first to the last, both counted.
+/// The number of elements from the first to the last, both included.
 std::int64_t extent(const Layout& layout, const std::vector<std::int64_t>& strides) {
     std::int64_t size = 1;
     for (std::size_t k = 0; k < strides.size(); ++k) size += (layout.shape[k] - 1) * strides[k];
@@ -130,7 +130,7 @@ const std::vector<Layout> layouts = {
     {{32, 64}, {64, 1}, {1, 32}},
     {{16, 16}, {16, 1}, {1, 16}},
     {{5, 40, 33}, {1320, 33, 1}, {1320, 1, 40}},            // a batch of transposes
-    {{40, 5, 33}, {165, 33, 1}, {1, 1320, 40}},             // the batch between
+    {{40, 5, 33}, {165, 33, 1}, {1, 1320, 40}},             // the batch dimension is in the middle
     {{40, 33}, {50, 1}, {1, 44}},                           // between wider matrices
     {{2, 3, 16, 17}, {816, 272, 17, 1}, {816, 1, 51, 3}},   // NHWC to NCHW
     {{2, 16, 17, 3}, {816, 51, 3, 1}, {816, 17, 1, 272}},   // and back

@@ -26,7 +26,7 @@ CrossEntropyData cross_entropy_data(DType dtype, std::int64_t rows, std::int64_t
     return d;
 }
 
-/// (x - max) - log_sum, with the roundings of the type that it is computed in.
+/// (x - max) - log_sum, with the roundings of the computing type.
 double log_probability(const Buffer& logits, const Buffer& stats, std::int64_t row,
                        std::int64_t cols, std::int64_t col) {
     const double x = logits.get(row * cols + col), max = stats.get(2 * row),
@@ -125,7 +125,7 @@ TEST(CrossEntropyBackward, MeetsTheReferenceWithOneScaleOrOnePerRow) {
                             std::exp(log_probability(d.logits, d.stats, r, cols, i % cols));
                         const double hit = i % cols == r % cols ? 1 : 0;
                         const double expected = r % 4 == 3 ? 0 : factor * (p - hit);
-                        // exp: 2 units; difference and product: 1 each, relative to p + hit.
+                        // exp has 2 units; difference and product 1 each, relative to p + hit.
                         const double unit = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
                         const double slack = 4 * unit * std::fabs(factor) * (p + hit);
                         ASSERT_TRUE(near(dlogits.get(i), expected, dtype, slack));
@@ -167,7 +167,7 @@ TEST(CrossEntropyBackward, IgnoredRowsAre0WhateverTheyHold) {
 constexpr std::int64_t ignored = -100;
 const std::vector<std::int64_t> twin_widths = {1, 2, 10, 33, 1000, 1025, 3001};
 
-/// Every fourth is ignored.
+/// Every fourth label is ignored.
 Buffer labels_of(std::int64_t rows, std::int64_t cols) {
     Buffer target(DType::i64, rows);
     for (std::int64_t r = 0; r < rows; ++r)
@@ -175,7 +175,7 @@ Buffer labels_of(std::int64_t rows, std::int64_t cols) {
     return target;
 }
 
-/// -100, 0, 1, ... are doubles too.
+/// The label as an integer: -100, 0, 1, ... are exact in double too.
 std::int64_t label_of(const Buffer& target, std::int64_t row) {
     return static_cast<std::int64_t>(target.get(row));
 }
@@ -211,7 +211,7 @@ TEST(CudaCrossEntropy, MeetsTheCpuAndSkipsIgnoredRows) {
             const Buffer target = labels_of(rows, cols);
             const Forward expected = on_cpu(logits, target, cols);
             const Forward actual = on_cuda(logits, target, cols);
-            // As in the tests of log softmax: each twin 150 units and 2 of the value.
+            // As in the tests of log softmax: for each twin 150 units and 2 of the value.
             const double unit = dtype == DType::f64 ? 0x1p-51 : 0x1p-22;
             for (std::int64_t r = 0; r < rows; ++r) {
                 const std::int64_t label = label_of(target, r);
@@ -282,7 +282,7 @@ TEST(CudaCrossEntropyBackward, MeetsTheCpuWithOneScaleOrOnePerRow) {
                     const double expected = results.cpu.get(i);
                     const double p = std::exp(log_probability(logits, stats, r, cols, i % cols));
                     const double hit = i % cols == label_of(target, r) ? 1 : 0;
-                    // Each twin: exp 2 units; difference and product 1, relative to p + hit.
+                    // For each twin: exp 2 units; difference and product 1, relative to p + hit.
                     const double unit = dtype == DType::f64 ? 0x1p-51 : 0x1p-22;
                     const double slack = 4 * unit * scale.get(scales == 1 ? 0 : r) * (p + hit) +
                                          half_ulp(dtype, expected);

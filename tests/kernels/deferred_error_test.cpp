@@ -17,7 +17,7 @@ Buffer whole(const std::vector<std::int64_t>& values) {
     return x;
 }
 
-/// The note's word on the device.
+/// The word on the device in which an error is recorded.
 struct Noted {
     DeviceValue<DeferredError> word{DeferredError{0}};
 
@@ -42,7 +42,7 @@ TEST(DeferredError, KeepsTheOrderOfValuesAndTheValues) {
             EXPECT_LT(code_of(values[i - 1]), code_of(values[i]));
         }
     }
-    // Of f64 there are 33 bits.
+    // For f64, 33 bits are kept.
     EXPECT_NEAR(value_of(code_of(1.1)), 1.1, 0x1p-32);
     EXPECT_NEAR(value_of(code_of(-1.1)), -1.1, 0x1p-32);
 }

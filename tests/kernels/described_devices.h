@@ -6,10 +6,10 @@
 #include "cuda/cudnn_graph.h"
 #include "kernels/needs_cudnn.h"
 
-/// cuDNN without a device: cards of which only the properties are given.
+/// cuDNN without a device: only the properties of GPUs are given.
 namespace kernels::test {
 
-/// The device properties by which cuDNN describes a card.
+/// The device properties by which cuDNN describes a GPU.
 struct DescribedCard {
     const char* name;
     int version, processors, shared_memory;

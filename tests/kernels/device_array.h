@@ -8,13 +8,13 @@
 
 namespace kernels::test {
 
-/// A Buffer's values on the current CUDA device, for the twins' comparison.
+/// A copy of a Buffer on the current CUDA device, for comparing twins.
 class DeviceBuffer {
 public:
     explicit DeviceBuffer(const Buffer& host) : DeviceBuffer(host.dtype(), host.size()) {
         cuda::copy_to_device(data_, host.bytes().data(), bytes(), {});
     }
-    /// Filled with 0xff: what a kernel does not write stays NaN.
+    /// Filled with 0xff, so that whatever a kernel does not write stays NaN.
     DeviceBuffer(DType dtype, std::int64_t size)
         : dtype_(dtype), size_(size), data_(cuda::allocate(bytes())) {
         const std::vector<unsigned char> poison(bytes(), 0xff);

@@ -6,7 +6,7 @@
 
 namespace kernels::test {
 
-/// Bytes of the host on the current CUDA device, `offset` bytes into a block of their own.
+/// A copy of host bytes on the current CUDA device, `offset` bytes into a block of its own.
 class DeviceCopy {
 public:
     DeviceCopy(const void* host, std::size_t bytes, std::size_t offset = 0)
@@ -20,7 +20,7 @@ public:
     DeviceCopy& operator=(const DeviceCopy&) = delete;
 
     void* get() const { return data_; }
-    /// Back to the host; waits.
+    /// Copies to the host; waits for the device.
     void read(void* host) const {
         if (bytes_ > 0) cuda::copy_to_host(host, data_, bytes_, {});
     }

@@ -16,12 +16,13 @@ namespace {
 
 using namespace conv;
 
-constexpr std::int64_t spare = 64;  // elements behind each operand
+constexpr std::int64_t spare = 64;  // elements after each operand
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-enum Operand { x, w, y };  // of a gradient too: dy is where y is
+enum Operand { x, w, y };  // a gradient is in the place of its tensor
 
-/// Sums of ones with inf at `at` of operand `holder`, gathered by operand `written`.
+/// The results for operands of ones with an inf at `at` of operand `holder`, computed in double as
+/// operand `written`.
 std::vector<double> sums_of_ones(const Conv2dShape& shape, Operand holder, std::int64_t at,
                                  Operand written, std::int64_t size) {
     std::vector<double> sums(static_cast<std::size_t>(size));
@@ -34,7 +35,7 @@ std::vector<double> sums_of_ones(const Conv2dShape& shape, Operand holder, std::
 
 /// Computes the operand `written` from the other two.
 void run(Operand written, std::array<Buffer, 3>& operands, const Conv2dShape& shape) {
-    const auto part = [&](Operand o) {  // without what lies behind
+    const auto part = [&](Operand o) {  // without the elements after it
         const std::int64_t sizes[] = {input_size(shape), weight_size(shape), output_size(shape)};
         return Array{operands[o].array().data, operands[o].dtype(), sizes[o]};
     };
@@ -62,7 +63,7 @@ std::vector<double> result(const Buffer& operand) {
     return values;
 }
 
-/// One infinity at several places of either factor.
+/// Puts one infinity at several places of either factor.
 void check(DType dtype, const Conv2dShape& shape, Operand written) {
     for (const Operand holder : {x, w, y}) {
         if (holder == written) continue;
@@ -86,7 +87,7 @@ void check_all(DType dtype, const Conv2dShape& shape) {
 
 TEST(Conv2dInfinity, ReachesItsOwnSumsWithoutPadding) {
     for (const DType dtype : floating) {
-        // Odd channels and odd rows, which oneDNN's bf16 pairs do not fill.
+        // Odd channel counts and odd rows, which oneDNN's bf16 pairs do not fill.
         check_all(dtype, {.n = 2, .c = 3, .h = 4, .w = 5, .k = 17, .r = 2, .s = 3});
         check_all(dtype, {.n = 2, .c = 17, .h = 4, .w = 4, .k = 7, .r = 2, .s = 2});
         check_all(dtype, {.n = 1, .c = 32, .h = 5, .w = 7, .k = 1, .r = 3, .s = 1});
@@ -124,7 +125,7 @@ TEST(Conv2dInfinity, ReachesItsOwnPixelsOfADataGradientInSpiteOfPadding) {
             }
 }
 
-// What lies behind an operand in memory, or stood in scratch memory before, is no term of a sum.
+// Memory after an operand, and earlier contents of scratch memory, must not be part of a sum.
 void check_surroundings(DType dtype, const Conv2dShape& shape, Operand written) {
     const Conv2dShape before{.n = 2, .c = 16, .h = 6, .w = 8, .k = 16, .r = 3, .s = 1};
     std::array<Buffer, 3> nan = filled(dtype, before, std::nan(""), 0);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr PhiloxStream stream{{123, 456}, 3, 7};
 
-/// The last offset makes the lower half of the block's number overflow within a vector.
+/// With the last offset, the lower half of the block number overflows within a vector.
 TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
     on_every_target([] {
         for (const std::int64_t size : sizes) {
@@ -53,7 +53,8 @@ TEST(DropoutApply, MultipliesByMaskAndScaleAndRoundsOnce) {
             for (const std::int64_t size : {0, 1, 15, 16, 17, 33, 1000}) {
                 const Buffer x = random_buffer(dtype, size, 1);
                 Buffer mask(DType::boolean, size), y(dtype, size);
-                for (std::int64_t i = 0; i < size; ++i) mask.set(i, static_cast<double>(i % 3 * 100));
+                for (std::int64_t i = 0; i < size; ++i)
+                    mask.set(i, static_cast<double>(i % 3 * 100));
                 cpu::dropout_apply(y, x, mask, scale, {});
                 for (std::int64_t i = 0; i < size; ++i) {
                     const double factor = dtype == DType::f64 ? scale : static_cast<float>(scale);

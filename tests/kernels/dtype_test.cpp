@@ -10,8 +10,8 @@
 namespace kernels {
 namespace {
 
-/// Nearest value of a binary format with `bits` of significand and exponents from `least` (that of
-/// the smallest subnormal) to `top`, ties to even, all in double arithmetic.
+/// The nearest value of a binary format with `bits` of significand and exponents from `least` (of
+/// the smallest subnormal) to `top`. Ties to even; computed in double.
 double nearest(double v, int bits, int least, int top) {
     if (v == 0 || !std::isfinite(v)) return v;
     const double unit = std::ldexp(1.0, std::max(std::ilogb(v) - bits + 1, least));

@@ -81,7 +81,7 @@ void expect_binary(const BinaryCase& c, const Buffer& a, const Buffer& b, std::i
         const double u = a.get(a.size() == 1 ? 0 : i);
         const double v = b.get(b.size() == 1 ? 0 : i);
         const double expected = c.exact(u, v);
-        // Sixteen bits: an f32 rounding comes before theirs.
+        // For 16-bit types there is an f32 rounding first.
         const bool twice = wide != a.dtype();
         const double slack =
             2 * epsilon * scale_of(c.op, u, v) + (twice ? half_ulp(wide, expected) : 0);
@@ -219,7 +219,7 @@ TEST(CudaBinary, StaysNearTheCpuWhereTheyMayRoundDifferently) {
                 const double unit = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
                 double slack = 4 * half_ulp(dtype, expected);
                 slack += 4 * unit * scale_of(row.op, a.get(i), b.get(i));
-                if (std::isinf(slack)) continue;  // the square leaves f32 or not, by its rounding
+                if (std::isinf(slack)) continue;  // the square may overflow f32
                 ASSERT_TRUE(near(results.cuda.get(i), expected, dtype, slack))
                     << row.name << " of " << a.get(i) << " " << b.get(i);
             }

@@ -6,7 +6,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/support.h"
 
-/// The rows of kernels/elementwise_functions.inc, and values for them.
+/// The rows of kernels/elementwise_functions.inc, and operands for them.
 namespace kernels::test {
 
 template <class Op>

@@ -15,10 +15,10 @@ TEST(Axpby, AddsTwoScaledArraysWithOneRounding) {
                 const Buffer a = random_buffer(dtype, size, 1);
                 const Buffer b = random_buffer(dtype, size, 2);
                 Buffer y = b;
-                cpu::axpby(y, a, y, 0.75, -0.5, {});  // exact products: alpha and beta are powers
+                cpu::axpby(y, a, y, 0.75, -0.5, {});  // -0.5 b is exact
                 for (std::int64_t i = 0; i < size; ++i) {
                     const double expected = 0.75 * a.get(i) - 0.5 * b.get(i);
-                    // 0.75 a takes 2 bits more than a: an f32 rounding of its own without FMA.
+                    // 0.75 a needs 2 more bits than a: without FMA it is rounded to f32 separately.
                     const double slack = 0x1p-24 * (std::fabs(a.get(i)) + std::fabs(expected));
                     ASSERT_TRUE(near(y.get(i), expected, dtype, slack));
                 }
@@ -136,7 +136,7 @@ TEST(CudaAxpby, AddsTwoScaledArraysAsTheCpuDoes) {
                               [](Axpby f, Array y, const std::vector<ConstArray>& in) {
                                   f(y, in[0], in[1], 0.7, -0.3, {});
                               });
-                // A CPU without FMA rounds the first product on its own.
+                // A CPU without FMA rounds the first product separately.
                 const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
                 for (std::int64_t i = skip; i < size + skip; ++i)
                     ASSERT_TRUE(near(

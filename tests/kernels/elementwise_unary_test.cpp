@@ -18,10 +18,10 @@ struct UnaryCase {
     UnaryOp op;
     const char* name;
     Function exact;
-    bool rounds_once;  ///< one IEEE operation: nothing but the rounding of the result
+    bool rounds_once;  ///< one IEEE operation: only the rounding of the result
 };
 
-/// The functions once more, in long double.
+/// The functions in long double, as a reference.
 namespace exact {
 
 using std::acos;
@@ -60,7 +60,7 @@ long double relu(long double x) { return x <= 0 ? 0 : x; }
 long double relu6(long double x) { return x <= 0 ? 0 : x >= 6 ? 6 : x; }
 long double sign(long double x) { return static_cast<long double>((x > 0) - (x < 0)); }
 long double sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
-// NaN at -infinity, where PyTorch answers NaN too.
+// NaN at -infinity, as in PyTorch.
 long double gelu(long double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0L)); }
 /// sqrt(8 / pi) (x + 0.044715 x^3)
 long double gelu_tanh_argument(long double x) {
@@ -68,12 +68,12 @@ long double gelu_tanh_argument(long double x) {
 }
 long double gelu_tanh(long double x) { return x / (1 + std::exp(-gelu_tanh_argument(x))); }
 
-/// By halving the interval: slow, and leans on nothing but erf and erfc.
+/// By bisection: slow, but uses only erf and erfc.
 long double erfinv(long double x) {
     const long double size = std::fabs(x);
     if (size == 1) return x * std::numeric_limits<long double>::infinity();
     if (!(size < 1)) return std::numeric_limits<long double>::quiet_NaN();
-    // The next term is pi / 12 x^2 as large.
+    // The next term is pi / 12 x^2 times as large.
     if (size < 1e-9L) return x * std::sqrt(std::acos(-1.0L)) / 2;
     long double low = 0, high = 8;
     for (int i = 0; i < 90; ++i) {
@@ -152,7 +152,7 @@ TEST(Unary, HandlesInfinitiesNaNZerosAndSubnormals) {
     });
 }
 
-/// Every 262,147th f32: the whole range of exponents.
+/// Every 262,147th f32 number: covers the whole range of exponents.
 TEST(Unary, StaysWithinTwoUnitsOverTheWholeRange) {
     Buffer x(DType::f32, 0x100000000 / 262147 + 1);
     for (std::int64_t i = 0; i < x.size(); ++i)
@@ -218,10 +218,10 @@ Results unary_twins(const Buffer& x, UnaryOp op, std::int64_t skip = 0) {
         [op](Unary f, Array y, const std::vector<ConstArray>& in) { f(y, in[0], op, {}); });
 }
 
-/// 2 units of f32 (f64: 4 of its own) from the exact value for each of the twins, and the CPU's
+/// Each twin is within 2 units of f32 (for f64: 4 of its own) of the exact value. The CPU adds the
 /// rounding to 16 bits. In f64 erfc multiplies the error of its argument by x^2. gelu of 16 bits
-/// uses an f32 distribution function with an error of 5 units. gelu_tanh uses an exp with a
-/// different argument.
+/// uses an f32 distribution function with an error of 5 units. gelu_tanh uses an exp with another
+/// argument.
 double slack_of(UnaryOp op, DType dtype, double x, double expected) {
     const bool wide = dtype == DType::f64, half = dtype == DType::f16 || dtype == DType::bf16;
     const double ulp = 2 * half_ulp(wide ? DType::f64 : DType::f32, expected);

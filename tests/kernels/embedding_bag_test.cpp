@@ -6,7 +6,7 @@
 namespace kernels::test {
 namespace {
 
-/// Bags of different lengths, empty ones too, over a table.
+/// Bags of different lengths, including empty ones, over a table.
 struct Problem {
     std::int64_t rows = 7, width = 5;
     std::vector<double> offsets, index;
@@ -33,7 +33,7 @@ struct Problem {
     }
 };
 
-/// By the definition, in double.
+/// The definition, in double.
 double element(const Problem& problem, const Buffer& table, const Buffer* weights,
                std::int64_t padding, bool mean, std::int64_t bag, std::int64_t c, double& terms) {
     double sum = 0, count = 0;
@@ -54,7 +54,8 @@ double element(const Problem& problem, const Buffer& table, const Buffer* weight
 
 TEST(EmbeddingBag, SumsAndAveragesRowsInEveryType) {
     for (const DType dtype : floating) {
-        // Of the storage, and of at most 5 sums, a product and a quotient in f32 (f64).
+        // The rounding of the storage, and of at most 5 sums, a product and a quotient in f32
+        // (f64).
         const double unit = dtype == DType::f64   ? 0x1p-53
                             : dtype == DType::f32 ? 0x1p-24
                             : dtype == DType::f16 ? 0x1p-11
@@ -142,7 +143,7 @@ TEST(CudaEmbeddingBag, SumsAsTheCpuDoes) {
 TEST(CudaEmbeddingBag, WeighsTermsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     const Problem problem = Problem::random(100, 9, 4);
-    // Products of whole numbers are exact, with or without a fused addition.
+    // Products of integers are exact, with or without fused multiply-add.
     Buffer table(DType::f32, problem.rows * problem.width), weights(DType::f32, problem.terms());
     for (std::int64_t i = 0; i < table.size(); ++i) table.set(i, static_cast<double>(i % 11) - 5);
     for (std::int64_t i = 0; i < weights.size(); ++i)

@@ -14,7 +14,7 @@
 namespace kernels::test {
 namespace {
 
-/// One value after the other, by frexp.
+/// Counts one value after the other, by frexp.
 struct Reference {
     std::map<int, std::int64_t> bins;
     std::int64_t zero = 0, below = 0, infinite = 0, nan = 0;
@@ -94,7 +94,7 @@ Buffer random_bits(DType dtype, std::int64_t size, unsigned seed) {
     return x;
 }
 
-/// Magnitudes around the ends of the bins.
+/// Magnitudes around the limits of the bins.
 Buffer ends(DType dtype) {
     std::vector<double> values;
     for (int exponent : {-50, -49, -48, -47, -25, -24, -14, 0, 15, 16, 17, 18, 19})

@@ -7,7 +7,7 @@
 namespace kernels::test {
 namespace {
 
-/// The answer to a call that is asked for by name; noted.
+/// The configured answer to this call. Records the call.
 cudaError_t answer(const char* call) {
     static std::mutex mutex;
     const std::lock_guard lock(mutex);
@@ -20,7 +20,7 @@ cudaError_t answer(const char* call) {
     return status;
 }
 
-/// Some address for a handle: nobody looks there.
+/// An arbitrary address for a handle, which is never dereferenced.
 template <typename Handle>
 Handle made() {
     static char places[64];

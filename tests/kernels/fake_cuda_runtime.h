@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
-/// A fake CUDA runtime with the functions that the linked files call: two cards without contents.
-/// It records the calls, and fails those that a test selects.
+/// A fake CUDA runtime with the functions that the linked files call, and two GPUs without
+/// contents. Records the calls and fails those that a test selects.
 namespace kernels::test {
 
 struct FakeCudaRuntime {
-    std::vector<std::string> calls;              ///< that a test looks at, in order
-    std::map<std::string, cudaError_t> answers;  ///< of the calls that fail, each once
-    std::set<int> contexts;                      ///< ordinals of cards that have been chosen
-    int graphs = 0, executables = 0;             ///< that there are
+    std::vector<std::string> calls;              ///< the calls that tests examine, in order
+    std::map<std::string, cudaError_t> answers;  ///< of calls that fail, each once
+    std::set<int> contexts;                      ///< ordinals of the GPUs made current so far
+    int graphs = 0, executables = 0;             ///< alive
 };
 FakeCudaRuntime& fake_cuda();
 
-/// A fresh one for each test.
+/// Resets the fake for each test.
 struct FreshFakeCuda {
     FreshFakeCuda() { fake_cuda() = {}; }
 };

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <limits>
 
-// The f32 formulas of the CUDA kernels, which are the same on any device: each operation rounds as
-// IEEE says.
+// The f32 formulas of the CUDA kernels. They give the same results on any device, since each
+// operation rounds as IEEE 754 requires.
 namespace kernels::test {
 namespace {
 
@@ -30,7 +30,7 @@ long double gelu_tanh_derivative(long double x) {
 
 }  // namespace exact
 
-/// Calls f for magnitudes of every size up to 40, of both signs, and for even steps through [-25,
+/// Calls f for magnitudes of every order up to 40, of both signs, and for even steps through [-25,
 /// 25].
 template <typename F>
 void for_many(const F& f) {
@@ -41,7 +41,7 @@ void for_many(const F& f) {
     for (int i = -100000; i <= 100000; ++i) f(static_cast<float>(i) * 2.5e-4f);
 }
 
-/// In units in the last place of the exact value.
+/// The error in units in the last place of the exact value.
 double units_off(float actual, long double expected) {
     const auto size = static_cast<float>(std::fabs(expected));
     const float unit = std::nextafter(size, std::numeric_limits<float>::infinity()) - size;

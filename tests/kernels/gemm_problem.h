@@ -10,7 +10,7 @@
 #include "kernels/sum_tolerance.h"
 #include "kernels/support.h"
 
-/// Products with their answers, for the tests of every backend.
+/// Matrix products with their exact results, for the tests of every backend.
 namespace kernels::test::gemm {
 
 struct Case {
@@ -33,7 +33,7 @@ inline std::string to_string(const Case& c) {
            std::to_string(c.bias) + " relu " + std::to_string(c.relu);
 }
 
-/// A matrix of `batch` blocks in memory, possibly transposed there.
+/// A matrix of `batch` blocks in memory, possibly stored transposed.
 struct Operand {
     Operand(const Case& c, DType dtype, std::int64_t rows, std::int64_t cols, bool transposed_,
             unsigned seed)
@@ -49,8 +49,8 @@ struct Operand {
     Buffer values;
 };
 
-/// Operands, and the exact product: double arithmetic on the stored values. The memory between the
-/// rows of c must stay unchanged.
+/// Operands, and the exact product, computed in double from the stored values. The memory between
+/// the rows of c must not change.
 struct Problem {
     explicit Problem(const Case& c)
         : how(c),

@@ -26,7 +26,7 @@ void run_chosen(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& optio
     cpu::gemm(c, a, b, options, {});
 }
 
-/// The route that is chosen, and our tiles with every instruction set.
+/// Checks the implementation that is chosen, and our tiles with every instruction set.
 void check(const Case& c) {
     SCOPED_TRACE(to_string(c));
     const Problem problem(c);
@@ -41,12 +41,12 @@ Matrix matrix(Buffer& values, std::int64_t rows, std::int64_t cols) {
 ConstMatrix matrix(const Buffer& values, std::int64_t rows, std::int64_t cols) {
     return {values.bytes().data(), values.dtype(), rows, cols, cols};
 }
-/// size x size elements of one value.
+/// size x size elements with the same value.
 Buffer square(DType dtype, std::int64_t size, double value) {
     return {dtype, std::vector<double>(static_cast<std::size_t>(size * size), value)};
 }
 
-/// row (1, k) times column (k, 1) in dtype.
+/// The product of a row (1, k) and a column (k, 1) in dtype.
 double dot(DType dtype, const std::vector<double>& row, const std::vector<double>& column) {
     const Buffer a(dtype, row), b(dtype, column);
     Buffer c(dtype, 1);
@@ -197,7 +197,7 @@ TEST(Gemm, RoundsBfloat16ProductsOnceFromFloatSums) {
     EXPECT_EQ(dot(DType::bf16, {1, 0x1p-8}, {1, 1}), 1);
     EXPECT_EQ(dot(DType::bf16, {1, 3 * 0x1p-8}, {1, 1}), 1.015625);
     EXPECT_EQ(dot(DType::bf16, {65504}, {2}), 131072);
-    EXPECT_EQ(dot(DType::bf16, {256, 1, 1, 1}, {1, 1, 1, 1}), 260);  // not 256 + 1 + 1 + 1 in bf16
+    EXPECT_EQ(dot(DType::bf16, {256, 1, 1, 1}, {1, 1, 1, 1}), 260);  // a bf16 sum would stay 256
 }
 
 TEST(Gemm, RoundsHalfProductsOnceFromFloatSums) {
@@ -207,7 +207,7 @@ TEST(Gemm, RoundsHalfProductsOnceFromFloatSums) {
     EXPECT_EQ(dot(DType::f16, {2048, 1}, {1, 1}), 2048);
     EXPECT_EQ(dot(DType::f16, {2048, 3}, {1, 1}), 2052);
     EXPECT_EQ(dot(DType::f16, {0x1p-25}, {1}), 0);
-    // A sum may pass through what f16 cannot hold.
+    // Partial sums may exceed the range of f16.
     EXPECT_EQ(dot(DType::f16, {300, -300}, {300, 299}), 300);
 }
 
@@ -276,7 +276,7 @@ TEST(Gemm, AgreesWithDoubleAtSizesThatUseEveryThread) {
     cpu::set_threads(cpu::hardware_threads());
 }
 
-/// cuda::gemm on copies; the operands begin `Offset` elements into their blocks.
+/// cuda::gemm on copies whose operands begin `Offset` elements into their blocks.
 template <int Offset>
 void run_on_device(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options) {
     const auto bytes = [&](std::int64_t stride, DType dtype) {

@@ -10,7 +10,7 @@
 namespace kernels::test {
 namespace {
 
-/// A recording that is given up at the end of the test, unless it came to its own.
+/// A capture that is discarded at the end of the test, unless it was finished.
 class Recording {
 public:
     Recording() { cuda::begin_capture({}); }

@@ -3,7 +3,7 @@
 #include "kernels/index.h"
 #include "kernels/support.h"
 
-/// What the tests of the index kernels and of their CUDA twins share.
+/// Shared by the tests of the index kernels and of their CUDA twins.
 namespace kernels::test {
 
 inline const std::vector<IndexSpan> index_spans = {
@@ -12,7 +12,7 @@ inline const std::vector<IndexSpan> index_spans = {
     {1, 7, 256, 1}, {2, 1, 1, 1}, {1, 200, 3000, 1},
 };
 
-/// Indices in [0, n), now and then twice in a row; with `holes` -1 too.
+/// Indices in [0, n), with some repeated consecutively; with `holes` also -1.
 inline Buffer indices(std::int64_t size, std::int64_t n, bool holes, unsigned seed) {
     std::mt19937 engine(seed);
     Buffer index(DType::i64, size);
@@ -29,7 +29,7 @@ inline Buffer indices(std::int64_t size, std::int64_t n, bool holes, unsigned se
 inline std::int64_t indexed_size(const IndexSpan& s) { return s.outer * s.n * s.inner; }
 inline std::int64_t other_size(const IndexSpan& s) { return s.outer * s.m * s.inner; }
 
-/// f(o, i, c, offset) for each element of (outer, m, inner).
+/// Calls f(o, i, c, offset) for each element of (outer, m, inner).
 template <class F>
 void for_each_other(const IndexSpan& s, const F& f) {
     for (std::int64_t at = 0; at < other_size(s); ++at)

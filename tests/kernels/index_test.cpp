@@ -47,7 +47,7 @@ TEST(Index, GathersByElement) {
     });
 }
 
-/// The fold of `terms` in f64, the base first among them where there is one.
+/// The fold of `terms` in f64. The base, if there is one, is the first term.
 double folded(const std::vector<double>& terms, IndexFold fold) {
     double sum = 0, prod = 1, most = terms[0], least = terms[0];
     for (const double v : terms) {
@@ -73,7 +73,7 @@ double folded(const std::vector<double>& terms, IndexFold fold) {
     return least;
 }
 
-/// What one element may be off by: the sum's or the product's roundings in the computing type.
+/// The allowed error of one element: the roundings of the sum or the product in the computing type.
 double slack_of(DType dtype, const std::vector<double>& terms, IndexFold fold) {
     const auto n = static_cast<double>(terms.size());
     const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
@@ -85,10 +85,10 @@ double slack_of(DType dtype, const std::vector<double>& terms, IndexFold fold) {
     return 0;
 }
 
-/// Both kernels against lists of terms by element.
+/// Compares both kernels with lists of terms for each element.
 void expect_folds(DType dtype, IndexSpan s, IndexFold fold, bool with_base, bool by_element) {
     s.holes = true;
-    // Products of thousands of terms near 1 stay in range.
+    // Products of thousands of factors near 1 stay in range.
     Buffer x = random_buffer(dtype, other_size(s), 1, fold == IndexFold::prod ? 1 : 0,
                              fold == IndexFold::prod ? 0.01 : 1);
     Buffer base = random_buffer(dtype, indexed_size(s), 3, 1, 0.5), y(dtype, indexed_size(s));
@@ -146,7 +146,7 @@ TEST(Index, FoldsIntegersExactly) {
 }
 
 TEST(Index, ASumOfManySmallTermsKeepsThem) {
-    // One after the other in f32 they would stop at 2^24.
+    // Added one by one in f32 they would stop at 2^24.
     constexpr std::int64_t m = (1 << 24) + 1024;
     Buffer y(DType::f32, {0}), x(DType::f32, m);
     const Buffer index(DType::i64, m);
@@ -156,7 +156,8 @@ TEST(Index, ASumOfManySmallTermsKeepsThem) {
 }
 
 TEST(Index, ATwiceRoundedSumWouldBeWrong) {
-    // 1 + 2^-11 + 2^-11 is f16's next number after 1; rounded after each term it would stay 1.
+    // 1 + 2^-11 + 2^-11 is the next f16 number after 1. Rounded after each term, the sum would stay
+    // 1.
     Buffer y(DType::f16, {1});
     cpu::index_reduce(y, y, Buffer(DType::f16, {0x1p-11, 0x1p-11}), Buffer(DType::i64, {0, 0}),
                       {1, 1, 2, 1}, IndexFold::sum, true, {});
@@ -233,9 +234,9 @@ void expect_same_folds(DType dtype, const IndexSpan& s, IndexFold fold, bool wit
         << " n " << s.n << " m " << s.m << " inner " << s.inner;
 }
 
-/// The simulated device spends its time sorting the terms, which does not depend on type or fold.
-/// So many tiles are sorted for one floating type and one integer type, and the most for a single
-/// fold.
+/// The simulated device spends its time on sorting the terms, which does not depend on the type or
+/// the fold. This many tiles are sorted for one floating and one integer type; more are sorted for
+/// a single fold only.
 bool sorts_for(DType dtype, IndexFold fold, const IndexSpan& s) {
     if (!is_simulated_device()) return true;
     if (other_size(s) > 10'000) return dtype == DType::f32 && fold == IndexFold::sum;

@@ -5,7 +5,7 @@
 
 namespace kernels::test {
 
-/// One layer norm: its shape, its types, its operands, and the results of plain loops in f64.
+/// One layer norm: its shape, types and operands, and the results of plain loops in f64.
 struct LayerNormProblem {
     LayerNormProblem(DType x_type, DType y_type, const LayerNormShape& shape_, bool affine_,
                      double mean = 0.5, double deviation = 2)
@@ -117,7 +117,7 @@ inline void expect_backward(const LayerNormProblem& p, const Buffer& mean, const
 inline const std::vector<std::pair<std::int64_t, std::int64_t>> layer_norm_shapes = {
     {1, 1}, {3, 2}, {5, 31}, {4, 32}, {7, 33}, {300, 20}, {2, 1000}, {2, 1025}, {1, 3001}};
 
-/// f(x type, y type, shape, affine) for all of them.
+/// Calls f(x type, y type, shape, affine) for all combinations.
 template <class F>
 void for_each_layer_norm(const F& f) {
     for (const DType x : floating)

@@ -105,7 +105,7 @@ TEST(LayerNorm, GivesTheSameBitsForEveryThreadCount) {
     });
 }
 
-/// The arrays of one problem on the device; x and dy begin `skip` elements into their memory.
+/// The arrays of one problem on the device. x and dy begin `skip` elements into their memory.
 struct OnDevice {
     OnDevice(const LayerNormProblem& p, DType to, std::int64_t skip)
         : x(shifted(p.x, skip)),

@@ -50,14 +50,14 @@ void expect_statistics(const std::vector<Buffer>& grads) {
         EXPECT_TRUE(std::isnan(j.sum_squares));
     } else {
         EXPECT_EQ(j.abs_max, expected.abs_max);
-        // Squares and sums in double: a unit for each addition at the very most.
+        // Squares and sums in double: at most one unit per addition.
         if (expected.found_inf == 0) {
             EXPECT_NEAR(j.sum_squares, expected.sum_squares, 1e-9 * expected.sum_squares);
         }
     }
 }
 
-/// Values of every class that the gradient check counts, and both sides of every bound.
+/// Values of every class that the gradient check counts, from both sides of every limit.
 Buffer bounds(DType dtype) {
     std::vector<double> values = {0, -0.0, 65504, 65520, -65520, 1e5, 0x1p-149};
     for (double v : {0x1p-25, 0x1p-24, 0x1p-14, 0x1p-14 - 0x1p-25, 65520.0})
@@ -150,7 +150,7 @@ TEST(Unscale, NeverLowersFoundInfAndJudgesTheIncomingValue) {
     const std::vector<Array> grads = {grad.array()};
     float found = 0;
     const float two = 2, half = 0.5f;
-    cpu::multi_tensor_unscale(grads, &two, &found, {});  // overflows only by the product
+    cpu::multi_tensor_unscale(grads, &two, &found, {});  // overflows only in the product
     EXPECT_EQ(found, 0);
     EXPECT_EQ(grad.get(0), static_cast<double>(infinity));
     found = 1;
@@ -169,8 +169,8 @@ TEST(Unscale, LeavesEveryBitWhenTheFactorIsOne) {
     EXPECT_EQ(found, 1);
 }
 
-/// Tensors of one list on the device. Every second one starts in the middle of its memory, aligned
-/// only for its elements.
+/// A list of tensors on the device. Every second one starts inside its memory, aligned only for its
+/// elements.
 class DeviceList {
 public:
     explicit DeviceList(const std::vector<Buffer>& host) {
@@ -214,7 +214,7 @@ private:
     std::vector<std::int64_t> starts_;
 };
 
-/// Both sides of every bound of the gradient check.
+/// Values on both sides of every limit of the gradient check.
 Buffer twin_bounds(DType dtype) {
     std::vector<double> values = {0, -0.0, 65504, 65520, -65520, 1e5, 0x1p-149, 0x1p-200, 1e300};
     for (double v : {0x1p-25, 0x1p-24, 0x1p-14, 0x1p-14 - 0x1p-25, 65520.0})
@@ -243,8 +243,8 @@ void expect_same_statistics(const std::vector<Buffer>& grads) {
     EXPECT_EQ(actual.overflow, expected.overflow);
     EXPECT_EQ(actual.total, expected.total);
     if (std::isfinite(expected.sum_squares)) {
-        // Squares are positive: each of the additions errs by a unit of the sum at most; those of
-        // eight neighbours, f64 aside, have eight roundings in f32 on their way.
+        // Squares are positive, so each addition errs by at most one unit of the sum. Except for
+        // f64, groups of eight neighbours are first summed in f32, which adds eight roundings.
         const bool narrow = std::any_of(grads.begin(), grads.end(), [](const Buffer& grad) {
             return grad.dtype() != DType::f64;
         });
@@ -259,8 +259,8 @@ void expect_same_statistics(const std::vector<Buffer>& grads) {
     EXPECT_EQ(std::memcmp(&again, &actual, sizeof again), 0);
 }
 
-// Runs of eight whose squares, or the sum of them, leave f32 at either end, on both sides of the
-// bounds from which on they are not added up in it.
+// Groups of eight whose squares, or whose sum, overflow or underflow f32; from both sides of the
+// limits beyond which they are not summed in f32.
 TEST(CudaGradientCheck, SquaresValuesWhoseSquaresLeaveF32) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : {DType::f32, DType::bf16})

@@ -8,7 +8,7 @@
 
 namespace kernels::test {
 
-// X8: sizes, lists and numbers of the catalogue.
+// X8: the sizes, lists and values of the catalogue.
 inline const std::vector<std::int64_t> x8_sizes = {777, 555, 65537, 1};
 
 struct X8List {
@@ -29,7 +29,7 @@ inline bool all_are(const Buffer& buffer, double value) {
     return true;
 }
 
-/// Buffers on the device, as lists.
+/// Buffers on the device, in the form of lists.
 struct DeviceList {
     explicit DeviceList(const std::vector<Buffer>& from) {
         for (const Buffer& b : from) buffers.push_back(std::make_unique<DeviceBuffer>(b));

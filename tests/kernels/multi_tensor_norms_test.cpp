@@ -29,7 +29,7 @@ TEST(MultiTensorL2Norm, X8IsThatOfAllAndOfEachTensor) {
 }
 
 TEST(MultiTensorL2Norm, X8WithAFactor) {
-    // Scaled by 1/2 first, as the scale kernel leaves them.
+    // First scaled by 1/2, as after the scale kernel.
     X8List x(DType::f16, 4, 1), half(DType::f32, 0, 1);
     float found = 0, total = 0;
     cpu::multi_tensor_axpby(half.arrays(), 0.5, x.views(), 0, {}, &found, {});
@@ -63,7 +63,7 @@ TEST(CudaMultiTensorL2Norm, X8IsTheCpusToTheOrderOfTheSum) {
             const DeviceValue<float> device_total(-1);
             cuda::multi_tensor_l2_norm(device_total.get(), device_norms.as<float>(), dx.views(),
                                        {});
-            // The sums in f64 differ by far less than half a unit of f32: a rounding at the most.
+            // The sums in f64 differ by far less than half a unit of f32: by one rounding at most.
             EXPECT_NEAR(static_cast<double>(device_total.host()), static_cast<double>(total),
                         static_cast<double>(total) * 0x1p-23);
             const Buffer actual = device_norms.host();

@@ -8,8 +8,8 @@
 namespace kernels::test {
 namespace {
 
-/// At most 16 f32 (f64) roundings, each of a value of size about 10 (Adagrad's sums: 100), then
-/// that of the storage.
+/// At most 16 f32 (f64) roundings, each of a value of about 10 (Adagrad's sums: 100), and that of
+/// the storage.
 double slack_of(DType master) { return 16 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
 
 void expect_follows(const OptimizerCase& optimizer, OptimizerProblem& problem) {
@@ -32,7 +32,7 @@ void expect_follows(const OptimizerCase& optimizer, OptimizerProblem& problem) {
         near_all(t.state2, expected[k].s2);
         near_all(t.state3, expected[k].s3);
         for (std::int64_t i = 0; i < t.low.size(); ++i) {
-            // The copy is of the f32 weight, which a 16-bit master has rounded to itself.
+            // The copy is rounded from the f32 weight. A 16-bit master has already rounded it.
             ASSERT_EQ(t.low.get(i), stored(t.low.dtype(), t.master.get(i)));
         }
     }
@@ -74,7 +74,7 @@ TEST(Optimizers, S21WriteNothingAtAllWhenAGradientWasNotFinite) {
             }
 }
 
-/// Masters that an update left as they were, read back.
+/// The number of masters that an update did not change, read back.
 std::int64_t unchanged(const OptimizerProblem& before, const OptimizerProblem& after) {
     std::int64_t count = 0;
     for (std::size_t k = 0; k < before.tensors.size(); ++k) {
@@ -95,12 +95,12 @@ TEST(Optimizers, CountTheUpdatesThatDoNotChangeA16BitWeightOrTheMasterBehindIt) 
                         OptimizerProblem before(types, {1000, 1, 33, 0, 777}, optimizer.one_norm);
                         before.larc = larc;
                         before.behind_low = behind;
-                        // An update of about half a unit of a 16-bit weight, or of an f32 one.
+                        // An update of about half a unit of a 16-bit or f32 weight.
                         for (float& lr : before.lr) lr *= low ? 0x1p-11f : 0x1p-22f;
                         OptimizerProblem after = before;
                         UpdateCounts counts{-1, -1};
                         optimizer.cpu(after.list(), after.scalars(), &counts);
-                        // No moment or gradient is 0, so that every update is not.
+                        // No moment or gradient is 0, and therefore no update.
                         EXPECT_EQ(counts.nonzero, counted ? 1811 : 0) << optimizer.name;
                         EXPECT_EQ(counts.lost, counted ? unchanged(before, after) : 0)
                             << optimizer.name;
@@ -139,7 +139,7 @@ TEST(Optimizers, WriteTheAdaptedGradientOnce) {
                     for (std::int64_t i = 0; i < problem.tensors[k].grad.size(); ++i) {
                         const Buffer& g = problem.tensors[k].grad;
                         const double value = expected[k].g[static_cast<std::size_t>(i)];
-                        // Four f32 roundings of a value of size 1.
+                        // Four f32 roundings of a value of about 1.
                         ASSERT_TRUE(near(g.get(i), value, g.dtype(),
                                          types.master == DType::f64 ? 0x1p-48 : 0x1p-20))
                             << optimizer.name;
@@ -168,7 +168,7 @@ TEST(Optimizers, GiveTheSameBitsForEveryThreadCount) {
 }
 
 TEST(Optimizers, LarcLeavesATensorWithoutNormAlone) {
-    // Weights 0: the gradient stays, and has no decay in it (4.4).
+    // With weights of 0 the gradient is unchanged, and includes no decay (4.4).
     OptimizerProblem problem(optimizer_types[0], {4}, false);
     problem.larc = larcs[1];
     problem.write_grads = true;
@@ -179,7 +179,7 @@ TEST(Optimizers, LarcLeavesATensorWithoutNormAlone) {
         EXPECT_EQ(problem.tensors[0].grad.get(i), stored(DType::f32, before.get(i) / 16));
 }
 
-/// A problem's arrays and scalars on the device.
+/// The arrays and scalars of a problem, on the device.
 class DeviceProblem {
 public:
     explicit DeviceProblem(const OptimizerProblem& from)
@@ -229,9 +229,9 @@ private:
     UpdateScalars scalars_;
 };
 
-/// Compares both twins after an update. Norms are sums in another order and `pow` may be off by one
-/// or two units of f64, so the factors of a tensor may be off by one unit of f32 (some of f64), and
-/// with them the update, whose parts are of size 10.
+/// Compares both twins after an update. Norms are summed in another order and `pow` may be off by
+/// one or two units of f64, so the factors of a tensor may be off by one unit of f32 (several of
+/// f64), and with them the update, whose terms are about 10.
 void expect_close(const OptimizerCase& optimizer, const OptimizerProblem& cpu,
                   const DeviceProblem& cuda) {
     for (std::size_t k = 0; k < cpu.tensors.size(); ++k) {

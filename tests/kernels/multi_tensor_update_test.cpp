@@ -62,7 +62,7 @@ Values adam_reference(Values v, const AdamOptions& o, const Scalars& s) {
     return v;
 }
 
-/// Eight f32 (f64) roundings at most, each of a value of size about 10, then that of the storage.
+/// At most eight f32 (f64) roundings, each of a value of about 10, and that of the storage.
 double slack_of(DType master) { return 8 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
 
 template <class Reference>
@@ -116,7 +116,7 @@ TEST(Sgd, FollowsItsFormulaForEveryTypeAndOption) {
 
 TEST(Sgd, MatchesPyTorchBitForBitInF32) {
     // torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.05): two steps whose arithmetic is exact
-    // in f32 up to the last operation, computed here in double like torch's CPU kernel.
+    // in f32 except for the last operation. Computed here in double, like torch's CPU kernel.
     Buffer p(DType::f32, {1.5}), g(DType::f32, {0.25}), buffer(DType::f32, {0});
     const float lr = 0.125f;
     const SgdOptions options{0.5, 0, 0.0625, false};
@@ -190,7 +190,7 @@ TEST(Update, WritesTheUnscaledAndClippedGradientWhereAsked) {
         const Scalars s;
         const std::vector<UpdateTensor> tensors = {after.tensor(false)};
         cpu::multi_tensor_sgd(tensors, {.momentum = 0.9}, s.all(true), nullptr, {});
-        // All arithmetic of an update is in f32 unless the master is f64.
+        // An update computes in f32 unless the master is f64.
         const DType wide = t.master == DType::f64 ? DType::f64 : DType::f32;
         for (std::int64_t i = 0; i < 33; ++i)
             ASSERT_EQ(after.grad.get(i), stored(t.grad, stored(wide, before.grad.get(i) / 16)));
@@ -198,7 +198,7 @@ TEST(Update, WritesTheUnscaledAndClippedGradientWhereAsked) {
 }
 
 TEST(Update, CountsUpdatesThatDoNotChangeA16BitWeight) {
-    // Weights 1: half a unit below is 2^-12 for f16 (ties go to the even 1).
+    // The weights are 1: half a unit below is 2^-12 for f16 (ties go to the even 1).
     Buffer p(DType::f16, {1, 1, 1, 1}), g(DType::f16, {0x1p-12, 0x1p-11, 0, 0x1p-20});
     const float lr = 1;
     const Array none{nullptr, DType::f16, 0};
@@ -233,8 +233,8 @@ TEST(Update, GivesTheSameBitsForEveryThreadCountOverManyTensors) {
     });
 }
 
-/// Whether the CPU's loops fuse products and sums, as the device's do: a processor without such an
-/// instruction rounds twice.
+/// Whether the CPU's loops use fused multiply-add like the device. Processors without it round
+/// twice.
 bool cpu_joins() {
     const double near_one = 1 + 0x1p-12;
     Buffer p(DType::f32, {1 + 0x1p-11}), g(DType::f32, {near_one});
@@ -247,7 +247,7 @@ bool cpu_joins() {
 
 enum Part { master, grad, state1, state2, low, parts };
 
-/// A parameter's five arrays, on the host; with `start` they begin inside of their memory.
+/// The five arrays of a parameter on the host. With `start` they begin inside their memory.
 struct TwinParameter {
     TwinParameter(const Types& t, std::int64_t size_, unsigned seed, std::int64_t start_ = 0)
         : size(size_), start(start_) {
@@ -277,7 +277,7 @@ struct TwinScalars {
     std::int64_t step = 3;
 };
 
-/// Both twins on the same parameters.
+/// Runs both twins on the same parameters.
 class Twins {
 public:
     explicit Twins(const std::vector<TwinParameter>& parameters) : host_(parameters) {
@@ -326,8 +326,8 @@ public:
                     << "tensor " << i << " part " << part;
     }
     /// Compares masters and low copies after Adam from `before`. beta^step may be off by one or two
-    /// units of f64, so the step's size and the root of its correction by one of f32 (or some of
-    /// f64) each.
+    /// units of f64, so the step's size and the root of its correction may each be off by one unit
+    /// of f32 (several of f64).
     void expect_near_masters(const std::vector<TwinParameter>& before) const {
         for (std::size_t i = 0; i < host_.size(); ++i) {
             const Buffer values = actual(i, master), copies = actual(i, low);

@@ -8,8 +8,8 @@
 
 namespace kernels::test {
 
-/// Several tensors of an update with their scalars: two groups, various sizes, and counts of their
-/// own, some of which start with this update.
+/// The tensors of an update, with their scalars: two groups, various sizes, and separate step
+/// counts, some of which start with this update.
 struct OptimizerProblem {
     struct Types {
         DType master, grad, state, low;
@@ -56,7 +56,7 @@ struct OptimizerProblem {
     }
 
     std::vector<Tensor> tensors;
-    bool one_norm_state;  ///< NovoGrad's second state
+    bool one_norm_state;  ///< the second state of NovoGrad is one norm
     float lr[2] = {0.0625f, 0.03f};
     double decays[2] = {0.1, 0.0};
     std::int64_t steps[2] = {3, 1};
@@ -80,7 +80,7 @@ inline double norm_of(const std::vector<double>& values) {
     return std::sqrt(sum);
 }
 
-/// Reads the problem and does what comes before every update: unscaling, clipping, LARC.
+/// Reads the problem and computes what precedes every update: unscaling, clipping, LARC.
 inline OptimizerReference reference_of(const OptimizerProblem& problem) {
     OptimizerReference out;
     for (const auto& t : problem.tensors) {
@@ -205,7 +205,7 @@ inline void sgd_reference(OptimizerReference& all, const SgdOptions& o) {
     }
 }
 
-/// One update of every optimizer, in its variants.
+/// One update of every optimizer, in all variants.
 struct OptimizerCase {
     const char* name;
     bool one_norm;

@@ -35,7 +35,7 @@ TEST(ParallelFor, HandsOnWhatARangeThrows) {
             if (begin <= 50 && 50 < end) throw std::runtime_error("50");
         };
         EXPECT_THROW(parallel_for(100, 1, half), std::runtime_error);
-        EXPECT_EQ(visited, 100);  // the other ranges ran to their end
+        EXPECT_EQ(visited, 100);  // the other ranges were completed
     });
 }
 

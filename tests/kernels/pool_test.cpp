@@ -27,7 +27,7 @@ Pool2dShape pool_shape(I n, I c, I h, I w, I kernel, I stride, I pad, I dilation
     return s;
 }
 
-/// Windows that touch, overlap, hang over the edge, are dilated or leave rows out.
+/// Windows that touch, overlap, extend past the edge, are dilated, or skip rows.
 std::vector<Pool2dShape> shapes() {
     std::vector<Pool2dShape> result;
     for (I c : {1, 6, 16, 33, 64}) {
@@ -43,7 +43,7 @@ std::vector<Pool2dShape> shapes() {
 I x_size(const Pool2dShape& s) { return s.n * s.h * s.w * s.c; }
 I y_size(const Pool2dShape& s) { return s.n * s.oh * s.ow * s.c; }
 
-/// f(y's offset, x's offset, place in the plane or -1 in the padding) for every tap.
+/// Calls f(y's offset, x's offset, place in the plane or -1 in the padding) for every tap.
 void for_each_tap(const Pool2dShape& s, const std::function<void(I, I, I)>& f) {
     for (I n = 0; n < s.n; ++n)
         for (I oh = 0; oh < s.oh; ++oh)
@@ -64,7 +64,7 @@ TEST(MaxPool, FindsTheFirstLargestAndItsPlace) {
     on_every_target([] {
         for (DType dtype : floating)
             for (const Pool2dShape& s : shapes()) {
-                // Few different values, so that ties occur.
+                // Few distinct values, so that ties occur.
                 Buffer x = random_buffer(dtype, x_size(s), 1);
                 for (I i = 0; i < x.size(); ++i) x.set(i, std::round(2 * x.get(i)));
                 Buffer y(dtype, y_size(s)), index(DType::i32, y_size(s));
@@ -130,7 +130,7 @@ TEST(MaxPool, AdaptsItsWindows) {
 TEST(MaxPool, AWindowWithoutATapHasNoPlace) {
     on_every_target([] {
         for (DType dtype : floating) {
-            // Taps at -1 and 2 of an image of two by two.
+            // The taps are at -1 and 2 in an image of two by two.
             const Pool2dShape s = pool_shape(1, 1, 2, 2, 2, 1, 1, 3);
             const Buffer x(dtype, {1, 2, 3, 4}), dy(dtype, {5});
             Buffer y(dtype, 1), index(DType::i32, 1), dx(dtype, 4), again(dtype, 1);
@@ -210,7 +210,7 @@ TEST(AvgPool, AveragesWithAndWithoutThePadding) {
                             gradient[static_cast<std::size_t>(from)] +=
                                 dy.get(to) / count[static_cast<std::size_t>(to)];
                     });
-                    // Nine terms of size up to 4, each with a unit of its own.
+                    // Nine terms of magnitude up to 4, each with a unit.
                     const double slack = 9 * 4 * (dtype == DType::f64 ? 0x1p-52 : 0x1p-23);
                     for (I i = 0; i < y.size(); ++i) {
                         const auto k = static_cast<std::size_t>(i);
@@ -327,7 +327,7 @@ const std::vector<Pool2dShape> adaptive_shapes = {
     adaptive(1, 5, 3, 2, 5, 7),  adaptive(0, 8, 4, 4, 1, 1),
 };
 
-/// Windows of a size of their own and adaptive ones.
+/// Max pooling windows: of given sizes, and adaptive.
 std::vector<Pool2dShape> max_shapes() {
     std::vector<Pool2dShape> shapes = fixed_shapes;
     for (Pool2dShape s : adaptive_shapes) {
@@ -336,7 +336,7 @@ std::vector<Pool2dShape> max_shapes() {
     }
     return shapes;
 }
-/// The averages of windows of a size of their own, with their count and with a divisor.
+/// Average pooling windows: of given sizes, with their count and with a divisor.
 std::vector<Pool2dShape> average_shapes() {
     std::vector<Pool2dShape> shapes = fixed_shapes;
     for (Pool2dShape s : fixed_shapes) {
@@ -349,7 +349,7 @@ std::vector<Pool2dShape> average_shapes() {
 std::int64_t in_size(const Pool2dShape& s) { return s.n * s.h * s.w * s.c; }
 std::int64_t out_size(const Pool2dShape& s) { return s.n * s.oh * s.ow * s.c; }
 
-/// Few different values, so that windows hold their largest twice; now and then NaN and infinities.
+/// Few distinct values, so that windows contain their largest twice; sometimes NaN and infinities.
 Buffer inputs(DType dtype, std::int64_t size) {
     Buffer x = random_buffer(dtype, size, 1, 0, 2);
     for (std::int64_t i = 0; i < size; ++i) x.set(i, std::nearbyint(x.get(i)));
@@ -358,7 +358,7 @@ Buffer inputs(DType dtype, std::int64_t size) {
     return x;
 }
 
-/// The same values, where NaN equals NaN and -0 equals 0.
+/// Expects the same values; NaN equals NaN, and -0 equals 0.
 void expect_same(const Buffer& actual, const Buffer& expected) {
     for (std::int64_t i = 0; i < expected.size(); ++i) {
         const double a = actual.get(i), e = expected.get(i);
@@ -426,7 +426,7 @@ TEST(CudaAveragePool, AveragesAsTheCpuDoesForwardAndBackward) {
                 device_dx(dtype, dx.size());
             cuda::avg_pool2d_forward(device_y, device_x, s, {});
             cuda::avg_pool2d_backward(device_dx, device_dy, s, {});
-            if (dtype == DType::f64)  // the CPU's f64 sums know no lines
+            if (dtype == DType::f64)  // the CPU's f64 sums do not go line by line
                 expect_near_sums(device_y.host(), y, 25, 100);
             else
                 expect_same(device_y.host(), y);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr PhiloxStream stream{{11, 0}, 2, 5};
 
-/// Pads by four zeros, crops, flips and normalises, one after the other.
+/// Pads by four zeros, crops, flips and normalises in separate steps.
 std::vector<float> reference(const RandomImages& images, std::int64_t sample,
                              const ImagePreparation& how, std::uint64_t position) {
     const std::int64_t height = images.height, width = images.width, channels = images.channels;

@@ -44,7 +44,7 @@ TEST_F(PutBytes, TakesAnyNumberAtOnceAndTouchesNothingBeside) {
             auto host = counted(size, 3);
             const auto values = host;
             cuda::put_bytes(device_ + offset, host.data(), size, {});
-            std::fill(host.begin(), host.end(), 0);  // they were taken
+            std::fill(host.begin(), host.end(), 0);  // the bytes have been copied
             auto expected = before;
             std::copy(values.begin(), values.end(),
                       expected.begin() + static_cast<std::ptrdiff_t>(offset));

@@ -35,7 +35,8 @@ TEST(RankSum, AddsInTheOrderOfThePartsInF32) {
 }
 
 TEST(RankSum, RoundsSixteenBitSumsOnce) {
-    // 2048 + 1 is a tie in f16, which goes to the even 2048: rounding twice would stay there.
+    // 2048 + 1 is a tie in f16 that goes to the even 2048. If each addition were rounded, the sum
+    // would stay there.
     const std::vector<Half> f16 =
         summed<Half>(DType::f16, {{to_half(2048)}, {to_half(1)}, {to_half(1)}});
     EXPECT_EQ(to_float(f16[0]), 2050);

@@ -5,7 +5,7 @@
 
 #include "kernels/support.h"
 
-/// The recurrence of kernels/scan.h by plain loops in f64.
+/// The recurrence of kernels/scan.h, by plain loops in f64.
 namespace kernels::test {
 
 struct ScanCase {
@@ -14,14 +14,14 @@ struct ScanCase {
     std::int64_t size() const { return outer * n * inner; }
 };
 
-/// Near 1, lest products leave the range of the type.
+/// Near 1, so that products stay in the range of the type.
 inline Buffer scan_factors(DType dtype, const ScanCase& c) {
     return c.factors ? random_buffer(dtype, c.size(), 1, 1, 0.02) : Buffer(dtype, 0);
 }
 inline Buffer scan_terms(DType dtype, const ScanCase& c) {
     return c.terms ? random_buffer(dtype, c.size(), 2) : Buffer(dtype, 0);
 }
-/// An argument that is not given has no memory.
+/// The operand, or no memory if it is not given.
 inline ConstArray given(const Buffer& x) {
     Buffer& all = const_cast<Buffer&>(x);
     return x.size() > 0 ? ConstArray(Array(all)) : ConstArray(nullptr, x.dtype(), 0);
@@ -32,7 +32,7 @@ inline ConstArray given(const Buffer& x) {
 inline void expect_recurrence(const Buffer& y, const Buffer& a, const Buffer& b,
                               const ScanCase& c) {
     const bool wide = (c.factors ? a : b).dtype() == DType::f64;
-    const double unit = wide ? 0x1p-52 : 0x1p-24;  // the loop here errs as much in f64
+    const double unit = wide ? 0x1p-52 : 0x1p-24;  // in f64 this loop errs as much as the kernel
     for (std::int64_t column = 0; column < c.outer * c.inner; ++column) {
         const std::int64_t first = column / c.inner * c.n * c.inner + column % c.inner;
         double exact = 0, magnitude = 0;
@@ -50,7 +50,7 @@ inline void expect_recurrence(const Buffer& y, const Buffer& a, const Buffer& b,
     }
 }
 
-/// Sums, products and both, forward and back, of these shapes.
+/// Sums, products and both, forward and backward, of these shapes.
 inline std::vector<ScanCase> scan_cases(const std::vector<std::vector<std::int64_t>>& shapes) {
     std::vector<ScanCase> cases;
     for (const auto& s : shapes)

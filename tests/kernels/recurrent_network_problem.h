@@ -21,7 +21,7 @@ inline std::string to_string(const RecurrentNetwork& n) {
            (n.bidirectional ? " both ways" : "") + (n.biases ? "" : " without biases");
 }
 
-/// Its operands.
+/// The operands of a recurrent network.
 struct RecurrentNetworkProblem {
     explicit RecurrentNetworkProblem(const RecurrentNetwork& network)
         : n(network),

@@ -14,7 +14,7 @@ struct RecurrentNetworkResults {
     std::vector<Bounds> d_params;
 };
 
-/// The reference.
+/// Computes the reference.
 class RecurrentNetworkReference {
 public:
     RecurrentNetworkReference(const RecurrentNetworkProblem& p, bool with_last_gradients)
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// A direction of a layer at one step, for the way back.
+    /// One direction of a layer at one step, for the backward pass.
     struct Step {
         Bounds gates, hidden_side, h_before, c_before, c;
     };
@@ -64,7 +64,7 @@ private:
         return {p_.params[param(direction, kind)].get(i), 0};
     }
 
-    /// Row `row` of x (., columns) by row `out` of the weights, and its bias.
+    /// Row `row` of x (., columns) times row `out` of the weights, plus its bias.
     Bounded product(std::int64_t direction, std::int64_t kind, const Bounds& x, std::int64_t row,
                     std::int64_t columns, std::int64_t out) const {
         BoundedMath::Sum sum(m_);
@@ -134,7 +134,7 @@ private:
                 const Bounded update = put(m_.logistic(both(1)));
                 s.hidden_side.push_back(gh[2]);
                 const Bounded fresh = put(m_.tanh(m_.add(gx[2], m_.mul(reset, gh[2]))));
-                // As n + z (h - n) and as (1 - z) n + z h.
+                // Computed both as n + z (h - n) and as (1 - z) n + z h.
                 const Bounded one =
                     m_.add(fresh, m_.mul(update, m_.sub(s.h_before[size(i)], fresh)));
                 const Bounded two = m_.add(m_.mul(m_.sub({1, 0}, update), fresh),
@@ -155,7 +155,8 @@ private:
                 dh[size(i)] = {p_.dh_n.get(first + i), 0};
                 if (p_.lstm()) dc[size(i)] = {p_.dc_n.get(first + i), 0};
             }
-            // By the sums of the gates over x and over h, (steps, batch, gates * hidden).
+            // Gradients with respect to the gates' sums over x and over h, (steps, batch, gates *
+            // hidden).
             Bounds dgx(size(n_.steps * n_.batch * gates_ * n_.hidden)), dgh = dgx;
             for (std::int64_t step = n_.steps - 1; step >= 0; --step) {
                 const Step& s = steps_[size(direction)][size(step)];
@@ -198,8 +199,8 @@ private:
         }
         return dx;
     }
-    /// The gradient of one cell: dc becomes the gradient of the previous c, `straight` the part of
-    /// the previous h's gradient that passes no product.
+    /// The gradient of one cell. dc becomes the gradient of the previous c, and `straight` the part
+    /// of the previous h's gradient that does not go through a matrix product.
     void gradient(const Step& s, std::int64_t i, Bounded dh, Bounded& dc, Bounded& straight,
                   Bounds& by_x, Bounds& by_h) const {
         const auto gate = [&](std::int64_t g) { return s.gates[size(i * gates_ + g)]; };
@@ -228,7 +229,7 @@ private:
         }
         by_h = by_x;
     }
-    /// Row `row` of the gates' gradients by column k of the weights.
+    /// Row `row` of the gates' gradients times column k of the weights.
     Bounded back(std::int64_t direction, std::int64_t kind, const Bounds& d, std::int64_t row,
                  std::int64_t columns, std::int64_t k) const {
         BoundedMath::Sum sum(m_);

@@ -9,7 +9,7 @@
 
 namespace kernels::test {
 
-/// A problem on the device: its operands, results and the memory between the passes.
+/// A problem on the device: its operands, its results, and the memory kept between the passes.
 class RecurrentNetworkRun {
 public:
     RecurrentNetworkRun(const RecurrentNetworkProblem& problem, const RecurrentSpaces& spaces)
@@ -84,7 +84,7 @@ public:
             expect_within(d_params[i]->host(), r.d_params[i],
                           ("weight " + std::to_string(i)).c_str());
     }
-    /// Bits of all results.
+    /// The bytes of all results.
     std::vector<std::vector<unsigned char>> bytes() const {
         std::vector<std::vector<unsigned char>> out;
         for (const DeviceBuffer* b : {&y, &h_n, &dx, &dh0}) out.push_back(b->host().bytes());
@@ -103,7 +103,7 @@ private:
     static void* at(const DeviceBuffer& b) { return b.array().data; }
 };
 
-/// Networks of every cell and form, in every type.
+/// Calls f for networks of every cell and form, in every type.
 template <class F>
 void for_each_recurrent_network(const F& f) {
     for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::rnn_relu, RecurrentCell::lstm,
@@ -123,7 +123,7 @@ void for_each_recurrent_network(const F& f) {
                                            .biases = biases});
 }
 
-/// Both passes against f64 loops. `last`: gradients by the last states as well.
+/// Compares both passes with f64 loops. `last`: with gradients of the last states as well.
 inline void expect_the_references_results(const RecurrentNetwork& n, const RecurrentSpaces& spaces,
                                           bool last) {
     const RecurrentNetworkProblem problem(n);

@@ -5,12 +5,12 @@
 namespace kernels::test {
 namespace {
 
-/// cuDNN has bf16 from compute capability 8.0 on.
+/// cuDNN supports bf16 from compute capability 8.0 on.
 bool may_be_refused(const RecurrentNetwork& n) {
     return n.dtype == DType::bf16 && cuda::device_info(cuda::current_device()).major < 8;
 }
 
-/// Other tests count the device's memory.
+/// Frees its memory, since other tests count the device's memory.
 class CudaRecurrentNetwork : public ::testing::Test {
 protected:
     ~CudaRecurrentNetwork() override { cuda::release_workspaces(); }

@@ -48,7 +48,7 @@ struct RecurrentResults {
 
 /// exp, tanh and the logistic function err by at most 4 units, or by as many units of their
 /// argument times their slope (below 1/2), plus a dozen roundings. A difference from 1 is off by
-/// units of 1, so the slack has the size of the factors, not of the result.
+/// units of 1, so the tolerance has the size of the factors and not of the result.
 inline void expect_recurrent(const RecurrentProblem& p, const RecurrentResults& r, bool with_more) {
     const double unit = p.dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     const auto check = [&](const Buffer& got, std::int64_t i, double expected, double size) {
@@ -97,7 +97,7 @@ inline void expect_recurrent(const RecurrentProblem& p, const RecurrentResults& 
     }
 }
 
-/// f(cell, dtype, rows, hidden) for all of them.
+/// Calls f(cell, dtype, rows, hidden) for all combinations.
 template <class F>
 void for_each_recurrent(const F& f) {
     for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::rnn_relu, RecurrentCell::lstm,

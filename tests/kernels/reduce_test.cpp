@@ -10,7 +10,7 @@ namespace {
 
 struct Expected {
     double value;
-    double magnitude;  ///< what errors are relative to: the sum of the magnitudes of the terms
+    double magnitude;  ///< errors are relative to it: the sum of the terms' magnitudes
 };
 
 Expected reference(const Buffer& x, std::int64_t first, std::int64_t n, std::int64_t step,
@@ -51,8 +51,9 @@ const std::vector<ReduceOp> every_op = {ReduceOp::sum,         ReduceOp::mean, R
                                         ReduceOp::max,         ReduceOp::min,  ReduceOp::sum_abs,
                                         ReduceOp::sum_squares, ReduceOp::norm2};
 
-/// A term passes at most 128 additions in its block and then log2 of the number of blocks, each
-/// with half a unit of f32 relative to the sum of magnitudes. The typical error is far smaller.
+/// A term goes through at most 128 additions in its block and then log2 of the number of blocks.
+/// Each adds half a unit of f32, relative to the sum of magnitudes. The typical error is far
+/// smaller.
 void expect_reduction(const Buffer& x, DType to, std::int64_t outer, std::int64_t n,
                       std::int64_t inner, ReduceOp op) {
     Buffer y(to, outer * inner);
@@ -70,7 +71,7 @@ void expect_reduction(const Buffer& x, DType to, std::int64_t outer, std::int64_
     }
 }
 
-/// Factors near 1, lest products leave the range of the type.
+/// Factors near 1, so that products stay in the range of the type.
 Buffer terms(ReduceOp op, DType dtype, std::int64_t size) {
     return op == ReduceOp::prod ? random_buffer(dtype, size, 1, 1, 0.02)
                                 : random_buffer(dtype, size, 1);
@@ -148,8 +149,8 @@ TEST(Reduce, KeepsNaNInMaxMinAndSum) {
 }
 
 TEST(Reduce, SumsAMillionTenthsWithoutDrift) {
-    // One running f32 sum would be off by more than 900 here; blocks of 128 stay within 128 half
-    // units.
+    // A single running f32 sum would be off by more than 900 here; blocks of 128 stay within 128
+    // half units.
     const std::int64_t n = 1 << 20;
     Buffer x(DType::f32, n), y(DType::f32, 1);
     for (std::int64_t i = 0; i < n; ++i) x.set(i, 0.1);
@@ -231,9 +232,9 @@ Buffer on_cuda(DType to, const Buffer& x, const Shape& s, ReduceOp op, std::int6
     return result;
 }
 
-/// Compares with the CPU's sums in f64. A term passes at most 128 additions in its thread and 13 in
-/// its block, once per pass (at most three here); a product has as many roundings. Each costs half
-/// a unit relative to the sum of magnitudes.
+/// Compares with the CPU's sums in f64. A term goes through at most 128 additions in its thread and
+/// 13 in its block, once per pass (at most three here); a product has as many roundings. Each adds
+/// half a unit relative to the sum of magnitudes.
 void expect_twin_reduction(const Buffer& x, DType to, const Shape& s, ReduceOp op,
                            std::int64_t skip = 0) {
     const Buffer y = on_cuda(to, x, s, op, skip);

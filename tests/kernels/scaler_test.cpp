@@ -6,7 +6,7 @@
 namespace kernels::test {
 namespace {
 
-/// Both twins from one state, many steps, with overflows at the given ones.
+/// Updates both twins from the same state for many steps, with overflows at the given ones.
 void expect_same_scales(const ScaleUpdate& rule, float start, int every) {
     float scale = start;
     std::int32_t tracker = 0, hysteresis = rule.hysteresis;
@@ -27,7 +27,7 @@ void expect_same_scales(const ScaleUpdate& rule, float start, int every) {
 TEST(CudaScaler, MovesTheScaleAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     expect_same_scales({.growth_interval = 3}, 65536, 7);
-    expect_same_scales({.growth_interval = 1}, 3e38f, 50);  // growth beyond f32 is refused
+    expect_same_scales({.growth_interval = 1}, 3e38f, 50);  // does not grow beyond f32
     expect_same_scales({.growth_interval = 2, .min_scale = 4, .max_scale = 64, .hysteresis = 2}, 8,
                        3);
 }

@@ -24,7 +24,7 @@ TEST(Scan, FollowsTheRecurrenceInEveryTypeAndShape) {
 }
 
 TEST(Scan, GoesOnFromTheValueBeforeItsRounding) {
-    // In f16 2048 + 1 is 2048 again: a sum that went on from there would stay.
+    // In f16 2048 + 1 rounds to 2048: a sum rounded there would never grow.
     const Buffer x(DType::f16, std::vector<double>{2048, 1, 1, 1, 1});
     const ScanCase c{1, 5, 1, false, true, false};
     const Buffer y = scanned(DType::f16, Buffer(DType::f16, 0), x, c);
@@ -72,7 +72,7 @@ TEST(CudaScan, FollowsTheRecurrenceInEveryType) {
 
 TEST(CudaScan, FollowsTheRecurrenceInEveryShape) {
     HALFTONE_NEEDS_CUDA();
-    // Parts of a thread, a warp, a tile; several tiles; threads of their own for many rows.
+    // Parts of a thread, a warp and a tile; several tiles; and one thread per row for many rows.
     for (const ScanCase& c : scan_cases({{1, 1, 1},
                                          {0, 5, 2},
                                          {2, 0, 3},

@@ -10,7 +10,7 @@ struct Sums {
     double values[3] = {};
 };
 
-/// Of scores and labels, on the CPU.
+/// The sums for scores and labels, computed on the CPU.
 Sums sums_of(Buffer& scores, Buffer& labels) {
     std::vector<std::int64_t> histogram(static_cast<std::size_t>(ScoreBins::size));
     Sums sums;
@@ -26,7 +26,7 @@ Buffer random_labels(std::int64_t n, unsigned seed) {
     return labels;
 }
 
-/// Ordered pairs, ties by half, by the definition.
+/// The number of ordered pairs by the definition. Ties count half.
 double pairs_in_order(const Buffer& scores, const Buffer& labels) {
     double ordered = 0;
     for (std::int64_t i = 0; i < scores.size(); ++i) {
@@ -42,7 +42,7 @@ TEST(Scores, GiveTheExactAucWhereEveryScoreHasABinOfItsOwn) {
     const std::int64_t n = 400;
     for (const DType dtype : {DType::f64, DType::f32}) {
         Buffer scores(dtype, n), labels = random_labels(n, 1);
-        // Middles of bins 1/256 wide; each score twice.
+        // Middles of bins of width 1/256; each score occurs twice.
         for (std::int64_t i = 0; i < n; ++i)
             scores.set(i, (static_cast<double>(i * 71 % (n / 2)) - 100 + 0.5) / 256);
         const Sums sums = sums_of(scores, labels);
@@ -99,7 +99,7 @@ TEST(CudaScores, AreCountedAsTheCpuDoes) {
             const DeviceValue<Sums> there(sums);
             cpu::add_score_pairs(sums.values, expected.as<std::int64_t>(), {});
             cuda::add_score_pairs(there.get()->values, histogram.as<std::int64_t>(), {});
-            // Whole numbers and halves below 2^53: exact in any order.
+            // Integers and halves below 2^53 are exact in any order.
             for (int k = 0; k < 3; ++k) EXPECT_EQ(there.host().values[k], sums.values[k]);
         }
     }

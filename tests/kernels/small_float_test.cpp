@@ -13,7 +13,7 @@ namespace {
 constexpr FloatLayout half_layout{5, 10, true};
 constexpr FloatLayout bfloat16_layout{8, 7, true};
 
-/// The value of every finite pattern, by its fields.
+/// The value of every finite pattern, computed from its fields.
 double field_value(std::uint32_t magnitude, FloatLayout layout) {
     const int bias = (1 << (layout.exponent_bits - 1)) - 1;
     const auto exponent = static_cast<int>(magnitude >> layout.fraction_bits);

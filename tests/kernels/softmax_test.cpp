@@ -45,7 +45,7 @@ TEST(Softmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
                     x.set(1, static_cast<double>(nan));
                     x.set(cols + 2, inf);
                     for (std::int64_t c = 0; c < cols; ++c) x.set(2 * cols + c, -inf);
-                    x.set(3 * cols, -inf);  // one class masked: the others share
+                    x.set(3 * cols, -inf);  // one class is masked: the others share the probability
                     Buffer y(dtype, x.size());
                     cpu::softmax_forward(y, x, 4, cols, form_of(log), {});
                     for (std::int64_t i = 0; i < 3 * cols; ++i)
@@ -130,7 +130,8 @@ TEST(Softmax, GivesTheSameBitsForEveryThreadCount) {
     });
 }
 
-/// All ways of sharing out a row: part of a warp, several elements a lane, one block, the largest.
+/// Covers all ways to divide a row: part of a warp, several elements per lane, one block, the
+/// largest.
 const std::vector<std::int64_t> twin_widths = {1, 2, 10, 31, 33, 64, 1000, 1025, 3001};
 
 DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }

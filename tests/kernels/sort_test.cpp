@@ -14,7 +14,7 @@ std::vector<double> order(const Buffer& x, std::int64_t outer, std::int64_t n, s
     return y.values();
 }
 
-/// By counting: element p goes to the place that as many others go before it.
+/// Sorts by counting: the place of element p is the number of elements that precede it.
 std::vector<double> counted(const Buffer& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
                             bool descending) {
     const auto rank = [](double v) {  // NaN above infinity
@@ -43,7 +43,7 @@ TEST(SortOrder, PutsEveryTypeInOrderAndIsStable) {
             for (const auto& [outer, n, inner] :
                  {std::array<std::int64_t, 3>{1, 1, 1}, {3, 33, 1}, {2, 31, 3}, {2, 0, 3}}) {
                 Buffer x(dtype, outer * n * inner);
-                const int kinds = dtype == DType::boolean ? 2 : 7;  // many equal
+                const int kinds = dtype == DType::boolean ? 2 : 7;  // many equal values
                 for (std::int64_t i = 0; i < x.size(); ++i)
                     x.set(i, static_cast<double>(i * 7919 % 101 % kinds));
                 EXPECT_EQ(order(x, outer, n, inner, descending),
@@ -102,7 +102,8 @@ TEST(CudaSortOrder, MeetsTheCpuInEveryType) {
 
 TEST(CudaSortOrder, MeetsTheCpuInEveryShape) {
     HALFTONE_NEEDS_CUDA();
-    // Segments that fill a block and do not; one, two and three merges, with a run left over.
+    // Segments that fill a block and some that do not; one, two and three merges, with an unpaired
+    // run.
     for (const Shape& s : {Shape{1, 1, 1},
                            {0, 5, 2},
                            {2, 0, 3},

@@ -79,7 +79,8 @@ TEST(CountCorrect, CountsTheSameWithEveryNumberOfThreads) {
     });
 }
 
-/// Sums of squares as AddSquares defines them, with a bound for a sum of doubles in another order.
+/// Sums of squares by the definition of AddSquares, with a bound for sums of doubles in another
+/// order.
 struct Squares {
     double sums[3] = {};
     double slack[3] = {};
@@ -268,7 +269,7 @@ TEST(CudaAddLoss, AddsAsTheCpuDoes) {
             cpu::add_loss(&expected, loss, weight, {});
             cuda::add_loss(sums.get(), DeviceBuffer(loss), weight, {});
             const MetricSums actual = sums.host();
-            // The device may add the product without rounding it first.
+            // The device may use fused multiply-add.
             EXPECT_NEAR(actual.loss, expected.loss, 0x1p-52 * (1 + std::fabs(expected.loss)) * 2);
             EXPECT_EQ(actual.weight, expected.weight);
             EXPECT_EQ(actual.values[1], 2);
@@ -284,12 +285,12 @@ TEST(CudaAddWeighted, AddsAsTheCpuDoes) {
         const Buffer value = random_buffer(dtype, 1, 2);
         cpu::add_weighted(&expected, value, 0.3, {});
         cuda::add_weighted(sum.get(), DeviceBuffer(value), 0.3, {});
-        // The device may add the product without rounding it first.
+        // The device may use fused multiply-add.
         EXPECT_NEAR(sum.host(), expected, 0x1p-52 * (1 + std::fabs(expected)) * 2);
     }
 }
 
-/// Both twins from one sum.
+/// Compares both twins, starting from the same sum.
 void expect_same_count(const Buffer& logits, const Buffer& labels, std::int64_t rows,
                        std::int64_t cols) {
     double expected = 5;
@@ -305,7 +306,7 @@ TEST(CudaCountCorrect, CountsAsTheCpuDoes) {
     for (const DType dtype : floating) {
         for (const std::int64_t rows : {0, 1, 33, 200}) {
             for (const std::int64_t cols : {1, 2, 10, 32, 33, 100}) {
-                // Few different values, so that many rows hold their largest twice.
+                // Few distinct values, so that many rows contain their largest twice.
                 Buffer logits = random_buffer(dtype, rows * cols, 1, 0, 2);
                 for (std::int64_t i = 0; i < logits.size(); ++i)
                     logits.set(i, std::nearbyint(logits.get(i)));
@@ -446,7 +447,7 @@ TEST(CudaSetLearningRate, FollowsTheCpusSchedule) {
             cuda::set_learning_rate(lr.get(), device_updates.get(), device_multiplier.get(),
                                     schedule, {});
             // Two cosines in double of two units each, around 1 + cos, or two powers of two units
-            // each: then one rounding to f32.
+            // each. Then one rounding to f32.
             const double slack = schedule.base * 4 * 0x1p-52 + 2 * half_ulp(DType::f32, expected);
             EXPECT_NEAR(lr.host(), expected, slack) << updates;
         }

@@ -23,7 +23,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 inline const std::vector<DType> floating = {DType::f64, DType::f32, DType::f16, DType::bf16};
 inline const std::vector<std::int64_t> sizes = {0, 1, 31, 32, 33, 1000, 100003};
 
-/// Owned dense elements of any dtype, read and written as double.
+/// Owns dense elements of any dtype, read and written as double.
 class Buffer {
 public:
     Buffer(DType dtype, std::int64_t size)
@@ -34,7 +34,7 @@ public:
             set(static_cast<std::int64_t>(i), values[i]);
     }
 
-    /// Braces always hold values, never a size.
+    /// Braces always list values and never give a size.
     Buffer(DType dtype, std::initializer_list<double> values)
         : Buffer(dtype, std::vector<double>(values)) {}
 
@@ -68,7 +68,7 @@ public:
                 return at<std::uint8_t>(i);
         }
     }
-    /// Rounds through f32 for 16-bit types: for test inputs, where that is of no consequence.
+    /// Rounds through f32 for 16-bit types. Only for test inputs, where that does not matter.
     void set(std::int64_t i, double v) {
         switch (dtype_) {
             case DType::f64:
@@ -110,7 +110,7 @@ private:
     std::vector<unsigned char> bytes_;
 };
 
-/// Normal values, reproducible, rounded to dtype.
+/// Normal values, rounded to dtype. The same seed gives the same values.
 inline Buffer random_buffer(DType dtype, std::int64_t size, unsigned seed, double mean = 0,
                             double deviation = 1) {
     std::mt19937 engine(seed);
@@ -120,7 +120,7 @@ inline Buffer random_buffer(DType dtype, std::int64_t size, unsigned seed, doubl
     return result;
 }
 
-/// Half the distance between neighbours of dtype around v: what one rounding may cost.
+/// Half the distance between neighbours of dtype around v: the largest error of one rounding.
 inline double half_ulp(DType dtype, double v) {
     struct Format {
         int bits, least;
@@ -134,7 +134,7 @@ inline double half_ulp(DType dtype, double v) {
     return std::ldexp(0.5, exponent);
 }
 
-/// Exact v as dtype stores it: infinity where it rounds to or beyond 2^(emax + 1).
+/// The exact value v as dtype stores it: infinity if it rounds to 2^(emax + 1) or more.
 inline double stored(DType dtype, double v) {
     if (dtype == DType::f64 || !std::isfinite(v)) return v;
     const double unit = 2 * half_ulp(dtype, v);
@@ -147,7 +147,8 @@ inline double stored(DType dtype, double v) {
                                       : rounded;
 }
 
-/// actual is what dtype stores of a value within `slack` of expected; NaN and infinities agree.
+/// Whether actual is the rounding to dtype of a value within `slack` of expected. NaN and
+/// infinities must agree.
 inline ::testing::AssertionResult near(double actual, double expected, DType dtype, double slack) {
     if (std::isnan(expected) || std::isnan(actual)) {
         if (std::isnan(expected) && std::isnan(actual)) return ::testing::AssertionSuccess();
@@ -162,7 +163,7 @@ inline ::testing::AssertionResult near(double actual, double expected, DType dty
            << " and one rounding to dtype " << static_cast<int>(dtype);
 }
 
-/// Runs f with 1 and with 2 threads and puts the count back.
+/// Runs f with 1 and with 2 threads, and restores the number of threads.
 template <class F>
 void with_threads(const F& f) {
     const int before = cpu::threads();

@@ -29,7 +29,8 @@ double at(const std::vector<double>& m, std::int64_t cols, std::int64_t i, std::
     return m[static_cast<std::size_t>(i * cols + j)];
 }
 
-/// u diag(s) v^T is x, columns are orthonormal, s descends: to some 50 units of f64 of the largest.
+/// Expects that u diag(s) v^T is x, that the columns are orthonormal and that s descends, within
+/// about 50 units of f64 of the largest value.
 void expect_decomposition(const std::vector<double>& x, std::int64_t rows, std::int64_t cols) {
     const Decomposed d = decomposed(x, rows, cols);
     const double slack = 50 * 0x1p-52 * (d.k > 0 ? d.s[0] : 0);

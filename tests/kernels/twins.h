@@ -5,17 +5,18 @@
 
 #include "kernels/device_array.h"
 
-/// What the tests of the CUDA twins share: awkward values, misaligned arrays, comparison of bits.
+/// Shared by the tests of CUDA twins: awkward values, misaligned arrays, bitwise comparison.
 namespace kernels::test {
 
 inline const std::vector<DType> every_dtype = {DType::f64, DType::f32, DType::f16, DType::bf16,
                                                DType::i64, DType::i32, DType::u8,  DType::boolean};
 
-/// More than one grid of the simulated device covers, in the widest packs.
+/// More than one grid of the simulated device covers, with the widest packs.
 constexpr std::int64_t beyond_a_grid = 70'001;
 inline const std::vector<std::int64_t> awkward_sizes = {0, 1, 3, 31, 64, 1000, 5003};
 
-/// Random numbers with zeros, subnormals, infinities and NaN between; integers from their ends.
+/// Random numbers with some zeros, subnormals, infinities and NaN; integers include the limits of
+/// their type.
 inline Buffer awkward_buffer(DType dtype, std::int64_t size, unsigned seed) {
     Buffer x(dtype, size);
     std::mt19937_64 engine(seed);
@@ -36,14 +37,15 @@ inline Buffer awkward_buffer(DType dtype, std::int64_t size, unsigned seed) {
     return x;
 }
 
-/// The array without its first `skip` elements: for starts that no wide access fits.
+/// The array without its first `skip` elements, for starts that are not aligned for wide accesses.
 inline Array from(Array x, std::int64_t skip) {
     if (x.size <= skip) return {x.data, x.dtype, 0};
     auto* first = static_cast<char*>(x.data) + static_cast<std::size_t>(skip) * size_of(x.dtype);
     return {first, x.dtype, x.size - skip};
 }
 
-/// Same bits in every element. All NaNs count as equal, since devices do not keep the payload.
+/// Whether every element has the same bits. All NaNs count as equal, since devices do not keep the
+/// payload.
 inline ::testing::AssertionResult same(const Buffer& actual, const Buffer& expected) {
     const std::size_t width = size_of(expected.dtype());
     for (std::int64_t i = 0; i < expected.size(); ++i) {
@@ -58,7 +60,7 @@ inline ::testing::AssertionResult same(const Buffer& actual, const Buffer& expec
     return ::testing::AssertionSuccess();
 }
 
-/// Filled with 0xff, as a DeviceBuffer is.
+/// Filled with 0xff like a DeviceBuffer.
 inline Buffer poisoned(DType dtype, std::int64_t size) {
     Buffer x(dtype, size);
     std::fill_n(x.as<unsigned char>(), x.bytes().size(), static_cast<unsigned char>(0xff));
@@ -69,8 +71,8 @@ struct Results {
     Buffer cpu, cuda;
 };
 
-/// The outputs of both twins, `size` elements of type `to`, for the inputs: call(twin, y, inputs).
-/// All arrays start `skip` elements into their memory, except inputs of one element.
+/// The outputs of both twins, `size` elements of type `to`: call(twin, y, inputs). All arrays start
+/// `skip` elements into their memory, except inputs of one element.
 template <typename F, typename Call>
 Results run_twins(F* on_cpu, F* on_cuda, DType to, std::int64_t size,
                   const std::vector<Buffer>& inputs, std::int64_t skip, const Call& call) {

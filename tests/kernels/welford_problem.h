@@ -5,7 +5,7 @@
 
 namespace kernels::test {
 
-/// A batch in unequal parts, as if each lay in a process of its own.
+/// A batch in parts of different sizes, as if each were in a process of its own.
 struct WelfordProblem {
     WelfordProblem(DType dtype_, const std::vector<std::int64_t>& counts_, std::int64_t channels_,
                    double mean = 0.5, double deviation = 2)
@@ -24,7 +24,7 @@ struct WelfordProblem {
     std::vector<std::int64_t> counts;
     Buffer x{DType::f32, 0}, dy{DType::f32, 0};
 
-    /// Rows of part k of x or dy.
+    /// The rows of part k of x or dy.
     Buffer part(const Buffer& whole, std::size_t k) const {
         std::int64_t begin = 0;
         for (std::size_t i = 0; i < k; ++i) begin += counts[i];
@@ -55,7 +55,7 @@ inline void expect_merged(const WelfordProblem& p, const Buffer& mean, const Buf
             spread = std::max(spread, std::fabs(d));
         }
         const double mean_slack = p.unit * (4 * std::fabs(m) + 150 * spread);
-        // An error of the parts' means enters the variance by twice the spread.
+        // An error of the parts' means affects the variance by twice the spread.
         const double slack = 300 * p.unit * squares / n + 2 * spread * mean_slack;
         EXPECT_TRUE(near(mean.get(c), m, p.wide, mean_slack)) << "channel " << c;
         EXPECT_TRUE(near(var.get(c), squares / n, p.wide, slack)) << "channel " << c;
@@ -63,7 +63,8 @@ inline void expect_merged(const WelfordProblem& p, const Buffer& mean, const Buf
     }
 }
 
-/// The gradient's sums of all rows with the mean given. A sum errs by at most a unit a row.
+/// The sums of the gradient over all rows, with the given mean. A sum errs by at most one unit per
+/// row.
 inline void expect_sums(const WelfordProblem& p, const Buffer& mean, const std::vector<double>& sum,
                         const std::vector<double>& centred) {
     for (std::int64_t c = 0; c < p.channels; ++c) {
@@ -83,7 +84,7 @@ inline void expect_sums(const WelfordProblem& p, const Buffer& mean, const std::
     }
 }
 
-/// f(problem) for every type, some counts and channels.
+/// Calls f(problem) for every type, and for several counts and channels.
 template <class F>
 void for_each_welford(const F& f) {
     for (const DType dtype : floating)
@@ -94,8 +95,8 @@ void for_each_welford(const F& f) {
     f(WelfordProblem(DType::f32, {400, 30}, 5, 100, 0.1));
 }
 
-/// The numbers of 4.5: parts (2, 1.5, 0.25) and (3, 6, 2/3) make mean 4.2, variance 5.36, unbiased
-/// 6.7, as the values 1, 2, 5, 6, 7 do.
+/// The example of 4.5: parts (2, 1.5, 0.25) and (3, 6, 2/3) give mean 4.2, variance 5.36 and
+/// unbiased variance 6.7, as the values 1, 2, 5, 6, 7 do.
 struct WelfordExample {
     Buffer means{DType::f64, {1.5, 6}}, vars{DType::f64, {0.25, 2.0 / 3}},
         counts{DType::i64, {2, 3}};

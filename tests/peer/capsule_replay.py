@@ -49,13 +49,13 @@ CASES = {
     "mlp, fp32": ({"dataset.kind": "spirals", "model.kind": "mlp", "precision.preset": "fp32", "max_steps": 3}, 3),
     "resnet18, scale too large": ({"model.kind": "resnet18", "batch_size": 8, "scaler.init_scale": 2 ** 21,
                                    "max_steps": 1}, 1),
-    # At the usual scale some perturbed steps overflow, and there is no bound.
+    # At the usual scale some perturbed steps overflow, so there is no bound.
     "resnet18, finite": ({"model.kind": "resnet18", "batch_size": 8, "scaler.init_scale": 1024, "max_steps": 1}, 1),
     "resnext50, scale too large": ({"model.kind": "resnext50", "batch_size": 4, "scaler.init_scale": TOO_LARGE,
                                     "max_steps": 1}, 1),
     "mobilenetv2, scale too large": ({"model.kind": "mobilenetv2", "batch_size": 4, "scaler.init_scale": TOO_LARGE,
                                       "max_steps": 1}, 1),
-    # Gradients at the edge of FP16's range: a rounding decides which is the first to overflow.
+    # Gradients at the limit of FP16's range: rounding decides which one overflows first.
     "resnext50, at the edge": ({"model.kind": "resnext50", "batch_size": 4, "max_steps": 1}, 1),
     "mobilenetv2, at the edge": ({"model.kind": "mobilenetv2", "batch_size": 4, "max_steps": 1}, 1),
     "autoencoder, finite": ({**DRAWN, "max_steps": 2}, 2),
@@ -102,7 +102,7 @@ def description_of(capsule):
 
 
 def perturbed(capsule, out, seed, rounding):
-    """A copy whose FP32 weights are each changed by a rounding, up or down."""
+    """A copy in which each FP32 weight is changed by one rounding, up or down."""
     raw = bytearray(capsule.read_bytes())
     (size,) = struct.unpack("<Q", raw[:8])
     random = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def perturbed(capsule, out, seed, rounding):
 
 
 def run_script(binary, capsule, env):
-    """What PyTorch comes to with the script of a capsule."""
+    """PyTorch's results with the script of a capsule."""
     script = capsule.with_suffix(".py")
     program(binary, "replay", capsule, "--to", "pytorch", "-o", script, env=env)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
@@ -136,7 +136,7 @@ def is_named_for_a_rounding(binary, capsule, ours, rounding, env):
 
 
 def worst_norm(recorded, theirs, bound, rounding, overflow_varies):
-    """The largest share of what it may be that a norm differs by; infinite where one alone is finite and must not be."""
+    """The largest share of its bound that a norm differs by; infinite if only one is finite and must not be."""
     ours = {name: float(norm) for name, norm in recorded.items()}
     largest = max((norm for norm in ours.values() if math.isfinite(norm)), default=0.0)
     worst, where = 0.0, ""

@@ -75,7 +75,8 @@ class Compared:
                              Arithmetic(low, noise, branches), dtype, scale)
 
     def reference_steps(self, images, labels, precision, seed):
-        """The reference and its perturbed runs: the first with noise alone, in fp32 the others with other branches too."""
+        """The reference and its perturbed runs: the first with noise only; in fp32 the others with other branches too.
+        """
         def noise(i):
             return torch.Generator().manual_seed(seed + i)
 
@@ -87,7 +88,7 @@ class Compared:
                 [self.reference_step(images, labels, precision, noise(i), branches.begin(sign)) for i, sign in enumerate((0, 1, -1))])
 
     def pytorch_step(self, images, labels, precision):
-        """PyTorch as users run it; None for f16, which it has no usable convolution for on a CPU."""
+        """PyTorch as users run it; None for f16, since it has no usable f16 convolution on a CPU."""
         if precision == "amp-fp16":
             return None
         self.model.train()
@@ -138,7 +139,7 @@ class Compared:
 
 
 class Errors:
-    """Errors of one step as shares of their bounds: of the loss, and of each gradient the worst first."""
+    """Errors of one step as shares of their bounds: of the loss, and of the gradients, the worst first."""
 
     def __init__(self, reference, perturbed, got, unit, batch):
         loss, gradients, logits = reference
@@ -158,7 +159,7 @@ class Errors:
 
 
 def check_reference(compared, images, labels):
-    """In f64 the network written out is torchvision's."""
+    """Checks in f64 that the network written out is torchvision's."""
     reference = compared.reference_step(images, labels, "fp32")
     exact = convnets.module(compared.kind, CLASSES, compared.stem).double().train()
     exact.load_state_dict(compared.model.state_dict())
@@ -170,7 +171,7 @@ def check_reference(compared, images, labels):
 
 
 def compare_precision(compared, precision):
-    """Prints a row of the table; the count of steps beyond a bound."""
+    """Prints a row of the table. Returns the number of steps beyond a bound."""
     options, ours, peers, plain, bounds, losses, failed = compared.options, [], [], [], [], [], 0
     optimizer = torch.optim.SGD(compared.model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
     with tempfile.TemporaryDirectory() as folder:

@@ -42,7 +42,7 @@ def part(indices, rank):
 
 
 def train(rank, folder, kind, dtype, data_folder, chosen, answers):
-    """One process of DDP; rank 0 answers with the batches' losses and the weights."""
+    """One process of DDP. Rank 0 sends the batches' losses and the weights."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting-{kind}-{dtype}", rank=rank,
                                    world_size=RANKS)
@@ -67,7 +67,7 @@ def train(rank, folder, kind, dtype, data_folder, chosen, answers):
     if rank == 0:
         weights = {name: p.detach().double().clone() for name, p in model.named_parameters()}
         torch.save((losses, weights), answers)
-    distributed.barrier()  # gloo's threads of a rank that goes first can abort the other
+    distributed.barrier()  # a rank that ends first can abort gloo's threads of the other
     distributed.destroy_process_group()
 
 
@@ -94,14 +94,14 @@ def engine(folder, kind, options, chosen):
 
 
 def distance(got, reference, start):
-    """Of all weights together, relative to how far training has moved them."""
+    """Distance of all weights together, relative to how far training has moved them."""
     def norm(a, b):
         return sum(float((a[name] - b[name]).square().sum()) for name in reference) ** 0.5
     return norm(got, reference) / norm(reference, start)
 
 
 def compare(kind, reference, theirs, ours, start):
-    """Prints a row; true if all is within its bound."""
+    """Prints a row. True if everything is within its bound."""
     worst, largest = 0.0, 2.0**-23
     for exact, their, our in zip(reference[0], theirs[0], ours[0]):
         largest = max(largest, abs(their - exact) / abs(exact))

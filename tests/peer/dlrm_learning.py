@@ -63,7 +63,7 @@ def read_clicks(path):
 
 
 def auc(scores, label):
-    """By ranks, ties by half."""
+    """The AUC by ranks; ties count half."""
     scores, label = numpy.asarray(scores, numpy.float64), numpy.asarray(label)
     _, inverse, counts = numpy.unique(scores, return_inverse=True, return_counts=True)
     ranks = (numpy.cumsum(counts) - (counts - 1) / 2)[inverse]
@@ -72,7 +72,7 @@ def auc(scores, label):
 
 
 def shared_pairs(scores, label):
-    """The share of pairs of both classes that lie in one bin."""
+    """The share of the pairs of both classes that are in one bin."""
     bins = numpy.floor(numpy.asarray(scores, numpy.float64) / BIN).astype(int)
     bins -= bins.min()
     ones, zeros = (numpy.bincount(bins[label == k], minlength=bins.max() + 1) for k in (1, 0))

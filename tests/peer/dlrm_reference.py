@@ -13,7 +13,7 @@ from task_reference import Arithmetic, _finished, _leaves, function_of
 
 
 class Fork(torch.autograd.Function):
-    """x for two readers; their gradients are added in its type."""
+    """x with two readers, whose gradients are added in its type."""
 
     @staticmethod
     def forward(ctx, x, a):
@@ -26,7 +26,7 @@ class Fork(torch.autograd.Function):
 
 
 class Rows(torch.autograd.Function):
-    """Rows of a table; the gradient's sums are f32."""
+    """Rows of a table. The sums of the gradient are f32."""
 
     @staticmethod
     def forward(ctx, weight, ids, a):

@@ -43,7 +43,7 @@ def peer(steps):
 
 
 def processor_seconds(command):
-    """Of one process with its threads, and its largest memory in bytes."""
+    """Processor seconds of one process with its threads, and its peak memory in bytes."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
@@ -53,7 +53,7 @@ def processor_seconds(command):
 
 
 def measure(command_of, steps):
-    """Milliseconds of the processor for a step, and bytes."""
+    """Processor milliseconds per step, and bytes."""
     short, _ = processor_seconds(command_of(SHORT))
     long, most = processor_seconds(command_of(SHORT + steps))
     return 1000 * (long - short) / steps, most

@@ -55,7 +55,7 @@ def settings():
 
 
 def precision_of(preset):
-    """Gradients of the last layer reach 1, so a larger loss scale would take them out of f16."""
+    """Gradients of the last layer reach 1, so a larger loss scale would make them overflow f16."""
     precision = PRECISIONS[preset]
     return dataclasses.replace(precision, scale=min(precision.scale, LOSS_SCALE))
 
@@ -88,7 +88,7 @@ def module_loss(model, batch):
 
 
 def agree(model, batch, exact):
-    """Raises unless the network written out, in f64, is PyTorch's module."""
+    """Raises an error unless the network written out is PyTorch's module, in f64."""
     loss, gradients, _ = task_reference.module_step(model, lambda m: module_loss(m, batch))
     apart = max(float((exact.gradients[n] - g.to_dense()).norm() / g.to_dense().norm()) for n, g in gradients.items())
     if not max(apart, abs(exact.loss - loss)) <= 2.0**-36:
@@ -105,7 +105,8 @@ def compared(preset, steps):
 
 
 def compare_names(options, folder):
-    """A checkpoint's tensors are the state_dict of the reference implementation, and it can be read from one; whether not."""
+    """Checks that a checkpoint's tensors are the state_dict of the reference implementation, and that one can be
+    loaded. Returns whether not."""
     model = model_of()
     start = folder / "start.safetensors"
     safetensors.torch.save_file(weights_of(model), start)

@@ -20,7 +20,7 @@ RATE = 0.05  # of the discriminator's step
 
 
 class Bias(torch.autograd.Function):
-    """x + bias by channel. The sum of the product and the bias is rounded once, so x comes here unrounded."""
+    """x + bias by channel. The sum of the product and the bias is rounded once, so x is unrounded here."""
 
     @staticmethod
     def forward(ctx, x, bias, a):
@@ -33,7 +33,7 @@ class Bias(torch.autograd.Function):
 
 
 class Unrounded(Arithmetic):
-    """Stores the result of a product whose bias is still to come: it is rounded with that."""
+    """Stores the result of a product whose bias is added later: both are rounded together."""
 
     def __init__(self, a):
         super().__init__(a.low, a.noise)
@@ -63,7 +63,7 @@ class ConvTranspose(torch.autograd.Function):
 
 
 class Function(torch.autograd.Function):
-    """sigmoid or tanh in the low type: rounded, as is its gradient, which reads the rounded output."""
+    """sigmoid or tanh in the low type: rounded, like its gradient, which is computed from the rounded output."""
 
     @staticmethod
     def forward(ctx, x, name, a):
@@ -103,7 +103,7 @@ def up(p, name, x, stride, padding, a):
 
 
 class Autoencoder(nn.Module):
-    """Of models/autoencoder.h."""
+    """The network of models/autoencoder.h."""
 
     def __init__(self, channels, side, code, width):
         super().__init__()
@@ -119,7 +119,7 @@ class Autoencoder(nn.Module):
 
 
 class Dcgan(nn.Module):
-    """Of models/dcgan.h, for images whose side is 4 doubled `doublings` times."""
+    """The network of models/dcgan.h, for images whose side is 4 doubled `doublings` times."""
 
     def __init__(self, channels, doublings, latent, width):
         super().__init__()

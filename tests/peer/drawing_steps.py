@@ -83,7 +83,7 @@ def weights_of(model):
 
 
 def check_reference(drawing, inputs):
-    """In f64 the network written out is PyTorch's."""
+    """Checks in f64 that the network written out is PyTorch's."""
     model = type(drawing)().model.double().train()
     model.load_state_dict(drawing.model.state_dict())
     exact = drawing.steps(inputs, PRECISIONS["fp32"])
@@ -98,7 +98,7 @@ def check_reference(drawing, inputs):
 
 
 def move_statistics(drawing, inputs):
-    """The running statistics of the batch norms, as a step of PyTorch's moves them."""
+    """Updates the running statistics of the batch norms as a step of PyTorch does."""
     moved = copy.deepcopy(drawing.model).double().train()
     with torch.no_grad():
         list(drawing.exact_losses(moved, inputs))
@@ -107,13 +107,13 @@ def move_statistics(drawing, inputs):
 
 
 def precision_of(preset):
-    """With a loss scale at which no gradient of the DCGAN leaves f16."""
+    """With a loss scale at which no gradient of the DCGAN overflows f16."""
     precision = PRECISIONS[preset]
     return dataclasses.replace(precision, scale=LOSS_SCALE) if precision.low == torch.float16 else precision
 
 
 def compare(drawing, data, preset, options, program):
-    """Prints a row of the table; whether something is beyond its bound."""
+    """Prints a row of the table. Returns whether something is beyond its bound."""
     precision, ours, losses, wrong = precision_of(preset), [Shares() for _ in drawing.optimizers], [], []
     settings = {"dataset": {"kind": "cifar100", "path": options.data}, "batch_size": options.batch, "threads": 1,
                 "model": {"kind": drawing.kind, "options": drawing.options},

@@ -15,8 +15,8 @@
 #include "temp_folder.h"
 #include "tensor_file.h"
 
-// Single operations against PyTorch's answers, without Python: the cases, the answers and the
-// allowed differences come from make_golden.py.
+// Compares single operations with PyTorch's results, without Python: cases, results and allowed
+// differences come from make_golden.py.
 
 namespace {
 
@@ -26,12 +26,12 @@ using peer::TensorMap;
 
 struct GoldenCase {
     json request;       // a line of cases.jsonl
-    TensorMap inputs;   // as `halftone op` takes them
+    TensorMap inputs;   // in the form of `halftone op`
     TensorMap expect;   // by result
-    TensorMap allowed;  // by result, elementwise; none for an exact one
+    TensorMap allowed;  // by result, elementwise; none for exact results
 };
 
-/// The tensors of `prefix`, without it.
+/// The tensors whose names begin with `prefix`, without it.
 TensorMap part(const TensorMap& all, const std::string& prefix) {
     TensorMap found;
     for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix);
@@ -76,7 +76,7 @@ public:
     }
 };
 
-/// What differs between a result and its expectation, or nothing.
+/// How a result differs from its expectation; empty if it does not.
 std::string difference(const RawTensor& got, const std::string& dtype, const RawTensor& expect,
                        const RawTensor* allowed) {
     if (got.dtype != dtype) return "has dtype " + got.dtype + ", not " + dtype;

@@ -39,17 +39,17 @@ def add_share_option(parser):
 
 
 def share_of(ops, share):
-    """Every N-th, from the K-th on, of "K/N"."""
+    """Every N-th item from the K-th on, for "K/N"."""
     number, count = map(int, share.split("/"))
     return ops[number - 1::count]
 
 
-# The version whose results the references were written with; it can judge every case.
+# The version with which the references were written; it can check every case.
 PEER = (2, 15)
 
 
 def what_peer_lacks(error):
-    """Why an older PyTorch cannot judge a case; raises the error again where it is not that."""
+    """Why an older PyTorch cannot check a case. Raises the error again if that is not the reason."""
     version = tuple(int(n) for n in torch.__version__.split(".")[:2])
     words = str(error)
     if version < PEER and ("not implemented" in words or "has no attribute" in words):
@@ -58,7 +58,7 @@ def what_peer_lacks(error):
 
 
 def run(binary, *arguments, timeout=None, env=None):
-    """Standard output of one call; an error with the program's own words if it fails."""
+    """Standard output of one call. Raises an error with the program's own message if it fails."""
     if arguments[0] in ("train", "compare", "bench"):
         arguments = (*arguments, "--set", f"device={DEVICE}")
     result = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout, check=False,

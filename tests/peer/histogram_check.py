@@ -36,7 +36,7 @@ PRECISIONS = ("fp32", "amp-fp16", "amp-bf16", "o2-fp16", "pure-fp16")
 
 
 def histogram(arrays):
-    """Counts by NumPy's frexp, as `microscope --json` names them."""
+    """Counts by NumPy's frexp, in the form of `microscope --json`."""
     values = np.abs(np.concatenate([array.reshape(-1).astype(np.float64) for array in arrays]))
     finite = values[np.isfinite(values) & (values > 0)]
     exponents = np.frexp(finite)[1] - 1
@@ -62,7 +62,7 @@ def microscope(binary, run, step, kind, *more):
 
 
 def compare(what, found, tensors, scale=1.0):
-    """Number of layers, and of those that differ."""
+    """The number of layers, and of those that differ."""
     layers = by_layer(tensors)
     reported = {each["layer"]: each for each in found["layers"]}
     wrong = 0
@@ -80,7 +80,7 @@ def compare(what, found, tensors, scale=1.0):
 
 
 def weights_of(run, step):
-    """The weights after a step: of 16-bit ones the f32 masters."""
+    """The weights after a step; for 16-bit weights the f32 masters."""
     folder = run / f"checkpoint-{step}"
     weights = safetensors.numpy.load_file(folder / "weights.safetensors")
     masters = safetensors.numpy.load_file(folder / "optimizer.safetensors")
@@ -92,7 +92,7 @@ def dumped(folder, kind):
 
 
 def compare_dump(binary, run, step, folder):
-    """The run's own histograms with the tensors of the step computed again, and those of the shadow pass."""
+    """Compares the run's own histograms with the tensors of the step computed again, and those of the shadow pass."""
     layers = wrong = 0
     shadow = folder / "shadow"
     for kind in KINDS:
@@ -107,7 +107,7 @@ def compare_dump(binary, run, step, folder):
 
 
 def compare_values(what, tensors, others):
-    """Of tensors by name, how many have other values than those of the same name."""
+    """The number of tensors whose values differ from those of the same name."""
     wrong = [name for name, values in tensors.items() if name not in others or not np.array_equal(
         values.astype(np.float32), others[name].astype(np.float32), equal_nan=True)]
     for name in wrong:

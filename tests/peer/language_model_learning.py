@@ -54,7 +54,7 @@ def tokens(folder, part, known, most):
 
 
 def windows(text, streams, length):
-    """(samples, window) and the tokens that follow, with how many tokens stand before each batch."""
+    """Windows (samples, window) and the tokens that follow, with the number of tokens before each batch."""
     size = len(text) // streams
     rows = text[:size * streams].view(streams, size)
     for start in range(0, size - 1, length):
@@ -83,7 +83,7 @@ class Peer:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=options.rate, weight_decay=DECAY)
 
     def loss(self, shown, target, position, epoch):
-        """Mean, and over how many tokens."""
+        """The mean, and the number of tokens."""
         if self.kind == "transformer-lm":
             return F.cross_entropy(self.model(shown).logits.flatten(0, 1), target.flatten()), target.numel()
         # Other masks than the engine's in training, the same in evaluation.

@@ -111,18 +111,18 @@ class Case:
         return self.words > 1000
 
     def measures_peer(self, precision):
-        """PyTorch's f16 products on a CPU take ten times as long as f32 ones."""
+        """PyTorch's f16 products on a CPU take ten times as long as f32 ones, so they are not measured."""
         return precision.low != torch.float16 or not self.is_large()
 
     def first_state(self, model):
         return model.zero_state(STREAMS)
 
     def rate(self):
-        """At which nothing diverges."""
+        """A learning rate at which nothing diverges."""
         return 0.5 if self.cell == "rnn-relu" else 2.0
 
     def tensors(self, batch):
-        """Of the engine's batch."""
+        """The tensors of the engine's batch."""
         return {"tokens": batch[0].t(), "target": batch[1].t()}
 
     def module_loss(self, model, batch, state):
@@ -196,7 +196,7 @@ class Comparison:
         self.state = [s.float() for s in exact.state]
 
     def check_flags(self, k, out, may_skip):
-        """Overflow where PyTorch has it; a gradient at the very end of f16 may go either way."""
+        """Checks that overflow occurs where PyTorch has it. A gradient at the very limit of f16 may go either way."""
         found, changed, resets = bool(out["found_inf"]), int(out["changed"]), int(out["resets"])
         if found not in may_skip or (changed == 0) != found or resets != 0:
             self.wrong.append(f"step {k}: found_inf {found}, weights changed {changed}, streams reset {resets}")
@@ -223,7 +223,7 @@ def compare(case, preset, program):
 
 
 def readable(case, folder):
-    """The text with a test part that takes no time. WikiText-2's training part holds every word."""
+    """The text with a tiny test part. WikiText-2's training part contains every word."""
     if case.kind == "text-chars":
         return case.path
     source, here = pathlib.Path(case.path), folder / "text"
@@ -235,7 +235,7 @@ def readable(case, folder):
 
 
 def train(case, model, preset, steps, folder):
-    """Events of `halftone train` over the first steps, with weights that do not move."""
+    """The events of `halftone train` over the first steps, with weights that do not move."""
     weights = folder / "weights.safetensors"
     safetensors.torch.save_file({n: p.detach().contiguous() for n, p in model.named_parameters()}, weights)
     fields = {"dataset.kind": case.kind, "dataset.path": readable(case, folder), "dataset.test_limit": 1000,
@@ -249,7 +249,7 @@ def train(case, model, preset, steps, folder):
 
 
 def compare_reader(case, folder):
-    """Whether a step's loss is not PyTorch's."""
+    """Whether a step's loss differs from PyTorch's."""
     model, precision, batches = case.model(), PRECISIONS["fp32"], case.batches[:READ]
     found = [e["loss"] for e in train(case, model, "fp32", len(batches), folder) if e["event"] == "step"]
     worst, state, moved = 0.0, case.first_state(model), case.first_state(model)
@@ -263,7 +263,7 @@ def compare_reader(case, folder):
 
 
 def compare_reset(case, folder):
-    """Of a state that grows out of f16 every stream must be reported; whether that is not so."""
+    """If the state overflows f16, every stream must be reported. Returns whether that is not so."""
     model = case.model()
     with torch.no_grad():
         model.rnn.weight_hh_l0.copy_(2 * torch.eye(model.hidden))
@@ -277,7 +277,7 @@ def compare_reset(case, folder):
 
 
 def decoders(dataset, cell):
-    """Both on the small vocabulary; one on the large, where a step takes seconds."""
+    """Both decoders on the small vocabulary; one on the large vocabulary, where a step takes seconds."""
     if dataset == "tinyshakespeare":
         return "own", "tied"
     return ("tied",) if cell in ("gru", "rnn-relu") else ("own",)
@@ -311,7 +311,7 @@ def main():
                     program = task_reference.Program(options.program, folder, halftone.DEVICE)
                     failed += sum(compare(case, preset, program) for preset in options.precision or COMPARED)
                     failed += compare_reader(case, pathlib.Path(folder))
-                    if cell == "rnn-relu" and dataset == "tinyshakespeare":  # no other cell's state can leave f16
+                    if cell == "rnn-relu" and dataset == "tinyshakespeare":  # no other cell's state can overflow f16
                         failed += compare_reset(case, pathlib.Path(folder))
     print(f"{failed} comparisons beyond their bounds")
     return 1 if failed else 0

@@ -49,7 +49,7 @@ def print_results(models, metrics):
 
 
 def judge(name, one, other):
-    """A line of how far two lists of results are apart; whether by too much."""
+    """Prints how far two lists of results are apart. Returns whether that is too much."""
     spread = max(statistics.stdev(one), statistics.stdev(other))
     apart = abs(statistics.mean(one) - statistics.mean(other))
     print(f"| {name} | {apart:.4f} | {spread:.4f} | {apart / spread if spread > 0 else float('inf'):.2f} |", flush=True)
@@ -57,7 +57,7 @@ def judge(name, one, other):
 
 
 def compare_means(models, metrics):
-    """The first precision against PyTorch and against the other precisions; how many are apart by too much."""
+    """Compares the first precision with PyTorch and with the other precisions. Returns how many are too far apart."""
     print("\n| means of | apart | spread | apart in spreads |\n| --- | ---: | ---: | ---: |")
     failed = 0
     for name, found in models.items():

@@ -30,7 +30,8 @@ REFUSED_VALUES = "refused_values"
 
 
 def small_case(op, mode, second, seed, limit):
-    """The first case in a row of seeds none of whose tensors has more than `limit` elements, else the smallest."""
+    """The first case over a range of seeds none of whose tensors has more than `limit` elements, else the smallest
+    case."""
     best, size = None, None
     for attempt in range(60):
         kind = FamilyCase if op in REGISTRY else Case
@@ -44,7 +45,7 @@ def small_case(op, mode, second, seed, limit):
 
 
 def rounded_up(bound):
-    """The bound in f32, never smaller than it is."""
+    """The bound rounded up to f32."""
     above = numpy.nextafter(bound.numpy().astype(numpy.float32), numpy.float32(numpy.inf))
     return torch.from_numpy(numpy.asarray(above))
 
@@ -87,7 +88,7 @@ def write(folder, name, ops, options):
 
 
 def write_refused_values(folder):
-    """A file of calls that are refused for a value."""
+    """Writes a file of calls with values that must be rejected."""
     tensors, lines = {}, []
     for op in sorted(WRONG_VALUES):
         store_rejections(value_rejections(op), lines, tensors)

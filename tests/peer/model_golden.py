@@ -54,8 +54,8 @@ def uniform(stream, shape):
 
 
 def weight(index, name, shape):
-    """He's bound for matrices and kernels. Biases around 1 and batch norm's weights around 0.5: so most inputs of ReLU are
-    positive, few lie near 0, and a rounding seldom decides its branch."""
+    """He's bound for matrices and kernels. Biases around 1 and batch norm's weights around 0.5, so that most inputs of
+    ReLU are positive, few are near 0, and rounding seldom decides a branch."""
     values = uniform(FIRST_WEIGHT + index, shape)
     if len(shape) > 1:
         return (values * math.sqrt(6.0 / math.prod(shape[1:]))).float()
@@ -143,7 +143,7 @@ def step(network, weights, pixels, labels, precision, noise):
 
 
 def compared(names):
-    """(names of the gradients whose figures are kept, how many of their elements)."""
+    """The names of the gradients whose figures are stored, and the number of their elements."""
     if len(names) < 4 * COMPARED_OF_MANY:
         return names, KEPT
     return [names[i * (len(names) - 1) // (COMPARED_OF_MANY - 1)] for i in range(COMPARED_OF_MANY)], KEPT_OF_MANY
@@ -157,7 +157,7 @@ def kept(gradient, most):
 
 
 def golden_gradient(exact, perturbed, unit, most):
-    """[norm, what it may differ by, what the norm of the kept elements' difference may be, kept elements]."""
+    """[norm, its allowed difference, the allowed norm of the stored elements' difference, stored elements]."""
     apart = FACTOR * max(float((g.double() - exact.double()).norm()) for g in perturbed)
     apart = max(apart, 2 * unit * float(exact.abs().max()))
     sample = kept(exact, most)
@@ -169,7 +169,7 @@ def golden_gradient(exact, perturbed, unit, most):
 
 
 def beyond(gradients, goldens):
-    """How many of a step's gradients its golden figures refuse."""
+    """The number of a step's gradients that its golden figures reject."""
     count = 0
     for name, (norm, norm_apart, kept_apart, *elements) in ((n, g.tolist()) for n, g in goldens.items()):
         difference = kept(gradients[name], len(elements)) - torch.tensor(elements, dtype=torch.float64)
@@ -179,7 +179,7 @@ def beyond(gradients, goldens):
 
 
 def check_network(model, weights, pixels, labels, loss, gradients):
-    """The network written out for its roundings is the module's, exact."""
+    """Checks that the network written out for its roundings is the module's, without roundings."""
     model.double().train()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -204,7 +204,7 @@ def add_names(kind, model, tensors_compared, metadata):
 
 
 def add_model(kind, tensors, metadata):
-    """Adds the model's figures; returns by precision how many gradients of the fp32 step they refuse."""
+    """Adds the model's figures. Returns by precision how many gradients of the fp32 step they reject."""
     case = MODELS[kind]
     model, network, shape = case.make(), case.network, case.shape
     names, most = compared([name for name, _ in model.named_parameters()])

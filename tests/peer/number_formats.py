@@ -84,7 +84,7 @@ class Program:
         self.binary, self.folder, self.differences, self.compared = binary, folder, 0, 0
 
     def answers(self, values, *options):
-        """The JSON objects that it prints for these values, one after another."""
+        """The JSON objects that it prints for these values."""
         lines = pathlib.Path(self.folder) / "values.txt"
         lines.write_text("\n".join(values) + "\n")
         with subprocess.Popen([self.binary, "numbers", "--json", "--file", lines, *options],
@@ -113,7 +113,7 @@ def patterns(program):
         with np.errstate(invalid="ignore"):  # signalling NaNs
             values = bits.view(dtype).astype(np.float64)
         digits = 2 * dtype.itemsize
-        # In 8 bits ml_dtypes' nextafter differs by version, so only NumPy-wide types are asked.
+        # In 8 bits ml_dtypes' nextafter differs by version, so only 16-bit types and wider are compared.
         if dtype.itemsize == 2:
             with np.errstate(all="ignore"):
                 up = np.nextafter(bits.view(dtype), dtype.type(np.inf)).astype(np.float64)
@@ -152,7 +152,7 @@ def random_doubles(rng, name, count):
                 value = 0.0
         elif kind < 3:  # spread over the format's range and a little more
             value = math.ldexp(1 + rng.random(), rng.randint(low - 2, high))
-        else:  # a tie of the format, or a double beside it
+        else:  # a tie of the format, or a double next to it
             place = max(rng.randint(low - 1, high), smallest_exponent(name))
             half = math.ldexp(2 * rng.randint(2 ** FORMATS[name][1], 2 ** (FORMATS[name][1] + 1)) + 1,
                               place - FORMATS[name][1] - 1)
@@ -173,7 +173,7 @@ def doubles(program, rng, count):
 
 
 def random_text(rng, name):
-    """Text and the rational that it stands for."""
+    """A text and the rational that it represents."""
     kind = rng.randrange(5)
     if kind == 0:
         digits = "".join(rng.choice("0123456789") for _ in range(rng.randint(1, 40)))
@@ -233,7 +233,7 @@ def arithmetic(program, rng, others, values):
 
 
 def plain_sum(term, terms, name, accumulator):
-    """Sum and the number of terms after which it no longer changes, with Fractions."""
+    """The sum, and the number of terms after which it no longer changes, computed with Fractions."""
     term = rounded(term, name)
     total, stalls = fractions.Fraction(0), None
     for i in range(terms):

@@ -55,7 +55,7 @@ std::vector<FieldSpec> read_fields(const std::string& text, std::int64_t words) 
     return fields;
 }
 
-/// The last field that is an image is what a model draws, where it draws; a generator's is no
+/// If the model draws images, the last image field is its output. That of a generator is not an
 /// input.
 ModelShape read_shape(const std::string& text, std::int64_t outputs) {
     ModelShape shape{read_fields(text, outputs), outputs};

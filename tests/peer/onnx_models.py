@@ -42,7 +42,7 @@ CELLS = ("lstm", "gru", "rnn-tanh", "rnn-relu")
 
 @dataclasses.dataclass
 class Arithmetic:
-    """What is done to a result: nothing, or another order of its sums and the roundings of the type."""
+    """What is added to a result: nothing, or another order of its sums and the roundings of the type."""
     noise: torch.Generator | None = None
     half: bool = False
 
@@ -64,7 +64,7 @@ def linear(p, name, x, a):
 
 
 def conv(p, name, x, a, stride=1, padding=None):
-    """Groups follow from the shapes; padding keeps the size if it is not given."""
+    """Groups follow from the shapes; without padding given, the size is kept."""
     weight = p[f"{name}.weight"]
     padding = weight.shape[-1] // 2 if padding is None else padding
     groups = x.shape[1] // weight.shape[1]
@@ -203,7 +203,7 @@ def layer_norm(p, name, x, a, eps):
 
 
 def gelu(x, a, by_tanh):
-    """Opset 17 has no such operator: its products and sums one by one, as the file holds them."""
+    """Opset 17 has no such operator: its products and sums one by one, as in the file."""
     def product(y, z):
         return a.store(y * z, 1)
 
@@ -300,7 +300,7 @@ def language_case(cell, tied):
     words, width, hidden, streams = 53, 32, 32 if tied else 24, 6
     model = RnnLm(cell, words, width, hidden, 2, tied)
     with torch.no_grad():
-        for name, p in model.named_parameters():  # larger than drawn, so that the gates move
+        for name, p in model.named_parameters():  # larger than the initial ones, so that the gates move
             p.copy_(torch.randn(p.shape) * (0.4 if name.startswith("rnn") else 0.5))
     inputs = [torch.randint(words, (streams, 12))] + [torch.randn(2, streams, hidden) * 0.5 for _ in
                                                       range(2 if cell == "lstm" else 1)]
@@ -323,7 +323,7 @@ def transformer_case(kind):
     module, forward = {"transformer-lm": (gpt2_module, gpt2), "bert": (bert_module, bert)}[kind]
     model = module(words, width, 2, heads, positions).eval()
     with torch.no_grad():
-        for p in model.parameters():  # larger than drawn, so that attention and gelu tell numbers apart
+        for p in model.parameters():  # larger than drawn, so that attention and gelu react to their inputs
             p.copy_(p + torch.randn(p.shape) * (0.3 if p.dim() > 1 else 0.1))
     options = {"layers": 2, "width": width, "heads": heads, "context": positions}
     return Case(kind, model, {"kind": kind, "options": options}, f"tokens {positions - 2}", words,
@@ -333,7 +333,7 @@ def transformer_case(kind):
 
 
 def draw_statistics(model):
-    """Running means and variances of its batch norms, as training leaves them."""
+    """Running means and variances of its batch norms, as after training."""
     with torch.no_grad():
         for name, b in model.named_buffers():
             if b.is_floating_point():
@@ -341,7 +341,8 @@ def draw_statistics(model):
 
 
 def fit_statistics(model, images):
-    """Running statistics that are those of the images, so that the values of a deep network stay within f16 as after training."""
+    """Sets the running statistics to those of the images, so that the values of a deep network stay within f16 as after
+    training."""
     norms = [m for m in model.modules() if isinstance(m, torch.nn.BatchNorm2d)]
     for m in norms:
         m.momentum = 1.0
@@ -352,7 +353,7 @@ def fit_statistics(model, images):
 
 
 def drawing_cases():
-    """Weights larger than drawn, so that a wrong layer shows."""
+    """Weights larger than the initial ones, so that a wrong layer shows."""
     drawing, pair = Autoencoder(3, 16, 12, 8), Dcgan(3, 3, 16, 8)
     draw_statistics(pair)
     with torch.no_grad():
@@ -381,7 +382,7 @@ CONVNETS = (("resnet18", "cifar", 32), *((kind, "imagenet", 36) for kind in conv
 
 
 def cases(wanted):
-    """Those whose name is wanted, a function of it."""
+    """The cases whose name is selected; `wanted` is a function of the name."""
     def without_last_bias(forward, last):
         return lambda p, x, a: forward({**p, f"{last}.bias": p[f"{last}.bias"] * 0}, x, a)
 
@@ -439,7 +440,7 @@ def runtime(path, inputs, half):
 
 
 def check_names(path, model):
-    """The checker's word, and PyTorch's names and shapes among the initializers."""
+    """The checker's verdict, and PyTorch's names and shapes among the initializers."""
     file = onnx.load(path)
     onnx.checker.check_model(file, full_check=True)
     assert [(o.domain, o.version) for o in file.opset_import] == [("", 17)]

@@ -7,15 +7,16 @@ from op_policy import eligible, LOW_TYPES, policy
 
 
 class AnyCase:
-    """op, mode, names, tensors, attrs, autocast and run_dtype are set by what derives from it."""
+    """Derived classes set op, mode, names, tensors, attrs, autocast and run_dtype."""
 
     @property
     def repeats(self):
-        """Whether a row may stand for all. A channel of equal numbers lies on relu's corner, where any rounding decides."""
+        """Whether one row may be repeated for all. A channel of equal numbers is at relu's kink, where any rounding
+        decides."""
         return self.op != "batch_norm_relu"
 
     def stride_one(self, rng):
-        """Lays one argument out in memory in another order, with gaps, or with one row standing for all."""
+        """Changes the layout of one argument in memory: another order, gaps, or one row repeated for all."""
         wide = [i for i, t in enumerate(self.tensors) if t.dim() >= 2 and t.numel() > 0]
         if not wide:
             return
@@ -31,7 +32,7 @@ class AnyCase:
         self.attrs["strides"] = {self.names[i]: strides}
 
     def rounded_twice(self, name, got):
-        """A low op's gradient must be a value of the low type, even where the leaf is f32."""
+        """A low op's gradient must be a value of the low type, even for an f32 leaf."""
         if policy(self.op) != "low" or not name.startswith("grad.") or self.run_dtype not in LOW_TYPES:
             return False
         if not eligible(got):

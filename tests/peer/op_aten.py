@@ -66,9 +66,9 @@ def positions(names, tensors):
 
 
 def call(op, names, tensors, attrs):
-    """What PyTorch's dispatcher makes of it, autocast included. Throws NoMatch."""
+    """Calls PyTorch's dispatcher, autocast included. Raises NoMatch."""
     attrs = {name: attribute(name, value) for name, value in attrs.items()}
-    if op == "norm":  # the Python function picks among more overloads than the schemas tell apart
+    if op == "norm":  # the Python function chooses among more overloads than the schemas distinguish
         return torch.norm(tensors[0], **attrs)
     packet = None if op in OTHER_ORDER else getattr(torch.ops.aten, NAMES.get(op, op), None)
     if packet is None:

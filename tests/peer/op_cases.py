@@ -39,7 +39,7 @@ def wide(tensors):
 
 
 class Case(AnyCase):
-    """One call: its file, and what PyTorch says about it."""
+    """One call: its file, and PyTorch's result."""
 
     def __init__(self, rng, op, mode, second):
         self.op, self.mode = op, mode
@@ -121,15 +121,17 @@ class Table:
             row["second"] += numbers
 
     def show(self):
-        print("| op | cases | numbers | worst value, ulp | worst gradient, ulp | second derivatives | worst share of bound |")
-        print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+        """The share of the bound comes first: an error of many units is small if the bound is wide."""
+        print("| op | policy | worst share of bound | cases | numbers | of them second derivatives | worst value, ulp "
+              "| worst gradient, ulp |")
+        print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
         for op, row in sorted(self.rows.items()):
-            print(f"| {op} | {row['cases']} | {row['numbers']} | {row['value']:.2f} | {row['grad']:.4g} "
-                  f"| {row['second']} | {row['share']:.2f} |")
+            print(f"| {op} | {policy(op)} | {row['share']:.2f} | {row['cases']} | {row['numbers']} | {row['second']} "
+                  f"| {row['value']:.2f} | {row['grad']:.4g} |")
 
 
 def judge(case, result, table):
-    """Problems of one case, as text."""
+    """The problems of one case, as text."""
     problems = []
     for name, expected, run_dtype, out_dtype in case.expected():
         got = result.get(name)
@@ -178,7 +180,7 @@ def check_policies(ops, catalog):
 
 
 def check_rejections(binary, ops):
-    """Mixed types, banned ops in a region and wrong values: the number that were not refused as they should be."""
+    """Mixed types, banned ops in a region, and invalid values: the number that were not rejected as they should be."""
     calls = [call for op in ops for call in rejections(op) + value_rejections(op)]
     answers = halftone.run_cases(binary, [request for request, _ in calls])
     wrong = [line for (request, words), (_, error) in zip(calls, answers)

@@ -22,7 +22,7 @@ class Composite:
         return False
 
     def twice_differentiable(self, x, attrs):
-        """The function as second derivatives are taken of it."""
+        """The function in a form of which second derivatives can be taken."""
         return self.function(x, attrs)
 
     def tiny(self, index, inputs, attrs, g):

@@ -38,7 +38,7 @@ def linear(size, out, align, scale, dtype):
 
 
 def cubic_weights(t, a=-0.75):
-    """The polynomials cancel where a weight is near 0: they are rounded as their terms are."""
+    """The polynomials cancel near a weight of 0: their errors are those of their terms."""
     def near(x):
         return tap(((a + 2) * x - (a + 3)) * x * x) + 1
 
@@ -132,7 +132,7 @@ def mirrored(c, size, align):
 
 
 def clip(c, size):
-    """fmax takes NaN to 0."""
+    """fmax turns NaN into 0."""
     return torch.where(c > 0, c, 0.0).clamp(max=size - 1)
 
 
@@ -148,7 +148,7 @@ def moved(c, size, padding, align):
 
 
 def moved_backward(c, size, padding, align):
-    """As the backward kernel has it, with the slope. There NaN is not taken to 0, and so reads nothing."""
+    """As in the backward kernel, with the slope. NaN is not turned into 0 there, and so reads nothing."""
     slope = torch.ones_like(c)
     if padding == 2:
         c, slope = mirrored(c, size, align)
@@ -160,7 +160,7 @@ def moved_backward(c, size, padding, align):
 
 
 class CudaGridSampler(torch.autograd.Function):
-    """Corners outside are left out. In mode bicubic they are zeros times the weights."""
+    """Corners outside are not read. In mode bicubic they are zeros times the weights."""
 
     @staticmethod
     def taps(c, mode, size, padding, align, backward):

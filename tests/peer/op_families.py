@@ -20,7 +20,7 @@ def names_of(base, count):
 
 
 class FamilyCase(AnyCase):
-    """One call of a registered op: its file, and what PyTorch says about it."""
+    """One call of a registered op: its file, and PyTorch's result."""
 
     def __init__(self, rng, op, mode, second):
         self.op, self.mode, self.entry = op, mode, REGISTRY[op]
@@ -54,7 +54,7 @@ class FamilyCase(AnyCase):
 
     @property
     def output(self):
-        """The largest result, for those who ask for its size."""
+        """The largest result, for callers that ask for its size."""
         return max(self.reference.values(), key=lambda e: e.value.numel())
 
     def types_of_outputs(self, used, low):

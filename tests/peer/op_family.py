@@ -82,7 +82,7 @@ class FamilyOp:
     # (types by name after the casts, type of the run) -> type of each result; None: the type of the run.
     result: Callable | None = None
     flat: tuple = ()  # places of the results that have no gradient, though the function here has one
-    # To keep values off the places where the function has no derivative is the generator's duty.
+    # The generator must keep values away from places where the function has no derivative.
 
 
 def op(name, family, policy, generate, function, **settings):
@@ -102,7 +102,7 @@ class Arguments(dict):
         return [v for _, v in sorted(members, key=lambda pair: pair[0])]
 
 
-_tapped = None  # the intermediates of what is being computed, while someone listens
+_tapped = None  # the intermediates of the current computation, while they are recorded
 
 
 def _keep(t):
@@ -131,7 +131,7 @@ def constant(t):
 
 @contextlib.contextmanager
 def tapped():
-    """The list that the intermediates marked within are put into."""
+    """Records the intermediates marked within, as a list."""
     global _tapped
     before, _tapped = _tapped, []
     try:
@@ -144,11 +144,11 @@ def as_tuple(result):
     return tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
 
-only_peer = False  # set by who wants PyTorch's own function even where a formula stands in for it
+only_peer = False  # set to use PyTorch's own function even if a formula replaces it
 
 
 def agreed(formula, theirs):
-    """The formula's results, held against those of PyTorch's own function, which lacks derivatives or taps."""
+    """The formula's results, compared with those of PyTorch's own function, which lacks derivatives or taps."""
     if only_peer:
         return theirs
     for mine, other in zip(as_tuple(formula), as_tuple(theirs), strict=True):
@@ -237,7 +237,7 @@ class Reference:
                 torch.testing.assert_close(y.detach(), z, rtol=1e-9, atol=1e-12, equal_nan=True)
 
     def expected(self, y, operands, low_steps=0, sizes=None):
-        """`sizes`: S(y) and the plain sum, where they are known."""
+        """`sizes`: S(y) and the plain sum, if they are known."""
         value = y.detach()
         low_steps += self.entry.low_steps
         if not value.is_floating_point():

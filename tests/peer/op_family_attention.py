@@ -20,7 +20,7 @@ INFINITE = float("inf")
 
 
 def softmax(s):
-    """0 for a row of -infinity alone."""
+    """0 for a row of -infinity only."""
     dead = (s == -INFINITE).all(-1, keepdim=True)
     s = torch.where(dead, torch.zeros_like(s), s)
     e = torch.exp(s - s.detach().amax(-1, keepdim=True))
@@ -37,7 +37,7 @@ def by_kernel(s, v, step):
 
 
 def either(s, v, is_causal):
-    """softmax(s) v by products or by the kernel: the value and the derivatives of one of them, the taps of both."""
+    """softmax(s) v by products or by the kernel: the value and the derivatives of one of them, and the taps of both."""
     numbers = s.numel() > 0 and bool(s.isfinite().all() and v.isfinite().all())
     if is_causal:
         s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), -INFINITE)
@@ -74,7 +74,7 @@ def lead_shapes(rng):
 
 
 def mask_for(rng, shape):
-    """Of rank 2 at least, as PyTorch asks."""
+    """A mask of rank 2 or more, as PyTorch requires."""
     shape = rng.broadcast(shape)
     shape = [1] * (2 - len(shape)) + shape
     if rng.chance(0.5):
@@ -89,7 +89,7 @@ def generate(rng):
     queries, keys = rng.pick((1, 2, 3)), rng.pick((1, 2, 4))
     inner, outer = rng.pick((1, 2, 3)), rng.pick((1, 2, 3))
     if rng.chance(0.4):
-        inner, outer = rng.pick((8, 16)), 8  # what fused kernels take
+        inner, outer = rng.pick((8, 16)), 8  # sizes that fused kernels support
     attrs = {}
     if rng.chance(0.25):
         heads = rng.pick((1, 2))

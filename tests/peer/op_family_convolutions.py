@@ -14,7 +14,7 @@ FAMILY = "convolutions"
 
 
 def one_or_each(rng, dims, options):
-    """A number for all dimensions of space, or one for each."""
+    """One number for all spatial dimensions, or one for each."""
     if rng.chance(0.5):
         return rng.pick(options)
     return [rng.pick(options) for _ in range(dims)]
@@ -139,7 +139,7 @@ op("convolution", FAMILY, "low", make_general, general, multilinear=True,
 
 
 def cudnn(x, attrs, transposed):
-    """PyTorch has these two on its GPUs alone; the general entry calls them there."""
+    """PyTorch has these two only on GPUs, where the general entry calls them."""
     if not x["0"].is_cuda:
         return general(x, {**attrs, "transposed": transposed})
     dims = x["0"].dim() - 2

@@ -13,7 +13,7 @@ ORDERS = (2, 2, 1, 0, 3, 0.5, 1.5, "inf")
 
 
 def apart(rng, *shape):
-    """Numbers whose differences are not small: near 0 a norm has steep slopes or none."""
+    """Numbers whose differences are not small: near 0 a norm has a steep slope or none."""
     return rng.normal(*shape, scale=rng.pick((1.0, 1.0, 20.0)))
 
 
@@ -39,7 +39,7 @@ def make_cdist(rng):
     attrs = {"p": rng.pick(ORDERS)}
     if rng.chance(0.3):
         attrs["compute_mode"] = rng.pick(MODES)
-    # The second set lies aside, so that no coordinates agree.
+    # The second set is shifted, so that no coordinates are equal.
     return draft([distinct(rng, *left, p, m), distinct(rng, *right, r, m) + 0.125], attrs)
 
 
@@ -59,7 +59,8 @@ def cdist(x, attrs):
 
 
 def own_cdist(x, attrs):
-    """At an infinite p PyTorch's passes over NaN, or not, by its place: there it is the norm of the differences."""
+    """With an infinite p PyTorch's cdist passes NaN on or not, depending on its place. Here it is the norm of the
+    differences."""
     p = float(attrs["p"])
     if math.isinf(p):
         return torch.linalg.vector_norm(x["0"].unsqueeze(-2) - x["1"].unsqueeze(-3), p, -1)

@@ -51,7 +51,7 @@ op("index_select", "indexing", "none", index_select_case,
 
 
 def smaller(rng, shape, but=None):
-    """No larger in any dimension; `but` free."""
+    """A shape that is not larger in any dimension; `but` is free."""
     return [n if rng.chance(0.6) else int(rng.numpy.integers(1, n + 1)) if i != but else rng.pick(SIZES)
             for i, n in enumerate(shape)]
 
@@ -93,7 +93,7 @@ def scatter_add_case(rng):
 
 
 def cut(x, shape):
-    """PyTorch has no gradient of scatter where the index is smaller than the source."""
+    """PyTorch has no gradient of scatter if the index is smaller than the source."""
     return x[tuple(slice(0, n) for n in shape)]
 
 
@@ -184,7 +184,7 @@ op("embedding_bag", "indexing", "none", embedding_bag_case, embedding_bag)
 
 
 def distinct(rng, shape, dim, bound):
-    """Indices that differ along `dim`: of several at one place PyTorch promises no order."""
+    """Indices that are distinct along `dim`: if several name one place, PyTorch guarantees no order."""
     rows = rng.numpy.permuted(rng.numpy.permuted(
         torch.arange(bound).expand(*replaced(shape, dim, 1), bound).numpy(), axis=-1)[..., :shape[dim]], axis=-1)
     return torch.tensor(rows).squeeze(dim).movedim(-1, dim).contiguous()
@@ -358,7 +358,7 @@ op("triu", "indexing", "none", triangle_case, lambda x, a: torch.triu(x["0"], a.
 
 
 def one_dim_case(rng, attrs):
-    """A tensor and attributes that `attrs(size of the dimension)` gives beside `dim`."""
+    """A tensor, and the attributes `attrs(size of the dimension)` in addition to `dim`."""
     shape = shape_of(rng, 1, 4)
     dim, asked = a_dim(rng, shape)
     return draft([values_of(rng, *shape)], {"dim": asked} | attrs(shape[dim]))

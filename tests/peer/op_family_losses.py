@@ -25,14 +25,14 @@ def reduced(losses, at):
 
 
 def hold(name, x, *pairs):
-    """What is written out here against PyTorch's own, in f64, for operands that are no edge."""
+    """Compares the formula written out here with PyTorch's own in f64, for operands away from kinks."""
     if x.dtype == torch.float64 and bool((x.abs() < 1e3).all()):
         for ours, theirs in pairs:
             assert torch.allclose(ours.detach(), theirs.detach(), rtol=1e-9, atol=1e-9), name
 
 
 def off_bend(x, target, *bends, gap=2.0**-5):
-    """x moved where x - target is too near to a bend of the loss: a rounding could cross it."""
+    """x, moved if x - target is so near to a kink of the loss that rounding could cross it."""
     for bend in bends:
         distance = x - target
         x = torch.where((distance - bend).abs() < gap * (1 + x.abs()), x + 3 * gap * (1 + x.abs()), x)
@@ -50,7 +50,7 @@ def make_bent(name, values):
 
 
 def of_pair(function):
-    """PyTorch's loss of two tensors, brought to one shape: it broadcasts with a warning."""
+    """PyTorch's loss of two tensors, broadcast to one shape. PyTorch itself broadcasts with a warning."""
     return lambda x, at: function(*torch.broadcast_tensors(x["0"], x["1"]), **at)
 
 
@@ -286,7 +286,7 @@ def classes_of(rng):
 
 
 def apart(rng, shape, margin):
-    """Values whose differences are off the margin."""
+    """Values whose differences are away from the margin."""
     for _ in range(500):
         x = rng.normal(*shape)
         differences = x.unsqueeze(-1) - x.unsqueeze(-2)
@@ -305,7 +305,7 @@ def make_multi_margin(rng):
 
 
 def multi_margin(x, at):
-    """PyTorch's kernel has no second derivative: its formula, held to it for the value."""
+    """PyTorch's kernel has no second derivative, so this is its formula, compared with it by value."""
     value = x["0"].reshape(-1, x["0"].shape[-1])
     target = x["1"].reshape(-1, 1)
     z = at.get("margin", 1.0) - value.gather(1, target) + value
@@ -356,7 +356,7 @@ def make_ctc(rng):
     attrs = pick_attrs(rng, reduction=REDUCTIONS, blank=(0, classes - 1), zero_infinity=(True,))
     blank = attrs.get("blank", 0)
     longest = rng.pick((1, 2, 3))
-    # Of whole targets that fit: PyTorch's gradient of an impossible one is NaN.
+    # Only with targets that fit: PyTorch's gradient of an impossible one is NaN.
     labels = torch.floor(rng.uniform(0, classes - 1, count, longest)).long()
     labels = labels + (labels >= blank).long()
     lengths = torch.floor(rng.uniform(0, longest + 1, count)).long()

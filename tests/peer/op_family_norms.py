@@ -14,7 +14,7 @@ LOW = (torch.float16, torch.bfloat16)
 
 
 def scaled(rng, *shape):
-    """Around a mean, now and then far from zero or small."""
+    """Values around a mean that is sometimes far from zero; sometimes small."""
     return rng.normal(*shape, scale=rng.pick((1.0, 1.0, 3.0, 0.01))) + rng.pick((0.0, 0.0, 1.0, 20.0))
 
 
@@ -25,7 +25,7 @@ def optional(rng, values, names, position, tensor, chance=0.7):
 
 
 def parameter_types(rng, values):
-    """Now and then a 16-bit input beside f32 parameters."""
+    """Sometimes a 16-bit input with f32 parameters."""
     if len(values) > 1 and rng.chance(0.2):
         return {0: rng.pick(LOW), **{i: torch.float32 for i in range(1, len(values))}}
     return {}
@@ -55,7 +55,7 @@ def layer_norm_case(with_bias, always_eps):
 
 
 def moments(x, dims):
-    """x - mean, mean and biased variance, each rounded where it arises."""
+    """x - mean, mean and biased variance, each rounded when it is computed."""
     mean = tap(x.mean(dims, keepdim=True))
     return tap(x - mean), mean, tap((tap(x - mean) ** 2).mean(dims, keepdim=True))
 
@@ -169,7 +169,7 @@ def group_norm(x, attrs):
 
 
 def with_statistics(rng, shape, training):
-    """x, running statistics (always there outside training), weight and bias; which take gradients."""
+    """x, running statistics (always given outside of training), weight and bias; and which take gradients."""
     channels = shape[1]
     values, names = [scaled(rng, *shape)], ["0"]
     if not training or rng.chance(0.5):

@@ -15,12 +15,12 @@ def shape_of(rng, low_rank=0):
 
 
 def spread(rng, shape, *scales):
-    """Normal values, now and then larger or smaller."""
+    """Normal values, sometimes larger or smaller."""
     return rng.normal(*shape, scale=rng.pick(scales or (1.0, 1.0, 3.0, 1e-2)))
 
 
 def off(x, *corners, gap=2.0**-6):
-    """x moved off the places where the function has no derivative: further than a rounding to bf16 goes."""
+    """x moved away from places where the function has no derivative, by more than a rounding to bf16."""
     for corner in corners:
         near = (x - corner).abs() < gap
         x = torch.where(near, torch.full_like(x, corner + 2 * gap), x)
@@ -34,7 +34,7 @@ def one(make):
 
 
 def with_attrs(make, **choices):
-    """Attributes picked from lists; one is left out now and then, where the op has a default."""
+    """Attributes picked from lists. One that has a default is sometimes omitted."""
     def generate(rng):
         attrs = {name: rng.pick(options) for name, options in choices.items() if rng.chance(0.8)}
         return draft([make(rng, shape_of(rng), attrs)], attrs)
@@ -42,7 +42,7 @@ def with_attrs(make, **choices):
 
 
 def inside(rng, shape):
-    # Nearer to 1 a second derivative on the way leaves f16.
+    # Nearer to 1 an intermediate of the second derivative overflows f16.
     return rng.uniform(-0.97, 0.97, *shape)
 
 
@@ -132,7 +132,8 @@ class CudaHardswish(torch.autograd.Function):
 
 
 def hardswish(x):
-    """With its factor marked: it is rounded, also where the product is flat. The edges are left to PyTorch's own."""
+    """With its factor marked, which is rounded even where the product is flat. Kinks are left to PyTorch's own
+    function."""
     number = torch.where(x.isfinite(), x, torch.zeros_like(x))
     return torch.where(~x.isfinite(), F.hardswish(x), number * tap(F.relu6(number + 3) / 6))
 

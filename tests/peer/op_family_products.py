@@ -23,7 +23,7 @@ def normals(rng, *shapes):
 
 
 def factors(rng):
-    """alpha and beta, each now and then left out."""
+    """alpha and beta, each sometimes omitted."""
     return {name: rng.pick(FACTORS) for name in ("alpha", "beta") if rng.chance(0.7)}
 
 
@@ -115,13 +115,13 @@ def make_chain(rng, vectors=False, least=1):
         shapes[0] = shapes[0][1:]
     if vectors and rng.chance(0.4):
         shapes[-1] = shapes[-1][:1]
-    # No large numbers: five of them leave f16 on the way, in PyTorch as well.
+    # No large numbers: five of them overflow f16 in between, in PyTorch too.
     values = [rng.normal(*shape, scale=rng.pick((1.0, 1.0, 1e-2))) for shape in shapes]
     return draft(values, names=[f"0.{i}" for i in range(count)])
 
 
 def in_order(x, _attrs):
-    """The product, whatever the order: it is one in f64."""
+    """The product in any order: in f64 they are equal."""
     return functools.reduce(torch.matmul, x.list(0))
 
 

@@ -26,7 +26,7 @@ def tanh(x):
 
 
 def product(x, weight, bias):
-    """Stored in the op's type."""
+    """A product, stored in the op's type."""
     y = x @ weight.t()
     return tap(y if bias is None else y + bias)
 
@@ -117,7 +117,7 @@ def shapes_of(kind, inputs, hidden, layers, directions, bias):
 
 
 def small(rng, *shape):
-    """Now and then so large that gates saturate."""
+    """Sometimes so large that gates saturate."""
     return rng.normal(*shape, scale=rng.pick((0.5, 0.5, 1.0, 2.0)))
 
 
@@ -204,7 +204,7 @@ def fused_case(kind):
 
 
 def fused_formula(kind, x):
-    """A step behind its products, and the workspace that PyTorch's kernel keeps (cuda/RNN.cu)."""
+    """The part of a step after its products, and the workspace that PyTorch's kernel keeps (cuda/RNN.cu)."""
     gx, gh = (g if b is None else g + b for g, b in ((x["0"], x["3"]), (x["1"], x["4"])))
     h, c, gates = step(kind, gx, gh, x["2"], x["2"])
     if kind == "lstm":
@@ -213,7 +213,7 @@ def fused_formula(kind, x):
 
 
 def same_gradients(kind, x):
-    """PyTorch has these cells on its GPUs alone, but their gradients everywhere: the formula's must be those."""
+    """PyTorch has these cells only on GPUs, but their gradients everywhere: the formula's must be equal to them."""
     own = Arguments((name, t.detach().requires_grad_(True)) for name, t in x.items())
     with tapped():
         results = fused_formula(kind, own)[:-1]

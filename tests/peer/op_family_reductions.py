@@ -22,7 +22,7 @@ def small(rng, low_rank=0, high_rank=4):
 
 
 def some_dims(rng, rank, keepdim=True):
-    """No dim, one, or a list of them."""
+    """No dim, one dim, or a list of dims."""
     attrs = {}
     if rank and rng.chance(0.75):
         dims = dims_of(rng, rank)
@@ -39,7 +39,7 @@ def one_dim(rng, rank):
 
 
 def dim_of(attrs):
-    """As torch's functions take it: a list, or None for all."""
+    """In the form of torch's functions: a list, or None for all."""
     dim = attrs.get("dim")
     return [dim] if isinstance(dim, int) else dim
 
@@ -74,7 +74,7 @@ op("logsumexp", FAMILY, "f32", make_logsumexp, logsumexp)
 
 
 def factors(rng, *shape):
-    """Of both signs, neither large nor small, now and then with zeros."""
+    """Factors of both signs, neither large nor small, sometimes with zeros."""
     x = away_from_zero(rng.normal(*shape), 0.4)
     if rng.chance(0.3):
         x = torch.where(rng.uniform(0, 1, *shape) < rng.pick((0.05, 0.3)), torch.zeros_like(x), x)
@@ -339,7 +339,7 @@ op("nanmean", FAMILY, "none", make_with_nan, lambda x, a: torch.nanmean(x["0"], 
 # Largest and least.
 
 def grid(rng, *shape):
-    """Quarters, with equal ones among them."""
+    """Multiples of 1/4, some of them equal."""
     return torch.round(rng.normal(*shape) * rng.pick((1, 4))) / 4
 
 

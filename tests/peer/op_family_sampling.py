@@ -29,7 +29,7 @@ def signed(rng, low, high):
 
 
 def constant_padding(rng, shape, dims):
-    """Amounts for the last `dims` dimensions, last first; a size stays positive."""
+    """Amounts for the last `dims` dimensions, last first. Sizes stay positive."""
     amounts = []
     for n in reversed(shape[len(shape) - dims:]):
         before, after = signed(rng, -1, 3), signed(rng, -1, 3)
@@ -40,7 +40,7 @@ def constant_padding(rng, shape, dims):
 
 
 def inside_padding(rng, shape, dims, most):
-    """`most(size)` is as far as a side reaches."""
+    """`most(size)`: the largest padding of a side."""
     return [signed(rng, 0, min(most(n), 3)) for n in reversed(shape[len(shape) - dims:]) for _ in range(2)]
 
 
@@ -92,7 +92,7 @@ for _kind, _mode in (("reflection", "reflect"), ("replication", "replicate")):
 
 
 def even_steps(size, out, scale, exact):
-    """Whether the nearest modes choose in f32, where they do it, as they would without rounding."""
+    """Whether the nearest modes, which compute in f32, choose as they would without rounding."""
     step = torch.tensor(1 / scale if scale else size / out, dtype=torch.float64)
     at = torch.arange(out, dtype=torch.float64) + (0.5 if exact else 0)
     return bool((((at * step) - (at * step).round()).abs() > 1e-5).logical_or(step.float().double() == step).all())
@@ -153,7 +153,7 @@ for _name, _d, _taps in (("upsample_linear1d", 1, cuda.linear), ("upsample_bilin
 
 
 def apart(places, size, align, distance=0.05):
-    """Places in [-1.6, 1.6] moved off the elements' middles and edges, where the slope jumps."""
+    """Places in [-1.6, 1.6], moved away from the elements' middles and edges, where the slope jumps."""
     element = (places + 1) / 2 * (size - 1) if align else ((places + 1) * size - 1) / 2
     element = torch.floor(element * 2) / 2 + 0.25 + (element * 2 - torch.floor(element * 2) - 0.5) * (0.5 - 2 * distance)
     return element / (size - 1) * 2 - 1 if align and size > 1 else (element * 2 + 1) / size - 1
@@ -183,7 +183,8 @@ def grid_case(numbers):
 
 
 def readable(y, x, a):
-    """At a place that is no number the gradient of PyTorch 2.15 on a CPU reads and writes outside the image: it is not asked."""
+    """For a place that is NaN, the gradient of PyTorch 2.15 on a CPU reads and writes outside the image, so it is not
+    called."""
     if y.requires_grad and not x["1"].isfinite().all():
         def refuse(_):
             raise RuntimeError("a place without a number")

@@ -10,11 +10,11 @@ from op_policy import policy
 
 
 def values_for(rng, op, shape):
-    """Operands inside the function's domain, now and then large or tiny."""
+    """Operands in the function's domain, sometimes large or tiny."""
     x = rng.normal(*shape)
     if op in ("log", "log2", "log10", "sqrt"):
         return x.abs() + 0.05
-    if op == "rsqrt":  # nearer to 0 its second derivative leaves f16 on the way
+    if op == "rsqrt":  # nearer to 0 its second derivative overflows f16
         return x.abs() + 0.3
     if op == "log1p":
         return (x.abs() + 0.05) * rng.pick((1.0, 1e-3))
@@ -24,7 +24,7 @@ def values_for(rng, op, shape):
         return x * rng.pick((1.0, 1.0, 1.0, 100.0, 1e-3))
     if op in ("exp", "expm1", "tanh", "sigmoid", "logsigmoid", "erf"):
         x = x * rng.pick((1.0, 1.0, 3.0, 1e-2))
-        # Beyond 11.09 exp() is inf in f16, and so is its gradient: that is for op_specials.py.
+        # Beyond 11.09 exp() overflows f16, and so does its gradient: op_specials.py tests that.
         return x.clamp_max(10.0) if op in ("exp", "expm1") else x
     return x
 
@@ -77,7 +77,7 @@ def make_pow(rng):
         return draft([base], {"exponent": float(exponent)})
     if rng.chance(0.25):
         return draft([rng.normal(*shape)], {"self": float(rng.pick((2.0, 0.5, 1.0, 10.0)))})
-    # Nearer to 0 a power on the way to the second derivative leaves f16, in PyTorch as well.
+    # Nearer to 0 a power in the second derivative overflows f16, in PyTorch too.
     return draft([base + 0.2, rng.normal(*rng.broadcast(shape))])
 
 
@@ -105,7 +105,7 @@ def dims_of(rng, rank):
 
 
 def given_type(rng):
-    """A result type asked for, now and then."""
+    """A requested result type, sometimes."""
     return {"dtype": rng.pick(("float32", "float16", "bfloat16", "float64"))} if rng.chance(0.15) else {}
 
 
@@ -137,7 +137,7 @@ def make_dropout(rng):
 
 
 def in_place(op):
-    """The left side is written, so it has the shape and the type of the result."""
+    """The left side is written to, so it has the shape and the type of the result."""
     def generate(rng):
         shape = rng.shape()
         base = op.rstrip("_")
@@ -242,7 +242,7 @@ def choose_types(rng, op, made, mode):
 
 
 def permuted_strides(rng, shape):
-    """Strides of a dense tensor whose dimensions lie in another order."""
+    """Strides of a dense tensor with another order of its dimensions."""
     order = [int(d) for d in rng.numpy.permutation(len(shape))]
     strides, step = [0] * len(shape), 1
     for d in reversed(order):

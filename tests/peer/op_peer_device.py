@@ -27,7 +27,7 @@ from op_specials import native
 
 @contextlib.contextmanager
 def peers_own():
-    """Functions of the family files that hold a formula to PyTorch's own give the latter."""
+    """Makes functions of the family files that compare a formula with PyTorch's own return the latter."""
     op_family.only_peer = True
     try:
         yield
@@ -66,7 +66,7 @@ def peer_results(case, device):
 
 
 def runs_natively(case, peer):
-    """Whether PyTorch's side of the case can be run as it stands."""
+    """Whether PyTorch can run the case as it is."""
     if case.refused or (peer == "cpu" and case.autocast is not None):
         return False
     # op_reference.py writes plain numbers and given types out in f64.

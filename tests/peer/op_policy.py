@@ -44,7 +44,7 @@ def rounded(tensor, dtype):
     single = tensor.float()
     beyond = single.double().abs() > tensor.abs()
     below = torch.where(beyond, torch.nextafter(single, torch.zeros_like(single)), single)
-    # Cut off, with the last bit set where anything was lost: then the second rounding decides as the first would.
+    # Truncated, with the last bit set if anything was lost: then the second rounding decides as the first would.
     return (below.view(torch.int32) | (below.double() != tensor).int()).view(torch.float32).to(dtype)
 
 

@@ -83,7 +83,7 @@ COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 # Roundings of the accumulator in the value: 1 for what IEEE arithmetic rounds correctly, more for a polynomial.
 ROUNDINGS = {"exp": 4, "expm1": 6, "log1p": 6, "log2": 6, "log10": 6, "sin": 6, "cos": 6, "erf": 8, "logsigmoid": 12,
              "exp_": 4, "pow_": 8, "log": 4, "tanh": 8, "sigmoid": 6, "atan2": 8, "rsqrt": 4, "pow": 8}
-# Low-precision roundings in the gradient beyond the store, where its formula is several ops in PyTorch.
+# Low-precision roundings in the gradient beyond the store, if its formula is several ops in PyTorch.
 LOW_STEPS = {"div": 3, "atan2": 6, "pow": 4, "reciprocal": 2, "rsqrt": 3, "sqrt": 1, "tanh": 1, "sigmoid": 1, "add": 1,
              "sub": 1, "sin": 1, "cos": 1, "maximum": 1, "minimum": 1, "gelu": 4, "square": 2,
              "expm1": 2, "log1p": 2, "log2": 2, "log10": 2, "erf": 4, "logsigmoid": 4, "add_": 1, "mul_": 2, "pow_": 5,
@@ -91,7 +91,7 @@ LOW_STEPS = {"div": 3, "atan2": 6, "pow": 4, "reciprocal": 2, "rsqrt": 3, "sqrt"
 
 
 def _scalar_sensitivity(op, x, at, y):
-    """Change of the value by a unit relative change of a 0-d operand."""
+    """Change of the value for a relative change of 1 of a 0-d operand."""
     if op in ("add", "sub"):
         return x[0].abs() + (_scaled(at, _other(x, at))).abs()
     return 2 * y.abs() if op in ("mul", "div") else 0.0
@@ -109,7 +109,7 @@ def _value_magnitude(op, x, at, y):
 
 
 def _saved_sensitivity(op, y, gradient, g):
-    """Change of the gradient by a unit relative change of the saved result y."""
+    """Change of the gradient for a relative change of 1 of the saved result y."""
     if op == "tanh":
         return 2 * y * y * g.abs()
     if op == "sigmoid":
@@ -121,7 +121,7 @@ def _saved_sensitivity(op, y, gradient, g):
 
 
 def _second_magnitude(op, x, g, vs, parts):
-    """Sum of the magnitudes that make up the second derivative: the parts, or more where these cancel inside."""
+    """Sum of the magnitudes of the terms of the second derivative, or more if these cancel internally."""
     total = sum(part.abs() for part in parts)
     weight = g.abs() * sum(v.abs() for v in vs)
     if op == "tanh":

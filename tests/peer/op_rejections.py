@@ -8,10 +8,10 @@ from op_families import REGISTRY
 from op_generators import EQUAL_TYPES, GENERATORS
 from op_policy import policy
 
-# Of the ops that op_generators.py keeps to equal types, those that promote when they are not.
+# The ops that op_generators.py restricts to equal types although they promote unequal ones.
 PROMOTING = {"mse_loss", "l1_loss", "binary_cross_entropy_with_logits"}
 
-# Per op an operand and a number in it that no draft allows; the error names both the op and the number.
+# For each op, an operand and an invalid number in it. The error names both the op and the number.
 WRONG_VALUES = {
     **{op: (1, 12345) for op in ("index_select", "gather", "index_add", "scatter_add", "scatter", "scatter_reduce",
                                  "index_copy", "nll_loss", "multi_margin_loss", "multilabel_margin_loss")},
@@ -20,7 +20,7 @@ WRONG_VALUES = {
 
 
 def _draft(op, seed):
-    """A draft of the op's operands with at least two floating ones of its choosing, and their places."""
+    """Draws the op's operands, with at least two floating ones whose types it may choose, and their places."""
     for attempt in range(40):
         rng = Random([seed, sum(map(ord, op)), attempt])
         made = (REGISTRY[op].generate if op in REGISTRY else GENERATORS[op])(rng)
@@ -78,7 +78,7 @@ def value_rejections(op, seed=1):
 
 
 def problems(request, words, error):
-    """What is wrong with the answer to a call that must be refused."""
+    """The problems of the answer to a call that must be rejected."""
     if error is None:
         return [f"{request['op']}: operands {[str(t.dtype) for t in request['tensors'].values()]} were not refused"]
     return [f"{request['op']}: the error does not name {word}: {error}" for word in words if word not in error]

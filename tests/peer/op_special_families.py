@@ -57,7 +57,7 @@ class Special:
         self.shapes = [(y.shape, y.dtype) for y in self.run(torch.float64, None)[0]]
 
     def run(self, dtype, seeds, function=None):
-        """Outputs and the gradients of the leaves, computed in one type, by the op's own function unless another is given."""
+        """Outputs and the gradients of the leaves, computed in one type, by the op's own function or the given one."""
         x = [(t.to(self.run_dtype) if "dtype" in self.attrs else t).to(dtype).clone() if t.is_floating_point() else t
              for t in self.used]
         leaves = [x[i].requires_grad_(True) for i in self.differentiable]

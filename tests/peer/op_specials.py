@@ -34,7 +34,7 @@ EITHER_ZERO = {"relu", "clamp", "maximum", "minimum"}
 
 
 def native(op, x, attrs):
-    """PyTorch's op on these very types."""
+    """PyTorch's op with these types."""
     if op == "copy_":
         return x[0].clone().copy_(x[1])
     if op == "zero_":
@@ -54,7 +54,7 @@ def native(op, x, attrs):
 
 
 def answers(op, tensors, attrs, grad_output):
-    """{name: tensor} by PyTorch, the gradients with it."""
+    """{name: tensor} by PyTorch, gradients included."""
     leaves = [t.clone().requires_grad_(t.is_floating_point() and grad_output is not None) for t in tensors]
     y = native(op, leaves, attrs)
     found = {"output": y.detach()}

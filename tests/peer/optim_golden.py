@@ -113,7 +113,7 @@ def run_late(variant, start, grads, dtype, out):
 
 
 def run_sparse(generator, out):
-    """Four places an update, now and then the same one twice; update 7 names none."""
+    """Four places per update, sometimes the same one twice. Update 7 has none."""
     start = torch.randint(-128, 128, (6, 3), generator=generator) / 128
     places = [torch.randint(0, 6, (0 if t == 7 else 4,), generator=generator) for t in range(UPDATES)]
     values = [torch.randint(-128, 128, (len(p), 3), generator=generator) / 128 for p in places]

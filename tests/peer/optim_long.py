@@ -33,7 +33,7 @@ LR = 2**-6
 
 
 def draw(stream, tensor, size, bits):
-    """As optim_steps.cpp."""
+    """The same function as in optim_steps.cpp."""
     with np.errstate(over="ignore"):
         z = np.arange(1, size + 1, dtype=np.uint64) + np.uint64((stream << 40) + (tensor << 32))
         z *= np.uint64(0x9E3779B97F4A7C15)
@@ -43,17 +43,17 @@ def draw(stream, tensor, size, bits):
 
 
 def named_rows(step, size):
-    """As optim_steps.cpp."""
+    """The same function as in optim_steps.cpp."""
     return (np.arange(size) // 7 + step) % 3 != 0
 
 
 def draws(stream, sizes, bits):
-    """In f32, which holds them."""
+    """The numbers in f32, which holds them exactly."""
     return [draw(stream, k, size, bits).astype(np.float32) for k, size in enumerate(sizes)]
 
 
 class Arithmetic:
-    """Values beside bounds on how far the same operations in f32 (f64) may be from them."""
+    """Values with bounds on the error of the same operations in f32 (f64)."""
 
     def __init__(self, unit, real):
         self.unit, self.real = unit, real
@@ -115,7 +115,7 @@ class Bounded:
         return Bounded(self.a, r, np.where(r == 0, np.sqrt(self.e), self.e / np.maximum(r + low, 1e-300))).rounded()
 
     def where(self, mask, b):
-        """Its own where the mask holds, else b's."""
+        """The own value where the mask is set, else b's."""
         v, e = np.broadcast_to(b.v, self.v.shape), np.broadcast_to(b.e, self.v.shape)
         return Bounded(self.a, np.where(mask, self.v, v), np.where(mask, self.e, e))
 
@@ -124,7 +124,7 @@ class Bounded:
 
 
 class Reference:
-    """All tensors of one optimizer; subclasses say what a step does to tensor k with gradients gs."""
+    """All tensors of one optimizer. Subclasses define the step of tensor k with gradients gs."""
 
     def __init__(self, a, weights, options):
         self.a, self.o, self.t = a, {"lr": LR, "weight_decay": 0.0, **options}, 0
@@ -336,7 +336,7 @@ VARIANTS = [
 
 
 def torch_optimizer(variant, weights):
-    """None where PyTorch has no such optimizer."""
+    """None if PyTorch has no such optimizer."""
     o = {"lr": LR, **{k: v for k, v in variant.items() if k != "kind"}}
     if set(o) & {"larc", "decay_after_momentum", "bias_correction", "decoupled"}:
         return None
@@ -377,10 +377,10 @@ def run_ours(program, settings):
 
 @dataclasses.dataclass
 class Expected:
-    """For weights drawn with `bits` bits and computed with roundings of `unit`."""
+    """The results for weights drawn with `bits` bits and computed with roundings of `unit`."""
 
     reference: list  # of Bounded
-    single: list  # what PyTorch gives in f32; None where it has no such optimizer
+    single: list  # PyTorch's results in f32; None if it has no such optimizer
 
 
 @functools.lru_cache(maxsize=None)
@@ -425,8 +425,8 @@ def compare(args, variant, weights_type, sizes, want):
     options = [k if v is True else f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}"
                for k, v in variant.items() if k != "kind"]
     torch_text = f"{theirs:.1f}" if want.single is not None else "-"
-    print(f"| {' '.join([variant['kind']] + options)} | {weights_type} | {worst:.1f} | {torch_text} | {widest:.1f} | "
-          f"{ratio:.2f} |", flush=True)
+    print(f"| {' '.join([variant['kind']] + options)} | {weights_type} | {ratio:.2f} | {worst:.1f} | {torch_text} | "
+          f"{widest:.1f} |", flush=True)
     return ratio <= 1
 
 
@@ -440,7 +440,7 @@ def main():
     args = parser.parse_args()
     sizes = (args.largest, *SIZES[1:])
     print(f"{STEPS} updates of {sizes[0]} elements (and of {', '.join(map(str, sizes[1:]))}), {len(SKIPS)} skipped steps between")
-    print("| optimizer | weights | ours, worst, ulp | PyTorch f32, worst, ulp | bound, widest, ulp | worst share of the bound |")
+    print("| optimizer | weights | worst share of the bound | ours, worst, ulp | PyTorch f32, worst, ulp | bound, widest, ulp |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     good = True
     for variant in VARIANTS:

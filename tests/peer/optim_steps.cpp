@@ -26,8 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-/// SplitMix64 of (stream, i), its leading bits on a grid of [-1, 1). Stream 0: weights of tensor k;
-/// step t: stream t. As optim_long.py has it.
+/// SplitMix64 of (stream, i): its leading bits, scaled to [-1, 1). Stream 0 gives the weights of
+/// tensor k, stream t those of step t. The same function is in optim_long.py.
 double draw(std::uint64_t stream, std::uint64_t tensor, std::uint64_t i, int bits) {
     std::uint64_t z = (stream << 40) + (tensor << 32) + i + 1;
     z *= 0x9e3779b97f4a7c15u;
@@ -44,7 +44,8 @@ std::vector<double> draws(std::uint64_t stream, std::size_t tensor, std::int64_t
     return values;
 }
 
-/// Runs of fourteen elements and gaps of seven that move with the step. As optim_long.py has it.
+/// Runs of fourteen elements with gaps of seven, which move with the step. The same function is in
+/// optim_long.py.
 std::vector<std::size_t> named_rows(std::uint64_t step, std::int64_t size) {
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i)
@@ -52,7 +53,7 @@ std::vector<std::size_t> named_rows(std::uint64_t step, std::int64_t size) {
     return rows;
 }
 
-/// Every fifth row stands there twice.
+/// Every fifth row occurs twice.
 Tensor sparse_gradient(const std::vector<double>& all, std::uint64_t step, DType type,
                        const Device& device) {
     const auto size = static_cast<std::int64_t>(all.size());

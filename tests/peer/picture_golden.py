@@ -34,7 +34,7 @@ def pixels(picture):
 
 
 def smooth(width, height):
-    """A picture that JPEG keeps well."""
+    """A picture that JPEG changes little."""
     picture = Image.new("RGB", (width, height))
     picture.putdata([(20 * x % 256, 25 * y % 256, 10 * (x + y) % 256) for y in range(height) for x in range(width)])
     return picture
@@ -80,7 +80,7 @@ def png_chunk(kind, data):
 
 
 def raw_png(width, height, depth, colour, row_bytes, dice):
-    """A PNG that Pillow does not write: 16-bit colour, 2-bit grey."""
+    """A PNG of a kind that Pillow does not write: 16-bit colour, 2-bit grey."""
     rows = b"".join(b"\0" + bytes(dice.randrange(256) for _ in range(row_bytes)) for _ in range(height))
     return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0))
             + png_chunk(b"IDAT", zlib.compress(rows)) + png_chunk(b"IEND", b""))

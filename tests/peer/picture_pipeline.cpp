@@ -47,7 +47,7 @@ void write_samples(const std::string& folder, std::int64_t size, const std::stri
     save_tensors(out, {{"images", images}});
 }
 
-/// Sample i stands at position i of epoch 3.
+/// Sample i is at position i of epoch 3.
 void write_boxes(const std::string& folder, std::int64_t size, const std::string& out) {
     const DataPart part = open_dataset(config_of(folder, size), seed).train;
     const auto files = list_image_folder(folder, {}).train;

@@ -21,7 +21,7 @@ from picture_golden import exif, raw_png
 
 
 def make_folder(photographs, root):
-    """photographs as they are, and every kind made of the first ones: train and val hold the same files."""
+    """The photographs, and every kind made of the first ones. train and val contain the same files."""
     import random
 
     dice = random.Random(7)

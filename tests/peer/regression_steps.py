@@ -34,7 +34,7 @@ SEED, BATCH = 1, 128
 
 
 class Table:
-    """Features and target, both standardised over all rows, as f32; and the target's deviation."""
+    """Features and target, both standardised over all rows, in f32; and the target's standard deviation."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8", newline="") as file:
@@ -109,7 +109,8 @@ def metrics_of(step, target, unit):
 
 
 def compare_reader(options, table, folder):
-    """Figures of `halftone train` over the same batches with weights that do not move; whether one is not PyTorch's."""
+    """Compares figures of `halftone train` over the same batches, with weights that do not move. Returns whether one
+    differs from PyTorch's."""
     model, precision = model_of(table), PRECISIONS["fp32"]
     weights, order, batches = folder / "weights.safetensors", folder / "order.txt", table.batches(options.steps)
     safetensors.torch.save_file(weights_of(model), weights)

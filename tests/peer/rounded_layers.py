@@ -23,12 +23,12 @@ class Branches:
         self.reach, self.inputs, self.moved, self.sign, self.at = reach, [], [], 0, 0
 
     def begin(self, sign=0):
-        """Of the next run; sign 1 or -1 for the runs that decide otherwise."""
+        """Starts the next run; sign 1 or -1 for the runs that decide otherwise."""
         self.sign, self.at = sign, 0
         return self
 
     def visit(self, x):
-        """How far x of this op may be from where it is."""
+        """How far x of this op may differ."""
         i, self.at = self.at, self.at + 1
         if i == len(self.inputs):
             self.inputs.append(x.detach().clone())
@@ -64,7 +64,7 @@ class Arithmetic:
 
 
 class Activation(torch.autograd.Function):
-    """x between 0 and top; open to the gradient where it lies further than `shift` inside."""
+    """x between 0 and top. The gradient passes if x is more than `shift` inside."""
 
     @staticmethod
     def forward(ctx, x, top, shift):
@@ -114,7 +114,8 @@ class Linear(torch.autograd.Function):
 
 
 class BatchNorm(torch.autograd.Function):
-    """Statistics and parameter gradients in f32, what flows in the low type. The running statistics are not needed."""
+    """Statistics and parameter gradients in f32; activations and their gradients in the low type. Running statistics
+    are not needed."""
 
     @staticmethod
     def forward(ctx, x, weight, bias, arithmetic):
@@ -159,7 +160,7 @@ class Add(torch.autograd.Function):
 
 
 class Fork(torch.autograd.Function):
-    """One tensor used twice: its two gradients meet in the low type."""
+    """One tensor used twice: its two gradients are added in the low type."""
 
     @staticmethod
     def forward(ctx, x, arithmetic):

@@ -22,7 +22,7 @@ FOUND, OTHERS = "found", ("amp-fp16", "fp32")
 
 
 def models(options):
-    """Of each model its settings and the metrics of its test part."""
+    """For each model its settings and the metrics of its test part."""
     pictures = {"dataset.kind": "cifar100", "dataset.path": options.cifar, "dataset.normalize": "false",
                 "dataset.augment": "false", "dataset.train_limit": 2500, "dataset.test_limit": 1000, "batch_size": 50,
                 "model.kind": "resnet18", "model.options.stem": "imagenet", "optimizer.kind": "sgd", "optimizer.lr": 0.02,

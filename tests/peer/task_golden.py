@@ -23,7 +23,7 @@ import task_reference
 from task_reference import FACTOR, language_step, loss_bound, regression_step, RnnLm
 
 LOSS_SCALE = 1024.0
-# Streams of uniform(), behind those of the weights.
+# Streams of uniform(), after those of the weights.
 STATES, FEATURES, TARGET = 100, 200, 201
 WORDS, STREAMS, WINDOW, LAYERS, HIDDEN = 11, 3, 4, 2, 20
 # Embedding of 12 with a decoder of its own; tied, 20.
@@ -39,7 +39,7 @@ PRECISIONS = {name: dataclasses.replace(p, scale=LOSS_SCALE if p.scale != 1 else
 
 
 def weight(index, shape, gain):
-    """Matrices of a deviation of gain / sqrt(columns), biases in [0.25, 0.75)."""
+    """Matrices with a standard deviation of gain / sqrt(columns), biases in [0.25, 0.75)."""
     values = uniform(FIRST_WEIGHT + index, shape)
     return (values * 0.25 + 0.5 if len(shape) == 1 else values * (gain * math.sqrt(3 / shape[1]))).float()
 
@@ -74,7 +74,7 @@ def two_steps(cell, weights, precision, noise):
 
 
 def figures(exact, perturbed, unit):
-    """{name: figures} of a step: the loss with its bound, gradients and states as golden_gradient has them."""
+    """{name: figures} of a step: the loss with its bound; gradients and states in the form of golden_gradient."""
     found = {"loss": torch.tensor([exact.loss, loss_bound(exact, perturbed, unit)], dtype=torch.float64)}
     for name, value in exact.gradients.items():
         found[f"grad.{name}"] = golden_gradient(value, [p.gradients[name] for p in perturbed], unit)
@@ -84,7 +84,7 @@ def figures(exact, perturbed, unit):
 
 
 def refused(found, plain):
-    """How many gradients of the fp32 step these figures refuse."""
+    """The number of gradients of the fp32 step that these figures reject."""
     return beyond({f"grad.{n}": g for n, g in plain.gradients.items()},
                   {n: f for n, f in found.items() if n.startswith("grad.")})
 
@@ -102,7 +102,8 @@ def noises():
 
 
 def add_cell(cell, tensors, metadata):
-    """Adds both steps in each precision; by precision, how many gradients of the fp32 step their figures refuse."""
+    """Adds both steps in each precision. Returns by precision how many gradients of the fp32 step their figures reject.
+    """
     model = RnnLm(cell, WORDS, HIDDEN if TIED[cell] else 12, HIDDEN, LAYERS, TIED[cell])
     weights = weights_of(model, cell, metadata, GAIN[cell])
     metadata[f"{cell}.tied"] = "1" if TIED[cell] else "0"
@@ -128,7 +129,7 @@ def add_cell(cell, tensors, metadata):
 
 
 def add_overflow(tensors, metadata):
-    """The new state where a stream has left f16: that stream is zeroed, the others go on."""
+    """The new state after a stream has overflowed f16: that stream is zeroed, the others are unchanged."""
     cell, precision = "rnn-relu", PRECISIONS["amp-fp16"]
     weights = weights_of(RnnLm(cell, WORDS, 12, HIDDEN, LAYERS), "overflow", metadata, GAIN["overflow"])
 

@@ -49,7 +49,7 @@ class Arithmetic(rounded_layers.Arithmetic):
 
 @dataclasses.dataclass
 class Precision:
-    """What a preset casts on a CPU."""
+    """The casts of a preset on a CPU."""
     low: torch.dtype | None = None
     scale: float = 1.0
     low_weights: bool = False  # the weights themselves are of the low type
@@ -61,7 +61,7 @@ class Precision:
 
     @property
     def dtype(self):
-        """What the reference computes in."""
+        """The type in which the reference computes."""
         return torch.float64 if self.low is None else torch.float32
 
 
@@ -74,11 +74,11 @@ PRECISIONS = {"fp32": Precision(),
 
 @dataclasses.dataclass
 class Step:
-    """What one training step computes; gradients unscaled."""
+    """The results of one training step; gradients are unscaled."""
     loss: float
     gradients: dict
-    state: list  # h, and c of lstm, as the next step reads them
-    magnitude: float  # of the loss, for a relative change of 1 of each output
+    state: list  # h, and c of lstm, in the form that the next step reads
+    magnitude: float  # change of the loss for a relative change of 1 of each output
     rows: int
     error: float = 0.0  # mean squared, of the outputs, in regression
 
@@ -290,7 +290,7 @@ def regression_step(weights, features, target, precision, noise=None):
 
 
 def module_step(model, output_loss, dtype=torch.float64):
-    """(loss, {name: gradient}, state) of PyTorch's own module; output_loss gives its loss and state."""
+    """(loss, {name: gradient}, state) of PyTorch's own module. output_loss gives its loss and state."""
     model.to(dtype).zero_grad()
     loss, state = output_loss(model)
     loss.backward()
@@ -300,7 +300,7 @@ def module_step(model, output_loss, dtype=torch.float64):
 
 
 def agree(model, output_loss, exact):
-    """Raises unless the network written out, in f64, is PyTorch's module."""
+    """Raises an error unless the network written out is PyTorch's module, in f64."""
     loss, gradients, state = module_step(model, output_loss)
     # A gradient that is 0 but for roundings (of a bias of keys, which moves a row's scores alike) has no norm to compare with.
     least = 2.0**-12 * max(float(g.norm()) for g in gradients.values())
@@ -316,7 +316,7 @@ def loss_bound(exact, perturbed, unit):
 
 
 def tensor_bound(exact, perturbed, unit):
-    """Of the norm of the difference."""
+    """The bound of the norm of the difference."""
     return max(2 * unit * float(exact.abs().max()),
                *(FACTOR * float((p.double() - exact.double()).norm()) for p in perturbed))
 
@@ -328,7 +328,7 @@ class Shares:
     gradient: float = 0.0
     worst: str = ""
     state: float = 0.0
-    bounds: tuple = ()  # of the gradients, relative to their norms
+    bounds: tuple = ()  # bounds of the gradients, relative to their norms
 
     def worse_of(self, other):
         first = self if self.gradient >= other.gradient else other
@@ -336,7 +336,7 @@ class Shares:
                       self.bounds + other.bounds)
 
     def bound(self):
-        """What half of the gradients' bounds are within, and all of them."""
+        """The median of the gradients' bounds, and the largest."""
         return f"{statistics.median(self.bounds):.1e}, {max(self.bounds):.1e}"
 
     def failed(self):
@@ -356,7 +356,7 @@ def shares(exact, perturbed, unit, got):
     for name, value in exact.gradients.items() if gradients is not None else ():
         bound = tensor_bound(value, [p.gradients[name] for p in perturbed], unit)
         share = _share(float((gradients[name].double() - value.double()).norm()), bound)
-        if float(value.double().norm()) > bound:  # else it is 0 but for roundings
+        if float(value.double().norm()) > bound:  # otherwise it is 0 up to rounding
             found.bounds += (bound / float(value.double().norm()),)
         if share >= found.gradient:
             found.gradient, found.worst = share, name
@@ -367,7 +367,7 @@ def shares(exact, perturbed, unit, got):
 
 
 def settings_of(config, preset, loss_scale=LOSS_SCALE):
-    """The settings of a comparison's step, on top of the data set and model."""
+    """The settings of a comparison's step, in addition to data set and model."""
     return {**config, "precision": {"preset": preset}, "scaler": {"init_scale": loss_scale},
             "schedule": {"kind": "constant"}}
 
@@ -384,8 +384,8 @@ class Compared:
     model: nn.Module
     optimizer: torch.optim.Optimizer
     batches: list
-    settings: dict  # of the data set and the model
-    overflowing: float  # a loss scale at which amp-fp16's gradients leave f16
+    settings: dict  # data set and model
+    overflowing: float  # a loss scale at which amp-fp16's gradients overflow
     tensors: callable  # the batch by the names that task_steps reads
     reference: callable  # (weights, batch, noise or None) -> Step
     peer: callable  # PyTorch's (loss, gradients, state) on operands cast by hand
@@ -426,7 +426,7 @@ class SteppedComparison:
             self.advance(exact, perturbed, batch)
 
     def advance(self, exact, perturbed, batch):
-        """PyTorch's own step, measured, and the reference's gradients to the optimizer."""
+        """Measures PyTorch's own step, and gives the reference's gradients to the optimizer."""
         case = self.case
         self.theirs = self.theirs.worse_of(shares(exact, perturbed, case.precision.unit, case.peer(batch)))
         for name, parameter in case.model.named_parameters():
@@ -444,7 +444,7 @@ STEPS_HEADER = ("| precision | loss | ours: loss | gradients, the worst | bound,
 
 
 def compare_steps(case, perturbations, program):
-    """Prints a row under STEPS_HEADER; whether something is beyond its bound."""
+    """Prints a row under STEPS_HEADER. Returns whether something is beyond its bound."""
     comparison = SteppedComparison(case, perturbations, program)
     for k, batch in enumerate(case.batches):
         comparison.one_step(k, batch)
@@ -461,7 +461,7 @@ class Program:
         self.path, self.folder, self.device = path, pathlib.Path(folder), device
 
     def step(self, settings, tensors):
-        """What the engine computes from these tensors: its file's tensors by name."""
+        """The engine's results for these tensors, by name."""
         config, given, out = (self.folder / name for name in ("settings.json", "in.safetensors", "out.safetensors"))
         config.write_text(json.dumps({**settings, "device": self.device}))
         safetensors.torch.save_file({name: t.detach().contiguous() for name, t in tensors.items()}, given)

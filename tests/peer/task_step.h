@@ -13,14 +13,14 @@
 
 namespace engine::test {
 
-/// A task whose carried state can be replaced before a step and read after it.
+/// A task whose carried state can be replaced before a step, and read after it.
 class StateAccess final : public Task {
 public:
     explicit StateAccess(std::unique_ptr<Task> task) : task_(std::move(task)) {}
 
-    /// What the next step reads in place of the state that the step before it left.
+    /// Sets the state that the next step reads, instead of the one that the previous step left.
     void replace(TensorList state) { given_ = std::move(state); }
-    /// What the step after the last one will read; copies on the host.
+    /// The state that the step after the last one will read. Copies on the host.
     TensorList state() const {
         TensorList out;
         for (const Tensor& buffer : buffers_) out.push_back(buffer.detach().copy_to(Device{}));
@@ -56,15 +56,15 @@ private:
     TensorList given_, buffers_;
 };
 
-/// What a step computed, on the host.
+/// The results of a step, on the host.
 struct StepResult {
     double loss = 0;
     TensorMap gradients;  ///< f32, unscaled
-    TensorList state;     ///< as the next step reads it
+    TensorList state;     ///< in the form that the next step reads
     std::vector<double> metrics;
     bool found_inf = false;
     std::int64_t resets = 0;   ///< streams whose state was zeroed
-    std::int64_t updates = 0;  ///< applied so far
+    std::int64_t updates = 0;  ///< number of applied updates so far
 };
 
 /// Calls `take` before the update of each step.
@@ -76,7 +76,7 @@ public:
     }
 };
 
-/// Model, task and TrainStep of a run, from given weights, one batch at a time.
+/// Model, task and TrainStep of a run, starting from given weights, one batch at a time.
 class SingleSteps {
 public:
     /// `data`: fields of the batches. `weights`: all parameters and buffers by name. Throws Error.
@@ -90,7 +90,7 @@ public:
         step_->attach(gradients_);
     }
 
-    /// `state`: what the step reads; empty: what the step before it left.
+    /// `state`: the state that the step reads; empty: the one that the previous step left.
     StepResult step(const DeviceBatch& batch, TensorList state = {}) {
         const RunContext::Entry entered(context_);
         task_.replace(std::move(state));

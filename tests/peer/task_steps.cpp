@@ -37,13 +37,13 @@ RunConfig read_settings(const char* path) {
     return parsed.config;
 }
 
-/// Takes a tensor out of the map; undefined if it is not there.
+/// Removes a tensor from the map. Undefined if it is missing.
 Tensor take(TensorMap& tensors, const std::string& name) {
     const auto node = tensors.extract(name);
     return node.empty() ? Tensor() : node.mapped();
 }
 
-/// One file, taken apart.
+/// The parts of one input file.
 struct Input {
     Schema schema;
     DeviceBatch batch;
@@ -71,7 +71,7 @@ Input text_input(const Tensor& tokens, const Tensor& target, TensorMap rest) {
     field.kind = FieldKind::label;
     in.schema.add(field);
     in.batch = {{tokens, target}, tokens.size(0), tokens.numel()};
-    if (masked.defined()) in.batch.fields.push_back(masked);  // the task's own field
+    if (masked.defined()) in.batch.fields.push_back(masked);  // a field that the task adds
     in.weights = std::move(rest);
     return in;
 }
@@ -85,7 +85,7 @@ Input table_input(const Tensor& features, const Tensor& target, TensorMap rest) 
     return in;
 }
 
-/// Classes as the last layer of a classifier has them; 1 for models that draw.
+/// The number of classes, from the last layer of a classifier; 1 for models that draw.
 std::int64_t classes_of(const TensorMap& weights) {
     for (const char* name : {"fc.bias", "classifier.1.bias"}) {
         const auto found = weights.find(name);
@@ -94,7 +94,7 @@ std::int64_t classes_of(const TensorMap& weights) {
     return 1;
 }
 
-/// `latent`: undefined without an adversarial pair, whose task adds that field behind the label.
+/// `latent`: undefined without an adversarial pair. Its task adds that field after the label.
 Input picture_input(const Tensor& image, const Tensor& label, const Tensor& latent,
                     TensorMap rest) {
     Input in;

@@ -21,7 +21,7 @@ std::vector<double> widened(const std::vector<std::uint8_t>& bytes) {
     return values;
 }
 
-/// A 16-bit float with so many bits of exponent and of fraction, by its definition.
+/// Decodes a 16-bit float with this many exponent and fraction bits, by the definition.
 double decode(std::uint16_t bits, int exponent_bits, int fraction_bits) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const int exponent = (bits >> fraction_bits) & ((1 << exponent_bits) - 1);

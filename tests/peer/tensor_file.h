@@ -8,22 +8,22 @@
 
 namespace peer {
 
-/// A tensor as a safetensors file holds it: dtype by the format's name ("F16", "I64", ...), dense
-/// row-major bytes.
+/// A tensor in the form of a safetensors file: dtype by the format's name ("F16", "I64", ...),
+/// dense row-major bytes.
 struct RawTensor {
     std::string dtype;
     std::vector<std::int64_t> shape;
     std::vector<std::uint8_t> bytes;
 
-    /// Elements, widened; BOOL as 0 and 1. Throws std::runtime_error for a dtype the comparison
-    /// does not know.
+    /// The elements, widened to double; BOOL as 0 and 1. Throws std::runtime_error for other
+    /// dtypes.
     std::vector<double> values() const;
 };
 
 using TensorMap = std::map<std::string, RawTensor>;
 
 /// A reader and a writer of safetensors that share nothing with the engine's, so that the golden
-/// comparison does not trust what it checks. Throw std::runtime_error.
+/// comparison does not depend on what it checks. Throw std::runtime_error.
 TensorMap read_tensors(const std::filesystem::path& path);
 void write_tensors(const std::filesystem::path& path, const TensorMap& tensors);
 

@@ -160,25 +160,25 @@ def hostile():
         "call_by_text": (archive(stacked), "it names builtins.eval, which is neither a tensor nor a plain value"),
         "instance": (archive(b"\x80\x02(cbuiltins\nlist\no."), "it names builtins.list"),
         "odd_instruction": (archive(b"\x80\x02(ibuiltins\nlist\n."), "it has an instruction (105) that torch.save does not write"),
-        "newobj_of_size": (archive(b"\x80\x02ctorch\nSize\n)\x81."), "is not described as PyTorch does"),
+        "newobj_of_size": (archive(b"\x80\x02ctorch\nSize\n)\x81."), "is not described the way PyTorch does it"),
         "escape": (archive(b"\x80\x02cos\x1b[2J\nsystem\n."), "it names os?[2J.system, which is neither"),
-        "deep": (archive(deep, compression=zipfile.ZIP_DEFLATED), "its value is no dict of tensors"),
+        "deep": (archive(deep, compression=zipfile.ZIP_DEFLATED), "its value is not a dict of tensors"),
         "beyond": (archive(one_tensor((5,), (1,), 4)), "a tensor in it reads beyond its storage 0"),
         "beyond_by_stride": (archive(one_tensor((2, 2), (2**62, 1), 4)), "a tensor in it reads beyond its storage 0"),
         "beyond_by_offset": (archive(one_tensor((4,), (1,), 4, offset=1)), "a tensor in it reads beyond its storage 0"),
         "negative": (archive(one_tensor((-1,), (1,), 4)), "a tensor or storage in it has a negative size"),
         "large_by_stride": (archive(one_tensor((2**20, 2**20), (0, 0), 4)), "its tensors would take more than 16 MiB"),
         "endless_by_stride": (archive(one_tensor((2**40, 2**40), (0, 0), 4)),
-                              "a tensor in it has more elements than any machine holds"),
-        "huge_storage": (archive(one_tensor((4,), (1,), 2**60)), "a tensor in it has more elements than any machine holds"),
-        "short_storage": (archive(one_tensor((4,), (1,), 8)), "its storage 0 is not as long as it says"),
+                              "a tensor in it has more elements than any machine can hold"),
+        "huge_storage": (archive(one_tensor((4,), (1,), 2**60)), "a tensor in it has more elements than any machine can hold"),
+        "short_storage": (archive(one_tensor((4,), (1,), 8)), "its storage 0 does not have the stated length"),
         "absent_storage": (archive(one_tensor((4,), (1,), 4, key="7")), "its storage 7 is missing"),
         "bomb": (archive(one_tensor((2**22,), (1,), 2**22), [b"\0" * 2**24], zipfile.ZIP_DEFLATED),
                  "its tensors are larger than the file"),
         "cut_pickle": (archive(fine[:-9]), "it ends too early"),
-        "no_tensors": (archive(pickle.dumps({"epoch": 3}, 2)), "what it holds as epoch is no tensor"),
+        "no_tensors": (archive(pickle.dumps({"epoch": 3}, 2)), "its entry epoch is not a tensor"),
         "empty": (archive(pickle.dumps({}, 2)), "it holds no tensors"),
-        "number": (archive(pickle.dumps(3, 2)), "its value is no dict of tensors"),
+        "number": (archive(pickle.dumps(3, 2)), "its value is not a dict of tensors"),
         "old_pickle": (archive(pickle.dumps({}, 0)), "its pickle is not of protocol 2 to 5"),
         "no_pickle": (([("x/data/0", b"")], zipfile.ZIP_STORED), "the zip archive holds no data.pkl"),
         "other_type": (archive(Pickled().dict_of("w", lambda p: p.storage(4, kind="CharStorage"))), "it names torch.CharStorage"),
@@ -194,7 +194,7 @@ def write_hostile():
     words["bad_older_form.pt"] = "it has the form that PyTorch wrote before version 1.6"
     data = (FOLDER / "every_type.pt").read_bytes()
     (FOLDER / "bad_cut.pt").write_bytes(data[:len(data) // 2])
-    words["bad_cut.pt"] = "not a sound zip archive"
+    words["bad_cut.pt"] = "not a valid zip archive"
     (FOLDER / "bad.json").write_text(json.dumps(words, indent=1, sort_keys=True) + "\n")
 
 

@@ -22,7 +22,7 @@ from task_golden import figures, LOSS_SCALE, noises, PRECISIONS, report, weights
 
 WORDS, SAMPLES, WINDOW, POSITIONS = 23, 3, 10, 12
 WIDTH, HEADS, FEED_FORWARD = 12, 2, 40
-# Of weights: so that attention looks at some tokens more than at others.
+# For weights: so large that attention prefers some tokens to others.
 GAIN = 2.0
 
 
@@ -32,7 +32,7 @@ def tokens(offset):
 
 
 def places():
-    """Two of each window, in ascending order; masked_count(10) is 2."""
+    """Two places in each window, in ascending order; masked_count(10) is 2."""
     sample = torch.arange(SAMPLES)
     return torch.stack([(3 * sample) % 5, 5 + (2 * sample) % 5], 1)
 
@@ -52,7 +52,7 @@ class Gpt2:
 
 
 class Bert:
-    """The last word is [MASK], which stands at the first place of each window."""
+    """The last word is [MASK]. It is at the first place of each window."""
     kind = "bert"
     module = staticmethod(reference.bert_module)
 
@@ -71,7 +71,7 @@ class Bert:
 
 
 def add(case, tensors, metadata):
-    """Adds the model's figures; by precision, how many gradients of the fp32 step they refuse."""
+    """Adds the model's figures. Returns by precision how many gradients of the fp32 step they reject."""
     model = case.module(WORDS, WIDTH, 1, HEADS, POSITIONS, FEED_FORWARD).eval()
     weights = weights_of(model, case.kind, metadata, GAIN)
     metadata[f"{case.kind}.state_dict"] = "\n".join(

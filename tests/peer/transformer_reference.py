@@ -22,7 +22,7 @@ from task_reference import CrossEntropy, function_of
 
 
 class Arithmetic(task_reference.Arithmetic):
-    """low_stream: what is f32 under autocast is of the low type too."""
+    """low_stream: tensors that are f32 under autocast are of the low type too."""
 
     def __init__(self, low=None, noise=None, low_stream=False):
         super().__init__(low, noise)
@@ -33,7 +33,7 @@ class Arithmetic(task_reference.Arithmetic):
 
 
 class Words(torch.autograd.Function):
-    """Rows of a table in its own type."""
+    """Rows of a table, in the table's own type."""
 
     @staticmethod
     def forward(ctx, weight, tokens, a):
@@ -65,7 +65,7 @@ class Spread(torch.autograd.Function):
 
 
 class Low(torch.autograd.Function):
-    """The cast of a low op's input; what comes back is low already."""
+    """The cast of a low op's input. The incoming gradient is low already."""
 
     @staticmethod
     def forward(ctx, x, a):
@@ -77,7 +77,7 @@ class Low(torch.autograd.Function):
 
 
 class Wide(torch.autograd.Function):
-    """The cast of an f32 op's input that is low; the gradient is rounded to the low type."""
+    """The cast of an f32 op's low input. The gradient is rounded to the low type."""
 
     @staticmethod
     def forward(ctx, x, a):
@@ -127,7 +127,7 @@ class Norm(torch.autograd.Function):
 
 
 class Residual(torch.autograd.Function):
-    """A low branch plus the stream; the branch's gradient is cast to its type."""
+    """A low branch plus the stream. The branch's gradient is cast to the branch's type."""
 
     @staticmethod
     def forward(ctx, branch, stream, a):
@@ -140,7 +140,7 @@ class Residual(torch.autograd.Function):
 
 
 class Fork(torch.autograd.Function):
-    """The stream used several times: its gradients meet in its own type, one after the other, the last use's first."""
+    """The stream, used several times: its gradients are added in its own type, the last use's first."""
 
     @staticmethod
     def forward(ctx, x, uses, a):
@@ -156,7 +156,7 @@ class Fork(torch.autograd.Function):
 
 
 class Gelu(torch.autograd.Function):
-    """One op: f32 inside, one rounding."""
+    """One op: f32 internally, one rounding."""
 
     @staticmethod
     def _parts(x, by_tanh, a):

@@ -174,7 +174,7 @@ CASES = {"transformer-lm": Gpt2Case, "bert": BertCase}
 
 
 def exported(case, model, options, folder):
-    """The engine's state dict after it has read PyTorch's and made one step at a rate of 1e-30."""
+    """The engine's state dict after it has loaded PyTorch's and made one step at a rate of 1e-30."""
     run = folder / "run-fp32"
     home = {"XDG_DATA_HOME": str(folder)}
     language_model_steps.train(case, model, "fp32", 1, folder)
@@ -183,7 +183,8 @@ def exported(case, model, options, folder):
 
 
 def compare_state_dicts(case, options, folder):
-    """Names, shapes and values both ways; whether something is wrong. A 0 may have moved by the rate."""
+    """Compares names, shapes and values in both directions. Returns whether something is wrong. A 0 may have changed by
+    the rate."""
     model = case.model()
     theirs, ours = model.state_dict(), exported(case, model, options, folder)
     same = {n: tuple(t.shape) for n, t in theirs.items()} == {n: tuple(t.shape) for n, t in ours.items()}

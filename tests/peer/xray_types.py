@@ -34,7 +34,7 @@ KINDS = {"convolution": "conv2d", "cudnn_batch_norm": "batch_norm", "native_batc
          "embedding": "embedding", "native_dropout": "dropout", "native_layer_norm": "layer_norm", "gelu": "gelu",
          "_log_softmax": "log_softmax", "mul": "mul", "nll_loss_forward": "nll_loss"}
 
-# Ours that move values, or that only the metrics of the task need.
+# Our operations that only move values, or that only the task's metrics need.
 MOVES = {"reshape", "flatten", "permute", "transpose", "expand", "narrow", "contiguous", "to", "slice", "select", "cat",
          "stack", "argmax", "eq"}
 
@@ -47,7 +47,7 @@ def floating(values):
 
 
 def read_by(kind, types):
-    """The type of the first input; of an addition, whose sides may be exchanged, those of both."""
+    """The type of the first input. For an addition, whose sides may be exchanged, the types of both."""
     return "+".join(sorted(types)) if kind == "add" else types[0]
 
 
@@ -71,7 +71,7 @@ class Recorder(TorchDispatchMode):
         return out
 
     def whole(self, kind, call, inputs):
-        """call() as one operation; what it is made of is left out."""
+        """call() as a single operation; the operations inside it are omitted."""
         self.inside += 1
         out = call()
         self.inside -= 1
@@ -81,7 +81,7 @@ class Recorder(TorchDispatchMode):
 
 
 def scaled(loss):
-    """As GradScaler.scale() does it, outside the region."""
+    """As GradScaler.scale() does it, outside of the region."""
     return loss * torch.full((), 65536.0)
 
 
@@ -107,7 +107,7 @@ class RnnLm(torch.nn.Module):
         self.recorder.open.append("rnn")
         hooks, self.rnn._forward_pre_hooks = self.rnn._forward_pre_hooks, collections.OrderedDict()
         self.rnn._forward_hooks = collections.OrderedDict()
-        # What each product inside reads is the type that its arguments were cast to.
+        # What each product inside reads is of the type that its arguments were cast to.
         out, _ = self.recorder.whole("lstm", lambda: self.rnn(embedded, state), "f16")
         self.rnn._forward_pre_hooks = hooks
         self.recorder.open.pop()
@@ -154,7 +154,7 @@ def of_pytorch(build):
 
 
 def kind_of(op):
-    """The table of positions is read in order: a part of it, where PyTorch looks positions up."""
+    """The table of positions is read as a slice here; PyTorch looks positions up."""
     return "embedding" if op["op"] == "narrow" and op["module"].endswith(".wpe") else op["op"]
 
 
@@ -177,12 +177,12 @@ def block_of(module):
 
 
 def unfused(ours):
-    """Fused operations of ours as PyTorch's, where PyTorch's model has them."""
+    """Our fused operations as PyTorch's single ones, if PyTorch's model has them."""
     out = []
     for module, op, read, written, inputs in ours:
         if op == "batch_norm_relu":
             out.append((module, "batch_norm", read, written))
-            if inputs > 1:  # beside x the shortcut
+            if inputs > 1:  # in addition to x, the shortcut
                 out.append((block_of(module), "add", f"{written}+{written}", written))
             relu = block_of(module) + ".relu" if "." in module else "relu"
             out.append((relu, "relu", written, written))

@@ -26,7 +26,7 @@ namespace {
 
 constexpr float least = -std::numeric_limits<float>::infinity();
 
-/// One head's rows as they lie in memory.
+/// The rows of one head in memory.
 class Rows {
 public:
     Rows(const void* data, DType dtype, const AttentionTensor& t, std::int64_t n, std::int64_t h)
@@ -63,7 +63,7 @@ float rounded(float x, DType dtype) {
     return dtype == DType::f16 ? to_float(to_half(x)) : to_float(to_bfloat16(x));
 }
 
-/// What of one head of q the passes read.
+/// The parts of one head of q that the passes read.
 struct Head {
     const AttentionGraph& g;
     Rows q, k, v, y, logsumexp;
@@ -171,8 +171,8 @@ void run(const AttentionGraph& g, const AttentionPointers& p) {
     }
 }
 
-/// The backward pass's as that of the real one's deterministic gradient: 16 bits for each head,
-/// query and key of an example.
+/// As in the real library's deterministic gradient: 16 bits for each head, query and key of an
+/// example.
 std::size_t scratch_bytes(const AttentionGraph& g) {
     if (g.pass == AttentionPass::forward) return 1000;
     return static_cast<std::size_t>(g.q.dims[0] * g.q.dims[1] * g.q.dims[2] * g.k.dims[2]) * 2;
@@ -182,7 +182,7 @@ bool supports(const AttentionGraph& graph) {
     const simt::LibrarySettings settings = simt::library_settings();
     const bool forward = graph.pass == AttentionPass::forward;
     if (!(forward ? settings.attention : settings.attention_backward)) return false;
-    // As the real one's largest head, and the one shape that its backward pass refuses.
+    // The largest head of the real library, and the one shape that its backward pass rejects.
     return std::max(graph.q.dims[3], graph.v.dims[3]) <= 128 &&
            (forward || graph.q.dims[2] > 1 || graph.k.dims[2] > 1);
 }
@@ -190,7 +190,7 @@ bool supports(const AttentionGraph& graph) {
 simt::LibraryPlans<AttentionGraph, AttentionGraphHash>& plans() {
     static auto* only =
         new simt::LibraryPlans<AttentionGraph,
-                               AttentionGraphHash>;  // never closed, as the real one
+                               AttentionGraphHash>;  // never freed, like the real one
     return *only;
 }
 

@@ -15,7 +15,7 @@
 
 #include "simt/races.h"
 
-// The address sanitizer follows swapcontext() from stack to stack, but not a long jump.
+// The address sanitizer follows swapcontext() between stacks, but not a long jump.
 #if defined(__SANITIZE_ADDRESS__)
 #define HALFTONE_SIMT_SWAPCONTEXT
 #elif defined(__has_feature)
@@ -35,11 +35,11 @@ constexpr std::size_t stack_bytes = 128 << 10;
 
 enum class State { ready, at_block_barrier, at_warp_barrier, done };
 
-/// Stacks of the threads. A thread that ends without waiting leaves its stack to the next new
+/// Stacks of the threads. A thread that ends without waiting passes its stack on to the next new
 /// thread; a waiting one keeps it.
 struct Stack {
-    ucontext_t context{};  // where it starts; with a sanitizer, where its thread waits
-    jmp_buf waiting{};     // where its thread waits
+    ucontext_t context{};  // its start; with a sanitizer, the place where its thread waits
+    jmp_buf waiting{};     // the place where its thread waits
     bool entered = false;
     std::unique_ptr<std::byte[]> memory;
     std::size_t bytes = 0;
@@ -48,10 +48,10 @@ struct Stack {
 /// A thread of the simulated block.
 struct Thread {
     State state = State::done;
-    Stack* stack = nullptr;     // of one that has begun
-    unsigned mask = 0;          // of the warp barrier it waits at
-    std::uint64_t given = 0;    // to exchange and ballot
-    std::uint64_t settled = 0;  // what it had given when its warp's last barrier was complete
+    Stack* stack = nullptr;     // once it has begun
+    unsigned mask = 0;          // of the warp barrier at which it waits
+    std::uint64_t given = 0;    // its value for exchange and ballot
+    std::uint64_t settled = 0;  // its value at its warp's last complete barrier
 };
 
 class Block {
@@ -66,7 +66,8 @@ public:
         threads_.assign(static_cast<std::size_t>(threads), Thread{State::ready});
         for (turn(); !error_ && done_ < count_; turn()) release_barriers();
         if (!error_) return;
-        // Threads that an error left waiting still hold stacks: all of them start anew.
+        // Threads that were waiting when an error occurred still hold stacks, so all stacks are
+        // discarded.
         free_.clear();
         for (Stack& stack : stacks_) {
             start_anew(stack);
@@ -93,7 +94,7 @@ private:
 
     Stack& free_stack() {
         if (free_.empty()) {
-            // Ends at one distance from each other would all fall into the same lines of a cache.
+            // Stacks at equal distances would all map to the same cache lines.
             const std::size_t bytes = stack_bytes + stacks_.size() * 9 % 1024 * 64;
             Stack& stack = stacks_.emplace_back();
             stack.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
@@ -121,7 +122,7 @@ private:
     void enter(Stack& stack) { swapcontext(&scheduler_, &stack.context); }
     void leave(Stack& stack) { swapcontext(&stack.context, &scheduler_); }
 #else
-    // As swapcontext, but without its two calls of the system at every barrier of every thread.
+    // Like swapcontext, but without its two system calls at every barrier of every thread.
     void enter(Stack& stack) {
         if (_setjmp(scheduler_) != 0) return;
         if (stack.entered) _longjmp(stack.waiting, 1);
@@ -133,7 +134,7 @@ private:
     }
 #endif
 
-    /// Goes to the next ready thread of this turn; false when there is none.
+    /// Switches to the next ready thread of this turn. False if there is none.
     bool next() {
         while (++step_ < count_) {
             current_ = order_ == ThreadOrder::forward ? step_ : count_ - 1 - step_;
@@ -144,7 +145,7 @@ private:
         return false;
     }
 
-    /// Each ready thread until its next barrier or its end.
+    /// Runs each ready thread until its next barrier or its end.
     void turn() {
         step_ = -1;
         while (!error_ && next()) {
@@ -154,7 +155,8 @@ private:
         }
     }
 
-    /// How many of the warp's threads from `first` to `last` wait at its barrier with this mask.
+    /// The number of the warp's threads from `first` to `last` that wait at its barrier with this
+    /// mask.
     int waiting(int first, int last, unsigned mask) const {
         int found = 0;
         for (int i = first; i < last; ++i) {
@@ -213,7 +215,7 @@ private:
     jmp_buf scheduler_{};
 #endif
     std::vector<Thread> threads_;
-    std::deque<Stack> stacks_;  // they stay where they are: contexts point into themselves
+    std::deque<Stack> stacks_;  // never moved, since contexts point into themselves
     std::vector<Stack*> free_;
     const std::function<void()>* body_ = nullptr;
     const char* name_ = "";
@@ -222,7 +224,7 @@ private:
     int at_barrier_ = 0;  // of the block
     int done_ = 0;
     int step_ = 0;         // of the turn
-    bool begins_ = false;  // the turn's threads have not begun
+    bool begins_ = false;  // the threads of the turn are new
     int current_ = 0;
     std::exception_ptr error_;
 };

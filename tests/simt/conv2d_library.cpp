@@ -12,7 +12,7 @@
 #include "simt/library_plans.h"
 #include "simt/queue.h"
 
-// cuDNN of the simulated device: it does what a convolution's description says, element by element.
+// The simulated device's cuDNN for convolutions: computes the description element by element.
 namespace kernels::cuda {
 namespace {
 
@@ -47,8 +47,9 @@ void write(const void* data, const ConvTensor& t, const std::vector<S>& values) 
 }
 
 /// Calls f(x, first, w, y) for each image, output channel, weight and output row whose input row
-/// exists: where the row's first product is in each tensor. `first` is its input column, negative
-/// in the padding at the left. Each further pixel is stride[1] elements on in x and one in y.
+/// exists. x, w and y are the places of the row's first product in each tensor. `first` is its
+/// input column, negative in the padding at the left. Each further pixel is stride[1] elements
+/// further in x and one in y.
 template <class F>
 void for_each_run(const ConvGraph& g, const F& f) {
     const auto [n, c, h, w] = g.x.dims;
@@ -74,7 +75,7 @@ void for_each_run(const ConvGraph& g, const F& f) {
 template <typename S>
 void run(const ConvGraph& g, const ConvPointers& p) {
     const std::int64_t width = g.x.dims[3], ow = g.y.dims[3], step = g.stride[1];
-    // Of a run, what meets the input: each(x at, w at, y at) of its pixels.
+    // The pixels of a row that meet the input: each(x at, w at, y at).
     const auto runs = [&](const auto& each) {
         for_each_run(g, [&](std::int64_t x, std::int64_t first, std::int64_t w, std::int64_t y) {
             const std::int64_t begin = first < 0 ? (step - 1 - first) / step : 0;
@@ -111,8 +112,8 @@ void run(const ConvGraph& g, const ConvPointers& p) {
     }
 }
 
-/// The graphs that the second engine does, and what their engines need: convolve() fills all of it,
-/// so that a caller that gives less is caught.
+/// The graphs that the second engine supports, and the scratch that their engines need. convolve()
+/// fills all of it, so that a caller that provides less is detected.
 class Engines {
 public:
     std::size_t scratch_of(const ConvGraph& graph) {
@@ -120,7 +121,7 @@ public:
         forget_other_settings();
         return seconds_.contains(graph) ? least_scratch : first_scratch();
     }
-    /// False: the second needs no less.
+    /// False if the second engine does not need less.
     bool take_second(const ConvGraph& graph, std::size_t below) {
         const std::lock_guard lock(mutex_);
         forget_other_settings();
@@ -154,7 +155,7 @@ bool supports(const ConvGraph& graph) {
 
 simt::LibraryPlans<ConvGraph, ConvGraphHash>& plans() {
     static auto* only =
-        new simt::LibraryPlans<ConvGraph, ConvGraphHash>;  // never closed, as the real one
+        new simt::LibraryPlans<ConvGraph, ConvGraphHash>;  // never freed, like the real one
     return *only;
 }
 

@@ -9,7 +9,8 @@
 #include "simt/libraries.h"
 #include "simt/queue.h"
 
-// cuBLASLt of the simulated device. Where NVIDIA's would refuse or go wrong silently, it throws.
+// The simulated device's cuBLASLt. Throws where NVIDIA's would reject the call or silently compute
+// something wrong.
 namespace kernels::cuda::lt {
 
 struct Context {};
@@ -78,7 +79,7 @@ std::size_t bytes_of(DataType type) {
     return type == DataType::f64 ? 8 : type == DataType::f32 ? 4 : 2;
 }
 
-/// op(matrix) of one product, dense row-major, in the type of the sums.
+/// op(matrix) of one product, dense row-major, in the accumulation type.
 template <typename S>
 std::vector<S> taken(const void* data, const LayoutOpaque& l, Operation op, std::int64_t block) {
     std::vector<S> out(static_cast<std::size_t>(l.rows * l.cols));
@@ -192,7 +193,7 @@ Status preference_set(Preference preference, PreferenceAttribute attribute, cons
     }
 }
 
-/// The algorithm carries what it was chosen for.
+/// The algorithm contains the problem that it was chosen for.
 Status heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout, Preference preference,
                  int, HeuristicResult* result, int* found) {
     simt::count_plan();

@@ -6,8 +6,8 @@
 #include "simt/queue.h"
 #include "simt/recurrent_executor.h"
 
-// The recurrent networks of the simulated device's cuDNN. Throws where NVIDIA's would fail or
-// silently go wrong.
+// The simulated device's cuDNN for recurrent networks. Throws where NVIDIA's would fail or silently
+// compute something wrong.
 namespace kernels::cuda::rnn {
 
 namespace {
@@ -106,7 +106,7 @@ Status weight_params(Handle, Network network, std::int32_t layer, std::size_t by
     return success;
 }
 
-/// So much that one who does not give it is found out.
+/// Large enough that a caller that provides no scratch is detected.
 constexpr std::size_t scratch_bytes = 1000;
 
 RecurrentNetwork sized(Network network, Sequence x) {
@@ -134,7 +134,7 @@ void require_aligned(std::initializer_list<const void*> operands) {
         require(reinterpret_cast<std::uintptr_t>(data) % 16 == 0, "an operand is not aligned");
 }
 
-/// The arguments of all three passes, checked.
+/// The arguments that all three passes share, after their checks.
 simt::RecurrentJob job_of(Network network, const std::int32_t* lengths, Sequence x, Sequence y,
                           Tensor h, Tensor c, std::size_t bytes, void* workspace,
                           std::size_t workspace_bytes) {

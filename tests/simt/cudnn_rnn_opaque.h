@@ -9,9 +9,9 @@
 #include "kernels/recurrent_network.h"
 #include "simt/library_plans.h"
 
-/// What lies behind the handles of the simulated cuDNN's recurrent networks, and where it keeps
-/// their weights: each layer's and direction's products from the last side to the first, biases
-/// behind all of them.
+/// The objects behind the handles of the simulated cuDNN's recurrent networks, and the layout of
+/// their weights: the products of each layer and direction from the last side to the first, and all
+/// biases after them.
 namespace kernels::cuda::rnn {
 
 struct Context {
@@ -51,7 +51,7 @@ inline DType dtype_of(DataType type) {
 }
 inline std::size_t bytes_of(const RecurrentNetwork& n) { return size_of(n.dtype); }
 
-/// Where each weight begins, and the bytes of all.
+/// The offset of each weight, and the bytes of all.
 struct Places {
     std::vector<std::size_t> matrices, biases;
     std::size_t total = 0;

@@ -13,7 +13,7 @@
 /// - Fresh memory is not zero.
 namespace kernels::simt {
 
-/// In which order the threads of a block take their turns.
+/// The order in which the threads of a block take their turns.
 enum class ThreadOrder { forward, backward };
 
 struct DeviceSettings {
@@ -22,22 +22,22 @@ struct DeviceSettings {
     int multiprocessors = 2;
     ThreadOrder order = ThreadOrder::forward;
 };
-/// Between tests, when nothing is allocated or queued.
+/// Call between tests, when nothing is allocated or queued.
 void configure(const DeviceSettings& settings);
 DeviceSettings settings();
 
-/// Fails call number `after` from now (0: the next) whose name contains `call`, as a device fault
-/// does: from then on every call throws, until `repair`, which discards all queued work.
+/// Makes call number `after` from now (0: the next) whose name contains `call` fail like a device
+/// fault: from then on every call throws, until `repair`, which discards all queued work.
 void fail_call(const std::string& call, int after = 0);
 void repair();
 
-/// Fails the allocations from number `after` from now (0: the next) on, `times` of them. The
-/// allocations of a captured graph when it is made and when it is uploaded count as two.
+/// Makes `times` allocations fail, beginning with number `after` from now (0: the next). The
+/// allocations of a captured graph count twice: when it is created and when it is uploaded.
 void refuse_memory(int after, int times = 1);
-/// The same of pinned memory.
+/// The same for pinned memory.
 void refuse_pinned_memory(int after, int times = 1);
 
-/// How often threads have selected this device as CUDA's current one. The first time CUDA creates a
+/// How often threads have made this device CUDA's current one. The first time, CUDA creates a
 /// context there.
 std::int64_t device_choices(int device);
 

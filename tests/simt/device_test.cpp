@@ -89,7 +89,7 @@ TEST(SimulatedDevice, HoldsAStreamUntilAnotherHasPassed) {
     const float one = 1;
     cuda::copy_to_device(device, &one, sizeof(float), copies);
     copied.record(copies);
-    EXPECT_FALSE(copied.passed());  // time passes while one asks
+    EXPECT_FALSE(copied.passed());  // time passes with each query
     EXPECT_TRUE(copied.passed());
     const float three = 3;
     cuda::copy_to_device(device, &three, sizeof(float), copies);
@@ -164,7 +164,7 @@ TEST(SimulatedDevice, ForgetsTheWorkOfEveryStreamWhenItIsRepaired) {
     copied.hold({});
     fail_call("cudaMemsetAsync");
     EXPECT_THROW(cuda::set_zero(device, sizeof(float), copies), DeviceError);
-    cuda::release_pinned(host);  // the copy must not read it any more
+    cuda::release_pinned(host);  // the copy must no longer read it
     repair();
     cuda::synchronize(copies);
     EXPECT_TRUE(copied.passed());
@@ -210,7 +210,7 @@ TEST(SimulatedDeviceDeathTest, FailsTheProgramForAFindingThatNoCallWasTold) {
 
 void need_cuda() { HALFTONE_NEEDS_CUDA(); }
 
-// Skips would read as if there had been no device to test on.
+// A skipped test would look as if there had been no device.
 TEST(SimulatedDevice, FailsTheTestsThatComeAfterTheOneThatLostIt) {
     need_cuda();
     fail_call("cudaStreamSynchronize");

@@ -20,7 +20,8 @@ constexpr std::size_t alignment = 256;
 
 #ifdef __SANITIZE_ADDRESS__
 
-// Each block is the sanitizer's own, so that a kernel's read past its end is found to the byte.
+// Each block is allocated by the sanitizer, so that a kernel's read past its end is detected to the
+// byte.
 Heap::Heap() = default;
 Heap::~Heap() {
     for (const auto& [data, size] : blocks_) ::operator delete (data, std::align_val_t{alignment});
@@ -56,10 +57,10 @@ void Heap::close() {
 #else
 
 namespace {
-constexpr std::size_t reserved = std::size_t{16} << 30;  // of a device
+constexpr std::size_t reserved = std::size_t{16} << 30;  // per device
 constexpr std::size_t most_devices = 4;
 
-/// Addresses for one more device. All are contiguous, as the race detector requires.
+/// An address range for one more device. All ranges are contiguous, as the race detector requires.
 std::byte* next_reserve() {
     static std::byte* const all = [] {
         void* at = mmap(nullptr, most_devices * reserved, PROT_NONE,
@@ -91,7 +92,7 @@ void* Heap::take(std::size_t bytes) {
     }
     {
         const Access access(*this);
-        // The pages of a block that was never open are still closed.
+        // The pages of a block that was never accessible are still protected.
         mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_READ | PROT_WRITE);
         std::memset(data, 0xff, size);
     }

@@ -8,7 +8,7 @@
 using kernels::simt::AccessKind;
 using kernels::simt::note_access;
 
-// NOLINTBEGIN: the names are the compiler's
+// NOLINTBEGIN: the compiler defines these names
 #define HALFTONE_ACCESS(name, bytes, access) \
     void name(void* at);                     \
     void name(void* at) { note_access(at, bytes, access, __builtin_return_address(0)); }

@@ -19,10 +19,10 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-// One block at a time, so one copy is enough. Rule for kernels: no other state is static.
+// Blocks run one at a time, so one copy is enough. Rule for kernels: no other state is static.
 #define __shared__ static
 
-// As in CUDA's own headers: the alignment is what vector loads need.
+// As in CUDA's own headers; vector loads need the alignment.
 struct uint3 {
     unsigned x, y, z;
 };
@@ -49,7 +49,7 @@ struct Extent {
     int threads;
 };
 
-/// Where the running thread is.
+/// The position of the running thread.
 struct Position {
     uint3 thread_index, block_index, block_extent, grid_extent;
 };
@@ -58,16 +58,17 @@ extern Position position;
 void enqueue_kernel(const char* name, const Extent& extent, Stream stream,
                     std::function<void()> body);
 
-/// Barrier of the block, or of the warp (mask: lanes that must take part; all that are there).
+/// Barrier of the block, or of the warp (mask: the lanes that must take part; all: every lane that
+/// exists).
 void block_barrier();
 void warp_barrier(unsigned mask);
-/// Each lane gives eight bytes and reads those of lane `from`.
+/// Each lane provides eight bytes and reads those of lane `from`.
 std::uint64_t exchange(unsigned mask, std::uint64_t mine, int from);
 int lane();
-/// Bits of the lanes that gave true.
+/// A bit for each lane whose predicate is true.
 unsigned ballot(unsigned mask, bool predicate);
 
-/// An atomic operation, for the race detector.
+/// Reports an atomic operation to the race detector.
 void note_atomic(const void* at, std::size_t bytes);
 #define HALFTONE_SIMT_UNWATCHED __attribute__((no_sanitize("thread")))
 
@@ -115,7 +116,7 @@ inline int __all_sync(unsigned mask, int predicate) {
 }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 
-// One thread runs at a time, so plain reads and writes are atomic.
+// Only one thread runs at a time, so plain reads and writes are atomic.
 template <typename T, typename F>
 HALFTONE_SIMT_UNWATCHED T simt_atomic(T* at, const F& changed) {
     kernels::simt::note_atomic(at, sizeof(T));
@@ -150,7 +151,7 @@ inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-/// By Newton's method on erfc, which keeps its digits near 1.
+/// By bisection, then Newton's method. Uses erfc above 1/2, which keeps its digits near 1.
 inline double erfinv(double x) {
     if (!(std::fabs(x) < 1)) return x == 1 || x == -1 ? x * HUGE_VAL : std::nan("");
     const double size = std::fabs(x);

@@ -47,7 +47,7 @@ LibraryPlan::~LibraryPlan() {
 namespace kernels::cuda {
 
 void* native_stream(Stream stream) { return stream.handle; }
-void count_launch() noexcept {}  // the queue counts
+void count_launch() noexcept {}  // the queue counts launches
 
 std::vector<LibraryInfo> libraries() {
     return {{"cuBLASLt", true, "", "simulated", {}, ""}, {"cuDNN", true, "", "simulated", {}, ""}};

@@ -8,34 +8,35 @@
 namespace kernels::simt {
 
 struct LibrarySettings {
-    bool bias_epilogue = true;  ///< products take a bias
-    bool convolution = true;    ///< convolutions run
+    bool bias_epilogue = true;  ///< products support a bias
+    bool convolution = true;    ///< convolutions are supported
     bool convolution_bias = true;
-    bool convolution_wide = true;            ///< sums of 16 bits are stored in f32
-    std::size_t convolution_scratch = 1000;  ///< of the first engine; the second's is 1000
-    bool attention = true;                   ///< its fused kernels run
-    bool attention_backward = true;          ///< the gradient's too
+    bool convolution_wide = true;            ///< f32 sums of 16-bit operands are supported
+    std::size_t convolution_scratch = 1000;  ///< of the first engine; the second needs 1000
+    bool attention = true;                   ///< fused attention is supported
+    bool attention_backward = true;          ///< so is its gradient
     bool recurrent = true;                   ///< recurrent networks are planned
-    bool recurrent_runs = true;              ///< ... and not refused when they are to run
-    bool recurrent_backward = true;          ///< ... nor their gradients
-    bool recurrent_scattered = false;        ///< room between the gates' weights
-    bool recurrent_wide = false;  ///< what is kept between steps is not rounded to 16 bits
+    bool recurrent_runs = true;              ///< ... and run without an error
+    bool recurrent_backward = true;          ///< ... so do their gradients
+    bool recurrent_scattered = false;        ///< gaps between the gates' weights
+    bool recurrent_wide = false;  ///< values kept between steps are not rounded to 16 bits
 };
 void configure(const LibrarySettings& settings);
 LibrarySettings library_settings();
-/// Another after each configure().
+/// A number that changes with each configure().
 int library_generation();
 
-/// Questions to the heuristics so far: plans that were made anew.
+/// The number of queries of the heuristics so far, which is the number of plans created.
 std::int64_t plans_made();
 void count_plan();
-/// Those of convolutions and attention that there are, and descriptions of recurrent networks.
+/// The number of existing plans of convolutions and attention, and descriptions of recurrent
+/// networks.
 std::int64_t plans_alive();
 
-/// Lets the next `times` plans of convolutions and attention fail, with this text; those of
-/// recurrent networks find no memory.
+/// Makes the next `times` plans of convolutions and attention fail with this text; those of
+/// recurrent networks run out of memory.
 void fail_plans(const std::string& text, int times);
-/// That of the plan about to be made; empty: it can be.
+/// The error of the plan that is about to be created; empty: none.
 std::string plan_problem();
 
 }  // namespace kernels::simt

@@ -10,7 +10,7 @@
 
 namespace kernels::simt {
 
-/// Stands for the kernels that a library compiles for a plan, and unloads with it.
+/// Stands for the kernels that a library compiles for a plan and unloads with it.
 class LibraryPlan {
 public:
     LibraryPlan();
@@ -23,8 +23,8 @@ private:
     std::shared_ptr<void> kernels_ = std::make_shared<char>();  // until the destructor has waited
 };
 
-/// A simulated library's plans, kept as the real one's. Other settings begin anew. `supports` says
-/// whether the library has it.
+/// The plans of a simulated library, cached like those of the real one. New settings clear the
+/// cache. `supports` decides whether the library supports a description.
 template <class Key, class Hash>
 class LibraryPlans {
 public:
@@ -63,7 +63,7 @@ private:
     int generation_ = 0;
 };
 
-/// Work that runs a plan's kernels: an error, once they are unloaded.
+/// Wraps work that runs a plan's kernels: it throws if they have been unloaded.
 template <class Work>
 auto with_kernels_of(const std::shared_ptr<LibraryPlan>& plan, Work work) {
     return [kernels = plan->kernels(), work] {

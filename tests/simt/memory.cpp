@@ -108,11 +108,11 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
         return;
     }
     refuse_while_recording(queue_of(stream), "cudaMemcpyAsync");
-    if (bytes > 0) ++simulation().counts.synchronizations;  // as the real one may wait
+    if (bytes > 0) ++simulation().counts.synchronizations;  // the real one may wait
     const auto* from = static_cast<const std::byte*>(host);
     auto taken = std::make_shared<std::vector<std::byte>>(from, from + bytes);
     put(stream, [device, taken] {
-        std::copy(taken->begin(), taken->end(), static_cast<std::byte*>(device));  // none, too
+        std::copy(taken->begin(), taken->end(), static_cast<std::byte*>(device));  // bytes may be 0
     });
 }
 

@@ -6,8 +6,8 @@
 
 namespace kernels::simt {
 
-/// Puts work of a simulated library (a matrix product, a convolution) on the stream; it may touch
-/// device memory when it runs. Counts as a launch.
+/// Enqueues work of a simulated library (a matrix product, a convolution) on the stream. The work
+/// may access device memory when it runs. Counts as a launch.
 void enqueue(const char* name, Stream stream, std::function<void()> work);
 
 }  // namespace kernels::simt

@@ -17,15 +17,15 @@
 namespace kernels::simt {
 namespace {
 
-/// Last accesses of a place in one word each, since every access is compared with two. Fields wrap:
-/// an access is forgotten after 2^12 launches, before it could be mistaken for a new one; blocks
-/// 2^20 apart count as one.
+/// The last accesses of a place, in one word each, since every access is compared with two. Fields
+/// wrap: an access expires after 2^12 launches, before it could be taken for a new one; blocks 2^20
+/// apart count as one.
 namespace stamp {
-constexpr int launch = 52, block = 32, barriers = 16, thread = 6;  // where each begins
-// Of a read or an atomic operation, which may meet their like:
-constexpr std::uint64_t others = 16;       // other threads have done so since that barrier
-constexpr std::uint64_t other_blocks = 8;  // other blocks have done so in this launch
-constexpr std::uint64_t bytes = 3;         // of the place
+constexpr int launch = 52, block = 32, barriers = 16, thread = 6;  // first bit of each field
+// For a read or an atomic operation, which other threads may do at the same time:
+constexpr std::uint64_t others = 16;       // other threads did so since that barrier
+constexpr std::uint64_t other_blocks = 8;  // other blocks did so in this launch
+constexpr std::uint64_t bytes = 3;         // of the place that were accessed
 
 /// The bits from `begin` to `end`.
 constexpr std::uint64_t field(std::uint64_t value, int begin, int end) {
@@ -34,14 +34,14 @@ constexpr std::uint64_t field(std::uint64_t value, int begin, int end) {
 constexpr bool same(std::uint64_t a, std::uint64_t b, int from) { return (a ^ b) >> from == 0; }
 }  // namespace stamp
 
-/// Two bytes of memory: the narrowest that neighbouring threads write often.
+/// Two bytes of memory: the narrowest unit that neighbouring threads often write.
 struct Place {
-    std::uint64_t write, read;  // 0: nobody yet
+    std::uint64_t write, read;  // 0: no access yet
 };
 constexpr std::size_t place_bytes = 2;
 constexpr std::uint64_t launches_remembered = (1u << 12) - 1;
 
-/// A stretch of memory with its places, which take no memory before they are touched.
+/// A range of memory with its places, which use no memory before they are accessed.
 class Shadow {
 public:
     constexpr Shadow() = default;
@@ -53,7 +53,7 @@ public:
     bool holds(std::uintptr_t address) const { return address - start_ < bytes_; }
     std::uintptr_t offset(std::uintptr_t address) const { return address - start_; }
     Place& at(std::uintptr_t offset) const { return places_[offset / place_bytes]; }
-    /// Who changed it atomically last.
+    /// The last thread that changed it atomically.
     std::uint64_t& atomic(std::uintptr_t offset) const { return atomics_[offset / place_bytes]; }
     void forget() const {
         if (!places_) return;
@@ -72,10 +72,10 @@ private:
     std::uintptr_t start_ = 0;
     std::size_t bytes_ = 0;
     Place* places_ = nullptr;
-    std::uint64_t* atomics_ = nullptr;  // apart, since few kernels have any
+    std::uint64_t* atomics_ = nullptr;  // separate, since few kernels have any
 };
 
-/// The program's own variables: shared memory is static to the simulated device.
+/// The program's own variables. Shared memory is static on the simulated device.
 Shadow shadow_of_variables() {
     struct Range {
         std::uintptr_t first = ~std::uintptr_t{0}, last = 0;
@@ -90,24 +90,24 @@ Shadow shadow_of_variables() {
                 found.first = std::min(found.first, start);
                 found.last = std::max(found.last, start + part.p_memsz);
             }
-            return 1;  // the first is the program; no other
+            return 1;  // the first is the program itself; no others
         },
         &range);
     range.first -= range.first % place_bytes;
     return {reinterpret_cast<void*>(range.first), range.last - range.first};
 }
 
-/// What every access reads.
+/// The state that every access reads.
 struct Watch {
     Shadow device, shared;
     bool running = false;
     std::uint64_t launch = 0;
-    std::uint64_t now = 0;     // the stamp of what happens, but for its thread
-    bool has_atomics = false;  // this launch, up to now
+    std::uint64_t now = 0;     // the stamp of an access now, without its thread
+    bool has_atomics = false;  // in this launch, so far
 };
 constinit Watch watch;
 
-/// Of this launch.
+/// The findings of this launch.
 struct Findings {
     std::set<const void*> told;  // one finding for each place in the code
     std::vector<std::string> texts;
@@ -117,7 +117,7 @@ Findings& findings() {
     return *only;
 }
 
-/// As addr2line takes it.
+/// The address in the form that addr2line expects.
 std::string code_at(const void* where) {
     Dl_info info;
     std::ostringstream text;
@@ -137,7 +137,7 @@ const char* verb(AccessKind access) {
 /// One access.
 struct Event {
     bool is_shared;
-    std::uintptr_t offset;  // in device memory or among the variables
+    std::uintptr_t offset;  // offset in device memory or among the variables
     AccessKind access;
     const void* where;
     std::uint64_t now;
@@ -163,7 +163,7 @@ std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, s
     tell(event, text.str());
 }
 
-/// For what is current.
+/// Whether an access clashes with an earlier one of the same launch.
 [[gnu::always_inline]] inline bool clashes(std::uint64_t before, std::uint64_t now) {
     if ((before & now & stamp::bytes) == 0) return false;
     if (!stamp::same(before, now, stamp::block) || (before & stamp::other_blocks) != 0) return true;
@@ -171,9 +171,9 @@ std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, s
     return !stamp::same(before, now, stamp::thread) || (before & stamp::others) != 0;
 }
 
-/// The stamp of a read, or an atomic operation, after another one of the same launch. Bytes of one
-/// place that several threads read are tracked only as far as all of them read the same: every
-/// reported race is real, but one of single bytes may be missed.
+/// The stamp of a read or an atomic operation after another one in the same launch. Bytes of one
+/// place that several threads read are tracked only as far as all of them read the same bytes:
+/// every reported race is real, but one of single bytes may be missed.
 [[gnu::always_inline]] inline std::uint64_t joined(std::uint64_t last, std::uint64_t now) {
     if ((last & now & stamp::bytes) == 0) return now;
     const bool same_block = stamp::same(last, now, stamp::block);
@@ -226,7 +226,7 @@ void end_launch(const char* kernel) {
 
 namespace {
 
-/// One access; findings are reported out of line.
+/// Checks one access. Findings are reported out of line.
 template <AccessKind access>
 class Access {
 public:
@@ -249,13 +249,13 @@ public:
                 at += count;
             }
         }
-        // Padding may be copied unwritten, a whole read may not.
+        // Padding may be copied unwritten; a value may not be.
         if (is_shared_ && access != AccessKind::write && !has_value_)
             tell(event(begin), "that nobody in the block has written");
     }
 
 private:
-    /// Whole places: those of one value mostly have the same past, and are then judged once.
+    /// Whole places. Those of one value mostly have the same history and are then checked together.
     void note_places(std::uintptr_t at, Place* places, std::size_t count) {
         std::uint64_t differs = watch.has_atomics || access == AccessKind::atomic ? 1 : 0;
         for (std::size_t i = 1; i < count; ++i)
@@ -293,7 +293,7 @@ private:
             tell(event(at), atomic, "changed atomically");
         }
     }
-    /// Shared memory of another block is other memory.
+    /// Shared memory of another block is different memory.
     bool is_current(std::uint64_t before) const {
         return stamp::same(before, now_, is_shared_ ? stamp::block : stamp::launch);
     }

@@ -15,20 +15,20 @@ namespace kernels::simt {
 
 enum class AccessKind : std::uint8_t { read, write, atomic };
 
-/// The memory that is shared by all blocks; once, before the first launch.
+/// Sets the memory that is shared by all blocks. Call once, before the first launch.
 void watch_device_memory(const void* start, std::size_t bytes);
 
 void begin_launch();
 void begin_block(std::int64_t index);
-/// All threads of the block have reached a barrier of the block. Warp operations order nothing. A
-/// card's shuffle orders nothing either; its __syncwarp() does, so this is stricter there.
+/// All threads of the block have reached a barrier of the block. Warp operations order nothing. On
+/// a GPU a shuffle orders nothing either, but __syncwarp() does, so this is stricter.
 void pass_barrier();
-/// After an error: what was found is forgotten.
+/// Call after an error: discards the findings.
 void abandon_launch() noexcept;
-/// Throws std::logic_error with what was found in `kernel`.
+/// Throws std::logic_error with the findings in `kernel`.
 void end_launch(const char* kernel);
 
-/// By the thread at kernels::simt::position. `where`: the code that does it.
+/// An access by the thread at kernels::simt::position. `where`: the code that makes it.
 void note_access(const void* at, std::size_t bytes, AccessKind access, const void* where) noexcept;
 
 }  // namespace kernels::simt

@@ -11,7 +11,7 @@
 #include "simt/races.h"
 #include "simt/watched.h"
 
-// The race detector without the compiler's calls: the accesses are made by hand.
+// The race detector without the compiler's calls: the test makes the accesses.
 namespace kernels::simt {
 namespace {
 
@@ -97,7 +97,7 @@ TEST_P(Races, NoBarrierOrdersTwoBlocks) {
         if (thread() == 0) writes(memory.data + 4 * (block() / 2), 4);
     });
     EXPECT_THAT(told, testing::HasSubstr("thread 0 of block 1 writes device memory at offset"));
-    // A block that has read what two had read before it.
+    // A block reads what two others have read before.
     EXPECT_NE(finding(2, 32,
                       [&memory] {
                           reads(memory.data, 4);
@@ -136,7 +136,7 @@ TEST_P(Races, AnAtomicNeedsABarrierAfterAnothersWrite) {
     };
     EXPECT_EQ(counter(true), "");
     EXPECT_THAT(counter(false), testing::HasSubstr("with no barrier between"));
-    // No barrier orders what the first block wrote before the other's operation.
+    // No barrier orders the first block's write before the other's operation.
     EXPECT_NE(finding(2, 32,
                       [&memory] {
                           if (block() == 0 && thread() == 0) writes(memory.data, 4);

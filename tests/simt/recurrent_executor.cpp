@@ -8,7 +8,7 @@
 namespace kernels::simt {
 namespace {
 
-/// One pass over a network in S: f32, or f64 for f64.
+/// One pass over a network, in S: f32, or f64 for f64.
 template <typename S>
 class Executor : RecurrentMemory<S> {
 public:
@@ -86,7 +86,7 @@ private:
         write(p.h_n, at, h);
         if (p.c_n) write(p.c_n, at, c);
     }
-    /// The new h; c becomes the new c.
+    /// Returns the new h, and sets c to the new c.
     template <typename X, typename H>
     S run_cell(Size layer, Size side, Size row, Size j, const X& gx, const H& gh, S h, S& c) {
         const auto both = [&](Size g) { return gx(g) + gh(g); };
@@ -152,8 +152,9 @@ private:
         write(p.dh0, at, dh);
         if (p.dc0) write(p.dc0, at, dc);
     }
-    /// Gradients by the gates' sums; for gru also by the hidden side of n. `direct` becomes the
-    /// part of h's gradient that passes no product, dc the gradient of the previous c.
+    /// Gradients with respect to the gates' sums; for gru also with respect to the hidden side of
+    /// n. `direct` becomes the part of h's gradient that goes through no matrix product, dc the
+    /// gradient of the previous c.
     std::array<S, 4> cell_gradient(Size layer, Size side, Size row, Size j, S dh, S state, S& dc,
                                    S& direct) const {
         const auto value = [&](Size g) { return gate(layer, side, row, g, j); };

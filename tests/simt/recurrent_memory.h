@@ -6,8 +6,8 @@
 #include "simt/elements.h"
 #include "simt/recurrent_executor.h"
 
-/// What the simulated library's recurrent networks lie in: weights by their places, the reserve,
-/// and products with the weights.
+/// Memory of the simulated library's recurrent networks: weights by their places, the reserve, and
+/// products with the weights.
 namespace kernels::simt {
 
 using Size = std::size_t;
@@ -25,7 +25,7 @@ inline Size pseudo_layers(const RecurrentNetwork& n) {
     return static_cast<Size>(n.layers * n.directions());
 }
 
-/// S: f32, or f64 for f64. Without a reserve it has memory of its own.
+/// S: f32, or f64 for f64. Without a reserve it allocates its own memory.
 template <typename S>
 class RecurrentMemory {
 public:
@@ -44,15 +44,15 @@ public:
     RecurrentMemory& operator=(const RecurrentMemory&) = delete;
 
 protected:
-    /// Of a layer's input.
+    /// The width of a layer's input.
     Size columns(Size layer) const {
         return layer == 0 ? static_cast<Size>(n_.input) : hidden_ * sides_;
     }
     Size pseudo(Size layer, Size side) const { return layer * sides_ + side; }
     Size time(Size side, Size step) const { return side == 0 ? step : steps_ - 1 - step; }
 
-    // What the reserve holds for a direction: gates after their functions, later their gradients; c
-    // of lstm, or the hidden side of gru's n, later its gradient; h.
+    // The reserve of a direction: the gates after their functions, later their gradients; c of
+    // lstm, or the hidden side of gru's n, later its gradient; h.
     S* part(Size layer, Size side) const {
         return reserve_ + pseudo(layer, side) * elements_per_direction(n_);
     }
@@ -101,7 +101,7 @@ protected:
         return read(static_cast<const std::byte*>(weights) + job_.biases[at], hidden_);
     }
 
-    /// All gates of x (rows, cols) by the weights of one side of a direction.
+    /// All gates for x (rows, cols) with the weights of one side of a direction.
     std::vector<S> products(const void* weights, Size layer, Size side, bool of_hidden,
                             const std::vector<S>& x, Size cols) const {
         const Size rows = x.size() / cols;

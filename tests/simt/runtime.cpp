@@ -95,7 +95,7 @@ void Event::record(Stream stream) {
     check("cudaEventRecord");
     Queue& queue = queue_of(stream);
     refuse_while_recording(queue, "cudaEventRecord");
-    mark_of(handle_) = std::make_shared<Mark>();  // a hold on the former one stays with it
+    mark_of(handle_) = std::make_shared<Mark>();  // a hold on the previous mark stays with that
     mark_of(handle_)->queue = &queue;
     mark_of(handle_)->passed = false;
     queue.items.push_back({nullptr, mark_of(handle_), nullptr});
@@ -112,7 +112,7 @@ bool Event::passed() const {
     const Lock lock(simulation().mutex);
     check("cudaEventQuery");
     const auto& mark = mark_of(handle_);
-    if (!mark->passed) {  // time passes while one asks, the faster the longer one does
+    if (!mark->passed) {  // time passes with each query, the faster the more there are
         const Reach there(mark->queue->device);
         const int items = 1 << std::min(mark->asked++, 10);
         for (int i = 0; i < items && !mark->passed; ++i) run_one(*mark->queue);
@@ -145,7 +145,7 @@ public:
         : work_(std::move(work)), kept_(std::move(kept)) {}
     ~RecordedGraph() override {
         const Lock lock(simulation().mutex);
-        if (!kept_.empty()) finish_all();  // as the real one waits before its plans go
+        if (!kept_.empty()) finish_all();  // the real one waits before it frees plans
     }
     RecordedGraph(const RecordedGraph&) = delete;
     RecordedGraph& operator=(const RecordedGraph&) = delete;

@@ -12,7 +12,7 @@ namespace kernels::simt {
 
 namespace {
 
-/// HALFTONE_SIMT_ORDER=backward reverses the threads for a whole run; CTest does not set it.
+/// HALFTONE_SIMT_ORDER=backward reverses the order of the threads. CTest does not set it.
 DeviceSettings initial_settings() {
     const char* order = std::getenv("HALFTONE_SIMT_ORDER");
     DeviceSettings settings;
@@ -29,7 +29,7 @@ void reach(int device) {
     if (device >= 0) s.heaps[device].open();
 }
 
-/// Told at once where it can be seen, to the next call, and at the latest by the exit code.
+/// Reported at once if possible, otherwise by the next call, and at the latest by the exit code.
 void lose(const char* finding) {
     Simulation& s = simulation();
     std::fprintf(stderr, "simulated device, while memory or a stream was given back: %s\n",
@@ -49,7 +49,7 @@ void fail_for_an_untold_finding() {
 }  // namespace
 
 Simulation& simulation() {
-    static auto* only = [] {  // outlives whatever frees memory at exit
+    static auto* only = [] {  // never destroyed, since memory may be freed at exit
         auto* made = new Simulation;
         made->settings = initial_settings();
         std::atexit(fail_for_an_untold_finding);

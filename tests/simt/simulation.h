@@ -16,20 +16,20 @@
 #include "simt/device.h"
 #include "simt/heap.h"
 
-/// The state of the simulated CUDA run time, for its parts alone.
+/// The state of the simulated CUDA runtime, only for its own parts.
 namespace kernels::simt {
 
 struct Mark;
 
-/// Work in the order it was given; runs when somebody waits.
+/// Work in the order of submission. Runs when a thread waits for it.
 struct Queue {
     struct Item {
         std::function<void()> work;
-        std::shared_ptr<Mark> mark;  // to pass
-        std::shared_ptr<Mark> hold;  // to wait for
+        std::shared_ptr<Mark> mark;  // set when it has run
+        std::shared_ptr<Mark> hold;  // must be set before it runs
     };
     std::deque<Item> items;
-    std::vector<std::function<void()>>* recording = nullptr;  // where work goes instead
+    std::vector<std::function<void()>>* recording = nullptr;  // if set, gets the work instead
     int device = 0;
 };
 
@@ -45,10 +45,10 @@ struct Fault {
     int after = -1;
 };
 
-/// Allocations that a test lets fail.
+/// Allocations that fail because a test requested it.
 struct AllocationFailures {
     int after = 0, times = 0;
-    /// Whether the one that is asked for now is among them.
+    /// Whether the current allocation is one of them.
     bool next() {
         if (times == 0 || after-- > 0) return false;
         --times;
@@ -60,8 +60,8 @@ struct Simulation {
     std::recursive_mutex mutex;
     DeviceSettings settings;
     std::map<int, Heap> heaps;                            // by device
-    int reached = -1;                                     // the device whose memory is open
-    std::map<void*, std::pair<int, std::size_t>> owners;  // of device memory
+    int reached = -1;                                     // the device whose memory is accessible
+    std::map<void*, std::pair<int, std::size_t>> owners;  // of blocks: device and size
     std::map<void*, std::unique_ptr<std::byte[]>> pinned;
     std::map<void*, std::size_t> pinned_sizes;
     std::map<int, Queue> compute;
@@ -71,19 +71,19 @@ struct Simulation {
     AllocationFailures allocation_failures, pinned_failures;
     std::map<int, std::int64_t> choices;  // calls of cudaSetDevice, by device
     bool lost = false;
-    std::string lost_to;          // found where no exception could be thrown
-    bool finding_untold = false;  // by any call since
+    std::string lost_to;          // an error found where no exception could be thrown
+    bool finding_untold = false;  // no call has reported it yet
 };
 
-/// The one there is.
+/// The only simulation.
 Simulation& simulation();
 
-/// The calling thread's, chosen now if it had not: the first call that needs one does.
+/// The calling thread's device. The first call that needs one selects it.
 int use_device();
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-/// The fault that the device is lost to.
+/// The fault because of which the device is lost.
 std::string fault_text();
 
 /// Called before each CUDA call. Throws DeviceError if the device is lost, and loses it if a test
@@ -98,12 +98,12 @@ void drain_all();
 /// Called before memory or a stream is destroyed: finishes its work. A fault is thrown by the next
 /// call; if there is none, the program fails at its end.
 void finish_all() noexcept;
-/// What waits for the queue's work need not wait any more, and the work is never done.
+/// Discards the queue's work. Nothing needs to wait for it any more.
 void forget(Queue& queue);
-/// As CUDA answers to what cannot be recorded.
+/// Fails like CUDA for calls that are not allowed during a capture.
 void refuse_while_recording(const Queue& queue, const char* call);
 
-/// While it lives, one device's memory alone can be touched.
+/// While it lives, only one device's memory is accessible.
 class Reach {
 public:
     explicit Reach(int device);

@@ -64,7 +64,7 @@ def damage_schema(root, dice):
 
 
 def damage(root, dice):
-    """Damages one thing, and says what."""
+    """Damages one thing. Returns a description."""
     if dice.random() < 0.2:
         return "runs.db: " + damage_schema(root, dice)
     files = [root / "runs.db"] * 8 + [root / "runs.db-wal"] * 4 + [root / "runs.db-shm", root / "index.lock"]
@@ -77,7 +77,7 @@ def damage(root, dice):
 
 
 def make_history(args, folder):
-    """Two runs that ended and a killed one, whose write-ahead log is still there."""
+    """Two finished runs and a killed one whose write-ahead log still exists."""
     store = programs.Store(args, folder)
     for _ in range(2):
         process = store.train(700, subprocess.DEVNULL)
@@ -95,7 +95,7 @@ def make_history(args, folder):
 
 
 def check(args, folder):
-    """Trains in a damaged store. Returns what was wrong."""
+    """Trains in a damaged store. Returns the problems."""
     store = programs.Store(args, folder)
     output = pathlib.Path(folder) / "output"
     with open(output, "wb") as file:

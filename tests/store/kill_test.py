@@ -10,12 +10,12 @@ import time
 import programs
 
 
-# Seconds: of a kill of this kind, the longest from the trainer's start, or from its first file.
+# Seconds: the longest time of a kill of this kind after the trainer's start, or after its first file.
 DELAYS = {"end": 0, "creation": 0.006, "soon": 0.2, "later": 1.5}
 
 
 class Trainer:
-    """A run that is killed at a random moment, or left to its end."""
+    """A run that is killed at a random moment, or trained to its end."""
 
     def __init__(self, store, number, output, dice):
         self.steps = dice.choice([5, 400, 4000, 40000])
@@ -46,7 +46,7 @@ class Trainer:
         return time.monotonic() - self.started >= self.delay
 
     def step(self):
-        """True when it is over."""
+        """True once it has ended."""
         if self.process.poll() is not None:
             return True
         if self.is_due():
@@ -129,7 +129,7 @@ def run_wave(store, count, outputs, dice):
 
 
 def run_round(args, dice, at_once):
-    """A fresh store, some waves of trainers and a lister. Returns the kills and what was wrong."""
+    """A new store, several waves of trainers, and a lister. Returns the kills and the problems."""
     with tempfile.TemporaryDirectory(prefix="halftone-kill-") as folder:
         store = programs.Store(args, folder)
         outputs = pathlib.Path(folder) / "outputs"

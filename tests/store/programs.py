@@ -19,7 +19,7 @@ def parser(description):
 
 
 class Store:
-    """A store in a folder of its own, and the programs that use it."""
+    """A store in its own folder, and the programs that use it."""
 
     def __init__(self, args, folder):
         self.args = args
@@ -39,7 +39,7 @@ class Store:
                                 stderr=subprocess.PIPE)
 
     def list(self):
-        """Runs by id, and what was wrong."""
+        """Runs by id, and the problems."""
         done = subprocess.run([self.args.list_runs, str(self.root)], capture_output=True, text=True)
         problems = [f"list_runs: exit {done.returncode}: {done.stderr}"] if done.returncode else []
         runs = {}
@@ -54,7 +54,7 @@ class Store:
 
 
 def events_of(text, kind):
-    """Events of a kind in JSON lines, of which the last may be cut off."""
+    """Events of a kind in JSON lines. The last line may be incomplete."""
     out = []
     for line in text.splitlines():
         try:

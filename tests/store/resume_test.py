@@ -24,13 +24,13 @@ def settings():
 
 
 def checkpoints(run):
-    """Whole ones by their steps."""
+    """Complete checkpoints by their steps."""
     return {int(folder.name.split("-")[1]): folder for folder in run.glob("checkpoint-*")
             if folder.is_dir() and not folder.name.endswith(".part")}
 
 
 def bits(args, environment, run):
-    """Every figure of every step that is no time, and the last weights."""
+    """Every figure of every step except times, and the last weights."""
     table = run.parent / "steps.csv"
     subprocess.run([args.halftone, "export", str(run), "--to", "csv", "-o", str(table)], check=True,
                    env=environment, stdout=subprocess.DEVNULL)
@@ -65,15 +65,15 @@ class Trial:
                 time.sleep(self.dice.uniform(0, self.seconds))
                 process.kill()
             errors = process.communicate()[1].decode(errors="replace")
-            # Killed behind its last step, it had no more to do.
-            if process.returncode == 0 or "has made all of its" in errors:
+            # Killed after its last step, so nothing was left to do.
+            if process.returncode == 0 or "has completed all of its" in errors:
                 return
             if process.returncode != -9:
                 self.problems.append(f"{command[0]} ended with {process.returncode}: {errors}")
                 return
             self.kills += 1
             self.in_writing += any(self.run.glob("checkpoint-*.part"))
-            # A run that was killed before it had settings begins anew.
+            # A run that was killed before it had settings starts again.
             if (self.run / "config.json").exists():
                 command = ["resume", str(self.run)]
                 self.look()
@@ -82,12 +82,12 @@ class Trial:
                     file.unlink()
 
     def look(self):
-        """No kill loses the run or makes it unreadable."""
+        """No kill may lose the run or make it unreadable."""
         done = subprocess.run([self.args.halftone, "show", str(self.run), "--json"],
                               env=self.store.environment, capture_output=True, text=True)
         if done.returncode != 0:
             self.problems.append(f"show: {done.returncode}: {done.stderr}")
-        if len(checkpoints(self.run)) > 5:  # three kept, and what one killed process wrote
+        if len(checkpoints(self.run)) > 5:  # three that are kept, and one that a killed process wrote
             self.problems.append(f"{len(checkpoints(self.run))} checkpoints are kept")
 
 

@@ -46,7 +46,7 @@ inline Bytes xz(const Bytes& data) {
     return out;
 }
 
-/// A tar archive of these files, in this order.
+/// A tar archive with these files, in this order.
 inline Bytes tar(const std::vector<std::pair<std::string, Bytes>>& files) {
     std::size_t total = 10240;
     for (const auto& [name, data] : files) total += data.size() + 2048;
@@ -71,7 +71,7 @@ inline Bytes tar(const std::vector<std::pair<std::string, Bytes>>& files) {
     return out;
 }
 
-/// An IDX file: magic, sizes, then `values` numbers of which number i is i % modulus.
+/// An IDX file: magic, sizes, then `values` numbers, of which number i is i % modulus.
 inline Bytes idx(const std::vector<std::uint32_t>& sizes, std::size_t values, std::size_t modulus) {
     Bytes out{0, 0, 8, static_cast<std::uint8_t>(sizes.size())};
     for (const auto size : sizes) {
@@ -85,7 +85,7 @@ inline Bytes idx(const std::vector<std::uint32_t>& sizes, std::size_t values, st
 inline Bytes idx_images(std::uint32_t count) { return idx({count, 28, 28}, count * 784, 251); }
 inline Bytes idx_labels(std::uint32_t count) { return idx({count}, count, 10); }
 
-/// `count` CIFAR records from record `first` on: labels as in cifar_label(), pixels by position.
+/// `count` CIFAR records from record `first` on. Labels as in cifar_label(), pixels by position.
 inline std::uint8_t cifar_label(std::int64_t record, int classes) {
     return static_cast<std::uint8_t>(record * 7 % classes);
 }
@@ -110,7 +110,8 @@ inline DatasetConfig dataset(const std::string& kind, const std::vector<std::str
     return config;
 }
 
-/// The data error that the action ends in, as "sentence | hint"; "" with a failure if it does not.
+/// The data error that the action throws, as "sentence | hint". "" and a test failure if it throws
+/// none.
 inline std::string data_error(const std::function<void()>& action) {
     try {
         action();
@@ -123,7 +124,7 @@ inline std::string data_error(const std::function<void()>& action) {
     return "";
 }
 
-/// Skips the calling test, with a reason, where a folder of real data is missing.
+/// Skips the calling test, with a reason, if a folder of real data is missing.
 #define SKIP_WITHOUT_DATA(folder)                                                \
     if (!std::filesystem::exists(std::string(HALFTONE_DATA_DIR "/") + (folder))) \
     GTEST_SKIP() << "no " << (folder) << " in " HALFTONE_DATA_DIR

@@ -7,7 +7,7 @@
 namespace engine {
 namespace {
 
-/// Tests run on the CPU, or where HALFTONE_TEST_DEVICE says ("cuda").
+/// Tests run on the CPU, or on the device in HALFTONE_TEST_DEVICE ("cuda").
 class DefaultDevice : public testing::Environment {
 public:
     void SetUp() override {

@@ -12,7 +12,7 @@ namespace engine::test {
 
 inline const Device cuda{Device::Kind::cuda, 0};
 
-/// A small run: spirals for the MLP, glyphs for networks of images.
+/// A small run: spirals for the MLP, glyphs for image networks.
 inline RunConfig small_run(const std::string& model, const std::string& precision) {
     RunConfig config;
     config.dataset.kind = model == "mlp" ? "spirals" : "glyphs";
@@ -24,8 +24,8 @@ inline RunConfig small_run(const std::string& model, const std::string& precisio
     return config;
 }
 
-/// A language model on generated text, small enough that a step takes no time: 4 streams, windows
-/// of 5 characters.
+/// A language model on generated text, so small that a step takes hardly any time: 4 streams,
+/// windows of 5 characters.
 inline RunConfig small_text_run(const std::string& precision) {
     RunConfig config = small_run("rnn-lm", precision);
     config.dataset.kind = "text-generated";
@@ -60,13 +60,13 @@ inline RunConfig small_masked_run(const std::string& precision) {
     return config;
 }
 
-/// How the settings have a run read its training part.
+/// The loader's options for the training part of a run with these settings.
 inline LoaderOptions loader_options(const RunConfig& config) {
     return {
         .sampler = {.batch_size = config.batch_size, .seed = config.seed, .window = config.bptt}};
 }
 
-/// Leaves the first `rows` rows of a batch, none of whose fields is packed.
+/// Keeps only the first `rows` rows of a batch without packed fields.
 inline void truncate(Batch& batch, std::int64_t rows) {
     const auto before = static_cast<std::size_t>(batch.rows());
     for (BatchField& field : batch.fields) {
@@ -83,7 +83,7 @@ inline std::span<std::int64_t> labels_of(Batch& batch) {
     return batch.fields[1].values<std::int64_t>();
 }
 
-/// Training part, batch feed and trainer of one configuration on one device.
+/// Training part, batch feed and trainer of a configuration on one device.
 struct TrainerFixture {
     TrainerFixture(const RunConfig& config, const Device& device)
         : data(open_dataset(config.dataset, config.seed).train),

@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// Each element equal, or NaN in both.
+/// Expects that each element is equal, or NaN in both.
 inline void expect_same(const std::vector<double>& got, const std::vector<double>& wanted) {
     ASSERT_EQ(got.size(), wanted.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -19,7 +19,7 @@ inline void expect_same(const std::vector<double>& got, const std::vector<double
     }
 }
 
-/// What f's error says, which has this code.
+/// The message of f's error, which must have this code.
 template <typename F>
 std::string message_of(ErrorCode code, const F& f) {
     try {

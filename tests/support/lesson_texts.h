@@ -64,7 +64,7 @@ optimizer.lr: 0.01 .. 0.1
 )";
 }
 
-/// A lesson that trains nothing: its answer follows from a number.
+/// A lesson without training, whose answer follows from a number.
 inline std::string number_lesson() {
     return R"(---
 title: Numbers alone
@@ -87,7 +87,7 @@ Ten bits of fraction.
 )";
 }
 
-/// `text` with its first `from` replaced.
+/// `text` with the first occurrence of `from` replaced.
 inline std::string with(std::string text, const std::string& from, const std::string& to) {
     const std::size_t at = text.find(from);
     if (at == std::string::npos) return "no such text: " + from;

@@ -15,7 +15,7 @@ namespace engine {
 class ModuleLog final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {
-        // Stands for its whole block, whose ops are logged as they run.
+        // Represents its whole block, whose ops are logged as they run.
         if (std::string_view(event.info->name) == "checkpoint") return;
         auto& list = recomputing() ? recomputed : event.in_backward ? backward : forward;
         if (list.empty() || list.back() != current_module()) list.push_back(current_module());

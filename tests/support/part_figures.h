@@ -4,7 +4,7 @@
 
 namespace engine {
 
-/// Figures of a classifier on a part of the data.
+/// Figures of a classifier for one part of the data.
 inline PartFigures classified(double loss, double accuracy) {
     return {loss, {{"accuracy", accuracy}}};
 }

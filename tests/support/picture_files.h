@@ -3,7 +3,7 @@
 #include <png.h>
 
 #include <cstdio>
-// jpeglib.h needs FILE.
+// jpeglib.h requires FILE to be declared.
 #include <jpeglib.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace engine::test {
 
-/// A picture whose pixels differ and follow from `seed`; smooth, so that JPEG keeps it well.
+/// A picture whose pixels are a function of `seed`. It is smooth, so that JPEG changes it little.
 inline Picture make_picture(int width, int height, int seed = 0) {
     Picture picture{width, height, {}};
     for (int y = 0; y < height; ++y) {

@@ -1,1 +1,1 @@
-// Carries the headers that every test precompiles (tests/CMakeLists.txt).
+// Empty: compiled only for the headers that every test precompiles (tests/CMakeLists.txt).

@@ -14,8 +14,8 @@
 // Ranks of a data-parallel run as threads of the test.
 namespace engine::test {
 
-/// Calls f(line) for each of `size` ranks on a thread of its own. A rank that throws ends the
-/// others; what the first one threw is thrown.
+/// Calls f(line) for each of `size` ranks, each on its own thread. A rank that throws ends the
+/// others; the first exception is rethrown.
 template <typename F>
 void on_ranks(int size, const F& f) {
     std::vector<std::shared_ptr<Communicator>> lines;
@@ -39,7 +39,7 @@ void on_ranks(int size, const F& f) {
     if (first) std::rethrow_exception(first);
 }
 
-/// The trainer of one rank, or of a process alone, with its part of each batch.
+/// The trainer of one rank, or of a single process, with its part of each batch.
 class RankRun {
 public:
     explicit RankRun(const RunConfig& config, std::shared_ptr<Communicator> line = nullptr)
@@ -50,7 +50,7 @@ public:
           feed(make_feed(Device{}, data_, trainer.task().schema(true), loader_options(config),
                          {.per_step = config.accumulate, .held = config.accumulate})) {}
 
-    /// The batches of the next step.
+    /// Makes the batches of the next step.
     std::vector<Batch>& make() {
         batches_.resize(accumulate_);
         for (Batch& batch : batches_) {

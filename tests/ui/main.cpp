@@ -9,7 +9,7 @@ static void initResources() {
     Q_INIT_RESOURCE(translations);
 }
 
-/// A screen as large as the tests' windows, and title bars above them.
+/// A screen that is large enough for the tests' windows and their title bars.
 static QByteArray makeScreen(const QTemporaryDir& folder) {
     QFile file(folder.filePath(QStringLiteral("screen.json")));
     if (!file.open(QIODevice::WriteOnly)) return {};
@@ -21,7 +21,7 @@ static QByteArray makeScreen(const QTemporaryDir& folder) {
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
-    // No display, no settings and no runs of the user's.
+    // Uses no display, and neither the settings nor the runs of the user.
     QTemporaryDir home;
     qputenv("QT_QPA_PLATFORM", "offscreen:configfile=" + makeScreen(home));
     qputenv("XDG_CONFIG_HOME", home.path().toUtf8());

@@ -23,7 +23,7 @@
 
 namespace ui {
 
-/// A window with all that it stands on.
+/// A window with everything that it depends on.
 struct WindowFixture : testing::Test {
     WindowFixture() {
         feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));

@@ -49,7 +49,7 @@ class Record(support.FolderTest):
             self.assertEqual(bytes(own), record_layout.header(metrics))
 
     def write(self, rows, metrics):
-        """Rows of every kind of number, in pieces of several lengths, over three chunks."""
+        """Rows with every kind of number, in pieces of several lengths, over three chunks."""
         dice = numpy.random.default_rng(7)
         table = numpy.zeros(rows, record_layout.row_type(metrics))
         for name, kind in record_layout.columns(metrics):
@@ -85,7 +85,7 @@ class Record(support.FolderTest):
             for shown, name in names:
                 kind = row[name].dtype
                 if kind.kind == "f" and math.isnan(row[name]) and shown not in step:
-                    continue  # not measured is left out
+                    continue  # a value that was not measured is omitted
                 read = value(step[shown])
                 equal = kind.type(read) == row[name] or (
                     kind.kind == "f" and math.isnan(read) and math.isnan(row[name]))
@@ -101,7 +101,7 @@ class Record(support.FolderTest):
 
 
 class Events(support.FolderTest):
-    """Told as the program tells its own."""
+    """Events are reported as the program reports its own."""
 
     def test_growths_and_skips_of_the_scale_are_those_of_a_run_of_the_program(self):
         sets = ["dataset.kind=spirals", "model.kind=mlp", "max_steps=300", "batch_size=32",
@@ -142,7 +142,7 @@ class Events(support.FolderTest):
 
 
 class Ends(support.FolderTest):
-    """How a run ends, and what the program says of it."""
+    """How a run ends, and how the program reports that."""
 
     def state(self, folder=None):
         out, _ = self.halftone("show", folder or self.folder, "--json")
@@ -255,7 +255,7 @@ class Store(support.FolderTest):
 
 
 class Live(support.FolderTest):
-    """A run that is read while it is written."""
+    """A run that is read while it is being written."""
 
     def follow(self, *args):
         child = self.python(SLOW_WRITER, self.folder, 1500, 0.001)
@@ -277,7 +277,7 @@ class Live(support.FolderTest):
 
 
 class Damage(support.FolderTest):
-    """Folders that lie are refused with a sentence."""
+    """Inconsistent folders are rejected with a sentence."""
 
     def setUp(self):
         super().setUp()
@@ -343,7 +343,7 @@ class Damage(support.FolderTest):
 
 
 class Replaced(support.FolderTest):
-    """Files that change under a reader in a way in which no writer changes them."""
+    """Files that change under a reader in ways in which no writer changes them."""
 
     def change(self, act, words):
         for args in ([], ["--poll"]):

@@ -12,7 +12,7 @@ import unittest
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "resources" / "python"
 sys.path.insert(0, str(PACKAGE))
 SKIPPED = 77
-TIMEOUT = 120  # seconds: a program that waits for ever is a failure
+TIMEOUT = 120  # seconds: a program that waits forever is a failure
 
 arguments = argparse.Namespace(halftone=None)
 
@@ -53,12 +53,12 @@ class FolderTest(unittest.TestCase):
         return done.stdout, done.stderr
 
     def watched(self, *args, folder=None, code=0):
-        """The events of the folder as `halftone watch` tells them."""
+        """The events of the folder as `halftone watch` prints them."""
         out, self.errors = self.halftone("watch", folder or self.folder, "--json", *args, code=code)
         return [json.loads(line) for line in out.splitlines()]
 
     def steps(self, *args):
-        """Its steps."""
+        """The steps of the folder."""
         return [event for event in self.watched(*args) if event["event"] == "step"]
 
     def python(self, code, *args):

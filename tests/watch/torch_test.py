@@ -42,14 +42,14 @@ def single(number):
 
 
 class Scaled(support.FolderTest):
-    """With a GradScaler, in f16 autocast on the CPU. The scale begins so high that steps are
-    skipped, and grows soon."""
+    """With a GradScaler, in f16 autocast on the CPU. The scale starts so high that steps are
+    skipped, and it soon grows."""
 
     def scaler(self):
         return torch.amp.GradScaler("cpu", init_scale=2.0 ** 23, growth_interval=8)
 
     def train(self, model, optimizer, scaler, watch, clip=False, seen=None):
-        """A training that notes what PyTorch's own calls tell of each step."""
+        """A training that records the results of PyTorch's own calls in each step."""
         for x, y in batches(STEPS):
             optimizer.zero_grad()
             loss = loss_of(model, x, y)
@@ -176,7 +176,7 @@ class Scaled(support.FolderTest):
         first, second = make(1), make(2)
         optimizers = [torch.optim.SGD(m.parameters(), lr=0.01) for m in (first, second)]
         scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
-        with halftone_watch.Watch(self.folder, scaler=scaler) as watch:  # learns them from step()
+        with halftone_watch.Watch(self.folder, scaler=scaler) as watch:  # gets them from step()
             for index, (x, y) in enumerate(batches(3)):
                 loss = loss_of(first, x, y, None) + loss_of(second, x, y, None)
                 for optimizer in optimizers:
@@ -201,7 +201,7 @@ class Scaled(support.FolderTest):
 
 
 class Unscaled(support.FolderTest):
-    """Without a scaler, or with one that is off."""
+    """Without a scaler, or with one that is disabled."""
 
     def precision(self, autocast, dtype=torch.float32, scaler=None, **options):
         model = make(dtype=dtype)
@@ -241,7 +241,7 @@ class Unscaled(support.FolderTest):
 
 
 class LateReading(reading.Reading):
-    """As of a device that is slow: there after some looks."""
+    """Simulates a slow device: a value is available after some polls."""
 
     def __init__(self, known, looks):
         super().__init__(known)
@@ -276,7 +276,7 @@ class Late(support.FolderTest):
 
 
 class Census(unittest.TestCase):
-    """Counts at the edges of f16."""
+    """Counts at the limits of f16."""
 
     def test_the_edges_of_f16(self):
         values = [0.0, 2.0 ** -25, 2.0 ** -25 * (1 + 2.0 ** -23), 1023.5 * 2.0 ** -24 * (1 - 2.0 ** -24),
@@ -297,7 +297,7 @@ class Census(unittest.TestCase):
         self.assertEqual(sum(piece.numel() for piece in pieces), flat.numel())
         self.assertEqual(sum(float(piece.double().sum()) for piece in pieces).__round__(12),
                          float(flat.double().sum()).__round__(12))
-        # The device's way, in the same arithmetic, on this device.
+        # The device's implementation, with the same arithmetic, on this device.
         device = gradient_census._count_on_device(grads)
         for name, share in gradient_census.census(grads).items():
             self.assertEqual(single(float(device[name])), single(share), name)

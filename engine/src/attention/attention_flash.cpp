@@ -59,7 +59,7 @@ const OpInfo scaled_dot_product_flash_attention_info{
     CastPolicy::low,
     "_scaled_dot_product_flash_attention(q, k, v; dropout_p, is_causal, scale)",
     2,
-    "The fused kernel by its own name: products in 16 bits, scores, sums and logsumexp in fp32.",
+    "The fused kernel, called directly: products in 16 bits; scores, sums and logsumexp in fp32.",
     run};
 
 TensorList scaled_dot_product_flash_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,

@@ -174,7 +174,7 @@ const OpInfo cudnn_convolution_info{
     CastPolicy::low,
     "cudnn_convolution(x, weight; padding, stride, dilation, groups)",
     2,
-    "cuDNN's convolution by its own name: products in 16 bits, summed in fp32.",
+    "cuDNN's convolution, called directly: products in 16 bits, summed in fp32.",
     run_cudnn<cudnn_convolution>};
 const OpInfo cudnn_convolution_transpose_info{
     "cudnn_convolution_transpose",

@@ -98,7 +98,7 @@ Message out_of_memory(const kernels::OutOfMemory& error, const MemoryAccounting*
                       const Device& device) {
     if (!dynamic_cast<const kernels::cuda::LibraryOutOfMemory*>(&error))
         return out_of_memory(error.bytes, accounting, device);
-    return msg("The GPU's library finds no memory ({}); in use: {}.", error.what(),
+    return msg("A library of the GPU is out of memory ({}); in use: {}.", error.what(),
                accounting ? split(*accounting, device) : std::string("unknown"));
 }
 

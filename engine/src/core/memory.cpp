@@ -135,7 +135,7 @@ Block::Block(std::size_t bytes, const Device& device)
                     msg("Try a smaller batch."));
     } catch (const kernels::DeviceError& error) {
         throw Error(ErrorCode::device,
-                    msg("No memory can be taken on {}: {}.", to_string(device), error.what()));
+                    msg("Cannot allocate memory on {}: {}.", to_string(device), error.what()));
     }
     if (accounting_) accounting_->add(use_, static_cast<std::int64_t>(capacity_));
 }

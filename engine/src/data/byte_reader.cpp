@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 }
 
 [[noreturn]] void refuse_damaged(const fs::path& file, const char* format) {
-    refuse(msg("{}: damaged: its {} data do not unpack", file.string(), format));
+    refuse(msg("{}: damaged: its {} data cannot be unpacked", file.string(), format));
 }
 
 [[noreturn]] void refuse_cut_short(const fs::path& file, const char* format) {
@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_unreadable(const fs::path& file, int error) {
     throw Error(ErrorCode::data, msg("{}: cannot be read: {}", file.string(), std::strerror(error)),
-                msg("Look at the permissions of the file and at the disk."));
+                msg("Check the permissions of the file, and the disk."));
 }
 
 /// Gzip, and also plain files, which zlib hands through.

@@ -102,10 +102,9 @@ void append_cifar(const std::string& file, ByteReader& reader, const CifarFormat
     if (total % other.record_bytes() == 0 && could_be(other, beginning)) {
         refuse_other_kind(file, format);
     }
-    refuse(format,
-           msg("{}: {} bytes are no whole number of {} records ({} bytes each): cut short or "
-               "too long",
-               file, total, format.title, bytes));
+    refuse(format, msg("{}: {} bytes are not a whole number of {} records ({} bytes each): cut "
+                       "short or too long",
+                       file, total, format.title, bytes));
 }
 
 bool is_cifar_train(const std::string& name) {

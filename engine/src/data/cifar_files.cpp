@@ -196,7 +196,7 @@ DatasetDescriptor cifar10_descriptor() {
     return {
         .kind = "cifar10",
         .title = "CIFAR-10",
-        .summary = "60,000 photographs of ten things, 32 x 32 in colour.",
+        .summary = "60,000 photographs in ten classes, 32 x 32 in colour.",
         .needs =
             "The folder of the binary version (data_batch_1.bin and so on, also .gz or .xz), or "
             "cifar-10-binary.tar.gz.",
@@ -210,7 +210,7 @@ DatasetDescriptor cifar10_descriptor() {
 DatasetDescriptor cifar100_descriptor() {
     return {.kind = "cifar100",
             .title = "CIFAR-100",
-            .summary = "60,000 photographs of a hundred things, 32 x 32 in colour.",
+            .summary = "60,000 photographs in a hundred classes, 32 x 32 in colour.",
             .needs =
                 "The folder of the binary version (train.bin and test.bin, also .gz, .xz or in "
                 "parts), "

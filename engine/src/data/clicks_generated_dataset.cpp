@@ -42,13 +42,13 @@ std::vector<OptionSpec> options() {
     return {{.name = "tables",
              .label = "Tables",
              .default_value = std::int64_t{8},
-             .help = "Ids in a sample of generated clicks, each of a table of its own.",
+             .help = "Ids in a sample of generated clicks, each from its own table.",
              .lowest = 1,
              .highest = 1000},
             {.name = "table_rows",
              .label = "Rows of a table",
              .default_value = std::int64_t{1000},
-             .help = "Different ids of each table of generated clicks; low ones are more frequent.",
+             .help = "Number of ids in each table of generated clicks; low ids are more frequent.",
              .lowest = 1,
              .highest = 100000000}};
 }
@@ -152,7 +152,7 @@ void ClicksGeneratedDataset::guide(InputGuide& guide) const {
 DatasetDescriptor clicks_generated_descriptor() {
     return {.kind = "clicks-generated",
             .title = "Generated clicks",
-            .summary = "Numbers, ids and clicks that a known rule decides, made from the seed.",
+            .summary = "Numbers and ids made from the seed; a known rule decides the clicks.",
             .unit = "rows",
             .options = options(),
             .schema =

@@ -33,7 +33,7 @@ std::vector<OptionSpec> options() {
             {.name = "test_share",
              .label = "Test share",
              .default_value = 0.1,
-             .help = "Share of the rows, the last in time, that are held out as the test part.",
+             .help = "Share of the rows that is held out as the test part: the latest ones.",
              .lowest = 0,
              .highest = 1,
              .below_highest = true}};

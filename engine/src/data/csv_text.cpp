@@ -38,7 +38,7 @@ double out_of_double_range(std::string_view digits) {
     return small ? 0 : std::numeric_limits<double>::infinity();
 }
 
-/// False if the text is no number.
+/// False if the text is not a number.
 bool parse_double(std::string_view text, double& number) {
     // std::from_chars takes no plus sign, and would take the minus of "+-1" after one was removed.
     if (text.front() == '+') {

@@ -36,7 +36,7 @@ std::vector<DataFile> list_folder(const fs::path& folder, const Wanted& wanted) 
     if (error) {
         throw Error(ErrorCode::data,
                     msg("{}: cannot be read: {}", folder.string(), error.message()),
-                    msg("Look at the permissions of the folder."));
+                    msg("Check the permissions of the folder."));
     }
     // The shorter path of two twins is the plain one: it comes first, and the other goes.
     std::sort(files.begin(), files.end(), [](const DataFile& a, const DataFile& b) {

@@ -43,9 +43,9 @@ void check_magic(const std::string& file, const std::array<std::uint8_t, 4>& mag
                    hex(std::span(magic).subspan(2, 1))));
     }
     if (magic[3] == rank) return;
-    if (magic[3] == 1 && rank == 3) refuse(msg("{}: holds labels where images belong", file));
-    if (magic[3] == 3 && rank == 1) refuse(msg("{}: holds images where labels belong", file));
-    refuse(msg("{}: an IDX file of {} dimensions where {} belong", file, int{magic[3]}, rank));
+    if (magic[3] == 1 && rank == 3) refuse(msg("{}: contains labels; images are expected", file));
+    if (magic[3] == 3 && rank == 1) refuse(msg("{}: contains images; labels are expected", file));
+    refuse(msg("{}: an IDX file of {} dimensions; {} are expected", file, int{magic[3]}, rank));
 }
 
 /// Sizes in the header, the count of samples first.
@@ -145,7 +145,7 @@ std::int64_t append_idx_images(const fs::path& file, std::int64_t limit, Labelle
     const auto reader = open_packed(file, options_for(image_side * image_side, stop));
     const auto sizes = read_header(file.string(), *reader, 3);
     if (sizes[1] != image_side || sizes[2] != image_side) {
-        refuse(msg("{}: images of {} by {} pixels, where 28 by 28 belong", file.string(), sizes[1],
+        refuse(msg("{}: images of {} by {} pixels; 28 by 28 are expected", file.string(), sizes[1],
                    sizes[2]));
     }
     return append_samples(file.string(), *reader, sizes[0], image_side * image_side, limit,

@@ -81,7 +81,7 @@ public:
     DataParts open() {
         if (config_.path.empty()) refuse_paths(msg("{}: no path is given", "image-folder"));
         if (config_.path.size() > 1)
-            refuse_paths(msg("{}: one folder, not {}", "image-folder", config_.path.size()));
+            refuse_paths(msg("{}: give one folder, not {}", "image-folder", config_.path.size()));
         ImageFolder found = list_image_folder(config_.path.front(), stop_);
         if (!found.has_test)
             found.test = split_test(found.train, options_.number("test_share"), seed_);
@@ -197,7 +197,7 @@ Picture ImageFolderDataset::load(std::int64_t index) const {
         return load_picture(file.path, Alpha::dropped);
     } catch (const Error& error) {
         throw Error(error.code(), error.message(),
-                    msg("Remove it, or set dataset.unreadable to skip, and go on from the last "
+                    msg("Remove it, or set dataset.unreadable to skip, and resume from the last "
                         "checkpoint."));
     }
 }

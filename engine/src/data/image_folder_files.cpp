@@ -46,7 +46,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
     if (error) {
         throw Error(ErrorCode::data,
                     msg("{}: cannot be read: {}", folder.string(), error.message()),
-                    msg("Look at the permissions of the folder."));
+                    msg("Check the permissions of the folder."));
     }
     std::ranges::sort(entries);
     return entries;
@@ -91,7 +91,7 @@ private:
                     std::vector<PictureFile>& files) {
         if (depth > deepest) {
             throw Error(ErrorCode::data,
-                        msg("{}: folders within folders without end", folder.string()),
+                        msg("{}: the folders are nested without end", folder.string()),
                         msg("A link leads back to a folder above it."));
         }
         for (const fs::path& entry : entries_of(folder)) {

@@ -73,8 +73,8 @@ InputGuide read_input_guide(const std::filesystem::path& run_folder) {
     std::ifstream stream(file, std::ios::binary);
     if (!stream) {
         throw Error(ErrorCode::data,
-                    msg("{}: the run does not say what inputs its model takes", file.string()),
-                    msg("Runs of earlier versions do not. Train it again."));
+                    msg("{}: the run does not record which inputs its model takes", file.string()),
+                    msg("Runs of earlier versions do not record them. Train it again."));
     }
     try {
         return guide_of(json::parse(stream));

@@ -26,7 +26,7 @@ std::ifstream open_order(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) refuse(msg("{}: no such file", file));
     if (std::filesystem::file_size(file, error) > largest_order_file) {
-        refuse(msg("{}: over 64 MiB, too long for an order of samples", file));
+        refuse(msg("{}: over 64 MiB, too long for an order file", file));
     }
     std::ifstream in(file);
     if (!in) refuse(msg("{}: cannot be read", file));
@@ -66,7 +66,7 @@ SampleOrder::SampleOrder(std::int64_t size, const Options& options)
     if (used == 0) {
         throw Error(
             ErrorCode::settings,
-            msg("batch_size: {}: no full batch comes out of {} samples", options.batch_size, size),
+            msg("batch_size: {}: {} samples do not fill one batch", options.batch_size, size),
             msg("Take a smaller batch or more samples."));
     }
     for (std::size_t start = 0; start < used; start += batch) starts_.push_back(start);

@@ -51,14 +51,14 @@ PayReason reason_of(const PayOff& p) {
 Message pays_by_products(const PayOff& p) {
     return msg(
         "{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 "
-        "step and take {} ms in place of {} ms.",
+        "step and take {} ms instead of {} ms.",
         p.precision, rounded(p.speed_up), percent(p.fp32.products, p.fp32.total()),
         rounded(p.amp.products), rounded(p.fp32.products));
 }
 Message pays_by_traffic(const PayOff& p) {
     return msg(
         "{} trains {} times as fast as FP32: operations that move data are {} % of the FP32 step, "
-        "and with half the bytes they take {} ms in place of {} ms.",
+        "and with half the bytes they take {} ms instead of {} ms.",
         p.precision, rounded(p.speed_up), percent(p.fp32.memory, p.fp32.total()),
         rounded(p.amp.memory), rounded(p.fp32.memory));
 }
@@ -68,34 +68,34 @@ Message no_arithmetic(const PayOff& p) {
         return found == p.peaks.end() ? 0.0 : gigaflops(found->second);
     };
     return msg(
-        "{} does not pay ({} times FP32's speed): this device multiplies {} no faster than FP32. A "
-        "large product reaches {} GFLOP/s in {} and {} in FP32.",
+        "{} does not pay off ({} times FP32's speed): this device multiplies {} no faster than "
+        "FP32. A large product reaches {} GFLOP/s in {} and {} in FP32.",
         p.precision, rounded(p.speed_up), low_name(p.precision), peak(low_type(p.precision)),
         low_name(p.precision), peak("f32"));
 }
 Message launch_bound(const PayOff& p) {
     return msg(
-        "{} does not pay ({} times FP32's speed): {} % of the step is the fixed cost of {} short "
-        "operations, which no type makes cheaper. A larger batch helps.",
+        "{} does not pay off ({} times FP32's speed): {} % of the step is the fixed cost of {} "
+        "short operations, which no type makes cheaper. A larger batch helps.",
         p.precision, rounded(p.speed_up), percent(p.amp.brief, p.amp.total()), p.amp.brief_ops);
 }
 Message casts(const PayOff& p) {
     return msg(
-        "{} does not pay ({} times FP32's speed): casts are {} % of its step and move {} MB.",
+        "{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {} MB.",
         p.precision, rounded(p.speed_up), percent(p.amp.casts, p.amp.total()),
         rounded(static_cast<double>(p.amp.cast_bytes) * 1e-6));
 }
 Message memory_bound(const PayOff& p) {
     return msg(
-        "{} does not pay ({} times FP32's speed): matrix products and convolutions are only {} % "
-        "of the FP32 step. {} % goes to operations that move data, which take {} ms in place of {} "
-        "ms.",
+        "{} does not pay off ({} times FP32's speed): matrix products and convolutions are only {} "
+        "% of the FP32 step. {} % goes to operations that move data, which take {} ms instead of "
+        "{} ms.",
         p.precision, rounded(p.speed_up), percent(p.fp32.products, p.fp32.total()),
         percent(p.fp32.memory, p.fp32.total()), rounded(p.amp.memory), rounded(p.fp32.memory));
 }
 Message update_bound(const PayOff& p) {
     return msg(
-        "{} does not pay ({} times FP32's speed): the optimizer is {} % of the step, and keeps "
+        "{} does not pay off ({} times FP32's speed): the optimizer is {} % of the step, and keeps "
         "FP32 weights in every precision. A larger batch helps.",
         p.precision, rounded(p.speed_up), percent(p.amp.update, p.amp.total()));
 }
@@ -103,9 +103,9 @@ Message small_products(const PayOff& p) {
     const double rate = p.amp.products > 0 ? p.amp.product_flops / (p.amp.products * 1e-3) : 0;
     const auto peak = p.peaks.find(low_type(p.precision));
     return msg(
-        "{} does not pay ({} times FP32's speed): products and convolutions of these sizes reach "
-        "{} % of what a large one does in {}. Sizes that are multiples of 8, and a larger batch, "
-        "help.",
+        "{} does not pay off ({} times FP32's speed): products and convolutions of these sizes "
+        "reach {} % of the speed of a large one in {}. Sizes that are multiples of 8, and a larger "
+        "batch, help.",
         p.precision, rounded(p.speed_up), peak == p.peaks.end() ? 0 : percent(rate, peak->second),
         low_name(p.precision));
 }

@@ -111,7 +111,7 @@ SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int
         options.continuation = {folder, start.folder, /*in_place=*/false};
     } else if (!run.summary.parent.empty()) {
         throw Error(ErrorCode::state,
-                    msg("Run {} went on from run {} and kept no checkpoint before step {}.",
+                    msg("Run {} continued run {} and kept no checkpoint before step {}.",
                         run.summary.run, run.summary.parent, step));
     }
     return options;

@@ -150,9 +150,9 @@ void finish(SampleShares& shares) {
 }
 
 SampleShares unknown_shares() {
-    return {{},
-            msg("The samples' shares are not known: the tensor does not come up when a sample is "
-                "computed alone.")};
+    return {
+        {},
+        msg("The samples' shares are not known: the tensor is not computed for a single sample.")};
 }
 
 SampleShares computed_alone(const StepCapsule& capsule, const BadTensor& first,

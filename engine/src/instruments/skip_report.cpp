@@ -47,10 +47,10 @@ Message SkipReport::verdict() const {
         case SkipCause::forward_overflow:
             return msg("Forward overflow: a 16-bit tensor left the range of its type.");
         case SkipCause::mathematical:
-            return msg("Mathematical NaN: the result is not finite whatever the scale.");
+            return msg("Mathematical NaN: the result is not finite at any scale.");
         case SkipCause::scale_too_large:
             return skipped ? msg("Benign: the scale was too large.")
-                           : msg("The scale was too large, and nothing skipped the step.");
+                           : msg("The scale was too large, but the step was not skipped.");
         case SkipCause::optimizer:
             return msg("Optimizer: finite gradients made a weight non-finite.");
     }

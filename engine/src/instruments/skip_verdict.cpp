@@ -81,8 +81,8 @@ private:
             return add(SkipCause::damaged_state, true,
                        msg("{} had {} non-finite values before the step.", named.name, values));
         add(SkipCause::damaged_state, false,
-            msg("{} had {} non-finite values before the step, which played no part in it.",
-                named.name, values));
+            msg("{} had {} non-finite values before the step, which did not affect it.", named.name,
+                values));
     }
     /// Masters and moments reach a weight in the optimizer, which records no operations.
     bool reached_by_the_update(const std::vector<BadTensor>& bad) const {
@@ -115,8 +115,8 @@ private:
         const bool found = !decided_ && overflows();
         if (found && e_.cast_by_hand)
             return add(SkipCause::forward_overflow, true,
-                       msg("{} overflowed {}, to which the model casts by hand.", place_of(*first_),
-                           first_->tensor.dtype));
+                       msg("{} overflowed {}, to which the model casts explicitly.",
+                           place_of(*first_), first_->tensor.dtype));
         if (found)
             return add(SkipCause::forward_overflow, true,
                        msg("{} overflowed {}; in FP32 its largest magnitude is {}.",
@@ -155,9 +155,8 @@ private:
             return add(SkipCause::scale_too_large, false,
                        msg("The step fails at scale {}, too.", e_.ladder.back().scale));
         add(SkipCause::scale_too_large, false,
-            e_.trace.gradients_are_finite()
-                ? msg("The scaled gradients are finite.")
-                : msg("The fault does not lie in the scaled gradients."));
+            e_.trace.gradients_are_finite() ? msg("The scaled gradients are finite.")
+                                            : msg("The fault is not in the scaled gradients."));
     }
 
     void optimizer() {
@@ -190,15 +189,15 @@ SkipCause cause_of(const std::vector<SkipTest>& tests) {
 Message advice_for(SkipCause cause, const SkipReport& report) {
     switch (cause) {
         case SkipCause::unknown:
-            return msg("The step is finite when it is computed again; nothing is to be done.");
+            return msg("The step is finite when it is computed again; there is nothing to fix.");
         case SkipCause::damaged_state:
             if (report.damaged_at > 0)
-                return msg("Resume from a checkpoint before step {} and mend what that step did.",
-                           report.damaged_at);
+                return msg(
+                    "Resume from a checkpoint before step {} and fix the cause in that step.",
+                    report.damaged_at);
             return msg("Resume from an earlier checkpoint whose state is finite.");
         case SkipCause::bad_input:
-            return msg(
-                "Mend or remove the sample that is not finite; no scale or precision helps.");
+            return msg("Fix or remove the sample that is not finite; no scale or precision helps.");
         case SkipCause::forward_overflow:
             return msg("Keep {} in FP32 or use BF16; a lower loss scale does not help.",
                        report.first ? place_of(*report.first) : std::string());
@@ -207,7 +206,7 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
                        report.first ? place_of(*report.first) : std::string());
         case SkipCause::scale_too_large:
             return report.skipped
-                       ? msg("Nothing is to be done: the scaler lowers the scale by itself.")
+                       ? msg("There is nothing to fix: the scaler lowers the scale by itself.")
                        : msg("Lower the static scale to {} or use a dynamic one.",
                              report.passing_scale);
         case SkipCause::optimizer:

@@ -198,7 +198,7 @@ Xray xray_from_json(const std::string& text) {
     try {
         return parsed(text);
     } catch (const json::exception& error) {
-        throw Error(ErrorCode::data, msg("This is no X-ray of a step: {}", error.what()));
+        throw Error(ErrorCode::data, msg("This is not an X-ray of a step: {}", error.what()));
     }
 }
 

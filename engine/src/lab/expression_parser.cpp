@@ -66,7 +66,7 @@ public:
         if (peek().kind == Token::Kind::end) refuse(msg("the expression is missing"));
         NodePtr root = either();
         if (peek().kind != Token::Kind::end)
-            refuse(msg("“{}” is one too many in the expression", peek().text));
+            refuse(msg("there is one “{}” too many in the expression", peek().text));
         return root;
     }
 

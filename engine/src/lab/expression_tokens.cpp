@@ -17,7 +17,7 @@ Token number_at(std::string_view text, std::size_t at) {
     const char* first = text.data() + at;
     const auto [last, error] = std::from_chars(first, text.data() + text.size(), token.number);
     if (error != std::errc())
-        throw Error(ErrorCode::value, msg("{} is no number", std::string(text.substr(at, 24))));
+        throw Error(ErrorCode::value, msg("{} is not a number", std::string(text.substr(at, 24))));
     token.end = at + static_cast<std::size_t>(last - first);
     token.text = text.substr(at, token.end - at);
     return token;

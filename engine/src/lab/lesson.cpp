@@ -110,7 +110,7 @@ Lesson parse_lesson(std::string_view text, const std::string& name,
     if (static_cast<std::int64_t>(text.size()) > largest_lesson)
         return refuse(
             msg("The file has {} bytes, and a lesson at most {}.", text.size(), largest_lesson));
-    if (text.find('\0') != std::string_view::npos) return refuse(msg("The file is no text."));
+    if (text.find('\0') != std::string_view::npos) return refuse(msg("The file is not a text."));
     lesson.source = text;
     auto blocks = read_structure(text, lesson);
     std::ranges::stable_sort(blocks, {}, order_of);

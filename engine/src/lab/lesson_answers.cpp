@@ -97,14 +97,14 @@ LearnerAnswers parse_answers(std::string_view json) {
     try {
         const Json read = Json::parse(json);
         if (read.value("halftone", "") != "lab answers")
-            throw Error(ErrorCode::data, msg("This is no file of answers."));
+            throw Error(ErrorCode::data, msg("This is not an answers file."));
         LearnerAnswers out;
         out.learner = read.value("learner", "");
         for (const auto& [name, each] : read.at("lessons").items())
             out.lessons[name] = progress_of(each);
         return out;
     } catch (const nlohmann::json::exception& error) {
-        throw Error(ErrorCode::data, msg("This is no file of answers: {}.", error.what()));
+        throw Error(ErrorCode::data, msg("This is not an answers file: {}.", error.what()));
     }
 }
 
@@ -112,7 +112,7 @@ LearnerAnswers read_answers(const fs::path& file) {
     std::error_code error;
     if (!fs::exists(file, error)) return {};
     if (fs::file_size(file, error) > largest_file || error)
-        throw Error(ErrorCode::data, msg("{} is too large for a file of answers.", file.string()));
+        throw Error(ErrorCode::data, msg("{} is too large for an answers file.", file.string()));
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     return parse_answers(text);

@@ -51,7 +51,7 @@ private:
     LessonExpression condition(const LessonLine& line, std::string_view text) const {
         auto out = expression(line, text);
         if (out.type() != LessonType::number)
-            refuse(line.number, msg("A condition is one truth, not one a step: wrap it in mean, "
+            refuse(line.number, msg("A condition has one value, not one per step: wrap it in mean, "
                                     "first, last or count."));
         return out;
     }
@@ -120,9 +120,10 @@ private:
         if (curve && value.type() != LessonType::series)
             refuse(line.number, msg("{} is predicted as a curve, so its check is a column.", id));
         if (!curve && value.type() == LessonType::series)
-            refuse(line.number,
-                   msg("{} is one value, not one a step: use mean, first, last, min, max or count.",
-                       id));
+            refuse(
+                line.number,
+                msg("{} is one value, not one per step: use mean, first, last, min, max or count.",
+                    id));
         if (asked && !curve && value.type() != LessonType::number)
             refuse(line.number, msg("{} is predicted as a number, so its check is one.", id));
         add({.id = id, .value = std::move(value), .line = line.number});

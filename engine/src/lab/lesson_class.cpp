@@ -81,7 +81,7 @@ std::string quoted(const std::string& text) {
 
 ClassAnswers collect_answers(const fs::path& folder) {
     if (!fs::is_directory(folder))
-        throw Error(ErrorCode::data, msg("{} is no folder.", folder.string()));
+        throw Error(ErrorCode::data, msg("{} is not a folder.", folder.string()));
     std::vector<fs::path> files;
     for (const auto& each : fs::directory_iterator(folder))
         if (each.is_regular_file() && each.path().extension() == ".json")

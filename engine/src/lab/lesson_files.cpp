@@ -113,7 +113,7 @@ void add_file(Collector& lessons, const fs::path& path) {
     const auto named = lesson_file(path.filename().string());
     if (!named)
         throw Error(ErrorCode::data,
-                    msg("{} is no lesson: its name must end in .lesson.md.", path.string()));
+                    msg("{} is not a lesson: its name must end in .lesson.md.", path.string()));
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     for (const auto& file : {named->name + std::string(ending), named->name + std::string(chinese)})
         if (fs::exists(folder / file)) lessons.add(file, text_of(folder / file), folder);
@@ -163,7 +163,7 @@ LessonLibrary read_lessons(const fs::path& path) {
     }
     library.lessons = lessons.take();
     if (library.lessons.empty())
-        throw Error(ErrorCode::data, msg("{} holds no lesson.", path.string()));
+        throw Error(ErrorCode::data, msg("{} contains no lesson.", path.string()));
     return library;
 }
 

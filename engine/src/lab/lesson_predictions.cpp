@@ -17,7 +17,7 @@ public:
     Prediction read() {
         if (!is_lesson_name(out_.id))
             refuse(block_.line,
-                   msg("A prediction is written “```predict NAME”: use letters, digits and _."));
+                   msg("Write a prediction as “```predict NAME”: use letters, digits and _."));
         if (find_prediction(lesson_, out_.id))
             refuse(block_.line, msg("Two predictions are called {}.", out_.id));
         for (const LessonLine& line : block_.lines) read_line(line);

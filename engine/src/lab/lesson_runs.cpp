@@ -25,7 +25,7 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
     const std::size_t end = rest.find_first_of(" \t\":");
     run.name = rest.substr(0, end);
     if (!is_lesson_name(run.name))
-        refuse(msg("“{}” is no name for a run: use letters, digits and _.", run.name));
+        refuse(msg("“{}” cannot be the name of a run: use letters, digits and _.", run.name));
     rest = end == std::string_view::npos ? "" : stripped(rest.substr(end));
     if (rest.starts_with('"')) {
         const std::size_t close = rest.find('"', 1);
@@ -42,11 +42,11 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
         if (words[i] == "resume:") {
             const auto step = i + 3 < words.size() ? number_in(words[i + 3]) : std::nullopt;
             if (!step || words[i + 2] != "at" || *step < 1 || *step > 1e9)
-                refuse(msg("A run goes on from another one by “resume: RUN at STEP”."));
+                refuse(msg("A run continues another one with “resume: RUN at STEP”."));
             run.resume = {words[i + 1], static_cast<std::int64_t>(*step)};
             i += 3;
         } else if (words[i].find('=') == std::string::npos) {
-            refuse(msg("“{}” is no setting: use path=value.", words[i]));
+            refuse(msg("“{}” is not a setting: use path=value.", words[i]));
         } else {
             run.settings.push_back(words[i]);
         }
@@ -74,9 +74,10 @@ void check_resumes(const std::vector<LessonRun>& runs) {
         if (!run.resume) continue;
         const auto at = std::ranges::find(runs, run.resume->run, &LessonRun::name);
         if (at == runs.end() || at->resume)
-            throw LessonError{run.line,
-                              msg("{} cannot go on from {}, which is no run that begins by itself.",
-                                  run.name, run.resume->run)};
+            throw LessonError{
+                run.line,
+                msg("{} cannot continue {}: name a run of the lesson that does not itself resume.",
+                    run.name, run.resume->run)};
     }
 }
 
@@ -91,11 +92,11 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
         const auto pair = split_at_colon(line.text);
         if (pair && pair->first == "all") {
             if (!out.runs.empty())
-                throw LessonError{line.number, msg("“all:” stands before the runs.")};
+                throw LessonError{line.number, msg("“all:” must come before the runs.")};
             for (const auto& word : words_of(pair->second)) {
                 if (word.find('=') == std::string::npos)
                     throw LessonError{line.number,
-                                      msg("“{}” is no setting: use path=value.", word)};
+                                      msg("“{}” is not a setting: use path=value.", word)};
                 shared.push_back(word);
             }
         } else if (pair && pair->first == "pace") {

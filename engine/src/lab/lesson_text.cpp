@@ -211,7 +211,7 @@ std::pair<double, double> range_in(std::string_view text, int line) {
     const auto low = number_in(text.substr(0, dots));
     const auto high = number_in(two ? text.substr(dots + 2) : std::string_view());
     if (!low || !high || !(*low < *high))
-        throw LessonError{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.",
+        throw LessonError{line, msg("“{}” is not a range: use two numbers such as 0 .. 3000.",
                                     std::string(stripped(text)))};
     return {*low, *high};
 }

@@ -80,7 +80,7 @@ const OpInfo dist_info{"dist",
                        CastPolicy::f32,
                        "dist(x, y; p)",
                        2,
-                       "Powers of differences and their sum leave fp16 quickly.",
+                       "Powers of differences and their sum soon overflow fp16.",
                        run_dist};
 const OpInfo cdist_info{"cdist",
                         CastPolicy::f32,

@@ -208,7 +208,7 @@ const OpInfo einsum_info{"einsum",
                          CastPolicy::low,
                          "einsum(operands[]; equation)",
                          2,
-                         "Matrix products by another notation: cast once, then as bmm.",
+                         "Matrix products in another notation: cast once, then as bmm.",
                          run};
 
 Tensor einsum(const std::string& equation, const TensorList& given) {

@@ -40,7 +40,7 @@ const OpInfo mm_info{
 const OpInfo bmm_info{
     "bmm", CastPolicy::low, "bmm(a, b)", 2, "A batch of matrix products: as mm.", run<bmm>};
 const OpInfo matmul_info{
-    "matmul",   CastPolicy::low, "matmul(a, b)", 2, "A matrix product by any name: as mm.",
+    "matmul",   CastPolicy::low, "matmul(a, b)", 2, "A matrix product under another name: as mm.",
     run<matmul>};
 const OpInfo mv_info{
     "mv", CastPolicy::low, "mv(matrix, vector)", 2, "A matrix times a vector: as mm.", run<mv>};

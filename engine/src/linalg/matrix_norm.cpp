@@ -92,7 +92,7 @@ Tensor kept_norm(const OpInfo& info, const Tensor& x, const Sides& sides, double
                                       std::to_string(p));
 }
 
-constexpr const char* why = "Sums of squares and singular values leave fp16 quickly.";
+constexpr const char* why = "Sums of squares and singular values soon overflow fp16.";
 
 }  // namespace
 

@@ -118,14 +118,14 @@ const OpInfo norm_info{"norm",
                        CastPolicy::f32_append,
                        "norm(x; p, dim?, keepdim, dtype?)",
                        2,
-                       "Squares leave fp16 from 256 on, so the norm is written in fp32.",
+                       "Squares overflow fp16 from 256 on, so the norm is written in fp32.",
                        run_norm};
 const OpInfo linalg_vector_norm_info{
     "linalg_vector_norm",
     CastPolicy::f32_dtype,
     "linalg_vector_norm(x; ord, dim?, keepdim, dtype?)",
     2,
-    "Powers and their sum leave fp16 quickly, so it reads fp16 and writes fp32.",
+    "Powers and their sum soon overflow fp16, so it reads fp16 and writes fp32.",
     run_vector_norm};
 
 double norm_order(const OpInfo& info, const OpArguments& args, const char* attr, double otherwise) {

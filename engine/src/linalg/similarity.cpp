@@ -92,17 +92,18 @@ const OpInfo cosine_similarity_info{"cosine_similarity",
                                     2,
                                     "Norms are sums of squares, and eps = 1e-8 is zero in fp16.",
                                     run_cosine};
-const OpInfo normalize_info{"normalize",
-                            CastPolicy::none,
-                            "normalize(x; p, dim, eps)",
-                            2,
-                            "No entry of its own: the norm inside is fp32, and so is the quotient.",
-                            run_normalize};
+const OpInfo normalize_info{
+    "normalize",
+    CastPolicy::none,
+    "normalize(x; p, dim, eps)",
+    2,
+    "Not on the list itself: the norm inside is fp32, and so is the quotient.",
+    run_normalize};
 const OpInfo renorm_info{"renorm",
                          CastPolicy::f32,
                          "renorm(x; p, dim, maxnorm)",
                          2,
-                         "Its norms are sums of powers, which leave fp16 quickly.",
+                         "Its norms are sums of powers, which soon overflow fp16.",
                          run_renorm};
 
 Tensor cosine_similarity(const Tensor& a0, const Tensor& b0, std::int64_t dim, double eps) {

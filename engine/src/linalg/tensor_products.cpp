@@ -125,7 +125,7 @@ const OpInfo bilinear_info{
     CastPolicy::promote,
     "bilinear(x1, x2, weight, bias?)",
     2,
-    "Products of three factors leave fp16 sooner: all go to the widest of their types.",
+    "Products of three factors overflow fp16 sooner: all go to the widest of their types.",
     run_bilinear};
 
 Tensor tensordot(const Tensor& x0, const Tensor& y0, const Integers& dims_x,

@@ -61,7 +61,7 @@ void static_scale_too_large(const RunConfig& config, const StepRecord& row, Find
                    .sentence = msg("The static loss scale, {}, overflows in the first step",
                                    scale_words(config.scaler.init_scale)),
                    .reason = msg("A static scaler never skips: the update makes the weights NaN. A "
-                                 "scale of {} fits the first gradients with a bit to spare.",
+                                 "scale of {} fits the first gradients with one bit of headroom.",
                                  scale_words(*fits)),
                    .handbook = "A static scale fits the largest gradient",
                    .fix = {"scaler.init_scale=" + number_words(*fits), "scaler.min_scale=0"}});
@@ -75,7 +75,7 @@ void lost_updates(const RunConfig& config, const StepRecord& row, Findings& out)
     out.push_back(
         {.id = "updates-lost",
          .severity = LintSeverity::warning,
-         .sentence = msg("{} % of the first updates leave their FP16 weight as it is",
+         .sentence = msg("{} % of the first updates do not change their FP16 weight",
                          std::lround(100 * row.lost_update_share)),
          .reason = msg("They are smaller than half a unit in the last place of the weight. "
                        "Master weights in FP32 add them up."),

@@ -17,7 +17,7 @@ constexpr std::array sizes = {"hidden", "embedding", "width",  "feed_forward",
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-/// Names of layers whose products have a side that is no multiple of 8.
+/// Names of layers whose products have a side that is not a multiple of 8.
 std::set<std::string> unaligned_layers(const Model& model) {
     std::set<std::string> names;
     for (const Parameter& each : model.parameters()) {
@@ -92,7 +92,7 @@ void unaligned_sizes(const LintSubject& s, Findings& out) {
     const std::string layers = mended.empty() ? s.config.model.kind : joined(mended);
     out.push_back({.id = "sizes-no-multiple-of-8",
                    .severity = LintSeverity::note,
-                   .sentence = msg("Layer sizes that are no multiples of 8: {}", layers),
+                   .sentence = msg("Layer sizes that are not multiples of 8: {}", layers),
                    .reason = msg("Tensor Cores read 16-bit matrices in steps of 8; other sizes are "
                                  "padded or computed without them."),
                    .handbook = "Sizes are multiples of 8",
@@ -104,7 +104,7 @@ void unaligned_batch(const LintSubject& s, Findings& out) {
     if (batch % multiple == 0) return;
     out.push_back({.id = "batch-no-multiple-of-8",
                    .severity = LintSeverity::note,
-                   .sentence = msg("The batch size, {}, is no multiple of 8", batch),
+                   .sentence = msg("The batch size, {}, is not a multiple of 8", batch),
                    .reason = msg("Tensor Cores read 16-bit matrices in steps of 8; other sizes are "
                                  "padded or computed without them."),
                    .handbook = "Sizes are multiples of 8",

@@ -30,7 +30,7 @@ void accumulate_with_batch_norm(const LintSubject& s, Findings& out) {
     out.push_back(
         {.id = "accumulate-with-batch-norm",
          .severity = LintSeverity::note,
-         .sentence = msg("Batch norm sees {} samples at a time, not the {} of a step",
+         .sentence = msg("Batch norm uses {} samples at a time, not the {} of a step",
                          s.config.batch_size, whole),
          .reason = msg("Accumulation adds up gradients, but each micro-batch is normalised "
                        "by its own statistics."),
@@ -66,8 +66,8 @@ void updates_below_fp16(const LintSubject& s, Findings& out) {
          .severity = LintSeverity::warning,
          .sentence = msg("Updates of about {}, the learning rate, are lost in FP16 weights",
                          number_words(rate)),
-         .reason = msg("Half a unit in the last place of a typical weight is {}: a smaller "
-                       "update leaves the weight as it is. Master weights add them up.",
+         .reason = msg("Half a unit in the last place of a typical weight is {}: a smaller update "
+                       "does not change the weight. Master weights add such updates up.",
                        *least),
          .handbook = "Small updates need master weights",
          .fix = {"precision.master_weights=true"}});

@@ -55,8 +55,8 @@ void interval_beyond_run(const LintSubject& s, Findings& out) {
          .sentence = msg("The loss scale never grows: the growth interval is {} steps, the "
                          "run {}",
                          interval, s.steps),
-         .reason = msg("After an overflow the scale stays low to the end, and small "
-                       "gradients with it."),
+         .reason = msg(
+             "After an overflow the scale stays low to the end, and small gradients underflow."),
          .handbook = "The growth interval fits the run",
          .fix = {"scaler.growth_interval=" +
                  std::to_string(std::max<std::int64_t>(1, s.steps / 10))}});
@@ -72,9 +72,9 @@ void scale_no_power_of_two(const LintSubject& s, Findings& out) {
     out.push_back(
         {.id = "scale-no-power-of-two",
          .severity = LintSeverity::warning,
-         .sentence = msg("The initial loss scale, {}, is no power of two", number_words(scale)),
-         .reason = msg("A power of two moves the exponent alone; any other scale rounds "
-                       "every gradient twice."),
+         .sentence = msg("The initial loss scale, {}, is not a power of two", number_words(scale)),
+         .reason = msg("A power of two changes only the exponent; any other scale rounds every "
+                       "gradient twice."),
          .handbook = "Scales are powers of two",
          .fix = std::move(fix)});
 }
@@ -87,11 +87,11 @@ void factors_no_power_of_two(const LintSubject& s, Findings& out) {
     out.push_back(
         {.id = "factor-no-power-of-two",
          .severity = LintSeverity::note,
-         .sentence = msg("Growth factor {} and backoff factor {} lead to scales that are no "
-                         "powers of two",
-                         number_words(scaler.growth_factor), number_words(scaler.backoff_factor)),
-         .reason = msg("A power of two moves the exponent alone; any other scale rounds "
-                       "every gradient twice."),
+         .sentence =
+             msg("Growth factor {} and backoff factor {} lead to scales that are not powers of two",
+                 number_words(scaler.growth_factor), number_words(scaler.backoff_factor)),
+         .reason = msg("A power of two changes only the exponent; any other scale rounds every "
+                       "gradient twice."),
          .handbook = "Scales are powers of two",
          .fix = {"scaler.growth_factor=2", "scaler.backoff_factor=0.5"}});
 }
@@ -101,23 +101,22 @@ void scale_cannot_move(const LintSubject& s, Findings& out) {
     const ScalerConfig& scaler = s.config.scaler;
     if (!s.dynamic()) return;
     if (scaler.min_scale > 0 && scaler.min_scale >= scaler.init_scale) {
-        out.push_back(
-            {.id = "floor-at-initial-scale",
-             .severity = LintSeverity::warning,
-             .sentence = msg("The floor of the loss scale is its initial value, {}",
-                             scale_words(scaler.init_scale)),
-             .reason = msg("The first overflow, which is healthy while the scale is being "
-                           "found, ends the run."),
-             .handbook = "The scale has room to move",
-             .fix = {"scaler.min_scale=0"}});
+        out.push_back({.id = "floor-at-initial-scale",
+                       .severity = LintSeverity::warning,
+                       .sentence = msg("The minimum loss scale is the initial one, {}",
+                                       scale_words(scaler.init_scale)),
+                       .reason = msg("The first overflow, which is normal while the scaler looks "
+                                     "for a scale, ends the run."),
+                       .handbook = "The scale has room to move",
+                       .fix = {"scaler.min_scale=0"}});
     }
     if (scaler.max_scale > 0 && scaler.max_scale <= scaler.init_scale) {
         out.push_back({.id = "ceiling-at-initial-scale",
                        .severity = LintSeverity::note,
-                       .sentence = msg("The ceiling of the loss scale is its initial value, {}",
+                       .sentence = msg("The maximum loss scale is the initial one, {}",
                                        scale_words(scaler.init_scale)),
-                       .reason = msg("The scale can fall but never find a higher value that later, "
-                                     "smaller gradients need."),
+                       .reason = msg("The scale can fall, but cannot rise to the higher value that "
+                                     "later, smaller gradients need."),
                        .handbook = "The scale has room to move",
                        .fix = {"scaler.max_scale=0"}});
     }

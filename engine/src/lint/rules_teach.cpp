@@ -44,25 +44,26 @@ void lint_teach(const LintSubject& s, Findings& out) {
         add(out, "clip-before-unscale", LintSeverity::error,
             msg("Gradients are clipped at {} before they are unscaled",
                 number_words(s.config.clip.value)),
-            msg("They still carry the loss scale of {}, so the bound is that many times too tight.",
+            msg("They still carry the loss scale of {}, so the limit is too tight by that factor.",
                 scale_words(s.config.scaler.init_scale)),
             "Clip after unscaling", "teach.clip_before_unscale=false");
     if (t.update_each_micro_batch && s.dynamic() && s.config.accumulate > 1)
         add(out, "update-each-micro-batch", LintSeverity::error,
-            msg("The loss scale moves within an accumulated step"),
+            msg("The loss scale changes within an accumulated step"),
             msg("Gradients of different scales are added up, and divided by the last one."),
             "One scale for each step", "teach.update_each_micro_batch=false");
     if (t.resume_without_scaler && s.dynamic())
         add(out, "resume-without-scaler", LintSeverity::error,
-            msg("A resumed run forgets its loss scale"),
-            msg("It begins again at {}, and skips steps until it has found the scale anew.",
+            msg("A resumed run loses its loss scale"),
+            msg("It begins again at {}, and skips steps until the scaler has found a scale that "
+                "fits.",
                 scale_words(s.config.scaler.init_scale)),
             "A checkpoint holds the scaler", "teach.resume_without_scaler=false");
     lint_loss_and_norm(t, out);
     if (t.plant.kind != PlantKind::none)
         add(out, "planted-fault", LintSeverity::error,
             msg("A fault is planted at step {}: {}", t.plant.step, word_of(t.plant.kind)),
-            msg("It is there to be found, and breaks the training from that step on."), heading,
+            msg("It is there for practice, and breaks the training from that step on."), heading,
             "teach.plant.kind=");
 }
 

@@ -113,14 +113,14 @@ const OpInfo nll_loss_info{"nll_loss",
                            CastPolicy::f32,
                            "nll_loss(x, target, weight?; reduction, ignore_index)",
                            2,
-                           "A loss is one number out of many: it is worth fp32.",
+                           "A loss condenses many numbers into one, so it is computed in fp32.",
                            run_nll_loss};
 const OpInfo cross_entropy_info{
     "cross_entropy",
     CastPolicy::none,
     "cross_entropy(x, target, weight?; reduction, ignore_index, label_smoothing)",
     2,
-    "No entry of its own: the log_softmax inside writes fp32, so the loss is fp32.",
+    "Not on the list itself: the log_softmax inside writes fp32, so the loss is fp32.",
     run_cross_entropy};
 
 Tensor nll_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,

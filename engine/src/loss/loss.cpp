@@ -36,13 +36,13 @@ const OpInfo mse_loss_info{"mse_loss",
                            CastPolicy::f32,
                            "mse_loss(x, target; reduction)",
                            2,
-                           "An error of 256 has a square beyond fp16, so the loss is fp32.",
+                           "The square of an error of 256 overflows fp16, so the loss is fp32.",
                            run<mse_loss>};
 const OpInfo l1_loss_info{"l1_loss",
                           CastPolicy::f32,
                           "l1_loss(x, target; reduction)",
                           2,
-                          "A loss is one number out of many: it is worth fp32.",
+                          "A loss condenses many numbers into one, so it is computed in fp32.",
                           run<l1_loss>};
 const OpInfo binary_cross_entropy_with_logits_info{
     "binary_cross_entropy_with_logits",

@@ -58,7 +58,8 @@ Tensor over_classes(const Tensor& rows, const Tensor& x, Reduction reduction, DT
     return to(reduced(reshape(by_class, shape), reduction), type);
 }
 
-constexpr const char* worth_f32 = "A loss is one number out of many: it is worth fp32.";
+constexpr const char* worth_f32 =
+    "A loss condenses many numbers into one, so it is computed in fp32.";
 
 }  // namespace
 

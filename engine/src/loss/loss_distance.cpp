@@ -39,24 +39,25 @@ Tensor bent(const Tensor& d, const Tensor& below, double bend, double near, doub
 
 }  // namespace
 
-const OpInfo smooth_l1_loss_info{"smooth_l1_loss",
-                                 CastPolicy::f32,
-                                 "smooth_l1_loss(x, target; reduction, beta)",
-                                 2,
-                                 "A loss is one number out of many: it is worth fp32.",
-                                 run_smooth_l1};
+const OpInfo smooth_l1_loss_info{
+    "smooth_l1_loss",
+    CastPolicy::f32,
+    "smooth_l1_loss(x, target; reduction, beta)",
+    2,
+    "A loss condenses many numbers into one, so it is computed in fp32.",
+    run_smooth_l1};
 const OpInfo huber_loss_info{"huber_loss",
                              CastPolicy::f32,
                              "huber_loss(x, target; reduction, delta)",
                              2,
-                             "A loss is one number out of many: it is worth fp32.",
+                             "A loss condenses many numbers into one, so it is computed in fp32.",
                              run_huber};
 const OpInfo gaussian_nll_loss_info{
     "gaussian_nll_loss",
     CastPolicy::none,
     "gaussian_nll_loss(x, target, var; full, eps, reduction)",
     2,
-    "No entry of its own: the logarithm and the square inside are fp32, so the loss is fp32.",
+    "Not on the list itself: the logarithm and the square inside are fp32, so the loss is fp32.",
     run_gaussian};
 
 Tensor smooth_l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction, double beta) {

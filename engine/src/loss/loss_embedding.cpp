@@ -40,14 +40,14 @@ const OpInfo cosine_embedding_loss_info{"cosine_embedding_loss",
                                         CastPolicy::f32,
                                         "cosine_embedding_loss(x1, x2, target; margin, reduction)",
                                         2,
-                                        "Its sums of squares leave fp16 quickly.",
+                                        "Its sums of squares soon overflow fp16.",
                                         run_cosine};
 const OpInfo triplet_margin_loss_info{
     "triplet_margin_loss",
     CastPolicy::f32,
     "triplet_margin_loss(anchor, positive, negative; margin, p, eps, swap, reduction)",
     2,
-    "Its sums of powers leave fp16 quickly.",
+    "Its sums of powers soon overflow fp16.",
     run_triplet};
 
 Tensor cosine_embedding_loss(const Tensor& x10, const Tensor& x20, const Tensor& target0,

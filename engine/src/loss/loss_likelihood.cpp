@@ -42,20 +42,20 @@ const OpInfo kl_div_info{"kl_div",
                          CastPolicy::f32,
                          "kl_div(x, target; reduction, log_target)",
                          2,
-                         "A loss is one number out of many: it is worth fp32.",
+                         "A loss condenses many numbers into one, so it is computed in fp32.",
                          run_kl_div};
 const OpInfo poisson_nll_loss_info{"poisson_nll_loss",
                                    CastPolicy::f32,
                                    "poisson_nll_loss(x, target; log_input, full, eps, reduction)",
                                    2,
-                                   "The exp inside leaves fp16 above 11.09.",
+                                   "The exp inside overflows fp16 above 11.09.",
                                    run_poisson};
 const OpInfo multilabel_soft_margin_loss_info{
     "multilabel_soft_margin_loss",
     CastPolicy::none,
     "multilabel_soft_margin_loss(x, target, weight?; reduction)",
     2,
-    "No entry of its own: the sum over the labels inside writes fp32, so the loss is fp32.",
+    "Not on the list itself: the sum over the labels inside writes fp32, so the loss is fp32.",
     run_multilabel};
 
 Tensor kl_div(const Tensor& x0, const Tensor& target0, const KlDivOptions& options) {

@@ -25,7 +25,8 @@ TensorList run_soft(const OpArguments& args) {
     return {soft_margin_loss(args.at(0), args.at(1), reduction_of(args))};
 }
 
-constexpr const char* worth_f32 = "A loss is one number out of many: it is worth fp32.";
+constexpr const char* worth_f32 =
+    "A loss condenses many numbers into one, so it is computed in fp32.";
 
 }  // namespace
 
@@ -45,7 +46,7 @@ const OpInfo soft_margin_loss_info{"soft_margin_loss",
                                    CastPolicy::f32,
                                    "soft_margin_loss(x, target; reduction)",
                                    2,
-                                   "The exp inside leaves fp16 above 11.09.",
+                                   "The exp inside overflows fp16 above 11.09.",
                                    run_soft};
 
 Tensor hinge_embedding_loss(const Tensor& x0, const Tensor& target0, double margin,

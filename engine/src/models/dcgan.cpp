@@ -109,34 +109,36 @@ OnnxValues Dcgan::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const
 }
 
 ModelDescriptor dcgan_descriptor() {
-    return {.kind = "dcgan",
-            .title = "DCGAN",
-            .summary =
-                "One network draws images from random numbers, another tells them from "
-                "real ones; each learns from the other.",
-            .inputs = {FieldKind::image},
-            .output = ModelOutput::generated,
-            .options = {{.name = "latent",
-                         .label = "Latent numbers",
-                         .default_value = std::int64_t{100},
-                         .help = "Random numbers that an image is drawn from.",
-                         .lowest = 1,
-                         .highest = 65536,
-                         .prominent = true},
-                        {.name = "channels",
-                         .label = "Channels",
-                         .default_value = std::int64_t{64},
-                         .help = "Of the widest inner images; each halving of the side doubles "
-                                 "them.",
-                         .lowest = 1,
-                         .highest = 4096,
-                         .prominent = true}},
-            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
-                return std::make_unique<Dcgan>(
-                    setup.shape.output,
-                    Dcgan::Sizes{setup.options.whole("latent"), setup.options.whole("channels")},
-                    setup.seed, setup.device);
-            }};
+    return {
+        .kind = "dcgan",
+        .title = "DCGAN",
+        .summary =
+            "One network draws images from random numbers, another tells them from "
+            "real ones; each learns from the other.",
+        .inputs = {FieldKind::image},
+        .output = ModelOutput::generated,
+        .options =
+            {{.name = "latent",
+              .label = "Latent numbers",
+              .default_value = std::int64_t{100},
+              .help = "Number of random numbers that an image is drawn from.",
+              .lowest = 1,
+              .highest = 65536,
+              .prominent = true},
+             {.name = "channels",
+              .label = "Channels",
+              .default_value = std::int64_t{64},
+              .help =
+                  "Channels of the largest feature maps; each halving of the side doubles them.",
+              .lowest = 1,
+              .highest = 4096,
+              .prominent = true}},
+        .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+            return std::make_unique<Dcgan>(
+                setup.shape.output,
+                Dcgan::Sizes{setup.options.whole("latent"), setup.options.whole("channels")},
+                setup.seed, setup.device);
+        }};
 }
 
 }  // namespace engine

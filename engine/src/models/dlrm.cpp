@@ -133,7 +133,7 @@ std::vector<OptionSpec> dlrm_options() {
             {.name = "top",
              .label = "Top layers",
              .default_value = std::vector<std::int64_t>{512, 256},
-             .help = "Sizes of the hidden layers behind the interaction, first to last.",
+             .help = "Sizes of the hidden layers after the interaction, first to last.",
              .lowest = 1,
              .highest = 65536,
              .prominent = true},

@@ -120,7 +120,7 @@ std::vector<OptionSpec> rnn_options() {
             {.name = "hidden",
              .label = "Hidden size",
              .default_value = std::int64_t{200},
-             .help = "Numbers that each recurrent layer remembers.",
+             .help = "Length of the state of each recurrent layer.",
              .lowest = 1,
              .highest = 65536,
              .prominent = true},

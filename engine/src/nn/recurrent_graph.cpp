@@ -100,7 +100,7 @@ private:
 OnnxValues Recurrent::graph(OnnxGraph& graph, const OnnxValue& x, const OnnxValues& hx) const {
     if (sizes.bidirectional || sizes.batch_first)
         throw Error(ErrorCode::value,
-                    msg("ONNX: recurrent layers go one way, with time first, not otherwise"));
+                    msg("ONNX: recurrent layers must be unidirectional, with time first"));
     const ModuleScope opened(module);
     LayerWriter writer(graph, *this);
     OnnxValue sequence = x;

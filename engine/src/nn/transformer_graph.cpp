@@ -70,7 +70,7 @@ OnnxValue TokenGraph::attend(OnnxGraph& graph, const OnnxValue& q, const OnnxVal
     const auto split = [&](const OnnxValue& x, const Order& order) {
         return graph.node("Transpose", {graph.node("Reshape", {x, head_shape})}, {{"perm", order}});
     };
-    // Before the product, whose sums may leave fp16 otherwise.
+    // Before the product, whose sums may overflow fp16 otherwise.
     const double scale = 1 / std::sqrt(static_cast<double>(width / heads));
     const OnnxValue query = graph.node("Mul", {split(q, {0, 2, 1, 3}), number(graph, scale)});
     OnnxValue scores =

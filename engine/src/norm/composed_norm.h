@@ -6,7 +6,7 @@ namespace engine {
 
 // Norms as single operations in 16 bits, for lessons: the mean, E[x^2] - E[x]^2, epsilon and the
 // square root are each rounded to the type of x. The engine's own norms keep their sums in f32 and
-// cannot fail in these ways: E[x^2] leaves fp16 where |x| is above 255.9, the difference may be 0
+// cannot fail in these ways: E[x^2] overflows fp16 if |x| is above 255.9, the difference may be 0
 // or negative, and an epsilon below 2^-25 is 0.
 
 /// While it lives, layers of this thread compute composed norms. Runs that share a thread must not

@@ -61,7 +61,8 @@ RowNorm normalized(const OpInfo& info, const Tensor& x0, const Tensor& weight0, 
 }
 
 constexpr const char* why =
-    "Sums of squares leave fp16 beyond 65,504, and small deviations drown in it: fp32 throughout.";
+    "Sums of squares overflow fp16, and small deviations are lost in its rounding: fp32 "
+    "throughout.";
 
 }  // namespace
 

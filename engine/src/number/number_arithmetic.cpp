@@ -36,7 +36,7 @@ void check(const SumSettings& settings) {
                                           SumSettings::most_terms, settings.terms));
     if (fixed_accumulator(accumulator_of(settings)) != nullptr)
         throw Error(ErrorCode::value,
-                    msg("TF32 is no accumulator: its products are added in FP32."));
+                    msg("TF32 cannot be the accumulator: its products are added in FP32."));
 }
 
 }  // namespace

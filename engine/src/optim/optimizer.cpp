@@ -57,10 +57,9 @@ Optimizer::~Optimizer() = default;
 void Optimizer::add_parameters(std::vector<Parameter> parameters, int group) {
     for (const Parameter& parameter : parameters) {
         if (!(parameter.tensor.device() == device())) {
-            throw Error(ErrorCode::value,
-                        msg("optimizer: parameter {} lies on another device; give each device an "
-                            "optimizer of its own",
-                            parameter.name));
+            throw Error(ErrorCode::value, msg("optimizer: parameter {} is on another device; give "
+                                              "each device its own optimizer",
+                                              parameter.name));
         }
         if (!is_dense(parameter.tensor)) {
             throw Error(ErrorCode::value,

@@ -56,8 +56,8 @@ OptimizerDescriptor sparse_adam_descriptor() {
     return {.kind = "sparse-adam",
             .title = "Sparse Adam",
             .summary =
-                "Adam that updates only the rows of embedding tables that a batch names; Adam "
-                "for the other weights.",
+                "Adam that updates only the rows of embedding tables that a batch uses; Adam for "
+                "the other weights.",
             .options = {learning_rate_option(own.lr), beta1_option(own.beta1),
                         beta2_option(own.beta2), eps_option(own.eps)},
             .states = [](const TypedOptions&) { return 2; },

@@ -74,7 +74,7 @@ std::optional<PickleRef> find(const PickleValues& all, const PickleDict& dict,
 /// The dict of tensors within the file's value.
 const PickleDict& state_dict(const fs::path& path, const PickleValues& all) {
     const auto* dict = all.get<PickleDict>(all.root);
-    if (dict == nullptr) refuse(path, msg("its value is no dict of tensors"));
+    if (dict == nullptr) refuse(path, msg("its value is not a dict of tensors"));
     constexpr std::array<std::string_view, 3> places = {"state_dict", "model_state_dict", "model"};
     for (const std::string_view key : places) {
         const auto inner = find(all, *dict, key);
@@ -90,9 +90,9 @@ Views views_of(const fs::path& path, const PickleValues& all, const TorchRules& 
     Views out;
     for (const auto& [key, value] : state_dict(path, all).items) {
         const auto* name = all.get<std::string>(key);
-        if (name == nullptr) refuse(path, msg("its value is no dict of tensors"));
+        if (name == nullptr) refuse(path, msg("its value is not a dict of tensors"));
         const TorchTensor* tensor = rules.tensor(all[value]);
-        if (tensor == nullptr) refuse(path, msg("what it holds as {} is no tensor", *name));
+        if (tensor == nullptr) refuse(path, msg("its entry {} is not a tensor", *name));
         out[*name] = tensor;
     }
     if (out.empty()) refuse(path, msg("it holds no tensors"));
@@ -164,7 +164,7 @@ private:
     void read_storage(const std::string& key, std::uint64_t bytes, const std::vector<View>& views) {
         const TorchStorage& storage = storages_[views.front().second->storage];
         if (bytes != storage.numel * size_of(storage.dtype))
-            refuse(path_, msg("its storage {} is not as long as it says", key));
+            refuse(path_, msg("its storage {} does not have the stated length", key));
         const Tensor numbers =
             Tensor::empty({static_cast<std::int64_t>(storage.numel)}, storage.dtype, Device{});
         const std::span data(numbers.data_as<std::byte>(), numbers.bytes());

@@ -35,7 +35,8 @@ const StorageType* storage_type(std::string_view global) {
 template <typename T>
 const T& need(const PickleValues& all, std::span<const PickleRef> values, std::size_t index) {
     const T* value = index < values.size() ? all.get<T>(values[index]) : nullptr;
-    if (value == nullptr) fail(msg("a tensor or storage in it is not described as PyTorch does"));
+    if (value == nullptr)
+        fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
     return *value;
 }
 
@@ -74,7 +75,7 @@ void check_within(const TorchTensor& tensor, const TorchStorage& storage) {
         const bool too_many =
             __builtin_mul_overflow(numel, static_cast<std::uint64_t>(size), &numel) ||
             numel > static_cast<std::uint64_t>(max_elements);
-        if (too_many) fail(msg("a tensor in it has more elements than any machine holds"));
+        if (too_many) fail(msg("a tensor in it has more elements than any machine can hold"));
     }
     const auto end = end_of(tensor);
     if (!end || static_cast<std::uint64_t>(*end) > storage.numel)
@@ -107,19 +108,20 @@ std::variant<PickleValue, PickleRef> TorchRules::call(const std::string& global,
         if (tensor(all[arguments[0]]) != nullptr) return arguments[0];
     }
     if (global == rebuild_tensor) return rebuild(arguments, all);
-    fail(msg("it calls {} otherwise than PyTorch does", global));
+    fail(msg("it calls {} differently from PyTorch", global));
 }
 
 /// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
 PickleValue TorchRules::rebuild(std::span<const PickleRef> arguments, const PickleValues& all) {
     const Object& from = objects_[need<PickleObject>(all, arguments, 0).index];
-    if (!from.storage) fail(msg("a tensor or storage in it is not described as PyTorch does"));
+    if (!from.storage)
+        fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
     TorchTensor made{.storage = *from.storage,
                      .offset = need_size(all, arguments, 1),
                      .shape = need_sizes(all, arguments, 2),
                      .strides = need_sizes(all, arguments, 3)};
     if (made.shape.size() != made.strides.size())
-        fail(msg("a tensor or storage in it is not described as PyTorch does"));
+        fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
     check_within(made, storages_[made.storage]);
     objects_.push_back({std::nullopt, std::move(made)});
     return PickleObject{objects_.size() - 1};
@@ -129,13 +131,14 @@ PickleValue TorchRules::rebuild(std::span<const PickleRef> arguments, const Pick
 PickleValue TorchRules::stored(PickleRef identity, const PickleValues& all) {
     const auto* parts = all.get<PickleSequence>(identity);
     if (parts == nullptr || need<std::string>(all, parts->items, 0) != "storage")
-        fail(msg("a tensor or storage in it is not described as PyTorch does"));
+        fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
     const StorageType* type = storage_type(need<PickleGlobal>(all, parts->items, 1).name);
-    if (type == nullptr) fail(msg("a tensor or storage in it is not described as PyTorch does"));
+    if (type == nullptr)
+        fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
     const TorchStorage made{need<std::string>(all, parts->items, 2), type->dtype,
                             static_cast<std::uint64_t>(need_size(all, parts->items, 4))};
     if (made.numel > static_cast<std::uint64_t>(max_elements))
-        fail(msg("a tensor in it has more elements than any machine holds"));
+        fail(msg("a tensor in it has more elements than any machine can hold"));
     storages_.push_back(made);
     objects_.push_back({storages_.size() - 1, {}});
     return PickleObject{objects_.size() - 1};

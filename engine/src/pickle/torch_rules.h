@@ -36,7 +36,7 @@ public:
     PickleValue stored(PickleRef identity, const PickleValues& all) override;
 
     const std::vector<TorchStorage>& storages() const { return storages_; }
-    /// Null if the value is no tensor.
+    /// Null if the value is not a tensor.
     const TorchTensor* tensor(const PickleValue& value) const;
 
 private:

@@ -160,7 +160,7 @@ private:
     template <typename T>
     T& need(PickleRef ref) {
         T* value = std::get_if<T>(&all_.values[ref]);
-        if (value == nullptr) fail(msg("its values are not of the types that they are used as"));
+        if (value == nullptr) fail(msg("its values do not have the types that they are used as"));
         return *value;
     }
 

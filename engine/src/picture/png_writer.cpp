@@ -16,7 +16,7 @@ void save_picture(const std::filesystem::path& file, const Picture& picture) {
     png_alloc_size_t size = out.size();
     if (png_image_write_to_memory(&image, out.data(), &size, 0, picture.rgb.data(), 0, nullptr) ==
         0)
-        throw Error(ErrorCode::io, msg("A picture could not be packed: {}", image.message));
+        throw Error(ErrorCode::io, msg("A picture could not be compressed: {}", image.message));
     out.resize(size);
     write_file(file, out);
 }

@@ -149,7 +149,7 @@ const OpInfo softplus_info{"softplus",
                            CastPolicy::f32,
                            "softplus(x; beta, threshold)",
                            2,
-                           "The exp inside leaves fp16 above 11.09.",
+                           "The exp inside overflows fp16 above 11.09.",
                            run_softplus};
 const OpInfo softsign_info{"softsign", CastPolicy::none, "softsign(x)",
                            2,          no_entry,         run_unary<softsign>};

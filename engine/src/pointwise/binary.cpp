@@ -224,7 +224,7 @@ const OpInfo pow_info{"pow",
                       CastPolicy::f32,
                       "pow(x, y)",
                       2,
-                      "A power leaves fp16 at once: 256 squared is already 65536.",
+                      "A power soon overflows fp16: 256 squared is already 65536.",
                       run_pow};
 const OpInfo atan2_info{"atan2",
                         CastPolicy::promote,

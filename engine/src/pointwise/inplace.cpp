@@ -56,7 +56,7 @@ const OpInfo mul_inplace_info{"mul_", CastPolicy::none, "mul_(x, y)", 2, no_entr
 const OpInfo exp_inplace_info{"exp_", CastPolicy::none, "exp_(x)", 2, no_entry, run_exp};
 const OpInfo pow_inplace_info{"pow_", CastPolicy::none, "pow_(x, y)", 2, no_entry, run_pow};
 const OpInfo copy_inplace_info{
-    "copy_", CastPolicy::none, "copy_(x, source)", 2, "A copy takes the type of where it goes.",
+    "copy_", CastPolicy::none, "copy_(x, source)", 2, "A copy takes the type of its destination.",
     run_copy};
 const OpInfo zero_inplace_info{"zero_", CastPolicy::none, "zero_(x)", 2, no_entry, run_zero};
 

@@ -15,7 +15,7 @@ TensorList run_pair(const OpArguments& args) {
     return {op(args.at(0), args.at(1))};
 }
 
-constexpr const char* why = "Asks about values and answers in bool: no arithmetic to cast for.";
+constexpr const char* why = "Tests values and returns bool: there is no arithmetic to cast for.";
 
 Tensor recorded(const OpInfo& info, const Tensor& x, const Tensor& y) {
     return record_flat(info, {&x, 1}, y);

@@ -102,7 +102,7 @@ const OpInfo prelu_info{
     CastPolicy::low,
     "prelu(x, weight)",
     2,
-    "Listed with the layers that have weights: its weight is cast to 16 bits beside x.",
+    "Listed with the layers that have weights: its weight is cast to 16 bits along with x.",
     run_prelu};
 
 Tensor elu(const Tensor& x, double alpha) {

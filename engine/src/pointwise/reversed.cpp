@@ -15,7 +15,7 @@ TensorList run(const OpArguments& args) {
 }
 
 constexpr const char* through_reciprocal =
-    "No entry of its own: number / x is reciprocal(x) * number, and the reciprocal is fp32.";
+    "Not on the list itself: number / x is reciprocal(x) * number, and the reciprocal is fp32.";
 
 }  // namespace
 
@@ -26,7 +26,7 @@ const OpInfo rpow_info{"rpow",
                        CastPolicy::none,
                        "rpow(x; other)",
                        2,
-                       "No entry of its own: number ** x is pow, which is fp32.",
+                       "Not on the list itself: number ** x is pow, which is fp32.",
                        run<pow>};
 
 Tensor div(double number, const Tensor& x) { return mul(reciprocal(x), number); }

@@ -12,7 +12,7 @@ namespace {
 using kernels::UnaryOp;
 
 constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
-constexpr const char* leaves_f16 = "For small x its slope leaves fp16, so it runs in fp32.";
+constexpr const char* leaves_f16 = "For small x its slope overflows fp16, so it runs in fp32.";
 constexpr const char* steep = "Its slope grows without bound towards its pole, so it runs in fp32.";
 
 Tensor power_of_two(const Tensor& w) { return pow(constant(w, 2), w); }
@@ -21,19 +21,20 @@ Tensor power_of_two(const Tensor& w) { return pow(constant(w, 2), w); }
 
 const OpInfo neg_info{"neg", CastPolicy::none, "neg(x)", 2, no_entry, run_unary<neg>};
 const OpInfo abs_info{"abs", CastPolicy::none, "abs(x)", 2, no_entry, run_unary<abs>};
-const OpInfo exp_info{"exp",         CastPolicy::f32, "exp(x)", 2, "exp leaves fp16 above 11.09.",
-                      run_unary<exp>};
+const OpInfo exp_info{
+    "exp", CastPolicy::f32, "exp(x)", 2, "exp overflows fp16 above 11.09.", run_unary<exp>};
 const OpInfo log_info{
-    "log", CastPolicy::f32, "log(x)", 2, "Its slope 1/x leaves fp16 for small x.", run_unary<log>};
+    "log",         CastPolicy::f32, "log(x)", 2, "Its slope 1/x overflows fp16 for small x.",
+    run_unary<log>};
 const OpInfo sqrt_info{"sqrt", CastPolicy::none, "sqrt(x)", 2, no_entry, run_unary<sqrt>};
 const OpInfo rsqrt_info{"rsqrt", CastPolicy::f32, "rsqrt(x)", 2, leaves_f16, run_unary<rsqrt>};
 const OpInfo reciprocal_info{"reciprocal", CastPolicy::f32,      "reciprocal(x)", 2,
                              leaves_f16,   run_unary<reciprocal>};
 const OpInfo square_info{
-    "square",         CastPolicy::f32, "square(x)", 2, "256 squared is already beyond fp16.",
+    "square",         CastPolicy::f32, "square(x)", 2, "256 squared already overflows fp16.",
     run_unary<square>};
 const OpInfo expm1_info{
-    "expm1", CastPolicy::f32, "expm1(x)", 2, "exp leaves fp16 above 11.09.", run_unary<expm1>};
+    "expm1", CastPolicy::f32, "expm1(x)", 2, "exp overflows fp16 above 11.09.", run_unary<expm1>};
 const OpInfo log1p_info{"log1p", CastPolicy::f32, "log1p(x)", 2, steep, run_unary<log1p>};
 const OpInfo log2_info{"log2", CastPolicy::f32, "log2(x)", 2, steep, run_unary<log2>};
 const OpInfo log10_info{"log10", CastPolicy::f32, "log10(x)", 2, steep, run_unary<log10>};

@@ -44,15 +44,18 @@ Tensor extremum(const OpInfo& info, const Tensor& x, const Ints& dims, bool keep
 }
 
 constexpr const char* why =
-    "It chooses one of its inputs: nothing is computed, so no type is lost.";
+    "It chooses one of its inputs: nothing is computed, so no precision is lost.";
 
 }  // namespace
 
 const OpInfo amax_info{"amax", CastPolicy::none, "amax(x; dim?, keepdim)", 2, why, run<amax>};
 const OpInfo amin_info{"amin", CastPolicy::none, "amin(x; dim?, keepdim)", 2, why, run<amin>};
-const OpInfo argmin_info{
-    "argmin",  CastPolicy::none, "argmin(x; dim?, keepdim)", 0, "An index has no type to lose.",
-    run_argmin};
+const OpInfo argmin_info{"argmin",
+                         CastPolicy::none,
+                         "argmin(x; dim?, keepdim)",
+                         0,
+                         "The result is an index, which has no precision to lose.",
+                         run_argmin};
 
 Tensor amax(const Tensor& x, const Ints& dims, bool keepdim) {
     if (intercepted(amax_info))

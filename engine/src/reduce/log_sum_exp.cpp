@@ -40,7 +40,7 @@ const OpInfo logsumexp_info{"logsumexp",
                             CastPolicy::f32,
                             "logsumexp(x; dim, keepdim)",
                             2,
-                            "Sums of exp() leave fp16, so it runs in fp32.",
+                            "Sums of exp() overflow fp16, so it runs in fp32.",
                             run};
 
 Tensor logsumexp(const Tensor& x0, const std::vector<std::int64_t>& dims, bool keepdim) {

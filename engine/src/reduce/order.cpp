@@ -96,7 +96,8 @@ Tensor extremum_of_all(const OpInfo& info, const Tensor& x, ReduceOp op) {
     return of_all(info, x, reduced_by(op, x, plan, false, x.dtype()), plan);
 }
 
-constexpr const char* why = "It chooses among its inputs: nothing is computed, so no type is lost.";
+constexpr const char* why =
+    "It chooses among its inputs: nothing is computed, so no precision is lost.";
 
 }  // namespace
 
@@ -106,7 +107,7 @@ const OpInfo argsort_info{"argsort",
                           CastPolicy::none,
                           "argsort(x; dim, descending, stable)",
                           0,
-                          "An index has no type to lose.",
+                          "The result is an index, which has no precision to lose.",
                           run_argsort};
 const OpInfo topk_info{"topk", CastPolicy::none, "topk(x; k, dim, largest, sorted)", 2,
                        why,    run_topk};

@@ -36,9 +36,12 @@ const OpInfo mean_info{"mean",
                        2,
                        "Not on the list: adds in fp32 and rounds the result to its input's type.",
                        run<mean>};
-const OpInfo argmax_info{
-    "argmax",  CastPolicy::none, "argmax(x; dim?, keepdim)", 0, "An index has no type to lose.",
-    run_argmax};
+const OpInfo argmax_info{"argmax",
+                         CastPolicy::none,
+                         "argmax(x; dim?, keepdim)",
+                         0,
+                         "The result is an index, which has no precision to lose.",
+                         run_argmax};
 
 Tensor mean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
     if (intercepted(mean_info))

@@ -126,19 +126,19 @@ const OpInfo cumsum_info{"cumsum",
                          CastPolicy::f32_dtype,
                          "cumsum(x; dim, dtype?)",
                          2,
-                         "A sum that grows along the way leaves fp16's range and its precision.",
+                         "A running sum outgrows the range and the precision of fp16.",
                          run_cumsum};
 const OpInfo cumprod_info{"cumprod",
                           CastPolicy::f32_dtype,
                           "cumprod(x; dim, dtype?)",
                           2,
-                          "Products leave fp16 at both ends, so it reads fp16 and writes fp32.",
+                          "Products overflow and underflow fp16, so it reads fp16 and writes fp32.",
                           run_cumprod};
 const OpInfo prod_info{"prod",
                        CastPolicy::f32_dtype,
                        "prod(x; dim?, keepdim, dtype?)",
                        2,
-                       "A product of many numbers soon leaves fp16 at one end or the other.",
+                       "A product of many numbers soon overflows or underflows fp16.",
                        run_prod};
 
 Tensor cumsum(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {

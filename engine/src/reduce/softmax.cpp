@@ -101,19 +101,19 @@ const OpInfo softmax_info{"softmax",
                           CastPolicy::f32_dtype,
                           "softmax(x; dim, dtype?)",
                           2,
-                          "exp() leaves fp16 above 11.09, so it computes and writes fp32.",
+                          "exp() overflows fp16 above 11.09, so it computes and writes fp32.",
                           run<softmax>};
 const OpInfo log_softmax_info{"log_softmax",
                               CastPolicy::f32_dtype,
                               "log_softmax(x; dim, dtype?)",
                               2,
-                              "Sums of exp() leave fp16, so it computes and writes fp32.",
+                              "Sums of exp() overflow fp16, so it computes and writes fp32.",
                               run<log_softmax>};
 const OpInfo softmin_info{"softmin",
                           CastPolicy::f32_dtype,
                           "softmin(x; dim, dtype?)",
                           2,
-                          "It is softmax of -x and has no entry of its own: softmax's holds.",
+                          "It is softmax of -x, not on the list itself, and follows softmax.",
                           run<softmin>};
 
 Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {

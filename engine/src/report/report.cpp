@@ -121,7 +121,7 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     const bool resumed = std::ranges::any_of(
         runs, [](const Reported& run) { return !run.summary().parent.empty(); });
     if (resumed)
-        add(msg("Goes on from run"), [](const Reported& run) { return run.summary().parent; });
+        add(msg("Continues run"), [](const Reported& run) { return run.summary().parent; });
     const bool noted = std::ranges::any_of(runs, [](const Reported& run) {
         return !run.summary().notes.empty() || !run.summary().tags.empty();
     });
@@ -179,7 +179,7 @@ public:
     std::vector<ReportPlot> all() const {
         std::vector<ReportPlot> out;
         const Message extremes =
-            msg("Of the steps behind one pixel the smallest and the largest value are drawn.");
+            msg("Each pixel shows the smallest and the largest value of its steps.");
         out.push_back(
             plot(msg("Training loss"), extremes, &StepRecord::loss, {.scale = PlotScale::log10}));
         const auto& metrics = runs_.front().started.step_metrics;
@@ -214,9 +214,9 @@ Message what_happened(const ScaleChanged& event) {
 Message what_it_means(ScaleChanged::Kind kind) {
     switch (kind) {
         case ScaleChanged::Kind::skipped_calibrating:
-            return msg("Calibrating: early skips are how the scale finds its place.");
+            return msg("Calibrating: the scaler is still looking for a scale that fits.");
         case ScaleChanged::Kind::skipped_normal:
-            return msg("Normal: the scale touched its upper edge.");
+            return msg("Normal: the scale had grown past the largest safe one.");
         case ScaleChanged::Kind::skipped_persistent:
             return msg("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:

@@ -30,7 +30,7 @@ constexpr int deepest_header = 3;                      // file, tensor, list
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const Message& reason) {
     throw Error(ErrorCode::data,
-                msg("{}: not a sound safetensors file: {}", path.string(), reason.str()),
+                msg("{}: not a valid safetensors file: {}", path.string(), reason.str()),
                 msg("Save the weights again, or give another file."));
 }
 
@@ -172,17 +172,17 @@ private:
                    msg("tensor {} is of type {}, which is not supported", name, entry.dtype));
         for (const std::uint64_t size : numbers(name, value, "shape")) {
             if (size > static_cast<std::uint64_t>(INT64_MAX)) {
-                refuse(path_, msg("tensor {} has a size beyond all memory", name));
+                refuse(path_, msg("tensor {} is larger than any memory", name));
             }
             entry.shape.push_back(static_cast<std::int64_t>(size));
         }
         const auto offsets = numbers(name, value, "data_offsets");
         if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_bytes_) {
-            refuse(path_, msg("tensor {} lies outside the file", name));
+            refuse(path_, msg("tensor {} is outside the file", name));
         }
         const auto bytes = byte_count(entry.shape, item);
         if (!bytes || *bytes != offsets[1] - offsets[0]) {
-            refuse(path_, msg("tensor {} has {} bytes, which is not what its shape and type take",
+            refuse(path_, msg("tensor {} has {} bytes, which does not match its shape and type",
                               name, offsets[1] - offsets[0]));
         }
         return {std::move(entry), offsets[0], offsets[1]};
@@ -212,7 +212,7 @@ private:
                 refuse(path_, msg("there is a hole before tensor {}", each.entry.name));
             end = each.end;
         }
-        if (end != data_bytes_) refuse(path_, msg("it holds bytes of no tensor"));
+        if (end != data_bytes_) refuse(path_, msg("it has bytes that belong to no tensor"));
     }
 
     const std::filesystem::path& path_;
@@ -222,8 +222,9 @@ private:
 
 void check_entry(const TensorEntry& entry, std::set<std::string>& names) {
     if (entry.name == metadata_key || !names.insert(entry.name).second) {
-        throw Error(ErrorCode::value,
-                    msg("safetensors: {} cannot be the name of another tensor", entry.name));
+        throw Error(
+            ErrorCode::value,
+            msg("safetensors: {} cannot be used as the name of another tensor", entry.name));
     }
     const std::size_t item = safetensors_item_bytes(entry.dtype);
     const auto bytes = byte_count(entry.shape, item);

@@ -28,7 +28,7 @@ NextStepCapture captured(RunLoop& loop) {
     } catch (const Error& error) {
         return {std::nullopt, error.message()};
     } catch (const std::bad_alloc&) {
-        return {std::nullopt, msg("The machine's memory does not suffice.")};
+        return {std::nullopt, msg("This machine is out of memory.")};
     } catch (const std::exception& error) {
         return {std::nullopt, msg("The step cannot be copied: {}.", error.what())};
     }

@@ -319,7 +319,7 @@ struct Session::Impl final : Turn {
     /// While the run is trained or paused: between two steps, once an evaluation is over.
     void answer_next_step() {
         if (!next_step.asked()) return;
-        if (is_over()) return next_step.close(msg("The run has ended, so no step is to come."));
+        if (is_over()) return next_step.close(msg("The run has ended, so there is no next step."));
         const RunState now = state.load();
         if (now == RunState::idle) return next_step.refuse(msg("The run has not started yet."));
         const bool between = now == RunState::training && !step_begun && !evaluation_due;
@@ -342,10 +342,10 @@ struct Session::Impl final : Turn {
         } catch (const kernels::DeviceError& error) {
             fail(ErrorCode::device, msg("The device failed: {}.", error.what()), {});
         } catch (const std::bad_alloc&) {
-            fail(ErrorCode::training, msg("The machine's memory does not suffice."),
+            fail(ErrorCode::training, msg("This machine is out of memory."),
                  msg("Take a smaller batch, model or data set."));
         } catch (const std::exception& error) {
-            fail(ErrorCode::training, msg("Training cannot go on: {}.", error.what()), {});
+            fail(ErrorCode::training, msg("Training cannot continue: {}.", error.what()), {});
         }
         return true;
     }
@@ -376,7 +376,7 @@ Session::~Session() {
         }
     }
     impl_->loop.leave({});
-    impl_->next_step.close(msg("The run has ended, so no step is to come."));
+    impl_->next_step.close(msg("The run has ended, so there is no next step."));
 }
 
 void Session::post(Command command) {

@@ -94,8 +94,9 @@ void Twin::Coupling::start() {
         return a.parameters == b.parameters;
     };
     if (!std::ranges::equal(layers_, theirs, same) || reference.steps != other.steps) {
-        throw Error(ErrorCode::state,
-                    msg("The two runs of a twin must have one model and begin at one step."));
+        throw Error(
+            ErrorCode::state,
+            msg("The two runs of a twin must have the same model and start at the same step."));
     }
     std::vector<std::string> names;
     for (const ParameterLayer& layer : layers_) names.push_back(layer.name);

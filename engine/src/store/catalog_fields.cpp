@@ -38,7 +38,8 @@ std::vector<FieldInfo> data_and_model_fields() {
          "Share of the training part that is kept out of training and evaluated after each epoch "
          "(0 = none).",
          ""},
-        {"task.kind", "Task", "What is learnt. Auto follows from the data set and the model.", ""},
+        {"task.kind", "Task", "What the model learns. Auto: decided by the data set and the model.",
+         ""},
         {"model.kind", "Model",
          "The network to train. Small networks show the same effects as large ones, sooner.", ""},
         {"model.init_from", "Start from",
@@ -50,8 +51,8 @@ std::vector<FieldInfo> data_and_model_fields() {
          "on other classes.",
          ""},
         {"model.freeze", "Freeze",
-         "Beginnings of the names of parameters that are not trained, such as conv1. Batch-norm "
-         "statistics still follow the data.",
+         "Parameters whose names begin with one of these, such as conv1, are not trained. "
+         "Batch-norm statistics still follow the data.",
          ""},
     };
 }
@@ -153,7 +154,7 @@ std::vector<FieldInfo> run_fields() {
          "Tokens of a text that gradients flow back through (truncated back-propagation).",
          "tokens"},
         {"evaluation_batch", "Evaluation batch",
-         "Rows of a batch in evaluation (0 = the task's own number).", "rows"},
+         "Rows of a batch in evaluation (0 = chosen by the task).", "rows"},
         {"epochs", "Epochs", "Number of passes over the whole training set.", "epochs"},
         {"max_steps", "Step limit", "Ends the run after this many steps (0 = no limit).", "steps"},
         {"stop_on_nan", "Stop on NaN",
@@ -169,7 +170,8 @@ std::vector<FieldInfo> run_fields() {
         {"checkpoint.every_epochs", "Save every",
          "Saves a checkpoint after this many epochs (0 = not by epochs).", "epochs"},
         {"checkpoint.keep", "Keep",
-         "Newest checkpoints that are kept. The best one is kept beside them.", "checkpoints"},
+         "Number of newest checkpoints that are kept. The best one is kept in addition.",
+         "checkpoints"},
         {"checkpoint.best", "Save the best",
          "Saves a checkpoint after each evaluation that is better than all before it.", ""},
         {"checkpoint.at_end", "Save at the end",
@@ -208,11 +210,11 @@ std::vector<FieldInfo> run_fields() {
 std::vector<FieldInfo> teach_fields() {
     return {
         {"teach.clip_before_unscale", "Clip before unscaling",
-         "Broken on purpose: clips the gradients while they still carry the loss scale, so that "
-         "the bound is that many times too tight.",
+         "Broken on purpose: clips the gradients while they still carry the loss scale, so the "
+         "limit is too tight by that factor.",
          ""},
         {"teach.update_each_micro_batch", "Update in each micro-batch",
-         "Broken on purpose: moves the loss scale after each micro-batch of an accumulated step, "
+         "Broken on purpose: changes the loss scale after each micro-batch of an accumulated step, "
          "so that gradients of different scales are added up.",
          ""},
         {"teach.resume_without_scaler", "Resume without the scaler",
@@ -228,8 +230,8 @@ std::vector<FieldInfo> teach_fields() {
         {"teach.norm_epsilon", "Epsilon of broken norms",
          "Epsilon of composed norms (0 = that of each layer). 1e-8 is 0 in fp16.", ""},
         {"teach.plant.kind", "Planted fault",
-         "Broken on purpose: one step meets this fault, which the Skips page then finds.", ""},
-        {"teach.plant.step", "Planted at step", "The step that meets the fault, counted from 1.",
+         "Broken on purpose: one step has this fault, for the Skips page to find.", ""},
+        {"teach.plant.step", "Planted at step", "The step that has the fault, counted from 1.",
          "step"},
         {"teach.plant.where", "Planted where",
          "The module, the parameter (name, or name:row) or the sample's position in the batch. "

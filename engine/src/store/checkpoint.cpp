@@ -175,7 +175,7 @@ CheckpointInfo find_checkpoint(const fs::path& run_folder, const std::string& wh
     const auto all = list_checkpoints(run_folder);
     if (all.empty()) {
         throw Error(ErrorCode::data, msg("{}: the run has no checkpoint", run_folder.string()),
-                    msg("A run saves checkpoints as the settings under checkpoint say."));
+                    msg("The settings under checkpoint decide when a run saves checkpoints."));
     }
     if (which == "last") return all.back();
     if (which == "best") {

@@ -102,7 +102,7 @@ void Database::fail_io() const {
     throw Error(ErrorCode::io,
                 msg("{}: the disk failed while the run history was read or written: {}",
                     path_.string(), reason),
-                msg("Look whether the disk works, or give a folder on another one."));
+                msg("Check whether the disk works, or give a folder on another one."));
 }
 
 void Database::run(const char* sql) {

@@ -60,7 +60,8 @@ void check_header(const record_layout::Header& header, const std::filesystem::pa
     if (header.magic != magic || !record_layout::is_sound(header)) throw_damaged(file);
     if (header.checksum != make_header().checksum) {
         throw Error(ErrorCode::data,
-                    msg("{}: histograms of another version of this program", file.string()),
+                    msg("{}: the histograms were written by another version of this program",
+                        file.string()),
                     msg("Open it with the version of Halftone that wrote it."));
     }
 }

@@ -177,8 +177,8 @@ struct HistogramRecordReader::Impl {
 
     const Extent& extent(std::size_t sample) const {
         if (sample < extents.size()) return extents[sample];
-        throw Error(ErrorCode::value,
-                    msg("histograms {} asked for, the run has {}", sample + 1, extents.size()));
+        throw Error(ErrorCode::value, msg("histograms {} were requested; the run has {}",
+                                          sample + 1, extents.size()));
     }
 
     const std::string& layer_of(const layout::Row& row) const {

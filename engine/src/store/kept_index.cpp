@@ -128,10 +128,9 @@ void KeptIndex::build_anew() {
         const fs::path aside = put_aside(path());
         take_file();
         index_->rebuild(folders);
-        warnings_.push_back(
-            msg("The run history was damaged and was built again from the run folders; the old "
-                "file is {}.",
-                aside.string()));
+        warnings_.push_back(msg(
+            "The run history was damaged and was rebuilt from the run folders; the old file is {}.",
+            aside.string()));
     } catch (const DamagedDatabase&) {
         index_.reset();
         throw_damaged();
@@ -146,7 +145,7 @@ void KeptIndex::rebuild() {
 
 void KeptIndex::throw_damaged() const {
     throw Error(ErrorCode::io,
-                msg("{}: the run history is damaged and cannot be built anew", path().string()),
+                msg("{}: the run history is damaged and cannot be rebuilt", path().string()),
                 msg("Move the file away; the history is then built from the run folders."));
 }
 

@@ -98,13 +98,13 @@ public:
 private:
     void check(const ZipEntry& entry, const std::string& name) {
         if (!is_plain_name(name))
-            refuse(file_, msg("it has an entry whose name is not plain: {}", printable(name)));
+            refuse(file_, msg("it has an entry with an unsafe name: {}", printable(name)));
         if (!entry.is_file && !entry.is_folder)
             refuse(file_, msg("{} is a link or a device", name));
         if (entry.is_file && (name == lock_file || !names_.insert(lower(name)).second))
-            refuse(file_, msg("{} stands there twice, or is no part of a run", name));
+            refuse(file_, msg("{} appears twice, or is not part of a run", name));
         if (entry.is_file && (!entry.has_bytes || entry.bytes > left_))
-            refuse(file_, msg("it unpacks to more than a file of {} bytes can stand for",
+            refuse(file_, msg("it unpacks to more than a file of {} bytes can contain",
                               zip_.file_bytes()));
         left_ -= entry.is_file ? entry.bytes : 0;
     }
@@ -127,7 +127,7 @@ private:
         std::error_code error;
         fs::create_directories(place.parent_path(), error);
         if (error || fs::exists(place, error))
-            refuse(file_, msg("{} stands there twice, or is no part of a run", name));
+            refuse(file_, msg("{} appears twice, or is not part of a run", name));
         AtomicFile out(place);
         std::array<std::byte, 1 << 16> block{};
         while (bytes > 0) {
@@ -136,12 +136,12 @@ private:
             if (bytes == 0) {
                 zip_.read_whole(part);
             } else if (zip_.read(part) != part.size()) {
-                refuse(file_, msg("{} is not as long as it says", name));
+                refuse(file_, msg("{} does not have the stated length", name));
             }
             out.write(part);
         }
         if (zip_.read(std::span(block).first(1)) != 0)
-            refuse(file_, msg("{} is not as long as it says", name));
+            refuse(file_, msg("{} does not have the stated length", name));
         out.commit();
     }
 

@@ -135,8 +135,8 @@ std::vector<Message> set_foreign_options_aside(RunConfig& config) {
         });
     }
     if (ignored.empty()) return {};
-    return {
-        msg("Ignored, since they belong to another choice of their section: {}.", join(ignored))};
+    return {msg("Ignored, since the current choice of their section does not use them: {}.",
+                join(ignored))};
 }
 
 ordered_json to_value(bool value) { return value; }

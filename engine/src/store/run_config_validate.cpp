@@ -171,7 +171,7 @@ private:
         if (refused("model.kind")) return;
         require(c_.recompute == Recompute::off || info_of(models(), c_.model.kind).has_blocks,
                 "recompute", word_of(c_.recompute),
-                msg("use off: {} has no blocks to compute again", c_.model.kind));
+                msg("use off: {} has no blocks to recompute", c_.model.kind));
         require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
                 msg("use false, or choose the weights to start from in model.init_from"));
         if (refused("dataset.kind")) return;
@@ -241,9 +241,10 @@ private:
             const std::string op = key.substr(colon + 1);
             const bool known = std::ranges::any_of(
                 ops(), [&op](const OpSummary& each) { return each.name == op && each.forceable; });
-            require(known, field, word_of(type),
-                    msg("{} is no operation whose type can be forced; the ops command lists them",
-                        shown(op)));
+            require(
+                known, field, word_of(type),
+                msg("{} is not an operation whose type can be forced; the ops command lists them",
+                    shown(op)));
         }
     }
 

@@ -238,7 +238,7 @@ void check(const RunQuery::Term& term, const std::string& written) {
         refuse(msg("{}: {} is true or false", written, field.name),
                msg("Write {}=true or {}=false.", field.name, field.name));
     if (field.kind == Kind::text && orders(term.op))
-        refuse(msg("{}: {} is a text, which is neither larger nor smaller", written, field.name),
+        refuse(msg("{}: {} is a text, and texts have no order", written, field.name),
                msg("Use =, != or ~ (contains)."));
     const bool needs_number =
         field.kind == Kind::number || (field.kind == Kind::mixed && orders(term.op));
@@ -304,7 +304,7 @@ const RunField& resolve_field(std::string_view written, std::span<const RunField
     const auto found = candidates(name, fields);
     if (found.size() == 1) return *found.front();
     if (!found.empty())
-        refuse(msg("{}: several settings are called so: {}", shown(std::string(name)),
+        refuse(msg("{}: several settings have this name: {}", shown(std::string(name)),
                    names_of(found)),
                msg("Write more of the path."));
     std::vector<std::string> known;
@@ -315,7 +315,7 @@ const RunField& resolve_field(std::string_view written, std::span<const RunField
     const std::string near = nearest_name(name, known);
     refuse(msg("{}: there is no such setting or result", shown(std::string(name))),
            near.empty() ? msg("Use the path of a setting (optimizer.lr) or a result (steps, "
-                              "test_loss); put other words with signs in quotes.")
+                              "test_loss); put other words that contain operators in quotes.")
                         : msg("Did you mean {}?", near));
 }
 

@@ -73,7 +73,7 @@ struct RunQueue::Impl {
             } catch (const BusyDatabase&) {
                 if (Clock::now() >= deadline) {
                     throw Error(ErrorCode::io,
-                                msg("{}: another program holds the queue", file().string()),
+                                msg("{}: another program is using the queue", file().string()),
                                 msg("Close that program, or try again later."));
                 }
             } catch (const DamagedDatabase&) {

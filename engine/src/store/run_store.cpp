@@ -100,7 +100,7 @@ struct RunStore::Impl {
         });
         if (done) return;
         throw Error(ErrorCode::io,
-                    msg("{}: another program holds the run history", index.path().string()),
+                    msg("{}: another program is using the run history", index.path().string()),
                     msg("Close that program, or try again later."));
     }
 

@@ -159,7 +159,7 @@ bool StepRecordReader::holds_range(std::int64_t first, std::size_t count) const 
         return count > 0;
     }
     throw Error(ErrorCode::value,
-                msg("{} steps from {} asked for, the step record holds {}", count, first, held));
+                msg("{} steps from {} were requested; the step record has {}", count, first, held));
 }
 
 StepRecord StepRecordReader::row(std::int64_t index) const {

@@ -49,8 +49,8 @@ StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder,
     record_layout::check_header(found, path);
     if (!has_columns(found, record_layout::make_header(metrics, /*exchange=*/true))) {
         refuse(
-            msg("{}: the step record is of another version of this program, which cannot go on "
-                "with it",
+            msg("{}: the step record was written by another version of this program and cannot be "
+                "continued",
                 path.string()));
     }
     ColumnWriter columns(std::move(file), path, found);

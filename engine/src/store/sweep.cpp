@@ -149,7 +149,7 @@ private:
             });
         if (varied && plan_.seeds > 1) {
             refuse("--seeds", std::to_string(plan_.seeds),
-                   msg("use 1 where the points have seeds of their own"));
+                   msg("use 1 if the points have their own seeds"));
         }
     }
 

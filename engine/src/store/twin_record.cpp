@@ -63,9 +63,10 @@ Error no_twin(const fs::path& path, const std::string& reason) {
 void check_header(const record_layout::Header& header, const fs::path& path, std::int64_t) {
     if (header.magic != magic || !record_layout::is_sound(header)) throw_damaged(path);
     if (header.checksum != layout::make_header().checksum) {
-        throw Error(ErrorCode::data,
-                    msg("{}: a twin of another version of this program", path.string()),
-                    msg("Open it with the version of Halftone that wrote it."));
+        throw Error(
+            ErrorCode::data,
+            msg("{}: the twin was written by another version of this program", path.string()),
+            msg("Open it with the version of Halftone that wrote it."));
     }
 }
 
@@ -148,7 +149,7 @@ std::int64_t TwinRecordReader::steps() const {
 
 void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
     if (first < 0 || first + std::ssize(out) > size()) {
-        throw Error(ErrorCode::value, msg("rows {} to {} of the twin asked for, there are {}",
+        throw Error(ErrorCode::value, msg("rows {} to {} of the twin were requested; there are {}",
                                           first, first + std::ssize(out) - 1, size()));
     }
     const auto& starts = impl_->columns.layout().column_starts();

@@ -59,7 +59,7 @@ bool fits(const Schema& data, const ModelDescriptor& model) {
 TaskDescriptor reconstruction_descriptor() {
     return {.kind = "autoencoder",
             .title = "Reconstruction",
-            .summary = "Draws each image again from a short code.",
+            .summary = "Reconstructs each image from a short code.",
             .metrics = Reconstruction::metric_list(),
             .fits = fits,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {

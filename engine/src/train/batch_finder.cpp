@@ -153,10 +153,9 @@ private:
 
 FoundBatch find_largest_batch(const RunConfig& config, const FindBatchOptions& options) {
     if (!config.dataset.order.empty()) {
-        throw Error(ErrorCode::settings,
-                    msg("dataset.order: {}: the file says which samples form a batch, so there is "
-                        "no size to find",
-                        config.dataset.order));
+        throw Error(ErrorCode::settings, msg("dataset.order: {}: the file defines the batches, so "
+                                             "there is no batch size to find",
+                                             config.dataset.order));
     }
     return Search(config, options).run();
 }

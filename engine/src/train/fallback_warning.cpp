@@ -81,22 +81,23 @@ Message tell_one(const AttentionFallback& fallback) {
     if (fallback.why.empty() && forward)
         return msg(
             "cuDNN has no fused kernel for attention in {}, queries {}, values {}, on this device: "
-            "it is composed of products and a softmax, slower and with all scores in memory.",
+            "it is computed as matrix products and a softmax, slower and with all scores in "
+            "memory.",
             type, q, v);
     if (fallback.why.empty())
         return msg(
             "cuDNN has no fused kernel for the gradient of attention in {}, queries {}, values {}, "
-            "on this device: it is composed of products and a softmax, slower and with all scores "
-            "in memory.",
+            "on this device: it is computed as matrix products and a softmax, slower and with all "
+            "scores in memory.",
             type, q, v);
     if (forward)
         return msg(
-            "cuDNN failed to prepare attention in {}, queries {}, values {}, so it is composed of "
-            "products and a softmax, slower and with all scores in memory: {}",
+            "cuDNN failed to prepare attention in {}, queries {}, values {}, so it is computed as "
+            "matrix products and a softmax, slower and with all scores in memory: {}",
             type, q, v, fallback.why);
     return msg(
         "cuDNN failed to prepare the gradient of attention in {}, queries {}, values {}, so it is "
-        "composed of products and a softmax, slower and with all scores in memory: {}",
+        "computed as matrix products and a softmax, slower and with all scores in memory: {}",
         type, q, v, fallback.why);
 }
 

@@ -50,7 +50,7 @@ Message allowed(const std::string& key, const std::vector<std::string>& modules)
     const std::string module = key.substr(0, key.find(':'));
     const bool with_op = key.find(':') != std::string::npos;
     if (with_op && (module.empty() || is_among(modules, module)))
-        return msg("{} is no operation whose type can be forced; the ops command lists them",
+        return msg("{} is not an operation whose type can be forced; the ops command lists them",
                    shown(key.substr(module.size() + 1)));
     const std::string near_one = nearest_name(module, modules);
     if (!near_one.empty()) return msg("the model has no such module; did you mean {}?", near_one);

@@ -19,17 +19,18 @@ bool uses_bf16(const ResolvedPrecision& precision) {
 const std::vector<GpuGeneration>& gpu_generations() {
     static const std::vector<GpuGeneration> all = {
         {"Pascal", "P100, GTX 10", 6, 0, false, false, false, false,
-         msg("No Tensor Cores: fp16 saves memory only. CUDA 13 does not run here any more.")},
+         msg("No Tensor Cores: fp16 saves only memory. CUDA 13 does not support this GPU any "
+             "more.")},
         {"Volta", "V100, Titan V", 7, 0, false, true, false, false,
-         msg("The first Tensor Cores, fp16 only. CUDA 13 does not run here any more.")},
+         msg("The first Tensor Cores, for fp16 only. CUDA 13 does not support this GPU any more.")},
         {"Turing", "T4, RTX 20, GTX 16", 7, 5, true, true, false, false,
-         msg("Tensor Cores for fp16, so AMP FP16 pays; no libraries for bf16, which is refused. "
-             "GTX 16 cards have no Tensor Cores.")},
+         msg("Tensor Cores for fp16, so AMP FP16 pays off. bf16 is rejected: no library supports "
+             "it here. GTX 16 cards have no Tensor Cores.")},
         {"Ampere", "A100, A30, RTX 30", 8, 0, true, true, true, true,
          msg("Tensor Cores for fp16, bf16 and TF32.")},
         {"Ada", "L4, L40, RTX 40", 8, 9, true, true, true, true,
-         msg("Tensor Cores for fp16, bf16 and TF32; the GeForce cards add up fp16 products in fp32 "
-             "at half the rate.")},
+         msg("Tensor Cores for fp16, bf16 and TF32. GeForce cards sum fp16 products in fp32 at "
+             "half the rate.")},
         {"Hopper", "H100, H200", 9, 0, true, true, true, true,
          msg("Tensor Cores for fp16, bf16 and TF32, about twice the rate of Ampere.")},
         {"Blackwell", "B200, RTX 50", 10, 0, true, true, true, true,
@@ -76,7 +77,7 @@ std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation) {
         pay("amp-bf16", generation.bf16),
         pay("o2-fp16", generation.fp16),
         {"pure-fp16", false,
-         msg("It is there to show what breaks: small updates vanish without fp32 master weights.")},
+         msg("Shows what breaks: small updates vanish without fp32 master weights.")},
     };
 }
 

@@ -26,7 +26,7 @@ std::vector<std::string> features(const CpuInfo& cpu) {
 }
 
 Message cuda_note(int devices) {
-    if (!kernels::cuda::built()) return msg("No CUDA: this build is for the CPU alone.");
+    if (!kernels::cuda::built()) return msg("No CUDA: this build is for the CPU only.");
     if (devices == 0) return msg("No CUDA: {}.", kernels::cuda::why_absent());
     return msg("CUDA devices: {}.", devices);
 }
@@ -49,8 +49,8 @@ MachineReport::Pay amp_bf16(const CpuInfo& cpu) {
 MachineReport::Pay amp_fp16(const CpuInfo& cpu) {
     if (cpu.avx512_fp16)
         return {"amp-fp16", false,
-                msg("No time saved: fp16 instructions are there (AVX512_FP16) but sum in fp16; as "
-                    "on a GPU, sums are kept in fp32, so values are converted to fp32 and back. "
+                msg("No time saved: the processor's fp16 instructions (AVX512_FP16) sum in fp16. "
+                    "Sums are kept in fp32, as on a GPU, so values are converted to fp32 and back. "
                     "Activations take half the memory.")};
     return {"amp-fp16", false,
             msg("No time saved: the processor has no fp16 arithmetic, so values are converted to "
@@ -67,9 +67,9 @@ std::vector<MachineReport::Pay> payoffs(const CpuInfo& cpu) {
         amp_bf16(cpu),
         {"o2-fp16", false,
          msg("No time saved on a CPU: products are computed in fp32. Weights and activations take "
-             "half the memory, beside the fp32 masters.")},
+             "half the memory, apart from the fp32 masters.")},
         {"pure-fp16", false,
-         msg("It is there to show what breaks: small updates vanish without fp32 master weights.")},
+         msg("Shows what breaks: small updates vanish without fp32 master weights.")},
     };
 }
 

@@ -55,7 +55,7 @@ PlantedFault::PlantedFault(const PlantConfig& plant, const Schema& schema, Model
         refuse(msg("the model carries no state from step to step"));
     if (!is_planted_op(plant_.kind)) return;
     if (!plant_.where.empty())
-        refuse(msg("leave it empty: the operation stands before the model's output"));
+        refuse(msg("leave it empty: the operation is inserted before the model's output"));
     on_outputs_ = [this](TensorList& outputs) {
         if (!outputs.empty()) outputs.front() = planted_op(plant_.kind, outputs.front());
     };

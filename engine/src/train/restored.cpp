@@ -18,7 +18,7 @@ Message restored_weights(const SavedRun& saved, const StateChange& change) {
 Message restored_optimizer(const SavedRun& saved, const RunConfig& now, const StateChange& change) {
     const std::int64_t updates = whole(saved.training.counts, "updates");
     if (!change.same_optimizer) {
-        return msg("Optimizer: {} begins anew in place of {}; {} updates count as applied.",
+        return msg("Optimizer: {} starts afresh and replaces {}; {} updates count as applied.",
                    now.optimizer.kind, saved.config.optimizer.kind, updates);
     }
     const auto masters = std::ranges::count_if(saved.training.optimizer, [](const auto& entry) {

@@ -44,10 +44,9 @@ std::optional<CheckpointInfo> last_whole(const fs::path& folder, std::vector<Mes
 void refuse_unchangeable(ResumePlan& plan, const RunConfig& before) {
     for (const std::string& path : differing_fields(before, plan.config)) {
         if (may_change(path)) continue;
-        plan.errors.push_back(
-            {path, "changed",
-             msg("keep it: a run cannot go on with another value. Start a new run from the weights "
-                 "(model.init_from) instead")});
+        plan.errors.push_back({path, "changed",
+                               msg("keep it: a run cannot continue with another value. Start a new "
+                                   "run from the weights (model.init_from) instead")});
     }
 }
 
@@ -62,7 +61,7 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
                        const std::vector<std::string>& changes) {
     if (run.origin) {
         throw Error(ErrorCode::state,
-                    msg("Run {} was trained by {}, which alone can go on with it.", run.run,
+                    msg("Run {} was trained by {}; only that program can continue it.", run.run,
                         run.origin->program));
     }
     ResumePlan plan;
@@ -80,7 +79,7 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
     const bool changed = !differing_fields(run.config, plan.config).empty();
     if (at && !changed && has_made_all_steps(run, *at)) {
         throw Error(
-            ErrorCode::state, msg("Run {} has made all of its {} steps.", run.run, at->step),
+            ErrorCode::state, msg("Run {} has completed all of its {} steps.", run.run, at->step),
             msg("Give it more epochs, for instance --set epochs={}.", 2 * run.config.epochs));
     }
     const bool is_last =

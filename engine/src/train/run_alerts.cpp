@@ -74,7 +74,7 @@ void RunAlerts::warn_of_idle_epoch(const StepRecord& row) {
                        "the learning rate.",
                        row.epoch, steps, row.loss_scale)
                  : msg("No update was applied in epoch {}: all {} steps were skipped, since the "
-                       "loss itself was not finite, which no loss scale can mend. Bring the inputs "
+                       "loss itself was not finite, which no loss scale can fix. Bring the inputs "
                        "into a smaller range, or train in bf16 or fp32.",
                        row.epoch, steps),
              row.step);
@@ -122,8 +122,8 @@ void RunAlerts::warn_of_lost_updates(const StepRecord& row) {
     constexpr double weight = 0.05;  // mean of about the last twenty steps
     state_.lost_share += weight * (static_cast<double>(row.lost_update_share) - state_.lost_share);
     if (state_.lost_share <= 0.5 || std::exchange(state_.warned_lost, true)) return;
-    warn(msg("{} % of the weight updates vanish: they are smaller than half a unit of the 16-bit "
-             "weights. Master weights in fp32 would keep them.",
+    warn(msg("{} % of the weight updates vanish: they are smaller than half a unit in the last "
+             "place of the 16-bit weights. Master weights in fp32 would keep them.",
              std::lround(state_.lost_share * 100)),
          row.step);
 }
@@ -140,7 +140,7 @@ void RunAlerts::check_scale(const FinishedStep& step) const {
     if (config_.scaler.min_scale > 0 &&
         static_cast<double>(row.loss_scale) <= config_.scaler.min_scale) {
         throw Error(ErrorCode::training,
-                    msg("The loss scale fell through its floor of {} at step {}: the gradients "
+                    msg("The loss scale fell below its minimum of {} at step {}: the gradients "
                         "overflow even there.",
                         config_.scaler.min_scale, row.step),
                     msg("Lower scaler.min_scale or the learning rate, or train in bf16."));

@@ -61,7 +61,7 @@ Message speeds_evidence(const RunFigures& baseline, const RunFigures& other) {
 
 Message interval_evidence(const SpeedGap& gap) {
     if (!gap.has_interval()) return msg("Too few steps to tell a difference in speed from noise.");
-    return msg("Speed ratio step against step: {}, 95 % interval {} to {} ({} blocks of steps).",
+    return msg("Speed ratio, step by step: {}, 95 % interval {} to {} ({} blocks of steps).",
                figure_text(gap.ratio), figure_text(gap.low), figure_text(gap.high), gap.blocks);
 }
 

@@ -78,8 +78,8 @@ void check_best_is_there(const RunConfig& config, const Task& task) {
     const bool waits = config.schedule.kind == "plateau" || config.early_stopping.patience > 0;
     if (!waits || task.has_best()) return;
     throw Error(ErrorCode::settings,
-                msg("An adversarial pair has no best evaluation, so that nothing can wait for a "
-                    "better one."),
+                msg("An adversarial pair has no best evaluation, so plateau and early stopping "
+                    "cannot work."),
                 msg("Use another schedule than plateau, and no early stopping."));
 }
 

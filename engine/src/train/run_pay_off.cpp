@@ -68,11 +68,11 @@ std::string percent(double share) { return std::to_string(std::lround(100 * shar
 
 Message pays(const std::string& name, const StepTimes& fp32, const StepTimes& mixed) {
     if (!fp32.known() || !mixed.known())
-        return msg("{} pays: a step takes {} ms in place of {} ms.", name, figure_text(mixed.step),
-                   figure_text(fp32.step));
+        return msg("{} pays off: a step takes {} ms instead of {} ms.", name,
+                   figure_text(mixed.step), figure_text(fp32.step));
     return msg(
-        "{} pays: forward and backward pass take {} ms in place of {} ms, and the whole step {} ms "
-        "in place of {} ms.",
+        "{} pays off: forward and backward pass take {} ms instead of {} ms, and the whole step {} "
+        "ms instead of {} ms.",
         name, figure_text(mixed.passes()), figure_text(fp32.passes()), figure_text(mixed.step),
         figure_text(fp32.step));
 }
@@ -80,21 +80,21 @@ Message pays(const std::string& name, const StepTimes& fp32, const StepTimes& mi
 RunPayOff does_not_pay(const std::string& name, const std::string& ratio, const StepTimes& fp32,
                        const StepTimes& mixed) {
     if (!fp32.known() || !mixed.known())
-        return {msg("{} does not pay ({} times FP32's speed).", name, ratio), false, {}};
+        return {msg("{} does not pay off ({} times FP32's speed).", name, ratio), false, {}};
     if (mixed.data >= large_share * mixed.step)
-        return {msg("{} does not pay ({} times FP32's speed): {} % of its step is spent waiting "
-                    "for data, which no precision makes faster.",
+        return {msg("{} does not pay off ({} times FP32's speed): {} % of its step is spent "
+                    "waiting for data, which no precision makes faster.",
                     name, ratio, percent(mixed.data / mixed.step)),
                 true,
                 {}};
     if (mixed.optimizer >= large_share * mixed.step && mixed.optimizer >= mixed.passes())
-        return {msg("{} does not pay ({} times FP32's speed): the optimizer is {} % of the step, "
-                    "and keeps FP32 weights in every precision. A larger batch helps.",
+        return {msg("{} does not pay off ({} times FP32's speed): the optimizer is {} % of the "
+                    "step, and keeps FP32 weights in every precision. A larger batch helps.",
                     name, ratio, percent(mixed.optimizer / mixed.step)),
                 true,
                 {}};
-    return {msg("{} does not pay ({} times FP32's speed): forward and backward pass take {} ms in "
-                "place of {} ms.",
+    return {msg("{} does not pay off ({} times FP32's speed): forward and backward pass take {} ms "
+                "instead of {} ms.",
                 name, ratio, figure_text(mixed.passes()), figure_text(fp32.passes())),
             false,
             {}};
@@ -127,8 +127,8 @@ RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other) {
         out.sentence = pays(name, fp32, mixed);
     } else {
         out.sentence =
-            msg("Too early to say whether {} pays: it trains {} to {} times as fast as FP32 (95 % "
-                "interval).",
+            msg("Too early to say whether {} pays off: it trains {} to {} times as fast as FP32 "
+                "(95 % interval).",
                 name, figure_text(gap.low), figure_text(gap.high));
     }
     out.evidence = parts_evidence(fp32, mixed);

@@ -117,13 +117,13 @@ void StepGraph::stay_eager(bool out_of_memory, const std::string& reason) {
     if (kernels::cuda::device_count() == 0) throw;
     if (out_of_memory) {
         warnings_.push_back(
-            msg("There is too little memory to record the step as a CUDA graph, so its kernels are "
-                "given one by one, which costs small models time. A smaller batch_size leaves "
-                "room."));
+            msg("There is too little memory to capture the step as a CUDA graph, so its kernels "
+                "are launched one by one, which slows small models down. A smaller batch_size "
+                "leaves room."));
     } else {
         warnings_.push_back(
-            msg("The step cannot be recorded as a CUDA graph, so its kernels are given one by one, "
-                "which costs small models time: {}.",
+            msg("The step cannot be captured as a CUDA graph, so its kernels are launched one by "
+                "one, which slows small models down: {}.",
                 reason));
     }
 }

@@ -22,7 +22,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
       columns_(*task_),
       figures_(device) {
     if (context_.ranks() && device.kind != Device::Kind::cpu) {
-        throw Error(ErrorCode::device, msg("Several workers train on processors alone so far."),
+        throw Error(ErrorCode::device, msg("Several workers train only on CPUs so far."),
                     msg("Set device to cpu."));
     }
     const ModelShape shape = task_->model_shape();

@@ -122,13 +122,13 @@ Message lost_evidence(double share, const LossGap& gap) {
     const std::string percent = short_figure_text(100 * share);
     if (gap.compared < 8) {
         return msg(
-            "Most updates ({} %) are smaller than half a unit of the weights and vanish. Master "
-            "weights in fp32 would keep them.",
+            "Most updates ({} %) are smaller than half a unit in the last place of the weights and "
+            "vanish. Master weights in fp32 would keep them.",
             percent);
     }
     return msg(
-        "Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} "
-        "apart, step-to-step noise {}. Master weights in fp32 would keep them.",
+        "Most updates ({} %) are smaller than half a unit in the last place of the weights and "
+        "vanish: losses {} apart, step-to-step noise {}. Master weights in fp32 would keep them.",
         percent, figure_text(gap.size()), figure_text(gap.noise));
 }
 

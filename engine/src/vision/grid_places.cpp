@@ -18,7 +18,7 @@ const OpInfo cubic_weight_info{"cubic_weight", CastPolicy::none, "cubic_weight(x
 /// PyTorch's CUDA kernels leave out what no index reaches by moving it here.
 constexpr double outside = -100, index_end = 0x1p31;
 
-/// `at` into [0, size - 1]; what is no number goes to 0, as by fmax.
+/// `at` into [0, size - 1]; NaN goes to 0, as by fmax.
 Inside clipped(const Inside& from, std::int64_t size) {
     const Tensor& at = from.at;
     const Tensor zero = number_like(0, at), last = number_like(static_cast<double>(size - 1), at);

@@ -42,7 +42,7 @@ TensorList run_inside(const OpArguments& args) {
     return {pad_from_inside(args.at(0), padding, mode)};
 }
 
-constexpr const char* copies = "Not on the list of a GPU: it copies, so the type stays.";
+constexpr const char* copies = "Not on the CUDA list: it copies, so the type does not change.";
 
 /// Amounts before and after each dimension of x, first dimension first.
 struct Amounts {

@@ -16,7 +16,7 @@ TensorList run_channels(const OpArguments& args) {
     return {channel_shuffle(args.at(0), args.integer("groups", 1))};
 }
 
-constexpr const char* moves = "Moves elements: the type stays.";
+constexpr const char* moves = "Moves elements: the type does not change.";
 
 [[noreturn]] void refuse(const OpInfo& info, const Tensor& x, std::int64_t factor) {
     throw Error(ErrorCode::shape, std::string(info.name) + ": " + to_string(x.shape()) +

@@ -39,7 +39,7 @@ TensorList run(const OpArguments& args) {
 
 constexpr const char* weighs =
     "Weighs neighbours against each other: in fp32, so that a smooth image stays smooth.";
-constexpr const char* chooses = "Listed with its family: it copies, but fp32 comes out.";
+constexpr const char* chooses = "Listed with its family: it only copies, but its result is fp32.";
 
 }  // namespace
 

@@ -68,7 +68,7 @@ std::size_t ZipReader::read(std::span<std::byte> out) {
     while (done < out.size()) {
         const la_ssize_t got =
             archive_read_data(handle_.get(), out.data() + done, out.size() - done);
-        if (got < 0) refuse(msg("an entry does not unpack"));
+        if (got < 0) refuse(msg("an entry cannot be unpacked"));
         if (got == 0) break;
         done += static_cast<std::size_t>(got);
     }
@@ -78,7 +78,7 @@ std::size_t ZipReader::read(std::span<std::byte> out) {
 void ZipReader::read_whole(std::span<std::byte> out) {
     std::byte beyond{};
     if (read(out) != out.size() || read(std::span(&beyond, 1)) != 0)
-        refuse(msg("an entry is not as long as it says"));
+        refuse(msg("an entry does not have the stated length"));
 }
 
 std::string ZipReader::read_text(std::uint64_t most) {
@@ -86,7 +86,7 @@ std::string ZipReader::read_text(std::uint64_t most) {
     std::array<std::byte, block_bytes> block{};
     for (;;) {
         const std::size_t got = read(block);
-        if (text.size() + got > most) refuse(msg("an entry is longer than it may be"));
+        if (text.size() + got > most) refuse(msg("an entry is too long"));
         text.append(reinterpret_cast<const char*>(block.data()), got);
         if (got < block.size()) return text;
     }
@@ -94,7 +94,7 @@ std::string ZipReader::read_text(std::uint64_t most) {
 
 void ZipReader::refuse(const Message& detail) const {
     throw Error(ErrorCode::data,
-                msg("{}: not a sound zip archive: {}", path_.string(), detail.str()),
+                msg("{}: not a valid zip archive: {}", path_.string(), detail.str()),
                 msg("Get the file again; it was probably not copied or downloaded to its end."));
 }
 

@@ -30,7 +30,7 @@ constexpr int no_padding = 1;
 
 [[noreturn]] void refuse_source(const fs::path& file, const std::string& reason) {
     throw Error(ErrorCode::data, msg("{}: cannot be read: {}", file.string(), reason),
-                msg("Look at the permissions of the file and at the disk."));
+                msg("Check the permissions of the file, and the disk."));
 }
 
 }  // namespace

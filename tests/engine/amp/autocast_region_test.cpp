@@ -25,7 +25,7 @@ ErrorCode code_of(const std::string& device_type) {
     return ErrorCode::io;
 }
 
-// The state of regions is the host's: these tests name their devices.
+// Region state belongs to the host thread, so these tests name their devices explicitly.
 Tensor ones(const Shape& shape, DType dtype = DType::f32) {
     return Tensor::full(shape, 1, dtype, Device{});
 }
@@ -143,7 +143,7 @@ TEST(AutocastRegion, RegionsOfDifferentDevicesAreIndependent) {
     state.cuda.enabled = true;
     const AutocastSnapshot only_cuda(state);
     EXPECT_EQ(product_type(), DType::f32);
-    // A20: ops on CPU tensors run in a CUDA region as without one.
+    // A20: inside a CUDA region, ops on CPU tensors run as if there were no region.
     const Tensor joined = cat({ones({2}, DType::f16), ones({2})}, 0);
     EXPECT_EQ(joined.dtype(), DType::f32);
 }

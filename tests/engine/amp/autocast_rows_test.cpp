@@ -29,7 +29,7 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// M9: the rows of 1.10 and 1.11 as a program calls the ops.
+// M9: the rows of 1.10 and 1.11, with the ops called as a program calls them.
 namespace engine {
 namespace {
 
@@ -68,7 +68,7 @@ TEST(Autocast, M9RowsOf110HoldWithLowInputsInAnF16Region) {
     EXPECT_EQ(type(nll_loss(x, target)), DType::f32);
     const Tensor wide = Tensor::full({2, 3}, 1, DType::f32);
     EXPECT_EQ(type(add(wide, linear(wide, Tensor::full({3, 3}, 1, DType::f32)))), DType::f32);
-    // In-place forms have no entry.
+    // In-place forms are not on any list.
     EXPECT_EQ(type(exp_(Tensor::full({2}, 1, DType::f16))), DType::f16);
     EXPECT_EQ(type(pow_(Tensor::full({2}, 1, DType::f16), scalar_like(x, 2))), DType::f16);
 }

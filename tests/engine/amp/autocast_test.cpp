@@ -38,7 +38,7 @@ TensorList cast_by_hand(const TensorList& args, DType dtype) {
 std::vector<OpSample> samples_of(std::initializer_list<CastPolicy> policies) {
     std::vector<OpSample> out;
     for (const auto& sample : op_samples()) {
-        const OpInfo* info = find_op(sample.op);  // null: a form of several ops, not one of them
+        const OpInfo* info = find_op(sample.op);  // null: a form composed of several ops
         for (const auto policy : policies) {
             if (info && info->policy == policy) out.push_back(sample);
         }
@@ -46,8 +46,9 @@ std::vector<OpSample> samples_of(std::initializer_list<CastPolicy> policies) {
     return out;
 }
 
-// On a GPU the order of a sum goes with the width of the loads, and so with the type read: sums of
-// the samples' at most some dozen f32 values differ by a rounding each, relative to the largest.
+// On a GPU the order of a sum depends on the width of the loads, and so on the input's type. The
+// samples sum at most a few dozen f32 values; the results may differ by one rounding per value,
+// relative to the largest.
 void expect_equal(const Tensor& got, const Tensor& expected, const OpSample& sample) {
     EXPECT_EQ(got.dtype(), expected.dtype()) << sample.op << " " << sample.label;
     if (default_device().kind == Device::Kind::cpu || got.dtype() != DType::f32) {
@@ -134,7 +135,7 @@ TEST(Autocast, M5AtPromoteTheOther16BitTypeMetFirstIsAnError) {
               DType::bf16);
 }
 
-/// A row times a column of ones (or of `with`), in a region.
+/// A row times a column of ones (or of `with`), inside a region.
 double product(DType low, const std::vector<double>& row, double with = 1) {
     const auto entered = region(low).enter();
     const auto n = static_cast<std::int64_t>(row.size());

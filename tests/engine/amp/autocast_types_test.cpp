@@ -7,14 +7,14 @@
 #include "ops/catalog.h"
 #include "support/here.h"
 
-// M9: the rows of 1.10 and 1.11, op by op through the catalog.
+// M9: the rows of 1.10 and 1.11, for each op of the catalog.
 namespace engine {
 namespace {
 
 using Attrs = std::map<std::string, AttrValue>;
 using Ints = std::vector<std::int64_t>;
 
-/// An argument: shape and type; a type that is not given is the row's.
+/// An argument's shape and type. Without a type it has that of the row.
 struct Arg {
     Shape shape;
     std::optional<DType> dtype = {};
@@ -23,7 +23,7 @@ struct Row {
     const char* op;
     std::vector<Arg> args;
     Attrs attrs = {};
-    std::vector<Arg> list = {};  // of the first argument, where it is a list
+    std::vector<Arg> list = {};  // of the first argument, if it is a list
 };
 
 Tensor made(const Arg& arg, DType row_type) {
@@ -161,7 +161,7 @@ TEST(TypeRows, M9_RowsOf110ThatBecomeF32) {
 const Arg low_rows{{2, 4}, DType::f16}, low_row{{4}, DType::f16}, one_index{{1}, DType::i64},
     index_rows{{2, 4}, DType::i64}, mask{{2, 4}, DType::boolean};
 
-/// Ordinary element-wise ops on (f16, f32): f32, the same with autocast on or off.
+/// Ordinary element-wise ops on (f16, f32): the result is f32, with autocast on or off.
 const std::vector<Row> rows_that_promote{
     {"add", {low_rows, wide}},
     {"sub", {low_rows, wide}},
@@ -187,7 +187,7 @@ TEST(TypeRows, M9_RowsOf111ThatPromoteTheSameInsideAndOutside) {
     }
 }
 
-/// Mixed f16 and f32 that no entry mends.
+/// Mixed f16 and f32 that is rejected inside a region too.
 const std::vector<Row> rows_refused_everywhere{
     {"lerp", {low_rows, wide}, {{"weight", 0.5}}},
     {"index_add", {low_rows, one_index, {{1, 4}, DType::f32}}, {{"dim", std::int64_t{0}}}},
@@ -201,7 +201,7 @@ const std::vector<Row> rows_refused_everywhere{
     {"baddbmm_", {{{1, 2, 2}, DType::f16}, {{1, 2, 2}, DType::f32}, {{1, 2, 2}, DType::f32}}},
 };
 
-/// Mixed f16 and f32 that a region casts.
+/// Mixed f16 and f32 that is rejected outside a region; inside, autocast casts.
 const std::vector<Row> rows_refused_outside{
     {"mm", {{{2, 2}, DType::f16}, {{2, 2}, DType::f32}}},
     {"baddbmm", {{{1, 2, 2}, DType::f16}, {{1, 2, 2}, DType::f32}, {{1, 2, 2}, DType::f32}}},
@@ -219,7 +219,7 @@ const std::vector<Row> rows_refused_outside{
      {{"mode", std::string("bilinear")}}},
 };
 
-/// The error must hold the op's name, both types and the way out.
+/// The error must contain the op's name, both types and a remedy.
 void expect_rejection(const Row& row) {
     SCOPED_TRACE(row.op);
     try {

@@ -176,7 +176,7 @@ TEST(WeightCache, ADirectWriteOfAnOptimizersCopyIsHandedOutWhileItIsNew) {
 }
 
 TEST(WeightCache, GradientsOfSharedUsesAddInLowAndWithoutTheCacheInF32) {
-    // Two uses with gradients 2048 and 1: their sum 2049 is not an f16 value.
+    // Two uses with gradients 2048 and 1: their sum, 2049, is not an f16 number.
     const auto gradient = [](bool cache) {
         Tensor w = Tensor::full({1, 1}, 1, DType::f32);
         w.set_requires_grad(true);

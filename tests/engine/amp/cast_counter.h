@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Counts the casts of one tensor (or of a view of it) to a 16-bit type while it lives.
+/// Counts the casts of a tensor, or of a view of it, to a 16-bit type while the counter lives.
 class CastCounter final : public OpObserver {
 public:
     explicit CastCounter(const Tensor& source) : storage_(source.impl()->storage), scope_(*this) {}

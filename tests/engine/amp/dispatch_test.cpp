@@ -37,7 +37,7 @@ std::shared_ptr<const ForceRules> force_op(const std::string& op, DType type) {
     return rules({{op, "", op, type}});
 }
 
-/// Operations as they recorded themselves: "linear f16".
+/// Records each operation as a text, such as "linear f16".
 class Types final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {
@@ -58,7 +58,7 @@ Tensor leaf(const Shape& shape, std::uint32_t seed) {
     return x;
 }
 
-/// Two layers in modules "a" and "b.c".
+/// Two linear layers, in modules "a" and "b.c".
 struct Net {
     Tensor w1 = leaf({5, 4}, 1), w2 = leaf({3, 5}, 2);
     ModuleName a{"a"}, b{"b.c"};
@@ -211,7 +211,7 @@ TEST(Dispatch, AnEmbeddingKeepsASparseGradient) {
     EXPECT_TRUE(table.grad().is_sparse());
 }
 
-/// Running statistics in f16, as pure-fp16 has them, under a batch norm in f32.
+/// Running statistics in f16, as in pure-fp16, with a batch norm in f32.
 TEST(Dispatch, BatchNormWritesItsStatisticsWhateverItsType) {
     const Tensor x = random_tensor({8, 2, 3, 3}, DType::f16, 4);
     const auto constant = [](double value) {
@@ -235,7 +235,7 @@ TEST(Dispatch, BatchNormWritesItsStatisticsWhateverItsType) {
     expect_close(to(var, DType::f32), to(plain_var, DType::f32), 0x1p-10);
 }
 
-/// First outputs of the outermost calls of one op.
+/// Records the first output of each outermost call of an op.
 class Outputs final : public CallObserver {
 public:
     explicit Outputs(std::string op) : op_(std::move(op)), scope_(*this) {}

@@ -5,7 +5,7 @@
 namespace engine {
 namespace {
 
-/// The key of the rule that decides; "" for none.
+/// The key of the rule that applies; "" if none does.
 std::string deciding(const ForceRules& rules, const char* module, const char* op) {
     const ForceRule* rule = rules.find(module, op);
     return rule == nullptr ? "" : rule->key;

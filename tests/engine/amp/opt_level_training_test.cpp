@@ -11,7 +11,7 @@
 #include "small_net.h"
 #include "support/here.h"
 
-// What an opt level makes of a model, and that it trains (X4, X5).
+// How an opt level converts a model, and that the model trains (X4, X5).
 
 namespace engine {
 namespace {
@@ -85,7 +85,7 @@ TEST(OptLevelTraining, X4TheLossFallsAndSavedStateHoldsNoF16) {
 }
 
 TEST(OptLevelTraining, X5ThreeLossesThatOverflowHaveScalesOfTheirOwn) {
-    // Loss k overflows k times: scales init, init / 2, init / 4, all counters 0.
+    // Loss k overflows k times, so the scales are init, init / 2 and init / 4. All counters are 0.
     const Tensor weight = leaf({1, 1}, {2}, DType::f16);
     std::vector<GradScaler> scalers;
     for (int k = 0; k < 3; ++k) scalers.emplace_back(apex_scaler({}));

@@ -19,7 +19,7 @@ TEST(ScaleRule, GrowsOnTheCleanStepThatFillsTheIntervalAndNotBefore) {
 }
 
 TEST(ScaleRule, TestsTheIntervalByEquality) {
-    // An interval of 0 is never met, since the tracker plus one starts at 1.
+    // An interval of 0 is never reached, since the tracker plus one starts at 1.
     ScaleRule scaler({.init_scale = 4, .growth_interval = 0});
     for (int i = 0; i < 100; ++i) scaler.update(false);
     EXPECT_EQ(scaler.loss_scale(), 4.f);
@@ -54,12 +54,12 @@ TEST(ScaleRule, KeepsWithinFloorAndCeilingIfTheyAreGiven) {
     EXPECT_EQ(scaler.loss_scale(), 20.f);
 }
 
-/// 2.7's hysteresis variant in words, on integers: the scale as an exponent of its base.
+/// The hysteresis variant of 2.7 in integers: the scale is an exponent of its base.
 struct PlainModel {
     int hysteresis, interval;
     int left = hysteresis, clean = 0;
 
-    /// -1, 0 or 1: what becomes of the scale.
+    /// Returns the change of the scale's exponent: -1, 0 or 1.
     int update(bool overflow) {
         if (overflow) {
             clean = 0;
@@ -87,7 +87,8 @@ TEST(ScaleRule, X9_FollowsAPlainModelOfHysteresisOnRandomOverflows) {
                                         .hysteresis = hysteresis});
                         PlainModel model{.hysteresis = hysteresis, .interval = interval};
                         double scale = init;
-                        // Long runs of either kind, so that both counters fill.
+                        // Long runs of overflows and of clean steps, so that both counters reach
+                        // their limits.
                         bool overflow = false;
                         for (int step = 0; step < 2000; ++step) {
                             if (random() % 60 == 0) overflow = !overflow;

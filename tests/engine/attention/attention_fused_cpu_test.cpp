@@ -14,8 +14,8 @@
 #include "shape/view.h"
 #include "support/element.h"
 
-// Attention by the CPU's kernel. Where a mask is given it is composed: that is the other side of
-// the comparison.
+// Attention by the CPU's kernel. With an explicit mask it is composed from other ops, which gives
+// the other side of the comparison.
 namespace engine {
 namespace {
 
@@ -44,7 +44,7 @@ bool is_fused(const Heads& h, const AttentionOptions& options = {}, const Tensor
     return names.saw("scaled_dot_product_attention");
 }
 
-/// True where a key is seen.
+/// True where the query may attend to the key.
 Tensor seen(std::int64_t queries, std::int64_t keys, bool causal) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < queries; ++i)
@@ -59,7 +59,7 @@ AttentionOptions dropping(AttentionOptions options = {}) {
     return options;
 }
 
-/// Result and gradients in a row. Every NaN is one value.
+/// The result and the gradients, concatenated. Every NaN becomes the same value.
 std::vector<double> results(const Heads& h, const Tensor& y) {
     const Tensor dy = random_tensor(y.shape(), y.dtype(), 4);
     backward({&y, 1}, {&dy, 1});
@@ -96,7 +96,7 @@ TEST_F(CpuAttention, IsTakenWithoutAMaskAndInEveryTypeButF64) {
     EXPECT_FALSE(is_fused(random_heads(DType::f16, 0, 7)));
 }
 
-/// Of products as small as these every sum runs in one order, so nothing may differ.
+/// With operands this small every sum is computed in the same order, so the bits must be equal.
 TEST_F(CpuAttention, HasTheComposedFormsBits) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
         for (const bool causal : {false, true})
@@ -113,8 +113,8 @@ TEST_F(CpuAttention, HasTheComposedFormsInfinitiesAndNaNs) {
             const Heads h = random_heads(DType::f16, 6, 6);
             set_element(part == 0 ? h.q : part == 1 ? h.k : h.v, 21, value);
             EXPECT_EQ(found(h, {}, false), found(h, {}, true));
-            // A mask is added to the scores, NaN ones too, while a causal one takes their place.
-            // The entry of this name is composed on a CPU.
+            // An explicit mask is added to the scores, NaN included; a causal mask replaces them.
+            // On a CPU the entry of this name is the composed form.
             const Heads causal = leaves(h);
             const Tensor y = scaled_dot_product_flash_attention(causal.q, causal.k, causal.v,
                                                                 {.is_causal = true})[0];
@@ -122,7 +122,7 @@ TEST_F(CpuAttention, HasTheComposedFormsInfinitiesAndNaNs) {
         }
 }
 
-/// Several blocks of queries, so that the gradients of k and v are added up over them.
+/// Several blocks of queries, so that the gradients of k and v are summed over blocks.
 TEST_F(CpuAttention, OfManyKeysStaysWithinTheBoundOfF64) {
     for (const DType dtype : {DType::f16, DType::bf16})
         for (const Sizes& s : {Sizes{1, 2, 2, 40, 2000, 8, 8}, {1, 2, 2, 300, 300, 8, 16, true}}) {
@@ -141,7 +141,7 @@ TEST_F(CpuAttention, OfManyKeysStaysWithinTheBoundOfF64) {
         }
 }
 
-/// A gradient that is recorded is that of the products.
+/// A gradient computed with a graph is composed from matrix products.
 TEST_F(CpuAttention, HasTheComposedFormsSecondDerivatives) {
     std::vector<double> results[2];
     for (const bool composed : {false, true}) {

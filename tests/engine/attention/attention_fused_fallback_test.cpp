@@ -12,8 +12,8 @@
 #include "simt/libraries.h"
 #include "train/fallback_warning.h"
 
-// Attention where the library has no kernel, or none for the gradient: the simulated one can be
-// told so.
+// Attention if the library has no kernel, or none for the gradient. The simulated library can be
+// configured so.
 namespace engine {
 namespace {
 
@@ -61,7 +61,7 @@ TEST_F(AttentionFallback, IsComposedWhereAGradientIsWantedThatHasNoKernel) {
     EXPECT_TRUE(is_fused());
 }
 
-// The plan for the gradient was asked for as the result lies; this one comes otherwise.
+// The plan was made for a gradient with the layout of the result; this gradient has another layout.
 TEST_F(AttentionFallback, ComposesTheGradientOfAFusedResultWhereItHasNoKernel) {
     const Tensor y = attend();
     expect_within(y.values(), problem.y, "y");
@@ -76,7 +76,8 @@ TEST_F(AttentionFallback, ComposesTheGradientOfAFusedResultWhereItHasNoKernel) {
     expect_within(v.grad().values(), problem.dv, "dv");
 }
 
-// The composed form takes more than the kernel's scratch: scores of every query and key in f32.
+// The composed form needs more memory than the kernel's scratch: the f32 scores of every query and
+// key.
 TEST_F(AttentionFallback, SaysTheSplitWhereItsScratchFindsNoRoomAndSpoilsNothing) {
     const Problem large{DType::f16, {2, 4, 2, 64, 64, 16, 8, true, 0.3}};
     const Tensor lq = leaf(large.q, {2, 4, 64, 16}), lk = leaf(large.k, {2, 2, 64, 16}),
@@ -85,7 +86,7 @@ TEST_F(AttentionFallback, SaysTheSplitWhereItsScratchFindsNoRoomAndSpoilsNothing
         lq, lk, lv, {}, {.is_causal = true, .scale = large.s.scale, .enable_gqa = true});
     const Tensor dy = Tensor::of(large.dy, y.shape(), DType::f16, cuda);
     release_cached_memory();
-    // The gradients take 28 KiB, the scratch 64.
+    // The gradients need 28 KiB and the scratch 64 KiB.
     const std::size_t before = set_memory_limit(memory_in_use(cuda) + 40 * 1024, cuda);
     try {
         backward({&y, 1}, {&dy, 1}, {.retain_graph = true});
@@ -118,10 +119,11 @@ TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFai
     EXPECT_TRUE(is_fused()) << "the next call asks again";
     const auto messages = told.take();
     ASSERT_EQ(messages.size(), 1u);
-    EXPECT_EQ(tell(messages[0]).str(),
-              "cuDNN failed to prepare attention in f16, queries (2, 4, 9, 16), values (2, 2, 9, "
-              "8), so it is composed of products and a softmax, slower and with all scores in "
-              "memory: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
+    EXPECT_EQ(
+        tell(messages[0]).str(),
+        "cuDNN failed to prepare attention in f16, queries (2, 4, 9, 16), values (2, 2, 9, "
+        "8), so it is computed as matrix products and a softmax, slower and with all scores in "
+        "memory: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
 }
 
 TEST_F(AttentionFallback, IsToldOfBothPasses) {
@@ -133,10 +135,11 @@ TEST_F(AttentionFallback, IsToldOfBothPasses) {
     attend();
     const auto messages = told.take();
     ASSERT_EQ(messages.size(), 2u);
-    EXPECT_EQ(tell(messages[0]).str(),
-              "cuDNN has no fused kernel for attention in f16, queries (2, 4, 9, 16), values (2, "
-              "2, 9, 8), on this device: it is composed of products and a softmax, slower and "
-              "with all scores in memory.");
+    EXPECT_EQ(
+        tell(messages[0]).str(),
+        "cuDNN has no fused kernel for attention in f16, queries (2, 4, 9, 16), values (2, "
+        "2, 9, 8), on this device: it is computed as matrix products and a softmax, slower and "
+        "with all scores in memory.");
     EXPECT_NE(tell(messages[1]).str().find("the gradient of attention in f16"), std::string::npos);
 }
 

@@ -18,8 +18,8 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// Attention by the device's fused kernel. Where a mask is given it is composed: that is the other
-// side of the comparison.
+// Attention by the device's fused kernel. With an explicit mask it is composed from other ops,
+// which gives the other side of the comparison.
 namespace engine {
 namespace {
 
@@ -50,7 +50,7 @@ bool is_fused(const Heads& h, const AttentionOptions& options = {}, const Tensor
     return names.saw("scaled_dot_product_attention");
 }
 
-/// True where a key is seen: nothing of the kernel's reach is left then.
+/// True where the query may attend to the key. As an explicit mask it rules the fused kernel out.
 Tensor seen(std::int64_t queries, std::int64_t keys, bool causal) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < queries; ++i)
@@ -78,7 +78,7 @@ TEST_F(FusedAttention, IsTakenWhereItsRulesAllowAndNowhereElse) {
     EXPECT_FALSE(is_fused(random_heads(DType::f16), {.scale = 0.0}));
     EXPECT_FALSE(is_fused(random_heads(DType::f16),
                           {.dropout_p = 0.5, .random = RandomStream(3, StreamId::dropout)}));
-    // One key of one query: there is no kernel for its gradient.
+    // With one query and one key there is no kernel for the gradient.
     EXPECT_TRUE(is_fused(random_heads(DType::f16, 1, 1)));
     EXPECT_FALSE(is_fused(leaves(random_heads(DType::f16, 1, 1))));
     EXPECT_FALSE(is_fused(random_heads(DType::f16, 5, 0)));
@@ -95,7 +95,7 @@ Heads operands(const Problem& p) {
             Tensor::of(p.v, {s.batch, s.kv_heads, s.keys, s.v_size}, p.dtype)};
 }
 
-// Both within the bound that attention_problem.h derives, which holds for either.
+// Both stay within the bound that attention_problem.h derives, which holds for either form.
 TEST_F(FusedAttention, AndTheComposedFormAgreeWithF64InResultsAndGradients) {
     for (const DType dtype : {DType::f16, DType::bf16})
         for (const Sizes& s : {Sizes{2, 3, 3, 9, 9, 16, 8, true, 0.3},
@@ -121,7 +121,8 @@ TEST_F(FusedAttention, AndTheComposedFormAgreeWithF64InResultsAndGradients) {
         }
 }
 
-// A gradient that is recorded is that of the products, whichever way the result came.
+// A gradient computed with a graph is composed from matrix products, whether or not the result was
+// fused.
 TEST_F(FusedAttention, HasTheComposedFormsSecondDerivatives) {
     for (const DType dtype : {DType::f16, DType::bf16})
         for (const bool causal : {false, true}) {
@@ -158,10 +159,11 @@ TEST_F(FusedAttention, GivesTheGradientsThatAreWantedAlone) {
         one.k.set_grad({});
         backward(sum(scaled_dot_product_attention(one.q, one.k, one.v)), {.create_graph = graph});
         ASSERT_TRUE(one.k.grad().defined());
-        EXPECT_EQ(one.k.grad().values() == all.k.grad().values(), !graph);  // by the kernel or not
+        // Without a graph the kernel computes the gradient; with one it is composed.
+        EXPECT_EQ(one.k.grad().values() == all.k.grad().values(), !graph);
         EXPECT_FALSE(one.q.grad().defined());
     }
-    one.k.set_grad({});  // with its graph it holds k, which holds it
+    one.k.set_grad({});  // the gradient's graph holds k, which holds the gradient
 }
 
 TEST_F(FusedAttention, IsOneNodeThatKeepsWhatItReadAndOneKernelEachWay) {

@@ -75,15 +75,15 @@ TEST(Attention, ARowThatSeesNoKeyIsZeroAndSoAreItsGradients) {
 }
 
 TEST(Attention, ARowOfScoresBelowEveryNumberIsZeroWithoutAMaskToo) {
-    // q k = -inf for the first row only.
+    // q k is -inf for the first row only.
     const Tensor q = Tensor::of({-infinite, 1}, {2, 1}), k = Tensor::of({2, 3}, {2, 1}),
                  v = Tensor::of({4, 4}, {2, 1});
     EXPECT_EQ(scaled_dot_product_attention(q, k, v).values(), (std::vector<double>{0, 4}));
 }
 
 TEST(Attention, ANaNGradientPassesAMaskAsInPyTorch) {
-    // The first value is infinite, so each row's weights have a gradient that is no number, which
-    // masks hide from no key.
+    // The first value is infinite, so the gradient of each row's weights is NaN for that key.
+    // Masking does not hide it.
     const Tensor v = Tensor::of({infinite, 1, 1}, {3, 1});
     const Tensor q = Tensor::of({1, 1}, {2, 1});
     for (const bool is_causal : {false, true}) {
@@ -111,7 +111,7 @@ TEST(Attention, GroupsOfHeadsShareTheirKeysAndValues) {
     const Tensor v = random_tensor({2, 2, 5, 6}, DType::f64, 5);
     const Tensor y = scaled_dot_product_attention(h.q, k, v, {}, {.enable_gqa = true});
     EXPECT_EQ(y.shape(), (Shape{2, 4, 3, 6}));
-    // Heads 0 and 1 take the first, 2 and 3 the second.
+    // Heads 0 and 1 use the first key head, heads 2 and 3 the second.
     std::vector<double> wide_k, wide_v;
     for (const std::size_t head : {0, 0, 1, 1, 2, 2, 3, 3}) {
         const auto all_k = k.values(), all_v = v.values();
@@ -132,7 +132,7 @@ TEST(Attention, IsLowInARegionWithItsAddedMaskAndKeepsLargeScoresFinite) {
     const AutocastRegion region(here, true, DType::f16);
     const auto inside = region.enter();
     EXPECT_EQ(scaled_dot_product_attention(h.q, h.k, h.v, mask).dtype(), DType::f16);
-    // Scores of 8 * 300 * 300 leave fp16 but not fp32.
+    // Scores of 8 * 300 * 300 overflow fp16, but not fp32.
     const Tensor big = mul(h.q, 150.0);
     for (const double y : scaled_dot_product_attention(big, mul(h.k, 150.0), h.v).values())
         EXPECT_TRUE(std::isfinite(y));
@@ -163,8 +163,8 @@ TEST(Attention, RefusesMixedTypesAndShapesThatDoNotFit) {
     }
     const Tensor low_mask = Tensor::zeros({3, 5}, DType::bf16);
     EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.v, low_mask), Error);
-    EXPECT_THROW(scaled_dot_product_attention(h.q, h.v, h.v), Error);  // other features
-    EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.q), Error);  // other keys
+    EXPECT_THROW(scaled_dot_product_attention(h.q, h.v, h.v), Error);  // another number of features
+    EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.q), Error);  // another number of keys
     EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.v, Tensor::zeros({4, 5}, DType::f32)),
                  Error);
     const Tensor mask = Tensor::zeros({3, 5}, DType::f32);
@@ -183,7 +183,7 @@ TEST(FlashAttention, IsAttentionWithTheLogsumexpOfEachRow) {
     const Tensor q = Tensor::of({2, 0, 0, 3}, {1, 1, 2, 2}, DType::f64);
     const Tensor k = Tensor::of({1, 5, 0, 5}, {1, 1, 2, 2}, DType::f64);
     const Tensor v = Tensor::of({10, 1, 20, 2}, {1, 1, 2, 2}, DType::f64);
-    // Scores 2 and 0 for the first row, 15 and 15 for the second, over sqrt(2).
+    // Scores of 2 and 0 in the first row, 15 and 15 in the second, divided by sqrt(2).
     const double a = 2 / std::sqrt(2.0), b = 15 / std::sqrt(2.0);
     const TensorList all = scaled_dot_product_flash_attention(q, k, v);
     ASSERT_EQ(all.size(), 2u);
@@ -214,7 +214,7 @@ TEST(FlashAttention, ItsLogsumexpIsWideAndHasNoGradient) {
         EXPECT_TRUE(made[0].requires_grad());
         EXPECT_EQ(made[1].dtype(), dtype == DType::f64 ? DType::f64 : DType::f32);
         EXPECT_FALSE(made[1].requires_grad());
-        // Of the same numbers in f64: not rounded to 16 bits on the way.
+        // Computed from the same numbers in f64, without rounding to 16 bits in between.
         const TensorList exact = scaled_dot_product_flash_attention(
             to(h.q, DType::f64), to(h.k, DType::f64), to(h.v, DType::f64));
         const auto got = made[1].values(), wanted = exact[1].values();
@@ -266,10 +266,10 @@ TEST(FlashAttention, RefusesMixedTypesAndWhatItsKernelsDoNotTake) {
     };
     refused(h, {.is_causal = true});  // more keys than queries
     refused(h, {.enable_gqa = true});
-    refused(h, {.dropout_p = 0.5});  // no stream
+    refused(h, {.dropout_p = 0.5});  // no random stream
     refused(h, {.dropout_p = -1});
     refused({reshape(h.q, {6, 3, 4}), h.k, h.v}, {});
-    refused({h.q, narrow(h.k, 1, 0, 1), narrow(h.v, 1, 0, 1)}, {});  // fewer heads
+    refused({h.q, narrow(h.k, 1, 0, 1), narrow(h.v, 1, 0, 1)}, {});  // fewer key heads
     refused({h.q, narrow(h.k, 3, 0, 2), narrow(h.v, 3, 0, 2)}, {});
     refused({h.q, h.k, narrow(h.v, 3, 0, 2)}, {});
     refused({h.q, h.k, narrow(h.v, 2, 0, 2)}, {});

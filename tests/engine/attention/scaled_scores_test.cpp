@@ -23,7 +23,7 @@ bool finite(const Tensor& x) {
     return true;
 }
 
-/// Counts multiplications by 300, and notes the first infinite score.
+/// Counts multiplications by 300 and records the first infinite score.
 class Watch final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {

@@ -7,8 +7,8 @@
 #include "conv/convolution.h"
 #include "core/tape.h"
 
-// An infinity shows in the results that depend on it and in no other: padding that a slice, a cut
-// or an odd window leaves out of a sum makes no NaN of it.
+// An infinity must reach exactly the results that depend on it. Padding that belongs to no sum,
+// because of slices, cuts or odd windows, must not turn it into NaN.
 namespace engine {
 namespace {
 
@@ -70,7 +70,7 @@ TEST(ConvolutionInfinity, ADepthTapThatMeetsPaddingIsNoTermOfTheSum) {
         const Tensor w = pillar({inf, 1}, dtype), x = pillar({1, 2, 3, 4}, dtype);
         EXPECT_EQ(conv3d(x, w, {}, {.padding = {1, 0, 0}}).values(),
                   (Values{1, inf, inf, inf, inf}));
-        // Its input's gradient, with holes of a stride and at the ends.
+        // The input's gradient, with holes from the stride and at the ends.
         EXPECT_EQ(conv_transpose3d(x, w).values(), (Values{inf, inf, inf, inf, 4}));
         EXPECT_EQ(conv_transpose3d(x, w, {}, {.stride = {2, 1, 1}}).values(),
                   (Values{inf, 1, inf, 2, inf, 3, inf, 4}));
@@ -80,7 +80,7 @@ TEST(ConvolutionInfinity, ADepthTapThatMeetsPaddingIsNoTermOfTheSum) {
         EXPECT_EQ(
             conv_transpose3d(x, w, {}, {.padding = {1, 0, 0}, .dilation = {3, 1, 1}}).values(),
             (Values{inf, inf, inf, 2, 3}));
-        // Its weights'.
+        // The weights' gradient.
         const Tensor v = leaf(pillar({1, 1}, dtype));
         back(conv3d(x, v, {}, {.padding = {1, 0, 0}}), {inf, 1, 1, 1, 1});
         EXPECT_EQ(v.grad().values(), (Values{10, inf}));
@@ -119,7 +119,7 @@ TEST(ConvolutionInfinity, NeitherAnOddPixelNorAnOddChannelTakesItsNeighbour) {
         const Tensor x = sequence({1, 2, 3, inf}, dtype), w = leaf(sequence({1, 1}, dtype));
         back(conv1d(x, w), {1, 1, 1});
         EXPECT_EQ(w.grad().values(), (Values{6, inf}));
-        // Channels of one pixel beside those of the next.
+        // The channels of one pixel are next to those of the next pixel in memory.
         const Tensor image = Tensor::of({1, 1, 1, inf, 1, 1}, {1, 3, 1, 2}, dtype);
         EXPECT_EQ(conv2d(image, Tensor::full({16, 3, 1, 1}, 1, dtype)).values()[0], 3);
     }

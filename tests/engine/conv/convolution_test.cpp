@@ -37,7 +37,7 @@ TEST(Convolutions, ASequenceIsAnImageOfOneRow) {
 }
 
 TEST(Convolutions, SamePaddingPutsTheOddOneAtTheFarEnd) {
-    // 1 2 3 with weights 1 10: the window of the last one reaches a zero behind it.
+    // Input 1 2 3, weights 1 10: the last window reaches a zero after the end.
     EXPECT_EQ(conv1d(sequence({1, 2, 3}), sequence({1, 10}), {}, {.same = true}).values(),
               (Values{21, 32, 3}));
     EXPECT_EQ(conv1d(sequence({1, 2, 3}), sequence({1, 10}), {}, {.dilation = {2}, .same = true})
@@ -64,7 +64,7 @@ TEST(Convolutions, TheTransposedFormSpreadsEachInputOverItsWindow) {
     EXPECT_EQ(
         conv_transpose1d(x, w, {}, {.stride = {2}, .padding = {1}, .output_padding = {1}}).values(),
         (Values{10, 102, 20, 200}));
-    // Output padding of a whole stride and more is there with a dilation only.
+    // Output padding of a stride or more is allowed only with a dilation.
     EXPECT_EQ(conv_transpose1d(x, w, {}, {.output_padding = {1}, .dilation = {2}}).values(),
               (Values{1, 2, 10, 20, 100, 200, 0}));
     EXPECT_EQ(
@@ -72,15 +72,15 @@ TEST(Convolutions, TheTransposedFormSpreadsEachInputOverItsWindow) {
             .values(),
         (Values{11, 21, 101}));
     EXPECT_THROW(conv_transpose1d(x, w, {}, {.output_padding = {1}}), Error);
-    EXPECT_THROW(conv_transpose1d(x, w, {}, {.padding = {2}}), Error);  // nothing would be left
+    EXPECT_THROW(conv_transpose1d(x, w, {}, {.padding = {2}}), Error);  // the output would be empty
 }
 
 TEST(Convolutions, AVolumeIsSummedOverItsDepthAndRoundedOnce) {
-    // 2049 is no f16 number: a sum slice by slice in f16 would lose the ones.
+    // 2049 is not an f16 number: a sum in f16, slice by slice, would lose the ones.
     const Tensor x = Tensor::of({2048, 1, 1}, {1, 1, 3, 1, 1}, low);
     EXPECT_EQ(conv3d(x, ones({1, 1, 3, 1, 1}, low)).item(), 2050);
     EXPECT_EQ(conv3d(x, ones({1, 1, 3, 1, 1}, low), ones({1}, low)).item(), 2052);  // 2051, to even
-    // So is the transposed one, with its bias.
+    // So does the transposed convolution, with its bias.
     EXPECT_EQ(
         conv_transpose3d(reshape(x, {1, 3, 1, 1, 1}), ones({3, 1, 1, 1, 1}, low), ones({1}, low))
             .item(),
@@ -196,7 +196,7 @@ TEST(Convolutions, AnImageAsColumnsTimesWeightsIsAConvolution) {
     const Tensor y = reshape(matmul(reshape(w, {4, 18}), columns), {2, 4, 3, 5});
     expect_close(y, conv2d(x, w, {}, {.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}),
                  0x1p-45);
-    // Back again each element is counted once for each window that holds it.
+    // The inverse counts each element once for each window that contains it.
     const Tensor line = Tensor::of({1, 2, 3, 4}, {2, 2});
     EXPECT_EQ(im2col(reshape(line, {1, 1, 4}), {.kernel = {1, 3}}).values(),
               (Values{1, 2, 2, 3, 3, 4}));
@@ -256,7 +256,7 @@ double at(const Tensor& t, std::int64_t a, std::int64_t b, std::int64_t c, std::
     return t.data_as<double>()[i];
 }
 
-/// The definition, in double; x and w contiguous f64.
+/// The definition, in double. x and w are contiguous f64.
 Tensor reference(const Tensor& x0, const Tensor& w0, const Shape& out, const Conv2dOptions& o) {
     const Tensor x = x0.copy_to(Device{}), w = w0.copy_to(Device{});
     std::vector<double> y;
@@ -298,7 +298,7 @@ TEST(Conv2d, MatchesItsDefinitionInEveryType) {
                          {1, 6, 8, 8, 4, 3, 3, {.dilation = {2, 1}, .groups = 2}},
                          {1, 31, 5, 5, 33, 3, 3, {.padding = {1, 1}}}};
     for (const auto& sizes : all) {
-        // At most 279 terms below 4 in an f32 sum, and one rounding of the result.
+        // An f32 sum of at most 279 terms below 4, and one rounding of the result.
         const double sums = 279 * 4 * 0x1p-23;
         expect_reference(sizes, DType::f64, 1e-12);
         expect_reference(sizes, DType::f32, sums);

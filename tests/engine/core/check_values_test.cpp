@@ -27,8 +27,8 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// Values that an op refuses: at once on the CPU; on a GPU by the read that waits, and the same
-// words in both places.
+// Values that an op rejects: at once on the CPU; on a GPU at the next synchronising read, with the
+// same message.
 namespace engine {
 namespace {
 
@@ -41,7 +41,7 @@ Tensor whole(const std::vector<double>& values, const Shape& shape) {
 Tensor ones(const Shape& shape) { return Tensor::full(shape, 1, DType::f32); }
 Tensor leaf(const Shape& shape) { return Tensor(ones(shape)).set_requires_grad(true); }
 
-enum class Left { nan, number };  // what stands where the value was read, on a GPU
+enum class Left { nan, number };  // on a GPU: the result at the rejected value's place
 
 struct Refused {
     const char* op;
@@ -62,7 +62,7 @@ std::vector<Refused> refused_values() {
         return std::string(op) + ": a target of " + std::to_string(value) +
                " is outside the 5 classes";
     };
-    // Made when they are used: the tests' device is not known yet.
+    // Created when used, since the tests' device is not known before.
     const auto labels = [] { return whole({0, 200, 4, 1}); };
     const auto ignored = [] { return whole({-7, 1, -100, 2}); };
     return {
@@ -102,7 +102,7 @@ std::vector<Refused> refused_values() {
          [](const Tensor& x) {
              return index_copy(x, 0, whole({7}), ones({1, 5}));
          }},
-        // In one dimension too far; as a number of rows and columns it would still lie inside.
+        // Out of range in one dimension, although its flat index would still be inside.
         {"index", place("index", 5, 5),
          [](const Tensor& x) {
              return index(x, TensorList{whole({0, 0}), whole({5, -5})});
@@ -146,7 +146,7 @@ std::vector<Refused> refused_values() {
          }},
         {"multilabel_margin_loss", target("multilabel_margin_loss", 5),
          [](const Tensor& x) {
-             const std::vector<double> list{0, 5, -1, 9, 9};  // what follows the end is not read
+             const std::vector<double> list{0, 5, -1, 9, 9};  // the last two are not read
              std::vector<double> rows;
              for (int i = 0; i < 4; ++i) rows.insert(rows.end(), list.begin(), list.end());
              return multilabel_margin_loss(x, whole(rows, {4, 5}));
@@ -214,7 +214,7 @@ TEST_P(RefusedValues, AreNotWaitedForOnAGpuForwardOrBack) {
     if (here == Device::Kind::cpu) GTEST_SKIP() << "the CPU throws at once";
     const Refused& refused = GetParam();
     const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
-    (void)error_of([&] { (void)refused.call(leaf({4, 5})).values(); });  // takes what is to take
+    (void)error_of([&] { (void)refused.call(leaf({4, 5})).values(); });  // clears what is pending
     const Tensor x = leaf({4, 5});
     const std::int64_t before = waits();
     backward(sum(refused.call(x)));
@@ -246,7 +246,7 @@ TEST(RefusedValue, IsNoNaNAndNoEndOfTheRange) {
     EXPECT_EQ(gaussian_nll_loss(t, t, Tensor::zeros({3}, DType::f32), {.eps = 1}).item(), 0);
 }
 
-// One word has room for one rule: the first error is reported, not one that follows from it.
+// There is one word for all errors: the first one is reported, not one that follows from it.
 TEST(RefusedValue, IsTheFirstOfAChain) {
     const std::string words = error_of([] {
         const Tensor rows = embedding(whole({7}), ones({4, 5}));  // NaN

@@ -20,7 +20,7 @@ TEST(Constant, HasTheNumbersOfTheHost) {
     EXPECT_EQ(out.values(), rows().values());
 }
 
-// On the CPU too, where it would do no harm: what passes there passes on a GPU.
+// Also on the CPU, where it would do no harm, so that what passes there passes on a GPU too.
 TEST(Constant, IsRefusedWhereItsBytesAreNotItsNumbersInOrder) {
     for (const Tensor& host :
          {transpose(rows(), 0, 1), expand(rows().detach(), {2, 2, 3}), narrow(rows(), 1, 0, 2)}) {

@@ -12,7 +12,7 @@
 #include "needs_cuda.h"
 #include "pointwise/binary.h"
 
-// Values that are refused on a GPU, which nothing waits for.
+// Out-of-range values on a GPU, whose errors are deferred.
 namespace engine {
 namespace {
 
@@ -26,7 +26,7 @@ void check(const std::string& op, const std::vector<double>& values, const Devic
     check_whole_values(rule(op), numbers(values, device), 0, 4);
 }
 
-/// The message of the Error(value) that is thrown; empty if none is.
+/// The message of the Error(value) that is thrown; empty if none is thrown.
 template <typename F>
 std::string error_of(const F& read) {
     try {

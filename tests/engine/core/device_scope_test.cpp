@@ -11,7 +11,7 @@ namespace {
 
 const Device first{Device::Kind::cuda, 0}, second{Device::Kind::cuda, 1};
 
-/// On a thread that has chosen no device.
+/// Runs on a thread that has not selected a device.
 template <typename F>
 void in_new_thread(const F& work) {
     std::thread(work).join();

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 constexpr std::int64_t huge = std::int64_t{1} << 62;
 
-/// What the call says as it throws Error(shape); empty if it throws nothing.
+/// The message of the Error(shape) that the call throws; empty if it throws none.
 std::string error_text(const std::function<void()>& call) {
     try {
         call();

@@ -13,7 +13,8 @@
 namespace engine {
 namespace {
 
-/// A product of plain device memory: it needs scratch, and no tensor has asked for memory before.
+/// A matrix product in plain device memory. It needs scratch before any tensor has allocated
+/// memory.
 void multiply() {
     constexpr std::int64_t side = 8;
     constexpr std::size_t bytes = side * side * sizeof(float);
@@ -27,13 +28,13 @@ void multiply() {
     if (out[5] != side || kernels::cuda::workspace_bytes() == 0) std::_Exit(2);
 }
 
-// In a process of its own, where there is no cache yet: with the scratch's lock held the first one
-// is made.
+// Runs in a process of its own, in which no cache exists yet: the cache is created while the
+// scratch's lock is held.
 TEST(LibraryScratchDeathTest, CanBeTheFirstThatAnybodyAsksACacheFor) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     EXPECT_EXIT(
         {
-            alarm(20);  // it would wait for itself
+            alarm(20);  // a deadlock would wait forever
             use_cache_for_library_scratch();
             multiply();
             std::_Exit(0);

@@ -14,14 +14,14 @@
 #include "simt/device.h"
 #include "simt/queue.h"
 
-// Several threads at the memory of one GPU, which gives blocks back only when its work is done.
+// Several threads allocate memory of one GPU, which frees blocks only when its work is done.
 namespace engine {
 namespace {
 
 const Device gpu{Device::Kind::cuda, 0};
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Work of the GPU that runs until it is stopped, or for 20 s.
+/// Work of the GPU that runs until it is stopped, at most 20 s.
 class LongWork {
 public:
     LongWork() {
@@ -41,7 +41,7 @@ public:
         ends_ = true;
         changed_.notify_all();
     }
-    /// Somebody had it end.
+    /// True if the work was stopped before its limit.
     bool in_time() {
         const std::lock_guard lock(mutex_);
         return in_time_;
@@ -88,7 +88,8 @@ TEST_F(MemoryCacheThreads, WhoNeedsWhatIsGoingBackWaitsForIt) {
     work.wait_until_it_runs();
     std::unique_ptr<Block> wanted;
     std::thread wanting([&] { EXPECT_NO_THROW(wanted = std::make_unique<Block>(3 * mib, gpu)); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it has asked by now, or soon
+    // The thread is most probably waiting for memory after this.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     work.end();
     wanting.join();
     releasing.join();
@@ -98,7 +99,7 @@ TEST_F(MemoryCacheThreads, WhoNeedsWhatIsGoingBackWaitsForIt) {
     set_memory_limit(before, gpu);
 }
 
-// CUDA waits for the device before it takes memory back, and a recording does not outlive that.
+// CUDA synchronises the device before it frees memory, which would invalidate a capture.
 TEST_F(MemoryCacheThreads, NothingGoesBackWhileAStepIsRecordedThere) {
     { const Block kept(2 * mib, gpu); }
     const std::size_t before = set_memory_limit(3 * mib, gpu);

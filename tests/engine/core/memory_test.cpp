@@ -20,7 +20,7 @@ using testing::HasSubstr;
 constexpr std::int64_t kib = 1024;
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// Fresh accounting for the calling thread.
+/// New accounting for the calling thread.
 struct Accounting {
     std::shared_ptr<MemoryAccounting> accounting = std::make_shared<MemoryAccounting>();
     AccountingScope scope{accounting};
@@ -168,7 +168,7 @@ TEST(Block, ReusesFreedMemoryUntilItIsGivenBack) {
     EXPECT_EQ(release_cached_memory(), 0u);
 }
 
-/// The error of a far too large allocation, with some memory in use.
+/// The error of an allocation that is far too large, with some memory in use.
 TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
     const Accounting here;
     const UseScope use(MemoryUse::weights);
@@ -196,7 +196,7 @@ TEST(Block, WhatDoesNotFitBesideTheOthersIsRefused) {
         const Block one(mib, {}), two(mib, {});
         EXPECT_THROW(Block(mib, {}), Error) << "a part of it is taken by the first";
     }
-    const Block again(2 * mib + 1, {});  // room again, once what was kept for reuse is given back
+    const Block again(2 * mib + 1, {});  // it fits again once the cached memory is freed
     set_memory_limit(limit);
     const Block beyond(4 * mib, {});
 }

@@ -20,7 +20,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// "op module" of every op and of every gradient that flows to one.
+/// Records "op module" for every op and for every gradient that flows to one.
 class Witness final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override { note(ops, *event.info); }
@@ -105,7 +105,7 @@ TEST(ModuleScope, ABackwardPassOpensTheModuleOfEachNode) {
     std::string in_hook = "not called";
     y.register_hook([&](const Tensor&) { in_hook = current_module(); });
     {
-        // What is open around the pass is not what its nodes belong to.
+        // The module that is open during the backward pass is not the one that its nodes belong to.
         const ModuleScope around(ModuleName("penalty"));
         const ObserverScope attached(witness);
         backward(sum(y));

@@ -91,7 +91,7 @@ TEST(Options, WidenAWholeNumberToANumberAndToAList) {
 }
 
 TEST(Options, TakeAFlagOrAWholeNumberForTheirWords) {
-    // As JSON has them: "header": true, "target": 3, "columns": [1, 2].
+    // The forms that JSON uses: "header": true, "target": 3, "columns": [1, 2].
     EXPECT_EQ(option<std::string>({{"word", true}}, specs, "word"), "true");
     EXPECT_EQ(option<std::string>({{"choice", false}}, specs, "choice"), "false");
     EXPECT_EQ(option<std::string>({{"word", std::int64_t{-3}}}, specs, "word"), "-3");

@@ -52,7 +52,8 @@ TEST(RandomStream, BoundedReachesBothEndsAndNothingBeyond) {
     const RandomStream stream(1, StreamId::bench);
     std::vector<int> counts(9);
     for (std::uint64_t i = 0; i < 9000; ++i) ++counts[stream.bounded(i, 9)];
-    // 1000 expected, deviation sqrt(9000 * 1/9 * 8/9) = 29.8: six of them.
+    // 1000 are expected, with a standard deviation of sqrt(9000 * 1/9 * 8/9) = 29.8. Allows six of
+    // them.
     for (const int count : counts) EXPECT_NEAR(count, 1000, 179);
 }
 
@@ -66,7 +67,8 @@ TEST(RandomStream, NormalHasTheMomentsOfANormal) {
         square += x * x;
         fourth += x * x * x * x;
     }
-    // Deviations of the means: 1 / sqrt(n), sqrt(2 / n), sqrt(96 / n); five of each.
+    // Standard deviations of the means: 1 / sqrt(n), sqrt(2 / n), sqrt(96 / n). Allows five of
+    // each.
     EXPECT_NEAR(sum / count, 0, 5 / std::sqrt(count));
     EXPECT_NEAR(square / count, 1, 5 * std::sqrt(2.0 / count));
     EXPECT_NEAR(fourth / count, 3, 5 * std::sqrt(96.0 / count));

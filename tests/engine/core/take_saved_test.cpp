@@ -16,13 +16,13 @@ namespace {
 
 const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Of these tests."};
 
-/// What the gradient of `doubled` found.
+/// What the gradient of `doubled` observed.
 struct Found {
     bool taken = false;
-    bool breaks_off = false;  // throw after taking
+    bool breaks_off = false;  // throws after it has taken the tensor
 };
 
-/// 2x. Keeps x for its gradient, which tries to take it.
+/// 2x. Saves x for its gradient, which tries to take it.
 Tensor doubled(const Tensor& x, Found& found) {
     Tensor y;
     {
@@ -84,7 +84,7 @@ TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
     Found found;
     const Tensor y = [&] {
         const Tensor h = mul(x, 3.0);
-        // Recorded later than the square, so that its gradient comes first.
+        // Recorded after the square, so its gradient runs first.
         const Tensor square = mul(h, h);
         return add(doubled(h, found), square);
     }();

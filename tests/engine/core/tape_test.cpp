@@ -18,7 +18,7 @@ Tensor leaf(const std::vector<double>& values, const Shape& shape, DType dtype =
     return x.set_requires_grad(true);
 }
 
-/// Expects Error(code) whose sentence holds `words`.
+/// Expects Error(code) with a message that contains `words`.
 template <typename F>
 void expect_error(ErrorCode code, const std::string& words, F&& f) {
     try {
@@ -118,7 +118,7 @@ TEST(Tape, FreesWhatItKeptAsSoonAsBackwardHasUsedIt) {
 }
 
 TEST(Tape, AChainOfAHundredThousandOpsDoesNotOverflowTheStack) {
-    Tensor x = Tensor::of({1}, {1}, DType::f32, Device{});  // the stack is the host's
+    Tensor x = Tensor::of({1}, {1}, DType::f32, Device{});  // the call stack is the host's
     x.set_requires_grad(true);
     {
         Tensor y = x;

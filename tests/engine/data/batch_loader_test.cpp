@@ -13,7 +13,8 @@ namespace {
 
 using test::RampDataset;
 
-// Batches of 16 of these go through the loader's thread; features are made in the caller's.
+// Batches of 16 of these images go through the loader's thread; features are made in the caller's
+// thread.
 const Shape images{3, 16, 16};
 const Shape features{4};
 
@@ -21,7 +22,7 @@ std::shared_ptr<RampDataset> ramp(const Shape& shape, std::int64_t size = 100) {
     return std::make_shared<RampDataset>(size, shape);
 }
 
-/// The fields of such data, with images augmented.
+/// The fields of such data. Images are augmented.
 Schema schema_of(const Shape& shape) {
     Schema schema = ramp(shape)->schema();
     if (shape.rank() == 3) schema.fields[0].transforms = {std::make_shared<CropAndFlip>(shape)};
@@ -161,7 +162,7 @@ TEST(BatchLoader, TakesTheBuffersOfTheBatchGivenBack) {
         ASSERT_TRUE(loader.next(batch));
         buffers.insert(batch.fields[0].bytes.data());
     }
-    EXPECT_LE(buffers.size(), 5U);  // four ahead and the caller's
+    EXPECT_LE(buffers.size(), 5U);  // four prepared ones and the caller's
 }
 
 TEST(BatchLoader, GivesTheIndicesAloneWhereTheDeviceHasTheData) {

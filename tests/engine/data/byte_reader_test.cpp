@@ -64,7 +64,7 @@ TEST(ByteReader, RefusesPackedDataThatAreCutShort) {
 TEST(ByteReader, RefusesPackedDataWithOneWrongByte) {
     const TempFolder folder;
     for (const auto& pack : {test::gzip, test::xz}) {
-        // Bytes that do not shrink are stored as they are, so only the checksum sees the change.
+        // Incompressible bytes are stored as they are, so only the checksum detects the change.
         Bytes noise(5000);
         std::uint32_t state = 1;
         for (auto& byte : noise)

@@ -129,7 +129,7 @@ std::string error_of(const std::string& kind, const Bytes& train) {
 }
 
 TEST(Cifar, TellsAFileOfTheOtherKind) {
-    // 3,074 records of CIFAR-10 are 3,073 records of CIFAR-100 in length: only the labels tell.
+    // 3,074 records of CIFAR-10 are as long as 3,073 records of CIFAR-100: only the labels differ.
     for (const std::int64_t count : {1, 2, 100, 3074}) {
         EXPECT_THAT(error_of("cifar100", cifar(10, 0, count)),
                     HasSubstr("holds CIFAR-10, not CIFAR-100: its records are of 3073 bytes | Set "
@@ -149,7 +149,7 @@ TEST(Cifar, RefusesAFileThatEndsInsideARecord) {
         bytes.resize(size);
         EXPECT_THAT(
             error_of("cifar100", bytes),
-            HasSubstr(std::to_string(size) + " bytes are no whole number of CIFAR-100 records"));
+            HasSubstr(std::to_string(size) + " bytes are not a whole number of CIFAR-100 records"));
     }
 }
 
@@ -215,7 +215,7 @@ TEST(Cifar, ReadsTheRealCifar100PackAndRestAsTheWholeSet) {
     EXPECT_EQ(std::vector(of_rest.values.begin(), of_rest.values.begin() + 3),
               (std::vector{69 / 255.0F, 169 / 255.0F, 218 / 255.0F}));
 
-    // The published figures of the training set, in the test set's normalisation too.
+    // The published figures of the training set. The test set is normalised by them too.
     for (const auto& part : {train, test}) {
         const auto& normalization = part.data->schema()["image"].normalization;
         EXPECT_FLOAT_EQ(normalization.mean[0], 0.5070751592371323F);

@@ -35,7 +35,7 @@ ClicksGeneratedDataset clicks(std::int64_t size, StreamId stream = StreamId::cli
     return {seed, stream, size, 8, 1000};
 }
 
-/// By ranks, ties by half.
+/// The AUC by ranks; ties count half.
 double auc(std::vector<std::pair<double, std::int64_t>> scored) {
     std::sort(scored.begin(), scored.end());
     double pairs = 0, zeros = 0, ones = 0;
@@ -79,7 +79,7 @@ TEST(ClicksGeneratedDataset, HasStandardNormalNumbersAndFrequentLowIds) {
             highest = std::max(highest, id);
         }
     }
-    // Five deviations.
+    // Five standard deviations.
     const auto count = static_cast<double>(size * ClicksGeneratedDataset::numbers);
     EXPECT_NEAR(sum / count, 0, 5 / std::sqrt(count));
     EXPECT_NEAR(squares / count, 1, 5 * std::sqrt(2 / count));
@@ -88,7 +88,7 @@ TEST(ClicksGeneratedDataset, HasStandardNormalNumbersAndFrequentLowIds) {
     EXPECT_GT(highest, 990);
 }
 
-// What a perfect model can reach.
+// The AUC of a perfect model.
 TEST(ClicksGeneratedDataset, ItsRuleHasTheAucThatTheReadmeStates) {
     const auto data = clicks(50000, StreamId::clicks_test, 1);
     std::vector<std::pair<double, std::int64_t>> scored;
@@ -99,9 +99,9 @@ TEST(ClicksGeneratedDataset, ItsRuleHasTheAucThatTheReadmeStates) {
         clicked += static_cast<double>(scored.back().second);
         expected += 1 / (1 + std::exp(-logit));
     }
-    // Five deviations of a mean of 50,000 clicks.
+    // Five standard deviations of a mean of 50,000 clicks.
     EXPECT_NEAR(clicked / 50000, expected / 50000, 5 * std::sqrt(0.25 / 50000));
-    // Five deviations of an AUC of that many samples, of which a quarter are clicked.
+    // Five standard deviations of the AUC of this many samples, a quarter of which are clicked.
     EXPECT_NEAR(auc(scored), 0.884, 0.008);
 }
 

@@ -5,7 +5,7 @@
 #include "support/device_support.h"
 #include "tasks/task_descriptor.h"
 
-// The parts of a batch for the ranks of a data-parallel run.
+// The parts of a batch that the ranks of a data-parallel run get.
 namespace engine {
 namespace {
 
@@ -27,7 +27,8 @@ struct Source {
     std::unique_ptr<Task> task;
 };
 
-/// Fields whose rows are whole samples: those of all ranks, one behind the other.
+/// For fields whose rows are whole samples: the rows of all ranks, in order, are those of the whole
+/// batch.
 void expect_same_rows(const Source& source, int ranks, std::int64_t epoch, std::int64_t index) {
     const Batch whole = source.batch(0, 1, epoch, index);
     std::vector<std::vector<std::byte>> joined(whole.fields.size());

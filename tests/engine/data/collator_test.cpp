@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 const Shape colour{3, 12, 10};
 
-/// Batch `index` of an epoch of 20 images as they are read.
+/// Batch `index` of an epoch of 20 images, unchanged.
 Batch make(const SamplerOptions& sampler, std::int64_t epoch = 0, std::int64_t index = 0) {
     const auto data = std::make_shared<RampDataset>(20, colour);
     Collator collator({data}, data->schema(), {.sampler = sampler});
@@ -96,7 +96,7 @@ TEST(Collator, ReadsTheSamplesOfAPart) {
     EXPECT_EQ(batch.fields[0].values<float>()[2], RampDataset::value(9, 0));
 }
 
-/// Writes where the sample stands in the run and the label that was read to a field (4) of f32.
+/// Writes the sample's place in the run and its label to an f32 field of size 4.
 class Stamp final : public SampleTransform {
 public:
     void apply(const SampleFields& sample, std::size_t field,
@@ -140,7 +140,7 @@ TEST(Collator, PlacesASampleByItsPositionInTheEpochWhateverTheBatchSize) {
     EXPECT_THAT(stamps(5, 3), ElementsAreArray(large.begin() + 15 * 4, large.end()));
 }
 
-/// Adds to a field of f32.
+/// Adds a constant to an f32 field.
 class Shift final : public SampleTransform {
 public:
     Shift(float factor, float offset) : factor_(factor), offset_(offset) {}
@@ -164,7 +164,7 @@ TEST(Collator, AppliesTransformsInTheirOrder) {
 }
 
 /// Sample i has i % 4 rows of boxes (capacity 3, two numbers each) and (i + 1) % 3 indices
-/// (capacity 2). What it does not fill it leaves dirty.
+/// (capacity 2). Memory beyond them is left uninitialised.
 class RaggedDataset final : public Dataset {
 public:
     explicit RaggedDataset(Ragged boxes, Ragged indices) {
@@ -206,7 +206,7 @@ private:
     Schema schema_;
 };
 
-/// What a batch of a RaggedDataset must hold for its samples.
+/// The expected contents of a batch of a RaggedDataset.
 struct Expected {
     explicit Expected(const std::vector<std::int64_t>& samples) {
         for (const std::int64_t sample : samples) {
@@ -268,7 +268,7 @@ TEST(Collator, ReusesTheBuffersOfABatchWithOtherRows) {
     for (const Ragged boxes : {Ragged::masked, Ragged::packed}) {
         const auto data = std::make_shared<RaggedDataset>(boxes, Ragged::packed);
         const test_support::TempFolder folder;
-        // Full, nearly empty, empty, longer and shorter batches.
+        // Batches that are full, nearly empty, empty, longer and shorter than the one before.
         const auto order =
             folder.write("order", "3 7 11 15\n4 8 0 2\n12 20\n23 19 3 7 11 15\n20 20 20\n1\n");
         Collator collator({data}, data->schema(), {.sampler = {.batch_size = 4, .order = order}});
@@ -311,7 +311,7 @@ TEST(Collator, RefusesASchemaWhoseRaggedRowsWereEmptiedLater) {
     }
 }
 
-/// A text whose token i is i, with its targets.
+/// A text whose token i is i, with targets.
 class CountingText final : public Dataset {
 public:
     explicit CountingText(std::int64_t size) : size_(size) {

@@ -23,8 +23,8 @@ std::vector<float> image_of(const json& from) {
     return image;
 }
 
-/// Numbers of torchvision on f32 (tests/peer/picture_golden.py), printed to 7 digits. A handful of
-/// roundings of numbers below 2: 8 units of 2^-23.
+/// Values computed by torchvision in f32 (tests/peer/picture_golden.py), printed to 7 digits. The
+/// bound of 8 units of 2^-23 allows a few roundings of numbers below 2.
 TEST(ColorJitter, ChangesColoursAsTorchvisionDoes) {
     const json numbers = golden();
     for (const json& wanted : numbers.at("changes")) {
@@ -61,8 +61,8 @@ TEST(ColorJitter, FollowsFromSeedEpochAndPositionAndStaysInRange) {
     }
 }
 
-/// A grey image has no saturation, and of an even one the contrast does nothing either: brightness
-/// is left, whose factor spreads over the whole range.
+/// A grey image has no saturation, and a uniform one no contrast. Only brightness remains, whose
+/// factor must cover the whole range.
 TEST(ColorJitter, DrawsFactorsFromTheWholeRange) {
     double lowest = 1, highest = 1;
     for (std::uint64_t position = 0; position < 500; ++position) {

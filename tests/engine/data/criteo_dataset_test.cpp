@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class CriteoDatasets : public testing::Test {
 protected:
-    /// Rows whose first count is their number.
+    /// Rows whose first count is the row's number.
     std::string table(int rows) {
         std::ofstream file(folder_ / "train.txt");
         for (int i = 0; i < rows; ++i) {

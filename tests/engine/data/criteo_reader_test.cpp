@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A line whose fields are given, the others as they are here.
+/// A line with the given fields changed.
 std::string line(const std::map<std::size_t, std::string>& changed = {}) {
     std::string out;
     for (std::size_t i = 0; i < 40; ++i) {

@@ -59,7 +59,7 @@ std::string warnings(const DataParts& parts) {
     return out;
 }
 
-/// 50 rows: x, a word of three, and a target of x / 2.
+/// 50 rows: x, one of three words, and a target of x / 2.
 std::string table() {
     std::string text = "x,word,y\n";
     for (int i = 0; i < 50; ++i) {
@@ -136,7 +136,7 @@ TEST(CsvDataset, StandardisesWithTheTrainingRowsAlone) {
                 ElementsAre(static_cast<float>(deviation), 1, 1, 1));
     EXPECT_FLOAT_EQ(schema["target"].normalization.mean[0], static_cast<float>(mean / 2));
     EXPECT_FLOAT_EQ(schema["target"].normalization.deviation[0], static_cast<float>(deviation / 2));
-    // The numbers above are not those of all rows.
+    // The statistics above are not those of all rows.
     EXPECT_NE(schema["features"].normalization.mean[0],
               static_cast<float>(open_text(table(), {{"test_share", 0.0}})
                                      .train.data->schema()["features"]
@@ -195,7 +195,7 @@ TEST(CsvDataset, LimitsKeepTheFirstRowsOfAPart) {
 }
 
 TEST(CsvDataset, FillsGapsWithTheTrainingMeanAndTheMostFrequentTrainingCategory) {
-    // Rows 0 to 39; x and word are missing in every fourth.
+    // Rows 0 to 39. x and the word are missing in every fourth row.
     std::string text = "x,word,y\n";
     for (int i = 0; i < 40; ++i) {
         const std::string x = std::to_string(i);

@@ -22,7 +22,7 @@ CsvTable read(const std::string& text, const CsvOptions& options = {}) {
 }
 
 TEST(CsvPreview, DescribesNumericColumnsOverAllRows) {
-    // The row without a target is left out of the table, but not of the preview.
+    // The table leaves out the row without a target; the preview does not.
     const auto column =
         read("a,y\n0,1\n1,1\n9.9,1\n20,\n,1\n", {.missing = CsvMissing::mean}).columns[0];
     EXPECT_EQ(column.name, "a");
@@ -51,7 +51,7 @@ TEST(CsvPreview, CountsCategoriesTheMostFrequentFirst) {
     ASSERT_EQ(columns[0].categories.size(), 3U);
     EXPECT_EQ(columns[0].categories[0].word, "z");
     EXPECT_EQ(columns[0].categories[0].count, 2);
-    EXPECT_EQ(columns[0].categories[1].word, "x");  // among equals in order
+    EXPECT_EQ(columns[0].categories[1].word, "x");  // equally frequent words keep their order
     EXPECT_EQ(columns[0].different, 3);
     EXPECT_FALSE(columns[0].more_different);
     EXPECT_EQ(columns[1].role, CsvRole::unused);

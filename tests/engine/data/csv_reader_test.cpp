@@ -109,7 +109,7 @@ TEST(CsvReader, AllowsTenThousandColumnsAndRefusesMore) {
 }
 
 TEST(CsvReader, RefusesAMillionColumnsBeforeTheEndOfTheRow) {
-    // What follows the limit is never parsed: its quotation mark would be refused otherwise.
+    // Text beyond the limit is not parsed; otherwise its quotation mark would be an error.
     EXPECT_THAT(test::data_error([&] { read_text(std::string(1000000, ',') + "a\"b"); }),
                 HasSubstr("more than 10000 columns"));
 }

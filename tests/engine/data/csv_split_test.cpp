@@ -31,7 +31,7 @@ TEST(CsvSplit, PartsAreDisjointCompleteAndAscending) {
 TEST(CsvSplit, TheSeedAloneDecides) {
     EXPECT_EQ(split_csv_rows(100, 0.3, 0, 5).test, split_csv_rows(100, 0.3, 0, 5).test);
     EXPECT_NE(split_csv_rows(100, 0.3, 0, 5).test, split_csv_rows(100, 0.3, 0, 6).test);
-    // Stored runs name their rows by the seed: these must not change.
+    // Stored runs identify their rows by the seed, so these must not change.
     EXPECT_THAT(split_csv_rows(20, 0.25, 0, 1).test, ElementsAre(2, 7, 8, 9, 17));
 }
 

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 constexpr float gap = std::numeric_limits<float>::quiet_NaN();
 using Rows = std::vector<std::int64_t>;
 
-/// A number and a word of two, row by row.
+/// A table with a number and one of two words in each row.
 CsvTable mixed_table(std::vector<float> cells) {
     CsvTable table;
     table.rows = static_cast<std::int64_t>(cells.size() / 2);
@@ -58,7 +58,7 @@ TEST(CsvStatistics, MeasuresTheTrainingRowsAlone) {
 }
 
 TEST(CsvStatistics, MeasuresLargeNumbersThatDifferLittle) {
-    // In f32, a sum of squares would lose the difference.
+    // A sum of squares in f32 would lose the difference.
     const CsvTable table = mixed_table({1000000, 0, 1000001, 0, 1000002, 0});
     const Normalization found = feature_statistics(table, Rows{0, 1, 2});
     EXPECT_EQ(found.mean[0], 1000001);
@@ -66,7 +66,7 @@ TEST(CsvStatistics, MeasuresLargeNumbersThatDifferLittle) {
 }
 
 TEST(CsvStatistics, AColumnThatNeverChangesHasDeviationOne) {
-    // The sum of 0.1 is inexact: its mean is not exactly 0.1.
+    // The sum of 0.1 is inexact, so the mean is not exactly 0.1.
     std::vector<float> cells;
     for (int i = 0; i < 30; ++i) cells.insert(cells.end(), {0.1F, 1});
     const CsvTable table = mixed_table(cells);
@@ -99,7 +99,8 @@ TEST(CsvStatistics, WarnsOfTargetsThatTeachNothing) {
     CsvTable table = mixed_table({7, 1, 8, 0, 9, 1});
     table.target_values = {0.5F, 0.5F, 1.5F};
     EXPECT_EQ(warnings(table, {0, 1}), "the target never changes in the training rows\n");
-    // Whole numbers are classes as well: a class without a training row is no news of a value.
+    // Whole numbers can be classes too. A class that no training row has is reported by its own
+    // warning.
     table.target_values = {1, 2, 3};
     table.classes = {"1", "2", "3"};
     table.labels = {0, 1, 2};

@@ -34,7 +34,7 @@ TEST_P(BadCsvFile, IsRefusedWithOneSentence) {
     EXPECT_LT(error.size(), folder.str().size() + 400) << error;
 }
 
-/// `text`, then `count` lines of which number i is `line` with i in place of each #.
+/// `text`, followed by `count` copies of `line` in which # is the number of the copy.
 std::string with_rows(std::string text, int count, const std::string& line) {
     for (int i = 0; i < count; ++i) {
         for (const char c : line) text += c == '#' ? std::to_string(i) : std::string(1, c);

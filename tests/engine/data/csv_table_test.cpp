@@ -88,11 +88,11 @@ TEST(CsvTable, FindsOutWhetherThereIsAHeader) {
     EXPECT_THAT(names(read("a,b\n1,2\n3,4\n")), ElementsAre("a"));
     EXPECT_THAT(names(read("1,2\n3,4\n")), ElementsAre("column 1"));
     EXPECT_EQ(read("1,2\n3,4\n").rows, 2);
-    // All words: a header's do not recur, and differ.
+    // Only words: header names are distinct and do not occur below.
     EXPECT_THAT(names(read("a,b\nx,y\nz,y\n")), ElementsAre("a"));
     EXPECT_THAT(names(read("x,y\nx,z\n")), ElementsAre("column 1"));
     EXPECT_THAT(names(read("x,x\ny,z\n")), ElementsAre("column 1"));
-    // One numeric column below is enough; a missing number is no name.
+    // One numeric column below is enough. A missing number does not count as a name.
     EXPECT_THAT(names(read("a,b,c\nx,y,1\nx,z,2\n")), ElementsAre("a", "b"));
     EXPECT_EQ(read("NA,x\n1,x\n2,y\n", {.missing = CsvMissing::drop}).rows, 2);
     EXPECT_EQ(read(",b\n0,x\n1,y\n", {.header = CsvHeader::present}).target, "b");
@@ -147,7 +147,7 @@ TEST(CsvTable, DropsRowsWithMissingValues) {
         read("a,b,c\n1,x,5\n,x,6\n2,only here,\n3,?,7\n4,y,8\n", {.missing = CsvMissing::drop});
     EXPECT_THAT(table.cells, ElementsAre(1, 0, 4, 1));
     EXPECT_THAT(table.target_values, ElementsAre(5, 8));
-    EXPECT_THAT(table.features[1].categories, ElementsAre("x", "y"));  // of the rows that are left
+    EXPECT_THAT(table.features[1].categories, ElementsAre("x", "y"));  // of the rows that remain
     EXPECT_THAT(warnings(table), HasSubstr("left out because a value is missing: 3 of 5"));
 }
 

@@ -60,7 +60,7 @@ TEST(DatasetDescriptor, RefusesAKindThatItDoesNotKnow) {
     }
 }
 
-/// `of_files`: sizes, names and normalisation may differ, since the files decide them.
+/// With `of_files`, sizes, names and normalisation may differ, since they depend on the files.
 void expect_same_fields(const Schema& actual, const Schema& expected, bool of_files) {
     ASSERT_EQ(actual.fields.size(), expected.fields.size());
     for (std::size_t f = 0; f < actual.fields.size(); ++f) {
@@ -103,7 +103,7 @@ TEST(DatasetDescriptor, DescribesTheFieldsOfGeneratedSetsAsTheyAre) {
     EXPECT_GT(generated, 0);
 }
 
-/// All fields of sample `index`; of a stream: a window of 8 tokens.
+/// All fields of sample `index`. For a stream: a window of 8 tokens.
 std::vector<std::byte> read_all(const Dataset& data, std::int64_t index) {
     std::vector<std::size_t> sizes;
     std::size_t total = 0;
@@ -148,7 +148,7 @@ TEST(DatasetDescriptor, LimitsASize) {
     EXPECT_EQ(limited(10, 30), 10);
 }
 
-/// The bytes of sample 0, with no memory for the fields but `wanted`.
+/// The bytes of sample 0, reading only the field `wanted`.
 std::vector<std::byte> read_alone(const Dataset& data, std::size_t wanted) {
     const auto& fields = data.schema().fields;
     std::vector<std::byte> memory(fields[wanted].sample_bytes());

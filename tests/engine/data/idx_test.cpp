@@ -93,7 +93,7 @@ TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
 struct BadIdx {
     const char* name;
     const char* file;
-    Bytes content;  // in place of the good one; empty name: the file is removed
+    Bytes content;  // replaces the valid file; empty name: the file is removed
     const char* sentence;
 };
 
@@ -124,37 +124,39 @@ constexpr const char* train_labels = "train-labels-idx1-ubyte";
 
 INSTANTIATE_TEST_SUITE_P(
     Idx, BadIdxFile,
-    ::testing::Values(
-        BadIdx{"Empty", train_images, {}, "-ubyte: the file is empty"},
-        BadIdx{"HeaderOnlyBegun", train_images, cut(idx_images(20), 9), "it ends in its header"},
-        BadIdx{"Text",
-               train_images,
-               {'h', 'e', 'l', 'l', 'o'},
-               "not an IDX file: it begins with 68 65 6c 6c, not with 00 00 08 03"},
-        BadIdx{"Floats", train_images, with(idx_images(20), 2, 0x0d),
-               "its numbers are of IDX type 0d, not bytes (08)"},
-        BadIdx{"LabelsAsImages", train_images, idx_labels(20), "holds labels where images belong"},
-        BadIdx{"ImagesAsLabels", train_labels, idx_images(20), "holds images where labels belong"},
-        BadIdx{"AnotherRank", train_images, idx({20, 28, 28, 1}, 20 * 784, 9),
-               "an IDX file of 4 dimensions where 3 belong"},
-        BadIdx{"AnotherSize", train_images, idx({20, 32, 32}, 20 * 1024, 9),
-               "images of 32 by 32 pixels, where 28 by 28 belong"},
-        BadIdx{"NoSamples", train_images, idx_images(0), "holds no samples"},
-        BadIdx{"CutShort", train_images, cut(idx_images(20), 16 + 784 * 19 + 3),
-               "its header promises 20 samples and 19 are there"},
-        BadIdx{"TooLong", train_images, cut(idx_images(20), 16 + 784 * 20 + 1),
-               "longer than the 20 samples that its header promises"},
-        BadIdx{"LyingHeader", train_images, with(idx_images(20), 4, 0xff),
-               "its header promises 4278190100 samples, more than the 1000000 that"},
-        BadIdx{"CutPack", "t10k-images-idx3-ubyte", cut(test::gzip(idx_images(10)), 300),
-               "cut short"},
-        BadIdx{"FewerLabels", train_labels, idx_labels(19), "20 images and"},
-        BadIdx{"LabelBeyond", train_labels, with(idx_labels(20), 8 + 13, 10),
-               "label 10 of sample 13 is beyond the 10 classes"}),
+    ::testing::Values(BadIdx{"Empty", train_images, {}, "-ubyte: the file is empty"},
+                      BadIdx{"HeaderOnlyBegun", train_images, cut(idx_images(20), 9),
+                             "it ends in its header"},
+                      BadIdx{"Text",
+                             train_images,
+                             {'h', 'e', 'l', 'l', 'o'},
+                             "not an IDX file: it begins with 68 65 6c 6c, not with 00 00 08 03"},
+                      BadIdx{"Floats", train_images, with(idx_images(20), 2, 0x0d),
+                             "its numbers are of IDX type 0d, not bytes (08)"},
+                      BadIdx{"LabelsAsImages", train_images, idx_labels(20),
+                             "contains labels; images are expected"},
+                      BadIdx{"ImagesAsLabels", train_labels, idx_images(20),
+                             "contains images; labels are expected"},
+                      BadIdx{"AnotherRank", train_images, idx({20, 28, 28, 1}, 20 * 784, 9),
+                             "an IDX file of 4 dimensions where 3 belong"},
+                      BadIdx{"AnotherSize", train_images, idx({20, 32, 32}, 20 * 1024, 9),
+                             "images of 32 by 32 pixels; 28 by 28 are expected"},
+                      BadIdx{"NoSamples", train_images, idx_images(0), "holds no samples"},
+                      BadIdx{"CutShort", train_images, cut(idx_images(20), 16 + 784 * 19 + 3),
+                             "its header promises 20 samples and 19 are there"},
+                      BadIdx{"TooLong", train_images, cut(idx_images(20), 16 + 784 * 20 + 1),
+                             "longer than the 20 samples that its header promises"},
+                      BadIdx{"LyingHeader", train_images, with(idx_images(20), 4, 0xff),
+                             "its header promises 4278190100 samples, more than the 1000000 that"},
+                      BadIdx{"CutPack", "t10k-images-idx3-ubyte",
+                             cut(test::gzip(idx_images(10)), 300), "cut short"},
+                      BadIdx{"FewerLabels", train_labels, idx_labels(19), "20 images and"},
+                      BadIdx{"LabelBeyond", train_labels, with(idx_labels(20), 8 + 13, 10),
+                             "label 10 of sample 13 is beyond the 10 classes"}),
     [](const auto& bad) { return std::string(bad.param.name); });
 
 TEST(Idx, ALyingHeaderBelowTheLimitTakesNoMoreMemoryThanThereIsData) {
-    // 1,000,000 images promised, 784 MB; 20 are there.
+    // The header states 1,000,000 images (784 MB), but the file has 20.
     Bytes lying = idx({1000000, 28, 28}, 20 * 784, 251);
     const TempFolder folder;
     LabelledImages out;

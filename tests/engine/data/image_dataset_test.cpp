@@ -10,7 +10,7 @@ namespace engine {
 namespace {
 
 TEST(ImageDataset, MeasuresEachChannelExactly) {
-    // Channel 0: 0 and 255; channel 1: always 51.
+    // Channel 0 has values 0 and 255, channel 1 always 51.
     const LabelledImages images{{2, 1, 2}, {0, 51, 255, 51}, {0}};
     const ChannelMoments moments = measure(images);
     EXPECT_EQ(moments.mean, (std::vector{0.5, 0.2}));

@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 using Bytes = std::vector<std::uint8_t>;
 
 struct ImageFolderTest : testing::Test {
-    /// `count` pictures a class, of different sizes, JPEG and PNG.
+    /// Writes `count` pictures per class, of different sizes, JPEG and PNG.
     void add_classes(int count, const std::string& part = "") const {
         for (int i = 0; i < count; ++i) {
             for (const std::string name : {"ants", "bees"}) {
@@ -109,7 +109,7 @@ TEST_F(ImageFolderTest, AugmentsByARandomBoxAndAFlip) {
     EXPECT_NE(test::read_sample(*parts.train.data, 2).values, once);
 }
 
-/// Batches of two epochs, one after another.
+/// The bytes of all batches of two epochs.
 std::vector<std::byte> batches(const DataPart& part, const DatasetConfig& config,
                                std::int64_t threads, std::int64_t first = 0) {
     LoaderOptions options{.sampler = {.batch_size = 7, .seed = 5}, .epochs = 2, .threads = threads};
@@ -196,7 +196,7 @@ TEST_F(ImageFolderTest, IsOpenedAnewWhenAPictureComesOrGoes) {
     EXPECT_EQ(open_dataset(config(), 1).train.size(), 11);
 }
 
-/// A folder with thirty files and folders that are not as they should be, beside good ones.
+/// A folder with thirty malformed or misplaced files and folders beside valid ones.
 struct OddFolder : ImageFolderTest {
     OddFolder() {
         add_classes(10);
@@ -254,11 +254,11 @@ struct OddFolder : ImageFolderTest {
         unreadable.insert("round.jpg");
         ::mkfifo((folder / "ants/pipe.jpg").c_str(), 0600);
         unreadable.insert("pipe.jpg");
-        if (::geteuid() != 0) {  // root reads it all the same
+        if (::geteuid() != 0) {  // root can read it regardless
             bad("secret.png", png);
             fs::permissions(folder / "ants/secret.png", fs::perms::none);
         }
-        // Odd, but readable.
+        // Unusual, but readable.
         folder.write("ants/really-a-jpeg.png", jpeg);
         folder.write("ants/really-a-png.jpg", png);
         folder.write("ants/\xE8\x9A\x82\xE8\x9A\x81.png", png);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// The names alone are looked at.
+/// Only file names are examined.
 struct ImageFolderFiles : testing::Test {
     void add(const std::string& name) const { folder.write(name, std::string("x")); }
     ImageFolder list() const { return list_image_folder(folder.path(), {}); }
@@ -97,7 +97,7 @@ TEST_F(ImageFolderFiles, FollowsLinksToFoldersButNotInCircles) {
     EXPECT_EQ(list_image_folder(folder / "set", {}).train.size(), 2U);
     fs::create_directory_symlink(folder / "set/b", folder / "set/b/again");
     EXPECT_THAT(test::data_error([&] { list_image_folder(folder / "set", {}); }),
-                HasSubstr("folders within folders without end"));
+                HasSubstr("the folders are nested without end"));
 }
 
 TEST_F(ImageFolderFiles, ALimitTakesTheClassesInTurn) {

@@ -21,7 +21,7 @@ const Shape colour{3, 12, 10};
 
 std::vector<float> transformed(std::vector<float> values, const SampleTransform& transform,
                                const SamplePlace& place = {}) {
-    // Field 1, so that the index of the field counts.
+    // Field 1, so that a wrong field index shows.
     std::array places{SampleFields::Place{}, test::place_of(values.data(), values.size())};
     transform.apply(SampleFields(places), 1, place);
     return values;
@@ -39,13 +39,13 @@ std::vector<float> crop(const Shape& shape, std::int64_t sample, const SamplePla
     return transformed(image(shape, sample), CropAndFlip(shape), place);
 }
 
-/// Where an augmented image came from: every value is unique in RampDataset, 0 is padding.
+/// Where an augmented image was cut from. Every value of RampDataset is unique and 0 is padding.
 struct Crop {
     std::int64_t down, right;
     bool flip;
 };
 
-/// The crop that explains the image, by trying all; fails the test if none or several do.
+/// Finds the crop that explains the image by trying all. Fails the test unless exactly one does.
 Crop explain(std::span<const float> image, const Shape& shape, std::int64_t sample) {
     const std::int64_t channels = shape[0], height = shape[1], width = shape[2];
     std::vector<Crop> found;
@@ -84,7 +84,7 @@ TEST(CropAndFlip, CropsWithinFourPixelsOfZeroPaddingAndFlipsHalf) {
     }
     EXPECT_EQ(downs, (std::set<std::int64_t>{-4, -3, -2, -1, 0, 1, 2, 3, 4}));
     EXPECT_EQ(rights, downs);
-    EXPECT_NEAR(flips, 100, 43);  // six deviations of sqrt(200) / 2
+    EXPECT_NEAR(flips, 100, 43);  // six standard deviations of sqrt(200) / 2
 }
 
 TEST(CropAndFlip, TakesTheWordsOfItsPlace) {

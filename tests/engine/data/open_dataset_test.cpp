@@ -157,7 +157,7 @@ TEST(SplitValidation, TakesAShareOfTheTrainingSamplesAway) {
         const auto train = samples_of(parts.train), validation = samples_of(parts.validation);
         EXPECT_TRUE(std::is_sorted(train.begin(), train.end()));
         EXPECT_TRUE(std::is_sorted(validation.begin(), validation.end()));
-        // Each sample is in one of them.
+        // Each sample is in exactly one of them.
         std::vector<std::int64_t> all, expected(1000);
         std::merge(train.begin(), train.end(), validation.begin(), validation.end(),
                    std::back_inserter(all));
@@ -174,7 +174,8 @@ TEST(SplitValidation, DrawsBySeed) {
     };
     EXPECT_EQ(drawn(1), drawn(1));
     EXPECT_NE(drawn(1), drawn(2));
-    // From everywhere in the data set: 40 of each fifth expected, deviation 5.1; six of them.
+    // The samples come from the whole data set: 40 from each fifth are expected, with a standard
+    // deviation of 5.1. Allows six of them.
     const auto samples = drawn(3);
     for (std::int64_t fifth = 0; fifth < 5; ++fifth) {
         const auto count = std::count_if(samples.begin(), samples.end(), [&](std::int64_t sample) {
@@ -185,7 +186,7 @@ TEST(SplitValidation, DrawsBySeed) {
 }
 
 TEST(SplitValidation, DrawsTheSameSamplesInEveryVersion) {
-    // A resumed run must not be evaluated on what it was trained on.
+    // A resumed run must not be evaluated on samples that it was trained on.
     DataParts parts = ramp_parts(20);
     split_validation(parts, 0.25, 1);
     EXPECT_THAT(samples_of(parts.validation), ::testing::ElementsAre(1, 2, 10, 14, 17));
@@ -284,7 +285,7 @@ TEST(OpenDataset, ForgetsPartsWhoseUsersAreGone) {
     }
     EXPECT_TRUE(train.expired());
     EXPECT_TRUE(test.expired());
-    // Only one of the two sets is still held.
+    // The other of the two sets is freed.
     const auto held = open_dataset(config, 1).test;
     const auto again = open_dataset(config, 1);
     EXPECT_EQ(again.train.size(), 25);
@@ -303,7 +304,7 @@ TEST(OpenDataset, TellsOptionsApartInItsCache) {
     EXPECT_NE(open_dataset(config, 1).train.data, first.train.data);
 }
 
-/// A field of each kind that is normalised, and a label.
+/// One field of each kind that is normalised, and a label.
 Schema every_kind() {
     Schema schema = classified_images({1, 4, 5}, {{1}, {2}}, {"a", "b"});
     schema.add({.name = "features",

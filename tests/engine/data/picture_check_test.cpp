@@ -19,7 +19,7 @@ struct PictureChecks : testing::Test {
         for (const int bad : {3, 40, 99})
             folder.write(std::to_string(bad), std::span(whole).first(whole.size() / 2));
         auto wrong = whole;
-        wrong[whole.size() / 2] ^= 0x55;  // header and end are whole
+        wrong[whole.size() / 2] ^= 0x55;  // header and end stay valid
         folder.write("70", wrong);
     }
     static std::vector<std::size_t> indices(const std::vector<BadPicture>& bad) {

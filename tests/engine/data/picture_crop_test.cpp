@@ -30,8 +30,8 @@ TEST(RandomBox, LiesInThePictureWithTheAreasAndRatiosOfTorchvision) {
     EXPECT_NEAR(most, 1, 0.01);
     EXPECT_NEAR(narrowest, 0.75, 0.02);
     EXPECT_NEAR(widest, 4.0 / 3, 0.02);
-    // The mean share of 60,000 of torchvision's boxes of this picture is 0.4341, their deviation
-    // 0.216: the two means stray by 0.0018 from each other.
+    // The mean share of 60,000 of torchvision's boxes of this picture is 0.4341, with a standard
+    // deviation of 0.216, so the difference of the two means has a standard deviation of 0.0018.
     EXPECT_NEAR(area / draws, 0.4341, 4 * 0.0018);
 }
 
@@ -62,7 +62,7 @@ TEST(PictureFlip, IsForHalfOfTheSamples) {
     int flipped = 0;
     for (std::uint64_t position = 0; position < 10'000; ++position)
         flipped += is_flipped({1, 0, position});
-    EXPECT_NEAR(flipped, 5000, 200);  // four deviations
+    EXPECT_NEAR(flipped, 5000, 200);  // four standard deviations
 }
 
 TEST(PictureFlip, ExchangesLeftAndRight) {

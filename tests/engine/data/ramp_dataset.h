@@ -10,8 +10,8 @@
 
 namespace engine::test {
 
-/// Images (C, H, W), or features (F), whose values identify their sample: element e of sample i is
-/// (i * 1000 + e + 1) / 1e6, never 0. The label of sample i is i % 7.
+/// Images (C, H, W) or features (F) whose values identify their sample: element e of sample i is (i
+/// * 1000 + e + 1) / 1e6, never 0. The label of sample i is i % 7.
 class RampDataset final : public Dataset {
 public:
     RampDataset(std::int64_t size, const Shape& shape) : size_(size) {
@@ -39,7 +39,7 @@ public:
     static float value(std::int64_t index, std::int64_t element) {
         return static_cast<float>(index * 1000 + element + 1) / 1e6F;
     }
-    /// From now on this sample throws when read.
+    /// Makes every later read of this sample throw.
     void fail_at(std::int64_t index) { failing_ = index; }
 
 private:

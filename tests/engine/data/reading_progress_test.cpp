@@ -13,7 +13,7 @@ using Reports = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 TEST(ReadingProgress, GoesToTheInnermostScopeOfTheThread) {
     Reports outer, inner;
-    report_reading(1, 9);  // to nobody
+    report_reading(1, 9);  // without a listener
     const ReadingProgressScope first(
         [&](auto done, auto total) { outer.emplace_back(done, total); });
     report_reading(2, 9);

@@ -54,7 +54,8 @@ TEST(SampleOrder, ShufflePutsEverySampleAtEveryPlaceEquallyOften) {
         const auto samples = order.batch(epoch, 0);
         for (std::size_t place = 0; place < 6; ++place) ++counts[place][samples[place]];
     }
-    // 1000 expected, deviation sqrt(6000 * 1/6 * 5/6) = 28.9: six of them.
+    // 1000 are expected, with a standard deviation of sqrt(6000 * 1/6 * 5/6) = 28.9. Allows six of
+    // them.
     for (const auto& place : counts) {
         for (const int count : place) EXPECT_NEAR(count, 1000, 173);
     }

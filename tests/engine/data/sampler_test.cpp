@@ -26,7 +26,7 @@ DataPart every_third(std::int64_t count) {
             std::make_shared<const std::vector<std::int64_t>>(std::move(rows))};
 }
 
-/// A stream of so many tokens.
+/// A stream of this many tokens.
 class Tokens final : public Dataset {
 public:
     explicit Tokens(std::int64_t size) : size_(size) {}
@@ -85,7 +85,7 @@ TEST(Sampler, RefusesAPartWithoutABatch) {
 TEST(Sampler, FollowsAnOrderFileThatNamesSamplesOfTheDataSet) {
     const TempFolder folder;
     const auto order = folder.write("order", "39 0 1\n10 13\n");
-    // Neither 39 nor 0 nor 1 is among the rows of the part.
+    // The part's rows include neither 39, nor 0, nor 1.
     const auto sampler = make_sampler(every_third(7), {.batch_size = 3, .order = order});
     ASSERT_EQ(sampler->batches_per_epoch(), 2);
     for (const std::int64_t epoch : {0, 5}) {

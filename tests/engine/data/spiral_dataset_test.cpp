@@ -26,7 +26,7 @@ TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
 }
 
 TEST(SpiralDataset, IsRoundedOnceWhateverTheOptimisation) {
-    // Points whose noise would move them by a bit if it were rounded to f32 first.
+    // At these points, rounding the noise to f32 first would change the last bit.
     const SpiralDataset data(1, StreamId::points_train, 27);
     EXPECT_EQ(point(data, 22), (std::array{-0x1.69fc4cp-4F, 0x1.bec36ap-1F}));
     EXPECT_EQ(point(data, 26), (std::array{0x1.943252p-6F, 0x1.8bdf9cp-3F}));
@@ -39,8 +39,9 @@ TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
         const double t = (std::hypot(x, y) - 0.05) / 0.95;
         const double angle = M_PI * (3 * t + static_cast<double>(test::read_label(data, i)));
         const double radius = std::hypot(x, y);
-        // Noise across the curve, and along it through the radius (at most 3 pi / 0.95 radians a
-        // unit of radius, on an arm of at most 1): six deviations of 0.02 * hypot(1, 9.93).
+        // The radius' noise moves a point across the curve, and along it by the angle: at most 3 pi
+        // / 0.95 radians per unit of radius, on an arm of at most 1. Allows six standard deviations
+        // of 0.02 * hypot(1, 9.93).
         const double off = std::hypot(x - radius * std::cos(angle), y - radius * std::sin(angle));
         EXPECT_LT(off, 6 * 0.02 * 9.98);
     }
@@ -57,7 +58,7 @@ TEST(SpiralDataset, StatesItsMeanAndDeviation) {
             square += value * value;
         }
         const auto count = static_cast<double>(data.size());
-        // Five deviations of a mean of 60,000 values of deviation 0.42.
+        // Five standard deviations of the mean of 60,000 values whose own is 0.42.
         EXPECT_NEAR(sum / count, stated.mean[axis], 5 * 0.42 / std::sqrt(count));
         EXPECT_NEAR(std::sqrt(square / count), stated.deviation[axis], 0.005);
     }

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(StreamOrder, CutsStreamsIntoWindows) {
-    StreamOrder order(26, 4, 2);  // four streams of 6; two tokens are left out
+    StreamOrder order(26, 4, 2);  // four streams of 6; the last two tokens are unused
     ASSERT_EQ(order.batches_per_epoch(), 3);
     EXPECT_THAT(order.starts(0), ElementsAre(0, 6, 12, 18));
     EXPECT_THAT(order.starts(1), ElementsAre(2, 8, 14, 20));
@@ -26,9 +26,9 @@ TEST(StreamOrder, CutsStreamsIntoWindows) {
     EXPECT_EQ(order.position(2), 16);
 }
 
-/// The batches of the word language model example, as a table of stream tokens: batchify() lays the
-/// streams beside each other, and the loop over the rows takes windows until the last row, which is
-/// a target only.
+/// The batches of PyTorch's word language model example, as a table of tokens: batchify() makes
+/// each stream a column, and the loop takes windows of rows up to the last row, which is only a
+/// target.
 struct Table {
     std::vector<std::vector<std::int64_t>> rows;  // (L, batch_size)
 
@@ -60,7 +60,7 @@ TEST(StreamOrder, GivesTheBatchesOfPyTorchsExample) {
                     const auto starts = order.starts(batch);
                     EXPECT_TRUE(std::equal(starts.begin(), starts.end(), table.rows[i].begin(),
                                            table.rows[i].end()));
-                    // Row k of the batch is row i + k of the table, its targets row i + k + 1.
+                    // Row k of the batch is row i + k of the table; its targets are row i + k + 1.
                     for (std::size_t k = 0; k <= length; ++k)
                         EXPECT_EQ(table.rows[i + k].back(),
                                   starts.back() + static_cast<std::int64_t>(k));
@@ -92,9 +92,8 @@ TEST(StreamOrder, RefusesABatchThatLeavesNothingToPredict) {
             FAIL() << "not refused";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::settings);
-            EXPECT_THAT(error.what(),
-                        HasSubstr("batch_size: " + std::to_string(batch_size) +
-                                  ": the text has " + std::to_string(tokens)));
+            EXPECT_THAT(error.what(), HasSubstr("batch_size: " + std::to_string(batch_size) +
+                                                ": the text has " + std::to_string(tokens)));
         }
     }
 }

@@ -1,4 +1,4 @@
-// Texts that are refused, each with one sentence, and odd ones that are read all the same.
+// Texts that are rejected, each with one sentence, and unusual ones that are read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,9 +33,9 @@ Bytes flipped(Bytes bytes, std::size_t at) {
 
 struct BadText {
     const char* name;
-    const char* file;  // beside the good train.txt and test.txt, or in place of one
+    const char* file;  // added to the valid train.txt and test.txt, or replaces one
     Bytes content;
-    const char* path;  // that is opened; "" is the folder
+    const char* path;  // the path that is opened; "" is the folder
     const char* sentence;
 };
 
@@ -95,11 +95,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"CutGzip", "a.gz", cut(test::gzip(bytes_of(long_text())), 300), "a.gz",
                 "a.gz: cut short: its gzip data end too early"},
         BadText{"DamagedGzip", "a.gz", flipped(test::gzip(bytes_of(long_text())), 200), "a.gz",
-                "a.gz: damaged: its gzip data do not unpack"},
+                "a.gz: damaged: its gzip data cannot be unpacked"},
         BadText{"CutXz", "a.xz", cut(test::xz(bytes_of(long_text())), 300), "a.xz",
                 "a.xz: cut short: its xz data end too early"},
         BadText{"DamagedXz", "a.xz", flipped(test::xz(bytes_of(long_text())), 200), "a.xz",
-                "a.xz: damaged: its xz data do not unpack"},
+                "a.xz: damaged: its xz data cannot be unpacked"},
         BadText{"Image",
                 "a.txt",
                 {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0},
@@ -194,7 +194,7 @@ TEST(BadText, IsRefusedOrReadWhateverItsBytesAre) {
     EXPECT_GT(read_well, 50);
 }
 
-/// The whole file as the training part.
+/// Reads the whole file as the training part.
 TextTokens read_odd(const TempFolder& folder, const char* kind, const std::string& text) {
     auto config = test::dataset(kind, {folder.write("odd.txt", text)});
     config.options["test_share"] = 0.0;

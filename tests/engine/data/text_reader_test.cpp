@@ -29,7 +29,7 @@ std::vector<std::int64_t> sizes(const TextTokens& text) {
     return {text.train, text.validation, text.test};
 }
 
-/// A text of `count` characters: "abcdefghij" over and over.
+/// A text of `count` characters that repeats "abcdefghij".
 std::string ten_letters(std::size_t count) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) text.push_back(static_cast<char>('a' + i % 10));
@@ -78,7 +78,7 @@ TEST(TextReader, TakesThePartsOfAFolderFromItsFiles) {
     folder.write("valid.txt", "b a\n");
     folder.write("test.txt", "c\n");
     auto config = test::dataset("text-words", {folder.str()});
-    config.validation_share = 0.5;  // the folder's own part counts
+    config.validation_share = 0.5;  // the folder's own validation file takes precedence
     const auto text = read(config);
     EXPECT_THAT(sizes(text), ElementsAre(4, 3, 2));
     EXPECT_THAT(text.tokens, ElementsAre(0, 1, 2, 3, 1, 0, 3, 2, 3));
@@ -138,7 +138,7 @@ TEST(TextReader, HoldsNoMoreThanItsMemory) {
     reading.most_bytes = std::size_t{2} << 20;
     EXPECT_THAT(test::data_error([&] { read_text(config, reading); }),
                 HasSubstr("too large: the tokens up to here take more than 2 MiB of memory"));
-    // The words are counted too: 8,000 that occur once.
+    // Memory for the words counts too: 8,000 that occur once.
     std::string words;
     for (int i = 0; i < 8000; ++i) words += std::to_string(i) + " ";
     const auto many = test::dataset("text-words", {folder.write("b", words)});

@@ -16,7 +16,7 @@ constexpr std::size_t piece = TextSource::piece_bytes;
 
 test::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-/// The whole file; checks that each piece holds whole characters.
+/// The whole file. Checks that no piece splits a character.
 std::string read_all(const std::string& file, bool lowercase = false) {
     TextSource source(file, lowercase);
     std::string all;

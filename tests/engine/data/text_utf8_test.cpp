@@ -29,8 +29,8 @@ TEST(TextUtf8, ReadsBackEveryCodePoint) {
 TEST(TextUtf8, FindsTheFirstBadByteWhereverItStands) {
     const std::vector<std::string> bad = {
         "\0"s,               // NUL
-        "\x80",              // a continuation byte alone
-        "\xC3",              // cut short
+        "\x80",              // a lone continuation byte
+        "\xC3",              // truncated
         "\xC3(",             // no continuation byte
         "\xC0\xAF",          // overlong, two bytes
         "\xE0\x9F\xBF",      // overlong, three bytes
@@ -56,12 +56,13 @@ TEST(TextUtf8, LeavesOutACharacterThatIsNotComplete) {
     const std::vector<std::size_t> whole = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
     for (std::size_t size = 0; size <= text.size(); ++size)
         EXPECT_EQ(whole_characters(std::string_view(text).substr(0, size)), whole[size]) << size;
-    // Bytes that begin nothing are left to first_bad_byte().
+    // Continuation bytes without a start are left to first_bad_byte().
     EXPECT_EQ(whole_characters("\x80\x80\x80\x80"), 4U);
     EXPECT_EQ(whole_characters("a\xFF"), 2U);
 }
 
-/// The verdict of Utf8Checker, the same in one piece and byte by byte, and of first_bad_byte().
+/// The result of Utf8Checker. Checks that it is the same in one piece and byte by byte, and agrees
+/// with first_bad_byte().
 bool is_valid(const std::string& text) {
     Utf8Checker whole, pieces;
     const bool good = whole.accept(text) && whole.complete();
@@ -81,8 +82,8 @@ TEST(TextUtf8, AcceptsUtf8AndNothingElse) {
     EXPECT_FALSE(is_valid("\xF4\x90\x80\x80"));  // above U+10FFFF
     EXPECT_FALSE(is_valid("\xF0\x8F\xBF\xBF"));  // overlong
     EXPECT_FALSE(is_valid("\x80"));              // no lead byte
-    EXPECT_FALSE(is_valid("\xE6\x97"));          // cut short
-    EXPECT_FALSE(is_valid("\xE6\x97 "));         // cut short by a space
+    EXPECT_FALSE(is_valid("\xE6\x97"));          // truncated
+    EXPECT_FALSE(is_valid("\xE6\x97 "));         // truncated by a space
     EXPECT_FALSE(is_valid("\xFF\xFE\x61"));      // UTF-16
 }
 
@@ -91,7 +92,7 @@ TEST(TextUtf8, ASequenceIsValidIfSomeCodePointIsWrittenThatWay) {
     for (char32_t character = 1; character < 0x110000; ++character) {
         if (!is_surrogate(character)) written.insert(to_utf8(character));
     }
-    // Continuation bytes at the edges of every range that a lead byte allows.
+    // Continuation bytes at the limits of every range that a lead byte allows.
     const std::string edges = "\x01\x7F\x80\x8F\x90\x9F\xA0\xBF\xC0\xFF";
     for (int lead = 0x80; lead < 0x100; ++lead) {
         std::vector<std::string> texts{std::string(1, static_cast<char>(lead))};
@@ -99,7 +100,7 @@ TEST(TextUtf8, ASequenceIsValidIfSomeCodePointIsWrittenThatWay) {
             std::vector<std::string> longer;
             for (const auto& text : texts) {
                 ASSERT_EQ(is_valid(text), written.contains(text)) << testing::PrintToString(text);
-                // A valid start would be followed by another character.
+                // A valid start would need further bytes.
                 if (written.contains(text)) continue;
                 for (const char edge : edges) longer.push_back(text + edge);
             }

@@ -20,7 +20,7 @@ struct Built {
     std::int64_t train = 0;
 };
 
-/// The vocabulary of `train`, with `rest` behind it.
+/// The vocabulary of `train`, followed by the text `rest`.
 Built build(const VocabularyRules& rules, const std::string& train, const std::string& rest = "") {
     const auto tokenizer = rules.words ? make_word_tokenizer() : make_character_tokenizer();
     std::vector<Message> warnings;

@@ -26,8 +26,8 @@ using testing::SizeIs;
 
 class ExportRun : public testing::Test {
 protected:
-    /// A run with these settings and checkpoints at these steps, whose weights are drawn by the
-    /// step.
+    /// A run with these settings and with checkpoints at these steps. Each checkpoint's weights are
+    /// drawn with its step as the seed.
     std::filesystem::path run_of(const RunConfig& config, const std::vector<std::int64_t>& steps) {
         const RunConfig whole = completed(config);
         const auto run = store_.create(whole);
@@ -107,7 +107,7 @@ TEST_F(ExportRun, OfARegressionTellsTheUnitsOfItsTargets) {
     config.dataset.options["target"] = std::string("price");
     config.model.kind = "mlp";
     const auto run = run_of(config, {1});
-    std::filesystem::remove(dir_ / "prices.csv");  // not needed any more
+    std::filesystem::remove(dir_ / "prices.csv");  // an export does not need it
     const ReadOnnx model = onnx(run);
     EXPECT_EQ(json::parse(model.metadata.at("inputs")), json({"a", "b"}));
     EXPECT_EQ(json::parse(model.metadata.at("targets")), json({"price"}));

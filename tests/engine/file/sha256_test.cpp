@@ -16,7 +16,7 @@ std::string sha256_of_text(const std::string& text) {
     return sha256_of(folder / "file");
 }
 
-// Examples of FIPS 180-2, appendix B, and of the empty message.
+// The examples of FIPS 180-2, appendix B, and the empty message.
 TEST(Sha256, IsThatOfTheStandard) {
     EXPECT_EQ(sha256_of_text(""),
               "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

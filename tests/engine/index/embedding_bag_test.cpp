@@ -94,7 +94,7 @@ TEST(EmbeddingBag, AnF32TableStaysF32InARegion) {
 }
 
 TEST(EmbeddingBag, SumsOf16BitRowsAreRoundedOnce) {
-    // 2048 + 1 + 1 is 2050 in f16, though 2048 + 1 is 2048 there.
+    // In f16 2048 + 1 rounds to 2048, but 2048 + 1 + 1 is 2050.
     const Tensor weight = Tensor::of({2048, 1}, {2, 1}, DType::f16);
     EXPECT_EQ(embedding_bag(numbers({0, 1, 1}), weight, numbers({0}), {}, sums).values(),
               (Values{2050}));

@@ -246,7 +246,7 @@ TEST(Indexing, ScatterReduceProductHasNoGradientWhereItsTargetIsInfinite) {
     x.set_requires_grad(true);
     backward(sum(scatter_reduce(x, 0, places({0, 1, 2}), Tensor::of({2, 5, 7}, {3}), "prod")));
     const auto dx = x.grad().values();
-    // inf / inf in PyTorch, for the element that nothing goes to as well.
+    // inf / inf in PyTorch, also for the element that receives nothing.
     EXPECT_TRUE(std::isnan(dx[0]));
     EXPECT_TRUE(std::isnan(dx[3]));
     EXPECT_EQ(dx[1], 5);

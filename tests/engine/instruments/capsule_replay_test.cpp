@@ -59,7 +59,8 @@ TEST_F(CapsuleFileTest, AStepOfAMaskedTextIsTheSameBits) {
     expect_identical(replay_capsule(capsule_of(test::small_masked_run("o2-fp16"), 2)));
 }
 
-/// Another machine's sums run in another order: the bits differ, and the bound tells how far.
+/// On another machine sums may have another order: the bits differ, and the bound says whether that
+/// matters.
 TEST_F(CapsuleFileTest, OtherBitsAreMeasuredAgainstTheBound) {
     const auto file = capsule_of(small_run("mlp", "amp-fp16"), 2);
     CapsuleContent content = read_capsule_file(file);
@@ -80,7 +81,7 @@ TEST_F(CapsuleFileTest, OtherBitsAreMeasuredAgainstTheBound) {
     EXPECT_FALSE(replay_capsule(file).within_bound());
 }
 
-/// Where a rounding decides which gradients overflow, others may elsewhere.
+/// If rounding decides which gradients overflow, other gradients may overflow on another machine.
 TEST_F(CapsuleFileTest, OtherOverflowIsWithinTheBoundOnlyWhereARoundingMovesIt) {
     const auto file = capsule_of(small_run("mlp", "amp-fp16"), 2);
     CapsuleContent content = read_capsule_file(file);
@@ -99,7 +100,7 @@ TEST_F(CapsuleFileTest, OtherOverflowIsWithinTheBoundOnlyWhereARoundingMovesIt) 
     EXPECT_FALSE(replay_capsule(file).within_bound());
 }
 
-/// Capsules of before there were bounds of the loss.
+/// Capsules written before the bound of the loss was recorded.
 TEST_F(CapsuleFileTest, ACapsuleWithoutABoundOfTheLossIsRead) {
     const auto file = capsule_of(small_run("mlp", "amp-fp16"), 2);
     const SafetensorsFile whole = SafetensorsFile::open(file);

@@ -5,7 +5,7 @@
 
 namespace engine::test {
 
-/// The step after the `before` first ones of a run with these settings.
+/// The capsule of step `before` + 1 of a run with these settings.
 inline StepCapsule capsule_after(const RunConfig& config, std::int64_t before) {
     TrainerFixture fixture(config, default_device());
     for (std::int64_t step = 0; step < before; ++step) (void)fixture.step(step);
@@ -20,7 +20,7 @@ inline StepCapsule capsule_after(const RunConfig& config, std::int64_t before) {
     return out;
 }
 
-/// Element `index` of a tensor on the host.
+/// Sets element `index` of a tensor on the host.
 inline void plant(const Tensor& tensor, std::int64_t index, float value) {
     tensor.data_as<float>()[index] = value;
 }

@@ -31,7 +31,7 @@ protected:
     }
 };
 
-/// Every instrument finds of a copy what it finds of the run's own step.
+/// Every instrument gives the same result for the copy as for the run's own step.
 TEST_F(CapturedStepTest, StandsForItsStep) {
     const Ended run = train(config());
     const CapturedStep captured = capture_step(run.folder, 3);
@@ -48,7 +48,7 @@ TEST_F(CapturedStepTest, StandsForItsStep) {
     EXPECT_EQ(again.gradient_error, try_forced(run.folder, 3, forced).after.gradient_error);
 }
 
-/// What the run itself has kept of the step.
+/// The histograms are those that the run itself recorded at the step.
 TEST_F(CapturedStepTest, IsCountedAsInTheRun) {
     RunConfig counting = config();
     counting.instruments.histograms_every = 4;
@@ -72,7 +72,7 @@ TEST_F(CapturedStepTest, OfSettingsIsTheirFirstStep) {
     EXPECT_EQ(xray_step(captured).loss, xray_first_step(config()).loss);
 }
 
-/// The FP32 trace of an AMP step casts nothing and gives the loss of the shadow pass.
+/// The FP32 trace of an AMP step has no casts and gives the loss of the shadow pass.
 TEST_F(CapturedStepTest, IsTracedInAnotherPrecision) {
     const CapturedStep captured = capture_first_step(config());
     PrecisionConfig fp32;
@@ -86,7 +86,7 @@ TEST_F(CapturedStepTest, IsTracedInAnotherPrecision) {
     EXPECT_GT(total(xray_step(captured)).casts, 0);
 }
 
-/// A search that is ended in its trials or in its confirmation says so.
+/// A search that is cancelled during its trials or its confirmation reports that.
 TEST_F(CapturedStepTest, EndsItsSearchWhenItIsAskedTo) {
     const CapturedStep captured = capture_first_step(config());
     PrecisionSearchOptions options;

@@ -55,7 +55,7 @@ TEST(GradientGap, IsUnknownWhereOneIsNotFinite) {
     EXPECT_TRUE(std::isnan(gap.angle));
 }
 
-/// The squares of f32's largest numbers are finite in f64.
+/// The squares of the largest f32 numbers are finite in f64.
 TEST(GradientGap, HoldsTheRangeOfItsValues) {
     const GradientGap gap = gradient_gap(gradients({1e38}, {0}), gradients({2e38}, {0}), layer);
     EXPECT_NEAR(gap.error, 1, 1e-6);

@@ -47,7 +47,7 @@ void expect_counts(const HistogramSample& sample, const SeenStep& seen) {
     expect_equal(of_kind(sample, HistogramKind::activations), activations);
 }
 
-/// The histograms of the tensors that were kept are those of the sample.
+/// The histograms equal counts of the recorded tensors.
 void expect_counts(const HistogramSample& sample, const CountedTensors& kept) {
     for (int number = 0; number < histogram_kind_count; ++number) {
         const auto kind = static_cast<HistogramKind>(number);
@@ -66,7 +66,7 @@ struct Sampled {
     FinishedStep step;
 };
 
-/// Step `index` of the run, from 0.
+/// Computes step `index` of the run, counted from 0.
 Sampled sampled_step(TrainerFixture& fixture, std::int64_t index) {
     const auto sampler = std::make_shared<HistogramSampler>(1);
     const auto kept = std::make_shared<CountedTensors>();
@@ -136,8 +136,8 @@ TEST(HistogramSampler, AddsUpPhasesAndMicroBatches) {
     const HistogramSample sample = sampler->take().value();
     expect_counts(sample, *seen);
     const auto activations = of_kind(sample, HistogramKind::activations);
-    // A result of 8 rows of 8: the discriminator judges real and made pictures and the latter
-    // again, the generator makes them once; in two micro-batches.
+    // "first" gives 8 rows of 8: the discriminator computes real pictures, generated ones, and the
+    // generated ones again; the generator computes once. There are two micro-batches.
     EXPECT_EQ(activations.at("first").total(), 2 * 3 * 64);
     EXPECT_EQ(activations.at("second").total(), 2 * 64);
     EXPECT_EQ(of_kind(sample, HistogramKind::gradients).size(), 2u);
@@ -189,7 +189,7 @@ TEST(HistogramSampler, WantsTheStepsThatItIsAskedFor) {
     EXPECT_EQ(never.take(), std::nullopt);
 }
 
-/// The smallest power of two that leaves at most a thousandth of the values at or below 2^-25.
+/// The smallest power of two at which at most a thousandth of the values is 2^-25 or less.
 double floor_by_search(const test::Values& values) {
     for (int exponent = -60; exponent < 60; ++exponent) {
         const double scale = std::ldexp(1.0, exponent);
@@ -211,7 +211,7 @@ TEST(HistogramSampler, FindsTheFloorOfTheScaleWhereNothingWasFlushed) {
     EXPECT_EQ(scale_floor(found.sample), floor_by_search(found.seen->gradients));
 
     RunConfig config = small_run("lenet", "amp-fp16");
-    config.scaler.init_scale = 0x1p-12;  // nearly all gradients fall below FP16's range
+    config.scaler.init_scale = 0x1p-12;  // nearly all gradients underflow in FP16
     TrainerFixture flushed(config, default_device());
     const Sampled lost = sampled_step(flushed, 0);
     EXPECT_TRUE(lost.sample.flushed(HistogramKind::gradients));

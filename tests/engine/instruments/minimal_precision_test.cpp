@@ -23,13 +23,13 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-/// A search over made-up errors.
+/// A search with given errors.
 FoundPrecision found_with(const std::vector<OpPlace>& places,
                           const std::vector<std::vector<std::string>>& needed) {
     PrecisionSearchOptions options;
     options.tolerance = 0.5;
     return minimal_precision(places, options, [&](const ForcedTypes& forced) {
-        // Passes with every place of one of the alternatives in FP32.
+        // A trial passes if every place of one of the alternatives is in FP32.
         for (const auto& alternative : needed) {
             const bool all = std::ranges::all_of(alternative, [&](const std::string& key) {
                 const auto own = forced.find(key);
@@ -59,7 +59,7 @@ TEST(MinimalPrecision, FindsWhatIsNeededWhereverItIs) {
     EXPECT_THAT(found_with(grid(1, 1), {{"m0:op0"}}).fp32, ElementsAre("m0:op0"));
 }
 
-/// Of several minimal sets it finds one, and none of its places can be left out.
+/// If several minimal sets exist it finds one, and none of that set's places can be left out.
 TEST(MinimalPrecision, IsOneMinimal) {
     const std::vector<std::vector<std::string>> needed = {{"m0:op0", "m1:op1"}, {"m2:op0"}};
     const auto found = found_with(grid(4, 2), needed).fp32;
@@ -88,8 +88,8 @@ TEST(MinimalPrecision, RefusesWhereNothingHelpsAndStopsWhenAsked) {
                  Error);
 }
 
-/// A small network of real operations, with up to three that overflow in FP16: an exp of 12
-/// (162755), a sum of 100,000 ones, and the square of a distance of 300 (90000).
+/// A small network of real operations. Up to three of them overflow in FP16: an exp of 12 (162755),
+/// a sum of 100,000 ones, and the square of a distance of 300 (90000).
 class Planted {
 public:
     Planted(bool exponential, bool long_sum, bool distance)
@@ -107,7 +107,7 @@ public:
         return out;
     }
 
-    /// Relative error of the gradient to that in FP32.
+    /// Relative error of the gradient against that in FP32.
     double error(const ForcedTypes& forced) const {
         const std::vector<double> exact = gradient({}), own = gradient(forced);
         double difference = 0, size = 0;
@@ -132,8 +132,8 @@ private:
             const ModuleScope opened(body_);
             h = tanh(linear(h, weight_, {}));
         }
-        // What brings the large numbers down again stands outside the modules, where no type is
-        // forced: in FP16 it would have to stay in FP32 as well.
+        // The operations that scale the large numbers down again are outside the modules, where no
+        // type is forced. In FP16 they would have to stay in FP32 as well.
         if (exponential_) {
             h = add(inside(gate_, [&] { return tanh(h); }), 12.0);
             h = mul(inside(gate_, [&] { return exp(h); }), std::exp(-12.0));

@@ -22,7 +22,7 @@ Tensor upper_triangle(const Tensor& scores) {
     return Tensor::of(seen, scores.shape(), DType::boolean, scores.device());
 }
 
-/// softmax of scores whose later positions are -inf
+/// softmax of scores whose later positions are -inf.
 Tensor masked_attention(const Tensor& scores) {
     const Tensor weights = softmax(masked_fill(scores, upper_triangle(scores), -INFINITY), 1);
     return mean(mul(weights, scores));
@@ -43,7 +43,7 @@ TEST(NonfiniteTrace, AMaskOfInfinitiesIsNoFault) {
     EXPECT_FALSE(step.trace->first());
 }
 
-/// The mask's infinities come first in execution order, but the fault lies in the backward pass.
+/// In execution order the mask's infinities come first, but the fault is in the backward pass.
 TEST(NonfiniteTrace, OverflowingGradientsBehindAMaskAreFoundWhereTheyOverflow) {
     RunConfig config = pair_run("amp-fp16");
     config.scaler.init_scale = 0x1p30;

@@ -5,7 +5,7 @@
 namespace engine {
 namespace {
 
-/// A measurement whose median speed-up follows from the parts, and whose pairs are 1 % apart.
+/// A measurement whose median speed-up is that of the parts, and whose pairs differ by 1 %.
 PayOff measured(const StepParts& fp32, const StepParts& amp, double f16_peak = 2e11) {
     PayOff out;
     out.model = "mlp";
@@ -28,7 +28,7 @@ TEST(PayOffReason, ProductsThatAreFaster) {
     EXPECT_EQ(p.reason, PayReason::products);
     EXPECT_EQ(p.sentence.str(),
               "amp-fp16 trains 1.67 times as fast as FP32: matrix products and convolutions are 80 "
-              "% of the FP32 step and take 4 ms in place of 8 ms.");
+              "% of the FP32 step and take 4 ms instead of 8 ms.");
 }
 
 TEST(PayOffReason, HalfTheBytesWhereProductsGainLess) {
@@ -42,9 +42,10 @@ TEST(PayOffReason, ADeviceWithoutSixteenBitArithmetic) {
         measured({.products = 8, .memory = 2}, {.products = 8, .memory = 2}, /*f16_peak=*/1e11);
     EXPECT_FALSE(p.pays());
     EXPECT_EQ(p.reason, PayReason::no_arithmetic);
-    EXPECT_EQ(p.sentence.str(),
-              "amp-fp16 does not pay (1 times FP32's speed): this device multiplies FP16 no faster "
-              "than FP32. A large product reaches 100 GFLOP/s in FP16 and 100 in FP32.");
+    EXPECT_EQ(
+        p.sentence.str(),
+        "amp-fp16 does not pay off (1 times FP32's speed): this device multiplies FP16 no faster "
+        "than FP32. A large product reaches 100 GFLOP/s in FP16 and 100 in FP32.");
 }
 
 TEST(PayOffReason, TheFixedCostOfShortOperationsComesFirst) {
@@ -73,7 +74,7 @@ TEST(PayOffReason, ProductsTooSmallForTheDevice) {
     EXPECT_EQ(p.reason, PayReason::small_products);
     p.amp.product_flops = 8e-3 * 2e11 / 4;
     explain(p);
-    EXPECT_NE(p.sentence.str().find("reach 25 % of what a large one does in FP16"),
+    EXPECT_NE(p.sentence.str().find("reach 25 % of the speed of a large one in FP16"),
               std::string::npos)
         << p.sentence.str();
 }

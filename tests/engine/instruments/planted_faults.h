@@ -14,10 +14,10 @@
 #include "shape/sum.h"
 #include "step_support.h"
 
-// Steps with a fault built into their loss, computed as they are and in FP32.
+// Steps with a fault in their loss, computed in their own precision and in FP32.
 namespace engine::test {
 
-/// The loss of a batch from the outputs (rows, 8) of a linear layer.
+/// Computes the loss of a batch from the outputs (rows, 8) of a linear layer.
 using PlantedLoss = std::function<Tensor(const Tensor&)>;
 
 class PlantedTask final : public PairTask {
@@ -37,7 +37,7 @@ private:
     PlantedLoss loss_;
 };
 
-/// A step of the task under a trace.
+/// A traced step of the task.
 struct TracedStep {
     TracedStep(const RunConfig& config, const PlantedLoss& loss)
         : fixture(pair_fixture(config, default_device(), std::make_unique<PlantedTask>(loss))) {

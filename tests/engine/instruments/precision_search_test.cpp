@@ -35,8 +35,8 @@ TEST(PrecisionSearch, KeepsAToleranceThatIsGiven) {
     EXPECT_EQ(found_for(test::small_text_run("fp32"), 0.2).tolerance, 0.2);
 }
 
-/// Through batch norms over few values any rounding moves the gradients far. Asking for less than
-/// amp-fp16 itself has would keep most of the network in FP32.
+/// With batch norms over few values, any rounding changes the gradients a lot. A tolerance below
+/// the error of amp-fp16 itself would keep most of the network in FP32.
 TEST(PrecisionSearch, AllowsAQuarterMoreThanAmpHasByItself) {
     RunConfig config = small_run("mobilenetv2", "fp32");
     config.model.options["stem"] = "imagenet";

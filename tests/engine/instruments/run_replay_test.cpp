@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class RunReplayTest : public test::ResumedRuns {
 protected:
-    /// Each of these steps, computed from its capsule, is the run's own.
+    /// Expects that each of these steps, computed from its capsule, equals the run's own.
     static void expect_replays(const Ended& run, const std::vector<std::int64_t>& steps) {
         for (const std::int64_t step : steps) {
             const StepCapsule capsule = capsule_before(run.folder, step);
@@ -58,13 +58,13 @@ TEST_F(RunReplayTest, OfATextWithCarriedStateAndDropout) {
     expect_replays(train(config), {1, 3, 5, 9, 12});
 }
 
-/// The rate falls at the ends of epochs, by evaluations that a replay makes too.
+/// The rate falls at the ends of epochs, because of evaluations that the replay repeats.
 TEST_F(RunReplayTest, OfARunWhosePlateauLowersTheRate) {
     RunConfig config = small_run("mlp", "fp32");
     config.dataset.train_limit = 64;  // epochs of 4 steps
     config.schedule.kind = "plateau";
     config.schedule.options["patience"] = std::int64_t{0};
-    config.optimizer.options["lr"] = 1e-12;  // nothing gets better
+    config.optimizer.options["lr"] = 1e-12;  // no evaluation is better than the first
     config.epochs = 4;
     config.checkpoint.at_end = false;
     config.checkpoint.best = false;
@@ -114,13 +114,13 @@ TEST_F(RunReplayTest, RefusesStepsThatTheRunDoesNotHave) {
     EXPECT_EQ(error_text(run.folder, 7), "");
 }
 
-/// The steps up to where a child began are its parent's, with the parent's settings.
+/// Steps before the start of a resumed run belong to its parent and have the parent's settings.
 TEST_F(RunReplayTest, RefusesStepsOfTheParent) {
     RunConfig config = small_run("mlp", "fp32");
     config.max_steps = 10;
     const Ended parent = train_to(config, 4);
     const Ended child = resume(parent, "last", {"optimizer.lr=0.01"});
-    EXPECT_THAT(error_text(child.folder, 3), HasSubstr("went on from run " + parent.run));
+    EXPECT_THAT(error_text(child.folder, 3), HasSubstr("continued run " + parent.run));
     expect_replays(child, {5, 8});
 }
 

@@ -15,7 +15,7 @@ SkipReport of_rows(const std::vector<std::int64_t>& rows) {
     return report;
 }
 
-/// Rows of pixels of one cell.
+/// The pixels of one cell, row by row.
 std::vector<std::uint8_t> cell(const Picture& picture, int column, int row, int side) {
     std::vector<std::uint8_t> out;
     for (int y = 0; y < side; ++y) {

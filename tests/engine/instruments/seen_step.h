@@ -15,16 +15,16 @@ namespace engine::test {
 
 using Values = std::map<std::string, std::vector<double>>;
 
-/// "conv1" of "conv1.weight".
+/// The module of a parameter: "conv1" for "conv1.weight".
 inline std::string module_of(const std::string& parameter) {
     return parameter.substr(0, parameter.rfind('.'));
 }
 
-/// The numbers of a step by parameter, and the outputs of its modules, as plain copies.
+/// Copies the values of a step: gradients and weights by parameter, outputs by module.
 class SeenStep final : public StepObserver, public OpObserver {
 public:
     Values gradients, before, after;
-    /// By module: what the last op of each of its runs gave first, one after the other.
+    /// By module: the first result of the last op of each of its calls, concatenated.
     Values activations;
 
     void begin(const StepView&) override { scope_.emplace(*this); }
@@ -71,14 +71,14 @@ private:
     std::vector<double> last_;
 };
 
-/// Histograms by module of values by parameter.
+/// Histograms by module, of values by parameter.
 inline std::map<std::string, ExponentHistogram> by_module(const Values& values) {
     std::map<std::string, ExponentHistogram> out;
     for (const auto& [name, numbers] : values) out[module_of(name)] += histogram_of(numbers);
     return out;
 }
 
-/// after - before in f32, of the parameters that have a gradient.
+/// after - before in f32, for the parameters that have a gradient.
 inline Values changes(const SeenStep& seen) {
     Values out;
     for (const auto& entry : seen.gradients) {

@@ -22,13 +22,13 @@ StepCapsule capsule_of(const RunConfig& config, TrainerFixture& fixture, std::in
                     .batches = {},
                     .planned = 100,
                     .rate_multiplier = 1};
-    // Where the fixture computes.
+    // The device that the fixture uses.
     out.config.device = default_device().kind == Device::Kind::cuda ? "cuda" : "cpu";
     fixture.collator.make(out.batches.emplace_back(), 0, index);
     return out;
 }
 
-/// With dropout, whose masks must be the run's.
+/// Has dropout, whose masks must be those of the run.
 RunConfig text_run(const std::string& precision) {
     RunConfig config = small_text_run(precision);
     config.model.options["dropout"] = 0.5;
@@ -43,7 +43,7 @@ std::shared_ptr<SeenStep> seen_in(Trainer& trainer, const std::function<void()>&
     return seen;
 }
 
-/// The weights, optimizer and carried state of an FP32 run, bit for bit.
+/// The weights, optimizer state and carried state of an FP32 run, bit for bit.
 TEST(ShadowPass, HasTheGradientsOfAnFp32RunOfTheSameStep) {
     for (const RunConfig& config : {small_run("lenet", "fp32"), text_run("fp32")}) {
         TrainerFixture run(config, default_device());
@@ -64,7 +64,8 @@ TEST(ShadowPass, HasTheGradientsOfAnFp32RunOfTheSameStep) {
     }
 }
 
-/// An FP32 trainer that starts from the weights of an AMP run has the gradients of its shadow.
+/// An FP32 trainer that starts from the weights of an AMP run has the gradients of the run's shadow
+/// pass.
 TEST(ShadowPass, OfAnAmpRunHasTheGradientsOfItsWeightsInFp32) {
     const RunConfig config = text_run("amp-fp16");
     TrainerFixture run(config, default_device());

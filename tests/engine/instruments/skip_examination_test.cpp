@@ -29,14 +29,14 @@ TEST(SkipExamination, OrdinaryGradientsAtAScaleThatIsTooLarge) {
     EXPECT_EQ(report.first->stage, SkipStage::backward);
     EXPECT_EQ(report.first->tensor.dtype, "f16");
     EXPECT_GT(report.first->largest_in_f32, 60000);
-    // Halved each time: all fail but the last.
+    // The scale is halved each time. All scales but the last fail.
     ASSERT_GT(report.ladder.size(), 1U);
     for (std::size_t i = 0; i < report.ladder.size(); ++i) {
         EXPECT_EQ(report.ladder[i].scale, std::ldexp(1.0, 24 - static_cast<int>(i)));
         EXPECT_EQ(report.ladder[i].passes, i + 1 == report.ladder.size());
     }
     EXPECT_EQ(report.passing_scale, report.ladder.back().scale);
-    // The bound by the FP32 gradients lies within a rung of it, but for rounding.
+    // The bound from the FP32 gradients is less than one halving away, up to rounding.
     EXPECT_GT(report.scale_bound, 0.9 * report.passing_scale);
     EXPECT_LT(report.scale_bound, 2.2 * report.passing_scale);
     EXPECT_EQ(report.samples.size(), 16U);
@@ -135,7 +135,7 @@ TEST(SkipExamination, AMomentOfTheOptimizerThatIsNaN) {
     EXPECT_EQ(report.cause, SkipCause::damaged_state);
 }
 
-/// Weights in the range of FP16 whose products leave it.
+/// Weights in the range of FP16 whose products overflow.
 TEST(SkipExamination, AttentionWhoseQueriesOverflow) {
     StepCapsule capsule = capsule_after(small_transformer_run("amp-fp16"), 0);
     const auto weight = std::ranges::find_if(capsule.before.weights, [](const auto& each) {
@@ -157,7 +157,7 @@ TEST(SkipExamination, AttentionWhoseQueriesOverflow) {
     EXPECT_FALSE(report.ladder.front().passes);
 }
 
-/// Nothing skips a step of a static scale.
+/// A step with a static scale is never skipped.
 TEST(SkipExamination, AStaticScaleThatIsTooLarge) {
     RunConfig config = small_run("lenet", "pure-fp16");
     config.precision.scaler = ScalerMode::constant;

@@ -11,7 +11,7 @@ namespace {
 using test::pair_run;
 using test::PlantedLoss;
 
-/// Cause, operation and part of the step that a fault is found at.
+/// Expects this cause, operation and pass for the fault.
 void expect_found(const std::string& precision, const PlantedLoss& loss, SkipCause cause,
                   const std::string& op, SkipStage stage) {
     const RunConfig config = pair_run(precision);
@@ -31,7 +31,7 @@ Tensor zero_normalised(const Tensor& x) {
     return mean(div(zero, sum(square(zero))));
 }
 Tensor root_of_zero(const Tensor& x) { return mean(sqrt(mul(x, 0))); }
-/// x / sqrt(E[x^2] - E[x]^2 + 1e-8) of numbers that are all 3, plus what the layer computes.
+/// x / sqrt(E[x^2] - E[x]^2 + 1e-8) of numbers that are all 3, plus the layer's outputs.
 Tensor composed_norm(const Tensor& x) {
     const Tensor same = add(mul(x, 0), 3);
     const Tensor variance = sub(mean(square(same)), square(mean(same)));
@@ -59,7 +59,7 @@ TEST(SkipVerdict, GradientOfTheRootOfZero) {
     EXPECT_EQ(step.trace->first()->stage, SkipStage::backward);
 }
 
-/// In FP32 it is finite: 1e-8 is no zero there.
+/// In FP32 it is finite, since 1e-8 is not 0 there.
 TEST(SkipVerdict, EpsilonThatVanishesInFP16) {
     const test::TracedStep shadow(pair_run("fp32"), composed_norm);
     EXPECT_FALSE(shadow.trace->first());
@@ -88,7 +88,7 @@ TEST(SkipVerdict, AdamWithoutEpsilonOnZeroGradients) {
     EXPECT_EQ(first->nan, 64);
 }
 
-/// The gradient is 2^20 in FP32, so no scale that the ladder tries brings it into range.
+/// The gradient is 2^20 in FP32, so no scale that is tried brings it into range.
 TEST(SkipVerdict, GradientsBeyondTheRangeAtScaleOneAreNoQuestionOfTheScale) {
     const auto loss = [](const Tensor& x) { return sum(mul(mul(mul(x, 0), 1024.0), 1024.0)); };
     const auto tests =

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 class SkipsTest : public test::ResumedRuns {
 protected:
-    /// Its first steps are skipped.
+    /// A run whose first steps are skipped.
     Ended skipping_run() {
         RunConfig config = small_run("lenet", "amp-fp16");
         config.dataset.train_limit = 16 * 6;
@@ -106,7 +106,7 @@ TEST_F(SkipsTest, SamplesThatComeUpInSeveralSkipsRecur) {
     EXPECT_THAT(skips.recurring.front().steps, ElementsAre(1, 2));
 }
 
-/// The same four samples in three of three batches of four, of 96.
+/// The same four samples are in all three skipped batches of four, out of 96 samples.
 TEST_F(SkipsTest, SamplesThatAreInMoreBatchesThanByChanceRecur) {
     const Ended run = skipping_run();
     const auto skipped = skipped_by_record(run);
@@ -117,18 +117,18 @@ TEST_F(SkipsTest, SamplesThatAreInMoreBatchesThanByChanceRecur) {
         batches << "{\"step\":" << skipped[i] << ",\"samples\":[11," << 20 + i << ',' << 30 + i
                 << ',' << 40 + i % 2 << "]}\n";
     }
-    batches << "{\"step\":" << 10'000 << ",\"samples\":[20]}\n";  // of no step of the run
+    batches << "{\"step\":" << 10'000 << ",\"samples\":[20]}\n";  // not a step of the run
     batches.close();
     const SkipList skips = list_skips(run.folder);
     ASSERT_EQ(skips.recurring.size(), 1U) << "two of three is no rarity among 96 samples";
     EXPECT_EQ(skips.recurring.front().sample, 11);
     EXPECT_THAT(skips.recurring.front().steps, ElementsAre(skipped[0], skipped[1], skipped[2]));
-    // (4 / 96)^3 of 96 samples
+    // A chance of (4 / 96)^3 for each of 96 samples.
     EXPECT_NEAR(skips.recurring.front().chance, 96 * std::pow(4.0 / 96, 3), 1e-9);
 }
 
-/// Nothing skips a step of a static scale: its infinite gradients go into the weights, and the next
-/// steps find these damaged.
+/// With a static scale no step is skipped: infinite gradients reach the weights, and the next steps
+/// start from damaged weights.
 TEST_F(SkipsTest, DamageIsTracedToTheStepThatMadeIt) {
     RunConfig config = small_run("mlp", "pure-fp16");
     config.precision.scaler = ScalerMode::constant;

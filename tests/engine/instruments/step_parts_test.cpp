@@ -37,7 +37,7 @@ TEST(StepParts, TellsProductsFromOperationsThatMoveData) {
 }
 
 TEST(StepParts, AnOperationIsBriefWhereWorkExplainsLessThanHalfOfItsTime) {
-    // 2 GB/s is what the large operation reaches, so 1 KB takes half a microsecond.
+    // The large operation reaches 2 GB/s, so 1 KB takes half a microsecond.
     const XrayOp large = op("relu", 1000, 0, 2'000'000);
     const StepParts brief = parts_of(trace({large, op("add", 5, 256, 1000)}));
     EXPECT_EQ(brief.brief_ops, 1);

@@ -10,7 +10,7 @@ TEST(WeightWatch, FindsAStepAmongThoseItHas) {
     EXPECT_EQ(watch.size(), 0);
     EXPECT_FALSE(watch.at(1));
     watch.begin("f16");
-    // A run that goes on begins at a later step.
+    // A resumed run begins at a later step.
     for (std::int64_t step : {21, 22, 25})
         watch.append({.step = step, .before = 1.0 * static_cast<double>(step), .after = 0});
     EXPECT_EQ(watch.dtype(), "f16");

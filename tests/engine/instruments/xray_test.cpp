@@ -38,10 +38,10 @@ const XrayOp& op_of(const Xray& xray, const char* module, const char* op) {
     return found == xray.ops.end() ? xray.ops.front() : *found;
 }
 
-/// LeNet on glyphs, 20 classes of 1x28x28, batch 32, by hand. Forward: autocast casts the pictures
-/// for conv1; every other layer reads f16 already, and its weight and bias come from the copies
-/// that the optimizer keeps. Backward: the gradients of the five weights and five biases go from
-/// f16 to f32.
+/// LeNet on glyphs (20 classes of 1x28x28, batch 32), counted by hand. Forward: autocast casts the
+/// pictures for conv1. Every other layer already reads f16, and its weight and bias come from the
+/// copies that the optimizer keeps. Backward: the gradients of the five weights and five biases are
+/// cast from f16 to f32.
 TEST(Xray, CountsTheCastsOfLeNetAsByHand) {
     const Xray xray = xray_first_step(lenet("amp-fp16"));
     std::vector<std::string> forward;

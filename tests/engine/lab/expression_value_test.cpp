@@ -13,7 +13,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Measurements as a test states them.
+/// Measurements with the values that a test gives.
 class Stated final : public LessonMeasurements {
 public:
     std::map<std::string, std::vector<double>> columns;

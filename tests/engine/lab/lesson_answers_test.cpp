@@ -57,7 +57,7 @@ TEST(LessonAnswers, OtherFilesAreRefused) {
         EXPECT_THROW(parse_answers(text), Error) << text;
 }
 
-/// Thirty laptops: 18 say early, 9 same, 3 nan; stop from 0 to 2,900.
+/// Thirty answers: 18 say early, 9 same, 3 nan; stop ranges from 0 to 2,900.
 class ClassOfThirty : public testing::Test {
 protected:
     void SetUp() override {

@@ -88,7 +88,7 @@ TEST(LessonFiles, AnArchiveWithALargeLessonIsRefused) {
 TEST(LessonFiles, WhatIsNoLessonIsRefusedInASentence) {
     const test_support::TempFolder root;
     write(root.path() / "notes.md", "x");
-    EXPECT_NE(error_text(root.path()).find("holds no lesson"), std::string::npos);
+    EXPECT_NE(error_text(root.path()).find("contains no lesson"), std::string::npos);
     EXPECT_NE(error_text(root.path() / "notes.md").find(".lesson.md"), std::string::npos);
     EXPECT_NE(error_text(root.path() / "absent.lesson.md").find("does not exist"),
               std::string::npos);

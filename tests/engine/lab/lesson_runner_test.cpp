@@ -32,7 +32,7 @@ std::vector<float> losses(const StepRecordReader& record) {
     return out;
 }
 
-/// What the run is when it is trained by itself.
+/// The losses of the run when it is trained alone.
 std::vector<float> losses_alone(const RunConfig& config) {
     const test_support::TempFolder root;
     const auto store = std::make_shared<RunStore>(root.path());
@@ -143,7 +143,7 @@ TEST(LessonRunner, KeepsThePace) {
     const auto begin = std::chrono::steady_clock::now();
     runner.run();
     ASSERT_TRUE(runner.wait(patience_s));
-    // 39 steps after the first one, each at least 1/80 s after the one before.
+    // 39 steps after the first, each at least 1/80 s after the previous one.
     EXPECT_GT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
               39 / 80.0 * 0.9);
 }

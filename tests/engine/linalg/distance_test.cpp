@@ -69,7 +69,7 @@ TEST(Distances, GiveEachOfEqualLargestDifferencesTheWholeSlope) {
     x.set_requires_grad(true);
     backward(sum(cdist(x, Tensor::zeros({1, 2}, DType::f64), inf)));
     EXPECT_EQ(x.grad().values(), (Values{1, -1}));
-    // The distance of two tensors is a norm, whose equals share.
+    // The distance of two tensors is a norm, in which equal largest elements share the gradient.
     x.set_grad({});
     backward(dist(x, Tensor::zeros({1, 2}, DType::f64), inf));
     EXPECT_EQ(x.grad().values(), (Values{0.5, -0.5}));

@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-/// (m, k) (k, n) in double, from the values of a and b.
+/// The product (m, k) (k, n) in double, of the values of a and b.
 Tensor reference(const Tensor& a, const Tensor& b) {
     const auto x = a.values(), y = b.values();
     const auto m = static_cast<std::size_t>(a.size(0)), k = static_cast<std::size_t>(a.size(1)),
@@ -28,7 +28,7 @@ Tensor reference(const Tensor& a, const Tensor& b) {
 
 TEST(Matmul, MmMatchesAPlainSumAtEdgeSizesInEveryType) {
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-        // One rounding of the result, and k roundings of an f32 sum of terms below 4.
+        // One rounding of the result, and k roundings of an f32 sum with terms below 4.
         const double unit = dtype == DType::f16 ? 0x1p-11 : dtype == DType::bf16 ? 0x1p-8 : 0;
         for (const std::int64_t m : {1, 31, 33}) {
             for (const std::int64_t k : {0, 1, 32}) {
@@ -103,7 +103,8 @@ TEST(Matmul, AddmmWithBetaZeroDoesNotReadItsFirstArgument) {
 }
 
 TEST(Matmul, LinearRoundsOnceWithTheBiasInside) {
-    // 2048 + 1 is halfway between f16 values; with the bias of 0.5 inside, the sum rounds up.
+    // 2048 + 1 is halfway between two f16 numbers. With the bias of 0.5 added before rounding, the
+    // sum rounds up.
     const Tensor x = Tensor::of({2048, 1}, {1, 2}, DType::f16),
                  w = Tensor::full({1, 2}, 1, DType::f16), b = Tensor::full({1}, 0.5, DType::f16);
     EXPECT_EQ(linear(x, w, b).item(), 2050);

@@ -90,7 +90,7 @@ TEST(Svd, OfATensorTakesItApartInItsType) {
             for (std::size_t i = 0; i < 3; ++i) diagonal[b * 9 + i * 4] = s[b * 3 + i];
         const Tensor middle = Tensor::of(diagonal, {2, 3, 3}, dtype);
         const Tensor again = product(product(y.u, false, middle, false), false, y.v, true);
-        // Some ten roundings of numbers up to the largest singular value, about 4.
+        // About ten roundings of numbers up to the largest singular value, about 4.
         expect_close(again, x, 40 * (dtype == DType::f64 ? 0x1p-53 : 0x1p-24));
     }
 }

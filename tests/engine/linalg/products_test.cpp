@@ -25,7 +25,7 @@ namespace {
 
 Tensor ones(const Shape& shape, DType dtype) { return Tensor::full(shape, 1, dtype); }
 
-/// The message and the way out of an error about types, or "".
+/// The message and the hint of an error about types, or "".
 template <typename F>
 std::string error_text(F&& call) {
     try {
@@ -128,7 +128,7 @@ TEST(Products, M9InPlaceFormsHaveNoEntrySoMixedTypesAreAnErrorInsideToo) {
         EXPECT_NE(texts[i].find("f16"), std::string::npos) << texts[i];
         EXPECT_NE(texts[i].find("no entry"), std::string::npos) << texts[i];
     }
-    // Of one type they run in it, region or not.
+    // With operands of one type they compute in it, with or without a region.
     EXPECT_EQ(addmm_(x, x, x).dtype(), wide);
     EXPECT_EQ(x.values(), (std::vector<double>{3, 3, 3, 3}));
 }
@@ -157,7 +157,7 @@ TEST(Products, WithAlphaZeroInfinitiesReachTheGradientsAlone) {
     backward(sum(y));
     for (const double d : b.grad().values()) EXPECT_TRUE(std::isnan(d));  // 0 times infinity
     EXPECT_EQ(a.grad().values(), (std::vector<double>{0, 0, 0, 0}));
-    // The one that is no BLAS call in PyTorch reads its vectors.
+    // addr is not a BLAS call in PyTorch: with alpha 0 it still reads its vectors.
     const Tensor v = Tensor::of({INFINITY, 1}, {2}, wide), one = ones({1}, wide);
     const auto rank_one = addr(ones({2, 1}, wide), v, one, 1, 0).values();
     EXPECT_TRUE(std::isnan(rank_one[0]));
@@ -165,13 +165,13 @@ TEST(Products, WithAlphaZeroInfinitiesReachTheGradientsAlone) {
 }
 
 TEST(Products, TheOrderOfAProductOfThreeIsPyTorchs) {
-    // x1 meets the weight first: 4 2^127 overflows, 2^-10 2^127 does not.
+    // x1 is multiplied by the weight first: 4 2^127 overflows, 2^-10 2^127 does not.
     const double big = 0x1p127;
     const Tensor x1 = Tensor::of({4}, {1, 1}, wide), x2 = Tensor::of({0x1p-10}, {1, 1}, wide);
     const Tensor weight = Tensor::of({big}, {1, 1, 1}, wide);
     EXPECT_EQ(bilinear(x1, x2, weight).item(), INFINITY);
     EXPECT_EQ(bilinear(x2, x1, weight).item(), 0x1p119);
-    // Two orders of the same cost: from the left.
+    // Two orders have the same cost: the one from the left is taken.
     const Tensor left = Tensor::of({0, 0, 0, 0, 0, 0, 0, 0, big}, {3, 3}, wide);
     const Tensor middle = Tensor::of({0, 0, 0, 0, 4, 0}, {3, 2}, wide);
     const Tensor right = Tensor::of({0x1p-10, 0, 0, 1}, {2, 2}, wide);
@@ -189,11 +189,11 @@ TEST(Products, WithBetaZeroTheAddendIsNotRead) {
 }
 
 TEST(Products, ABatchIsAddedUpInOneF32Sum) {
-    // 2049 is no f16 number: each single step of a f16 sum would lose it.
+    // 2049 is not an f16 number: an f16 sum would lose each single addition.
     const Tensor b1 = Tensor::of({2048, 1, 1}, {3, 1, 1}, low), b2 = ones({3, 1, 1}, low);
     EXPECT_EQ(addbmm(Tensor::zeros({1, 1}, low), b1, b2).item(), 2050);
     EXPECT_EQ(linalg_vecdot(reshape(b1, {3}), reshape(b2, {3})).item(), 2050);
-    // A scaled sum is rounded after it was scaled: 40000 + 40000 leaves f16 on the way.
+    // A scaled sum is rounded after scaling: 40000 + 40000 overflows f16 before.
     EXPECT_EQ(addmv(Tensor::zeros({1}, low), Tensor::full({1, 2}, 200, low),
                     Tensor::full({2}, 200, low), 1, 0.5)
                   .item(),
@@ -201,7 +201,7 @@ TEST(Products, ABatchIsAddedUpInOneF32Sum) {
 }
 
 TEST(Products, AChainIsMultipliedInTheCheapestOrder) {
-    // (300 x 1)(1 x 300) first would overflow f16 on the way: 300 * 300.
+    // Computing (300 x 1)(1 x 300) first would overflow f16: 300 * 300.
     const Tensor column = Tensor::full({30, 1}, 300, low), row = Tensor::full({1, 30}, 300, low),
                  small = Tensor::full({30, 1}, 1.0 / 1024, low);
     const double expected = 300 * (300 * 30 / 1024.0);
@@ -228,7 +228,7 @@ TEST(Products, TheBiasOfBilinearIsCastButNotAsked) {
     const Tensor bias = Tensor::full({1}, 2049, wide);
     EXPECT_EQ(bilinear(x, x, weight, bias).dtype(), low);
     EXPECT_EQ(bilinear(to(x, wide), x, weight, bias).item(), 2053);
-    // Nor is the other 16-bit type refused there, where it would be as an operand.
+    // The other 16-bit type is accepted here, although it would be rejected for an operand.
     EXPECT_EQ(bilinear(x, x, weight, to(bias, DType::bf16)).dtype(), low);
     EXPECT_THROW(bilinear(x, x, to(weight, DType::bf16), bias), Error);
 }
@@ -236,7 +236,7 @@ TEST(Products, TheBiasOfBilinearIsCastButNotAsked) {
 TEST(Products, EinsumReadsItsNotation) {
     const Tensor x = Tensor::of({1, 2, 3, 4, 5, 6}, {2, 3}), y = Tensor::of({1, 2, 3}, {3});
     EXPECT_EQ(einsum("ij->ji", {x}).values(), (std::vector<double>{1, 4, 2, 5, 3, 6}));
-    EXPECT_EQ(einsum("ba", {x}).shape(), (Shape{3, 2}));  // the result's letters in order
+    EXPECT_EQ(einsum("ba", {x}).shape(), (Shape{3, 2}));  // letters in alphabetical order
     EXPECT_EQ(einsum("aB", {x}).shape(), (Shape{3, 2}));  // capitals first
     EXPECT_EQ(einsum(" i j , j -> i ", {x, y}).values(), (std::vector<double>{14, 32}));
     EXPECT_EQ(einsum("...j,j", {x, y}).values(), (std::vector<double>{14, 32}));
@@ -263,7 +263,7 @@ TEST(Products, EinsumSaysWhatIsWrongWithAnEquation) {
 TEST(Products, EinsumCastsOnceAndThenNothingInsideCastsAgain) {
     const AutocastRegion region(here, true, DType::f16);
     const auto entered = region.enter();
-    // The sum of one operand alone would be f32 if it met its own entry.
+    // A sum with one operand, if it were dispatched by its own entry, would be f32.
     const Tensor y = einsum("ij->i", {ones({2, 3}, wide)});
     EXPECT_EQ(y.dtype(), low);
     EXPECT_EQ(einsum("ij,kl->", {ones({2, 3}, wide), ones({2, 2}, low)}).dtype(), low);
@@ -305,7 +305,7 @@ TEST(Products, InPlaceFormsTakeTheirPlaceInTheGraph) {
     Tensor a = Tensor::full({2, 2}, 2, wide);
     a.set_requires_grad(true);
     const Tensor x = ones({2, 2}, wide);
-    backward(sum(addmm_(x, a, x, 0.5, 3)));  // x on both sides: its old values
+    backward(sum(addmm_(x, a, x, 0.5, 3)));  // x appears on both sides: its old values are read
     EXPECT_EQ(x.values(), std::vector<double>(4, 12.5));
     EXPECT_EQ(a.grad().values(), std::vector<double>(4, 6.0));
 }

@@ -30,7 +30,7 @@ std::vector<std::string> ids(const std::vector<LintFinding>& findings) {
     return out;
 }
 
-/// Settings with a finding, and what is known beside them.
+/// Settings that have a finding, and further facts that the rule needs.
 struct Hazard {
     const char* id;
     std::vector<std::string> settings;

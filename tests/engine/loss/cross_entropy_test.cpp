@@ -24,7 +24,7 @@ Tensor classes(const std::vector<double>& values) {
     return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64);
 }
 
-/// The loss by its definition: log_softmax, then the target's element with its sign turned.
+/// The loss by its definition: the negated log_softmax of the target.
 Tensor unfused(const Tensor& x, const Tensor& target, const ClassLossOptions& options) {
     return nll_loss(log_softmax(x, 1), target, {}, options);
 }
@@ -44,7 +44,7 @@ TEST(CrossEntropy, TheFusedFormMatchesLogSoftmaxAndNllWithGradients) {
                 backward(sum(losses.back()));
                 gradients.push_back(x.grad());
             }
-            // Sums of 33 terms of f32 roundings.
+            // Sums of 33 terms, each with f32 roundings.
             expect_close(losses[0], losses[1], 33 * 0x1p-22);
             expect_close(gradients[0], gradients[1], 33 * 0x1p-22);
         }
@@ -52,7 +52,7 @@ TEST(CrossEntropy, TheFusedFormMatchesLogSoftmaxAndNllWithGradients) {
 }
 
 TEST(CrossEntropy, ComputesLowLogitsInF32AndReturnsTheirTypeOutsideARegion) {
-    // exp(20) is beyond f16; the loss is not.
+    // exp(20) overflows f16; the loss does not.
     Tensor x = Tensor::of({20, 0, 0, 20}, {2, 2}, DType::f16);
     x.set_requires_grad(true);
     const Tensor loss = cross_entropy(x, classes({0, 0}));
@@ -76,7 +76,7 @@ TEST(CrossEntropy, IgnoredRowsCountNeitherInTheLossNorInTheMeanNorInTheGradient)
 
 const OpInfo passed_info{"passed", CastPolicy::none, "passed(x)", 1, "Of these tests."};
 
-/// A copy of x, whose gradient notes where it lies.
+/// A copy of x whose gradient records the address of its memory.
 Tensor passed(const Tensor& x, const void*& gradient_at) {
     const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
     copy_into(y, x);

@@ -123,7 +123,7 @@ TEST(CosineEmbedding, OfOneFeatureIsOneOrMinusOneAndFlat) {
     EXPECT_NEAR(y.values()[0], 0, 4 * 0x1p-24);
     EXPECT_NEAR(y.values()[1], 2, 4 * 0x1p-23);
     backward(sum(y));
-    // Two terms of 1 / |x| that cancel.
+    // Two terms of 1 / |x| cancel.
     EXPECT_NEAR(x.grad().values()[0], 0, 8 * 0x1p-24 / 0.3);
     EXPECT_NEAR(x.grad().values()[1], 0, 8 * 0x1p-24 / 2);
 }
@@ -203,7 +203,8 @@ TEST(ClassMargins, ATargetOfAnotherShapeIsAnError) {
 
 Tensor whole(const V& values) { return row(values, DType::i64); }
 
-// Two steps of two equal classes: 1 alone can be written as (1, 1), (0, 1) and (1, 0).
+// Two steps with two equally likely classes: the target 1 can be written as (1, 1), (0, 1) and (1,
+// 0).
 TEST(Ctc, CountsEveryWayOfWritingTheTarget) {
     const Tensor even = Tensor::full({2, 1, 2}, std::log(0.5), DType::f64);
     const auto loss = [&](const Tensor& targets, double length) {
@@ -244,8 +245,8 @@ TEST(MultilabelMargin, ANaNIsNotAboveTheMarginAndCountsNothing) {
 }
 
 TEST(Ctc, AClassOfNoProbabilityHasNoGradient) {
-    // Three classes, the last impossible and no part of the target. PyTorch's gradient there is
-    // NaN.
+    // Three classes. The last has probability 0 and is not in the target. PyTorch's gradient there
+    // is NaN.
     const double half = std::log(0.5);
     Tensor x = Tensor::of({half, half, -INFINITY, half, half, -INFINITY}, {2, 1, 3}, DType::f64);
     x.set_requires_grad(true);
@@ -253,7 +254,7 @@ TEST(Ctc, AClassOfNoProbabilityHasNoGradient) {
                               {.reduction = Reduction::sum});
     EXPECT_NEAR(y.item(), -std::log(0.75), 1e-12);
     backward(y);
-    // Of the three ways two have a blank in each step and two the label: 1/2 - 1/3, 1/2 - 2/3.
+    // Of the three paths, two have a blank in each step and two the label: 1/2 - 1/3, 1/2 - 2/3.
     const auto dx = x.grad().values();
     for (const std::size_t step : {0, 3}) {
         EXPECT_NEAR(dx[step], 1.0 / 6, 1e-12);
@@ -270,7 +271,7 @@ TEST(Ctc, TargetsBehindOneAnotherAreThoseOfTheRows) {
               ctc_loss(x, whole({1, 2, 2}), inputs, lengths).item());
     EXPECT_THROW(ctc_loss(x, whole({1, 2}), inputs, lengths), Error);
     EXPECT_THROW(ctc_loss(x, whole({1, 2, 2, 1}), inputs, lengths), Error);
-    // Refused before rows of such a length are asked for.
+    // Rejected before memory for rows of that length is allocated.
     EXPECT_THROW(ctc_loss(x, whole({1, 2, 2}), inputs, whole({1e12, 1})), Error);
 }
 
@@ -283,7 +284,7 @@ TEST(Ctc, RefusesSixteenBitsAndABlankThatIsNoClass) {
     EXPECT_THROW(ctc_loss(x, rows, whole({3}), whole({1}), {.blank = 3}), Error);
 }
 
-// M9: losses without an entry end in f32 through the ops inside.
+// M9: losses without an entry end in f32, because of the ops they consist of.
 TEST(Losses, M9ThoseWithoutAnEntryAreF32InARegionToo) {
     const Tensor x = row({0.5, 1}, DType::f16), t = row({0, 1}, DType::f16);
     EXPECT_EQ(multilabel_soft_margin_loss(x, t).dtype(), DType::f16);

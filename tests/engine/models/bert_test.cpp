@@ -7,7 +7,7 @@
 #include "engine/error.h"
 #include "loss/cross_entropy.h"
 
-// tests/engine/nn/transformer_golden_test.cpp holds names, shapes and a step against transformers'.
+// tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
 namespace engine {
 namespace {
 

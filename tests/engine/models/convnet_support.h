@@ -16,7 +16,7 @@ inline ModelShape pictures(const Shape& picture, std::int64_t classes) {
     return {{{.name = "image", .kind = FieldKind::image, .shape = picture}}, classes};
 }
 
-/// Without a seed no weight is drawn: for names and shapes.
+/// Without a seed no weights are drawn, which suffices for names and shapes.
 inline std::unique_ptr<Model> convnet(const std::string& kind, const Options& options,
                                       const Shape& picture, std::int64_t classes,
                                       std::optional<std::int64_t> seed = {}) {
@@ -32,7 +32,7 @@ inline Tensor parameter(const Model& model, const std::string& name) {
     return {};
 }
 
-/// Pictures whose pixels differ, (n, C, H, W).
+/// Pictures (n, C, H, W) with different pixels.
 inline Tensor made_pictures(const Shape& shape) {
     std::vector<double> values(static_cast<std::size_t>(shape.numel()));
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -51,7 +51,7 @@ inline std::vector<std::vector<double>> step_of_two(Model& model, const Shape& p
     return out;
 }
 
-/// The attribute of the first node whose name begins so; empty if there is none.
+/// The attribute of the first node whose name begins with this; empty if there is none.
 inline std::vector<std::int64_t> sizes_of_node(const Model& model, const std::string& begin,
                                                const std::string& attribute) {
     OnnxGraph graph(DType::f32);

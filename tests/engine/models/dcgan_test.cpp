@@ -58,7 +58,7 @@ TEST(Dcgan, DrawsInitialWeightsWithTheDeviationOfThePaper) {
         double squares = 0;
         for (const double value : parameter.tensor.values()) squares += value * value;
         const auto count = static_cast<double>(parameter.tensor.numel());
-        // Six standard errors of a deviation.
+        // Six standard errors of a standard deviation.
         EXPECT_NEAR(std::sqrt(squares / count), 0.02, 6 * 0.02 / std::sqrt(2 * count))
             << parameter.name;
     }

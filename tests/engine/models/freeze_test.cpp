@@ -10,7 +10,7 @@
 #include "support/expectations.h"
 #include "temp_folder.h"
 
-// Fine-tuning: weights from a file, a new last layer, and parameters that stay as they are.
+// Fine-tuning: weights from a file, a new last layer, and frozen parameters.
 namespace engine {
 namespace {
 
@@ -112,7 +112,7 @@ TEST_F(FineTuning, MovesWhatIsNotFrozenFromTheWeightsOfARun) {
             const bool same = before.values() == tuned.at(name).values();
             EXPECT_EQ(same, !name.starts_with("conv2")) << precision << " " << name;
         }
-        // The optimizer keeps no state of what it does not move.
+        // The optimizer has no state for parameters that it does not update.
         for (const auto& [name, state] : load_tensors(last_ / "optimizer.safetensors"))
             EXPECT_TRUE(name.starts_with("conv2") || name.starts_with("groups.")) << name;
     }

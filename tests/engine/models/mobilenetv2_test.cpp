@@ -8,7 +8,7 @@
 #include "convnet_support.h"
 #include "support/module_log.h"
 
-// model_test.cpp holds names, shapes and steps against PyTorch's.
+// model_test.cpp compares names, shapes and steps with PyTorch's.
 namespace engine::test {
 namespace {
 
@@ -23,7 +23,7 @@ Options options(const char* stem, double dropout) {
     return {{"stem", std::string(stem)}, {"dropout", dropout}};
 }
 
-/// Modules of a forward pass in training, with dropout's numbers.
+/// The modules of a forward pass in training, with random numbers for dropout.
 std::vector<std::string> modules_of(Model& model) {
     StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
     random.begin(0);
@@ -71,7 +71,7 @@ TEST(MobileNetV2, TheLastLayerStartsNarrowAndWithoutABias) {
     double squares = 0;
     const std::vector<double> weights = parameter(*model, "classifier.1.weight").values();
     for (const double w : weights) squares += w * w;
-    // The deviation of 1.28 million numbers is known to 0.06 %.
+    // The standard deviation of 1.28 million numbers is known to 0.06 %.
     EXPECT_NEAR(std::sqrt(squares / static_cast<double>(weights.size())), 0.01, 5e-5);
 }
 

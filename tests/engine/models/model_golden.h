@@ -32,13 +32,13 @@ inline std::vector<std::string> lines(const std::string& text) {
     return out;
 }
 
-/// A batch's size and what it consists of.
+/// The size and the shape of a batch.
 struct BatchShape {
     std::int64_t size = 0;
     Shape sample;  ///< (C, H, W) or (F)
     std::int64_t classes = 0;
 
-    /// The input, unnormalised, and the label.
+    /// The input, not normalised, and the label.
     Schema schema() const {
         std::vector<std::string> names(static_cast<std::size_t>(classes), "class");
         return sample.rank() == 3 ? classified_images(sample, plain(), std::move(names))
@@ -52,8 +52,8 @@ private:
     }
 };
 
-/// golden/models.safetensors, which tests/peer/model_golden.py writes: one step of each model in
-/// each precision by PyTorch.
+/// Reads golden/models.safetensors, which tests/peer/model_golden.py writes: one PyTorch step of
+/// each model in each precision.
 class ModelGolden {
 public:
     ModelGolden()
@@ -61,11 +61,11 @@ public:
 
     bool has(const std::string& kind) const { return metadata_.contains(kind + ".count"); }
     std::vector<std::string> precisions() const { return words(metadata_.at("precisions")); }
-    /// Those in which this model's step was made.
+    /// The precisions in which the file has a step of this model.
     std::vector<std::string> precisions(const std::string& kind) const {
         return words(metadata_.at(kind + ".precisions"));
     }
-    /// The settings of the model that its step was made with.
+    /// The model settings that the step was made with.
     ModelConfig model(const std::string& kind) const {
         ModelConfig config;
         config.kind = kind;
@@ -86,7 +86,7 @@ public:
     std::vector<std::string> buffers(const std::string& kind) const {
         return lines(metadata_.at(kind + ".buffers"));
     }
-    /// Names of the parameters whose gradients have figures.
+    /// The names of the parameters whose gradients are in the file.
     std::vector<std::string> compared(const std::string& kind) const {
         return lines(metadata_.at(kind + ".compared"));
     }
@@ -100,9 +100,9 @@ public:
         if (sizes.size() == 3) return {sizes[0], {sizes[1]}, sizes[2]};
         return {sizes.at(0), {sizes.at(3), sizes.at(1), sizes.at(2)}, sizes.at(4)};
     }
-    /// Figures of "loss": its value and the allowed difference. Of a parameter's name: the norm of
-    /// its gradient, the allowed difference of the norm, the allowed norm of the difference of the
-    /// kept elements, and the kept elements.
+    /// For "loss": its value and the allowed difference. For a parameter: the norm of its gradient,
+    /// the allowed difference of the norm, the allowed norm of the difference of the stored
+    /// elements, and these elements.
     std::vector<double> figures(const std::string& kind, const std::string& precision,
                                 const std::string& name) const {
         return tensors_.at(kind + "/" + precision + "/" + name).values();
@@ -117,7 +117,7 @@ private:
     TensorMap tensors_;
 };
 
-/// uniform() of the script: number `index` of a stream, in [-1, 1).
+/// The script's uniform(): number `index` of a stream, in [-1, 1).
 inline double uniform(std::uint32_t stream, std::uint32_t index) {
     std::uint32_t h = index * 0x9E3779B9u + stream * 0x85EBCA6Bu;
     h = (h ^ (h >> 16)) * 0x7FEB352Du;
@@ -126,10 +126,10 @@ inline double uniform(std::uint32_t stream, std::uint32_t index) {
     return h / 0x1p31 - 1;
 }
 
-/// weight() of the script for each parameter, beside the model's own buffers.
+/// The script's weight() for each parameter, and the model's own buffers.
 inline TensorMap golden_state(const Model& model) {
     TensorMap state = saved_state(model);
-    std::uint32_t stream = 1;  // 0 is of the pixels
+    std::uint32_t stream = 1;  // 0 is the stream of the pixels
     for (const auto& [name, tensor, low] : model.parameters()) {
         const bool vector = tensor.rank() == 1;
         const auto fan_in = static_cast<double>(tensor.numel() / tensor.size(0));

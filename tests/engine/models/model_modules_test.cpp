@@ -10,7 +10,7 @@
 #include "models/rnn_lm.h"
 #include "support/module_log.h"
 
-// The modules that forward opens: the names of PyTorch's (torchvision's) named_modules().
+// The modules that a forward pass opens have the names of named_modules() in PyTorch (torchvision).
 namespace engine {
 namespace {
 
@@ -19,8 +19,8 @@ using testing::ElementsAreArray;
 using testing::IsEmpty;
 using Names = std::vector<std::string>;
 
-/// Without the model itself, whose ops belong to no named module, and without entries that then
-/// repeat the one before.
+/// Removes the model itself, whose ops belong to no named module, and entries that then repeat the
+/// previous one.
 Names named(const Names& names) {
     Names out;
     for (const std::string& name : names) {
@@ -29,7 +29,7 @@ Names named(const Names& names) {
     return out;
 }
 
-/// Modules that have tensors of their own, in no particular order.
+/// The modules that have tensors of their own, unordered.
 std::set<std::string> with_tensors(const Model& model) {
     std::set<std::string> out;
     for (const auto* list : {&model.parameters(), &model.buffers()}) {
@@ -64,7 +64,8 @@ Names resnet_blocks_modules() {
         for (const int i : {0, 1}) {
             const std::string block = "layer" + std::to_string(stage) + "." + std::to_string(i);
             out.insert(out.end(), {block + ".conv1", block + ".bn1"});
-            // Before conv2, where torchvision has it last: its result goes into bn2's fused sum.
+            // torchvision computes it last. Here it comes before conv2, since bn2 adds its result
+            // in one fused operation.
             if (stage > 1 && i == 0)
                 out.insert(out.end(), {block + ".downsample.0", block + ".downsample.1"});
             out.insert(out.end(), {block + ".conv2", block + ".bn2"});
@@ -111,7 +112,7 @@ TEST(ModelModules, OfRecomputedBlocksAreThoseOfTheFirstRun) {
     const ModuleLog again = step_of(*recomputing_model, {2, 3, 32, 32});
     EXPECT_THAT(kept.recomputed, IsEmpty());
     EXPECT_EQ(named(again.forward), named(kept.forward));
-    // The last block first, each from its beginning.
+    // Last block first; within a block in forward order.
     Names expected;
     const Names modules = resnet_blocks_modules();
     for (std::size_t end = modules.size(); end > 0;) {
@@ -127,7 +128,7 @@ TEST(ModelModules, OfRecomputedBlocksAreThoseOfTheFirstRun) {
     EXPECT_GT(std::ranges::count(again.backward, "layer1.0.conv1"), 0);
 }
 
-/// A language model's modules in one forward pass with dropout.
+/// The modules of a forward pass of a language model with dropout.
 Names modules_of_words(bool tied) {
     RnnLanguageModel model(
         {.words = 11, .embedding = 4, .hidden = 4, .layers = 2, .dropout = 0.5, .tied = tied}, 1,
@@ -152,7 +153,7 @@ TEST(ModelModules, OfTheRnnLanguageModel) {
     }
 }
 
-/// Of a forward pass in training over two windows of three tokens.
+/// The modules of a forward pass in training, over two windows of three tokens.
 ModuleLog step_of_words(const std::string& kind) {
     ModelConfig config;
     config.kind = kind;

@@ -15,10 +15,9 @@
 #include "train/batch_feed.h"
 #include "train/trainer.h"
 
-// Every model of the catalog against PyTorch's: names, shapes, and one step in each precision of
-// the CPU. How far a figure may be from PyTorch's stands beside it: tests/peer/model_golden.py
-// derives it from the type's unit roundoff and the lengths of the sums, carried through the
-// network.
+// Compares every model of the catalog with PyTorch's: names, shapes, and one step in each precision
+// of the CPU. The allowed difference is stored with each figure. tests/peer/model_golden.py derives
+// it from the type's unit roundoff and the lengths of the sums, propagated through the network.
 namespace engine::test {
 namespace {
 
@@ -27,7 +26,7 @@ const ModelGolden& golden() {
     return file;
 }
 
-/// Models of the catalog whose step PyTorch made.
+/// The models of the catalog for which the file has a PyTorch step.
 std::vector<std::string> kinds() {
     std::vector<std::string> out;
     for (const auto& model : models()) {
@@ -53,7 +52,7 @@ double norm_of(const std::vector<double>& values) {
     return std::sqrt(sum);
 }
 
-/// kept() of the script: `count` elements spread over the whole tensor.
+/// The script's kept(): `count` elements spread over the whole tensor.
 std::vector<double> elements(const std::vector<double>& values, std::size_t count) {
     std::vector<double> out;
     for (std::size_t i = 0; i < count; ++i) out.push_back(values.at(i * values.size() / count));

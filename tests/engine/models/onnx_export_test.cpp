@@ -10,7 +10,7 @@
 #include "support/expectations.h"
 #include "temp_folder.h"
 
-// tests/peer/onnx_models.py holds the graphs against onnxruntime.
+// tests/peer/onnx_models.py compares the graphs in onnxruntime.
 namespace engine {
 namespace {
 
@@ -41,7 +41,8 @@ ModelShape shape_for(const ModelDescriptor& kind) {
     return {{{.name = "image", .kind = FieldKind::image, .shape = {3, 32, 32}}}, 5, {3, 32, 32}};
 }
 
-/// With weights of 0: drawing those of the deep networks takes longer than all else here.
+/// The weights are 0: drawing those of the deep networks would take longer than the rest of the
+/// test.
 std::unique_ptr<Model> zero_model(const ModelConfig& config, const ModelShape& shape) {
     auto model = make_model(config, shape, std::nullopt, Device{});
     for (const Parameter& parameter : model->parameters()) {
@@ -65,8 +66,8 @@ ReadOnnx exported(const std::string& kind, DType dtype) {
     return exported(config, dtype);
 }
 
-/// Parameters and buffers that the graph does not hold in their own shape; but for counters, and
-/// the network that a generator learns against.
+/// The parameters and buffers that the graph does not contain in their own shape, except counters
+/// and the network that a generator learns against.
 std::vector<std::string> absent(const ModelConfig& config, const ReadOnnx& read) {
     const auto model =
         make_model(config, shape_for(model_descriptor(config.kind)), std::nullopt, Device{});

@@ -7,7 +7,7 @@
 
 namespace engine::test {
 
-/// "conv1.weight 6 1 5 5" of each parameter, in their order.
+/// A line for each parameter in order, such as "conv1.weight 6 1 5 5".
 inline std::vector<std::string> parameter_lines(const Model& model) {
     std::vector<std::string> out;
     for (const Parameter& parameter : model.parameters()) {

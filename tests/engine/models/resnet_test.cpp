@@ -10,7 +10,7 @@
 #include "core/philox.h"
 #include "support/module_log.h"
 
-// model_test.cpp holds names, shapes and steps of these networks against PyTorch's.
+// model_test.cpp compares names, shapes and steps of these networks with PyTorch's.
 namespace engine::test {
 namespace {
 
@@ -90,7 +90,7 @@ TEST(ResNet, LastNormsOfBlocksStartAtZeroIfAsked) {
     }
 }
 
-/// Tensor i is drawn from substream i of the seed, as He's normal by the fan out.
+/// Tensor i is drawn from substream i of the seed, from He's normal distribution with the fan-out.
 TEST(ResNet, WeightsAreDrawnInTheOrderOfTheirNames) {
     const auto model = convnet("resnet18", cifar, small, 10, 7);
     const auto& parameters = model->parameters();

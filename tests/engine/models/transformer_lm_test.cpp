@@ -11,7 +11,7 @@
 #include "models/model_descriptor.h"
 #include "support/expectations.h"
 
-// tests/engine/nn/transformer_golden_test.cpp holds names, shapes and a step against transformers'.
+// tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
 namespace engine {
 namespace {
 
@@ -124,7 +124,7 @@ TEST(TransformerLanguageModel, RefusesSizesThatDoNotFit) {
     EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
 }
 
-/// Loss and gradients of a step; with numbers for dropout.
+/// Loss and gradients of a step. With dropout if random numbers are given.
 std::vector<std::vector<double>> step_of(TransformerLanguageModel& model, std::size_t batch = 0) {
     StepRandom random(1, Tensor::zeros({}, DType::i64));
     random.begin(batch);

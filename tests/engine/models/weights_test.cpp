@@ -22,7 +22,7 @@ RnnLanguageModel language_model(std::int64_t seed, bool tied) {
     return {{.words = 11, .embedding = 4, .hidden = 4, .layers = 1, .tied = tied}, seed, Device{}};
 }
 
-/// What PyTorch's state_dict of the tied model holds: both names of the table.
+/// PyTorch's state_dict of the tied model contains the table under both names.
 TensorMap pytorch_state(const Model& model) {
     TensorMap state = saved_state(model);
     state["decoder.weight"] = state.at("encoder.weight");
@@ -43,7 +43,7 @@ protected:
         EXPECT_EQ(saved_state(model).at("encoder.weight").values(),
                   saved_state(from_).at("encoder.weight").values());
     }
-    /// The sentence that refuses it.
+    /// The sentence of the error that rejects it.
     std::string error_text(const TensorMap& tensors, bool tied = true) {
         RnnLanguageModel model = language_model(2, tied);
         const auto before = saved_state(model).at("rnn.weight_ih_l0").values();
@@ -102,7 +102,7 @@ TEST_F(TiedWeights, AModelWithoutTiesTakesTwoTables) {
 TEST_F(TiedWeights, AreReadFromPyTorchsFilesAsFromSafetensors) {
     const std::filesystem::path torch(HALFTONE_TORCH_FILES);
     const TensorMap wanted = load_tensors(torch / "language_model.safetensors");
-    // The second stands under `state_dict`, with the prefix of DataParallel.
+    // In the second file the weights are below `state_dict`, with the prefix of DataParallel.
     for (const char* file : {"language_model.pt", "nested.pt"}) {
         RnnLanguageModel model = language_model(2, true);
         load_weights(model, (torch / file).string());

@@ -89,8 +89,7 @@ TEST(MultiheadAttention, IsF16InARegionAndTrainsItsFp32Weights) {
     for (const auto& p : registry.parameters) EXPECT_EQ(p.tensor.grad().dtype(), DType::f32);
 }
 
-// What an ordinary layer does on a GPU: no scores in memory, and nothing copied on the way to the
-// kernel or from it.
+// The usual case on a GPU: no scores in memory, and no copies of the kernel's inputs or outputs.
 TEST(MultiheadAttention, GoesByTheFusedKernelInARegion) {
     if (default_device().kind == Device::Kind::cpu) GTEST_SKIP() << "not on a CUDA device";
     struct Names final : OpObserver {
@@ -112,7 +111,7 @@ TEST(MultiheadAttention, GoesByTheFusedKernelInARegion) {
     if (!names.seen.count("scaled_dot_product_attention"))
         GTEST_SKIP() << "no fused kernel on this device";
     EXPECT_EQ(names.seen.count("attention_values"), 0u);
-    // Two products with their biases, and attention between.
+    // Two linear layers with bias, and attention between them.
     EXPECT_EQ(kernels::cuda::call_counts().launches, before + 3);
     backward(sum(y));
     for (const auto& p : registry.parameters) EXPECT_TRUE(p.tensor.grad().defined());

@@ -44,7 +44,8 @@ kernels::RecurrentCell cell_of(RecurrentKind kind) {
     }
 }
 
-/// Outputs of net(x) from states of zero, x (steps, batch, in), with the bounds of any way to them.
+/// The outputs of net(x) from zero states, x (steps, batch, in), with bounds that hold for any
+/// order of computation.
 kernels::test::Bounds bounds_of(const Recurrent& net, const Tensor& x) {
     kernels::test::RecurrentNetworkProblem problem({.cell = cell_of(net.kind),
                                                     .steps = x.size(0),
@@ -62,8 +63,8 @@ kernels::test::Bounds bounds_of(const Recurrent& net, const Tensor& x) {
     return kernels::test::RecurrentNetworkReference(problem, false).run().y;
 }
 
-/// A GPU's library may go another way than layer by layer: the same numbers up to the order of the
-/// sums, within `bounds`. Where there is one way they are the same bits.
+/// A GPU's library may compute in another order than layer by layer. Then the results agree within
+/// `bounds`; otherwise they are equal bit for bit.
 void expect_same(const Tensor& a, const Tensor& b, const kernels::test::Bounds& bounds) {
     if (default_device().kind == Device::Kind::cpu) {
         EXPECT_EQ(a.values(), b.values());

@@ -1,7 +1,7 @@
 #include "tasks/task_golden.h"
 #include "tasks/word_masking.h"
 
-// GPT-2 and BERT against transformers' own: tests/peer/transformer_golden.py.
+// Compares GPT-2 and BERT with transformers': tests/peer/transformer_golden.py.
 namespace engine::test {
 namespace {
 
@@ -26,7 +26,7 @@ struct Sizes {
 
 bool is_masked(const std::string& kind) { return kind == "bert"; }
 
-/// Of the text: [MASK] is the task's own.
+/// The schema of the text. The task adds [MASK].
 Schema text_schema(const std::string& kind, const Sizes& sizes) {
     Schema schema;
     FieldSpec field{.name = "tokens",
@@ -54,7 +54,7 @@ Tensor field_of(const std::vector<std::int64_t>& values, const Sizes& sizes) {
                       Device{});
 }
 
-/// The script's: places() of them, and [MASK] at the first of each window.
+/// The script's batch: its places(), and [MASK] at the first of them in each window.
 DeviceBatch batch_of(const std::string& kind, const Sizes& sizes) {
     DeviceBatch batch{{}, sizes.samples, sizes.samples * sizes.window};
     std::vector<std::int64_t> shown = tokens(sizes, 0);
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TransformerStep,
 
 TEST(TransformerGolden, MasksAsManyAsTheScript) { EXPECT_EQ(masked_count(Sizes().window), 2); }
 
-/// "name size size ..." of all of a model's tensors, tied ones under both names.
+/// "name size size ..." for each tensor of a model; tied ones appear under both names.
 std::vector<std::string> state_dict(const Model& model) {
     std::map<std::string, Shape> shapes;
     for (const Parameter& parameter : model.parameters())

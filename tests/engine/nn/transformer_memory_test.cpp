@@ -5,7 +5,7 @@
 #include "loss/cross_entropy.h"
 #include "models/model.h"
 
-// What a forward pass keeps for the backward pass, in 16 bits against FP32.
+// The memory that a forward pass keeps for the backward pass, in 16 bits against FP32.
 namespace engine {
 namespace {
 
@@ -15,7 +15,7 @@ struct Kept {
 
     std::int64_t rows() const { return samples * tokens; }
 
-    /// Bytes of activations that live between the passes.
+    /// Bytes of activations that are alive between the passes.
     std::int64_t bytes(bool low) const {
         const auto accounting = std::make_shared<MemoryAccounting>();
         const AccountingScope scope(accounting);
@@ -39,21 +39,22 @@ struct Kept {
     }
 };
 
-/// Bytes of f32 that stay f32 under autocast.
+/// Bytes of f32 tensors that stay f32 under autocast.
 std::int64_t staying(const Kept& of) {
-    // Of a norm: input, mean and rstd. Of the loss: a row's maximum and the logarithm of its sum.
+    // For a norm: input, mean and rstd. For the loss: each row's maximum and the logarithm of its
+    // sum.
     const std::int64_t stream = 4 * of.width, statistics = 8;
     std::int64_t each = 2 * (stream + statistics);
     std::int64_t rest = stream + 2 * statistics;  // the first or last norm, and the loss
     if (of.kind == "bert") {
-        each += 2 * stream;           // x is cast for query, key and value: two 16-bit copies more
+        each += 2 * stream;           // x is cast for query, key and value: two more 16-bit copies
         rest += stream + statistics;  // the norm of its transform
     }
     return of.rows() * (of.layers * each + rest);
 }
 
-// All else is half as large: inputs of linear layers, queries, keys and values, gelu's input,
-// logits. Attention weights are computed again in the backward pass.
+// Everything else is half as large: inputs of linear layers, queries, keys and values, gelu's
+// input, logits. Attention weights are recomputed in the backward pass.
 TEST(TransformerMemory, In16BitsInputsOfNormsAndStatisticsStayF32) {
     for (const char* kind : {"transformer-lm", "bert"}) {
         for (const std::int64_t tokens : {32, 64}) {
@@ -62,7 +63,7 @@ TEST(TransformerMemory, In16BitsInputsOfNormsAndStatisticsStayF32) {
             kept.kind = kind;
             kept.tokens = tokens;
             const std::int64_t wide = kept.bytes(false), low = kept.bytes(true);
-            // Blocks are rounded up to cache lines; the loss is one.
+            // Blocks are rounded up to cache lines, and the loss is one block.
             EXPECT_NEAR(static_cast<double>(low), static_cast<double>(wide + staying(kept)) / 2,
                         1024);
             EXPECT_LT(low, wide * 3 / 4);

@@ -10,7 +10,7 @@
 #include "norm/layer_norm.h"
 #include "shape/view.h"
 
-// Each part against the ops that it stands for; tests/peer/onnx_models.py runs the graphs.
+// Compares each part with the ops that it consists of; tests/peer/onnx_models.py runs the graphs.
 namespace engine {
 namespace {
 

@@ -7,7 +7,7 @@
 namespace engine {
 namespace {
 
-/// Of three batch norms.
+/// The batch counts of three batch norms.
 struct Counts {
     Tensor first = Tensor::zeros({}, DType::i64), second = Tensor::full({}, 7, DType::i64),
            third = Tensor::zeros({}, DType::i64);

@@ -52,7 +52,7 @@ TEST(BatchNorm, TheFusedFormMatchesItsUnfusedTwinWithGradients) {
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
         for (const bool training : {true, false}) {
             const DType wide = dtype == DType::f64 ? DType::f64 : DType::f32;
-            // The twin rounds after each of its three steps, the fused form once.
+            // The unfused form rounds after each of its three steps, the fused form once.
             const double unit = dtype == DType::f64   ? 1e-12
                                 : dtype == DType::f32 ? 0x1p-18
                                 : dtype == DType::f16 ? 0x1p-8
@@ -61,7 +61,8 @@ TEST(BatchNorm, TheFusedFormMatchesItsUnfusedTwinWithGradients) {
             TensorList outputs;
             for (const bool fused : {true, false}) {
                 Parameters p(33, wide);
-                // Away from the kink: where the sum is near 0 the two forms may disagree on it.
+                // Away from relu's kink, where the two forms could differ in the sign of a sum near
+                // 0.
                 Tensor x = random_tensor({4, 33, 3, 2}, dtype, 1);
                 Tensor residual = random_tensor({4, 33, 3, 2}, dtype, 2, 6, 8);
                 for (auto* t : {&x, &residual, &p.weight, &p.bias}) t->set_requires_grad(true);

@@ -39,7 +39,7 @@ TEST(ComposedNorm, InF32ItIsTheNormButForRounding) {
     };
     const auto [mean_a, var_a] = statistics();
     const auto [mean_b, var_b] = statistics();
-    // Cancellation of E[x^2] - E[x]^2, both about 2: some 1e-6 of a variance of about 2.
+    // E[x^2] - E[x]^2 cancels: both are about 2, so the variance of about 2 is off by about 1e-6.
     expect_near(composed_batch_norm(x, weight, bias, mean_a, var_a, true),
                 batch_norm(x, weight, bias, mean_b, var_b, true), 1e-5);
     expect_near(mean_a, mean_b, 1e-6);
@@ -93,7 +93,7 @@ TEST(ComposedNorm, LayersComputeItWithinTheScopeAlone) {
         const ComposedNorms composed(true, 0);
         EXPECT_TRUE(norms_are_composed());
         EXPECT_EQ(rows(line).values()[0], 0);
-        // The mean of 300^2 is inf, that of 300 squared too: inf - inf.
+        // The mean of 300^2 is inf, and so is the square of the mean 300: inf - inf.
         EXPECT_TRUE(std::isnan(layer(image, true).values()[0]));
         const ComposedNorms off(false, 0);
         EXPECT_TRUE(norms_are_composed()) << "off leaves things as they are";

@@ -30,7 +30,7 @@ std::string message_of(const std::function<void()>& f) {
     return {};
 }
 
-/// Both names, in whatever words.
+/// Expects that the message contains both names.
 void expect_names(const std::function<void()>& f, const std::string& a, const std::string& b) {
     const std::string text = message_of(f);
     EXPECT_NE(text.find(a), std::string::npos) << text;
@@ -168,7 +168,7 @@ TEST(Norms, AnEmptyBatchIsEmptyAndItsParametersGetZero) {
     EXPECT_EQ(group_norm(Tensor::zeros({0, 4, 2}, DType::f32), 2).shape(), (Shape{0, 4, 2}));
 }
 
-/// The layer norm of plain ops in f32, as in a region.
+/// Layer norm composed of plain ops in f32, as in a region.
 Tensor plain_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias, bool rms) {
     const Tensor x = widened(x0);
     const Tensor centred = rms ? x : sub(x, mean(x, {-1}, true));
@@ -209,9 +209,11 @@ TEST(Norms, X12FusedLayerAndRmsNormMatchPlainOpsInARegion) {
                     if (bias.defined()) found.back().push_back(b.grad());
                 }
                 EXPECT_EQ(outputs[0].dtype(), DType::f32);
-                // Sums of 33 in f32 (each way 33 units at most), a few roundings more.
+                // Sums of 33 terms in f32 (at most 33 units in either form), and a few more
+                // roundings.
                 expect_close(outputs[0], outputs[1], 80 * 0x1p-24);
-                // dx is rounded to the input's type once on both ways: neighbours at most.
+                // In both forms dx is rounded to the input's type once, so they differ by at most
+                // one unit.
                 EXPECT_EQ(found[0][0].dtype(), low);
                 expect_close(to(found[0][0], DType::f64), to(found[1][0], DType::f64),
                              low == DType::f16 ? 0x1p-10 : 0x1p-7);

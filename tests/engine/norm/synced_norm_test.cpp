@@ -19,7 +19,7 @@ namespace {
 
 using test::on_ranks;
 
-/// Numbers that look like none in particular, times a factor.
+/// Reproducible irregular numbers, times a factor.
 Tensor numbers(const Shape& shape, DType dtype, int seed, double factor = 1, double shift = 0) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < shape.numel(); ++i)
@@ -27,7 +27,7 @@ Tensor numbers(const Shape& shape, DType dtype, int seed, double factor = 1, dou
     return Tensor::of(values, shape, dtype);
 }
 
-/// One call forward and backward: everything that it gives.
+/// All results of a forward and a backward pass.
 struct Result {
     Tensor y, dx, dweight, dbias, dresidual, mean, var;
 };
@@ -67,7 +67,7 @@ struct Problem {
     }
 };
 
-/// Largest difference, in units of the largest magnitude.
+/// Largest difference, relative to the largest magnitude.
 double gap(const Tensor& a, const Tensor& b) {
     const auto u = a.values(), v = b.values();
     EXPECT_EQ(u.size(), v.size());
@@ -79,11 +79,11 @@ double gap(const Tensor& a, const Tensor& b) {
     return most / largest;
 }
 
-/// Ranks with these numbers of rows against one process with all of them.
+/// Compares ranks with these numbers of rows with one process that has all rows.
 void expect_joined(const Problem& problem, const std::vector<std::int64_t>& counts) {
     const auto ranks = static_cast<int>(counts.size());
-    // Statistics are sums of n numbers, each rounding once, and what follows from them a few
-    // operations more; of 16-bit results the last bit may differ.
+    // Statistics are sums of n numbers with one rounding each, followed by a few operations. 16-bit
+    // results may differ in the last bit.
     const double unit = problem.dtype == DType::f64   ? 0x1p-52
                         : problem.dtype == DType::f32 ? 0x1p-23
                         : problem.dtype == DType::f16 ? 0x1p-10
@@ -148,7 +148,7 @@ TEST(SyncedNorm, X16_AdditionAndReluAreFused) {
     }
 }
 
-// 4.5: parts (1, 2) and (5, 6, 7).
+// The example of 4.5: parts (1, 2) and (5, 6, 7).
 TEST(SyncedNorm, TheExampleOfTheSection) {
     on_ranks(2, [](const auto& line) {
         const Tensor x = line->rank() == 0 ? Tensor::of({1, 2}, {2, 1}, DType::f64)

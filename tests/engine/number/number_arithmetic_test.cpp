@@ -23,8 +23,8 @@ TEST(NumberArithmetic, RoundsASumAndAProductOnce) {
 }
 
 TEST(NumberArithmetic, RoundsOperandsThatADoubleCannotAddExactly) {
-    // 2^100 + 1 needs 101 bits; the 1 decides a tie that the first 53 bits leave open.
-    const double tie = 0x1.000001p100;  // FP32 holds it not: half way
+    // 2^100 + 1 needs 101 bits. The 1 decides a tie that the first 53 bits leave open.
+    const double tie = 0x1.000001p100;  // half way between two FP32 numbers
     EXPECT_EQ(add(fp32_format, tie, 1), 0x1p100) << "rounded to FP32 first, so the tie is gone";
     EXPECT_EQ(add(fp32_format, 0x1p24, 1), 0x1p24);  // a tie, to even
     EXPECT_EQ(add(fp32_format, 0x1.000002p24, 0x1.000002p0), 0x1.000004p24);

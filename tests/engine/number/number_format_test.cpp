@@ -72,7 +72,7 @@ TEST(NumberFormat, StepsThroughAllValuesInOrder) {
             bits = *above;
             ++steps;
         }
-        // Every pattern but the NaNs; the two zeros are one value.
+        // Every pattern except the NaNs; the two zeros are one value.
         std::uint32_t values = 0;
         for (std::uint32_t each = 0; each < 1u << format->width(); ++each)
             values += classify(*format, each) != NumberClass::nan ? 1 : 0;

@@ -72,8 +72,8 @@ TEST(NumberText, KnowsWhetherADoubleHoldsTheNumber) {
 }
 
 TEST(NumberText, RoundsADecimalToAFormatOnce) {
-    // 1 + 2^-11 is a tie between two FP16 values: the smallest digit behind it decides, which a
-    // double could not hold.
+    // 1 + 2^-11 is a tie between two FP16 values. The last digit, which a double could not hold,
+    // decides.
     const auto half = [](const std::string& text) {
         return rounded(fp16_format, parse_number(text, fp16_format).value);
     };
@@ -81,7 +81,7 @@ TEST(NumberText, RoundsADecimalToAFormatOnce) {
     EXPECT_EQ(half(tie), 1);
     EXPECT_EQ(half(tie + std::string(60, '0') + "1"), 1 + 0x1p-10);
     EXPECT_EQ(half("1.00048828124" + std::string(60, '9')), 1);
-    // 2^-25 likewise lies half way between 0 and the smallest FP16.
+    // 2^-25 is halfway between 0 and the smallest FP16 number.
     EXPECT_EQ(half("2.98023223876953125e-8"), 0);
     EXPECT_EQ(half("2.98023223876953125" + std::string(50, '0') + "1e-8"), 0x1p-24);
     EXPECT_EQ(

@@ -42,7 +42,7 @@ TEST(StoredNumber, ShowsTheDigitsThatRoundingDropped) {
     EXPECT_EQ(dropped_bits(fp8_e5m2_format, tenth, 4), "0110");
     EXPECT_EQ(dropped_bits(fp16_format, {0.5, true}, 3), "000");
     EXPECT_EQ(dropped_bits(fp16_format, {0, true}, 2), "00");
-    // Below the smallest normal value the last place stays where it is.
+    // Below the smallest normal value the weight of the last place no longer changes.
     EXPECT_EQ(dropped_bits(fp16_format, {0x1.8p-25, true}, 4), "1100");
     EXPECT_EQ(dropped_bits(fp16_format, {0x1p-27, true}, 4), "0010");
     EXPECT_EQ(dropped_bits(fp16_format, {65520, true}, 4), "");

@@ -10,7 +10,7 @@
 
 namespace engine::test {
 
-/// An ONNX model read back by the field numbers of onnx.proto.
+/// An ONNX model, read by the field numbers of onnx.proto.
 struct ReadOnnx {
     struct Tensor {
         std::vector<std::int64_t> dims;
@@ -55,8 +55,8 @@ struct ReadOnnx {
         }
     }
 
-    /// What is wrong with it: a value that is read before it is made, made twice, or missing, and
-    /// an initializer whose bytes do not fit its dims. Empty: nothing.
+    /// Faults of the graph: a value that is read before it is produced, is produced twice or is
+    /// missing, or an initializer whose bytes do not match its dims. Empty if there are none.
     std::string faults() const {
         std::set<std::string> known;
         std::string wrong;

@@ -20,7 +20,8 @@ TEST_P(EveryOp, HasTheSecondGradientOfFiniteDifferences) {
     expect_second_gradients(GetParam().call, arguments(GetParam(), DType::f64));
 }
 
-/// 16-bit and f32 results against the same op in f64 on the same (already rounded) arguments.
+/// Compares 16-bit and f32 results with those of the same op in f64, on the same, already rounded
+/// arguments.
 TEST_P(EveryOp, AgreesWithItsF64FormInEveryType) {
     const OpSample& sample = GetParam();
     const GradMode off(false);
@@ -28,7 +29,7 @@ TEST_P(EveryOp, AgreesWithItsF64FormInEveryType) {
         const TensorList args = arguments(sample, dtype, false);
         TensorList wide;
         for (const auto& x : args) wide.push_back(to(x, DType::f64));
-        // One rounding of the result, up to three between the ops of a composite, and f32 sums.
+        // One rounding of the result, up to three between the ops of a composite, and the f32 sums.
         const double unit = dtype == DType::f32 ? 0x1p-24 : dtype == DType::f16 ? 0x1p-11 : 0x1p-8;
         const double bound = 16 * unit + 4 * sample.sum_length * 0x1p-23;
         SCOPED_TRACE(name(dtype));

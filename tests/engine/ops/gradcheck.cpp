@@ -15,8 +15,8 @@
 namespace engine {
 namespace {
 
-// Central differences with step h are off by h^2 f'''/6 and by eps |f| / h from rounding: with
-// h = 1e-5 and values of order 10 both are near 1e-10; sums of dozens of terms lose two digits.
+// Central differences with step h err by h^2 f'''/6 and, from rounding, by eps |f| / h. With h =
+// 1e-5 and values of order 10 both are near 1e-10. Sums of dozens of terms lose two digits.
 constexpr double step = 1e-5;
 constexpr double tolerance = 2e-6;
 
@@ -29,7 +29,7 @@ Tensor weights_for(const Tensor& y, std::uint32_t seed) {
     return random_tensor(y.shape(), DType::f64, seed);
 }
 
-/// How many elements of a tensor are checked on the simulated device; elsewhere all are.
+/// The number of elements of a tensor that are checked on the simulated device. Elsewhere all are.
 constexpr std::int64_t most_simulated = 8;
 
 struct Difference {
@@ -37,8 +37,8 @@ struct Difference {
     double value;
 };
 
-/// d value / d x[j] by central differences for every element, on the simulated device for some,
-/// evenly spread.
+/// d value / d x[j] by central differences, for every element; on the simulated device for some
+/// that are evenly spread.
 std::vector<Difference> differences(const Tensor& x, const std::function<double()>& value) {
     std::vector<Difference> out;
     const auto values = x.values();
@@ -109,7 +109,7 @@ void expect_second_gradients(const Function& f, const TensorList& inputs) {
     const std::size_t count = wanted.size();
     wanted.push_back(weights_for(f(inputs), 902).set_requires_grad(true));
     const Tensor& dy = wanted.back();
-    // The sum of all gradients times random weights, as a function of the inputs and of dy.
+    // The sum of all gradients, times random weights, as a function of the inputs and of dy.
     const auto combined = [&] {
         const Tensor y = f(inputs);
         const TensorList grads =

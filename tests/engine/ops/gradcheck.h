@@ -8,19 +8,19 @@ namespace engine {
 
 using Function = std::function<Tensor(const TensorList& inputs)>;
 
-/// Uniform values in [low, high) rounded to dtype; the same for the same seed.
+/// Uniform values in [low, high), rounded to dtype. The same seed gives the same values.
 Tensor random_tensor(const Shape& shape, DType dtype, std::uint32_t seed, double low = -2,
                      double high = 2);
 
-/// Expects that the gradients of sum(f(inputs) * w), w random, agree with central differences.
-/// inputs: contiguous f64; checks only those that require a gradient.
+/// Expects that the gradients of sum(f(inputs) * w), with random w, agree with central differences.
+/// inputs: contiguous f64. Checks only those that require a gradient.
 void expect_gradients(const Function& f, const TensorList& inputs);
 
-/// The same for the gradients themselves: by every input and by the gradient of the output.
+/// The same for the gradients themselves, by every input and by the gradient of the output.
 void expect_second_gradients(const Function& f, const TensorList& inputs);
 
-/// Expects equal shapes, and |got - expected| <= tolerance * (1 + |expected|) everywhere; NaN
-/// matches NaN and an infinity itself.
+/// Expects equal shapes, and |got - expected| <= tolerance * (1 + |expected|) everywhere. NaN
+/// equals NaN, and infinities must be equal.
 void expect_close(const Tensor& got, const Tensor& expected, double tolerance);
 
 }  // namespace engine

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// Names of the ops that ran while it lives.
+/// Records the names of the ops that run while it lives.
 class Names final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override { names_.insert(event.info->name); }

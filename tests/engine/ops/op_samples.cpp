@@ -43,7 +43,7 @@ Tensor mask_like(const Tensor& x) {
     return greater(random_tensor(x.shape(), DType::f32, 77), Tensor::scalar(0, DType::f32));
 }
 
-/// A non-leaf with x's values, for the forms that write in place.
+/// A non-leaf with x's values, for in-place forms.
 Tensor middle(const Tensor& x) { return mul(x, 1.0); }
 
 Tensor classes(const std::vector<double>& values) {
@@ -222,7 +222,7 @@ void add_images(std::vector<OpSample>& out) {
         {{2, 3, 5, 7}}, 9);
 }
 
-/// Running statistics that take no part in the gradient.
+/// Running statistics, which have no gradient.
 Tensor statistic(const Tensor& x, double low, double high) {
     return random_tensor({x.size(1)}, x.dtype(), 55, low, high);
 }
@@ -303,7 +303,7 @@ void add_losses(std::vector<OpSample>& out) {
 }
 
 void add_views(std::vector<OpSample>& out) {
-    // Squares on both sides, so that the second derivative is not zero.
+    // Squares the input and the output, so that the second derivative is not zero.
     const auto view = [&](const char* op, Tensor (*f)(const Tensor&), const Shape& shape) {
         out.push_back({op, "view", [f](In x) { return mul(f(x[0]), f(x[0])); }, {shape}});
     };

@@ -11,7 +11,7 @@ Tensor attend(In x, const Tensor& mask, const AttentionOptions& options) {
     return scaled_dot_product_attention(x[0], x[1], x[2], mask, options);
 }
 
-/// Every third key unseen, and the first row sees none.
+/// Hides every third key, and from the first row all keys.
 Tensor bool_mask(std::int64_t rows, std::int64_t cols) {
     std::vector<double> seen;
     for (std::int64_t r = 0; r < rows; ++r)

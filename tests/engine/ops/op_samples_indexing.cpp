@@ -21,7 +21,7 @@ Tensor places(const std::vector<double>& values, const Shape& shape) {
 Tensor places(const std::vector<double>& values) {
     return places(values, {static_cast<std::int64_t>(values.size())});
 }
-/// So that the second derivative is not zero.
+/// Squares, so that the second derivative is not zero.
 Tensor squared(const Tensor& x) { return mul(x, x); }
 
 using Add = std::function<void(const char*, const char*, Function, std::vector<Shape>, double)>;

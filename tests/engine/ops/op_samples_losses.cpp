@@ -104,7 +104,8 @@ void add_losses_samples(std::vector<OpSample>& out) {
                                      {.p = 2, .margin = 0.5, .reduction = none});
         },
         single);
-    // The gradient of log_probs is meant for what is behind log_softmax. Takes no 16 bits.
+    // The gradient of log_probs is only valid together with that of log_softmax. ctc_loss does not
+    // take 16-bit types.
     loss("ctc_loss", "padded",
          [](In x) {
              const Tensor log_probs = log_softmax(widened(x[0]), 2);

@@ -17,7 +17,7 @@ template <Tensor (*op)(const Tensor&)>
 Tensor one(In x) {
     return op(x[0]);
 }
-/// Times x, since a gradient that is zero has no second one to look at.
+/// Multiplies the result by x: a gradient that is zero would have no second derivative to check.
 template <Tensor (*op)(const Tensor&)>
 Tensor beside(In x) {
     return mul(op(x[0]), x[0]);

@@ -23,7 +23,7 @@ template <Sum op>
 Tensor scaled(In x) {
     return op(x[0], x[1], x[2], 0.5, -2);
 }
-/// Into a non-leaf with the first argument's values.
+/// Calls the in-place form on a non-leaf with the first argument's values.
 template <Sum op>
 Tensor in_place(In x) {
     return op(mul(x[0], 1.0), x[1], x[2], 0.5, -2);

@@ -8,7 +8,7 @@ namespace {
 
 using In = const TensorList&;
 
-/// All results in one row, so that each has its part in the gradients.
+/// Concatenates all results, so that each contributes to the gradients.
 Tensor together(const TensorList& results) {
     TensorList flat;
     for (const auto& t : results) flat.push_back(reshape(t, {t.numel()}));
@@ -17,7 +17,7 @@ Tensor together(const TensorList& results) {
 
 TensorList rest(In x, std::size_t from) { return {x.begin() + static_cast<long>(from), x.end()}; }
 
-/// Weights of `layers` layers in `directions` directions.
+/// Adds the shapes of the weights of `layers` layers in `directions` directions.
 std::vector<Shape> with_weights(std::vector<Shape> shapes, std::int64_t gates, std::int64_t in,
                                 std::int64_t hidden, std::int64_t layers, std::int64_t directions,
                                 bool biases) {
@@ -71,7 +71,7 @@ void add_cells(std::vector<OpSample>& out) {
                  with_weights({{2, 3}, {2, 2}, {2, 2}}, 4, 3, 2, 1, 1, true), -1, 1}});
 }
 
-/// The workspace, which has no gradient, left out.
+/// Drops the workspace, which has no gradient.
 Tensor states_of(TensorList results) {
     results.pop_back();
     return together(results);
@@ -99,7 +99,7 @@ void add_fused_cells(std::vector<OpSample>& out) {
 }
 
 void add_sequences(std::vector<OpSample>& out) {
-    // Three sequences of 3, 2 and 2 steps; of 2, 1.
+    // Three sequences of 3, 2 and 2 steps, and two of 2 and 1.
     const std::vector<std::int64_t> packed{3, 3, 1}, pair{2, 1};
     out.insert(out.end(),
                {{"rnn_tanh", "twolayers",

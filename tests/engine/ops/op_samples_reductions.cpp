@@ -20,7 +20,7 @@ void add(std::vector<OpSample>& out, const char* op, const char* label, Function
     out.push_back({op, label, std::move(f), {shape}, low, high, {}, length});
 }
 
-/// Norms of positive numbers, away from their corners.
+/// Norms of positive numbers, away from kinks.
 void add_norms(std::vector<OpSample>& out) {
     const double endless = std::numeric_limits<double>::infinity();
     const std::pair<const char*, double> orders[] = {{"half", 0.5},         {"threehalves", 1.5},

@@ -93,7 +93,7 @@ void add_grids(const Add& add) {
     for (const auto& [mode, name] : {std::pair{GridMode::bilinear, "bilinear"},
                                      {GridMode::nearest, "nearest"},
                                      {GridMode::bicubic, "bicubic"}}) {
-        // Places between elements, inside; a factor that rounds nothing in any type.
+        // Places between elements, inside the image. The factor causes no rounding in any type.
         add("grid_sampler", name,
             [mode = mode](In x) { return grid_sample(x[0], mul(x[1], 0.5), mode); },
             {{1, 2, 4, 5}, {1, 2, 3, 2}});

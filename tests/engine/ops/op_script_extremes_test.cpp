@@ -14,10 +14,10 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// Cases that must each be answered by an error, while the one after it runs.
+/// Extreme cases. Each must give an error, and the next case must still run.
 class OpScriptExtremes : public testing::Test {
 protected:
-    /// The error of a call with one tensor, of ones.
+    /// The error of a call with one tensor of ones.
     std::string error_text(const std::string& op, const Shape& shape, const std::string& attrs,
                            const TensorMap& more = {}) {
         TensorMap input{{"0", Tensor::full(shape, 1, DType::f32)}};
@@ -39,7 +39,7 @@ protected:
         return json::parse(first).value("error", "no error: " + first);
     }
 
-    /// The rest of a line.
+    /// The fields for the files of a case.
     std::string files(const TensorMap& input, const std::string& name = "case") {
         const std::string in = (folder_ / (name + ".in")).string();
         save_tensors(in, input);
@@ -123,7 +123,7 @@ TEST_F(OpScriptExtremes, MemoryThatNoMachineHasIsRefused) {
                 HasSubstr("too large"));
 }
 
-// The scratch memory of the kernels is as large as an image with its padding.
+// The kernels' scratch memory is as large as an image with its padding.
 TEST_F(OpScriptExtremes, ScratchThatNoMachineHasIsRefused) {
     const TensorMap weight{{"1", Tensor::full({1, 1, 3, 3}, 1, DType::f32)}};
     EXPECT_THAT(error_text("conv2d", {1, 1, 1, 1},

@@ -63,7 +63,7 @@ TEST_F(OpScript, AnAutocastRegionShowsInTheTypesOfTheResult) {
 }
 
 TEST_F(OpScript, GradGradIsTheGradientOfTheWeightedGradients) {
-    // y = x^3, grad = 3 x^2 g, its sum with v: 3 x^2 g v; by x: 6 x g v, by g: 3 x^2 v.
+    // y = x^3 and grad = 3 x^2 g. The gradients of sum(grad v) are 6 x g v by x and 3 x^2 v by g.
     const auto out = run(R"("op":"pow","attrs":{"exponent":3},"grad":true,"grad_grad":true)",
                          {{"0", numbers({2}, {1}, DType::f64)},
                           {"grad_output", numbers({5}, {1}, DType::f64)},
@@ -99,7 +99,7 @@ TEST_F(OpScript, DropoutTakesItsMaskAndAnAbsentArgumentIsLeftOut) {
                   .at("output")
                   .values(),
               (std::vector<double>{0, 4}));
-    // pos_weight is argument 3; weight, argument 2, is left out.
+    // pos_weight is argument 3. Argument 2, weight, is omitted.
     const auto loss =
         run(R"("op":"binary_cross_entropy_with_logits","attrs":{"reduction":"sum"})",
             {{"0", numbers({0}, {1})}, {"1", numbers({1}, {1})}, {"3", numbers({2}, {1})}});
@@ -144,13 +144,13 @@ TEST_F(OpScript, ArgumentsThatTheSignatureDoesNotNameAreRefused) {
     EXPECT_NE(line_.find("not sigmoid"), std::string::npos) << line_;
     run(R"("op":"relu")", {{"0", numbers({1}, {1})}, {"1", numbers({1}, {1})}});
     EXPECT_NE(line_.find("no tensor argument 1"), std::string::npos) << line_;
-    // What is null or false asks for nothing.
+    // null and false request nothing.
     const auto out = run(R"("op":"relu","attrs":{"inplace":false,"dtype":null})", one);
     EXPECT_EQ(out.at("output").values(), (std::vector<double>{1, 2}));
 }
 
 TEST_F(OpScript, ANumberTimesAlphaIsNotRoundedTo16BitsFirst) {
-    // 0.1 in bf16 is 0.10009765625, three times of which lies 3e-4 further.
+    // 0.1 in bf16 is 0.10009765625. Three times that differs by 3e-4.
     const TensorMap in{{"0", numbers({-0.30078125}, {1}, DType::bf16)}};
     const auto out = run(R"("op":"add","attrs":{"other":0.1,"alpha":3})", in);
     EXPECT_NEAR(out.at("output").item(), 0.3 - 0.30078125, 1e-5);

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// What tests/peer/optim_golden.py writes.
+/// The file that tests/peer/optim_golden.py writes.
 class Golden {
 public:
     Golden()

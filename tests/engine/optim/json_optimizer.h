@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// The optimizer described by {"kind": "lamb", "lr": ..., ...}, with fields named as in the options
-/// structs. "larc": true, "larc_clip" and "larc_trust" wrap it in LARC.
+/// Makes the optimizer described by {"kind": "lamb", "lr": ..., ...}. The fields have the names of
+/// the option structs. "larc": true wraps it in LARC, with "larc_clip" and "larc_trust".
 inline std::unique_ptr<Optimizer> make_optimizer(const nlohmann::json& v,
                                                  const std::vector<Parameter>& parameters,
                                                  OptimizerOptions options = {}) {

@@ -27,8 +27,8 @@ inline Tensor weight_of(const std::vector<double>& values, DType dtype = DType::
     return t;
 }
 
-/// Uniform in [-1, 1) on a grid of 2^(bits - 1) steps a unit: exact in every type down to bf16 if
-/// `bits` is 8. SplitMix64.
+/// Uniform in [-1, 1), in multiples of 2^(1 - bits): with 8 bits exact in every type down to bf16.
+/// SplitMix64.
 class Uniform {
 public:
     explicit Uniform(std::uint64_t seed, int bits = 24)

@@ -5,7 +5,7 @@
 #include "optim/novograd.h"
 #include "optim_support.h"
 
-// The numbers of 4.3 and 4.4 (X10, X13).
+// The numerical examples of 4.3 and 4.4 (X10, X13).
 
 namespace engine {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-/// One step of `make(weights)` on p with gradient g.
+/// The weights after one step of `make(weights)` from p with gradient g.
 template <class Make>
 std::vector<double> stepped(const std::vector<double>& p, const std::vector<double>& g,
                             const Make& make, DType dtype = DType::f32) {
@@ -26,7 +26,7 @@ std::vector<double> stepped(const std::vector<double>& p, const std::vector<doub
 
 auto near(double value, double tolerance) { return DoubleNear(value, tolerance); }
 
-/// Of numbers given to six places, in f32: a unit at 4 beside.
+/// The examples have six decimals, and f32 numbers near 4 have a unit of 2^-22.
 constexpr double given = 5e-7 + 0x1p-22;
 constexpr double few_roundings = 4 * 0x1p-23;
 
@@ -77,7 +77,7 @@ TEST(Formulas, X10LambClipsByTheNormOfAllGroups) {
     lamb.step();
     EXPECT_NEAR(lamb.state(0)[0].second.item(), 0.06, 1e-8);
     EXPECT_NEAR(lamb.state(1)[0].second.item(), 0.08, 1e-8);
-    // Of one element the ratio is p / u: both lose a tenth of themselves.
+    // For one element the ratio is p / u, so each loses a tenth of itself.
     EXPECT_NEAR(a.item(), 2.7, few_roundings);
     EXPECT_NEAR(b.item(), 3.6, few_roundings);
 }
@@ -91,7 +91,7 @@ TEST(Formulas, X10NovoGradInBothModes) {
                                                                  .weight_decay = 0.01,
                                                                  .regularise_inside = inside});
         };
-        // c2 divides the norm of the first step too: 5 / sqrt(0.02).
+        // c2 also divides the norm of the first step: 5 / sqrt(0.02).
         EXPECT_THAT(stepped({1, 2}, {3, 4}, novograd),
                     ElementsAre(near(0.990515, given), near(1.986686, given)));
     }
@@ -121,7 +121,8 @@ TEST(Formulas, X10NovoGradKeepsTheNormItself) {
 }
 
 TEST(Formulas, X10AdagradCoupledAndDecoupled) {
-    // h = (g + d p)^2 makes the quotient 1; decoupled h = g^2 does, and the decay is added.
+    // With h = (g + d p)^2 the quotient is 1. Decoupled, h = g^2 makes it 1, and the decay is
+    // added.
     const auto adagrad = [](bool decoupled) {
         return [=](const auto& w) {
             return std::make_unique<Adagrad>(
@@ -161,7 +162,7 @@ TEST(Formulas, X13Larc) {
 }
 
 TEST(Formulas, X13LarcTakesTheDecayOver) {
-    // Rate 0.02 * 5 / (1 + 5 * 0.1) = 1 / 15; the inner step has no decay.
+    // The rate is 0.02 * 5 / (1 + 5 * 0.1) = 1 / 15. The inner step has no decay.
     const Tensor w = weight_of({3, 4});
     Sgd sgd({{"w", w}}, {.lr = 0.5, .weight_decay = 0.1}, {.larc = {.on = true, .clip = false}});
     w.set_grad(Tensor::of({0.6, 0.8}, {2}));
@@ -239,8 +240,8 @@ TEST(Groups, AreCorrectedByTheirOwnCount) {
     EXPECT_NEAR(b.item(), 1 - 0.125, few_roundings) << "the first step is lr whatever the gradient";
 }
 
-/// Where a weight of 1 goes by gradients of 1 and 2, its first after an update of its group's
-/// other parameter and another one that was skipped; lr 0.1.
+/// Trains a weight of 1 with gradients 1 and 2, at lr 0.1. Before that, its group had an update
+/// without a gradient of this weight, and a skipped one.
 template <class Make>
 double started_late(const Make& make) {
     const Tensor other = weight_of({1}), w = weight_of({1});
@@ -263,7 +264,7 @@ TEST(LateStart, OfSgdTakesTheFirstGradientUndamped) {
     const auto sgd = [](const auto& w) {
         return std::make_unique<Sgd>(w, SgdOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5});
     };
-    // Buffers 1 and 0.9 + 0.5 * 2.
+    // The buffers are 1 and 0.9 + 0.5 * 2.
     EXPECT_NEAR(started_late(sgd), 1 - 0.1 * (1 + 1.9), few_roundings);
 }
 
@@ -293,7 +294,8 @@ TEST(LateStart, OfNovoGradStartsTheNormButKeepsTheGroupsCount) {
         return std::make_unique<NovoGrad>(w,
                                           NovoGradOptions{.lr = 0.1, .beta1 = 0.9, .beta2 = 0.98});
     };
-    // Updates 2 and 3 of the group: norms 1 and sqrt(0.98 + 0.02 * 4), m 0.1 and 0.09 + 0.2.
+    // They are updates 2 and 3 of the group. Norms: 1 and sqrt(0.98 + 0.02 * 4); m: 0.1 and 0.09 +
+    // 0.2.
     const double first = 0.1 / 0.19 * std::sqrt(1 - 0.98 * 0.98);
     const double second = 0.29 / 0.271 * std::sqrt((1 - 0.98 * 0.98 * 0.98) / 1.06);
     EXPECT_NEAR(started_late(novograd), 1 - 0.1 * (first + second), few_roundings);
@@ -304,7 +306,7 @@ TEST(LateStart, OfLambKeepsTheGroupsCount) {
         return std::make_unique<Lamb>(
             w, LambOptions{.lr = 0.1, .weight_decay = 0, .max_grad_norm = 0});
     };
-    // m and v of 4.3, corrected for updates 2 and 3 of the group.
+    // m and v by 4.3, corrected for updates 2 and 3 of the group.
     const double first = 0.1 / 0.19 / std::sqrt(0.001 / 0.001999);
     const double second = 0.29 / 0.271 / std::sqrt(0.004999 / 0.002997001);
     EXPECT_NEAR(started_late(lamb), 1 - 0.1 * (first + second), 2e-6) << "eps is 1e-6";

@@ -9,7 +9,7 @@
 #include "optim_support.h"
 #include "scaler/grad_scaler.h"
 
-// SGD, Adam, AdamW, Adagrad and GradScaler against PyTorch's own, from the file that
+// Compares SGD, Adam, AdamW, Adagrad and GradScaler with PyTorch's, from the file that
 // tests/peer/optim_golden.py writes.
 
 namespace engine {
@@ -38,9 +38,9 @@ Tensor gradient(const Golden& golden, int update, int k, DType dtype, double sca
     return Tensor::of(values, g.shape(), dtype);
 }
 
-/// Values reach a magnitude of 8. In 20 updates either side rounds at most 10 times an update, each
-/// time by half a unit of that, and what one update got wrong weighs up to 1 / (1 - 0.9) = 10 times
-/// in a momentum buffer, of which a 16th (lr) reaches the weight.
+/// Values reach a magnitude of 8. In 20 updates either side rounds at most 10 times per update, by
+/// half a unit each. A momentum buffer amplifies the error of an update by up to 1 / (1 - 0.9) =
+/// 10, of which a 16th (lr) reaches the weight.
 double tolerance_of(DType dtype) {
     const double half_unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
     return 2 * updates * 10 * 8 * half_unit;
@@ -100,7 +100,7 @@ bool contains(const json& updates_of, int update) {
     return std::find(updates_of.begin(), updates_of.end(), update) != updates_of.end();
 }
 
-/// The run of `late` in the golden file.
+/// The golden file's run named `late`.
 void run_late(const Golden& golden, const std::vector<Parameter>& parameters, Optimizer& optimizer,
               DType dtype) {
     const json late = golden.setting("late");

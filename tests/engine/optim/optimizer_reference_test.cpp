@@ -10,8 +10,8 @@
 namespace engine {
 namespace {
 
-// 100 updates beside a slow reference in double that carries its own error bound. The gradients
-// come scaled by 1024, every seventh update is skipped.
+// 100 updates, compared with a slow reference in double that carries its own error bound. The
+// gradients are scaled by 1024, and every seventh update is skipped.
 
 constexpr int updates = 100;
 constexpr double grad_scale = 1024;
@@ -59,8 +59,8 @@ struct Element {
     }
 };
 
-/// The reference follows every element of a small tensor, and every 17th of a large one up to its
-/// last: an odd stride visits every vector lane and block edge.
+/// The reference follows every element of a small tensor, and every 17th element of a large one: an
+/// odd stride reaches every vector lane and block edge.
 struct ReferenceTensor {
     explicit ReferenceTensor(const Tensor& weight_)
         : weight(weight_),
@@ -101,7 +101,7 @@ protected:
         optimizer_->grad_scale = Tensor::full({}, grad_scale, DType::f32);
     }
 
-    /// Gives fresh gradients; with `apply` the reference takes them too.
+    /// Sets new gradients. With `apply` the reference updates by them too.
     void give_gradients(bool apply, int step) {
         const Variant& v = GetParam();
         for (auto& t : tensors_) {
@@ -152,8 +152,8 @@ protected:
             for (std::size_t i = 0; i < t.elements.size(); ++i) {
                 const Bounded& p = t.elements[i].p;
                 const double apart = std::abs(values[t.first + i * t.stride] - p.value);
-                // The bound takes 2^-24 of the reference, not of what was rounded: a hundredth more
-                // covers it.
+                // The bound uses 2^-24 of the reference and not of the rounded value. One percent
+                // more covers the difference.
                 ASSERT_LE(apart, 1.01 * p.error) << "element " << i << " of tensor " << k;
                 worst = std::max(worst, apart);
                 widest = std::max(widest, p.error);
@@ -166,7 +166,7 @@ protected:
 
     std::vector<ReferenceTensor> tensors_;
     std::unique_ptr<Optimizer> optimizer_;
-    Uniform gradient_{5, 8};  // exact in every type, also scaled
+    Uniform gradient_{5, 8};  // exact in every type, and when scaled
 };
 
 TEST_P(OptimizerReference, StaysWithinTheErrorBoundOver100UpdatesWithSkipsBetween) {
@@ -180,14 +180,14 @@ TEST_P(OptimizerReference, StaysWithinTheErrorBoundOver100UpdatesWithSkipsBetwee
     for (std::size_t k = 0; k < tensors_.size(); ++k) {
         const Tensor& weight = tensors_[k].weight;
         if (!optimizer_->master(k).defined()) continue;
-        // The 16-bit weight is the master rounded once.
+        // The 16-bit weight is the master, rounded once.
         const Tensor rounded_master =
             Tensor::of(optimizer_->master(k).values(), weight.shape(), weight.dtype());
         EXPECT_TRUE(bytes_of(weight) == bytes_of(rounded_master));
     }
 }
 
-constexpr std::int64_t many_elements = 278011;  // several threads' work
+constexpr std::int64_t many_elements = 278011;  // enough work for several threads
 
 std::vector<Variant> variants() {
     const SgdOptions momentum{.lr = 0.05, .momentum = 0.9, .weight_decay = 0.0005};

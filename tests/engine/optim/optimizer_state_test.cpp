@@ -78,8 +78,8 @@ Tensor drawn(Uniform& draw, const Shape& shape, DType dtype, Layout layout = Lay
     return out;
 }
 
-/// Four parameters in two groups, and gradients that depend on the number of the update alone. "b"
-/// has none until update `late`, so that it has no state till then; the last is empty.
+/// Four parameters in two groups, with gradients that depend only on the number of the update. "b"
+/// has no gradient, and so no state, until update `late`. The last parameter is empty.
 class Training {
 public:
     static constexpr int late = 5;
@@ -111,13 +111,13 @@ public:
                 w.set_grad(drawn(draw, w.shape(), dtype_));
             }
         }
-        // The scaler's found_inf, set as it sets it.
+        // found_inf, set as the scaler does.
         optimizer_->found_inf = Tensor::full({}, skipped ? 1 : 0, DType::f32);
         optimizer_->step();
         optimizer_->zero_grad();
         optimizer_->set_lr(0.1 / number, 0);
     }
-    /// Updates first ... last, another one skipped after each second.
+    /// Updates `first` to `last`. After every second update, one that is skipped.
     void steps(int first, int last) {
         for (int number = first; number <= last; ++number) {
             step(number);
@@ -262,8 +262,8 @@ TEST(OptimizerState, NamesWhatItHolds) {
     EXPECT_EQ(saved.at("groups.parameters").values(), (std::vector<double>{2, 2}));
 }
 
-/// Loads a saved state modified by `change`, into an optimizer with updates and into one without:
-/// both must fail with these words, and nothing may change.
+/// Loads a saved state modified by `change` into an optimizer with updates and into a new one. Both
+/// must fail with these words and change nothing.
 void expect_refused(const std::string& words, const std::function<void(TensorMap&)>& change) {
     SCOPED_TRACE(words);
     for (const int updates : {0, 3}) {

@@ -145,7 +145,8 @@ TEST(Optimizer, RaisesTheVersionSoThatAnOldGraphIsRefused) {
 }
 
 TEST(Optimizer, CountsUpdatesThatRoundToNothingInPureF16) {
-    // Below 1 neighbours are 2^-11 apart: 2^-13 is less than half of that, 2^-11 is a whole.
+    // Below 1, f16 numbers are 2^-11 apart: 2^-13 is less than half of that, and 2^-11 a whole
+    // unit.
     const Tensor w = weight_of({1, 1, 1, 1}, DType::f16);
     Sgd optimizer({{"w", w}}, {.lr = 1});
     give(w, {0x1p-13, 0x1p-11, 0, -0x1p-13});
@@ -183,7 +184,7 @@ TEST(Optimizer, OfPureF16RoundsEachUpdateOnceAndKeepsItsMomentumInF16) {
         for (std::size_t i = 0; i < 1000; ++i) {
             const double exact_buffer = 0.9 * buffer[i] + grads[i];
             const double exact = before[i] - 0.05 * exact_buffer;
-            // Half a unit of f16 at the result, and f32 roundings at the terms.
+            // Half a unit of f16 in the result, and f32 roundings of the terms.
             const auto bound = [](double result, double terms) {
                 const int exponent = result == 0 ? -14 : std::max(std::ilogb(result), -14);
                 return 0.501 * std::ldexp(1.0, exponent - 10) + 0x1p-22 * terms;
@@ -198,7 +199,7 @@ TEST(Optimizer, OfPureF16RoundsEachUpdateOnceAndKeepsItsMomentumInF16) {
 }
 
 TEST(Optimizer, TakesAGradientInAnyLayout) {
-    // The gradient of a transposed use comes as a transposed view.
+    // The gradient of a transposed use is a transposed view.
     const Tensor w = Tensor::of({1, 2, 3, 4, 5, 6}, {2, 3});
     w.impl()->requires_grad = true;
     const Tensor x = Tensor::of({10, 20, 30, 40}, {2, 2});

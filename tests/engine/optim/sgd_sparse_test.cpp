@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A copy of w after updates from the same gradients, made dense.
+/// A copy of w after updates by the same gradients, converted to dense ones.
 Tensor dense_twin(const Tensor& w, const SgdOptions& settings, const std::vector<Tensor>& grads) {
     const Tensor twin = table_of(w.values(), w.shape(), w.dtype());
     Sgd optimizer({{"w", twin}}, settings);
@@ -38,7 +38,7 @@ TEST(SparseSgd, AndAdagradFollowPyTorchOver20Updates) {
                                        dtype));
                 optimizer->step();
             }
-            // As in the dense golden runs.
+            // The tolerance of the dense golden runs.
             const double tolerance = 2 * 20 * 10 * 8 * (dtype == DType::f64 ? 0x1p-53 : 0x1p-24);
             const std::string prefix =
                 "sparse." + variant.at("name").get<std::string>() + "." + name(dtype) + ".";
@@ -64,7 +64,7 @@ TEST(SparseSgd, WithMomentumMovesRowsWhoseGradientIsPast) {
     const Tensor w = table_of({8, 8, 8, 8}, {2, 2});
     Sgd optimizer({{"w", w}}, {.lr = 1, .momentum = 0.5, .dampening = 0.5});
     w.set_grad(sparse_rows({1, 1}, {1, 2, 3, 2}, {2, 2}));
-    optimizer.step();  // buffer 4, 4, undamped
+    optimizer.step();  // buffer 4, 4, without dampening
     w.set_grad(sparse_rows({0}, {2, 2}, {2, 2}));
     optimizer.step();  // buffers 1, 1 and 2, 2
     EXPECT_THAT(w.values(), ElementsAre(7, 7, 2, 2));
@@ -127,7 +127,7 @@ TEST(SparseSgd, UnscalesAndSkipsOnTheDeviceForEveryWeightType) {
             EXPECT_EQ(scaler.loss_scale(), 512);
             EXPECT_THAT(w.values(), ElementsAre(1, 2, 3, 4));
             EXPECT_EQ(optimizer.steps(), 0);
-            step({512, 512, 512, -1024});  // 2 and -1: the first, so undamped
+            step({512, 512, 512, -1024});  // 2 and -1: the first update, so no dampening
             EXPECT_THAT(w.values(), ElementsAre(1, 2, 2.5, 4.25));
             EXPECT_THAT(to_dense(w.grad()).values(), ElementsAre(0, 0, 2, -1)) << "written back";
             EXPECT_EQ(optimizer.steps(), 1);

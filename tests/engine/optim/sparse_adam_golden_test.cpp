@@ -26,7 +26,7 @@ TEST(SparseAdam, FollowsPyTorchOver20Updates) {
                                    golden.tensor("sparse.v." + number).values(), w.shape(), dtype));
             optimizer.step();
         }
-        // As in the dense golden runs: 10 roundings an update of values up to 8.
+        // As in the dense golden runs: 10 roundings per update of values up to 8.
         const double tolerance = 20 * 10 * 8 * (dtype == DType::f64 ? 0x1p-53 : 0x1p-24);
         const std::string prefix = std::string("sparse.") + name(dtype) + ".";
         expect_near(w, golden.tensor(prefix + "w"), tolerance, prefix);
@@ -80,7 +80,7 @@ TEST(SparseAdam, UnscalesAndSkipsOnTheDeviceWithMastersToo) {
         scaler.step(optimizer);
         scaler.update();
         EXPECT_EQ(optimizer.steps(), 1);
-        // lr, but for eps beside sqrt(0.001) / 512.
+        // lr, apart from eps added to sqrt(0.001) / 512.
         const double eps = 0.25 * 1e-8 * 512 / std::sqrt(0.001) + 1e-6;
         EXPECT_THAT(w.values(), ElementsAre(1, 2, testing::DoubleNear(2.75, eps),
                                             testing::DoubleNear(4.25, eps)));

@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// Rows of a (rows, cols) table, the same one perhaps twice.
+/// Rows of a (rows, cols) table; a row may occur twice.
 inline Tensor sparse_rows(const std::vector<double>& rows, const std::vector<double>& values,
                           const Shape& table, DType dtype = DType::f32) {
     const auto n = static_cast<std::int64_t>(rows.size());

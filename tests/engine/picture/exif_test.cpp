@@ -7,7 +7,7 @@
 namespace engine {
 namespace {
 
-/// EXIF data with one entry, of this tag and type, in either byte order.
+/// EXIF data with one entry with this tag and type, in either byte order.
 std::vector<std::uint8_t> exif(bool little, unsigned tag, unsigned type, unsigned value) {
     std::vector<std::uint8_t> out{static_cast<std::uint8_t>(little ? 'I' : 'M'),
                                   static_cast<std::uint8_t>(little ? 'I' : 'M')};
@@ -59,7 +59,7 @@ TEST(Exif, CutShortOrPointingBeyondItsEndIsReadAsFarAsItGoes) {
     EXPECT_EQ(exif_orientation(many), 6);
 }
 
-/// A 2 x 3 picture of grey levels as rows of digits.
+/// A 2 x 3 picture whose grey levels are digits, shown row by row.
 std::string seen(int orientation) {
     Picture picture{2, 3, {}};
     for (std::uint8_t i = 1; i <= 6; ++i) picture.rgb.insert(picture.rgb.end(), 3, i);

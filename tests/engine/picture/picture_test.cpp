@@ -5,7 +5,7 @@
 #include <png.h>
 
 #include <cstdio>
-// jpeglib.h needs FILE.
+// jpeglib.h requires FILE to be declared.
 #include <jpeglib.h>
 #include <zlib.h>
 
@@ -136,7 +136,7 @@ TEST(Picture, ThatIsTooSmallAFileForItsPixelsIsRefused) {
     } catch (const Error& error) {
         EXPECT_THAT(error.what(), ::testing::HasSubstr("too few bytes"));
     }
-    // One colour packs as well as anything can.
+    // A picture of one colour compresses as well as any can.
     const Picture plain{3000, 3000, std::vector<std::uint8_t>(27'000'000, 7)};
     EXPECT_EQ(load_picture(folder.write("plain.png", test::png_of(plain))).rgb, plain.rgb);
 }
@@ -151,9 +151,9 @@ Picture picture_of(const json& from) {
             from.at("rgb").get<std::vector<std::uint8_t>>()};
 }
 
-/// Numbers of Pillow and torchvision (tests/peer/picture_golden.py).
-/// Pillow 13 takes the columns before the rows where that is less work (26 x 4 here), we never: a
-/// sum that lies between two is then rounded the other way.
+/// Values computed by Pillow and torchvision (tests/peer/picture_golden.py). Pillow 13 resizes
+/// columns before rows if that takes less work (26 x 4 here); we never do. A sum between two values
+/// may then be rounded the other way.
 TEST(Picture, IsResizedAsByPillow) {
     const json numbers = golden("picture_resize.json");
     const Picture picture = picture_of(numbers);
@@ -201,8 +201,8 @@ std::vector<std::uint8_t> decoded(const std::string& base64) {
     return out;
 }
 
-/// The pixels of Pillow's convert("RGB") after exif_transpose(). Decoders of JPEG may differ by one
-/// where a sum lies between two.
+/// The pixels of Pillow's convert("RGB") after exif_transpose(). JPEG decoders may differ by one if
+/// a sum is between two values.
 TEST(Picture, OfEveryKindHasPillowsPixels) {
     const test_support::TempFolder folder;
     int files = 0;
@@ -237,7 +237,7 @@ TEST(Picture, CutShortIsRefusedHoweverLittleIsMissing) {
 
 TEST(Picture, WithMoreScansThanAnybodyWritesIsRefused) {
     const test_support::TempFolder folder;
-    // The scan of a progressive picture once more and once more: each is whole and valid.
+    // The scan of a progressive picture, repeated: every repetition is complete and valid.
     const auto whole = decoded([] {
         for (const json& each : golden("picture_kinds.json"))
             if (each.at("name") == "progressive.jpg") return each.at("file").get<std::string>();
@@ -263,7 +263,7 @@ TEST(Picture, OfItsOwnSizeIsLeftAsItIs) {
 }
 
 TEST(Picture, IsFittedByItsMiddle) {
-    // Three columns of which the middle one stays.
+    // Three columns, of which the middle one remains.
     const Picture wide{3, 1, {0, 0, 0, 90, 80, 70, 255, 255, 255}};
     EXPECT_EQ(fitted(wide, 1, 1).rgb, (std::vector<std::uint8_t>{90, 80, 70}));
     const Picture out = fitted(Picture{40, 20, std::vector<std::uint8_t>(2400, 33)}, 28, 28);

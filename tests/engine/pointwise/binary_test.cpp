@@ -34,7 +34,7 @@ TEST(Elementwise, MatchesTheMathLibraryAtEdgeSizes) {
             const auto got = op(x).values(), at = x.values();
             ASSERT_EQ(got.size(), static_cast<std::size_t>(n));
             for (std::size_t i = 0; i < got.size(); ++i) {
-                // 2 units in the last place of f32, at values of order 1.
+                // 2 units in the last place of f32 for values of order 1.
                 EXPECT_NEAR(got[i], reference(at[i]), 0x1p-21 * (1 + std::abs(reference(at[i]))));
             }
         }
@@ -53,7 +53,7 @@ TEST(Elementwise, NanAndInfinityFollowIeee) {
 }
 
 TEST(Elementwise, AWideScalarKeepsItsBitsBesideA16BitTensor) {
-    // 65536 is no f16 value; 65536 * 0.5 is.
+    // 65536 is not an f16 number; 65536 * 0.5 is.
     const Tensor x = Tensor::full({2}, 0.5, DType::f16),
                  scale = Tensor::full({}, 65536, DType::f32);
     EXPECT_EQ(mul(x, scale).values(), (std::vector<double>{32768, 32768}));

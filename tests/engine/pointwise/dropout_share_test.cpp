@@ -3,14 +3,14 @@
 #include "pointwise/dropout.h"
 #include "shape/view.h"
 
-// D7: a sample's mask does not depend on which rank computes it.
+// D7: the mask of a sample does not depend on the rank that computes it.
 namespace engine {
 namespace {
 
 const RandomStream stream(7, StreamId::dropout, 3);
 constexpr std::uint64_t offset = 1001;
 
-/// The batch of `all` rows of ones, `dim` being the batch, dropped part by part and joined.
+/// Applies dropout to a batch of ones, part by part along `dim`, and joins the parts.
 Tensor dropped_by_parts(const Shape& whole, int dim, int ranks, std::int64_t runs) {
     TensorList parts;
     for (int rank = 0; rank < ranks; ++rank) {

@@ -20,7 +20,7 @@ TEST(Dropout, KeepsAndScalesWhatTheMaskKeeps) {
 TEST(Dropout, DropsAShareOfAboutPAndTheSameElementsEachTime) {
     const Tensor x = Tensor::full({100, 100}, 1, DType::f32);
     const Tensor y = dropout(x, 0.3, stream, 0);
-    // The share of 10,000 draws has a standard deviation of 0.0046; five of them.
+    // The share of 10,000 draws has a standard deviation of 0.0046. Allows five of them.
     EXPECT_NEAR(sum(y).item() * 0.7 / 10000, 0.7, 0.023);
     EXPECT_EQ(dropout(x, 0.3, stream, 0).values(), y.values());
     EXPECT_NE(dropout(x, 0.3, stream, 10000).values(), y.values());

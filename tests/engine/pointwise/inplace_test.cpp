@@ -91,7 +91,7 @@ TEST(InPlace, TheGradientOfARepeatedSourceIsSummedBeforeItIsRounded) {
     Tensor from = Tensor::zeros({1}, DType::f16);
     from.set_requires_grad(true);
     copy_(to, from);
-    // Rounded one by one they are 1, 1, 1 and 1 + 2^-9: 4 in f16.
+    // Rounded one by one they are 1, 1, 1 and 1 + 2^-9, whose sum is 4 in f16.
     const Tensor dy = Tensor::of({1.00048828125, 1.00048828125, 1.00048828125, 1.00244140625}, {4});
     backward({&to, 1}, {&dy, 1});
     EXPECT_EQ(from.grad().item(), 4.00390625);

@@ -63,7 +63,7 @@ TEST(Activation, SaturatesWithoutOverflow) {
     EXPECT_EQ(values_of(selu, {0}), (V{0}));
 }
 
-// 1 + tanh(u) of f32 has nothing left of the tail that the sigmoid keeps.
+// In f32, 1 + tanh(u) cancels to 0 in the tail that the sigmoid keeps.
 TEST(Activation, TheTanhFormOfGeluKeepsItsTail) {
     const double x = -5, u = std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x);
     const double exact = x / (1 + std::exp(-2 * u));
@@ -152,7 +152,7 @@ TEST(Remainder, HasTheSignOfItsDivisorAndFmodThatOfItsDividend) {
     EXPECT_THROW(fmod(Tensor::zeros({2}, DType::i64), Tensor::zeros({2}, DType::i64)), Error);
 }
 
-// 16777215 * 3 needs more than 24 bits: a - b trunc(a / b) in f32 would be off.
+// 16777215 * 3 needs more than 24 bits: a - b trunc(a / b) in f32 would be wrong.
 TEST(Remainder, IsExactWhereTheQuotientIsLarge) {
     EXPECT_EQ(fmod(Tensor::of({0x1p30}, {1}), Tensor::of({3}, {1})).item(), 1);
     EXPECT_EQ(fmod(Tensor::of({1e38}, {1}), Tensor::of({7}, {1})).item(),
@@ -204,7 +204,7 @@ TEST(Reversed, ANumberDividedByATensorIsF32InARegionAndATensorByANumberIsLow) {
     EXPECT_THROW(find_op("rdiv")->run(call), Error);
 }
 
-// M9: rows of 1.10 that are this file's.
+// M9: the rows of 1.10 with the ops of this file.
 TEST(Pointwise, M9ResultTypesInARegionAreThoseOfTheTable) {
     for (const DType low : {DType::f16, DType::bf16}) {
         const auto entered = AutocastRegion(here, true, low).enter();

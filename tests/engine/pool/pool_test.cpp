@@ -37,7 +37,7 @@ TEST(Pool, CeilModeAddsAWindowThatStartsInsideOnly) {
     EXPECT_EQ(max_pool2d(rising(5, 5), {.ceil_mode = true}).values(),
               (std::vector<double>{6, 8, 9, 16, 18, 19, 21, 23, 24}));
     EXPECT_EQ(max_pool2d(rising(5, 5), {}).shape(), (Shape{1, 1, 2, 2}));
-    // A third window would start in the padding behind the image.
+    // A third window would start in the padding after the image.
     EXPECT_EQ(
         avg_pool2d(rising(3, 3), {.kernel = {2, 2}, .padding = {1, 1}, .ceil_mode = true}).shape(),
         (Shape{1, 1, 2, 2}));
@@ -125,13 +125,15 @@ TEST(Pooling, OfSeveralNansTheLastIsTaken) {
 }
 
 TEST(Pooling, AnAverageOverAVolumeIsRoundedOnce) {
-    // The slices' means are 2048 and 2049, which is no f16 number; their mean goes to 2048.
+    // The slices' means are 2048 and 2049. 2049 is not an f16 number; the overall mean rounds to
+    // 2048.
     const Tensor x = Tensor::of({2048, 2048, 2048, 2050}, {1, 2, 1, 2}, DType::f16);
     EXPECT_EQ(avg_pool3d(x, {.kernel = {2, 1, 2}}).item(), 2048);
     EXPECT_EQ(avg_pool3d(x, {.kernel = {2, 1, 2}, .divisor_override = 1}).item(), 8192);
     EXPECT_EQ(avg_pool3d(x, {.kernel = {2, 1, 2}, .divisor_override = 2}).item(), 4096);
     EXPECT_EQ(adaptive_avg_pool3d(x, {1, 1, 1}).item(), 2048);
-    // Overlapping windows add their gradients in f32: slice by slice in f16 the ones would be lost.
+    // Overlapping windows sum their gradients in f32. A sum in f16, slice by slice, would lose the
+    // ones.
     Tensor leaf = Tensor::of({0, 1, 0}, {1, 1, 3, 1, 1}, DType::f16);
     leaf.set_requires_grad(true);
     const Tensor y =
@@ -178,7 +180,7 @@ TEST(Pooling, AnLpPoolIsMadeOfPowersSoItIsF32InARegion) {
     const Tensor x = Tensor::of({3, 4, 0, 0}, {1, 4}, DType::f16);
     EXPECT_EQ(lp_pool1d(x, 2, {}).values(), (Values{5, 0}));
     EXPECT_EQ(lp_pool1d(x, 2, {}).dtype(), DType::f16);
-    // 300^2 leaves f16; the pool's own powers are f32.
+    // 300^2 overflows f16; the pool computes powers in f32.
     EXPECT_EQ(lp_pool2d(Tensor::full({1, 2, 2}, 300, DType::f16), 2, {}).item(), 600);
     const AutocastRegion region(here, true, DType::f16);
     const auto entered = region.enter();
@@ -195,8 +197,8 @@ TEST(Pooling, TheGradientOfAnLpPoolOfZerosIsZero) {
 }
 
 TEST(Pooling, FractionalWindowsStartWhereTheSamplesPutThem) {
-    // Rows by the second sample: floor((i + 0.5) 1.5) - floor(0.75) = 0, 2, then 5 - 2 = 3; columns
-    // by the first: 0, 1, then 3.
+    // The second sample gives the rows: floor((i + 0.5) 1.5) - floor(0.75) = 0, 2, then 5 - 2 = 3.
+    // The first gives the columns: 0, 1, then 3.
     const Tensor x = rising({1, 1, 5, 5}), samples = Tensor::of({0, 0.5}, {1, 1, 2});
     const WithIndices found = fractional_max_pool2d(x, samples, {2, 2}, {3, 3}, true);
     EXPECT_EQ(found.indices.values(), (Values{6, 7, 9, 16, 17, 19, 21, 22, 24}));
@@ -218,7 +220,7 @@ TEST(Pooling, UnpoolingPutsTheLargestBackWhereTheyWere) {
     OpArguments args;
     args.tensors = {{0, found.values}, {1, found.indices}};
     EXPECT_EQ(max_unpool2d_info.run(args)[0].shape(), (Shape{1, 1, 2, 4}));
-    // Twice at one place: the last stays, and both have its gradient.
+    // Two elements go to one place: the last one stays, and both get its gradient.
     Tensor leaf = Tensor::of({1, 2}, {1, 1, 1, 2});
     leaf.set_requires_grad(true);
     const Tensor y = max_unpool2d(leaf, Tensor::of({3, 3}, {1, 1, 1, 2}, DType::i64), {2, 2});

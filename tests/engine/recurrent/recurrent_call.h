@@ -6,7 +6,8 @@
 #include "kernels/recurrent_network_reference.h"
 #include "recurrent/recurrent.h"
 
-/// The kernels' problem of a recurrent network as a call of the op on the tests' default device.
+/// Converts a recurrent problem of the kernels' tests to a call of the op on the tests' default
+/// device.
 namespace engine::test {
 
 using kernels::RecurrentCell;
@@ -21,7 +22,7 @@ inline Tensor tensor_of(const Buffer& b, const Shape& shape) {
 }
 inline Buffer buffer_of(const Tensor& t) { return Buffer(t.dtype(), t.values()); }
 
-/// A problem as the op takes it.
+/// The arguments of the op for a problem.
 struct ProblemCall {
     explicit ProblemCall(const RecurrentNetworkProblem& problem) : p(problem) {
         const RecurrentNetwork& n = p.n;

@@ -37,7 +37,7 @@ const Form forms[] = {{thnn_fused_lstm_cell, &thnn_fused_lstm_cell_info, 4},
                       {thnn_fused_gru_cell, &thnn_fused_gru_cell_info, 3}};
 
 TEST(FusedCells, AnLstmStepByHand) {
-    // Two units: gates i, f, g, o of both, side by side.
+    // Two units. The gates i, f, g, o are side by side, each with both units.
     const Tensor input = Tensor::of({0, 1, 0, 0, 1, 0, 0, 0}, {1, 8}, DType::f64);
     const Tensor hidden = Tensor::of({0, 0, 0, 0, 0, 0, 0, 2}, {1, 8}, DType::f64);
     const Tensor cx = Tensor::of({2, 4}, {1, 2}, DType::f64);
@@ -92,7 +92,7 @@ TEST(FusedCells, AreTheCellsBehindTheirProducts) {
 }
 
 TEST(FusedCells, BiasesAreAddedBeforeAnythingIsRounded) {
-    // 2049 is no f16 number.
+    // 2049 is not an f16 number.
     const auto gates = [](double value, std::int64_t count) {
         return Tensor::full({1, count}, value, DType::f16);
     };

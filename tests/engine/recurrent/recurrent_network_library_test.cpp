@@ -4,8 +4,8 @@
 #include "recurrent_call.h"
 #include "simt/libraries.h"
 
-// What only the simulated library can show: networks that it refuses go layer by layer. A network
-// that has been refused is not asked for again, so each test takes its own shapes.
+// Cases that only the simulated library can produce: networks that it rejects are computed layer by
+// layer. A rejected network is not requested again, so each test has shapes of its own.
 namespace engine {
 namespace {
 
@@ -19,7 +19,7 @@ protected:
         kernels::simt::configure(LibrarySettings{});
         set_default_device({});
     }
-    /// The settings come into force between the passes or before both.
+    /// The settings apply to the backward pass only, or to both passes.
     static void expect_good(std::int64_t input, const LibrarySettings& settings, bool before) {
         for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::lstm, RecurrentCell::gru})
             for (const DType dtype : kernels::test::floating) {

@@ -12,8 +12,8 @@
 #include "shape/sum.h"
 #include "shape/view.h"
 
-// Whole networks on the tests' default device: on a GPU by its library where it takes them, on the
-// CPU layer by layer.
+// Whole networks on the tests' default device: on a GPU by its library if that supports them, on
+// the CPU layer by layer.
 namespace engine {
 namespace {
 
@@ -31,7 +31,7 @@ public:
 constexpr RecurrentCell cells[] = {RecurrentCell::rnn_tanh, RecurrentCell::rnn_relu,
                                    RecurrentCell::lstm, RecurrentCell::gru};
 
-/// The test's bounds are of both ways, so that the two ways agree within them.
+/// The bounds hold for both implementations, so the two agree within them.
 TEST(RecurrentNetwork, ValuesAndGradientsAreWithinTheirBounds) {
     for (const auto cell : cells)
         for (const DType dtype : kernels::test::floating)
@@ -65,7 +65,7 @@ TEST(RecurrentNetwork, TakesAnUndefinedGradientForZero) {
     expect_recurrent_gradients(
         grad({&outputs[0], 1}, leaves, {&seeds[0], 1}, {.retain_graph = true}),
         RecurrentNetworkReference(problem, false).run());
-    // By h_n alone: as with zeros for the others.
+    // With a gradient for h_n only: the same as zeros for the others.
     TensorList rest = seeds;
     rest[0] = Tensor::zeros(seeds[0].shape(), seeds[0].dtype());
     rest[2] = Tensor::zeros(seeds[2].shape(), seeds[2].dtype());
@@ -171,7 +171,8 @@ TEST(RecurrentNetwork, GoesByTheLibraryOnAGpuButForWhatItMayNotDo) {
                                     })),
                   on_gpu());
     }
-    // What it makes of NaN is not known; sequences of several lengths; masks of our own.
+    // Not by the library: relu, whose treatment of NaN is unknown; sequences of several lengths;
+    // and our own dropout masks.
     EXPECT_FALSE(by_library(ops_of(RecurrentCell::rnn_relu, nothing)));
     EXPECT_FALSE(by_library(ops_of(RecurrentCell::lstm, [](Call& c) {
         c.options.batch_sizes = {2, 2, 2};
@@ -182,7 +183,7 @@ TEST(RecurrentNetwork, GoesByTheLibraryOnAGpuButForWhatItMayNotDo) {
         c.options.dropout = 0.5;
         c.options.random = RandomStream(5, StreamId::dropout);
     })));
-    // Nothing is dropped outside of training.
+    // Outside of training nothing is dropped.
     EXPECT_EQ(by_library(ops_of(RecurrentCell::gru, [](Call& c) { c.options.dropout = 0.5; })),
               on_gpu());
 }

@@ -21,7 +21,7 @@ enum class Kind { rnn_tanh, rnn_relu, lstm, gru };
 constexpr Kind kinds[] = {Kind::rnn_tanh, Kind::rnn_relu, Kind::lstm, Kind::gru};
 std::int64_t gates(Kind kind) { return kind == Kind::lstm ? 4 : kind == Kind::gru ? 3 : 1; }
 
-/// A network's arguments; the same numbers for the same shape, rounded to 16 bits so that every
+/// A network's arguments. The same shape gives the same numbers, rounded to 16 bits so that every
 /// type holds them.
 struct Arguments {
     Kind kind;
@@ -61,7 +61,7 @@ Tensor leaf(const Shape& shape, DType dtype, std::uint32_t seed) {
     return to(low, dtype).detach().set_requires_grad(true);
 }
 
-/// `flat`: the weights are parts of one block of memory, as cuDNN keeps them.
+/// `flat`: the weights are views of one block of memory, which is cuDNN's layout.
 Arguments arguments_for(Kind kind, const RecurrentOptions& options, const Types& types,
                         bool flat = false) {
     const std::int64_t directions = options.bidirectional ? 2 : 1;
@@ -97,7 +97,7 @@ Arguments arguments_for(Kind kind, const RecurrentOptions& options, const Types&
 struct Outcome {
     TensorList outputs, gradients;
 };
-/// Forward in an f16 region, or plainly; backward outside.
+/// Forward in an f16 region, or without one; backward outside.
 Outcome run(const Arguments& a, bool region) {
     Outcome out;
     {
@@ -269,11 +269,11 @@ TEST(Recurrent, DropoutFallsBetweenLayersInTrainingOnlyAndRepeatsItsMask) {
     const auto again = arguments_for(Kind::gru, options, types).run();
     EXPECT_EQ(first[0].values(), again[0].values());
     EXPECT_NE(first[0].values(), plain.values());
-    // The first layer's states are not touched.
+    // The states of the first layer do not change.
     const Tensor h_n = arguments_for(Kind::gru, {.num_layers = 2}, types).run()[1];
     expect_close(narrow(first[1], 0, 0, 1), narrow(h_n, 0, 0, 1), 1e-14);
     options.dropout = 1;
-    options.num_layers = 1;  // nothing between layers
+    options.num_layers = 1;  // there is nothing between layers
     EXPECT_NO_THROW(arguments_for(Kind::gru, options, types).run());
 }
 

@@ -46,7 +46,7 @@ Values slopes(Tensor x, const F& f) {
     backward(sum(f(x)));
     return x.grad().values();
 }
-/// What it says when it refuses.
+/// The message of the error that rejects the call.
 template <typename F>
 std::string error_text(ErrorCode code, const F& f) {
     try {
@@ -86,7 +86,7 @@ TEST(Norm, SharesTheSlopeAmongEqualLargestMagnitudes) {
 }
 
 TEST(Norm, OfLargePowersDoesNotOverflowInItsGradient) {
-    // 1e20 to the fifth is beyond f32, but not the ratio to the norm.
+    // 1e20 to the fifth overflows f32; the ratio to the norm does not.
     const auto slope = slopes(leaf({1e7, 1e7}, {2}, DType::f32),
                               [](const Tensor& x) { return norm(x, {}, false, {}, 5); });
     EXPECT_NEAR(slope[0], std::pow(2.0, -0.8), 1e-6);
@@ -144,12 +144,12 @@ TEST(Products, HaveSlopesAtZeros) {
     EXPECT_EQ(slopes(leaf({2, 0, 5}, {3}), all), (Values{0, 10, 0}));
     EXPECT_EQ(slopes(leaf({0, 3, 0}, {3}), all), (Values{0, 0, 0}));
     const auto running = [](const Tensor& x) { return cumprod(x, 0); };
-    // 2, 0, 0: by the second factor 2 + 2 * 5.
+    // The products are 2, 0, 0. By the second factor: 2 + 2 * 5.
     EXPECT_EQ(slopes(leaf({2, 0, 5}, {3}), running), (Values{1, 12, 0}));
 }
 
 TEST(Products, KeepAccumulatingInF32) {
-    // Half way the product is beyond f16, at the end it is not.
+    // Halfway through, the product overflows f16; at the end it does not.
     const Tensor x = Tensor::of({300, 300, 1.0 / 256, 1.0 / 256}, {4}, DType::f16);
     EXPECT_NEAR(prod(x).item(), 90000.0 / 65536, 1e-3);
     EXPECT_EQ(cumprod(x, 0).values()[1], inf);
@@ -173,7 +173,7 @@ TEST(Variance, OfFewerElementsThanItsCorrectionIsNaNOrInfinite) {
 }
 
 TEST(Variance, IsPreciseBesideALargeMean) {
-    // The difference of two sums of squares would be 0 here.
+    // The difference of two sums of squares would be 0 in f32.
     const Tensor x = Tensor::of({10000, 10001, 10002}, {3}, DType::f32);
     EXPECT_EQ(var(x).item(), 1);
     EXPECT_EQ(standard_deviation(x).item(), 1);
@@ -200,7 +200,7 @@ TEST(Extremum, SharesItsSlopeAndFollowsNaN) {
     EXPECT_TRUE(std::isnan(slope[0]) && std::isnan(slope[1]) && std::isnan(slope[2]));
     EXPECT_EQ(slope[3], 0.5);
     EXPECT_EQ(slope[4], 0.5);
-    // Over all elements a NaN is a place like another.
+    // A reduction over all elements treats a NaN like any other element.
     const auto all = [](const Tensor& x) { return max(x); };
     EXPECT_EQ(slopes(leaf({1, nan, 2}, {3}), all), (Values{0, 1, 0}));
     EXPECT_EQ(slopes(leaf({2, 1, 2}, {3}), all), (Values{0.5, 0, 0.5}));
@@ -271,7 +271,7 @@ TEST(Reduce, EmptyReductionsGiveTheirNeutralElement) {
 }
 
 TEST(Reduce, SumsOf16BitValuesAccumulateInF32) {
-    // One after another in f16, ones stop adding up at 2048.
+    // Added one by one in f16, ones no longer change a sum of 2048.
     const Tensor x = Tensor::full({5000}, 1, DType::f16);
     EXPECT_EQ(sum(x, {}, false, DType::f32).item(), 5000);
     EXPECT_EQ(mean(x).item(), 1);

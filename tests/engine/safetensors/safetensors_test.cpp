@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Malicious{"", 0, "not a JSON object"}, Malicious{"[]", 0, "not a JSON object"},
         Malicious{"{", 0, "not a JSON object"}, Malicious{"{}x", 0, "not a JSON object"},
-        Malicious{"{}", 1, "bytes of no tensor"},
+        Malicious{"{}", 1, "bytes that belong to no tensor"},
         Malicious{R"({"a":3})", 0, "not described by an object"},
         Malicious{R"({"a":{"shape":[1],"data_offsets":[0,4]}})", 4, "has no dtype"},
         Malicious{R"({"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", 1, "F8_E4M3"},
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malicious{R"({"a":{"dtype":"F32","shape":[9223372036854775807,2],"data_offsets":[0,0]}})",
                   0, "shape and type"},
         Malicious{R"({"a":{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,0]}})", 0,
-                  "beyond all memory"},
+                  "larger than any memory"},
         Malicious{R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},)"
                   R"("b":{"dtype":"U8","shape":[4],"data_offsets":[2,6]}})",
                   6, "overlaps"},

@@ -8,7 +8,7 @@ namespace {
 
 enum class Stage { ready, unscaled, stepped };
 
-/// A scaler and an optimizer brought to a stage of 2.2.
+/// A scaler and an optimizer in one of the stages of 2.2.
 struct At {
     explicit At(Stage stage, bool aware)
         : one(aware), scaler(ready_scaler({.init_scale = 1, .growth_interval = 1})) {
@@ -162,7 +162,7 @@ TEST(GradScaler, S27_ANewScaleIsCopiedAndTouchesNeitherTrackerNorWaitsForAStep) 
     EXPECT_EQ(scaler.growth_tracker(), 1);
     give_grad(one.weight, {infinity});
     scaler.unscale_(one.optimizer);
-    scaler.update(64.0);  // recorded flags are ignored, and dropped
+    scaler.update(64.0);  // recorded flags are ignored and discarded
     EXPECT_EQ(scaler.loss_scale(), 64);
     expect_error(ErrorCode::state, "no inf checks", [&] { scaler.update(); });
 }

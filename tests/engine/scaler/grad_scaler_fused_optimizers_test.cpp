@@ -45,7 +45,7 @@ TEST(FusedOptimizers, S21WithFoundInfWriteNothing) {
                     for (const auto& [name, state] : optimizer->state(k))
                         EXPECT_EQ(state.item(), 0) << name;
                 }
-                // And the next good one is the first.
+                // The next good update is the first.
                 optimizer->found_inf = {};
                 optimizer->step();
                 EXPECT_EQ(optimizer->steps(), 1);
@@ -53,7 +53,7 @@ TEST(FusedOptimizers, S21WithFoundInfWriteNothing) {
             }
 }
 
-/// 100 iterations with gradients on a grid that f16 holds, every ninth spoilt.
+/// 100 iterations with gradients that f16 represents exactly. Every ninth has an infinity.
 std::vector<double> trained(const Make& make, DType type, const OptimizerOptions& options) {
     std::mt19937 random(5);
     std::uniform_int_distribution<int> grid(-128, 127);
@@ -82,7 +82,7 @@ TEST(FusedOptimizers, X11WithScalerAndMastersTrainAsThePlainFormDoes) {
         const auto masters =
             trained(make, DType::f16, {.scaling_aware = true, .master_weights = true});
         for (std::size_t i = 0; i < plain.size(); ++i) {
-            // The scale is a power of two: the same bits.
+            // The scale is a power of two, so the bits are the same.
             ASSERT_EQ(fused[i], plain[i]);
             ASSERT_EQ(masters[i], plain[i]);
         }

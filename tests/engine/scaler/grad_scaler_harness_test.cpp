@@ -29,7 +29,7 @@ MakeOptimizer with_larc(const SgdOptions& settings) {
 const MakeOptimizer plain_sgd = with<Sgd>(SgdOptions{.lr = 1});
 const SgdOptions momentum{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true};
 
-/// A large eps keeps quotients such as m / sqrt(v) smooth where a gradient is near 0.
+/// A large eps keeps quotients such as m / sqrt(v) smooth if a gradient is near 0.
 const std::vector<MakeOptimizer> optimizers_of_the_harness = {
     plain_sgd,
     with<Sgd>(momentum),
@@ -82,7 +82,7 @@ HarnessResult run_harness(const HarnessRun& how) {
         const bool bad = how.spoiled && i == bad_batch;
         if (bad && how.with_scaler) spoil(out.net);
         if (!how.with_scaler) {
-            // The control has nothing that would skip for it.
+            // The control run has no scaler that would skip the step.
             if (!bad) out.optimizer->step();
             continue;
         }
@@ -95,7 +95,7 @@ HarnessResult run_harness(const HarnessRun& how) {
     return out;
 }
 
-/// After the last step, which was clean.
+/// The state after the last step, which did not overflow.
 void expect_same_training(const HarnessResult& control, const HarnessResult& scaled,
                           double tolerance) {
     ASSERT_EQ(control.losses.size(), scaled.losses.size());
@@ -108,7 +108,7 @@ TEST(GradScaler, S11_HarnessEqualsPlainTrainingAndCountsGoodAndSkippedSteps) {
     for (const bool aware : {false, true}) {
         const HarnessResult control = run_harness({.with_scaler = false});
         const HarnessResult scaled = run_harness({.aware = aware});
-        // Powers of two leave every rounding as it was, so the two are equal, not only close.
+        // Powers of two do not change any rounding, so the two are equal and not only close.
         expect_same_training(control, scaled, 0);
         EXPECT_EQ(scaled.skipped, 1);
         EXPECT_EQ(scaled.scaler->loss_scale(), 128 * 8 * 0.5);

@@ -8,8 +8,8 @@
 namespace engine {
 namespace {
 
-/// What one recipe does in a batch, between the scaled backward pass and update(). A null scaler is
-/// the control: plain training that leaves the bad batch out by itself.
+/// The part of a recipe between the scaled backward pass and update(), for one batch. A null scaler
+/// means the control: plain training that skips the bad batch itself.
 struct RecipeRun {
     Net net;
     std::unique_ptr<Sgd> optimizer;
@@ -46,7 +46,7 @@ RecipeRun run_clipping(Clipping how) {
             const auto& gradient_statistics = scaler.check_gradients(*run.optimizer);
             set_clip(*run.optimizer, gradient_statistics, scaler, clip_at);
         } else {
-            // A norm that is not finite must not raise.
+            // A non-finite norm must not throw.
             clip_to_norm(run.net.parameters,
                          how == Clipping::scaled_bound ? clip_at * scaler.loss_scale() : clip_at);
         }
@@ -65,8 +65,8 @@ TEST(GradScaler, S15_ClippingWithAndWithoutUnscaleEqualsPlainClipping) {
         EXPECT_EQ(run.applied, 3);
         EXPECT_EQ(run.skipped, 1);
         EXPECT_EQ(run.scale, 128 * 8 * 0.5);
-        // The 1e-6 of the coefficient weighs differently on a scaled norm: relative 1e-6 / norm,
-        // norm above 0.2; beside it a few roundings of f32, over steps of lr 1.
+        // The 1e-6 in the clip coefficient has another effect on a scaled norm: a relative 1e-6 /
+        // norm, with norms above 0.2. Added to that are a few f32 roundings, over steps of lr 1.
         expect_match(plain.net, *plain.optimizer, run.net, *run.optimizer, 2e-5);
     }
 }
@@ -93,7 +93,7 @@ TEST(GradScaler, S16_ClipNumbersOnTheDevice) {
     EXPECT_NEAR(w.values()[1], -0.8, 1e-6);
 }
 
-/// 3.4: loss plus the norm of its gradient.
+/// 3.4: the loss plus the norm of its gradient.
 Tensor with_penalty(const GradScaler& scaler, const Tensor& loss, const Tensor& scaled_loss,
                     const TensorList& parameters) {
     const Tensor outputs[] = {scaled_loss};
@@ -193,7 +193,7 @@ struct TwoNets {
     double scale = 1;
 };
 
-/// 3.5: two losses of both nets, unscale_ on the first optimizer alone.
+/// 3.5: two losses that use both nets; unscale_ is called for the first optimizer only.
 std::unique_ptr<TwoNets> run_two(bool enabled) {
     auto nets = std::make_unique<TwoNets>();
     GradScaler scaler({.init_scale = 128, .growth_interval = 1, .enabled = enabled});

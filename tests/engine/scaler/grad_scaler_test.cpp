@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Drives update() with made-up flags: one weight whose gradient is inf or not.
+/// Calls update() with given flags: one weight whose gradient is inf or not.
 class Driver {
 public:
     explicit Driver(const ScalerOptions& options) : scaler(ready_scaler(options)) {}
@@ -115,7 +115,7 @@ TEST(GradScaler, S9_OtherRangesComeBackLazy) {
     EXPECT_THAT(values, ElementsAre(2, 4));
 }
 
-/// Counts what unscale_ makes once a device: the inverse of the scale, and with it a found_inf.
+/// Counts how often unscale_ makes the inverse of the scale, and with it a found_inf, per device.
 class InverseScales final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override { count_ += event.info == &reciprocal_info; }
@@ -134,7 +134,7 @@ TEST(GradScaler, S10_HandlesOfOneDeviceAreOneKey) {
                               Tensor::scalar(1, DType::f32, home).device()};
     struct Case {
         double last_gradient;
-        Device device;  // of the last gradient
+        Device device;  // device of the last gradient
         int keys;
     };
     for (const Case& c :
@@ -167,21 +167,21 @@ TEST(GradScaler, ScalesAsARecordedProductOfTheTypesOf111) {
     EXPECT_EQ(scaled.dtype(), DType::f32);  // both 0-d: ordinary promotion
     EXPECT_EQ(scaled.item(), 131072);
     const Tensor row = leaf({2}, {1}, DType::f16);
-    EXPECT_EQ(scaler.scale(row).dtype(), DType::f16);  // a 0-d tensor does not widen
+    EXPECT_EQ(scaler.scale(row).dtype(), DType::f16);  // a 0-d tensor does not widen the type
     backward(scaler.scale(leaf({1}, {})));
     const Tensor w = leaf({3}, {});
     backward(scaler.scale(mul(w, w)));
     EXPECT_EQ(w.grad().item(), 6 * 65536);
 }
 
-/// An f32 of the tests' device.
+/// An f32 value in memory of the tests' device.
 double value_at(const float* on_device) {
     float value = 0;
     copy_to_host(&value, on_device, sizeof(value), default_device());
     return static_cast<double>(value);
 }
 
-/// Sees what reaches the kernel.
+/// Records the scale and the flag that reach the kernel.
 class Probe final : public Optimizer {
 public:
     explicit Probe(std::vector<Parameter> parameters)

@@ -21,19 +21,20 @@ std::vector<double> all(std::int64_t count, double value) {
     return std::vector<double>(static_cast<std::size_t>(count), value);
 }
 
-/// 20 x 20 of `value` in one of three layouts: contiguous, transposed, the first 5 columns.
+/// A 20 x 20 tensor of `value` in one of three layouts: contiguous, transposed, or the first
+/// columns of a wider one.
 Tensor laid_out(int layout, double value) {
     const Tensor whole = Tensor::of(all(side * side, value), {side, side});
     if (layout == 1) return transpose(whole, 0, 1);
     return layout == 2 ? narrow(whole, 1, 0, 5) : whole;
 }
 
-/// Writes into any layout.
+/// Sets an element, in any layout.
 void put(const Tensor& t, std::int64_t row, std::int64_t column, double value) {
     set_element(t, row * t.strides()[0] + column * t.strides()[1], value);
 }
 
-/// unscale_ by 1/4 over two gradients; true if it found a non-finite value.
+/// Calls unscale_ with 1/4 on two gradients. Returns true if it found a non-finite value.
 bool unscale_by_quarter(const TensorList& grads, TensorList* unscaled) {
     TensorList parameters;
     for (const auto& grad : grads) {
@@ -69,7 +70,7 @@ TEST(GradScaler, S1_RawUnscaleFindsOneNonFiniteElementAnywhere) {
                 TensorList out;
                 EXPECT_TRUE(unscale_by_quarter({laid_out(0, 4), grad}, &out))
                     << bad << " at " << at << " of layout " << layout;
-                // Every element is written, also behind the bad one.
+                // Every element is written, including those after the bad one.
                 EXPECT_EQ(out[1].values()[static_cast<std::size_t>((at + 1) % (side * columns))],
                           1.0);
             }
@@ -146,11 +147,11 @@ TEST(GradScaler, UnscalesBf16GradientsInF32WithOneRounding) {
     scaler.unscale_(optimizer);
     const float third = static_cast<float>(1.0 / 3.0);
     EXPECT_EQ(p.grad().values()[0], kernels::to_float(kernels::to_bfloat16(3.f * third)));
-    EXPECT_EQ(p.grad().values()[1], 0);  // a third of the smallest rounds to 0
+    EXPECT_EQ(p.grad().values()[1], 0);  // a third of the smallest f16 number rounds to 0
 }
 
 TEST(GradScaler, MultipliesByTheReciprocalTakenInF64) {
-    // 1/s in f64, rounded to f32, then multiplied: not the same as dividing.
+    // 1/s is computed in f64, rounded to f32, and then multiplied: not the same as a division.
     const float scale = 49, value = 7;
     const auto inv = static_cast<float>(1.0 / static_cast<double>(scale));
     ASSERT_NE(value * inv, value / scale);
@@ -170,7 +171,7 @@ TEST(GradScaler, LeavesGradientsUntouchedAtScaleOneButStillChecksThem) {
 }
 
 TEST(GradScaler, TakesNoSumOrNorm) {
-    // Each value is finite, their sum of squares is not.
+    // Each value is finite; the sum of their squares is not.
     const Tensor p = with_grad({0, 0, 0}, {3e38, 3e38, 3e38});
     Sgd optimizer(named({p}), {.lr = 0});
     GradScaler scaler = ready_scaler({.init_scale = 2});

@@ -16,7 +16,7 @@ namespace engine {
 
 constexpr std::int64_t net_width = 8;
 
-/// Two linear layers of 8 x 8, the same numbers for the same seed.
+/// Two linear layers of 8 x 8. The same seed gives the same numbers.
 struct Net {
     explicit Net(unsigned seed = 1) {
         std::mt19937 random(seed);
@@ -59,13 +59,13 @@ inline std::vector<HarnessBatch> harness_batches() {
 
 constexpr int bad_batch = 2;
 
-/// Puts inf into the gradient of the second layer's weight.
+/// Sets an element of the gradient of the second layer's weight to inf.
 inline void spoil(const Net& net) {
     const Tensor grad = net.second_weight().grad();
     set_element(grad, 5, std::numeric_limits<double>::infinity());
 }
 
-/// Largest difference of two tensors.
+/// Largest absolute difference of two tensors.
 inline double distance(const Tensor& a, const Tensor& b) {
     const auto x = a.values(), y = b.values();
     double largest = 0;
@@ -76,7 +76,7 @@ inline double distance(const Tensor& a, const Tensor& b) {
     return largest;
 }
 
-/// Parameters, gradients and optimizer state of both, to `tolerance`; 0: equal.
+/// Expects equal parameters, gradients and optimizer states, within `tolerance`; 0: equal bits.
 inline void expect_match(const Net& a, const Optimizer& optimizer_a, const Net& b,
                          const Optimizer& optimizer_b, double tolerance) {
     for (std::size_t i = 0; i < a.parameters.size(); ++i) {
@@ -97,7 +97,7 @@ inline void expect_match(const Net& a, const Optimizer& optimizer_a, const Net& 
     EXPECT_EQ(optimizer_a.steps(), optimizer_b.steps());
 }
 
-/// Clips to a norm as 3.2: factor min(1, max / (norm + 1e-6)). Returns the norm.
+/// Clips to a norm by 3.2: factor min(1, max / (norm + 1e-6)). Returns the norm.
 inline double clip_to_norm(const TensorList& parameters, double max_norm) {
     double squares = 0;
     for (const auto& parameter : parameters) {

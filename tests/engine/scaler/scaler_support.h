@@ -28,7 +28,7 @@ inline Tensor leaf(const std::vector<double>& values, const Shape& shape,
     return t;
 }
 
-/// A parameter of one dimension with a gradient.
+/// A one-dimensional parameter with a gradient.
 inline Tensor with_grad(const std::vector<double>& values, const std::vector<double>& grads,
                         DType dtype = DType::f32) {
     const Shape shape{static_cast<std::int64_t>(values.size())};
@@ -47,7 +47,7 @@ inline std::vector<Parameter> named(const TensorList& tensors) {
     return out;
 }
 
-/// One f32 parameter of 1 with a gradient of 1 and plain SGD of lr 1 over it.
+/// One f32 parameter of 1 with a gradient of 1, and plain SGD with lr 1.
 struct OneWeight {
     explicit OneWeight(bool scaling_aware = false, const SgdOptions& settings = {.lr = 1})
         : weight(with_grad({1}, {1})),
@@ -56,7 +56,7 @@ struct OneWeight {
     Sgd optimizer;
 };
 
-/// A scaler whose device state exists.
+/// A scaler whose device state has been created.
 inline GradScaler ready_scaler(const ScalerOptions& options) {
     GradScaler scaler(options);
     scaler.scale(Tensor::scalar(1, DType::f32));
@@ -74,8 +74,8 @@ inline void expect_error(ErrorCode code, const std::string& part,
     }
 }
 
-/// Sets the clip coefficient for the next step from the gradient statistics, as a user of the norm
-/// on the device would.
+/// Sets the clip coefficient of the next step from the gradient statistics, as code that clips on
+/// the device would.
 inline void set_clip(Optimizer& optimizer,
                      const DeviceRecord<kernels::GradientStatistics>& gradient_statistics,
                      const GradScaler& scaler, double max_norm) {

@@ -17,7 +17,7 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// Cases of apex's own test suite (5.4) that a region's casts decide.
+// Cases of apex's own test suite (5.4) whose result depends on a region's casts.
 namespace engine {
 namespace {
 
@@ -26,7 +26,8 @@ Tensor input(const Shape& shape, DType dtype) {
     return x.set_requires_grad(true);
 }
 
-/// The result's type inside an f16 region; the gradient of `x` must have x's type.
+/// The type of the result inside an f16 region. Also expects that the gradient of `x` has the type
+/// of x.
 DType type_in_region(const Tensor& x, const std::function<Tensor(const Tensor&)>& f) {
     const AutocastRegion region(here, true, DType::f16);
     Tensor y;
@@ -81,7 +82,7 @@ TEST(ApexCases, X1_MixedPairsAreF32AndAnInPlaceSumKeepsTheLeftType) {
     }
 }
 
-/// An op of each family with a weight in it, and the same in f32 by hand.
+/// An op with a weight, one of each family, and the same computation in f32 written out.
 struct WeightedOp {
     const char* family;
     Tensor (*call)(const Tensor& x, const Tensor& weight);
@@ -92,7 +93,7 @@ const WeightedOp weighted_ops[] = {
     {"promote", [](const Tensor& x, const Tensor& w) { return atan2(x, w); }}};
 
 struct Pass {
-    std::vector<double> output, gradient;  // the gradient unscaled
+    std::vector<double> output, gradient;  // the gradient is unscaled
 };
 
 Pass pass_of(const WeightedOp& op, const Tensor& x, const Tensor& weight, bool in_region,
@@ -114,7 +115,7 @@ Pass pass_of(const WeightedOp& op, const Tensor& x, const Tensor& weight, bool i
     return out;
 }
 
-/// To half a unit of f16 for each of some four roundings.
+/// About four roundings, each of half a unit of f16.
 void expect_near(const std::vector<double>& got, const std::vector<double>& expected) {
     ASSERT_EQ(got.size(), expected.size());
     for (std::size_t i = 0; i < got.size(); ++i)
@@ -122,7 +123,7 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& expe
 }
 
 TEST(ApexCases, X3_APassAfterTheWeightWasLoweredSeesTheNewValue) {
-    const AutocastRegion outer(here, false);  // keeps the cache alive from pass to pass
+    const AutocastRegion outer(here, false);  // keeps the cache alive between the passes
     for (const auto& op : weighted_ops) {
         for (const DType dtype : {DType::f16, DType::f32}) {
             SCOPED_TRACE(std::string(op.family) + " " + name(dtype));

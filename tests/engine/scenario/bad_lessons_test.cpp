@@ -10,8 +10,8 @@ namespace {
 using test_support::small_lesson;
 using test_support::with;
 
-/// One mistake: what is replaced in a good lesson, the line that must be named, and a part of the
-/// sentence.
+/// One mistake: the text that is replaced in a valid lesson, the line that the error must name, and
+/// a part of its sentence.
 struct Mistake {
     const char* from;
     const char* to;
@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"- worse: worse\n", "", 10, "two choices"},
                     Mistake{"- worse: worse", "- same: worse", 13, "Two choices"},
                     Mistake{"- worse: worse", "- worse", 13, "KEY: text"},
-                    Mistake{"range: 0 .. 40", "range: 40 .. 0", 18, "no range"},
-                    Mistake{"range: 0 .. 40", "range: 40", 18, "no range"},
+                    Mistake{"range: 0 .. 40", "range: 40 .. 0", 18, "not a range"},
+                    Mistake{"range: 0 .. 40", "range: 40", 18, "not a range"},
                     Mistake{"range: 0 .. 40\n", "", 16, "needs choices"},
                     Mistake{"range: 0 .. 40", "range: 0 .. 40\nnumber: steps", 16, "needs choices"},
                     Mistake{"range: 0 .. 40", "curve: los over 0 .. 40", 18, "no column los"},
@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
     Runs, BadLesson,
     testing::Values(Mistake{"dataset.kind=spirals", "dataset.kind=spirale", 26, "cannot start"},
                     Mistake{"max_steps=40", "max_step=40", 26, "max_step"},
-                    Mistake{"batch_size=64", "batch_size", 24, "no setting"},
+                    Mistake{"batch_size=64", "batch_size", 24, "not a setting"},
                     Mistake{"dataset.kind=spirals", "dataset.kind=csv dataset.path=/etc/passwd", 26,
                             "in the lesson's folder"},
                     Mistake{"dataset.kind=spirals", "dataset.kind=csv dataset.path=../x.csv", 26,
@@ -91,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"precision.preset=fp32", "model.init_from=../w.safetensors", 27,
                             "in the lesson's folder"},
                     Mistake{"plain \"FP32\"", "high \"FP32\"", 27, "Two runs"},
-                    Mistake{"plain \"FP32\"", "2nd \"FP32\"", 27, "no name"},
-                    Mistake{"plain \"FP32\"", "result \"FP32\"", 27, "no name"},
+                    Mistake{"plain \"FP32\"", "2nd \"FP32\"", 27, "the name of a run"},
+                    Mistake{"plain \"FP32\"", "result \"FP32\"", 27, "the name of a run"},
                     Mistake{"plain \"FP32\":", "plain \"FP32:", 27, "quotation mark"},
                     Mistake{"plain \"FP32\":", "plain \"FP32\"", 27, "path=value"},
                     Mistake{"pace: 400 steps/s", "pace: fast", 28, "250 steps/s"},
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"first(high.found_inf)", "median(high.loss)", 42, "no function median"},
         Mistake{"first(high.found_inf)", "high.loss", 42, "one value"},
         Mistake{"first(high.found_inf)", "", 42, "missing"},
-        Mistake{"first(high.found_inf)", "first(high.loss) 3", 42, "one too many"},
+        Mistake{"first(high.found_inf)", "first(high.loss) 3", 42, "too many"},
         Mistake{"first(high.found_inf)", "system(\"rm\")", 42, "no function system"},
         Mistake{"first(high.found_inf)", "first(3)", 42, "takes a column"},
         Mistake{"first(high.found_inf)", "first(high.loss > same)", 42, "compared with a word"},
@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"end = same: high.result.skipped == plain.result.skipped", "end = 3", 44,
                 "checked twice"},
         Mistake{"lost = tenth.error", "lost = tenth.colour", 45, "no result colour"},
-        Mistake{"expect: end == worse and", "expect: high.loss < 3 and", 46, "one truth"},
+        Mistake{"expect: end == worse and", "expect: high.loss < 3 and", 46, "one value"},
         Mistake{"expect: end == worse", "expect: end == wrose", 46, "wrose"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -154,14 +154,14 @@ INSTANTIATE_TEST_SUITE_P(
                             "no setting scaler.initial"},
                     Mistake{"optimizer.lr: 0.01 .. 0.1", "optimizer.lr: slow", 55, "cannot be set"},
                     Mistake{"optimizer.lr: 0.01 .. 0.1", "optimizer.lr: 0.1 .. 0.01", 55,
-                            "no range"},
+                            "not a range"},
                     Mistake{"optimizer.lr: 0.01 .. 0.1", "optimizer.lr:", 55, "no values"},
                     Mistake{"optimizer.lr: 0.01 .. 0.1", "faster", 55, "A knob is written"}));
 
 TEST(BadLessons, AFileThatIsNoTextIsRefused) {
     const Lesson lesson = parse_lesson(std::string("---\ntitle: a\n---\n\0\0", 20), "bad");
     ASSERT_EQ(lesson.problems.size(), 1u);
-    EXPECT_EQ(lesson.problems[0].text.str(), "The file is no text.");
+    EXPECT_EQ(lesson.problems[0].text.str(), "The file is not a text.");
 }
 
 TEST(BadLessons, OneBadBlockLeavesTheOthers) {

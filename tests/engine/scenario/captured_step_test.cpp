@@ -13,7 +13,7 @@ namespace {
 
 constexpr Device cuda{Device::Kind::cuda, 0};
 
-/// Records what `work` gives to the device; its memory is the graph's own.
+/// Captures the work that `work` submits to the device. Its memory belongs to the graph.
 template <typename F>
 std::unique_ptr<kernels::cuda::Graph> recorded(const std::shared_ptr<MemoryPool>& pool, F work) {
     const PoolScope scope(pool);
@@ -38,7 +38,7 @@ TEST(GradScaler, S22_CapturedGraph) {
     const Tensor weight = leaf_on(cuda, std::vector<double>(100, 1.0), {100});
     Sgd optimizer(named({weight}), {.lr = 0.1}, {.scaling_aware = true, .write_grads = false});
     GradScaler scaler({.init_scale = 4, .growth_interval = 2});
-    scaler.scale(Tensor::full({}, 1, DType::f32, cuda));  // makes the scale, once
+    scaler.scale(Tensor::full({}, 1, DType::f32, cuda));  // creates the scale, once
     const Tensor input = Tensor::full({100}, 0, DType::f16, cuda);
     const auto pool = std::make_shared<MemoryPool>(cuda);
     const auto graph = recorded(pool, [&] {
@@ -61,7 +61,7 @@ TEST(GradScaler, S22_CapturedGraph) {
     EXPECT_THAT(weight.values(), testing::Each(testing::DoubleNear(0, 1e-7)));
 }
 
-/// Two linear layers and what trains them, on the device.
+/// Two linear layers, the optimizer and the scaler, on the device.
 using MakeFused = std::function<std::unique_ptr<Optimizer>(const std::vector<Parameter>&,
                                                            const OptimizerOptions&)>;
 
@@ -124,7 +124,7 @@ TEST(GradScaler, S23_CapturedStepAndUpdateEqualTheUncapturedRun) {
         const auto pool = std::make_shared<MemoryPool>(cuda);
         std::unique_ptr<kernels::cuda::Graph> graph;
         for (int i = 0; i < 9; ++i) {
-            // The last but one overflows in f16.
+            // The last step but one overflows in f16.
             const double factor = i == 7 ? 1e4 : 1;
             const HarnessBatch& batch = batches[static_cast<std::size_t>(i % 4)];
             eager.give(batch, factor);

@@ -9,7 +9,7 @@
 #include "shape/window.h"
 #include "support/device_support.h"
 
-// An out-of-range class among the labels of a step on a GPU: nothing waits for the error, and the
+// An out-of-range class among the labels of a step on a GPU. No host code waits for the error: the
 // step's figures report it one step late.
 namespace engine {
 namespace {
@@ -19,7 +19,7 @@ using test::labels_of;
 using test::small_run;
 using test::TrainerFixture;
 
-/// The glyphs have 20 classes.
+/// Glyphs have 20 classes.
 const std::string not_a_glyph = "cross_entropy: a target of 200 is outside the 20 classes";
 
 std::string words_of(const std::optional<Error>& refused) {
@@ -28,7 +28,7 @@ std::string words_of(const std::optional<Error>& refused) {
     return refused->what();
 }
 
-/// LeNet's batches through the pinned ring, so that their labels are the test's.
+/// LeNet whose batches go through the pinned ring, so that a test can change their labels.
 struct RingFixture : TrainerFixture {
     explicit RingFixture(const RunConfig& config) : TrainerFixture(config, cuda) {
         feed = make_ring_feed(cuda, trainer.task().schema(true), {.per_step = accumulate});
@@ -101,7 +101,7 @@ TEST(RefusedStep, WritesNothingUnderAScalerAndTheNextStepsGoOn) {
     EXPECT_NE(weights(), before);
 }
 
-// Labels that lie on the device with their images: the host never has them in its hands.
+// Labels that are on the device with their images: the host does not have them.
 TEST(RefusedStep, NamesALabelOfADataSetThatLiesOnTheDevice) {
     HALFTONE_NEEDS_CUDA();
     const RunConfig config = small_run("lenet", "fp32");
@@ -155,7 +155,7 @@ TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
         for (RingFixture* fixture : {&wrong, &fine})
             EXPECT_FALSE(fixture->trainer.model().parameters()[0].tensor.values().empty());
     }
-    // Of a batch that is evaluated, too: a step of the other one comes between.
+    // The same in an evaluated batch, with a training step in between.
     labels_of(wrong.batches[0])[2] = 200;
     wrong.trainer.evaluate(wrong.batches[0], *wrong.feed);
     fine.trainer.evaluate(fine.batches[0], *fine.feed);

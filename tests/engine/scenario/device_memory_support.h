@@ -11,10 +11,10 @@
 #include "simt/libraries.h"
 #include "support/device_support.h"
 
-// What tests of a simulated device's memory share.
+// Shared by tests of a simulated device's memory.
 namespace engine::test {
 
-/// Nothing of the device is taken before a test nor after it.
+/// Expects that no device memory is allocated before a test or after it.
 class DeviceMemory : public testing::Test {
 protected:
     DeviceMemory() { give_all_back(); }
@@ -30,7 +30,7 @@ protected:
     }
 };
 
-/// A trainer and its feed, all in the trainer's accounting.
+/// A trainer and its feed, both in the trainer's accounting.
 struct AccountedRun {
     explicit AccountedRun(const RunConfig& config)
         : data(open_dataset(config.dataset, config.seed).train),

@@ -13,7 +13,7 @@
 #include "simt/device.h"
 #include "simt/libraries.h"
 
-// The accounting and the memory of a device, where it can be counted and is soon exhausted.
+// Accounting and memory of a device whose allocations can be counted and limited.
 namespace engine {
 namespace {
 
@@ -32,7 +32,7 @@ TEST_F(DeviceMemory, TheAccountsAddUpToWhatIsTakenFromTheDevice) {
         AccountedRun run(small_run(model, precision));
         const MemoryAccounting& accounting = *run.trainer.accounting();
         std::int64_t eager_workspace = 0;
-        for (int i = 0; i < 6; ++i) {  // the fourth is recorded, the last has another size
+        for (int i = 0; i < 6; ++i) {  // the fourth step is captured; the last has another size
             const StepRecord row = run.step(i, i == 5 ? 9 : 16);
             EXPECT_EQ(row.memory_bytes, accounting.total());
             release_cached_memory();
@@ -80,7 +80,7 @@ TEST_F(DeviceMemory, CachedBlocksGoBackBeforeTheLibrariesScratchFails) {
     const Tensor bias = Tensor::full({512}, 1, DType::f16, cuda);
     { const Tensor freed = Tensor::full({3 * mib}, 1, DType::u8, cuda); }
     kernels::simt::configure({.memory_bytes = 4 * mib});
-    // Without its own epilogue the library's sums lie in scratch: 1 MiB in f32.
+    // Without its bias epilogue the library keeps sums in scratch: 1 MiB in f32.
     kernels::simt::configure({.bias_epilogue = false});
     const Tensor y = linear(x, w, bias);
     EXPECT_GE(kernels::cuda::workspace_bytes(), mib);
@@ -107,7 +107,8 @@ TEST_F(DeviceMemory, TheLibrariesScratchIsAccountedForEveryRunOfTheDevice) {
     EXPECT_EQ(late->total(), 0);
 }
 
-// The graph of a recorded step holds what it uses, and the streams' own goes with the last run.
+// The graph of a captured step holds the scratch that it uses. The scratch of the streams is freed
+// with the last run.
 TEST_F(DeviceMemory, TheLibrariesScratchGoesBackWithTheLastRunOfTheDevice) {
     auto first = std::make_unique<AccountedRun>(small_run("lenet", "amp-fp16"));
     auto last = std::make_unique<AccountedRun>(small_run("mlp", "fp32"));
@@ -126,7 +127,7 @@ TEST_F(DeviceMemory, TheLibrariesScratchGoesBackWithTheLastRunOfTheDevice) {
     EXPECT_EQ(kernels::simt::device_bytes(), 0) << "nor is anything kept for reuse";
 }
 
-// The look for the places of a recurrent network's weights takes as much as they are.
+// Finding the places of a recurrent network's weights allocates as much memory as the weights.
 TEST_F(DeviceMemory, WhatALibraryReservesForAPlanLeavesTheAccountingAndTheCacheAgain) {
     const auto accounting = std::make_shared<MemoryAccounting>();
     const LibraryScratchUse use(accounting, cuda);

@@ -26,7 +26,7 @@ RunConfig run_on(const std::string& device, std::int64_t batch_size = 32) {
     return config;
 }
 
-/// Sessions on one compute thread, over the simulated device.
+/// Sessions on one compute thread, on the simulated device.
 struct Machine {
     test_support::TempFolder folder;
     std::shared_ptr<RunStore> store = std::make_shared<RunStore>(folder.path());
@@ -36,7 +36,7 @@ struct Machine {
         kernels::simt::repair();
         release_cached_memory();
     }
-    /// Runs to the end; gives its failure, if it failed.
+    /// Runs to the end. Returns the failure, if there was one.
     std::optional<RunFailed> run(const RunConfig& config) {
         Session session(config, thread, store);
         session.post(Command::start);
@@ -54,7 +54,7 @@ struct Machine {
 };
 
 TEST(DeviceSafety, AFaultEndsItsSessionWithAClearErrorAndTheCpuGoesOn) {
-    // Eager steps, the recording of one and replays each come to grief.
+    // Faults in eager steps, in a capture and in replays.
     const std::pair<const char*, int> faults[] = {{"cudaMemcpyAsync", 30}, {"Matmul", 10},
                                                   {"gradient_check", 2},   {"gradient_check", 3},
                                                   {"cudaEventRecord", 15}, {"cudaGraphLaunch", 4}};
@@ -98,7 +98,7 @@ TEST(DeviceSafety, ARunGivesAllItsMemoryBack) {
     EXPECT_LE(kernels::simt::device_bytes(), std::int64_t{64} << 20) << "libraries' scratch alone";
 }
 
-/// Both to their ends, in turns.
+/// Runs both to their ends, in turns.
 void expect_same_run(Session& first, Session& second) {
     first.post(Command::start);
     second.post(Command::start);

@@ -23,7 +23,7 @@ void expect_no_waiting(const std::string& model, const std::string& precision, b
                        std::int64_t accumulate = 1) {
     RunConfig config = small_run(model, precision);
     config.accumulate = accumulate;
-    config.batch_size = 2;  // who waits does so for any size
+    config.batch_size = 2;  // whether the code waits does not depend on it
     TrainerFixture fixture(config, cuda);
     fixture.trainer.set_recording(recorded);
     for (int i = 0; i < 5; ++i) {
@@ -62,9 +62,9 @@ TEST_P(DeviceStep, NeverWaitsWithEightBatchesAStep) {
     expect_no_waiting(model, precision, true, 8);
 }
 
-// What the two may differ by: f32 sums in another order. A first step's loss is a mean of 16 sums
-// of some hundred products each, so a few hundred half units of f32; a 16-bit type rounds every
-// activation once, and another order of its f32 sum can turn a rounding: a unit of the type.
+// The allowed difference comes from the order of f32 sums. The loss of a first step is a mean of 16
+// sums of a few hundred products: a few hundred half units of f32. A 16-bit type rounds every
+// activation once, and another order of its f32 sum can change that rounding by one unit.
 double loss_tolerance(const std::string& precision) {
     if (precision == "fp32") return 256 * 0x1p-24;
     return precision == "amp-bf16" ? 0x1p-8 : 0x1p-11;
@@ -122,8 +122,8 @@ std::vector<std::vector<double>> weights_of(Trainer& trainer) {
     return out;
 }
 
-// With growths of the scale, skipped steps, a changing learning rate and a batch of another size
-// among the replayed ones.
+// The replayed steps include growths of the scale, skipped steps, a changing learning rate and a
+// batch of another size.
 TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
     HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
@@ -161,8 +161,8 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
     }
 }
 
-// In turn, from a thread that computes for cuda:0: each with streams, memory, plans and a graph of
-// its own.
+// The devices take turns, from a thread that computes for cuda:0. Each has its own streams, memory,
+// plans and graph.
 TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
     HALFTONE_NEEDS_CUDA();
     if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";

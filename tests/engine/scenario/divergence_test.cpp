@@ -29,7 +29,7 @@ RunConfig spirals(const std::string& precision) {
     return config;
 }
 
-/// The outcome of a run and the events that it posted.
+/// The outcome of a run, and the events that it posted.
 struct Ended {
     RunState state{};
     std::int64_t rows = 0;
@@ -55,7 +55,7 @@ Ended run(const RunConfig& config) {
     return out;
 }
 
-/// A rate that makes the loss NaN within a few steps.
+/// Has a learning rate that makes the loss NaN within a few steps.
 RunConfig diverging(const std::string& precision) {
     RunConfig config = spirals(precision);
     config.optimizer.options["lr"] = 1e30;

@@ -1,8 +1,8 @@
 #include "resume_support.h"
 #include "support/device_support.h"
 
-// Plateau and early stopping in whole runs, whose weights a tiny clipping value keeps as they are,
-// so that no epoch is better than the first.
+// Plateau and early stopping in whole runs. A tiny clipping limit keeps the weights constant, so
+// that no epoch improves on the first.
 namespace engine {
 namespace {
 
@@ -22,7 +22,7 @@ protected:
     }
     static constexpr std::int64_t steps_an_epoch = 3;
 
-    /// The rate of each epoch.
+    /// The learning rate of each epoch.
     static std::vector<float> rates(const StepRecordReader& record) {
         std::vector<float> out;
         for (std::int64_t row = 0; row < record.size(); row += steps_an_epoch) {

@@ -63,8 +63,8 @@ Dump dump_of(const RunConfig& config) {
     return dump;
 }
 
-/// The recipe on the run's first batch, written out without trainer, scaler or region: the gradient
-/// of loss + weight * sqrt(sum of squares of the loss's gradient).
+/// The recipe for the run's first batch, written out without trainer, scaler or region: the
+/// gradient of loss + weight * sqrt(sum of squares of the loss's gradient).
 Dump by_hand(const RunConfig& config, double weight) {
     TrainerFixture fixture(config, Device{});
     fixture.batches.resize(1);
@@ -96,7 +96,7 @@ double distance(const Dump& a, const Dump& b) {
     return std::sqrt(sum);
 }
 
-// Some thousand f32 roundings lie between the two orders of the sums.
+// The two orders of the sums differ by some thousand f32 roundings.
 TEST_P(GradientPenalty, IsTheGradientOfLossAndNormTogether) {
     RunConfig config = small_run(GetParam(), "fp32");
     const Dump plain = dump_of(config);
@@ -115,7 +115,8 @@ TEST_P(GradientPenalty, DoesNotDependOnTheLossScale) {
     config.scaler.init_scale = 1024;
     const Dump four = dump_of(config);
     EXPECT_EQ(one.loss, four.loss);
-    // Only what fp16 cannot hold at the smaller scale is seen: a power of two moves no rounding.
+    // Only values that underflow in fp16 at the smaller scale make a difference, since a power of
+    // two changes no rounding.
     EXPECT_NEAR(one.norm(), four.norm(), 1e-3 * one.norm());
 }
 

@@ -1,4 +1,4 @@
-// The lesson that the handbook's page "Write a lesson" prints in full.
+// The lesson that the handbook's page "Write a lesson" prints in full, compared with the file.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -7,8 +7,8 @@
 #include "models/convnet_support.h"
 #include "models/dcgan.h"
 
-// What the other models keep for the backward pass: 16 bits of mixed precision against fp32.
-// (Convolutional networks: kept_activations_test; transformers: transformer_memory_test.)
+// The memory that the other models keep for the backward pass: 16 bits of mixed precision against
+// fp32. (Convolutional networks: kept_activations_test; transformers: transformer_memory_test.)
 namespace engine::test {
 namespace {
 
@@ -21,7 +21,7 @@ std::unique_ptr<Model> made(const char* kind, const Options& options, const Mode
     return make_model(config, shape, 1, Device{});
 }
 
-/// Bytes accounted as activations after a forward pass. The inputs are not among them.
+/// Bytes accounted as activations after a forward pass. Inputs are not included.
 double kept_bytes(const std::function<Tensor()>& forward, std::optional<DType> low) {
     const auto accounting = std::make_shared<MemoryAccounting>();
     const AccountingScope scope(accounting);
@@ -32,8 +32,8 @@ double kept_bytes(const std::function<Tensor()>& forward, std::optional<DType> l
     return static_cast<double>(accounting->bytes(MemoryUse::activations));
 }
 
-/// All is half as large but `staying` bytes, which 16 bits keep as they are, and `copies`, 16-bit
-/// copies of f32 inputs.
+/// Expects half the bytes in 16 bits, except for `staying` bytes, which stay f32, and `copies`,
+/// 16-bit copies of f32 inputs.
 void expect_kept(const std::function<Tensor()>& forward, double staying, double copies) {
     const double wide = kept_bytes(forward, {});
     for (const DType low : {DType::f16, DType::bf16}) {
@@ -53,7 +53,7 @@ TEST(KeptActivationsElsewhere, AutoencoderKeepsACopyOfTheImage) {
 TEST(KeptActivationsElsewhere, DcganKeepsAllInTheLowType) {
     Dcgan pair({3, 32, 32}, {.latent = 100, .channels = 16}, 1, Device{});
     const Tensor latent = made_pictures({rows, 100});
-    // Of each batch norm: mean and deviation in f32.
+    // For each batch norm: mean and standard deviation in f32.
     const double statistics = 2 * 4 * (64 + 32 + 16);
     expect_kept([&] { return pair.generate(latent); }, statistics, rows * 100 * 2);
 }

@@ -4,8 +4,8 @@
 #include "core/memory.h"
 #include "models/convnet_support.h"
 
-// What a forward pass in training keeps for the backward pass: 16 bits of mixed precision against
-// fp32.
+// The memory that a forward pass in training keeps for the backward pass: 16 bits of mixed
+// precision against fp32.
 namespace engine::test {
 namespace {
 

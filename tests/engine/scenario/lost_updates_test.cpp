@@ -10,13 +10,13 @@
 #include "support/device_support.h"
 #include "train/make_optimizer.h"
 
-// Of the updates of weights stored in 16 bits, those that rounded to no change: the counts of the
-// optimizers against the weights before and after.
+// Counts updates of 16-bit weights that round to no change: the optimizers' counts are compared
+// with the weights before and after.
 
 namespace engine::test {
 namespace {
 
-/// 400 values of magnitude 1/4 to 1, both signs.
+/// 400 values of magnitude 1/4 to 1, of both signs.
 Tensor uneven(unsigned seed, DType dtype) {
     std::vector<double> values;
     for (unsigned i = 0; i < 400; ++i) {
@@ -44,8 +44,8 @@ struct Weight {
     Tensor tensor;
 };
 
-/// Updates of a 16-bit weight at rising learning rates, each counted and read back: of the weight,
-/// or of its master.
+/// Updates a 16-bit weight at rising learning rates. Compares each count with the change of the
+/// weight, or of its master.
 void expect_counts(Optimizer& optimizer, const Tensor& weight, const std::string& what) {
     const auto stored = [&] {
         return optimizer.master(0).defined() ? optimizer.master(0).values() : weight.values();
@@ -58,7 +58,7 @@ void expect_counts(Optimizer& optimizer, const Tensor& weight, const std::string
         const auto before = stored();
         optimizer.step();
         const kernels::UpdateCounts counts = counted(optimizer);
-        // No gradient is 0, and so no update.
+        // No gradient is 0, and therefore no update.
         EXPECT_EQ(counts.nonzero, 400) << what;
         EXPECT_EQ(counts.lost, unchanged(before, stored())) << what;
         lost += counts.lost;
@@ -75,7 +75,7 @@ TEST(LostUpdates, AreCountedByEveryOptimizerInBoth16BitTypesWithMastersAndWithou
                     OptimizerConfig config{.kind = info.kind, .options = {}};
                     config.options["larc"] = larc;
                     config.options["larc_clip"] = false;
-                    // A momentum of 16 bits may come to 0 by itself.
+                    // A 16-bit momentum may underflow to 0 by itself.
                     config.options["momentum"] = 0.0;
                     config.options["weight_decay"] = 0.0;
                     const Weight weight(dtype);
@@ -90,7 +90,7 @@ TEST(LostUpdates, AreCountedByEveryOptimizerInBoth16BitTypesWithMastersAndWithou
 TEST(LostUpdates, OfASparseGradientAreThoseOfItsRows) {
     Tensor weight = Tensor::of({1, 1, 1, 1, 1, 1}, {3, 2}, DType::f16);
     weight.set_requires_grad(true);
-    // The first update of Adam is the learning rate: half a unit below 1 is 2^-12.
+    // The first update of Adam is the learning rate. Half a unit below 1 is 2^-12.
     SparseAdam optimizer({{"w", weight}}, {.lr = 0x1p-13}, {});
     const auto grad_of = [](double row) {
         return sparse_tensor(Tensor::of({row}, {1, 1}, DType::i64),
@@ -114,8 +114,9 @@ TEST(LostUpdates, AreMeasuredInEveryRunWhoseWeightsAreStoredIn16BitsAndInNoOther
             config.optimizer.kind = info.kind;
             const bool low = resolve(config.precision).weights == WeightFormat::fp16;
             const bool masters = resolve(config.precision).master_weights;
-            // Some updates are as large as the rate, others as the gradients allow: a rate whose
-            // updates fp16 loses in either case, and one whose updates f32 keeps.
+            // The size of some optimizers' updates is the learning rate, that of others depends on
+            // the gradients: fp16 loses updates at the first rate in either case, and f32 keeps
+            // them at the second.
             config.optimizer.options["lr"] = masters ? 1e-4 : 1e-5;
             config.scaler.init_scale = 1024;
             TrainerFixture fixture(config, default_device());

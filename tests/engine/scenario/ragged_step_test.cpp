@@ -11,7 +11,7 @@
 #include "train/evaluator.h"
 #include "train/step_graph.h"
 
-// Samples with different numbers of rows, from the data set through collator and feed into captured
+// Samples with different numbers of rows, from the data set through collator and feed to captured
 // steps and evaluation.
 namespace engine {
 namespace {
@@ -22,7 +22,7 @@ using test::StepFixture;
 
 constexpr std::int64_t capacity = 4, width = 3;
 
-/// "points" masked, "items" packed, and a target: the sum of all their numbers.
+/// "points" is masked, "items" is packed, and the target is the sum of all their numbers.
 Schema bags() {
     Schema schema;
     schema.add({.name = "points", .shape = {capacity, width}, .ragged = Ragged::masked});
@@ -58,14 +58,15 @@ private:
     Schema schema_ = bags();
 };
 
-/// The sum of a linear map of each row; what lies behind a sample's rows must not count.
+/// Sums a linear map of each row. Values after a sample's rows must not count.
 class RowSums final : public Model {
 public:
     explicit RowSums(const Device& device)
         : Model(3, device),
           points_(registry_, "points", width, 1),
           items_(registry_, "items", width, 1) {}
-    /// {points, mask, items} -> {(batch, 1), 0-d}: the points of each sample; all items together.
+    /// {points, mask, items} -> {(batch, 1), 0-d}: the sum over the points of each sample, and over
+    /// all items.
     TensorList forward(const TensorList& in) override {
         const std::int64_t rows = in[0].size(0);
         const Tensor each =
@@ -75,7 +76,7 @@ public:
     }
 
 private:
-    /// Rows behind the last one are zeros, which it maps to zero.
+    /// The rows after the last one are zeros, which map to zero.
     Tensor linear_without_bias(const Tensor& x) const { return mul(x, items_.weight); }
 
     Linear points_, items_;
@@ -106,7 +107,7 @@ std::unique_ptr<StepFixture> fixture_on(const Device& device, const std::string&
                                          std::make_shared<Bags>());
 }
 
-/// A batch as the data set has its samples.
+/// Expects that a batch has the rows of the data set's samples.
 void expect_rows(const DeviceBatch& batch, const std::vector<std::int64_t>& indices) {
     ASSERT_EQ(batch.fields.size(), 5u);
     const auto rows = static_cast<std::int64_t>(indices.size());
@@ -141,7 +142,7 @@ void expect_rows(const DeviceBatch& batch, const std::vector<std::int64_t>& indi
 
 TEST(RaggedStep, TheFeedBringsEachSamplesRowsAndZerosBehindThem) {
     const auto fixture = fixture_on(default_device(), "fp32");
-    // Buffers of collator and ring are used again, by batches with other numbers of rows.
+    // The collator and the ring reuse their buffers for batches with other numbers of rows.
     for (int i = 0; i < 6; ++i) {
         fixture->make(i);
         const DeviceBatch batch = fixture->feed->upload(fixture->batches[0]);

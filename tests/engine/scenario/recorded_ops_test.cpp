@@ -14,14 +14,14 @@
 #include "op_samples.h"
 #include "shape/sum.h"
 
-// What a step may hold if it is to be recorded as a graph (D5): ops that neither wait for the
-// device nor copy from the host.
+// Operations that may be part of a captured step (D5): they neither wait for the device nor copy
+// from the host.
 namespace engine {
 namespace {
 
 struct Results {
     TensorList tensors;  // the value, then the gradients of the arguments that take one
-    std::unique_ptr<kernels::cuda::Graph> graph = nullptr;  // stays while it may run
+    std::unique_ptr<kernels::cuda::Graph> graph = nullptr;  // kept as long as it may run
 };
 
 Results compute(const OpSample& sample, const TensorList& args) {
@@ -39,7 +39,7 @@ Results compute(const OpSample& sample, const TensorList& args) {
     return out;
 }
 
-/// What the recorded work computes when it is run; nothing if it cannot be recorded.
+/// The results of the captured work when it is replayed; nothing if it cannot be captured.
 std::optional<Results> recorded(const OpSample& sample, const TensorList& args) {
     kernels::cuda::begin_capture(current_stream());
     try {
@@ -62,7 +62,7 @@ TEST(RecordedOps, RunInAGraphWithTheirOwnBitsButForThoseThatNeedTheHost) {
     for (const OpSample& sample : op_samples()) {
         SCOPED_TRACE(std::string(sample.op) + " " + sample.label);
         const TensorList args = arguments(sample, DType::f32);
-        const Results eager = compute(sample, args);  // makes the libraries' plans too
+        const Results eager = compute(sample, args);  // also creates the libraries' plans
         const std::optional<Results> graph = recorded(sample, args);
         if (!graph) {
             refused.insert(sample.op);
@@ -74,7 +74,7 @@ TEST(RecordedOps, RunInAGraphWithTheirOwnBitsButForThoseThatNeedTheHost) {
                 graph->tensors[i].values(),
                 testing::Pointwise(testing::NanSensitiveDoubleEq(), eager.tensors[i].values()));
     }
-    // Norms of singular values are computed by the host.
+    // Norms of singular values are computed on the host.
     EXPECT_THAT(refused, testing::ElementsAre("linalg_matrix_norm", "nuclear_norm"));
 }
 

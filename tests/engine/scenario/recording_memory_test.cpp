@@ -5,7 +5,7 @@
 
 #include "device_memory_support.h"
 
-// A step whose recording finds no memory: at its beginning, in its midst, at its very end.
+// A step whose capture runs out of memory: at its beginning, in the middle, at its very end.
 namespace engine {
 namespace {
 
@@ -19,14 +19,14 @@ using testing::IsEmpty;
 
 using RecordingMemory = DeviceMemory;
 
-/// What its user has been warned of.
+/// The texts of the warnings.
 std::vector<std::string> words_of(AccountedRun& run) {
     std::vector<std::string> words;
     for (const Message& message : run.trainer.take_warnings()) words.push_back(message.str());
     return words;
 }
 
-/// Clipped, so that a step takes memory between its gradient check and its update, or has a
+/// Clips, so that a step allocates memory between its gradient check and its update, or has a clip
 /// coefficient.
 RunConfig clipped_run(const std::string& model, const std::string& precision, ClipKind kind) {
     RunConfig config = small_run(model, precision);
@@ -36,7 +36,7 @@ RunConfig clipped_run(const std::string& model, const std::string& precision, Cl
     return config;
 }
 
-// At each of its allocations in turn.
+// Out of memory at each of its allocations in turn.
 TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumbers) {
     for (const auto& [model, precision] :
          {std::pair{"mlp", "amp-fp16"}, std::pair{"lenet", "amp-bf16"}}) {
@@ -48,13 +48,13 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
         std::vector<float> losses;
         for (int i = 0; i < 6; ++i) losses.push_back(eager.step(i).loss);
         const auto expected = eager.weights();
-        const int step = std::string(model) == "mlp" ? 1 : 7;  // not at all of LeNet's
+        const int step = std::string(model) == "mlp" ? 1 : 7;  // LeNet: not tested at all of them
         int refused = 0;
         for (bool recorded = false; !recorded; ++refused) {
             ASSERT_LT(refused, 500);
             AccountedRun run(config);
             for (int i = 0; i < 6; ++i) {
-                // Once more after the old gradients, which the recording sets free, went back.
+                // Once more, after the old gradients, which the capture releases, are freed.
                 if (i == 3)
                     kernels::simt::refuse_memory(refused * step, refused * step < 2 ? 1 : 2);
                 ASSERT_EQ(run.step(i).loss, losses[static_cast<std::size_t>(i)])
@@ -67,7 +67,7 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
             if (recorded)
                 EXPECT_THAT(words, IsEmpty());
             else
-                EXPECT_THAT(words, ElementsAre(HasSubstr("too little memory to record the step")));
+                EXPECT_THAT(words, ElementsAre(HasSubstr("too little memory to capture the step")));
             EXPECT_EQ(run.trainer.replayed_steps(), recorded ? 3 : 0);
         }
         EXPECT_GT(refused, 4);
@@ -94,7 +94,7 @@ TEST_F(RecordingMemory, WhereEagerStepsJustFitNothingIsRecorded) {
     EXPECT_EQ(run.weights(), eager.weights());
 }
 
-/// What a step that is recorded takes, its graph not counted.
+/// The memory of a captured step, without its graph.
 struct Recording {
     int allocations = 0;
     std::int64_t bytes = 0;  // that the graph keeps
@@ -127,8 +127,8 @@ protected:
     RunConfig config_ = clipped_run(GetParam().first, GetParam().second, ClipKind::norm);
 };
 
-// All of the step has been recorded when its graph is refused memory, and when that is put on the
-// device.
+// The whole step has been captured when its graph cannot be allocated, or cannot be instantiated on
+// the device.
 TEST_P(LateOutOfMemory, LeavesTheAccountingAndTheBitsOfARunThatNeverRecorded) {
     const Recording recording = recording_of(config_);
     for (const int of_graph : {0, 1}) {
@@ -148,7 +148,7 @@ TEST_P(LateOutOfMemory, LeavesTheAccountingAndTheBitsOfARunThatNeverRecorded) {
         }
         EXPECT_EQ(run.weights(), eager.weights());
         EXPECT_EQ(run.trainer.replayed_steps(), 0);
-        EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to record the step")));
+        EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to capture the step")));
     }
 }
 
@@ -157,7 +157,7 @@ TEST_P(LateOutOfMemory, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
     AccountedRun run(config_);
     for (int i = 0; i < 3; ++i) (void)run.step(i);
     release_cached_memory();
-    // Room for the recording alone: a step beside it would not fit.
+    // Memory for the capture only: a second step would not fit.
     const std::size_t before = set_memory_limit(
         memory_in_use(cuda) + static_cast<std::size_t>(recording.bytes) +
             static_cast<std::size_t>(run.trainer.accounting()->bytes(MemoryUse::gradients)),
@@ -166,7 +166,7 @@ TEST_P(LateOutOfMemory, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
     EXPECT_EQ(run.step(3).step, 4);
     set_memory_limit(before, cuda);
     EXPECT_EQ(run.trainer.replayed_steps(), 0);
-    EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to record the step")));
+    EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("too little memory to capture the step")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, LateOutOfMemory,

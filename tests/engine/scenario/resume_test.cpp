@@ -13,14 +13,14 @@
 #include "support/here.h"
 #include "temp_folder.h"
 
-// A run that was saved and goes on in fresh objects has the bits of the one that was not stopped
+// A run that is saved and continued by new objects has the bits of a run that was not interrupted
 // (X5).
 
 namespace engine {
 namespace {
 
 constexpr int steps_before = 4, steps_after = 4;
-constexpr int spoilt_before = 1, spoilt_after = 5;  // skipped where there is a dynamic scale
+constexpr int spoilt_before = 1, spoilt_after = 5;  // skipped with a dynamic scale
 
 enum class Kind { sgd, adamw };
 
@@ -30,7 +30,7 @@ struct Setup {
     Kind kind = Kind::sgd;
 };
 
-/// All that a checkpoint holds, each part under a prefix.
+/// The contents of a checkpoint, each part with a prefix.
 using Checkpoint = TensorMap;
 
 void put(Checkpoint& file, const std::string& prefix, const TensorMap& part) {
@@ -57,8 +57,8 @@ GradScaler::State scaler_state_of(const TensorMap& tensors) {
     return out;
 }
 
-/// A model at its opt level, with what trains it. Its two losses take turns at the one optimizer,
-/// each scaled by its own scaler.
+/// A model at its opt level, with optimizer and scalers. Its two losses share the optimizer in
+/// turn, and each has its own scaler.
 class Run {
 public:
     Run(const Setup& setup, std::int64_t seed) : setup_(setup), net_(seed) {}
@@ -153,7 +153,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
     }
 }
 
-/// When a fresh run takes the checkpoint over. before_conversion: its model while it is still f32.
+/// When a new run loads the checkpoint. before_conversion: while its model is still f32.
 enum class Restore { before_conversion, before_the_first_step, after_some_steps };
 
 Run restored(const Setup& setup, const Checkpoint& saved, Restore when) {
@@ -265,7 +265,7 @@ TEST(Resume, WhatDoesNotFitAModelIsNamedAndChangesNothing) {
     const TensorMap before = saved_state(net);
     TensorMap wrong = saved_state(SmallNet(2));
     wrong.erase("conv.bias");
-    wrong.erase("norm.num_batches_tracked");  // not in every file
+    wrong.erase("norm.num_batches_tracked");  // older files lack it
     wrong["fc.bias"] = Tensor::zeros({2}, DType::f32);
     wrong["norm.weight"] = Tensor::zeros({8}, DType::i64);
     wrong["head.weight"] = Tensor::zeros({2}, DType::f32);

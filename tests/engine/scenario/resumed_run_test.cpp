@@ -1,8 +1,8 @@
 #include "resume_support.h"
 #include "support/device_support.h"
 
-// A run on whatever device there is that stops and goes on: steps that were captured before the
-// stop are eager after it and captured again.
+// A run that stops and is resumed, on any device. Steps that were replayed before the stop are
+// eager after it and then captured again.
 namespace engine {
 namespace {
 

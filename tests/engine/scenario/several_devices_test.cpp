@@ -9,7 +9,8 @@
 #include "shape/sum.h"
 #include "shape/view.h"
 
-// One scaler, nets on the CPU and on a GPU (2.10), and regions of one beside tensors of the other.
+// One scaler with nets on the CPU and on a GPU (2.10), and regions of one device with tensors of
+// the other.
 namespace engine {
 namespace {
 
@@ -19,7 +20,7 @@ constexpr Device second_cuda{Device::Kind::cuda, 1};
 
 bool two_gpus() { return kernels::cuda::device_count() > 1; }
 
-/// Two devices, in either order: the processor and a GPU; two GPUs where there are two.
+/// Two devices, in either order: the CPU and a GPU, or two GPUs if there are two.
 std::vector<std::pair<Device, Device>> device_pairs() {
     std::vector<std::pair<Device, Device>> pairs{{cpu, cuda}, {cuda, cpu}};
     if (two_gpus()) pairs.insert(pairs.end(), {{cuda, second_cuda}, {second_cuda, cuda}});
@@ -99,7 +100,7 @@ TEST(SeveralDevices, S10_TwoHandlesOfOneGpuAreOneKeyAndAnotherIndexIsNot) {
     const TensorList one{leaf_on(second_cuda, Tensor::full({2}, 1, DType::f32, second_cuda)),
                          leaf_on(again, Tensor::full({2}, 1, DType::f32, again))};
     for (const Tensor& weight : one) weight.set_grad(Tensor::full({2}, 2, DType::f32, again));
-    Sgd optimizer(named(one), {.lr = 1});  // of one device
+    Sgd optimizer(named(one), {.lr = 1});  // parameters of one device only
     const Tensor other = leaf_on(cuda, Tensor::full({2}, 1, DType::f32, cuda));
     other.set_grad(Tensor::full({2}, infinity, DType::f32, cuda));
     Sgd elsewhere(named({other}), {.lr = 1});
@@ -126,7 +127,7 @@ TEST(SeveralDevices, S27_ANewScaleFromAnotherGpuIsCopied) {
     EXPECT_EQ(scaler.scale(Tensor::scalar(1, DType::f32, cuda)).item(), 512);
 }
 
-// Without waiting, in order with the work of both.
+// Does not wait, and is ordered with the work of both GPUs.
 TEST(SeveralDevices, ACopyBetweenGpusComesAfterWhatWasAndBeforeWhatFollows) {
     if (!two_gpus()) GTEST_SKIP() << "there are no two CUDA devices";
     std::vector<Tensor> copies;
@@ -147,7 +148,7 @@ TEST(SeveralDevices, ACopyBetweenGpusComesAfterWhatWasAndBeforeWhatFollows) {
     }
 }
 
-// The calling thread computes for cuda:0 all the time.
+// The calling thread computes for cuda:0 throughout.
 TEST(SeveralDevices, EveryKernelRunsOnTheDeviceOfItsTensors) {
     if (!two_gpus()) GTEST_SKIP() << "there are no two CUDA devices";
     const Net home = net_on(cuda, 3), away = net_on(second_cuda, 3);
@@ -206,7 +207,7 @@ std::unique_ptr<TwoNets> run_two(const Device& home, const Device& away, bool en
     return nets;
 }
 
-// The two devices add in another order; four steps of lr 1 on losses of order 1.
+// The two devices sum in different orders. Four steps of lr 1 on losses of order 1.
 TEST(SeveralDevices, S19_TwoNetsOnTwoDevicesTwoOptimizersTwoLosses) {
     HALFTONE_NEEDS_CUDA();
     const auto plain = run_two(cpu, cpu, false);

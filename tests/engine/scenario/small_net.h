@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// A convolution between batch norms, the second without weights, and a classifier.
+/// A convolution between two batch norms, the second without weights, and a classifier.
 class SmallNet final : public SimpleModel {
 public:
     explicit SmallNet(std::int64_t seed = 1)
@@ -30,7 +30,7 @@ private:
     Linear fc_;
 };
 
-/// Converts the model as the level says.
+/// Converts the model by the properties of the level.
 inline void convert(Model& model, const OptProperties& level) {
     if (level.cast_model_type == DType::f16)
         convert_weights(model, DType::f16, level.keep_batchnorm_fp32.value_or(true));

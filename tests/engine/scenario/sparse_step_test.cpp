@@ -9,7 +9,7 @@
 #include "needs_cuda.h"
 #include "support/click_run.h"
 
-// Steps of training whose tables get sparse gradients.
+// Training steps of models whose tables have sparse gradients.
 namespace engine {
 namespace {
 
@@ -24,7 +24,7 @@ std::vector<std::vector<double>> weights_of(TrainerFixture& fixture) {
     return out;
 }
 
-/// Rows of a table that differ.
+/// The rows of a table that changed.
 std::set<std::size_t> changed_rows(const std::vector<double>& a, const std::vector<double>& b) {
     std::set<std::size_t> rows;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -53,7 +53,8 @@ TEST(SparseStep, UpdatesTheRowsThatTheBatchNamesAndNoOthers) {
     }
 }
 
-// Adagrad and plain SGD leave a row alone whose gradient is 0, so theirs must be the dense updates.
+// Adagrad and plain SGD do not change a row whose gradient is 0, so their updates must equal the
+// dense ones.
 TEST(SparseStep, IsTheDenseStepWithClippingAndMicroBatches) {
     for (const char* optimizer : {"adagrad", "sgd"}) {
         for (const ClipKind kind : {ClipKind::none, ClipKind::norm, ClipKind::value}) {
@@ -68,14 +69,15 @@ TEST(SparseStep, IsTheDenseStepWithClippingAndMicroBatches) {
                 for (int i = 0; i < 6; ++i) {
                     const StepRecord a = sparse.step(i).row, b = dense.step(i).row;
                     EXPECT_EQ(a.found_inf, b.found_inf);
-                    // Sums of the same squares in another order.
+                    // The same squares, summed in another order.
                     EXPECT_NEAR(a.grad_norm, b.grad_norm, 1e-5 * std::abs(b.grad_norm));
                 }
                 const auto a = weights_of(sparse), b = weights_of(dense);
                 for (std::size_t p = 0; p < a.size(); ++p)
                     for (std::size_t i = 0; i < a[p].size(); ++i)
-                        // Entries of a row are added before their sum of the micro-batches, or
-                        // after: some roundings of gradients of which six updates follow.
+                        // Entries of a row are summed before the micro-batches are, or after. That
+                        // gives a few different roundings of the gradients, followed by six
+                        // updates.
                         ASSERT_NEAR(a[p][i], b[p][i], 1e-4 * (1 + std::abs(b[p][i])));
             }
         }
@@ -149,7 +151,7 @@ TEST(SparseStep, ComputesTheLossAndTheNormOfTheCpu) {
     TrainerFixture host(small_click_run("fp32"), Device{}), device(small_click_run("fp32"), cuda);
     for (int i = 0; i < 3; ++i) {
         const StepRecord expected = host.step(i).row, row = device.step(i).row;
-        // f32 sums in another order; a step of Adam is its rate in size whatever the gradient's.
+        // f32 sums in another order. A step of Adam has the size of its rate whatever the gradient.
         EXPECT_NEAR(row.loss, expected.loss, 1e-4);
         EXPECT_NEAR(row.grad_norm, expected.grad_norm, 1e-3 * expected.grad_norm);
     }

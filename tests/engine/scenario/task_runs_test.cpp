@@ -15,7 +15,7 @@
 #include "tasks/task_descriptor.h"
 #include "temp_folder.h"
 
-// Whole runs of the tasks beside image classification: their events, records and folders.
+// Whole runs of the tasks other than image classification: their events, records and folders.
 namespace engine {
 namespace {
 
@@ -26,7 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// A run to its end and what it left.
+/// A finished run with its outcome and record.
 struct Ended {
     RunStarted started;
     std::vector<EpochDone> epochs;
@@ -36,7 +36,7 @@ struct Ended {
     std::vector<Event> events;
     std::vector<StepRecord> rows;
     RunSummary summary;
-    RunSummary rebuilt;  ///< from the run's folder alone
+    RunSummary rebuilt;  ///< from the run's folder only
 };
 
 class TaskRuns : public testing::Test {
@@ -138,7 +138,7 @@ TEST_F(TaskRuns, ATextIsCountedInTokensAndMeasuredByItsPerplexity) {
 
 TEST_F(TaskRuns, ATestPartShorterThanTheEvaluationsStreamsIsEvaluatedInFewer) {
     RunConfig config = small_text_run("fp32");
-    config.evaluation_batch = 0;  // the task's 10 streams would need 20 tokens
+    config.evaluation_batch = 0;  // with the task's own 10 streams 20 tokens would be needed
     config.dataset.test_limit = 5;
     config.max_steps = 2;
     const Ended ended = run(config);
@@ -165,7 +165,7 @@ TEST_F(TaskRuns, TheValidationPartOfATextIsItsLastTokens) {
 TEST_F(TaskRuns, AStateThatOverflowsIsResetAndToldOnceARun) {
     RunConfig config = text();
     config.model.options["cell"] = std::string("rnn-relu");
-    config.precision.preset = "amp-fp16";  // which skips the steps that overflow
+    config.precision.preset = "amp-fp16";  // skips the steps that overflow
     config.optimizer.options["lr"] = 1e-30;
     config.max_steps = 8;
     const DataParts data = open_dataset(config.dataset, config.seed);
@@ -176,7 +176,7 @@ TEST_F(TaskRuns, AStateThatOverflowsIsResetAndToldOnceARun) {
     collator.make(batch, 0, 0);
     const auto seen = batch.fields[0].values<std::int64_t>();
     const std::vector<std::int64_t> first(seen.begin(), seen.end());
-    // A token of the second window that the first one does not have.
+    // A token that is in the second window but not in the first.
     collator.make(batch, 0, 1);
     std::int64_t token = -1;
     for (const std::int64_t one : batch.fields[0].values<std::int64_t>())
@@ -205,7 +205,7 @@ TEST_F(TaskRuns, AStateThatOverflowsIsResetAndToldOnceARun) {
     EXPECT_EQ(ended.rows[1].found_inf, 1);
 }
 
-/// A table of 200 rows: y = 3 a - 2 b + 100, and whether it is above 100.
+/// A table of 200 rows: y = 3 a - 2 b + 100, and whether y is above 100.
 std::string table_in(const test_support::TempFolder& folder) {
     std::string text = "a,b,y,kind\n";
     for (int i = 0; i < 200; ++i) {

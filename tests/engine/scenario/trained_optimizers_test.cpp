@@ -6,7 +6,7 @@
 namespace engine::test {
 namespace {
 
-/// Loss of the first and of the last ten of 150 steps.
+/// The mean losses of the first and of the last ten of 150 steps.
 std::pair<double, double> losses(const RunConfig& config) {
     TrainerFixture fixture(config, default_device());
     double first = 0, last = 0;
@@ -18,8 +18,8 @@ std::pair<double, double> losses(const RunConfig& config) {
     return {first, last};
 }
 
-/// The last loss as a share of the first: the better of the optimizer's own rate and, for so short
-/// a run, twenty times that.
+/// The last loss as a share of the first. Takes the better of two rates: the optimizer's default,
+/// and twenty times that, since the run is so short.
 double remaining_loss(const OptimizerInfo& optimizer, const std::string& precision,
                       const Options& more = {}) {
     const double usual = std::get<double>(find_option(optimizer.options, "lr")->default_value);

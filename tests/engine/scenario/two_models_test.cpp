@@ -11,16 +11,16 @@
 #include "support/element.h"
 #include "support/here.h"
 
-// Models of two weights that are multiplied, several of them under one or two optimizers, with an
-// overflow here or there (X6, X7). Every number is exact, also in f16.
+// Models with two weights that are multiplied. Several models share one or two optimizers, and some
+// gradients overflow (X6, X7). Every number is exact, also in f16.
 
 namespace engine {
 namespace {
 
 using testing::ElementsAreArray;
 
-/// In the sense of 4.1; O2's masters are f32, O3 has none. `mixed` is the case as
-/// it is given: one weight f32, one f16.
+/// A level of 4.1. The masters of O2 are f32, O3 has none. `mixed`: one weight f32, one f16, as in
+/// the original case.
 struct Level {
     const char* name;
     DType first, second;
@@ -46,7 +46,7 @@ struct TwoWeights {
 
 enum class Zero { by_hand, in_place, by_optimizer };
 
-/// Where inf is put into a gradient: iteration, model, weight.
+/// Where a gradient gets inf: iteration, model, weight.
 struct Spoil {
     int iteration = -1, model = 0;
     bool in_second = false;
@@ -55,10 +55,10 @@ struct Spoil {
 struct Setup {
     Level level;
     Zero zero = Zero::by_optimizer;
-    std::vector<double> scales = {4};  ///< one scaler for all, or one a model
+    std::vector<double> scales = {4};  ///< one scaler for all, or one per model
     Spoil spoil{};
     bool write_grads = true;
-    bool two_optimizers = false;  ///< one a model, else two groups of one
+    bool two_optimizers = false;  ///< one per model; otherwise one optimizer with two groups
 };
 
 struct Expected {
@@ -200,7 +200,8 @@ TEST(TwoModels, X7TwoOptimizersWithOneScalerOrTwoSkipEachForItself) {
                                      .two_optimizers = true});
                     session.iterate(0);
                     session.iterate(1);
-                    // The other one is through; a third iteration is the spoilt one's.
+                    // The other model has finished. The third iteration belongs to the model with
+                    // the overflow.
                     session.expect_final(1 - model);
                     EXPECT_EQ(session.applied(model), 1);
                     session.iterate(2);

@@ -20,7 +20,8 @@
 #include "shape/sum.h"
 #include "shape/view.h"
 
-// A WGAN-GP critic step against PyTorch's, from the file that tests/peer/wgan_gp_golden.py writes.
+// Compares a WGAN-GP critic step with PyTorch's, from the file that tests/peer/wgan_gp_golden.py
+// writes.
 namespace engine {
 namespace {
 
@@ -58,7 +59,7 @@ Tensor critic(const Weights& w, const Tensor& x) {
     return linear(flatten(second, 1), w.at("fc.weight"), w.at("fc.bias"));
 }
 
-/// The step as a user of the engine would write it, gradients unscaled at the end.
+/// The step as a user of the engine would write it. Gradients are unscaled at the end.
 Results step(const GoldenFile& golden, DType dtype, bool amp) {
     Weights w;
     TensorList leaves;
@@ -106,7 +107,7 @@ double norm_of(const std::vector<double>& x) {
     return std::sqrt(sum);
 }
 
-/// |x - exact| / |exact|; |x| where exact is 0 (the last bias moves both means alike).
+/// |x - exact| / |exact|, or |x| if exact is 0. (The last bias moves both means alike.)
 double error_of(const std::vector<double>& x, const std::vector<double>& exact) {
     EXPECT_EQ(x.size(), exact.size());
     std::vector<double> difference(x);
@@ -115,8 +116,8 @@ double error_of(const std::vector<double>& x, const std::vector<double>& exact) 
     return norm_of(difference) / (size > 1e-12 ? size : 1);
 }
 
-/// Ours may be twice as far from the exact result as the farthest of PyTorch's own in that mode:
-/// both round at the same places, in another order of sums.
+/// Our error may be twice that of PyTorch's least accurate result in that mode: both round at the
+/// same places, but sum in different orders.
 void expect_as_near_as_pytorch(const std::string& mode, DType dtype, bool amp) {
     const GoldenFile golden;
     const Results found = step(golden, dtype, amp);
@@ -132,7 +133,7 @@ void expect_as_near_as_pytorch(const std::string& mode, DType dtype, bool amp) {
 
 TEST(WganGp, InF64IsPyTorchsToTheLastDigits) {
     const GoldenFile golden;
-    // Sums of a few hundred products, five deep.
+    // Sums of a few hundred products, five layers deep.
     for (const auto& [name, values] : step(golden, DType::f64, false))
         EXPECT_LE(error_of(values, golden.values("exact/" + name)), 4096 * 0x1p-53) << name;
 }

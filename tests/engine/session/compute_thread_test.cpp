@@ -13,7 +13,7 @@
 namespace engine {
 namespace {
 
-/// Runs a function a turn and counts.
+/// Calls a function in each turn, and counts the turns.
 class Counted final : public Turn {
 public:
     explicit Counted(std::function<bool(int)> act) : act_(std::move(act)) {}
@@ -49,7 +49,7 @@ private:
     std::thread::id thread_;
 };
 
-/// A flag that threads wait for.
+/// A flag that threads can wait for.
 class Gate {
 public:
     void open() {
@@ -76,7 +76,7 @@ TEST(ComputeThread, RunsItsTurnsOneAfterAnotherOnOneThread) {
     constexpr int rounds = 200;
     Gate all_there;
     std::atomic<int> inside{0}, overlaps{0};
-    std::vector<int> order;  // written by the compute thread alone
+    std::vector<int> order;  // only the compute thread writes it
     const auto work = [&](int id) {
         return [&, id](int calls) {
             all_there.wait();
@@ -98,8 +98,8 @@ TEST(ComputeThread, RunsItsTurnsOneAfterAnotherOnOneThread) {
         EXPECT_NE(a->thread(), std::this_thread::get_id());
     }
     EXPECT_EQ(overlaps, 0);
-    // Both were there before the first turn ended. Each round has a turn of both, and rounds begin
-    // with either by turns, so that none always finds the caches warm.
+    // Both were there before the first turn ended. Each round has a turn of each. Rounds begin with
+    // them alternately, so that neither always finds the caches warm.
     for (std::size_t i = 0; i + 2 < 2 * rounds - 2; i += 2) {
         EXPECT_NE(order[i], order[i + 1]) << "turn " << i;
         EXPECT_NE(order[i], order[i + 2]) << "turn " << i;
@@ -132,7 +132,7 @@ TEST(ComputeThread, RunsNoTurnDuringAPause) {
 
 TEST(ComputeThread, BeginsWithTheFirstAgainAfterIdleRounds) {
     constexpr int idle = 7;
-    bool work = false;  // as `order`, the compute thread's alone
+    bool work = false;  // as `order`, only used by the compute thread
     std::vector<int> order;
     const auto turn = [&](int id) {
         return [&, id](int calls) {
@@ -172,7 +172,7 @@ TEST(ComputeThread, LeavesAnIdleTurnAloneUntilWake) {
     ComputeThread thread;
     thread.add(idle);
     idle->wait_for(1);
-    // One more call may follow from add(), which counts as a wake of its own.
+    // add() may cause one more call, since it wakes the thread too.
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const int settled = idle->calls();
     EXPECT_LE(settled, 2);

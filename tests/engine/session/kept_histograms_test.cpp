@@ -22,7 +22,7 @@ constexpr int patience_s = 2000;
 constexpr int patience_s = 300;
 #endif
 
-/// Runs of the spirals MLP that keep histograms.
+/// Runs of the spirals MLP that record histograms.
 class KeptHistogramsTest : public testing::Test {
 protected:
     static RunConfig config_of(std::int64_t steps, std::int64_t every,

@@ -21,14 +21,14 @@ using test::small_text_run;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A sanitizer makes a session on the simulated device ten times as long.
+// With a sanitizer a session on the simulated device takes ten times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int patience_s = 2000;
 #else
 constexpr int patience_s = 300;
 #endif
 
-/// How a run ended.
+/// The outcome of a run.
 struct Ended {
     std::filesystem::path folder;
     std::vector<StepRecord> rows;
@@ -86,14 +86,14 @@ protected:
         config.dataset.test_limit = 32;
         return completed(config);
     }
-    /// With an optimizer that has state, dropout-free, whose first steps are skipped.
+    /// Has an optimizer with state and no dropout. Its first steps are skipped.
     static RunConfig calibrating(std::int64_t max_steps) {
         RunConfig config = small_run("lenet", "amp-fp16");
         config.optimizer.kind = "adam";
         config.scaler.init_scale = 0x1p24;
         return armed(config, max_steps);
     }
-    /// Nothing skips a step of a static scale, whose infinite gradients go into the weights.
+    /// With a static scale no step is skipped, so infinite gradients reach the weights.
     static RunConfig damaging(std::int64_t max_steps) {
         RunConfig config = small_run("mlp", "pure-fp16");
         config.precision.scaler = ScalerMode::constant;
@@ -158,8 +158,8 @@ protected:
     std::unique_ptr<Session> session_;
 };
 
-/// Run on the simulated device, too, where the others would take minutes and leave out what takes
-/// long while training waits.
+/// Also runs on the simulated device, where the other tests would take minutes. Leaves out what
+/// takes long while training waits.
 class LiveSkipsOnDevice : public LiveSkipsTest {};
 
 TEST_F(LiveSkipsOnDevice, EachSkipIsExaminedAndTheTrainingIsThatOfARunWithout) {
@@ -180,7 +180,8 @@ TEST_F(LiveSkipsOnDevice, EachSkipIsExaminedAndTheTrainingIsThatOfARunWithout) {
     expect_same(watched.rows, plain.rows);
 }
 
-/// From the state before the update, which is what computing the run again from its start gives.
+/// Live examination uses the state before the update; it must equal the result of computing the run
+/// again from its start.
 TEST_F(LiveSkipsTest, TheReportIsThatOfTheStepComputedAgainFromTheStart) {
     const Ended run = train(calibrating(12));
     const std::int64_t last = run.skipped_steps().back();
@@ -256,7 +257,7 @@ TEST_F(LiveSkipsTest, APinnedWatchIsNotEndedByACommand) {
     EXPECT_THAT(ended().examined_steps(), ElementsAre(1, 2, 3));
 }
 
-/// A stop does not wait for an examination.
+/// A stop cancels an examination.
 TEST_F(LiveSkipsTest, AStopGivesAnExaminationUp) {
     RunConfig config = calibrating(0);
     config.scaler.init_scale = 0x1p60;
@@ -278,7 +279,7 @@ TEST_F(LiveSkipsTest, ASessionThatGoesEndsAnExamination) {
     session_.reset();
 }
 
-/// The faults of teach.plant at work in a run.
+/// The faults of teach.plant in a run.
 struct PlantedFaultCase {
     PlantKind kind;
     const char* model;

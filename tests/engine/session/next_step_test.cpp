@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A sanitizer makes a session on the simulated device ten times as long.
+// With a sanitizer a session on the simulated device takes ten times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::chrono::seconds patience = 2000s;
 #else
@@ -30,8 +30,8 @@ protected:
         thread_.reset();
     }
 
-    /// With an optimizer that has state and a scaler that skips its first steps. `max_steps` of 0:
-    /// without an end.
+    /// Has an optimizer with state and a scaler that skips its first steps. `max_steps` of 0:
+    /// endless.
     static RunConfig config(std::int64_t max_steps) {
         RunConfig config;
         config.dataset.kind = "spirals";
@@ -86,7 +86,7 @@ protected:
         for (std::int64_t i = 0; i < record.size(); ++i) out.push_back(record.row(i));
         return out;
     }
-    /// What the same settings train without being asked for a step.
+    /// Compares with the same run without requests for a step.
     void expect_as_undisturbed(const std::vector<StepRecord>& found) {
         const auto count = static_cast<std::int64_t>(found.size());
         RunConfig same = config(count);
@@ -108,7 +108,7 @@ protected:
     std::unique_ptr<Session> session_;
 };
 
-/// Steps that are skipped and one that is not, each traced and shadowed while the run is paused.
+/// Skipped steps and an applied one, each traced and shadowed while the run is paused.
 TEST_F(NextStepTest, OfAPausedRunIsItsComingStepAndLeavesTheTrainingAsItWas) {
     Session& session = make(config(0));
     session.post(Command::step);
@@ -177,11 +177,11 @@ TEST_F(NextStepTest, OfARunThatHasEndedIsRefused) {
     for (int i = 0; i < 2; ++i) {
         const NextStepCapture found = capture();
         EXPECT_FALSE(found.step);
-        EXPECT_EQ(found.problem.str(), "The run has ended, so no step is to come.");
+        EXPECT_EQ(found.problem.str(), "The run has ended, so there is no next step.");
     }
 }
 
-/// Each request gets its answer, and the session its end, whichever comes first.
+/// Each request is answered and the session ends, in either order.
 TEST_F(NextStepTest, AskedForWhileTheRunStopsIsAnswered) {
     for (int round = 0; round < 10; ++round) {
         Session& session = make(config(0));

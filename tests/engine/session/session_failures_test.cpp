@@ -37,19 +37,19 @@ RunConfig spirals(std::int64_t batch_size, std::vector<std::int64_t> hidden) {
     return config;
 }
 
-/// A run that is expected to fail, beside one that is not.
+/// A run that is expected to fail, and at the same time one that is not.
 struct TwoHalves {
     test_support::TempFolder folder;
     std::shared_ptr<RunStore> store = std::make_shared<RunStore>(folder.path());
     std::shared_ptr<ComputeThread> thread = std::make_shared<ComputeThread>();
-    std::vector<RunWarning> warnings;  // of the failing half
+    std::vector<RunWarning> warnings;  // of the failing run
     std::vector<RunFailed> failures;
 
     void run(const RunConfig& failing, const SessionOptions& options = {}) {
         Session bad(failing, thread, store, options), good(spirals(32, {8}), thread, store);
         bad.post(Command::start);
         good.post(Command::start);
-        ASSERT_TRUE(bad.wait(300));  // the simulated device under a sanitizer is slow
+        ASSERT_TRUE(bad.wait(300));  // the simulated device with a sanitizer is slow
         ASSERT_TRUE(good.wait(300));
         EXPECT_EQ(bad.state(), RunState::failed);
         EXPECT_EQ(good.state(), RunState::done) << "the neighbour lives on";
@@ -63,7 +63,7 @@ struct TwoHalves {
     }
 };
 
-/// Less memory than the device of the runs has.
+/// Limits memory to less than the device of the runs has.
 class SmallMachine {
 public:
     explicit SmallMachine(std::size_t mib) {
@@ -93,7 +93,8 @@ TEST(SessionFailures, OutOfMemoryNamesABatchToTryAndTheNeighbourLivesOn) {
 
 TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
     const SmallMachine machine(64);
-    // 16 MiB of weights, four times that with gradients and AdamW's state; then 256 MiB of weights.
+    // 16 MiB of weights are four times that with gradients and AdamW's state. Then 256 MiB of
+    // weights.
     for (const std::int64_t size : {2048, 8192}) {
         TwoHalves halves;
         RunConfig config = spirals(32, {size, size});
@@ -102,7 +103,7 @@ TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
         EXPECT_EQ(halves.failures[0].code, ErrorCode::memory);
         EXPECT_THAT(halves.failures[0].message.str(),
                     HasSubstr(size == 2048 ? "parameters, which need 64 MiB"
-                              // Counted on the host, which has room for them.
+                              // Counted on the host, which has enough memory.
                               : resolve_device("auto").kind == Device::Kind::cuda
                                   ? "parameters, which need 1024 MiB"
                                   : "weights alone"));
@@ -110,8 +111,8 @@ TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
     }
 }
 
-// No data set lets a label through that is no class, so the test notes one on the device itself,
-// while the run is paused: the next step takes it for its own.
+// No data set passes an invalid label on, so the test records an error on the device itself while
+// the run is paused: the next step reports it as its own.
 TEST(SessionFailures, AValueThatTheGpuRefusesEndsTheRunWithItsWordsOneStepLate) {
     const Device device = resolve_device("auto");
     if (device.kind == Device::Kind::cpu) GTEST_SKIP() << "the CPU throws at once";
@@ -141,7 +142,7 @@ TEST(SessionFailures, AValueThatTheGpuRefusesEndsTheRunWithItsWordsOneStepLate) 
     EXPECT_EQ(session.record().size(), 3) << "that step, and the one given before it was told";
 }
 
-/// A limit on the size of files stands in for a full disk while the object lives.
+/// Simulates a full disk by a limit on file sizes, as long as the object lives.
 class FullDisk {
 public:
     explicit FullDisk(rlim_t bytes) {
@@ -159,9 +160,9 @@ private:
     rlimit before_{};
 };
 
-constexpr std::int64_t rows_that_fit = 512;  // the record's first chunk
+constexpr std::int64_t rows_that_fit = 512;  // the first chunk of the record
 
-/// A run that pauses when its row after those finds no room.
+/// A run that pauses when the row after those no longer fits.
 std::unique_ptr<Session> paused_by_a_full_disk(const TwoHalves& halves, std::int64_t max_steps) {
     RunConfig config = spirals(32, {8});
     config.device = "cpu";
@@ -202,8 +203,8 @@ TEST(SessionFailures, ARunPausedByAFullDiskAtItsLastStepEndsThereOnceThereIsRoom
     EXPECT_EQ(session->record().size(), rows_that_fit + 1);
 }
 
-/// A run without an end and one beside it; what `damage` does to the folder of the first must end
-/// it while the second goes on. Returns how the first failed.
+/// An endless run and another one. `damage` changes the folder of the first, which must end it
+/// while the second continues. Returns how the first failed.
 RunFailed failure_after(const TwoHalves& halves,
                         const std::function<void(const std::filesystem::path&)>& damage) {
     RunConfig config = spirals(32, {8});
@@ -288,7 +289,7 @@ TEST(SessionFailures, AFolderThatHoldsSomethingIsAMistakeInTheSettings) {
 
 TEST(SessionFailures, PicturesThatCannotBeWrittenCostNothingElse) {
     RunConfig config;
-    config.dataset.train_limit = 32;  // 2 steps an epoch, with pictures after each
+    config.dataset.train_limit = 32;  // 2 steps per epoch, with pictures after each
     config.dataset.test_limit = 16;
     config.model.kind = "autoencoder";
     config.model.options["channels"] = std::int64_t{4};

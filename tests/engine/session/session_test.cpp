@@ -16,15 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Never needed but by the simulated device under a sanitizer.
-// A sanitizer makes a session on the simulated device ten times as long.
+/// Only reached on the simulated device with a sanitizer, where a session takes ten times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int patience_s = 2000;
 #else
 constexpr int patience_s = 300;
 #endif
 
-/// A store in a folder of its own, a compute thread, and a quick run.
+/// A store in its own folder, a compute thread, and a quick run.
 class SessionTest : public testing::Test {
 protected:
     void SetUp() override {
@@ -120,7 +119,7 @@ TEST_F(SessionTest, StepsOneAtATimeFromIdleAndFromPause) {
 }
 
 TEST_F(SessionTest, PausesAndGoesOnToTheSameLossesAsWithoutAPause) {
-    // Without an end of its own, or it could be over before the pause takes effect.
+    // Endless, since otherwise it could end before the pause takes effect.
     RunConfig endless = spirals(0);
     endless.schedule.kind = "constant";
     const auto paused = make(endless);
@@ -213,7 +212,7 @@ TEST_F(SessionTest, TwoFp32SessionsTakingTurnsAreBitwiseEqual) {
 TEST_F(SessionTest, SkipsHalvesAndGrowsInAmpFp16) {
     constexpr int steps = 80;
     RunConfig config = spirals(steps);
-    config.scaler.init_scale = 0x1p40;  // overflows until it has come down
+    config.scaler.init_scale = 0x1p40;  // overflows until it has fallen enough
     config.scaler.growth_interval = 20;
     const auto session = make(config);
     session->post(Command::start);

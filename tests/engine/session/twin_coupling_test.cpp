@@ -78,7 +78,8 @@ TEST_F(TwinTest, OfOnePrecisionWithItselfIsBitwiseIdentical) {
     }
 }
 
-/// The window opens the record on the start event, while the halves are still joining.
+/// The window opens the record when it gets the start event, while the halves are still being
+/// joined.
 TEST_F(TwinTest, TheRecordIsThereWithTheStartOfItsRun) {
     SessionOptions options;
     options.twin = std::make_shared<Twin>();
@@ -102,7 +103,7 @@ TEST_F(TwinTest, TheRecordIsThereWithTheStartOfItsRun) {
     EXPECT_EQ(second.size(), 30);
 }
 
-/// Being watched changes nothing.
+/// Coupling changes nothing unless a half is changed on purpose.
 TEST_F(TwinTest, EachHalfIsTheRunThatItWouldBeAlone) {
     const Pair pair = run(spirals(20), "fp32", "amp-bf16");
     RunConfig alone = spirals(20);
@@ -128,7 +129,7 @@ TEST_F(TwinTest, HasARowForEachLayerOfEachStep) {
     }
 }
 
-/// In the step after a resync only rounding is left, as in the first one.
+/// In the step after a resync the only difference is rounding, as in the first step.
 TEST_F(TwinTest, AResyncTakesTheDriftAway) {
     RunConfig config = spirals(200);
     config.optimizer.options["lr"] = 0.5;
@@ -149,8 +150,7 @@ TEST_F(TwinTest, AResyncTakesTheDriftAway) {
     for (const TwinRow& row : rows) EXPECT_EQ(row.resynced, row.step % 50 == 0);
 }
 
-/// All state of the reference is the other one's after a resync in each step, so what differs is
-/// rounding alone.
+/// After a resync in each step both halves have the same state, so the difference is only rounding.
 TEST_F(TwinTest, AResyncInEachStepLeavesRoundingAlone) {
     RunConfig config = small_run("lenet", "fp32");
     config.optimizer.kind = "adamw";
@@ -164,7 +164,7 @@ TEST_F(TwinTest, AResyncInEachStepLeavesRoundingAlone) {
     }
 }
 
-/// The optimizer's state is the reference's after a resync, but not its count of updates.
+/// A resync copies the optimizer's state, but not its count of updates.
 TEST_F(TwinTest, AResyncKeepsTheCountOfSkippedSteps) {
     RunConfig config = spirals(12);
     config.scaler.init_scale = 0x1p30;
@@ -179,7 +179,7 @@ TEST_F(TwinTest, AResyncKeepsTheCountOfSkippedSteps) {
     EXPECT_EQ(pair.reference.record.row(11).updates, 12);
 }
 
-/// The replay of one run knows nothing of the other one.
+/// The replay of one run does not have the state that the other run brought in.
 TEST_F(TwinTest, StepsAfterAChangeByTheTwinAreNotReplayed) {
     RunConfig config = spirals(12);
     config.scaler.init_scale = 0x1p30;
@@ -237,7 +237,7 @@ TEST_F(TwinTest, StaysInStepWhileOneIsPaused) {
     other.post(Command::pause);
     while (other.state() != RunState::paused)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    // The other one computes each step first, so the reference may have one to catch up.
+    // The other half computes each step first, so the reference may have one to catch up.
     while (reference.record().size() < other.record().size())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -22,7 +22,8 @@ namespace engine {
 namespace {
 
 TEST(View, ReshapeSeesThroughDimensionsOfSizeOne) {
-    // (16, 1, 3) of a (3, 16) matrix: no one step walks through both of its real dimensions.
+    // (16, 1, 3) of a (3, 16) matrix: no single stride covers both of its dimensions that are
+    // larger than 1.
     const Tensor x = reshape(transpose(random_tensor({3, 16}, DType::f32, 1), 0, 1), {16, 1, 3});
     EXPECT_EQ(reshape(x, {48}).values(), contiguous(x).values());
     EXPECT_EQ(reshape(x, {4, 1, 4, 3}).values(), contiguous(x).values());

@@ -24,7 +24,7 @@ RunConfig with(const std::vector<std::string>& overrides) {
     return parsed.config;
 }
 
-/// What the arguments of --set are for a program that a shell starts with this line.
+/// The arguments of --set that a program gets if a shell starts it with this line.
 std::vector<std::string> overrides_in_shell(const std::string& line) {
     const std::string script =
         "halftone() { shift; while [ $# -gt 0 ]; do printf '%s\\0' \"$2\"; shift 2; done; }\n" +

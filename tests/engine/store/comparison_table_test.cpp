@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A run of `steps` steps that took `seconds` in all.
+/// A run of `steps` steps that took `seconds` in total.
 FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, double seconds) {
     std::filesystem::create_directories(folder);
     auto writer = StepRecordWriter::create(folder);

@@ -17,7 +17,7 @@ namespace {
 
 using test::histogram_of;
 
-/// Values of many magnitudes, none of them a power of two.
+/// Values of many magnitudes; none is a power of two.
 std::vector<float> spread_values(std::size_t count, float mean_exponent, unsigned seed) {
     std::mt19937 engine(seed);
     std::normal_distribution<float> exponent(mean_exponent, 5), sign(0, 1);
@@ -30,7 +30,7 @@ std::vector<float> spread_values(std::size_t count, float mean_exponent, unsigne
     return out;
 }
 
-/// What FP16 makes of the values times a scale, one after the other through the real conversion.
+/// Counts the results of converting each value times a scale to FP16.
 struct Brute {
     double zero = 0, subnormal = 0, overflow = 0;
 
@@ -39,7 +39,7 @@ struct Brute {
             if (value == 0) continue;
             const float half = std::fabs(to_float(kernels::to_half(value * scale)));
             zero += half == 0 ? 1 : 0;
-            // Before it is rounded: the limit of `subnormal`.
+            // Compared before rounding, as the limit of `subnormal` is.
             subnormal += half != 0 && std::fabs(value * scale) < 0x1p-14f ? 1 : 0;
             overflow += std::isfinite(half) ? 0 : 1;
         }
@@ -65,7 +65,7 @@ TEST(ExponentHistogram, KnowsTheLimitsOfFp16AndBf16AsTheConversionsHaveThem) {
     EXPECT_EQ(brain(std::ldexp(1.0, bf16_format.last_flushed_exponent)), 0);
 }
 
-/// Every finite value of an eight-bit format, smallest first, by its fields.
+/// Every finite value of an eight-bit format, smallest first, computed from its fields.
 std::vector<double> eight_bit_values(int fraction_bits, int bias, int patterns) {
     std::vector<double> out;
     for (int bits = 1; bits < patterns; ++bits) {
@@ -87,8 +87,8 @@ TEST(ExponentHistogram, KnowsTheLimitsOfFp8FromTheFieldsOfItsBytes) {
     EXPECT_EQ(fp8_e5m2_format.smallest_normal, e5m2[3]);
     for (const NumberFormat* format : {&fp8_e4m3_format, &fp8_e5m2_format})
         EXPECT_EQ(std::ldexp(1.0, format->last_flushed_exponent), format->smallest / 2);
-    // Half way to the next pattern: E4M3's 448 has an even pattern and keeps the tie, E5M2's 57,344
-    // an odd one.
+    // Halfway to the next pattern: E4M3's 448 has an even pattern and wins the tie, E5M2's 57,344
+    // has an odd one.
     EXPECT_EQ(fp8_e4m3_format.overflow, std::nextafter((448 + 480) / 2.0, 1000.0));
     EXPECT_EQ(fp8_e5m2_format.overflow, (57344 + 65536) / 2.0);
 }
@@ -105,8 +105,8 @@ TEST(ExponentHistogram, SaysWhatFp16MakesOfRealValuesAtEveryPowerOfTwo) {
             EXPECT_EQ(actual.zero, expected.zero) << exponent;
             EXPECT_EQ(actual.subnormal, expected.subnormal) << exponent;
             EXPECT_EQ(actual.overflows, expected.overflow > 0) << exponent;
-            // 65,520 splits a bin: an estimate within the bin's 2^-11 and a few values. Within the
-            // open bin it says no more than whether there is any.
+            // 65,520 splits a bin, so the count is an estimate: off by 2^-11 of the bin and a few
+            // values. In the open bin it only shows whether there are any values.
             if (exponent < -1) continue;
             EXPECT_NEAR(actual.overflow, expected.overflow, 8 + expected.overflow / 1000)
                 << exponent;
@@ -120,7 +120,7 @@ TEST(ExponentHistogram, SplitsABinEvenlyOverItsLogarithmAtOtherScales) {
     for (const float scale : {1.5f, 3.0f, 1000.0f, 0.7f}) {
         const Brute expected(values, scale);
         const FormatOutcome actual = outcome(histogram, fp16_format, static_cast<double>(scale));
-        // A bin has at most some 16,000 values, of a density that varies by a tenth within it.
+        // A bin has at most about 16,000 values, whose density varies by a tenth within it.
         EXPECT_NEAR(actual.zero, expected.zero, 400) << scale;
         EXPECT_NEAR(actual.subnormal, expected.subnormal, 800) << scale;
     }
@@ -176,7 +176,7 @@ TEST(ExponentHistogram, GivesNoFiguresOfWhatIsNotKnown) {
     EXPECT_EQ(broken.overflow, 2);
     EXPECT_TRUE(broken.overflows);
     EXPECT_EQ(outcome({}, fp16_format, 1).share(0), 0);
-    // Half of the values are below the bins: which scale would keep them is not known.
+    // Half of the values are below the bins, so the scale that would keep them is unknown.
     EXPECT_TRUE(std::isnan(smallest_scale(histogram_of({1, 0x1p-60f}), fp16_format)));
     for (const double scale : {0.0, -1.0, static_cast<double>(inf), static_cast<double>(nan)})
         EXPECT_THROW((void)outcome({}, fp16_format, scale), Error);

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using test::append_steps;
 using testing::HasSubstr;
 
-/// A run that this test writes step by step, as another process would.
+/// A run that the test writes step by step, as another process would.
 struct FollowedRunTest : testing::Test {
     void start() {
         made = store.create({}, folder);
@@ -36,7 +36,7 @@ struct FollowedRunTest : testing::Test {
     void end(DoneReason reason, std::int64_t steps) {
         store.append(RunDone{made.run, reason, steps, steps, 0, classified(0.5, 0.8), 1, 1, 1});
     }
-    /// Looks until the run has this state.
+    /// Polls until the run has this state. Returns the events.
     std::vector<Event> look_until(RunState state) {
         std::vector<Event> events;
         for (int i = 0; i < 300 && followed.state() != state; ++i) {
@@ -89,8 +89,8 @@ TEST_F(FollowedRunTest, ADeadWriterIsToldOnce) {
     start();
     append_steps(*writer, 5);
     (void)look_until(RunState::training);
-    // The process is gone: its lock is free, and there is no end. The store of this test holds the
-    // lock by the file that it opened.
+    // The process is gone: its lock is free and there is no end event. This test's store holds the
+    // lock through the file that it opened.
     std::filesystem::remove(folder / lock_file);
     const auto warning = last<RunWarning>(look_until(RunState::failed));
     ASSERT_TRUE(warning);

@@ -8,7 +8,7 @@
 
 namespace engine::test {
 
-/// By frexp, one value after the other: what the kernels' histograms are held against.
+/// Counts by frexp, one value after the other: the reference for the kernels' histograms.
 template <typename T>
 ExponentHistogram histogram_of(const std::vector<T>& values) {
     ExponentHistogram out;

@@ -27,7 +27,7 @@ std::vector<float> random_values(unsigned seed) {
     return out;
 }
 
-/// A made-up sample of three layers and all kinds.
+/// A sample with made-up counts for three layers and all kinds.
 HistogramSample sample_of(std::int64_t step, bool shadow = false) {
     HistogramSample out{step, shadow, shadow ? 1.0 : 1024.0, {}};
     auto seed = static_cast<unsigned>(10 * step + (shadow ? 5 : 0));
@@ -61,12 +61,12 @@ TEST(HistogramRecord, GivesBackWhatWasWritten) {
     EXPECT_EQ(reader.layers(), (std::vector<std::string>{"conv1", "layer1.0.bn1", ""}));
 }
 
-/// Rows are indexed in pieces of 4,096, which ends within a sample of 12 rows.
+/// Rows are indexed in pieces of 4,096, whose end is inside a sample of 12 rows.
 TEST(HistogramRecord, IndexesMoreRowsThanOnePiece) {
     const TempFolder run;
     HistogramWriter writer(run.path());
     for (std::int64_t step = 1; step <= 400; ++step) writer.append(sample_of(step));
-    writer.append(sample_of(342));  // computed again: rows 4,092 to 4,103 do not count any more
+    writer.append(sample_of(342));  // computed again: rows 4,092 to 4,103 are no longer valid
     const auto reader = HistogramRecordReader::open(run.path());
     ASSERT_EQ(reader.samples().size(), 400u);
     for (const std::size_t at : {0u, 340u, 341u, 342u, 399u})
@@ -84,7 +84,7 @@ TEST(HistogramRecord, IsFollowedWhileItIsWritten) {
     writer.append(sample_of(1));
     auto reader = HistogramRecordReader::open(run.path());
     EXPECT_FALSE(reader.refresh());
-    // Beyond the first chunk, and with a layer that was not there before.
+    // Exceeds the first chunk, with a layer that did not exist before.
     for (std::int64_t step = 2; step <= 60; ++step) writer.append(sample_of(step));
     HistogramSample more = sample_of(61);
     more.layers.push_back({"fc", HistogramKind::weights, histogram_of({1.0f}), {}, false});

@@ -10,16 +10,16 @@
 
 namespace engine {
 
-/// Loss of a step.
+/// The loss of a step.
 using LossOf = std::function<double(std::int64_t step)>;
 
-/// `level` with normal noise of deviation `spread`, drawn step after step.
+/// `level` plus normal noise with standard deviation `spread`, drawn in the order of the steps.
 inline LossOf jittered(double level, double spread, unsigned seed) {
     return [=, engine = std::mt19937_64(seed), normal = std::normal_distribution<double>()](
                std::int64_t) mutable { return level + spread * normal(engine); };
 }
 
-/// A step record on disk with a made-up loss: 2 ms a step of 64 samples, 1 MiB at most.
+/// A step record on disk with a given loss: 2 ms per step of 64 samples, at most 1 MiB of memory.
 class MadeRecord {
 public:
     MadeRecord(std::int64_t steps, const LossOf& loss,

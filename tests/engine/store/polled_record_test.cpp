@@ -29,7 +29,7 @@ StepRecordReader polled(const test_support::TempFolder& dir) {
 TEST(PolledRecord, ReadsTheRowsAndColumnsThatAMappingShows) {
     test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path(), most_metrics, true);
-    constexpr std::int64_t count = 5000;  // over three sizes of chunks
+    constexpr std::int64_t count = 5000;  // covers three sizes of chunks
     append_steps(writer, count);
     const auto reader = polled(dir);
     ASSERT_EQ(reader.size(), count);

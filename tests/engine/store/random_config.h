@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// Settings drawn at random, valid ones.
+/// Random valid settings.
 inline RunConfig random_config(std::mt19937& random) {
     const auto pick = [&random](std::initializer_list<const char*> names) {
         return std::string(names.begin()[random() % names.size()]);
@@ -64,9 +64,9 @@ inline RunConfig random_config(std::mt19937& random) {
     c.teach.clip_before_unscale = flag();
     c.teach.norm = flag() ? TeachNorm::composed : TeachNorm::intact;
     c.teach.norm_epsilon = real(0, 1);
-    c.teach.plant = {setting_words<PlantKind>[random() % 12].value,  // the last one needs Adam
+    c.teach.plant = {setting_words<PlantKind>[random() % 12].value,  // the last one requires Adam
                      1 + static_cast<std::int64_t>(random() % 99), pick({"", "fc1.weight:3"})};
-    return completed(c);  // as reading does
+    return completed(c);  // as after reading
 }
 
 }  // namespace engine

@@ -71,7 +71,7 @@ TEST(RecognisePath, IsEmptyForAnythingElse) {
     EXPECT_EQ(recognise_path(folder.write("x.tar.gz", "hello")), "");
     EXPECT_EQ(recognise_path(folder.write("train.bin", "hello")), "");
     EXPECT_EQ(recognise_path(folder.write("train-images-idx3-ubyte", "hello")), "");
-    // Beside data, a file that is none of them is still none of them.
+    // A file that belongs to no data set is not recognised, whatever else is in the folder.
     folder.write("test.bin", test::cifar(100, 0, 40));
     EXPECT_EQ(recognise_path((folder / "other.dat").string()), "");
 }

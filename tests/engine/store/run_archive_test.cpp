@@ -24,7 +24,7 @@ using testing::SizeIs;
 
 class RunArchive : public testing::Test {
 protected:
-    /// A run with a file of a checkpoint, packed.
+    /// A run with one file of a checkpoint, as an archive.
     fs::path packed() {
         const auto run = stored_example(store_);
         fs::create_directory(run.folder / "checkpoint-3");
@@ -35,14 +35,15 @@ protected:
     static void write_file_at(const fs::path& file, const std::string& text) {
         std::ofstream(file, std::ios::binary) << text;
     }
-    /// A zip archive of these entries, in order.
+    /// A zip archive with these entries, in this order.
     fs::path zip_of(const std::vector<std::pair<std::string, std::string>>& entries) {
         ZipWriter zip(dir_ / "made.halftone");
         for (const auto& [name, text] : entries) zip.add_text(name, text);
         zip.commit();
         return dir_ / "made.halftone";
     }
-    /// The sentence that refuses it; neither the store nor the folder above has anything new.
+    /// The sentence of the error. Also expects that neither the store nor the folder above has a
+    /// new entry.
     std::string error_text(const fs::path& file) {
         const auto before = listing(dir_.path());
         const std::string text = message_of(ErrorCode::data, [&] { store_.import_run(file); });
@@ -114,7 +115,7 @@ TEST_F(RunArchive, WithNamesThatLeaveTheFolderOrAreNotPlainIsRefused) {
           "a b", "a:b", "a/b/c/d", "a\nb", "checkpoint-1/.x", "\xC3\xA4"}) {
         SCOPED_TRACE(name);
         EXPECT_THAT(error_text(zip_of({settings_, {name, "x"}})),
-                    HasSubstr("it has an entry whose name is not plain"));
+                    HasSubstr("it has an entry with an unsafe name"));
     }
     EXPECT_FALSE(fs::exists("/tmp/halftone-outside"));
 }
@@ -156,7 +157,7 @@ TEST_F(RunArchive, ThatUnpacksToFarMoreThanItsSizeIsRefused) {
 
 TEST_F(RunArchive, ThatIsCutOrNoneIsRefused) {
     std::ofstream(dir_ / "text.halftone") << "no archive";
-    EXPECT_THAT(error_text(dir_ / "text.halftone"), HasSubstr("not a sound zip archive"));
+    EXPECT_THAT(error_text(dir_ / "text.halftone"), HasSubstr("not a valid zip archive"));
     EXPECT_THAT(error_text(dir_ / "absent.halftone"), HasSubstr("cannot be read"));
 }
 

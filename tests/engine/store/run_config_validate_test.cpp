@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"max_steps=-1", "max_steps"}, RefusedCase{"seed=-1", "seed"},
         RefusedCase{"seed=18446744073709551616", "seed"}, RefusedCase{"threads=-1", "threads"},
         RefusedCase{"threads=5000", "threads"}, RefusedCase{"workers=0", "workers"},
-        RefusedCase{"workers=129", "workers"},  // more than a batch has samples
+        RefusedCase{"workers=129", "workers"},  // more than the samples of a batch
         RefusedCase{"dataset.train_limit=-1", "dataset.train_limit"},
         RefusedCase{"dataset.test_limit=-5", "dataset.test_limit"},
         RefusedCase{"optimizer.lr=0", "optimizer.lr"},
@@ -168,7 +168,7 @@ TEST(RunConfigValidate, TakesExactlyTheChoicesOfTheCatalog) {
             for (const auto& error : with(choice.value))
                 EXPECT_THAT(error.allowed.text, testing::Not(HasSubstr("use {} or {}"))) << path;
         }
-        // Words among the options are shown as JSON has them.
+        // Texts among the options are shown in JSON form.
         const std::string foo = field.kinds.empty() ? "foo" : "\"foo\"";
         EXPECT_THAT(lines(with("foo")),
                     testing::Contains(testing::StartsWith(path + ": " + foo + ": use ")));

@@ -1,5 +1,5 @@
-// The index beside the run folders: damaged, held by another program, behind, or with runs it does
-// not know.
+// The index of the run folders: damaged, locked by another program, out of date, or with runs that
+// it does not list.
 #include "store/run_index.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ RunDone done_of(const std::string& run) {
     return {run, DoneReason::epochs, 20, 18, 2, classified(0.5, 0.83), 1.5, 800, 1024};
 }
 
-/// A store of three runs that ended well.
+/// A store of three runs that ended normally.
 void make_history(const fs::path& root) {
     RunStore store(root);
     for (int i = 0; i < 3; ++i) {
@@ -49,7 +49,7 @@ void change_index(const fs::path& root, const char* sql) {
     database.run(sql);
 }
 
-/// What a person reads of an error.
+/// The text of an error that the user reads.
 std::string error_of(const std::function<void()>& act) {
     try {
         act();
@@ -59,7 +59,7 @@ std::string error_of(const std::function<void()>& act) {
     return {};
 }
 
-/// Trains in a store as a session does, then lists the store.
+/// Trains in a store like a session, then lists the store.
 std::vector<RunSummary> train_once(RunStore& store) {
     const auto run = store.create({});
     store.append(EpochDone{run.run, 1, 20, classified(0.6, 0.7), {}, classified(0.5, 0.8), 1});
@@ -73,8 +73,8 @@ TEST(RunIndex, ARunThatEndedSinceItWasReadIsNotInterrupted) {
     const auto run = store.create({});
     RunIndex other(dir / "runs.db");
     const auto read = other.find(run.run);         // another process reads "running",
-    store.append(done_of(run.run));                // the run ends and frees its lock,
-    EXPECT_EQ(other.settle(*read).state, "done");  // and the other finds the lock free
+    store.append(done_of(run.run));                // the run ends and releases its lock,
+    EXPECT_EQ(other.settle(*read).state, "done");  // and the other process finds the lock free
     EXPECT_EQ(store.find(run.run)->state, "done");
 }
 
@@ -222,14 +222,14 @@ TEST(RunIndex, AnIndexThatCannotBeMendedInPlaceLeavesTrainingATemporaryFolder) {
     fs::remove_all(store->root());
 }
 
-/// Seconds that it takes.
+/// The seconds that `act` takes.
 double seconds(const std::function<void()>& act) {
     const auto start = std::chrono::steady_clock::now();
     act();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Another program that holds the index: its writers alone, or everybody.
+/// Locks the index as another program would: only for writers, or for everybody.
 class Holder {
 public:
     Holder(const fs::path& root, bool readers_too) : database_(root / "runs.db") {
@@ -292,7 +292,7 @@ TEST(RunIndex, EventsThatAnotherProcessEnteredFromTheFolderAreNotDoubled) {
 TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
     test_support::TempFolder dir;
     make_history(dir.path());
-    // In another process: this one's own connections would share its locks.
+    // In another process, since connections of one process share its locks.
     int ready[2];
     ASSERT_EQ(::pipe(ready), 0);
     const pid_t child = ::fork();
@@ -306,7 +306,7 @@ TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
     {
         RunStore store(dir.path());
         const std::string error = error_of([&] { (void)store.list(); });
-        EXPECT_THAT(error, HasSubstr("another program holds the run history"));
+        EXPECT_THAT(error, HasSubstr("another program is using the run history"));
         EXPECT_THAT(error, Not(HasSubstr("can be written")));
         const auto run = store.create({});
         EXPECT_LT(seconds([&] { store.append(done_of(run.run)); }), 0.5);
@@ -316,8 +316,8 @@ TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
     EXPECT_THAT(RunStore(dir.path()).list(), SizeIs(4));
 }
 
-/// What opening the store and writing long notes fails with where no file may be larger than this,
-/// which stands in for a full disk; in a process of its own. Empty: it does not.
+/// The error of opening the store and writing long notes while no file may exceed this size, which
+/// simulates a full disk. Runs in its own process. Empty: no error.
 std::string error_on_a_disk_of(const fs::path& root, rlim_t bytes) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -355,7 +355,7 @@ TEST(RunIndex, AFullDiskIsNamedWhicheverFileOfTheIndexMeetsIt) {
         const std::string error = error_on_a_disk_of(dir.path(), bytes);
         if (error.empty()) break;
         ++refused;
-        // Where the notes' own file is refused first, it is that one's sentence.
+        // If the notes' own file fails first, the sentence is about that one.
         EXPECT_TRUE(error == index + sentence || error == notes + sentence)
             << bytes << ": " << error;
     }
@@ -399,7 +399,7 @@ TEST(RunIndex, ANumberIsNeverGivenTwice) {
     test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto first = store.create({});
-    fs::remove_all(first.folder);  // while it trains
+    fs::remove_all(first.folder);  // while the run trains
     const auto second = store.create({});
     EXPECT_EQ(second.run, "2");
     EXPECT_EQ(second.folder.filename(), "2");
@@ -413,7 +413,7 @@ TEST(RunIndex, NumbersOfAnEarlierProgramsIndexAreNotGivenAgain) {
     test_support::TempFolder dir;
     make_history(dir.path());
     fs::remove_all(dir / "3");
-    fs::resize_file(dir / "index.lock", 0);  // where an earlier program kept no number
+    fs::resize_file(dir / "index.lock", 0);  // an earlier program stored no number
     EXPECT_EQ(RunStore(dir.path()).create({}).run, "4");
 }
 

@@ -24,7 +24,7 @@ RunSummary run_of(const std::string& id, const std::string& settings) {
     return run;
 }
 
-/// Three runs that differ in what filters ask for.
+/// Three runs that differ in the fields that the filters use.
 std::vector<RunSummary> three_runs() {
     std::vector<RunSummary> runs = {
         run_of("1", R"({"optimizer": {"lr": 0.1}, "precision": {"preset": "fp32"}})"),
@@ -45,7 +45,7 @@ std::vector<RunSummary> three_runs() {
     return runs;
 }
 
-/// Ids of the runs that a filter lets through.
+/// Ids of the runs that a filter selects.
 std::vector<std::string> matching(const std::string& filter,
                                   const std::vector<RunSummary>& runs = three_runs()) {
     const auto fields = run_fields(runs);
@@ -57,7 +57,7 @@ std::vector<std::string> matching(const std::string& filter,
     return out;
 }
 
-/// What a filter is refused with: the sentence, then the hint.
+/// The error of a filter: the sentence, then the hint.
 std::string error_text(const std::string& filter) {
     try {
         const auto fields = run_fields();
@@ -176,7 +176,7 @@ TEST(RunQuery, AnUnknownNameIsRefusedWithTheOneThatIsMeant) {
 
 TEST(RunQuery, AnAmbiguousNameIsRefusedWithItsCandidates) {
     const std::string text = error_text("patience=3");
-    EXPECT_THAT(text, HasSubstr("patience: several settings are called so: "));
+    EXPECT_THAT(text, HasSubstr("patience: several settings have this name: "));
     EXPECT_THAT(text, HasSubstr("schedule.patience"));
     EXPECT_THAT(text, HasSubstr("early_stopping.patience"));
 }

@@ -40,7 +40,7 @@ std::string taken_label(RunQueue& queue, const std::optional<std::string>& batch
     return label;
 }
 
-/// Runs f in a child process that then dies as by kill -9.
+/// Runs f in a child process, which then dies as if by kill -9.
 template <typename F>
 void in_killed_process(F&& f) {
     const pid_t child = ::fork();

@@ -9,7 +9,7 @@
 #include "store/step_record.h"
 #include "temp_folder.h"
 
-// Folders of runs as the versions before metrics, tasks and parts wrote them.
+// Folders of runs that versions before metrics, tasks and parts wrote.
 namespace engine {
 namespace {
 
@@ -28,7 +28,7 @@ constexpr char config[] = R"({
 }
 )";
 
-/// {"event":"start",...} as RunStarted was written.
+/// {"event":"start",...} in the form of those versions.
 std::string start_line() {
     std::string compact;
     for (const char c : std::string(config)) compact += c == '\n' ? ' ' : c;
@@ -60,7 +60,7 @@ fs::path make_earlier_run(const fs::path& root) {
     const fs::path folder = root / "3";
     write(folder / "config.json", config);
     write(folder / "events.jsonl", events_text());
-    // The columns of that version (StepRecordMetrics).
+    // The columns of those versions (StepRecordMetrics).
     auto record = StepRecordWriter::create(folder);
     for (std::int64_t step = 1; step <= 3; ++step) {
         StepRecord row{};

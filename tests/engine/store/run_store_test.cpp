@@ -43,7 +43,7 @@ std::string text_of(const fs::path& file) {
     return text.str();
 }
 
-/// Ends a child process that made a run and then died without a word.
+/// Creates a run in a child process that then dies without an end event.
 void make_run_and_die(const fs::path& root, std::int64_t steps) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -370,7 +370,7 @@ TEST(RunStore, ADamagedIndexIsPutAsideAndBuiltAgain) {
             store.append(done_of(run));
         }
         fs::remove(dir / "runs.db-wal");
-        if (damage.empty()) {  // the first pages kept, the later ones overwritten
+        if (damage.empty()) {  // the first pages stay valid, the later ones are overwritten
             std::fstream file(dir / "runs.db", std::ios::in | std::ios::out | std::ios::binary);
             file.seekp(4096);
             file << std::string(3 * 4096, 'Z');
@@ -526,7 +526,7 @@ TEST(RunStore, RefusesToEnterWhatIsNoRun) {
     RunStore store(root.path());
     EXPECT_THROW(store.enter(elsewhere.path()), Error);
     EXPECT_THROW(store.enter(elsewhere / "absent"), Error);
-    std::ofstream(elsewhere / "config.json") << "{}\n";  // of a model from elsewhere
+    std::ofstream(elsewhere / "config.json") << "{}\n";  // a model of another program
     EXPECT_THROW(store.enter(elsewhere.path()), Error);
     EXPECT_THAT(store.list(), IsEmpty());
 }

@@ -11,7 +11,7 @@
 namespace engine {
 namespace {
 
-/// A record whose step `i` takes time(i) ms and sees 32 samples.
+/// A record whose step `i` takes time(i) ms and has 32 samples.
 struct Timed {
     Timed(std::int64_t steps, const std::function<double(std::int64_t)>& time) {
         auto writer = StepRecordWriter::create(folder.path());
@@ -39,7 +39,7 @@ TEST(Speed, IsThatOfTheMiddleHalfWithoutTheFirstTenSteps) {
     EXPECT_EQ(speed.last_step, 100);
 }
 
-/// Half of the steps read their batch first: 2.5 ms, however the halves fall.
+/// Half of the steps read their batch first: 2.5 ms, however the two groups alternate.
 TEST(Speed, DoesNotJumpBetweenTwoGroupsOfSteps) {
     for (const std::int64_t steps : {110, 111, 112}) {
         const Timed run(steps, [](std::int64_t i) { return i % 2 == 0 ? 2 : 3; });
@@ -48,13 +48,13 @@ TEST(Speed, DoesNotJumpBetweenTwoGroupsOfSteps) {
 }
 
 TEST(Speed, IsMeasuredOverTheSameStepsOfAllRuns) {
-    // Both took twice the time after step 600, which the second has not reached.
+    // Both take twice as long after step 600, which the second run has not reached.
     const auto slows = [](std::int64_t i) { return i > 600 ? 4.0 : 2.0; };
     const Timed ahead(2000, slows), behind(600, slows);
     const auto both = speeds({ahead.record, behind.record});
     EXPECT_EQ(both[0].step_ms, 2);
     EXPECT_EQ(both[1].step_ms, 2);
-    EXPECT_EQ(both[0].first_step, 89);  // the newest 512 that both have
+    EXPECT_EQ(both[0].first_step, 89);  // the newest 512 steps that both have
     EXPECT_EQ(both[0].last_step, 600);
     EXPECT_EQ(speeds({ahead.record}).front().step_ms, 4);
 }

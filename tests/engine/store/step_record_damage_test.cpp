@@ -13,7 +13,7 @@
 #include "step_record_support.h"
 #include "temp_folder.h"
 
-// Files that are not whole, not ours or not of this program's version.
+// Files that are incomplete, not step records, or of another version.
 namespace engine {
 namespace {
 
@@ -103,8 +103,8 @@ TEST(StepRecord, AFileCutOffAfterOpeningIsAnErrorAtTheNextChunk) {
     message_of([&] { (void)reader.row(1999); }, ErrorCode::data);
 }
 
-/// Lengths that another program may cut a record of 2000 rows to: nothing, a part of the header,
-/// the header alone, within the first chunk and within the last.
+/// Lengths to which another program may truncate a record of 2000 rows: 0, a part of the header,
+/// the header, within the first chunk, and within the last.
 constexpr std::array<std::uintmax_t, 6> cut_lengths = {0, 10, 100, 4096, 50'000, 200'000};
 
 TEST(StepRecord, AWriterWhoseFileIsCutShortFailsAndItsProcessLivesOn) {
@@ -115,7 +115,8 @@ TEST(StepRecord, AWriterWhoseFileIsCutShortFailsAndItsProcessLivesOn) {
         writer.check();
         std::filesystem::resize_file(dir / "steps.rec", length);
         EXPECT_THAT(message_of([&] { writer.check(); }, ErrorCode::data), HasSubstr("steps.rec"));
-        // The next chunk at the latest: it would give the file its old length, full of zeros.
+        // Detected at the next chunk at the latest, which would extend the file to its old length
+        // with zeros.
         message_of([&] { append_steps(writer, 5000); }, ErrorCode::data);
         message_of([&] { append_steps(writer, 1); }, ErrorCode::data);
         EXPECT_LT(writer.published(), 3585);
@@ -161,7 +162,7 @@ TEST(StepRecord, AWriterNoticesThatItsFileWasRemoved) {
     message_of([&] { writer.check(); }, ErrorCode::data);
 }
 
-// Another SIGBUS is somebody else's fault and still ends the process.
+// Any other SIGBUS is not caused by the record and still ends the process.
 TEST(MappedAccessDeathTest, PassesOnABusErrorThatIsNotItsOwn) {
     test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
@@ -188,7 +189,7 @@ TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
         .read(reinterpret_cast<char*>(&header), sizeof header);
     header.columns[header.column_count - 1] = {};  // scale_floor, the last column
     --header.column_count;
-    std::strcpy(header.columns[1].name.data(), "phase");  // epoch: a column that we do not know
+    std::strcpy(header.columns[1].name.data(), "phase");  // epoch: an unknown column
     header.checksum = record_layout::checksum(header);
     patch(dir / "steps.rec", 0, &header, sizeof header);
     const auto reader = StepRecordReader::open(dir.path());

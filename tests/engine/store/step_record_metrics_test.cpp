@@ -12,7 +12,7 @@
 #include "store/record_layout.h"
 #include "temp_folder.h"
 
-// Columns of the record for metrics beside accuracy.
+// Columns of the record for metrics other than accuracy.
 namespace engine {
 namespace {
 
@@ -26,7 +26,7 @@ const Metric rmse{.key = "rmse", .title = "RMSE", .higher_is_better = false};
 const Metric r2{.key = "r2", .title = "R²"};
 const Metric perplexity{.key = "perplexity", .title = "Perplexity", .higher_is_better = false};
 
-/// Names of the columns in a record's header.
+/// The names of the columns in a record's header.
 std::vector<std::string> columns_of(const std::filesystem::path& folder) {
     std::ifstream file(folder / record_layout::file_name, std::ios::binary);
     record_layout::Header header;
@@ -60,7 +60,7 @@ TEST(StepRecordMetrics, ARecordHasTheColumnsThatItsTaskNeeds) {
     }
 }
 
-// So that runs of image classifiers are what they were.
+// Records of image classifiers keep their earlier form.
 TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersionsAndWhatWasAdded) {
     const test_support::TempFolder dir;
     { auto writer = StepRecordWriter::create(dir.path()); }
@@ -83,7 +83,7 @@ TEST(StepRecordMetrics, ARunOfSeveralRanksHasColumnsForTheirExchange) {
     EXPECT_EQ(row.exchange_ms, row_of(1).exchange_ms);
     EXPECT_EQ(row.exchange_hidden_share, row_of(1).exchange_hidden_share);
     EXPECT_TRUE(std::isnan(StepRecordReader::open(plain.path()).row(0).exchange_ms));
-    for (const auto* folder : {&plain, &shared}) {  // either goes on as it is
+    for (const auto* folder : {&plain, &shared}) {  // each continues in its own form
         StepRecordWriter::open(folder->path(), 1, 2).append(row_of(2));
         EXPECT_EQ(StepRecordReader::open(folder->path()).row(1).scale_floor, row_of(2).scale_floor);
     }
@@ -96,7 +96,7 @@ TEST(StepRecordMetrics, ARecordOfAnEarlierVersionGoesOnWithoutWhatWasAdded) {
     earlier.checksum = record_layout::checksum(earlier);
     { const auto made = ColumnWriter::create(dir.path() / record_layout::file_name, earlier); }
     auto writer = StepRecordWriter::open(dir.path(), 0, 1);
-    test::append_steps(writer, 600);  // beyond the first chunk
+    test::append_steps(writer, 600);  // exceeds the first chunk
     writer.check();
     const StepRecord row = StepRecordReader::open(dir.path()).row(599), wanted = row_of(600);
     EXPECT_EQ(row.samples_per_s, wanted.samples_per_s);
@@ -136,7 +136,7 @@ TEST(StepRecordMetrics, FieldsAreNamedByTheKeysOfTheMetrics) {
     EXPECT_EQ(names({}).size(), 31u);
 }
 
-/// The cells of a CSV file, a map for each line, by the header's names.
+/// The cells of a CSV file: a map by column name for each line.
 std::vector<std::map<std::string, std::string>> cells_of(const std::filesystem::path& file) {
     std::ifstream in(file);
     std::vector<std::string> names;
@@ -156,8 +156,8 @@ std::vector<std::map<std::string, std::string>> cells_of(const std::filesystem::
     return out;
 }
 
-/// The folder of a run of two steps with these metrics, which are 1.5, 2.5, ... in its first step
-/// and one more in each that follows.
+/// The folder of a run of two steps with these metrics. They are 1.5, 2.5, ... in the first step
+/// and one more in the second.
 std::filesystem::path run_with(RunStore& store, const std::vector<Metric>& metrics,
                                bool tells_metrics = true) {
     const auto run = store.create({});

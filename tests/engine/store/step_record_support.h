@@ -12,7 +12,7 @@
 
 namespace engine::test {
 
-/// A row in which every field differs and tells its step.
+/// A row in which every field has a different value that depends on the step.
 inline StepRecord row_of(std::int64_t step) {
     StepRecord record{};
     double field = 1;
@@ -35,7 +35,7 @@ inline void append_steps(StepRecordWriter& writer, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) writer.append(row_of(writer.published() + 1));
 }
 
-/// Of the error of this code that `act` must end with.
+/// The message of the Error(code) that `act` must throw.
 inline std::string message_of(const std::function<void()>& act, ErrorCode code) {
     try {
         act();

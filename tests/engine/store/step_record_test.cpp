@@ -39,7 +39,7 @@ TEST(StepRecord, ReadsBackWhatWasAppended) {
 TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
     test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path(), most_metrics, true);
-    constexpr std::int64_t count = 60'000;  // past the growing chunks and three full ones
+    constexpr std::int64_t count = 60'000;  // exceeds the growing chunks by three full ones
     append_steps(writer, count);
     const auto reader = writer.reader();
     std::vector<StepRecord> rows(count);
@@ -53,7 +53,7 @@ TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
 TEST(StepRecord, ALongRecordDoesNotStayInMemory) {
     test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path(), most_metrics, true);
-    constexpr std::int64_t count = 400'000;  // some two dozen full chunks
+    constexpr std::int64_t count = 400'000;  // about two dozen full chunks
     StepRecord row = row_of(1);
     for (row.step = 1; row.step <= count; ++row.step) writer.append(row);
     const auto reader = StepRecordReader::open(dir.path());
@@ -157,7 +157,7 @@ TEST(StepRecord, EveryPublishedRowSurvivesKill9) {
         try {
             return StepRecordReader::open(dir.path()).size();
         } catch (const Error&) {
-            return 0;  // not made yet
+            return 0;  // not created yet
         }
     };
     while (published() < 20'000) std::this_thread::yield();
@@ -175,7 +175,7 @@ TEST(StepRecord, EveryPublishedRowSurvivesKill9) {
     expect_equal(rows.back(), row_of(reader.size()));
 }
 
-/// Runs in a child process, whose limits end with it; true if it ended well.
+/// Runs in a child process, whose limits end with it. Returns true if it ended normally.
 bool in_child(const std::function<bool()>& act) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(act() ? 0 : 1);
@@ -212,7 +212,7 @@ TEST(StepRecord, AFileWhoseHeaderIsNotWholeIsNotYetTheRecord) {
 TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
     test_support::TempFolder dir;
     EXPECT_TRUE(in_child([&] {
-        std::signal(SIGXFSZ, SIG_IGN);  // a limit on the file's size stands in for a full disk
+        std::signal(SIGXFSZ, SIG_IGN);  // a limit on the file's size simulates a full disk
         auto writer = StepRecordWriter::create(dir.path(), most_metrics, true);
         const rlimit limit{200'000, 200'000};
         if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;

@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// A stored run of `steps` steps. The second was skipped with a NaN loss. It has an epoch at its
-/// end, a warning, a title, tags and notes.
+/// A stored run of `steps` steps. The second step was skipped with a NaN loss. It has a finished
+/// epoch, a warning, a title, tags and notes.
 inline RunStore::NewRun stored_example(RunStore& store, std::int64_t steps = 3) {
     RunConfig config;
     config.seed = 7;

@@ -14,14 +14,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A sweep whose runs end as the test sets them.
+/// A sweep whose runs end with the results that a test sets.
 class Sweep {
 public:
     explicit Sweep(const SweepRequest& request) : plan(plan_sweep(request)) {
         queue.add(plan.entries());
     }
 
-    /// The next run of the queue, with the accuracies of its epochs.
+    /// Ends the next run of the queue, with these accuracies of its epochs.
     void run(const std::vector<double>& accuracies, QueueState state = QueueState::done,
              bool validated = false) {
         auto taken = queue.take();

@@ -7,7 +7,7 @@
 namespace engine {
 namespace {
 
-/// A step of two layers.
+/// Adds a step with two layers.
 void step(TwinDigest& digest, std::int64_t number, float first, float second, bool resynced = false,
           bool skipped = false) {
     digest.add({number, 0, first, first * 10, skipped, resynced});
@@ -18,7 +18,7 @@ TEST(TwinDigest, ALayerHasDivergedAfterFiveStepsAboveTheLimit) {
     TwinDigest digest({"a", "b"});
     for (std::int64_t i = 1; i <= 4; ++i) step(digest, i, 0.2F, 0.01F);
     EXPECT_FALSE(digest.first_to_diverge());
-    step(digest, 5, 0.05F, 0.2F);  // one step below begins the count anew
+    step(digest, 5, 0.05F, 0.2F);  // one step below restarts the count
     for (std::int64_t i = 6; i <= 10; ++i) step(digest, i, 0.2F, 0.2F);
     EXPECT_EQ(digest.layers()[0].diverged, 6);
     EXPECT_EQ(digest.layers()[1].diverged, 5);

@@ -16,7 +16,7 @@ namespace {
 using kernels::ScoreBins;
 using test::small_click_run;
 
-/// Answers with its only number.
+/// Returns its only input number as the logit.
 class FirstNumber final : public Model {
 public:
     FirstNumber() : Model(std::nullopt, default_device()) {}
@@ -37,7 +37,7 @@ DeviceBatch batch_of(const std::vector<double>& logits, const std::vector<double
             rows};
 }
 
-/// Of batches of logits and labels: in training, or as one evaluation.
+/// Measures batches of logits and labels: in training, or as one evaluation.
 Measured measure(const Rows& batches, bool evaluation) {
     const auto task = make_task(small_click_run("fp32"), click_schema({"x"}, 1, 1));
     FirstNumber model;
@@ -62,7 +62,8 @@ const Rows two_batches = {{{3, 1, -1, -2}, {1, 0, 1, 0}}, {{0.5, -3}, {0, 1}}};
 
 TEST(ClickPrediction, EvaluationComparesAllPairsOfAPart) {
     const Measured found = measure(two_batches, true);
-    // Clicked: 3, -1, -3; the others 1, -2, 0.5: three pairs of 3, one of -1, none of -3.
+    // Clicked: 3, -1, -3; not clicked: 1, -2, 0.5. Of the three pairs each, 3 wins three, -1 one
+    // and -3 none.
     EXPECT_DOUBLE_EQ(found.auc, 4.0 / 9);
     EXPECT_DOUBLE_EQ(found.accuracy, 2.0 / 6);
     double loss = 0;
@@ -111,7 +112,7 @@ TEST(ClickPrediction, LearnsInEveryPrecisionWithEachOptimizerOfSparseGradients) 
         }
         std::array<double, 2> values{};
         fixture.trainer.task().derive(fixture.trainer.take_evaluation(), values);
-        // Of 1,024 clicks, chance has a deviation below 0.02.
+        // With 1,024 clicks, the standard deviation of a chance result is below 0.02.
         EXPECT_GT(values[0], 0.6) << "0.5 is chance";
     }
 }

@@ -5,8 +5,8 @@
 #include "step_support.h"
 #include "tasks/task_descriptor.h"
 
-// Two networks that learn from each other: which parameters each phase moves, what is recorded, and
-// where the random numbers come from.
+// Two networks that learn from each other: the parameters that each phase updates, the recorded
+// figures, and the source of the random numbers.
 namespace engine {
 namespace {
 
@@ -21,7 +21,7 @@ RunConfig config_of(const std::string& precision) {
     return completed(config);
 }
 
-/// Task, model and TrainStep of a run of glyphs.
+/// Task, model and TrainStep of a run on glyphs.
 struct Pair {
     explicit Pair(const RunConfig& config_)
         : config(config_),
@@ -33,7 +33,7 @@ struct Pair {
           feed(make_ring_feed(default_device(), task->schema(true))),
           collator(data, task->schema(true), test::loader_options(config)) {}
 
-    /// The largest change of a parameter of each network that the step makes.
+    /// The largest change of a parameter of each network in the step.
     std::array<double, 2> advance(std::int64_t index) {
         const RunContext::Entry entered(context);
         const auto before = weights();
@@ -78,7 +78,7 @@ TEST(Gan, MovesBothNetworksInAStepAndRecordsBothLosses) {
     std::array<double, 1> values{};
     pair.task->derive(figures.sums, values);
     EXPECT_EQ(figures.sums.weight, 8);
-    // Networks that know nothing answer nearly 0: log 2 for each answer.
+    // Untrained networks answer nearly 0: a loss of log 2 for each answer.
     EXPECT_NEAR(figures.sums.loss / figures.sums.weight, 2 * std::log(2), 0.5);
     EXPECT_NEAR(values[0], std::log(2), 0.5);
     EXPECT_EQ(figures.updates, 1);

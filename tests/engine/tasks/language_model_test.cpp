@@ -14,7 +14,7 @@
 #include "step_support.h"
 #include "support/element.h"
 
-// A text in windows, and the state that goes on from one to the next.
+// A text in windows, and the state that is carried from one window to the next.
 namespace engine {
 namespace {
 
@@ -24,7 +24,7 @@ using test::small_transformer_run;
 using test::TrainerFixture;
 using testing::IsEmpty;
 
-/// Rates of 0: the weights stay, so that what a step computes follows from its window and state.
+/// Rates of 0 keep the weights constant, so a step's result depends only on its window and state.
 RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
     RunConfig config = small_text_run(precision);
     config.optimizer.options["lr"] = 0.0;
@@ -40,8 +40,7 @@ TensorList cold(const Model& model, std::int64_t streams) {
     return state;
 }
 
-/// Loss of window `index` with the state that `state` holds, which goes on. `low`:
-/// computed in f16.
+/// Loss of window `index` with the state in `state`, which is then updated. `low`: computed in f16.
 double by_hand(TrainerFixture& fixture, std::int64_t index, TensorList& state, bool low = false) {
     Batch batch;
     fixture.collator.make(batch, 0, index);
@@ -139,7 +138,7 @@ struct Overflowing {
         : fixture(config(precision), device) {
         Batch batch;
         fixture.collator.make(batch, 0, 1);
-        token = batch.fields[0].values<std::int64_t>()[2];  // in the second window's first stream
+        token = batch.fields[0].values<std::int64_t>()[2];  // first stream, second window
         const Tensor& table = fixture.trainer.model().parameters()[0].tensor;
         EXPECT_EQ(fixture.trainer.model().parameters()[0].name, "encoder.weight");
         set_element(table, token * table.size(1), std::numeric_limits<double>::infinity());
@@ -149,7 +148,7 @@ struct Overflowing {
         out.model.options["cell"] = std::string("rnn-relu");
         return out;
     }
-    /// Whether stream `row` of window `index` has the token.
+    /// Whether the token is in stream `row` of window `index`.
     bool overflows(std::int64_t index, std::int64_t row) {
         Batch batch;
         fixture.collator.make(batch, 0, index);
@@ -163,7 +162,7 @@ struct Overflowing {
 };
 
 TEST(LanguageModel, AStreamWhoseStateOverflowsBeginsAgainFromZero) {
-    Overflowing run("amp-fp16", default_device());  // which skips steps that overflow
+    Overflowing run("amp-fp16", default_device());  // skips steps that overflow
     bool some_kept = false;
     TensorList state = cold(run.fixture.trainer.model(), 4);
     for (int i = 0; i < 4; ++i) {
@@ -210,8 +209,8 @@ TEST(LanguageModel, ResetsAreToldOneStepLate) {
     EXPECT_GT(device.fixture.trainer.replayed_steps(), 0);
 }
 
-// With dropout, whose masks change from step to step, a shorter last window that is not replayed,
-// and a second pass that begins cold.
+// With dropout, whose masks change at each step; with a shorter last window, which is not replayed;
+// and with a second pass, which begins with an empty state.
 TEST(LanguageModel, IsReplayedWithTheNumbersOfEagerSteps) {
     HALFTONE_NEEDS_CUDA();
     for (const char* precision : {"fp32", "amp-fp16"}) {
@@ -243,7 +242,7 @@ TEST(LanguageModel, IsReplayedWithTheNumbersOfEagerSteps) {
     }
 }
 
-// With dropout in attention too, whose masks follow the step's number on the device.
+// With dropout in attention too, whose masks depend on the step's number on the device.
 TEST(LanguageModel, OfATransformerIsReplayedWithTheNumbersOfEagerSteps) {
     HALFTONE_NEEDS_CUDA();
     for (const char* precision : {"fp32", "amp-fp16"}) {
@@ -268,7 +267,7 @@ TEST(LanguageModel, OfATransformerIsReplayedWithTheNumbersOfEagerSteps) {
     }
 }
 
-// D7: a number of the step and its place decide, not the precision.
+// D7: the step's number and the place decide the mask, not the precision.
 TEST(LanguageModel, DropoutOfATransformerIsTheSameInEveryPrecisionAndOtherInEachStep) {
     std::vector<std::vector<float>> losses;
     for (const char* precision : {"fp32", "amp-fp16", "amp-bf16"}) {
@@ -281,7 +280,8 @@ TEST(LanguageModel, DropoutOfATransformerIsTheSameInEveryPrecisionAndOtherInEach
         for (int i = 0; i < 6; ++i) of.push_back(fixture.step(0).row.loss);
         EXPECT_EQ(std::set(of.begin(), of.end()).size(), 6U) << "one window, six masks";
     }
-    // Masks move the loss by much more than roundings do, or the comparison would say nothing.
+    // Masks must change the loss by much more than rounding does; otherwise the comparison would
+    // prove nothing.
     const auto [least, most] = std::minmax_element(losses[0].begin(), losses[0].end());
     const float moved = *most - *least;
     for (std::size_t i = 0; i < 6; ++i) {

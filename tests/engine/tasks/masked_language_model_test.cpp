@@ -18,7 +18,7 @@ using test::small_masked_run;
 using test::TrainerFixture;
 using testing::IsEmpty;
 
-/// Rates of 0: the weights stay.
+/// Rates of 0 keep the weights constant.
 RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
     RunConfig config = small_masked_run(precision);
     config.optimizer.options["lr"] = 0.0;
@@ -27,7 +27,7 @@ RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
     return config;
 }
 
-/// Of window `index`: loss over all tokens of the model's, with those that are not masked ignored.
+/// The loss of window `index`: over all outputs of the model, ignoring tokens that are not masked.
 double by_hand(TrainerFixture& fixture, std::int64_t index) {
     Batch batch;
     fixture.collator.make(batch, 0, index);
@@ -107,7 +107,7 @@ TEST(MaskedLanguageModel, CountsMaskedTokensThatAreRight) {
     EXPECT_GT(right, 0) << "spaces, at the least";
 }
 
-// With dropout and a shorter last window, which is not replayed.
+// With dropout, and with a shorter last window, which is not replayed.
 TEST(MaskedLanguageModel, IsReplayedWithTheNumbersOfEagerSteps) {
     HALFTONE_NEEDS_CUDA();
     for (const char* precision : {"fp32", "amp-fp16"}) {

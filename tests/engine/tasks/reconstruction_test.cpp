@@ -20,7 +20,7 @@ Schema images() {
     return classified_images({1, 4, 4}, {.mean = {0.3F}, .deviation = {0.2F}}, {"a", "b"});
 }
 
-/// Draws black images.
+/// A model that draws black images.
 class Black final : public SimpleModel {
 public:
     Black() : SimpleModel(std::nullopt, default_device()) {}

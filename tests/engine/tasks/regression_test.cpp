@@ -23,7 +23,7 @@ Schema prices(bool normalized = true) {
     return schema;
 }
 
-/// Predicts its input.
+/// A model that predicts its input.
 class Echo final : public SimpleModel {
 public:
     Echo() : SimpleModel(std::nullopt, default_device()) {}
@@ -35,7 +35,7 @@ struct Measured {
     double loss, rmse, r2;
 };
 
-/// Of batches of predictions and targets, both standardised.
+/// Measures batches of predictions and targets, both standardised.
 Measured measure(const std::vector<std::pair<std::vector<double>, std::vector<double>>>& batches,
                  bool normalized = true) {
     RunConfig config = test::small_run("mlp", "fp32");
@@ -65,7 +65,7 @@ TEST(Regression, DerivesRmseInTheTargetsUnitsAndR2) {
         squares += std::pow(predictions[i] - targets[i], 2);
         spread += std::pow(targets[i] - middle, 2);
     }
-    // Batches of different sizes weigh as many as their samples.
+    // Batches of different sizes weigh by their samples.
     const Measured found = measure(
         {{{predictions.begin(), predictions.begin() + 2}, {targets.begin(), targets.begin() + 2}},
          {{predictions.begin() + 2, predictions.end()}, {targets.begin() + 2, targets.end()}}});
@@ -102,7 +102,7 @@ TEST(Regression, ItsErrorIsInTheUnitOfTheTarget) {
     EXPECT_EQ(task->model_shape().outputs, 1);
 }
 
-/// Targets that the features decide.
+/// Targets that are a function of the features.
 class Linear2 final : public Dataset {
 public:
     Linear2() {

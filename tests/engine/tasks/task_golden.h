@@ -14,7 +14,7 @@
 // the sums, propagated through the network.
 namespace engine::test {
 
-/// Numbers of a stream of the script's, times `factor`, plus `offset`.
+/// Numbers of one of the script's streams, times `factor`, plus `offset`.
 inline Tensor drawn(std::uint32_t stream, const Shape& shape, double factor = 1,
                     double offset = 0) {
     std::vector<double> values(static_cast<std::size_t>(shape.numel()));
@@ -23,7 +23,7 @@ inline Tensor drawn(std::uint32_t stream, const Shape& shape, double factor = 1,
     return Tensor::of(values, shape, DType::f32, Device{});
 }
 
-/// A file of golden steps: tests/peer/task_golden.py and its like.
+/// A file of golden steps, written by tests/peer/task_golden.py or a similar script.
 class TaskGolden {
 public:
     explicit TaskGolden(const std::string& name)
@@ -40,7 +40,7 @@ public:
     }
     std::vector<double> figures(const std::string& key) const { return tensors_.at(key).values(); }
 
-    /// On the script's settings, in one thread.
+    /// The script's settings, with one thread.
     RunConfig settings(const std::string& precision) const {
         RunConfig config;
         config.precision.preset = precision;
@@ -49,7 +49,7 @@ public:
         config.threads = 1;
         return config;
     }
-    /// weight() of the script for each parameter that it lists.
+    /// The script's weight() for each parameter that it lists.
     TensorMap weights(const std::string& kind) const {
         TensorMap out;
         std::uint32_t stream = 1;
@@ -82,7 +82,8 @@ inline double norm_of(const std::vector<double>& values) {
     return std::sqrt(sum);
 }
 
-/// A tensor against [norm, its bound, bound of the kept elements' difference, kept elements].
+/// Compares a tensor with [norm, its bound, bound of the stored elements' difference, stored
+/// elements].
 inline void expect_tensor(const Tensor& tensor, const std::vector<double>& figures) {
     const std::vector<double> values = tensor.values();
     const std::vector<double> expected(figures.begin() + 3, figures.end());

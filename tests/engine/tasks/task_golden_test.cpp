@@ -6,9 +6,9 @@
 
 #include "task_golden.h"
 
-// Training steps of the tasks beside classification against PyTorch's, in each precision of the
-// CPU. How far a figure may be from PyTorch's stands beside it: tests/peer/task_golden.py derives
-// it from the type's unit roundoff and the lengths of the sums, carried through the network.
+// Compares training steps of the tasks other than classification with PyTorch's, in each precision
+// of the CPU. The allowed difference is stored with each figure: tests/peer/task_golden.py derives
+// it from the type's unit roundoff and the lengths of the sums, propagated through the network.
 namespace engine::test {
 namespace {
 
@@ -44,7 +44,7 @@ Schema text_schema(const TextSizes& sizes) {
     return schema;
 }
 
-/// batch() of the script.
+/// The script's batch().
 DeviceBatch text_batch(const TextSizes& sizes, std::int64_t number) {
     DeviceBatch batch{{}, sizes.streams, sizes.streams * sizes.window};
     for (std::int64_t ahead = 0; ahead < 2; ++ahead) {
@@ -103,7 +103,7 @@ TEST_P(LanguageModelStep, LossGradientsAndStateOfTwoStepsAreTheReferences) {
     const auto& [cell, precision] = GetParam();
     const TextSizes sizes;
     RunConfig config = text_settings(cell, sizes, precision);
-    config.optimizer.options["lr"] = 0.0;  // the second step is of the same weights
+    config.optimizer.options["lr"] = 0.0;  // the second step has the same weights
     SingleSteps steps(config, text_schema(sizes), weights_of(cell));
     for (std::int64_t number = 0; number < 2; ++number) {
         const std::string key = cell + "/" + precision + "/" + std::to_string(number);

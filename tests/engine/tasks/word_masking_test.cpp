@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t vocabulary = 1000;
 
-/// A window before and after.
+/// A window before and after masking.
 struct Window {
     std::vector<std::int64_t> tokens, original, places;
 };
@@ -57,7 +57,8 @@ TEST(WordMasking, KeepsTheTextAndChangesChosenTokensAlone) {
     }
 }
 
-// Each count is binomial: five of its deviations, so a right generator fails once in a million.
+// Each count is binomial. Allows five standard deviations, so a correct generator fails once in a
+// million.
 TEST(WordMasking, EightOfTenBecomeTheMaskAndOneOfTenAnotherWord) {
     double all = 0, mask = 0, other = 0;
     std::vector<double> at(100);

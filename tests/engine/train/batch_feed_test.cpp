@@ -16,7 +16,7 @@ namespace {
 
 using test::cuda;
 
-/// 40 images of 9 x 7 with 3 channels, every byte its own.
+/// 40 images of 9 x 7 with 3 channels, with different bytes.
 std::shared_ptr<const ImageDataset> images() {
     LabelledImages all;
     all.shape = {3, 9, 7};
@@ -41,7 +41,7 @@ TEST(ResidentImages, GiveTheHostsBatchesBitForBit) {
             ASSERT_TRUE(ResidentImages::can_make(schema));
             ResidentImages feed(cuda, data, schema, options);
             Collator collator({data}, schema, options);
-            for (int i = 0; i < 6; ++i) {  // the third of an epoch has 8 images
+            for (int i = 0; i < 6; ++i) {  // the third batch of an epoch has 8 images
                 Batch batch;
                 collator.make(batch, i / 3, i % 3);
                 const DeviceBatch on_device = feed.upload(batch);
@@ -74,7 +74,7 @@ Schema four_features() {
     return classified_features({{0, 0, 0, 0}, {1, 1, 1, 1}}, std::vector<std::string>(20, "class"));
 }
 
-/// Every value of it is `value`.
+/// A batch in which every value is `value`.
 Batch filled(std::int64_t rows, std::int64_t value) {
     Batch batch;
     batch.indices.resize(static_cast<std::size_t>(rows));
@@ -90,8 +90,8 @@ Batch filled(std::int64_t rows, std::int64_t value) {
     return batch;
 }
 
-// Every batch is read only after many more were given: each must still have been its own when the
-// stream came to it, and a slot must not be written before its reader has passed.
+// Each batch is read only after many more were submitted. It must still have its own contents when
+// the stream reaches it, and a slot must not be written before its reader has finished.
 TEST(RingFeed, KeepsEachBatchUntilItsStepHasPassed) {
     HALFTONE_NEEDS_CUDA();
     RingFeed feed(cuda, four_features());

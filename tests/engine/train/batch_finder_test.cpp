@@ -30,7 +30,7 @@ FoundBatch find(const RunConfig& config, std::int64_t memory) {
     return find_largest_batch(config, options);
 }
 
-/// Peak of two steps at this batch size, measured without the finder.
+/// The peak memory of two steps at this batch size, measured without the finder.
 std::int64_t peak_of(RunConfig config, std::int64_t batch) {
     config.batch_size = batch;
     const Schema data = open_dataset(config.dataset, config.seed).train.data->schema();
@@ -77,7 +77,7 @@ TEST(BatchFinder, NeverTakesMoreThanTheLimitByTheAccounting) {
 TEST(BatchFinder, PredictsFromWhatGrowsWithTheBatch) {
     const FoundBatch found = find(config_of({"model.kind=lenet"}), 8'000'000);
     EXPECT_GT(found.fixed_bytes, 2 * 4 * 44'426) << "weights and gradients of LeNet, at the least";
-    // Sizes of blocks are rounded up by at most a quarter.
+    // Block sizes are rounded up by at most a quarter.
     EXPECT_NEAR(static_cast<double>(found.predicted) / static_cast<double>(found.batch_size), 1,
                 0.4);
     const BatchTrial& last = found.trials[found.trials.size() - 2];
@@ -135,7 +135,7 @@ TEST(BatchFinder, EndsWhenAskedTo) {
     EXPECT_EQ(found.trials.size(), 2U);
 }
 
-/// The losses of four steps; `between` is called after the second.
+/// The losses of four steps. `between` is called after the second.
 std::vector<float> losses(const std::function<void()>& between) {
     const RunConfig config = config_of(
         {"precision.preset=amp-fp16", "dataset.train_limit=64", "batch_size=16", "threads=2"});

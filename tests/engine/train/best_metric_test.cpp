@@ -20,7 +20,7 @@ PartFigures with(const std::string& key, double value) {
     return {.loss = 1, .metrics = {{key, value}}};
 }
 
-/// Whether each loss in a row is the best so far.
+/// For each loss in a row: whether it is the best so far.
 std::vector<bool> seen(BestMetric& best, const std::vector<double>& losses) {
     std::vector<bool> out;
     for (const double loss : losses) out.push_back(best.see({}, with_loss(loss), 0, 0));

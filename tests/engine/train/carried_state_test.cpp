@@ -19,7 +19,7 @@ using testing::SizeIs;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// Computes nothing; carries two layers of three numbers, and one of two.
+/// A model that computes nothing and carries two layers of three numbers and one of two.
 class Carrier final : public Model {
 public:
     Carrier() : Model(std::nullopt, default_device()) {}
@@ -41,7 +41,7 @@ std::int64_t resets_of(const CarriedState& state) {
     return count;
 }
 
-/// 1, 2, 3, ... of a state of two streams, in this type.
+/// A state of two streams with the values 1, 2, 3, ... in this type.
 TensorList counted(DType dtype = DType::f32) {
     std::vector<double> first, second;
     for (int i = 1; i <= 12; ++i) first.push_back(i);
@@ -84,7 +84,7 @@ TEST(CarriedState, AStreamWithANonFiniteElementIsZeroedWholeAndCounted) {
         state.clear_resets();
         TensorList out = counted();
         std::vector<double> values = out[1].values();
-        values[3] = bad;  // of the second stream
+        values[3] = bad;  // in the second stream
         out[1] = Tensor::of(values, {1, 2, 2});
         state.carry(out);
         EXPECT_THAT(state.in(2)[0].values(), ElementsAre(1, 2, 3, 0, 0, 0, 7, 8, 9, 0, 0, 0));

@@ -26,7 +26,7 @@ SavedRun run_at(std::int64_t step, std::int64_t numbers = 8) {
     return saved;
 }
 
-/// No file of this process grows beyond so many bytes while it lives: a full disk.
+/// Simulates a full disk: while it lives, no file of this process may exceed this size.
 class FileLimit {
 public:
     explicit FileLimit(rlim_t bytes) {

@@ -5,7 +5,7 @@
 namespace engine {
 namespace {
 
-/// The epoch (from 1) after which these losses end the run; 0: none.
+/// The epoch (from 1) after which these losses end the run; 0: they do not.
 int stopped_after(EarlyStopping& stopping, const std::vector<double>& losses) {
     int epoch = 0;
     for (const double loss : losses) {

@@ -15,7 +15,7 @@ using test::labels_of;
 using test::loader_options;
 using test::small_run;
 
-/// Task, model and Evaluator of a run; no step is ever computed.
+/// Task, model and Evaluator of a run, without any training step.
 struct Evaluation {
     explicit Evaluation(const RunConfig& config_)
         : config(config_),
@@ -98,7 +98,8 @@ TEST(Evaluator, ThrowsARefusedValueWhenTheSumsAreTakenAndGoesOn) {
     EXPECT_EQ(evaluate(1), 16);
 }
 
-/// Loss times tokens of the first `count` windows, each with the state that the one before left.
+/// The sum of loss times tokens over the first `count` windows. Each window starts with the state
+/// that the previous one ended with.
 double carried_loss(Evaluation& run, std::int64_t count) {
     const GradMode off(false);
     run.model->training = false;

@@ -6,7 +6,7 @@
 #include "simt/libraries.h"
 #include "temp_folder.h"
 
-// A run warns of what cuDNN does not compute, once for each pass and shape.
+// A run warns once for each pass and shape that cuDNN does not compute.
 namespace engine {
 namespace {
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// LeNet on glyphs: convolutions of 1 to 6 and 6 to 16 channels, eager steps and recorded ones.
+/// LeNet on glyphs: convolutions of 1 to 6 and 6 to 16 channels, in eager and captured steps.
 RunConfig lenet(const std::string& precision) {
     RunConfig config;
     config.dataset.kind = "glyphs";
@@ -131,7 +131,7 @@ TEST_F(FallbackWarning, EndsTheRunWhereAPlanFindsNoMemory) {
     std::string text;
     for (const auto& event : session.drain())
         if (const auto* failed = std::get_if<RunFailed>(&event)) text = failed->message.str();
-    EXPECT_THAT(text, AllOf(HasSubstr("finds no memory"), HasSubstr("DEVICE_ALLOCATION_FAILED"),
+    EXPECT_THAT(text, AllOf(HasSubstr("is out of memory"), HasSubstr("DEVICE_ALLOCATION_FAILED"),
                             HasSubstr("in use: weights")));
     EXPECT_THAT(run(lenet("fp32")), IsEmpty());
 }

@@ -66,12 +66,13 @@ TEST(ForcedTypes, RefusesUnknownKeysAllAtOnce) {
                                          {"conv1", ForcedType::fp32},
                                          {"nothing:relu", ForcedType::bf16},
                                          {"softwhat", ForcedType::fp16}});
-    EXPECT_THAT(text, AllOf(HasSubstr("precision.force.layer1.0.conv2: fp16: the model has no such "
-                                      "module; did you mean layer1.0.conv1?"),
-                            HasSubstr("precision.force.fc1:reshape: fp32: reshape is no operation"),
-                            HasSubstr("precision.force.nothing:relu: bf16: "),
-                            HasSubstr("precision.force.softwhat: fp16: "),
-                            Not(HasSubstr("precision.force.conv1: "))));
+    EXPECT_THAT(text,
+                AllOf(HasSubstr("precision.force.layer1.0.conv2: fp16: the model has no such "
+                                "module; did you mean layer1.0.conv1?"),
+                      HasSubstr("precision.force.fc1:reshape: fp32: reshape is not an operation"),
+                      HasSubstr("precision.force.nothing:relu: bf16: "),
+                      HasSubstr("precision.force.softwhat: fp16: "),
+                      Not(HasSubstr("precision.force.conv1: "))));
 }
 
 /// A run of a model on random data.
@@ -92,7 +93,7 @@ struct Small {
     FixedFeed feed;
 };
 
-/// Operations of the forward pass, "conv1 conv2d f16".
+/// Records the operations of the forward pass, such as "conv1 conv2d f16".
 class ForwardTypes final : public StepObserver, public OpObserver {
 public:
     void begin(const StepView&) override { scope_.emplace(*this); }
@@ -144,7 +145,8 @@ TEST(ForcedTypes, LeaveTheOtherLayersAsTheyAre) {
                               Contains("fc3 linear f32"), Not(Contains("fc2 linear f32"))));
 }
 
-/// Everything in FP32 under amp-fp16, with a loss scale that is a power of two, is FP32 training.
+/// amp-fp16 with everything forced to FP32, and with a power of two as loss scale, is FP32
+/// training.
 TEST(ForcedTypes, AllInFp32EqualsFp32BitForBit) {
     ForcedTypes all;
     for (const char* module : {"conv1", "conv2", "fc1", "fc2", "fc3"})
@@ -156,7 +158,7 @@ TEST(ForcedTypes, AllInFp32EqualsFp32BitForBit) {
         EXPECT_EQ(a[i].tensor.values(), b[i].tensor.values()) << a[i].name;
 }
 
-/// Each of a model's modules takes each type, forward and backward.
+/// Each module of a model computes in each type, forward and backward.
 class EveryModel : public testing::TestWithParam<const char*> {};
 
 TEST_P(EveryModel, TrainsWithAnyModuleInAnyType) {
@@ -177,7 +179,7 @@ TEST_P(EveryModel, TrainsWithAnyModuleInAnyType) {
     const std::pair<const char*, ForcedType> cases[] = {
         {"fp32", ForcedType::fp16}, {"amp-fp16", ForcedType::fp32}, {"amp-fp16", ForcedType::bf16}};
     for (const auto& [preset, type] : cases) {
-        // Every third module, so that types meet at residuals and shared weights.
+        // Forces every third module, so that types meet at residuals and shared weights.
         config.precision = {};
         config.precision.preset = preset;
         for (std::size_t i = 0; i < names.size(); i += 3) config.precision.force[names[i]] = type;

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// A file of tests/peer/golden with f64 tensors, and JSON in its metadata.
+/// A file in tests/peer/golden with f64 tensors, and JSON in its metadata.
 class GoldenFile {
 public:
     explicit GoldenFile(const char* name)

@@ -25,7 +25,8 @@ TEST(FindLearningRate, RaisesTheRateExponentiallyFromTheLowestToTheHighest) {
     ASSERT_EQ(found.points.size(), 41u);
     for (std::size_t i = 0; i < found.points.size(); ++i) {
         const double expected = 1e-6 * std::pow(10.0, static_cast<double>(i) / 10);
-        // The ratio has one rounding, which its power repeats; then one rounding to f32.
+        // The ratio is rounded once, which its power repeats; then the result is rounded to f32
+        // once.
         EXPECT_NEAR(found.points[i].lr, expected, expected * (0x1p-24 + 41 * 0x1p-52)) << i;
     }
 }
@@ -42,7 +43,7 @@ TEST(FindLearningRate, EndsWhereTheLossExplodes) {
 }
 
 TEST(FindLearningRate, SuggestsRatesThatTrain) {
-    // LeNet on glyphs learns at 0.05 with momentum and not at 1e-3 within the test.
+    // LeNet on glyphs learns at 0.05 with momentum, but not at 1e-3 within the test.
     const RunConfig glyphs =
         parse_run_config("{}", {"precision.preset=fp32", "dataset.train_limit=640", "batch_size=32",
                                 "device=cpu"})
@@ -75,7 +76,7 @@ TEST(FindLearningRate, LeavesSkippedStepsOutOfTheCurve) {
     const FoundRate found = find_learning_rate(
         spirals({"precision.preset=amp-fp16", "scaler.init_scale=1e30", "device=cpu"}),
         {.lowest = 1e-4, .highest = 1e-2, .steps = 30, .diverged = 4});
-    // 1e30 is about 2^100: over sixty halvings until the gradients of fp16 are finite.
+    // 1e30 is about 2^100: more than sixty halvings until the fp16 gradients are finite.
     EXPECT_LT(found.points.size(), 30u) << "the scale takes more than twice as many steps";
     for (std::size_t i = 1; i < found.points.size(); ++i)
         EXPECT_GT(found.points[i].lr, found.points[i - 1].lr);

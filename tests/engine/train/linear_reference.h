@@ -8,13 +8,13 @@
 #include "engine/run_config.h"
 #include "nn/layers.h"
 
-// Linear layers trained by SGD in double, with plain loops: nothing of the engine's ops, scaler,
-// clipping or optimizers takes part.
+// Linear layers trained by SGD in double, with plain loops. Uses none of the engine's ops, scaler,
+// clipping or optimizers.
 namespace engine::test {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// A field of f32 numbers, a sample a row.
+/// A field of f32 numbers: one row for each sample.
 inline Rows rows_of(const Batch& batch, std::size_t field) {
     const auto values = batch.fields[field].values<float>();
     const auto width = static_cast<std::size_t>(batch.fields[field].shape[1]);
@@ -35,13 +35,13 @@ inline Rows mixed(const Rows& a, double factor_a, const Rows& b, double factor_b
     return out;
 }
 
-/// Derivative of the mean squared error by the outputs.
+/// The derivative of the mean squared error with respect to the outputs.
 inline Rows mse_slope(const Rows& outputs, const Rows& target) {
     const double factor = 2.0 / static_cast<double>(outputs.size() * outputs.front().size());
     return mixed(outputs, factor, target, -factor);
 }
 
-/// y = x weight^T + bias, and its optimizer.
+/// y = x weight^T + bias, with its own optimizer.
 class LinearReference {
 public:
     explicit LinearReference(const Linear& layer)
@@ -57,7 +57,7 @@ public:
         }
         return out;
     }
-    /// Adds the gradient of `share` times a loss that has this derivative by the outputs.
+    /// Adds the gradient of `share` times a loss with this derivative with respect to the outputs.
     void add_gradient(const Rows& x, const Rows& slope, double share) {
         for (std::size_t i = 0; i < x.size(); ++i) {
             for (std::size_t j = 0; j < slope[i].size(); ++j) {
@@ -74,7 +74,7 @@ public:
         }
         return std::sqrt(squares);
     }
-    /// How many elements of the gradient are beyond the bound.
+    /// The number of gradient elements that exceed the bound.
     std::int64_t count_beyond(double bound) const {
         std::int64_t count = 0;
         for (const Variable* variable : {&weight_, &bias_})
@@ -82,7 +82,7 @@ public:
                                            [&](double g) { return std::abs(g) > bound; });
         return count;
     }
-    /// Clips as torch.nn.utils does, and makes one step of PyTorch's SGD.
+    /// Clips like torch.nn.utils, and makes one step of PyTorch's SGD.
     void update(const ClipConfig& clip, const OptimizerConfig& sgd) {
         const double factor = clip.kind == ClipKind::norm
                                   ? std::min(1.0, clip.value / (gradient_norm() + 1e-6))
@@ -107,7 +107,8 @@ private:
             const double lr = given("lr"), keep = given("momentum"), decay = given("weight_decay");
             for (std::size_t i = 0; i < values.size(); ++i) {
                 const double clipped = std::clamp(gradient[i] * factor, -bound, bound);
-                // PyTorch starts the buffer as the first gradient, which is the same as from 0.
+                // PyTorch initialises the buffer with the first gradient, which equals starting
+                // from 0.
                 momentum[i] = keep * momentum[i] + clipped + decay * values[i];
                 values[i] -= lr * momentum[i];
             }
@@ -118,9 +119,9 @@ private:
     Variable weight_, bias_;
 };
 
-/// Of a layer of numbers of magnitude 1 after at most five steps of batches of 8: each step rounds
-/// a weight once and adds lr = 0.05 times a gradient whose sums, some 30 roundings long, were made
-/// in f32. 5 * (1 + 0.05 * 30) * 2^-24 < 8e-7.
+/// For a layer of numbers of magnitude 1, after at most five steps of batches of 8: each step
+/// rounds a weight once, and adds lr = 0.05 times a gradient whose sums of about 30 terms were
+/// computed in f32. 5 * (1 + 0.05 * 30) * 2^-24 < 8e-7.
 inline constexpr double linear_tolerance = 1e-6;
 
 inline void expect_near(const Linear& layer, const LinearReference& reference) {

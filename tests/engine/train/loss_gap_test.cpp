@@ -25,7 +25,8 @@ TEST(LossGap, OfARecordWithItselfIsZeroWithoutNoise) {
 }
 
 TEST(LossGap, NoiseIsTwoStandardDeviationsOfTheDifference) {
-    // d alternates between -0.1 and 0.1: its deviation is 0.1, up to the n - 1 of the estimate.
+    // d alternates between -0.1 and 0.1: its standard deviation is 0.1, apart from the estimate's n
+    // - 1.
     const MadeRecord a(2048, [](std::int64_t) { return 2.0; });
     const MadeRecord b(2048, [](std::int64_t step) { return step % 2 == 0 ? 2.1 : 1.9; });
     const LossGap gap = loss_gap(a.reader(), b.reader());
@@ -88,7 +89,7 @@ TEST(LossGap, LeavesOutASingleStepWithoutANumber) {
     const LossGap gap = loss_gap(a.reader(), b.reader());
     EXPECT_EQ(gap.other_lost, 0);
     EXPECT_TRUE(std::isfinite(gap.gap));
-    EXPECT_EQ(gap.compared, 23);  // three windows of 8, less the one
+    EXPECT_EQ(gap.compared, 23);  // three windows of 8, minus one
 }
 
 TEST(LossGap, OfRecordsTooShortIsUnknown) {

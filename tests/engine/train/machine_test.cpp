@@ -38,7 +38,7 @@ TEST(Machine, SaysForEveryPrecisionWhetherItPaysAndWhy) {
         EXPECT_FALSE(pay(report, precision.preset).why.empty()) << precision.preset;
     }
     EXPECT_TRUE(pay(report, "fp32").pays);
-    if (report.cuda_present) return;  // then they are about the card
+    if (report.cuda_present) return;  // otherwise the texts are about the GPU
     EXPECT_EQ(pay(report, "amp-bf16").pays, report.bf16_native);
     EXPECT_FALSE(pay(report, "tf32").pays);
 }

@@ -9,15 +9,15 @@
 #include "golden_file.h"
 #include "optim/sgd.h"
 
-// Learning rates against PyTorch's schedulers, from the file that tests/peer/schedule_golden.py
-// writes.
+// Compares learning rates with PyTorch's schedulers, from the file that
+// tests/peer/schedule_golden.py writes.
 
 namespace engine {
 namespace {
 
 using nlohmann::json;
 
-/// What a variant of the script is in our settings.
+/// The settings that correspond to a variant of the script.
 RunConfig config_of(const json& variant) {
     std::vector<std::string> overrides = {"optimizer.lr=" + variant.at("lr").dump()};
     for (const auto& [name, value] : variant.items()) {
@@ -33,8 +33,8 @@ kernels::LearningRateSchedule schedule_of_variant(const json& variant) {
     return schedule_of(config_of(variant), variant.at("planned").get<std::int64_t>());
 }
 
-/// PyTorch multiplies its way from rate to rate, with at most 6 roundings a step. 1 + cos(x) has an
-/// absolute error of two roundings of 1, here and there.
+/// PyTorch multiplies from one rate to the next, with at most 6 roundings per step. 1 + cos(x) has
+/// an absolute error of two roundings of 1, in PyTorch and here.
 double slack(double base, double rate, std::size_t steps) {
     return rate * 6 * static_cast<double>(steps + 1) * 0x1p-53 + base * 4 * 0x1p-53;
 }
@@ -57,7 +57,7 @@ TEST(ScheduleOf, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
     }
 }
 
-// The same on the device, where a skipped step leaves the count of updates as it was.
+// The same on the device, where a skipped step does not change the count of updates.
 TEST(ScheduleOf, IsFollowedByAnOptimizerThatSkipsSteps) {
     const GoldenFile golden("schedules.safetensors");
     const auto skipped = golden.setting("skipped").get<std::vector<std::size_t>>();

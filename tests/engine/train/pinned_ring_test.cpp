@@ -10,20 +10,20 @@
 #include "simt/device.h"
 #include "train/step_marks.h"
 
-// The simulated driver refuses pinned memory, and copies late.
+// The simulated driver can refuse pinned memory and delay copies.
 namespace engine {
 namespace {
 
 constexpr std::size_t bytes = 64;
 
-/// A ring whose batches are copied to places of their own on the device.
+/// A ring whose batches are copied to separate places on the device.
 class PinnedRings : public testing::Test {
 protected:
     ~PinnedRings() override {
         kernels::simt::refuse_pinned_memory(0, 0);
         for (void* place : places_) kernels::cuda::release(place);
     }
-    /// Batch number `value`, of `size` bytes of that value.
+    /// Submits batch number `value`: `size` bytes of that value.
     void give(PinnedRing& ring, int value, std::size_t size = bytes) {
         places_.push_back(kernels::cuda::allocate(size));
         std::byte* buffer = ring.next(size);
@@ -31,7 +31,7 @@ protected:
         kernels::cuda::copy_to_device(places_.back(), buffer, size, {});
         ring.given({});
     }
-    /// Every batch arrived as it was given.
+    /// Expects that every batch arrived unchanged.
     void expect_all() const {
         for (std::size_t i = 0; i < places_.size(); ++i) {
             std::vector<unsigned char> arrived(bytes);
@@ -47,7 +47,7 @@ TEST_F(PinnedRings, GoOnWithTheBuffersThatTheDriverGave) {
         SCOPED_TRACE(given);
         places_.clear();
         const std::int64_t before = kernels::simt::pinned_bytes();
-        PinnedRing ring(4);  // eight, if they are to be had
+        PinnedRing ring(4);  // eight, if they are available
         kernels::simt::refuse_pinned_memory(given, 1000);
         const std::int64_t waits = waits_for_events();
         for (int i = 0; i < 12; ++i) give(ring, i);

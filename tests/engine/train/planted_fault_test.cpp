@@ -22,8 +22,8 @@ bool all_finite(const Tensor& tensor) {
     return std::ranges::all_of(tensor.values(), [](double v) { return std::isfinite(v); });
 }
 
-/// Where a step first met a number that is not finite: an input of the first op, an op's output, or
-/// a gradient.
+/// Finds the first non-finite number of a step: in an input of the first op, an op's output, or a
+/// gradient.
 class FirstFault final : public StepObserver, public OpObserver {
 public:
     struct Found {
@@ -51,7 +51,7 @@ public:
         }
     }
     void on_op(const OpEvent& event) override {
-        // Masks are -inf as they should be.
+        // Masks contain -inf on purpose.
         const std::string op = event.info->name;
         if (op == "attention_causal" || op == "where") return;
         if (found || !std::ranges::all_of(event.inputs, all_finite)) return;
@@ -89,7 +89,7 @@ struct Planted {
     const char* where;
     const char* model;
     const char* precision;
-    // what is found
+    // The expected findings.
     const char* place;
     const char* op;
     const char* module;

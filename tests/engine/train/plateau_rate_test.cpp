@@ -6,7 +6,8 @@
 
 #include "golden_file.h"
 
-// Against PyTorch's ReduceLROnPlateau, from the file that tests/peer/schedule_golden.py writes.
+// Compares with PyTorch's ReduceLROnPlateau, from the file that tests/peer/schedule_golden.py
+// writes.
 
 namespace engine {
 namespace {
@@ -42,7 +43,7 @@ TEST(PlateauRate, FollowsPyTorchsReduceLROnPlateau) {
             const bool moved = rate.see({}, figures_of(figures[epoch]), 0, 0);
             EXPECT_EQ(moved, rate.multiplier() != before);
             drops += moved;
-            // Each drop rounds once here and once there; the base is multiplied in once.
+            // Each drop rounds once in PyTorch and once here. The base is multiplied in once.
             EXPECT_NEAR(base * rate.multiplier(), rates[epoch],
                         rates[epoch] * (2 * drops + 1) * 0x1p-53)
                 << prefix << " epoch " << epoch;

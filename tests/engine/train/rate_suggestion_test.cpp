@@ -7,7 +7,7 @@
 namespace engine {
 namespace {
 
-/// Points at rates 10^-7, 10^-6.9, ... with these losses.
+/// Points at the rates 10^-7, 10^-6.9, ... with these losses.
 template <typename Loss>
 std::vector<RatePoint> curve(int count, Loss&& loss) {
     std::vector<RatePoint> points;
@@ -19,23 +19,23 @@ std::vector<RatePoint> curve(int count, Loss&& loss) {
 }
 
 TEST(RateSuggestion, SteepestIsWhereTheLossFallsFastestByTheLogarithmOfTheRate) {
-    // It falls fastest around its middle, 30.4: over six points those from 27 to 33.
+    // The steepest point is near the middle, 30.4: over six points that means points 27 to 33.
     const auto points = curve(60, [](int i) { return 1 / (1 + std::exp((i - 30.4) / 3.0)); });
     EXPECT_DOUBLE_EQ(steepest_rate(points).value(), points[30].lr);
 }
 
 TEST(RateSuggestion, ValleyIsHalfwayDownTheLongestDescent) {
-    // Level, then down from 20 to 40, then up.
+    // Level, then falling from 20 to 40, then rising.
     const auto points = curve(60, [](int i) {
         return i < 20 ? 2.0 : i <= 40 ? 2 - 0.05 * (i - 20) : i - 39.0;
     });
-    // The descent takes one of the level points and 20 falling ones: from 20 to 40 or so.
+    // The descent has one of the level points and 20 falling ones: about 20 to 40.
     EXPECT_DOUBLE_EQ(valley_rate(points).value(), points[30].lr);
 }
 
 TEST(RateSuggestion, ABumpDoesNotEndTheDescent) {
     const auto points = curve(41, [](int i) { return i == 20 ? 100.0 : 40.0 - i; });
-    // 40 points of the descent, without the bump: its first is counted back from its end.
+    // The descent has 40 points, without the bump. Its start is counted back from its end.
     EXPECT_DOUBLE_EQ(valley_rate(points).value(), points[20].lr);
 }
 
@@ -60,7 +60,7 @@ TEST(RateSuggestion, TheFirstTenthAndTheLastFivePointsAreNotJudged) {
 TEST(SmoothedLoss, IsTheMeanCorrectedForItsStart) {
     SmoothedLoss smoothed;
     EXPECT_DOUBLE_EQ(smoothed.add(3), 3);
-    // Weights 0.98 and 1 of 1.98.
+    // Weights 0.98 and 1, out of 1.98.
     EXPECT_DOUBLE_EQ(smoothed.add(1), (0.98 * 3 + 1) / 1.98);
     for (int i = 0; i < 3; ++i) smoothed.add(1);
     EXPECT_GT(smoothed.add(1), 1);

@@ -12,7 +12,7 @@
 #include "safetensors/tensor_file.h"
 #include "temp_folder.h"
 
-// Runs that stop and go on, through sessions and folders.
+// Runs that stop and are resumed, through sessions and folders.
 namespace engine::test {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ constexpr int resume_patience_s = 2000;
 constexpr int resume_patience_s = 300;
 #endif
 
-/// What the steps computed, a line each: all that does not tell the time. NaN equals NaN.
+/// The results of the steps, one line each: everything except times. NaN equals NaN.
 using Computed = std::vector<std::string>;
 
 inline Computed computed(const StepRecordReader& record) {
@@ -55,7 +55,7 @@ inline std::vector<double> values_of(const fs::path& file) {
     return out;
 }
 
-/// The end of a session.
+/// How a session ended.
 struct Ended {
     std::string run;
     fs::path folder;
@@ -75,7 +75,7 @@ struct Ended {
 
 class ResumedRuns : public testing::Test {
 protected:
-    /// Runs to its end; with `stop_after` rows, is stopped there or a little later.
+    /// Runs to the end. With `stop_after` rows, it is stopped there or slightly later.
     Ended train(const RunConfig& config, const SessionOptions& options = {},
                 std::int64_t stop_after = 0) {
         Session session(config, thread_, store_, options);
@@ -93,7 +93,7 @@ protected:
         if (!out.run.empty()) out.folder = store_->find(out.run)->folder;
         return out;
     }
-    /// Steps to `steps` one by one and stops there.
+    /// Runs `steps` single steps and stops.
     Ended train_to(const RunConfig& config, std::int64_t steps) {
         Session session(config, thread_, store_);
         for (std::int64_t i = 1; i <= steps; ++i) {

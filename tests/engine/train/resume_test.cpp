@@ -46,7 +46,7 @@ RunConfig config_of(const Case& wanted) {
                                  : small_run(wanted.model, wanted.precision);
     config.accumulate = wanted.accumulate;
     config.dataset.augment = wanted.model == "lenet";
-    config.scaler.init_scale = 1 << 24;  // skips at the start
+    config.scaler.init_scale = 1 << 24;  // the first steps are skipped
     config.epochs = 3;
     config.max_steps = 24;
     if (is_text || wanted.model == "bert") config.model.options["dropout"] = 0.3;
@@ -57,7 +57,7 @@ RunConfig config_of(const Case& wanted) {
 TEST_P(BitExactResume, AStoppedRunGoesOnAsIfItHadNotStopped) {
     const RunConfig config = config_of(GetParam());
     const Ended whole = train(config);
-    for (const std::int64_t stop : {1, 2, 13}) {  // the first after skipped steps
+    for (const std::int64_t stop : {1, 2, 13}) {  // the last one comes after the skipped steps
         const Ended stopped = train_to(config, stop);
         const Ended resumed = resume(stopped);
         EXPECT_EQ(resumed.run, stopped.run);
@@ -118,7 +118,7 @@ TEST_F(Resume, AChangedRunIsANewOneThatNamesItsParent) {
     EXPECT_EQ(store_->find(child.run)->parent, stopped.run) << "the folder says so too";
 }
 
-/// Of the precisions that a run may change to, each takes the state of the other.
+/// A run may change between these precisions: each can load the state of the other.
 TEST_F(Resume, WeightsAndStateAreConvertedToAnotherPrecision) {
     for (const char* from : {"fp32", "o2-fp16", "pure-fp16"}) {
         RunConfig config = spirals(8);
@@ -178,7 +178,7 @@ TEST_F(Resume, FromAnEarlierCheckpointIsANewRun) {
 RunConfig drawing_run() {
     RunConfig config = small_run("autoencoder", "fp32");
     config.model.options["channels"] = std::int64_t{4};
-    config.dataset.train_limit = 64;  // 4 steps an epoch, with pictures after each
+    config.dataset.train_limit = 64;  // 4 steps per epoch, with pictures after each
     config.dataset.test_limit = 16;
     config.epochs = 3;
     config.checkpoint.every_steps = 4;
@@ -259,13 +259,13 @@ TEST_F(Resume, ARunWithoutACheckpointStartsAgain) {
 
 TEST_F(Resume, ARunThatWasKilledBeforeItHadARecordStartsAgain) {
     const RunConfig config = spirals(6);
-    const auto made = RunStore(folder_ / "runs").create(config);  // its lock is free again
+    const auto made = RunStore(folder_ / "runs").create(config);  // its lock is released
     const Ended again = resume({made.run, made.folder, {}, {}, {}});
     EXPECT_EQ(again.figures, train(config).figures);
 }
 
 TEST_F(Resume, TakesBackWhatCameAfterTheCheckpoint) {
-    RunConfig config = spirals(40);  // about 10 steps an epoch
+    RunConfig config = spirals(40);  // about 10 steps per epoch
     config.batch_size = 128;
     config.checkpoint.every_steps = 6;
     config.checkpoint.at_end = false;
@@ -338,7 +338,7 @@ TEST_F(Resume, AnEpochThatEndedButWasNotEvaluatedIsEvaluatedFirst) {
     const Ended whole = train(config);
     const std::int64_t per_epoch = whole.all<EpochDone>().at(0).step;
     config.checkpoint.every_steps = 0;
-    // Stopped at the epoch's last step, before its evaluation.
+    // Stopped at the last step of the epoch, before its evaluation.
     SessionOptions no_evaluation;
     no_evaluation.evaluate = false;
     Session session(config, thread_, store_, no_evaluation);

@@ -1,4 +1,4 @@
-// Made-up times of the parts of a step, whose cause is known.
+// Given times of the parts of a step, whose cause is known.
 #include "train/run_pay_off.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ MadeRecord with(const Parts& parts, std::int64_t steps = 200) {
         });
 }
 
-/// Of two records of a run on one device.
+/// Compares two records of a run on one device.
 RunPayOff pay_off(const MadeRecord& fp32, const MadeRecord& mixed,
                   const std::string& precision = "amp-fp16", const std::string& baseline = "fp32") {
     const auto both = speeds({fp32.reader(), mixed.reader()});
@@ -41,9 +41,10 @@ RunPayOff pay_off(const MadeRecord& fp32, const MadeRecord& mixed,
 
 TEST(RunPayOff, SaysWhatAFasterStepSaves) {
     const RunPayOff found = pay_off(with({0, 4, 8, 1}), with({0, 2, 4, 1}));
-    EXPECT_EQ(found.sentence.str(),
-              "AMP FP16 pays: forward and backward pass take 6.00 ms in place of 12.0 ms, and the "
-              "whole step 7.00 ms in place of 13.0 ms.");
+    EXPECT_EQ(
+        found.sentence.str(),
+        "AMP FP16 pays off: forward and backward pass take 6.00 ms instead of 12.0 ms, and the "
+        "whole step 7.00 ms instead of 13.0 ms.");
     EXPECT_TRUE(found.explained);
     EXPECT_EQ(found.evidence.str(),
               "A step in ms, against FP32: data 0 and 0, forward 2.00 and 4.00, backward 4.00 and "
@@ -52,24 +53,26 @@ TEST(RunPayOff, SaysWhatAFasterStepSaves) {
 
 TEST(RunPayOff, FindsTheWaitForData) {
     const RunPayOff found = pay_off(with({12, 4, 8, 1}), with({18, 2, 4, 1}));
-    EXPECT_EQ(found.sentence.str(),
-              "AMP FP16 does not pay (1.00 times FP32's speed): 72 % of its step is spent waiting "
-              "for data, which no precision makes faster.");
+    EXPECT_EQ(
+        found.sentence.str(),
+        "AMP FP16 does not pay off (1.00 times FP32's speed): 72 % of its step is spent waiting "
+        "for data, which no precision makes faster.");
     EXPECT_TRUE(found.explained);
 }
 
 TEST(RunPayOff, FindsAnOptimizerThatTakesLongerThanThePasses) {
     const RunPayOff found = pay_off(with({0, 1, 1, 8}), with({0, 1, 1, 8}), "amp-bf16");
-    EXPECT_THAT(found.sentence.str(), HasSubstr("AMP BF16 does not pay"));
+    EXPECT_THAT(found.sentence.str(), HasSubstr("AMP BF16 does not pay off"));
     EXPECT_THAT(found.sentence.str(), HasSubstr("the optimizer is 80 % of the step"));
     EXPECT_TRUE(found.explained);
 }
 
 TEST(RunPayOff, LeavesTheReasonOfSlowPassesToAMeasurement) {
     const RunPayOff found = pay_off(with({0, 4, 8, 1}), with({0, 5, 9, 1}));
-    EXPECT_EQ(found.sentence.str(),
-              "AMP FP16 does not pay (0.867 times FP32's speed): forward and backward pass take "
-              "14.0 ms in place of 12.0 ms.");
+    EXPECT_EQ(
+        found.sentence.str(),
+        "AMP FP16 does not pay off (0.867 times FP32's speed): forward and backward pass take "
+        "14.0 ms instead of 12.0 ms.");
     EXPECT_FALSE(found.explained);
 }
 
@@ -84,10 +87,10 @@ TEST(RunPayOff, SaysNoMoreThanARecordWithoutPartsBears) {
             });
     };
     const RunPayOff faster = pay_off(whole(4), whole(2));
-    EXPECT_EQ(faster.sentence.str(), "AMP FP16 pays: a step takes 2.00 ms in place of 4.00 ms.");
+    EXPECT_EQ(faster.sentence.str(), "AMP FP16 pays off: a step takes 2.00 ms instead of 4.00 ms.");
     EXPECT_TRUE(faster.evidence.empty());
     const RunPayOff slower = pay_off(whole(2), whole(4));
-    EXPECT_EQ(slower.sentence.str(), "AMP FP16 does not pay (0.500 times FP32's speed).");
+    EXPECT_EQ(slower.sentence.str(), "AMP FP16 does not pay off (0.500 times FP32's speed).");
     EXPECT_FALSE(slower.explained);
 }
 

@@ -1,4 +1,5 @@
-// Made-up step times with a known ratio: differences are found, and noise is not taken for one.
+// Generated step times with a known ratio: differences are detected, and noise is not reported as
+// one.
 #include "train/speed_gap.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 using StepTimes = std::function<double(std::int64_t step)>;
 
-/// A multiplicative noise of this deviation, drawn step after step.
+/// Multiplicative noise with this standard deviation, drawn in the order of the steps.
 StepTimes noisy(double ms, double deviation, unsigned seed) {
     return [ms, noise = jittered(0, deviation, seed)](std::int64_t step) mutable {
         return ms * std::exp(noise(step));
@@ -55,7 +56,7 @@ TEST(SpeedGap, TakesNoiseForADifferenceInFewerThanOneOfTwentyPairs) {
     EXPECT_LE(claimed, 10);
 }
 
-/// Half of the steps take up to five times as long, in both runs alike.
+/// Half of the steps take up to five times as long, the same ones in both runs.
 TEST(SpeedGap, ComparesStepsThatTheSameDisturbanceHit) {
     const auto slowed = [](double ms) {
         return [ms](std::int64_t step) { return ms * (step / 40 % 2 == 0 ? 1.0 : 5.0); };
@@ -65,7 +66,7 @@ TEST(SpeedGap, ComparesStepsThatTheSameDisturbanceHit) {
     EXPECT_NEAR(gap.high, 1.2, 1e-6);
 }
 
-/// The first to read a batch waits for it. They take that turn by turn.
+/// The run that reads a batch first waits for it. The runs take turns at that.
 TEST(SpeedGap, CancelsWhatTheFirstOfARoundPays) {
     const auto first_in = [](std::int64_t parity) {
         return [=](std::int64_t step) { return step % 2 == parity ? 0.075 : 0.047; };
@@ -75,7 +76,7 @@ TEST(SpeedGap, CancelsWhatTheFirstOfARoundPays) {
     EXPECT_NEAR(gap.high, 1, 1e-6);
 }
 
-/// Of a run of 22 steps 12 are measured, which is two a block.
+/// Of 22 steps 12 are measured: two in each of six blocks.
 TEST(SpeedGap, GivesNoIntervalForFewerThanSixBlocks) {
     for (const std::int64_t steps : {0, 1, 3, 16, 21, 22, 24}) {
         const SpeedGap gap = gap_of(timed(steps, noisy(6, 0, 1)), timed(steps, noisy(3, 0, 2)));

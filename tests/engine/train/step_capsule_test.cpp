@@ -25,8 +25,8 @@ StepCapsule capsule_of(const RunConfig& config, TrainerFixture& fixture, std::in
     return out;
 }
 
-/// `b` may lack what is zero in `a`: before the first step there is no state. The rate is worked
-/// out anew in each step, so what a state has of it does not matter.
+/// `b` may lack tensors that are zero in `a`: before the first step there is no state. The learning
+/// rate is computed in each step, so its saved value does not matter.
 void expect_same_or_zero(const TensorMap& a, const TensorMap& b) {
     for (const auto& [name, value] : a) {
         if (name == "groups.lr") continue;
@@ -55,13 +55,13 @@ protected:
         RunConfig config =
             GetParam() == "text" ? small_text_run("amp-fp16") : small_run("lenet", GetParam());
         if (GetParam() == "text") config.model.options["dropout"] = 0.5;
-        config.scaler.init_scale = 1 << 24;  // skips at the start
+        config.scaler.init_scale = 1 << 24;  // the first steps are skipped
         config.accumulate = 2;
         return config;
     }
 };
 
-/// Each step of a run computed again from its capsule has the bits of the run's own.
+/// Each step of a run, computed again from its capsule, has the bits of the run's own step.
 TEST_P(Capsules, AStepComputedAgainHasTheSameBits) {
     const RunConfig config = this->config();
     TrainerFixture fixture(config, default_device());
@@ -71,7 +71,7 @@ TEST_P(Capsules, AStepComputedAgainHasTheSameBits) {
         const FinishedStep own = fixture.step(step);
         const TrainingState after = fixture.trainer.saved_state();
         CapsuleStep again(capsule);
-        for (int time = 0; time < 2; ++time) {  // also after it was brought back
+        for (int time = 0; time < 2; ++time) {  // also after the state was restored
             const FinishedStep found = again.run();
             EXPECT_EQ(found.row.loss, own.row.loss);
             EXPECT_EQ(found.row.found_inf, own.row.found_inf);
@@ -108,7 +108,7 @@ TEST(StepCapsule, InAnotherPrecisionItStartsFromTheMasters) {
     EXPECT_EQ(step.row.found_inf, 0);
 }
 
-/// A loss scale that the capsule does not hold begins at the settings' and goes back to it.
+/// If the capsule has no loss scale, the scale begins at that of the settings, and is reset to it.
 TEST(StepCapsule, AScalerThatTheRunDidNotHaveBeginsAnewEachTime) {
     const RunConfig config = small_run("mlp", "fp32");
     TrainerFixture fixture(config, default_device());

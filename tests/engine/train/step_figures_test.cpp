@@ -15,7 +15,7 @@ namespace {
 
 using test::cuda;
 
-/// Figures of a step in which every task's sums make sense: 8 samples, loss 0.75, 6 right.
+/// Figures of a step with valid sums for every task: 8 samples, loss 0.75, 6 correct.
 kernels::StepFigures figures_of_a_step() {
     kernels::StepFigures figures{};
     figures.sums.weight = 8;
@@ -47,7 +47,7 @@ StepRecord numbered(std::int64_t step) {
     return row;
 }
 
-/// The row of a step of this task.
+/// The record's row for a step of this task.
 StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowMeaning meaning = {}) {
     StepFigures ring(default_device());
     ring.marks().restart();
@@ -63,7 +63,7 @@ std::unique_ptr<Task> classification() {
                      classified_features({{0, 0}, {1, 1}}, {"a", "b"}));
 }
 
-/// An MLP that predicts a number whose deviation in the data is 4.
+/// An MLP that predicts a number whose standard deviation in the data is 4.
 std::unique_ptr<Task> regression() {
     Schema schema;
     schema.add({.name = "features",
@@ -84,9 +84,9 @@ TEST(StepFigures, AccuracyHasTheColumnOfThatName) {
 
 TEST(StepFigures, OtherMetricsHaveColumnsOfTheirOwn) {
     kernels::StepFigures figures = figures_of_a_step();
-    figures.sums.values[0] = 2;   // squares of errors
+    figures.sums.values[0] = 2;   // squared errors
     figures.sums.values[1] = 0;   // targets
-    figures.sums.values[2] = 32;  // and their squares
+    figures.sums.values[2] = 32;  // squared targets
     const StepRecord row = row_of(*regression(), figures);
     EXPECT_TRUE(std::isnan(row.accuracy));
     EXPECT_EQ(row.metric_1, 2) << "4 * sqrt(2 / 8): in the target's units";
@@ -106,8 +106,8 @@ TEST(StepFigures, UpdatesOfFurtherOptimizersCountAmongTheMetrics) {
     EXPECT_TRUE(std::isnan(row.metric_2));
 }
 
-/// Counts how often it is asked for its descriptors. All metrics that a record can hold: the eight
-/// columns, and accuracy beside them.
+/// Counts how often its descriptors are requested. Has all metrics that a record can hold: the
+/// eight columns, and accuracy in addition.
 class AskedTask final : public test::PairTask {
 public:
     AskedTask() : PairTask({}) {}

@@ -13,7 +13,7 @@
 #include "support/expectations.h"
 #include "train/make_optimizer.h"
 
-// Captured steps against eager ones, bit for bit.
+// Compares captured steps with eager ones, bit for bit.
 namespace engine {
 namespace {
 
@@ -25,7 +25,7 @@ using test::pair_run;
 using test::StepFixture;
 using testing::IsEmpty;
 
-/// A step that is replayed where it can be.
+/// A step that is replayed if it can be.
 kernels::StepFigures replayed(StepFixture& fixture, StepGraph& graph) {
     if (!graph.prepare(fixture.batches)) return fixture.compute();
     const RunContext::Entry entered(fixture.context);
@@ -34,7 +34,7 @@ kernels::StepFigures replayed(StepFixture& fixture, StepGraph& graph) {
 }
 
 void expect_same_figures(const kernels::StepFigures& a, const kernels::StepFigures& b) {
-    expect_same({a.sums.loss}, {b.sums.loss});  // NaN where a step overflows
+    expect_same({a.sums.loss}, {b.sums.loss});  // NaN if a step overflows
     EXPECT_EQ(a.sums.weight, b.sums.weight);
     EXPECT_EQ(a.gradient_statistics.found_inf, b.gradient_statistics.found_inf);
     EXPECT_EQ(a.updates, b.updates);
@@ -45,8 +45,8 @@ void expect_same_figures(const kernels::StepFigures& a, const kernels::StepFigur
 
 class StepGraphs : public testing::TestWithParam<std::int64_t> {};
 
-// Two phases, tensors passed from one to the other, two optimizers; among the replays one in which
-// a single optimizer skips, and a batch of another size.
+// Two phases, tensors passed from one to the other, two optimizers. The replays include one in
+// which only one optimizer skips, and a batch of another size.
 TEST_P(StepGraphs, AStepOfTwoPhasesIsReplayedWithTheNumbersOfEagerSteps) {
     HALFTONE_NEEDS_CUDA();
     RunConfig config = pair_run("amp-fp16", GetParam());
@@ -78,7 +78,7 @@ TEST_P(StepGraphs, AStepOfTwoPhasesIsReplayedWithTheNumbersOfEagerSteps) {
 
 INSTANTIATE_TEST_SUITE_P(Accumulate, StepGraphs, testing::Values(1, 2));
 
-/// Its loss is the sum of what dropout leaves of its input, so that it tells the mask.
+/// Its loss is the sum of its input after dropout, so it depends on the mask.
 class Masked final : public SimpleModel {
 public:
     explicit Masked(const Device& device)
@@ -109,7 +109,7 @@ private:
 
 std::vector<double> losses_of(bool record, std::int64_t accumulate) {
     RunConfig config = pair_run("fp32", accumulate);
-    config.optimizer.options["lr"] = 0.0;  // masks alone tell the steps apart
+    config.optimizer.options["lr"] = 0.0;  // only the masks differ between steps
     config.optimizer.options["weight_decay"] = 0.0;
     StepFixture fixture(config, std::make_unique<SumOfMasked>(), std::make_unique<Masked>(cuda),
                         cuda);
@@ -155,7 +155,7 @@ TEST(StepGraph, AReplayedStepHasTheRateOfItsUpdateTimesTheMultiplierOfTheMoment)
             }
             fixture->make(i);
             const double expected = learning_rate(schedule, i) * multiplier;
-            // One rounding to f32, beside those of double of the device's own pow and cos.
+            // One rounding to f32, and those of pow and cos in double on the device.
             EXPECT_NEAR(replayed(*fixture, graph).lr, expected, expected * 0x1p-23) << i;
         }
         EXPECT_EQ(graph.replays(), 9 - 3);

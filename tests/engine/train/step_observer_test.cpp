@@ -13,7 +13,7 @@ using test::pair_fixture;
 using test::pair_run;
 using testing::ElementsAre;
 
-/// Logs its calls, and fails in the call that a test selects.
+/// Logs its calls. Throws in the call that a test selects.
 class Listed final : public StepObserver {
 public:
     std::vector<std::string> calls;
@@ -112,7 +112,7 @@ TEST(StepObserver, ChangesNothing) {
     }
 }
 
-/// Feeds the model zeros.
+/// Replaces the model's input by zeros.
 class Zeros final : public StepObserver {
 public:
     void before_forward(const StepView&, DeviceBatch& batch, TensorList&) override {

@@ -16,10 +16,10 @@
 #include "support/element.h"
 #include "train/train_step.h"
 
-// Tasks with several optimizers or phases, and a TrainStep with what it needs.
+// Tasks with several optimizers or phases, and a TrainStep with everything it needs.
 namespace engine::test {
 
-/// A number in [-1, 1) of three others.
+/// A number in [-1, 1) that is a function of three others.
 inline float number_of(std::int64_t sample, std::size_t field, std::size_t element) {
     auto h = static_cast<std::uint32_t>(sample) * 0x9E3779B9u +
              static_cast<std::uint32_t>(field) * 0x85EBCA6Bu +
@@ -29,7 +29,7 @@ inline float number_of(std::int64_t sample, std::size_t field, std::size_t eleme
     return static_cast<float>((h ^ (h >> 16)) >> 8) / 0x1p23F - 1;
 }
 
-/// 64 samples whose f32 fields hold number_of().
+/// 64 samples whose f32 fields have the values of number_of().
 class NumberedSamples final : public Dataset {
 public:
     explicit NumberedSamples(Schema schema) : schema_(std::move(schema)) {}
@@ -46,14 +46,14 @@ private:
     Schema schema_;
 };
 
-/// A field of `size` numbers.
+/// A field with `size` numbers.
 inline FieldSpec numbers(const std::string& name, std::int64_t size) {
     return {.name = name, .shape = {size}};
 }
 
 constexpr std::int64_t pair_width = 8;
 
-/// Two linear layers of one model, "first" and "second".
+/// A model of two linear layers, "first" and "second".
 class PairModel final : public Model {
 public:
     PairModel(std::int64_t seed, const Device& device)
@@ -63,7 +63,7 @@ public:
     TensorList forward(const TensorList& in) override {
         return {first(in.front()), second(in.front())};
     }
-    /// Of the first layer, or of the second.
+    /// The parameters of the first or of the second layer.
     std::vector<Parameter> parameters_of(std::size_t layer) const {
         const auto& all = parameters();
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(2 * layer);
@@ -73,7 +73,7 @@ public:
     Linear first, second;
 };
 
-/// Two optimizers: the layers of a PairModel.
+/// Has two optimizers: one for each layer of a PairModel.
 class PairTask : public Task {
 public:
     explicit PairTask(Schema schema) : schema_(std::move(schema)) {}
@@ -88,7 +88,7 @@ private:
     Schema schema_;
 };
 
-/// S19: two losses that both feed both optimizers.
+/// S19: two losses with gradients for both optimizers.
 class TwoLosses final : public PairTask {
 public:
     TwoLosses() : PairTask({{numbers("input", pair_width), numbers("target", pair_width)}}) {}
@@ -107,11 +107,11 @@ public:
 };
 
 /// A generator (the second layer) that makes pictures from noise, and a discriminator (the first
-/// layer) that classifies them by the mean of its outputs. The generator's phase follows the
+/// layer) that classifies them by the mean of its outputs. The generator's phase comes after the
 /// discriminator's update and reuses its pictures.
 class Adversaries final : public PairTask {
 public:
-    /// `keep_graph`: the pictures go into the discriminator's loss as they are, not detached.
+    /// `keep_graph`: the discriminator's loss gets the pictures without detaching them.
     explicit Adversaries(bool keep_graph = false)
         : PairTask({{numbers("real", pair_width), numbers("noise", pair_width)}}),
           keep_graph_(keep_graph) {}
@@ -151,7 +151,7 @@ private:
     bool keep_graph_;
 };
 
-/// Calls a function before the update of a step's last phase.
+/// Calls a function before the update of the last phase of a step.
 class BeforeLastUpdate final : public StepObserver {
 public:
     explicit BeforeLastUpdate(std::function<void()> call) : call_(std::move(call)) {}
@@ -179,7 +179,7 @@ struct StepFixture {
         step = std::make_unique<TrainStep>(config, *task, *model, device, 100);
     }
 
-    /// The batches of step `index`, in `batches`.
+    /// Makes the batches of step `index` in `batches`.
     std::span<Batch> make(std::int64_t index) {
         batches.resize(static_cast<std::size_t>(config.accumulate));
         for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -193,14 +193,14 @@ struct StepFixture {
         return {[this](std::size_t i) { return feed->upload(batches[i]); },
                 [this](const DeviceBatch& batch) { feed->used(batch); }};
     }
-    /// One eager step on `batches`.
+    /// Computes one eager step on `batches`.
     kernels::StepFigures compute() {
         const RunContext::Entry entered(context);
         step->announce(++computed);
         step->compute(batches.size(), supply(), nullptr);
         return step->figures().host();
     }
-    /// The next step is observed by this function instead of the one before; null: by none.
+    /// Sets the function that observes the next step, instead of the previous one; null: none.
     void before_last_update(std::function<void()> call) {
         if (observer) step->detach(*observer);
         observer = call ? std::make_shared<BeforeLastUpdate>(std::move(call)) : nullptr;
@@ -227,7 +227,7 @@ struct StepFixture {
     std::int64_t computed = 0;
 };
 
-/// Settings of the tasks above.
+/// Settings for the tasks above.
 inline RunConfig pair_run(const std::string& precision, std::int64_t accumulate = 1) {
     RunConfig config = small_run("mlp", precision);
     config.schedule.kind = "constant";
@@ -245,12 +245,12 @@ std::unique_ptr<StepFixture> pair_fixture(const RunConfig& config, const Device&
                                          std::make_unique<PairModel>(config.seed, device), device);
 }
 
-/// Puts inf into a gradient of the second layer.
+/// Sets an element of a gradient of the second layer to inf.
 inline void spoil(const PairModel& model) {
     set_element(model.second.weight.grad(), 5, std::numeric_limits<double>::infinity());
 }
 
-/// Every number of a field is `value` in one batch.
+/// Sets every number of a field of one batch to `value`.
 inline void fill_field(Batch& batch, std::size_t field, float value) {
     std::ranges::fill(batch.fields[field].values<float>(), value);
 }

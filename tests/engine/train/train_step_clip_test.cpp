@@ -6,8 +6,8 @@
 #include "linear_reference.h"
 #include "step_support.h"
 
-// Clipping of several optimizers: each clips its own gradients, unscaled, whatever scales the loss.
-// Against the same steps in double.
+// Clipping with several optimizers: each clips its own unscaled gradients, whatever the scale of
+// the loss. Compared with the same steps in double.
 namespace engine {
 namespace {
 
@@ -37,7 +37,7 @@ protected:
     }
 };
 
-/// The gradients of TwoLosses on these batches.
+/// Adds the gradients of TwoLosses for these batches.
 void add_gradients(LinearReference& first, LinearReference& second,
                    std::span<const Batch> batches) {
     const double share = 1.0 / static_cast<double>(batches.size());
@@ -51,7 +51,7 @@ void add_gradients(LinearReference& first, LinearReference& second,
     }
 }
 
-/// The clipping must have something to do in every step, and something to leave alone.
+/// In every step some gradients must be clipped and others not.
 void expect_clipping(const LinearReference& layer, const ClipConfig& clip) {
     if (clip.kind == ClipKind::norm) {
         EXPECT_GT(layer.gradient_norm(), clip.value);

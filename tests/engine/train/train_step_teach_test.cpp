@@ -1,5 +1,5 @@
-// What TrainStep does wrong when it is told to: clipping before unscaling, a scale that moves
-// within a step, a resumed run without its scaler.
+// Errors that TrainStep makes on purpose: clipping before unscaling, a scale that changes within a
+// step, a resumed run without its scaler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::vector<double> difference(const std::vector<double>& a, const std::vector<d
     return out;
 }
 
-/// What one step adds to the weights.
+/// The change of the weights in one step.
 std::vector<double> first_update(const RunConfig& config) {
     TrainedSteps run(config);
     const auto before = run.weights();
@@ -50,7 +50,7 @@ TEST(TeachClip, ByNormTheUpdateIsThatOfScaledGradientsOfThatNorm) {
     const auto unclipped = first_update(plain_sgd({}));
     const auto wrong = first_update(
         plain_sgd({"clip.kind=norm", "clip.value=0.25", "teach.clip_before_unscale=true"}));
-    // Scaled gradients of norm S n are brought to norm 0.25, and then divided by S.
+    // Scaled gradients of norm S n are clipped to norm 0.25 and then divided by S.
     const double scaled_norm = norm_of(unclipped) / 0.5 * scale;
     ASSERT_GT(scaled_norm, bound);
     const double factor = bound / (scaled_norm + 1e-6);
@@ -64,7 +64,7 @@ TEST(TeachClip, ByNormTheUpdateIsThatOfScaledGradientsOfThatNorm) {
 TEST(TeachClip, ByValueTheElementsOfTheScaledGradientsAreBounded) {
     const auto wrong = first_update(
         plain_sgd({"clip.kind=value", "clip.value=0.5", "teach.clip_before_unscale=true"}));
-    // f32 rounds weights of up to 1 to 2^-24.
+    // f32 rounds weights up to 1 to multiples of 2^-24.
     for (const double update : wrong) EXPECT_LE(std::abs(update), 0.5 * 0.5 / scale + 0x1p-23);
     EXPECT_GT(norm_of(wrong), 0);
 }
@@ -85,7 +85,8 @@ TEST(TeachUpdate, TheScaleMovesOnceForEachMicroBatch) {
         return TrainedSteps(config).steps(4);
     };
     const auto right = run(false), wrong = run(true);
-    // Two updates a step: the interval of 2 is filled by each step instead of by every other one.
+    // There are two updates per step, so each step fills the interval of 2, instead of every second
+    // step.
     const std::vector<double> scales = {16, 32, 64, 128}, intact = {16, 16, 32, 32};
     for (std::size_t i = 0; i < 4; ++i) {
         EXPECT_EQ(static_cast<double>(wrong[i].loss_scale), scales[i]) << i;
@@ -95,7 +96,7 @@ TEST(TeachUpdate, TheScaleMovesOnceForEachMicroBatch) {
 }
 
 TEST(TeachUpdate, GradientsOfTwoScalesAreDividedByTheLast) {
-    // Growth by 4 after every micro-batch: the first one's gradient counts for a quarter.
+    // The scale grows by 4 after each micro-batch, so the first gradient counts a quarter.
     const auto update = [](const std::vector<std::string>& more) {
         std::vector<std::string> changes = {"precision.scaler=dynamic", "scaler.init_scale=16",
                                             "scaler.growth_factor=4", "scaler.growth_interval=1",
@@ -104,7 +105,8 @@ TEST(TeachUpdate, GradientsOfTwoScalesAreDividedByTheLast) {
         return first_update(plain_sgd(changes));
     };
     const auto whole = update({}), wrong = update({"teach.update_each_micro_batch=true"});
-    // whole = (g1 + g2) / 2, wrong = (g1 / 4 + g2) / 2; g1 is that of a step on one micro-batch.
+    // whole = (g1 + g2) / 2 and wrong = (g1 / 4 + g2) / 2, where g1 is the gradient of a step with
+    // one micro-batch.
     const auto first = first_update(plain_sgd({}));
     double error = 0;
     for (std::size_t i = 0; i < whole.size(); ++i)

@@ -12,7 +12,7 @@
 #include "step_support.h"
 #include "train/make_optimizer.h"
 
-// A step alone: phases, losses and optimizers as PyTorch's recipes have them, written out with
+// Single steps: phases, losses and optimizers compared with PyTorch's recipes, written out with
 // GradScaler.
 namespace engine {
 namespace {
@@ -26,7 +26,7 @@ using test::TwoLosses;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// A PairModel, an optimizer for each of its layers, and a scaler, used as a person writes a loop.
+/// A PairModel, an optimizer for each of its layers, and a scaler, used like in a handwritten loop.
 struct ByHand {
     explicit ByHand(const RunConfig& config_)
         : config(config_),
@@ -38,7 +38,7 @@ struct ByHand {
             optimizers.push_back(make_optimizer(config.optimizer, model.parameters_of(layer),
                                                 {.scaling_aware = true, .write_grads = false}));
     }
-    /// Within the autocast region of the settings; leaving it forgets cast weights.
+    /// Runs in the autocast region of the settings. At its end, cached casts are dropped.
     template <typename F>
     auto run(const F& f) const {
         const AutocastRegion region(default_device().kind, config.precision.preset == "amp-fp16",
@@ -64,7 +64,7 @@ struct ByHand {
     std::vector<std::unique_ptr<Optimizer>> optimizers;
 };
 
-/// The batches of a step on the device.
+/// The batches of a step, on the device.
 std::vector<DeviceBatch> uploaded(StepFixture& fixture, BatchFeed& feed) {
     std::vector<DeviceBatch> out;
     for (const Batch& batch : fixture.batches) out.push_back(feed.upload(batch));
@@ -75,7 +75,7 @@ class TwoOptimizers : public testing::TestWithParam<std::pair<const char*, std::
 protected:
     RunConfig config_ = pair_run(GetParam().first, GetParam().second);
     bool scaled_ = config_.precision.preset == "amp-fp16";
-    /// Of the reference, which keeps several batches at once.
+    /// The feed of the reference, which keeps several batches at once.
     std::unique_ptr<BatchFeed> feed_ =
         make_ring_feed(default_device(), TwoLosses().schema(true), {.per_step = 4, .held = 4});
 };
@@ -176,7 +176,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
     (void)fixture->compute();
     const auto before = fixture->weights();
-    // Real pictures reach the discriminator alone.
+    // Only the discriminator uses the real pictures.
     fixture->make(1);
     test::fill_field(fixture->batches.back(), 0, infinity);
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
@@ -190,7 +190,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     EXPECT_EQ(after, hand.weights());
     EXPECT_EQ(after[0], before[0]);
     EXPECT_NE(after[2], before[2]) << "the generator learns all the same";
-    // Noise reaches both: one back-off for two overflows.
+    // Both use the noise: one backoff for two overflows.
     fixture->make(2);
     test::fill_field(fixture->batches.front(), 1, infinity);
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
@@ -223,7 +223,8 @@ TEST(TrainStep, FreesTheGradientsOfOtherPhasesOnlyWhereTheirOptimizerSteps) {
     (void)fixture->compute();
     const auto& model = dynamic_cast<const PairModel&>(*fixture->model);
     const std::vector<double> discriminator = model.first.weight.grad().values();
-    // The generator's loss goes through the discriminator, whose gradients are its own phase's.
+    // The generator's loss goes through the discriminator, whose gradients come only from its own
+    // phase.
     ByHand hand(pair_run("fp32"));
     const auto feed = make_ring_feed(default_device(), fixture->task->schema(true));
     const std::vector<DeviceBatch> batches = uploaded(*fixture, *feed);
@@ -248,7 +249,7 @@ TEST(TrainStep, GathersTheGradientFiguresOfAllOptimizers) {
     }
     EXPECT_EQ(figures.gradient_statistics.total, total);
     EXPECT_EQ(static_cast<double>(figures.gradient_statistics.abs_max), largest);
-    // A GPU adds up eight neighbours in f32 first.
+    // A GPU sums eight neighbours in f32 first.
     const double slack = default_device().kind == Device::Kind::cuda ? 8 * 0x1p-24 : 1e-12;
     EXPECT_NEAR(figures.gradient_statistics.sum_squares, squares, slack * squares);
 }

@@ -7,8 +7,8 @@
 #include "linear_reference.h"
 #include "step_support.h"
 
-// Three optimizers in one step, with one scaler: each layer must move as if it were trained alone,
-// which is done in double.
+// Three optimizers in one step, with one scaler: each layer must train as it does alone, which is
+// computed in double.
 namespace engine {
 namespace {
 
@@ -23,7 +23,7 @@ using test::StepFixture;
 
 constexpr std::int64_t width = 8;
 
-/// Three linear layers, each with an input of its own.
+/// Three linear layers, each with its own input.
 class TripleModel final : public Model {
 public:
     TripleModel(std::int64_t seed, const Device& device)
@@ -37,8 +37,8 @@ public:
     std::array<Linear, 3> layers;
 };
 
-/// A loss and an optimizer for each layer. The first has a phase of its own; the other two share
-/// the second phase.
+/// A loss and an optimizer for each layer. The first has its own phase; the other two share the
+/// second.
 class TripleTask final : public Task {
 public:
     const Schema& schema(bool) const override { return schema_; }
@@ -85,7 +85,7 @@ protected:
     const std::array<Linear, 3>& layers() const {
         return dynamic_cast<const TripleModel&>(*fixture_->model).layers;
     }
-    /// One layer trained alone on the fixture's batches.
+    /// Trains one layer alone on the fixture's batches.
     void train_alone(std::size_t layer) {
         LinearReference& reference = references_[layer];
         reference.zero_grad();

@@ -13,7 +13,7 @@
 #include "support/click_run.h"
 #include "temp_folder.h"
 
-// Trained runs at work: evaluated again, asked for single inputs, and for text.
+// Uses of trained runs: evaluation, predictions for single inputs, and text generation.
 namespace engine {
 namespace {
 
@@ -39,7 +39,7 @@ protected:
         }
         return *store_->find(session.run());
     }
-    /// Petals of two sizes, two of which are words, and a price.
+    /// Petals with two measured sizes, two columns of words, and a price.
     std::string table() {
         std::ofstream file(folder_ / "flowers.csv");
         file << "length,colour,price\n";
@@ -134,7 +134,7 @@ TEST_F(TrainedModels, CountConfusionsAndFindTheHardestSamples) {
         EXPECT_GE(report.hardest[i - 1].loss, report.hardest[i].loss);
     const HardSample& worst = report.hardest.front();
     EXPECT_GT(worst.loss, run.test.loss);
-    // Asked for the picture alone, the model says the same but for its rounding to 8 bits.
+    // The answer for the single picture is the same, up to the rounding of the picture to 8 bits.
     const Answer answer = model.answer(worst.picture);
     EXPECT_EQ(answer.best(), worst.predicted);
     EXPECT_NEAR(answer.probabilities[static_cast<std::size_t>(worst.predicted)], worst.probability,
@@ -183,7 +183,7 @@ TEST_F(TrainedModels, PredictANumberInItsOwnUnits) {
     const double noise = 3 * run.test.of("rmse");
     EXPECT_NEAR(blue, 300.5, noise);
     EXPECT_NEAR(red - blue, 50, 2 * noise);
-    // A cell that is left out is as usual.
+    // A missing cell takes the usual value.
     EXPECT_NEAR(model.answer({{"colour", "blue"}}).values.at(0), 325.5, noise + 30);
 }
 
@@ -234,7 +234,7 @@ TEST_F(TrainedModels, ContinueText) {
     EXPECT_THROW(text_of(model, options), Error);
 }
 
-// The window that a Transformer reads is its last tokens: as many as it has positions.
+// A Transformer reads the last tokens as its window, as many as it has positions.
 TEST_F(TrainedModels, OfATransformerContinueTextByItsLastWindow) {
     RunConfig config = small_transformer_run("fp32");
     config.optimizer.kind = "adam";

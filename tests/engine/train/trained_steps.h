@@ -9,14 +9,14 @@
 
 namespace engine::test {
 
-/// Settings with changes ("path=value"), which must be valid.
+/// The settings with changes ("path=value"), which must be valid.
 inline RunConfig changed(const RunConfig& config, const std::vector<std::string>& changes) {
     const ParsedConfig parsed = parse_run_config(to_json(config), changes);
     for (const auto& error : parsed.errors) ADD_FAILURE() << error.str();
     return parsed.config;
 }
 
-/// The first steps of a run on the CPU, one after the other.
+/// The first steps of a run on the CPU.
 class TrainedSteps {
 public:
     explicit TrainedSteps(const RunConfig& config) : run_(config, Device{}) {}
@@ -39,7 +39,7 @@ public:
         ADD_FAILURE() << "no parameter " << name;
         return {};
     }
-    /// All weights, one after the other.
+    /// All weights, concatenated.
     std::vector<double> weights() {
         std::vector<double> out;
         for (const Parameter& each : trainer().model().parameters()) {

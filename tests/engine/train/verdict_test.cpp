@@ -18,14 +18,14 @@ using testing::StartsWith;
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// A run that was evaluated once.
+/// A run with one evaluation.
 RunFigures figures(const std::string& precision, const MadeRecord& record, double accuracy = 0.9) {
     RunFigures run{precision, record.reader(), {classified(0.3, accuracy)}, 0};
     run.speed = speeds({record.reader()}).front();
     return run;
 }
 
-/// Twice as fast in half the memory.
+/// Makes a step twice as fast, in half the memory.
 void halved(StepRecord& row) {
     row.step_ms = 1;
     row.peak_bytes = 1 << 19;
@@ -165,8 +165,9 @@ TEST(Verdict, NamesLostUpdatesAsTheReason) {
     const MadeRecord a(500, jittered(0.6, 0.02, 1)), b(500, jittered(1.9, 0.02, 2), lose);
     const Verdict verdict = judge(figures("fp32", a), figures("pure-fp16", b));
     EXPECT_EQ(verdict.headline.str(), "Pure FP16 parted at step 1.");
-    EXPECT_THAT(verdict.details(), HasSubstr("Most updates (93 %) are smaller than half a "
-                                             "unit of the weights and vanish: losses 1.3"));
+    EXPECT_THAT(verdict.details(),
+                HasSubstr("Most updates (93 %) are smaller than half a "
+                          "unit in the last place of the weights and vanish: losses 1.3"));
 }
 
 TEST(Verdict, SaysWhenTheOtherRunHasTheLowerLoss) {
@@ -203,9 +204,9 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
     EXPECT_EQ(
         same.details(),
         "2.0× as fast, 50 % less memory. Test accuracies 0.5 points apart, seed noise 1.13 points. "
-        "64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio step against "
+        "64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio, step by "
         "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 0.524 MB "
-        "against 1.05 MB. AMP FP16 pays: a step takes 1.00 ms in place of 2.00 ms.");
+        "against 1.05 MB. AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
 
     other.tests = {classified(0.3, 0.86)};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 2 points.");
@@ -216,7 +217,7 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
 
 const Metric rmse{.key = "rmse", .title = "RMSE", .unit = "price", .higher_is_better = false};
 
-/// Runs of a task with this metric, evaluated once, over several seeds.
+/// Runs of a task with this metric, each evaluated once, over several seeds.
 std::pair<RunFigures, RunFigures> seeded(const MadeRecord& record, const Metric& metric,
                                          double baseline, double other, double noise) {
     std::pair<RunFigures, RunFigures> runs{figures("fp32", record), figures("amp-fp16", record)};
@@ -270,11 +271,11 @@ TEST(Verdict, UsesTheSpreadOverStepsInRegression) {
 TEST(Verdict, SaysOfAMixedRunWhetherItPays) {
     const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
     const Verdict pays = judge(figures("fp32", a), figures("amp-fp16", b));
-    EXPECT_EQ(pays.pay_off.str(), "AMP FP16 pays: a step takes 1.00 ms in place of 2.00 ms.");
+    EXPECT_EQ(pays.pay_off.str(), "AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
     EXPECT_TRUE(pays.pay_off_explained);
     EXPECT_THAT(pays.details(), HasSubstr(pays.pay_off.str()));
     const Verdict not_faster = judge(figures("fp32", b), figures("amp-fp16", a));
-    EXPECT_THAT(not_faster.details(), HasSubstr("AMP FP16 does not pay (0.500 times"));
+    EXPECT_THAT(not_faster.details(), HasSubstr("AMP FP16 does not pay off (0.500 times"));
     EXPECT_FALSE(not_faster.pay_off_explained) << "these records have no parts of steps";
     EXPECT_TRUE(judge(figures("fp32", a), figures("fp32", b)).pay_off.empty());
 }

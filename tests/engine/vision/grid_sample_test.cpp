@@ -28,15 +28,15 @@ using Values = std::vector<double>;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// The places (x, y) in a 2 x 2 image of 1, 2, 3, 4.
+/// The values at the places (x, y) in a 2 x 2 image of 1, 2, 3, 4.
 Values read_at(const Values& places, GridMode mode, GridPadding padding, bool align = true) {
     const Tensor image = Tensor::of({1, 2, 3, 4}, {1, 1, 2, 2});
     const auto count = static_cast<std::int64_t>(places.size()) / 2;
     return grid_sample(image, Tensor::of(places, {1, 1, count, 2}), mode, padding, align).values();
 }
 
-/// y, the image's gradient and the grid's, for a row of elements read at places (x, 0) with
-/// align_corners.
+/// y, the image's gradient and the grid's gradient, for a row of elements read at places (x, 0)
+/// with align_corners.
 TensorList read_row(const Values& elements, const Values& places, GridMode mode,
                     GridPadding padding) {
     const auto count = static_cast<std::int64_t>(places.size());
@@ -64,7 +64,7 @@ TEST(GridSample, AsByHand) {
 }
 
 TEST(GridSample, HalvesGoToTheEvenElement) {
-    // Of three elements the places 0.5 and 1.5 are halves.
+    // With three elements, the places 0.5 and 1.5 are halfway between two.
     const Tensor x = Tensor::of({1, 2, 3}, {1, 1, 1, 3});
     const Tensor grid = Tensor::of({-0.5, 0, 0.5, 0}, {1, 1, 2, 2});
     EXPECT_EQ(grid_sample(x, grid, GridMode::nearest, GridPadding::zeros, true).values(),
@@ -77,7 +77,7 @@ TEST(GridSample, ALargePlaceReadsNothing) {
     EXPECT_EQ(grid_sample(x, grid, GridMode::nearest).values(), (Values{0, 0}));
 }
 
-// As PyTorch's CUDA kernels have it (safe_downgrade_to_int_range).
+// As in PyTorch's CUDA kernels (safe_downgrade_to_int_range).
 TEST(GridSample, APlaceThatIsNoNumberReadsNothing) {
     for (const auto mode : {GridMode::bilinear, GridMode::nearest}) {
         const TensorList read = read_row({inf, 5}, {nan, inf, -inf}, mode, GridPadding::zeros);
@@ -101,7 +101,7 @@ TEST(GridSample, InsideThePaddingItReadsTheFirstElementWithoutAGradient) {
         if (mode == GridMode::bilinear) {
             EXPECT_EQ(read[2].values(), (Values{0, 0}));
         }
-        // An infinite place is beyond the border, but has no mirror image.
+        // An infinite place is clipped to the border, but has no mirror image.
         read = read_row({3, 5}, {inf, -inf}, mode, GridPadding::border);
         EXPECT_EQ(read[0].values(), (Values{5, 3}));
         EXPECT_EQ(read[1].values(), (Values{1, 1}));
@@ -115,23 +115,23 @@ TEST(GridSample, InsideThePaddingItReadsTheFirstElementWithoutAGradient) {
 }
 
 TEST(GridSample, InfiniteElementsCountByTheirWeights) {
-    // Beyond the end there is nothing; inside, a weight of 0 is multiplied.
+    // Elements beyond the end are not read; elements inside with a weight of 0 are multiplied.
     EXPECT_EQ(read_row({1, inf}, {1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
               (Values{inf}));
     expect_same(read_row({1, inf}, {-1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
                 {nan});
-    // A clipped place's slope of 0 is multiplied too.
+    // The slope of a clipped place is 0, and is multiplied too.
     const TensorList clipped = read_row({inf, 1}, {-3}, GridMode::bilinear, GridPadding::border);
     EXPECT_EQ(clipped[0].values(), (Values{inf}));
     expect_same(clipped[2].values(), {nan, nan});
-    // At an element the cubic's first weight is 0, with the slope -0.75.
+    // At an element, the first weight of the cubic is 0 and its slope is -0.75.
     const TensorList cubic =
         read_row({0, inf, 0, 0, 0}, {0}, GridMode::bicubic, GridPadding::zeros);
     expect_same(cubic[0].values(), {nan});
     EXPECT_EQ(cubic[2].values()[0], -inf);
 }
 
-// 1.11: an error outside, fine inside.
+// 1.11: an error outside of a region, allowed inside.
 TEST(GridSample, A13_WithEitherSideLow) {
     const Tensor x = Tensor::of({1, 2, 3, 4}, {1, 1, 2, 2}),
                  grid = Tensor::of({0, 0}, {1, 1, 1, 2});

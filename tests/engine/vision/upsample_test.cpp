@@ -55,12 +55,12 @@ TEST(Pad, AddsTheGradientsOfCopiesOnce) {
     Tensor x = row({1, 2, 3}, DType::f16);
     x.set_requires_grad(true);
     const Tensor y = pad(x, {2, 0}, "replicate");
-    // 1 + 2^-11 + 2^-11: rounded after each addition it would stay 1.
+    // 1 + 2^-11 + 2^-11 would stay 1 if it were rounded after each addition.
     backward({&y, 1}, std::vector{row({1, 0x1p-11, 0x1p-11, 0, 0}, DType::f16)});
     EXPECT_EQ(x.grad().values(), (Values{1 + 0x1p-10, 0, 0}));
 }
 
-// 1.10: constant, reflection and replication pad keep a low type in a CUDA region.
+// 1.10: constant, reflection and replication padding keep a 16-bit type in a CUDA region.
 TEST(Pad, KeepsALowTypeInARegion) {
     const AutocastRegion region(here, true, DType::f16);
     const auto entry = region.enter();
@@ -80,7 +80,7 @@ TEST(Upsample, LinearAsByHand) {
 }
 
 TEST(Upsample, TakesTheStepsFromTheFactors) {
-    // 3 * 1.5 is 4 elements, 1 / 1.5 apart and not 3 / 4.
+    // 3 * 1.5 gives 4 elements at a distance of 1 / 1.5, and not of 3 / 4.
     const Tensor x = row({0, 1, 2});
     const Tensor by_factor = upsample(UpsampleMode::linear, x, {{}, {1.5}});
     EXPECT_EQ(by_factor.shape(), Shape({1, 1, 4}));
@@ -98,14 +98,14 @@ TEST(Upsample, CopiesEqualSizesWhateverTheFactor) {
         Tensor y = upsample(mode, image, {{}, {1, 1.4}});
         expect_same(y.values(), x.values());
         mul_(y, Tensor::scalar(0, DType::f32, default_device()));
-        EXPECT_EQ(x.values()[0], 1);  // y is no view
+        EXPECT_EQ(x.values()[0], 1);  // y is not a view
     }
 }
 
-// PyTorch's CUDA kernels: 0 * inf is NaN along an axis whose size stays, too.
+// As PyTorch's CUDA kernels: 0 * inf is NaN, also along an axis whose size does not change.
 TEST(Upsample, MultipliesANeighbourOfWeightZero) {
     const Tensor x = Tensor::of({0, inf, 2}, {1, 1, 1, 3});
-    // The second neighbour of the one row is that row again: its weight is 0, then 0.25.
+    // The second neighbour of a single row is the row itself: its weight is 0, then 0.25.
     const Values linear{nan, nan, 2, nan, inf, 2}, smooth{nan, inf, 2, nan, inf, 2};
     expect_same(upsample(UpsampleMode::linear, x, {{2, 3}, {}}).values(), linear);
     expect_same(upsample(UpsampleMode::linear, x, {{}, {2, 1}}).values(), linear);
@@ -114,8 +114,8 @@ TEST(Upsample, MultipliesANeighbourOfWeightZero) {
     expect_same(upsample(UpsampleMode::linear_aa, x, {{1, 3}, {}}).values(), {nan, inf, 2});
     expect_same(upsample(UpsampleMode::linear, row({inf, 1, 2}), {{5}, {}}, true).values(),
                 {inf, inf, 1, 1.5, 2});
-    // Of the cubic's four neighbours three have weight 0 at an element: they reach from one before
-    // to two after it.
+    // Of the cubic's four neighbours, from one before to two after, three have weight 0 at an
+    // element.
     const Tensor longer = Tensor::of({inf, 1, 2, 3, 4, 5}, {1, 1, 1, 6});
     expect_same(upsample(UpsampleMode::cubic, longer, {{2, 6}, {}}, true).values(),
                 {nan, nan, 2, 3, 4, 5, nan, nan, 2, 3, 4, 5});
@@ -136,7 +136,7 @@ TEST(Upsample, KeepsImagesChannelsLast) {
     EXPECT_EQ(y.values(), upsample(UpsampleMode::linear, contiguous(x), {{4, 3}, {}}).values());
 }
 
-// 1.9, 1.10: every upsample op is on the f32 list; mode area is not.
+// 1.9, 1.10: every upsample op is on the f32 list; the area mode is not.
 TEST(Upsample, A12_IsF32InARegion) {
     const Tensor x = Tensor::of({0, 4, 8, 12}, {1, 1, 2, 2}, DType::f16);
     EXPECT_EQ(upsample(UpsampleMode::linear, x, {{4, 4}, {}}).dtype(), DType::f16);

@@ -30,7 +30,8 @@ ScalePolicy constant(double scale) {
     return {"static", ScalerMode::constant, scaler};
 }
 
-/// A record of the production policy: `change` sets what a step is, its scale is the rule's.
+/// A record of the production policy. `change` sets the figures of a step; its scale follows the
+/// policy.
 class ScaledRecord {
 public:
     ScaledRecord(std::int64_t steps, const ScalerConfig& scaler,
@@ -61,7 +62,7 @@ private:
     MadeRecord made_;
 };
 
-/// The stairs as the record has them.
+/// Expects that the replayed scale is that of the record.
 void expect_recorded(const WhatIf& replayed, const StepRecordReader& record) {
     ASSERT_EQ(replayed.steps, record.size());
     std::int64_t step = 0;
@@ -98,7 +99,7 @@ TEST(WhatIf, ThePolicyOfTheRunReproducesItsStaircaseWhateverTheSettings) {
 }
 
 TEST(WhatIf, AnotherScaleOverflowsBeyondTheCeilingAndNotBelowIt) {
-    // Ceiling 65504 * 8 / 8188 = 64: the largest scaled f16 gradient was 8188 at scale 8.
+    // The maximum is 65504 * 8 / 8188 = 64: the largest scaled f16 gradient was 8188 at scale 8.
     const ScaledRecord made(3, ScalerConfig{.init_scale = 8},
                             [](StepRecord& row) { row.scale_ceiling = 64; });
     const auto outcome = [&](double scale) {
@@ -179,7 +180,7 @@ TEST(WhatIf, ARunWithoutADynamicScalerTellsOverflowsByItsGradients) {
 }
 
 TEST(WhatIf, BoundsTheShareOfGradientsThatAreLost) {
-    // 5 % are 0 in fp16 at scale 1024, of which 2 % are 0 anyway.
+    // 5 % are 0 in fp16 at scale 1024, of which 2 % are 0 in any case.
     const ScaledRecord made(4, ScalerConfig{.init_scale = 1024}, [](StepRecord& row) {
         row.f16_zero_share = 0.05f;
         row.grad_zero_share = 0.02f;
@@ -235,7 +236,7 @@ TEST(WhatIf, AMillionStepsTakeWellUnderASecondAndFewStairs) {
     EXPECT_LT(seconds, 1.0) << "processor time";
 }
 
-/// Trained runs with skips, in whose records the policy's own replay must be exact.
+/// Trained runs with skips. Replaying their own policy must reproduce the record exactly.
 class RecordedRuns : public test::ResumedRuns {};
 
 TEST_F(RecordedRuns, AreReproducedExactly) {

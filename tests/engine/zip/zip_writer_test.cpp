@@ -62,7 +62,7 @@ TEST(ZipWriter, SaysWhatItCannotReadOrWrite) {
 TEST(ZipWriter, OnAFullDiskSaysSo) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
     const test_support::TempFolder folder;
-    // The file is written beside its place, which here is the device that is always full.
+    // The file is first written next to its destination, here on the device that is always full.
     const std::string beside = (folder / "a.zip").string() + "." + std::to_string(::getpid());
     std::filesystem::create_symlink("/dev/full", beside + ".part");
     EXPECT_THAT(message_of(ErrorCode::io,
@@ -82,7 +82,7 @@ TEST(ZipReader, RefusesAnEntryThatIsLongerThanItMayBe) {
     ZipReader reader(folder / "a.zip");
     ASSERT_NE(reader.next(), nullptr);
     EXPECT_THAT(message_of(ErrorCode::data, [&] { reader.read_text(999); }),
-                HasSubstr("an entry is longer than it may be"));
+                HasSubstr("an entry is too long"));
 }
 
 TEST(ZipReader, RefusesWhatIsNoZipArchive) {
@@ -90,7 +90,7 @@ TEST(ZipReader, RefusesWhatIsNoZipArchive) {
     const std::string text = folder.write("text", "no archive");
     EXPECT_FALSE(is_zip(text));
     EXPECT_THAT(message_of(ErrorCode::data, [&] { ZipReader(text).next(); }),
-                HasSubstr("not a sound zip archive"));
+                HasSubstr("not a valid zip archive"));
     EXPECT_THAT(message_of(ErrorCode::data, [&] { ZipReader(folder / "absent"); }),
                 HasSubstr("cannot be read"));
     EXPECT_THAT(message_of(ErrorCode::data, [&] { ZipReader(folder.path()); }),

@@ -9,11 +9,12 @@
 #include "kernels/device_error.h"
 #include "kernels/fake_cuda_runtime.h"
 
-// Which of CUDA's errors a device survives. Each in a process of its own: it is lost for good.
+// The CUDA errors that a device survives. Each is tested in a process of its own, since the device
+// stays lost.
 namespace kernels::test {
 namespace {
 
-/// 0: the device lives, 1: it is lost, and everything says so.
+/// Exit code 0: the device is usable; 1: it is lost, and every query says so.
 [[noreturn]] void exit_after(cudaError_t status) {
     fake_cuda().answers["cudaStreamSynchronize"] = status;
     try {
@@ -38,7 +39,7 @@ TEST_P(CudaCheckDeathTest, LosesTheDeviceToTheErrorsThatItDoesNotSurvive) {
                 "");
 }
 
-// By number: the last two are newer than the oldest run time that this is built with.
+// By number, since the last two are newer than the oldest supported CUDA runtime.
 INSTANTIATE_TEST_SUITE_P(Errors, CudaCheckDeathTest,
                          testing::Values(std::pair<int, bool>{cudaErrorInvalidValue, false},
                                          std::pair<int, bool>{cudaErrorNotSupported, false},

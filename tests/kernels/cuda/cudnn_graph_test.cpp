@@ -70,12 +70,12 @@ TEST(CudnnGraph, IsValidForEveryOperationDtypeAndShape) {
                 << text(c) << " " << to_string(c.dtype, shape);
 }
 
-/// Turing and older have no bf16: there our own loops do it.
+/// Turing and older have no bf16. Our own loops compute it there.
 bool has_arithmetic(const DescribedCard& device, DType dtype) {
     return dtype != DType::bf16 || device.version >= 800;
 }
 
-// What "eng28" of cuDNN 9 is can change; that there is one within our rules may not.
+// The engine that cuDNN 9 calls "eng28" may change, but one that satisfies our rules must exist.
 TEST(CudnnGraph, HasAnEngineWithinOurRulesOnEveryCard) {
     HALFTONE_NEEDS_CUDNN();
     for (const DescribedCard& device : cards)
@@ -89,7 +89,7 @@ TEST(CudnnGraph, HasAnEngineWithinOurRulesOnEveryCard) {
             }
 }
 
-// Of the engines that take a graph, the first within the limit; none beyond it.
+// Takes the first supported engine within the limit, and none beyond it.
 TEST(CudnnGraph, TakesAnEngineWithinTheLimitOfScratch) {
     HALFTONE_NEEDS_CUDNN();
     int others = 0;

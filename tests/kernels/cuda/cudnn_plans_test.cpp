@@ -9,7 +9,7 @@
 #include "cuda/plan_failure.h"
 #include "kernels/described_devices.h"
 
-// The graphs of attention and others whose kernels are compiled with the plan, with the real cuDNN
+// The graphs of attention, and others whose kernels are compiled with the plan, with the real cuDNN
 // and without a device.
 namespace kernels::test {
 namespace {
@@ -23,7 +23,8 @@ AttentionStrides by_head(std::int64_t heads, std::int64_t rows, std::int64_t siz
     return {heads * rows * size, rows * size, size};
 }
 
-/// As the three parts of one product lie, a head's elements together in each position.
+/// The layout of the three parts of a combined projection: the elements of a head are together in
+/// each position.
 AttentionStrides by_position(std::int64_t heads, std::int64_t rows, std::int64_t size) {
     return {rows * heads * size * 3, size, heads * size * 3};
 }
@@ -111,8 +112,8 @@ TEST(CudnnAttention, HasAnEngineWithinOurRulesOnEveryCardThatHasTheKernels) {
         });
 }
 
-/// f32 sums of 16-bit operands, stored as they are: what a convolution with a bias takes where the
-/// library has none with it. Its kernels are compiled, and loaded where the driver is.
+/// f32 sums of 16-bit operands, stored unrounded. A convolution with bias uses them if the library
+/// has no engine with a bias. The kernels are compiled, and loaded if there is a driver.
 cuda::ConvGraph wide_sums(DType dtype, const Conv2dShape& shape) {
     cuda::ConvGraph graph =
         cuda::describe(cuda::ConvOperation::forward, shape, dtype, false, false);
@@ -120,7 +121,7 @@ cuda::ConvGraph wide_sums(DType dtype, const Conv2dShape& shape) {
     return graph;
 }
 
-// Odd channels are refused (rows of 32 bits), and so are groups of one.
+// Rejected: odd channel counts (rows are multiples of 32 bits) and groups of one channel.
 TEST(CudnnWideSums, HaveAnEngineWithinOurRulesForEvenChannelsFromAmpereOn) {
     HALFTONE_NEEDS_CUDNN();
     if (!has_driver_library()) GTEST_SKIP() << "neither libcuda.so.1 nor " << HALFTONE_CUDA_STUB;
@@ -129,7 +130,7 @@ TEST(CudnnWideSums, HaveAnEngineWithinOurRulesForEvenChannelsFromAmpereOn) {
         .n = 8, .c = 32, .h = 14, .w = 14, .k = 32, .r = 3, .s = 3, .groups = 4};
     const Conv2dShape odd{.n = 64, .c = 3, .h = 32, .w = 32, .k = 64, .r = 3, .s = 3};
     for (const DescribedCard& card : cards) {
-        // With the toolkit's stub all but the loading of the kernel goes well.
+        // With the toolkit's stub everything works except loading the kernel.
         const auto found = [&](DType dtype, const Conv2dShape& shape) {
             const std::string problem =
                 cuda::examine(wide_sums(dtype, shape), description(card)).problem;
@@ -141,7 +142,7 @@ TEST(CudnnWideSums, HaveAnEngineWithinOurRulesForEvenChannelsFromAmpereOn) {
     }
 }
 
-// What a driver that does not load a kernel brings about: no engine is remembered for it.
+// If the driver does not load a kernel, no engine is cached for it.
 TEST(CudnnWideSums, FailForAnotherReasonThanNotSupportedWithoutADriver) {
     HALFTONE_NEEDS_CUDNN();
     if (!has_driver_library()) GTEST_SKIP() << "neither libcuda.so.1 nor " << HALFTONE_CUDA_STUB;
@@ -161,7 +162,7 @@ TEST(CudnnWideSums, FailForAnotherReasonThanNotSupportedWithoutADriver) {
     EXPECT_EQ(odd.kind, cuda::PlanFailure::unsupported) << odd.words;
 }
 
-// What the engine leaves to the library to say.
+// The engine leaves these cases to the library.
 TEST(CudnnAttention, IsRefusedForOneKeyOfOneQueryAndLongHeadsBackwards) {
     HALFTONE_NEEDS_CUDNN();
     const auto refuses = [](const Case& c, AttentionPass pass) {

@@ -82,7 +82,7 @@ TEST(CudnnRnn, TakesSequencesAndStatesOfEveryType) {
     }
 }
 
-// A plan gives its lengths up once it has described the sequence.
+// A plan frees its lengths once it has described the sequence.
 TEST(CudnnRnn, KeepsItsOwnCopyOfTheLengths) {
     HALFTONE_NEEDS_CUDNN();
     using Get = Status (*)(Sequence, DataType*, Layout*, int*, int*, int*, int, int*, void*);

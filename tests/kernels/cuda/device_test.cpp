@@ -7,14 +7,14 @@
 #include "kernels/cuda_graph.h"
 #include "kernels/fake_cuda_runtime.h"
 
-// Which cards a thread makes CUDA choose: each gets a context, for good.
+// The GPUs that a thread makes current in CUDA: each gets a context that is never freed.
 namespace kernels::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// On a thread that has chosen nothing.
+/// Runs on a thread that has not selected a device.
 template <typename F>
 void in_new_thread(const F& work) {
     const FreshFakeCuda fresh;
@@ -41,7 +41,7 @@ TEST(CudaThreadDevice, CanBeNoneAgainWithoutWakingTheFirst) {
         EXPECT_EQ(cuda::current_device(), 0);
         EXPECT_EQ(cuda::chosen_device(), cuda::no_device);
         EXPECT_THAT(fake_cuda().contexts, ElementsAre(1));
-        cuda::begin_capture({});  // CUDA's own current device is still the other
+        cuda::begin_capture({});  // CUDA's own current device is still the other one
         EXPECT_THAT(fake_cuda().contexts, ElementsAre(0, 1));
     });
 }

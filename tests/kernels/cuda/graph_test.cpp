@@ -6,7 +6,7 @@
 #include "kernels/device_error.h"
 #include "kernels/fake_cuda_runtime.h"
 
-// What a recorded step asks of CUDA when it becomes a graph.
+// The CUDA calls that turn a captured step into a graph.
 namespace kernels::test {
 namespace {
 
@@ -14,7 +14,7 @@ using testing::ElementsAre;
 
 class CudaGraphCalls : public testing::Test {
 protected:
-    /// Of a capture that has come to its end.
+    /// The graph of a finished capture.
     std::unique_ptr<cuda::Graph> ended() {
         cuda::begin_capture({});
         fake_cuda().calls.clear();
@@ -53,7 +53,8 @@ TEST_F(CudaGraphCalls, DestroyWhatTheyMade) {
     EXPECT_EQ(fake_cuda().executables, 0);
 }
 
-// On its stream another thread may be recording a step, which a wait for the stream would spoil.
+// Another thread may be capturing a step on the stream, which waiting for the stream would
+// invalidate.
 TEST_F(CudaGraphCalls, WaitForTheLastLaunchOfAGraphThatHoldsPlansAndNotForItsStream) {
     const auto plan = std::make_shared<int>();
     cuda::begin_capture({});

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Sets a variable of the environment and puts it back.
+/// Sets an environment variable and restores it at the end.
 class Variable {
 public:
     Variable(const char* name, const std::string& value) : name_(name) {

@@ -5,7 +5,7 @@
 #include "kernels/cuda_device.h"
 #include "kernels/fake_cuda_runtime.h"
 
-// Which copies count as waits of the host for the device.
+// The copies that count as waits of the host for the device.
 namespace kernels::test {
 namespace {
 

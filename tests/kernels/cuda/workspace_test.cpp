@@ -12,13 +12,13 @@
 #include "kernels/device_error.h"
 #include "kernels/fake_cuda_runtime.h"
 
-// Which scratch a stream holds, and when it goes back.
+// The scratch that a stream holds, and when it is freed.
 namespace kernels::test {
 namespace {
 
 constexpr std::size_t least = cuda::least_workspace;
 
-/// What scratch is taken from: it knows its blocks.
+/// The allocator of the scratch; it tracks its blocks.
 struct Source {
     std::multiset<std::size_t> blocks;
     std::size_t room = std::size_t{1} << 40;
@@ -106,7 +106,7 @@ TEST_F(CudaWorkspace, OfARecordedStepGoesBackWithItsGraph) {
     expect_held({2 * least});
 }
 
-// The driver may be who it goes back to, which a recording does not outlive.
+// Freeing may go to the driver, which would invalidate a capture.
 TEST_F(CudaWorkspace, ThatARecordingOutgrowsStaysUntilItsEnd) {
     cuda::workspace(100, {});
     cuda::begin_capture({});

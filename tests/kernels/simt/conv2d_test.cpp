@@ -10,13 +10,13 @@
 #include "simt/device.h"
 #include "simt/libraries.h"
 
-// What only the simulated library can show of the CUDA convolutions.
+// Cases of the CUDA convolutions that only the simulated library can produce.
 namespace kernels::test {
 namespace {
 
 using namespace conv;
 
-/// The five results of a shape, with what the library offers.
+/// The five results of a shape, with the engines that the library offers.
 std::vector<std::vector<double>> results(const Problem& p, const simt::LibrarySettings& settings) {
     simt::configure(settings);
     const DeviceBuffer x(p.x), w(p.w), dy(p.dy), bias(p.bias);
@@ -47,7 +47,7 @@ const Conv2dShape shapes[] = {
     {.n = 3, .c = 5, .h = 6, .w = 6, .k = 33, .r = 1, .s = 1, .stride_h = 2, .stride_w = 2},
     {.n = 1, .c = 1, .h = 12, .w = 20, .k = 3, .r = 5, .s = 5, .pad_h = 4, .pad_w = 2}};
 
-/// Other tests count the device's memory.
+/// Frees its memory, since other tests count the device's memory.
 class SimulatedConv2d : public ::testing::Test {
 protected:
     ~SimulatedConv2d() override { cuda::release_workspaces(); }
@@ -111,13 +111,13 @@ TEST_F(SimulatedConv2d, ThrowsWhereNoEngineFindsRoomAndIsAskedAgain) {
     const auto gradient = [&] {
         cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, p.shape, {});
     };
-    simt::refuse_memory(0, 2);  // the least that scratch begins with, and what is needed
+    simt::refuse_memory(0, 2);  // the least that scratch begins with, and the required size
     EXPECT_THROW(gradient(), OutOfMemory);
     gradient();
     expect_sums(dw.host(), p.dw_sums, "dw");
 }
 
-// The plan of an engine is not made while a step is recorded.
+// The plan of another engine is not created while a step is captured.
 TEST_F(SimulatedConv2d, LeavesTheChoiceOfAnotherEngineToEagerSteps) {
     const Problem p(DType::f32, shapes[0]);
     const DeviceBuffer x(p.x), dy(p.dy), dw(p.dtype, p.w.size());

@@ -6,11 +6,11 @@
 #include "kernels/gemm.h"
 #include "simt/libraries.h"
 
-// What only the simulated library can show of cuda::gemm.
+// Cases of cuda::gemm that only the simulated library can produce.
 namespace kernels::test {
 namespace {
 
-/// Other tests count the device's memory.
+/// Frees its memory, since other tests count the device's memory.
 class SimulatedGemm : public ::testing::Test {
 protected:
     ~SimulatedGemm() override { cuda::release_workspaces(); }
@@ -21,7 +21,7 @@ struct Operands {
     DeviceBuffer a{random_buffer(dtype, 16 * 24, 1)}, b{random_buffer(dtype, 24 * 32, 2)},
         bias{random_buffer(dtype, 32, 3)}, c{dtype, 16 * 32};
 
-    /// Tests take different numbers of rows: a shape that has a plan is not asked for again.
+    /// Each test uses another number of rows, since a shape that has a plan is not planned again.
     void run(std::int64_t rows, const GemmOptions& options, Stream stream = {}) const {
         cuda::gemm({c.as<void>(), dtype, rows, 32, 32}, {a.as<void>(), dtype, rows, 24, 24},
                    {b.as<void>(), dtype, 24, 32, 32}, options, stream);
@@ -64,7 +64,7 @@ TEST_F(SimulatedGemm, AsksAgainForABiasThatIsLessAligned) {
     const Operands operands{DType::f16};
     const std::int64_t before = simt::plans_made();
     operands.run(13, {.bias = operands.bias.as<void>()});
-    // Its last element is not read: 31 columns.
+    // Its last element is not read, since there are 31 columns.
     const auto run_beside = [&](int start) {
         cuda::gemm({operands.c.as<void>(), DType::f16, 13, 31, 32},
                    {operands.a.as<void>(), DType::f16, 13, 24, 24},
@@ -109,7 +109,7 @@ TEST(LruCache, DropsWhatWasNotUsedForLongest) {
     EXPECT_EQ(cache.get(1, make), 1);
     EXPECT_EQ(cache.get(2, make), 2);
     EXPECT_EQ(cache.get(1, make), 1);
-    EXPECT_EQ(cache.get(3, make), 3);  // 2 goes
+    EXPECT_EQ(cache.get(3, make), 3);  // 2 is evicted
     EXPECT_TRUE(cache.holds(1));
     EXPECT_FALSE(cache.holds(2));
     EXPECT_EQ(cache.size(), 2u);

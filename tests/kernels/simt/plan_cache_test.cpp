@@ -13,7 +13,7 @@
 #include "kernels/recurrent_network_run.h"
 #include "simt/libraries.h"
 
-// Plans of the libraries: what becomes of one that cannot be made, and how long one lives.
+// Plans of the libraries: failed plans, and the lifetime of a plan.
 namespace kernels::test {
 namespace {
 
@@ -48,7 +48,8 @@ TEST(PlanComplaint, TellsWantOfMemoryFromOtherFailuresAndFromNotSupported) {
     EXPECT_EQ(kind("Deselecting execution plan"), PlanFailure::unsupported);
 }
 
-// In the list of what the heuristics tried an internal error is one engine's way to say no.
+// In the list of the engines that the heuristics tried, an internal error means that one engine
+// does not support the graph.
 TEST(PlanComplaint, DoesNotTakeAHeuristicsListForAFailure) {
     const PlanComplaint list = read_complaint(
         "No valid engine configs for _\n"
@@ -78,7 +79,7 @@ TEST(PlanComplaint, HasTheLineThatCounts) {
 
 int given_back = 0;
 
-/// A cache whose library fails as a test sets it.
+/// A cache whose library fails in the way that a test selects.
 class PlanCache : public ::testing::Test {
 protected:
     PlanCache() {
@@ -178,7 +179,7 @@ protected:
         simt::configure(simt::LibrarySettings{});
         cuda::release_workspaces();
     }
-    /// So many more descriptions than the cache holds.
+    /// Requests that many more shapes than the cache holds.
     static void ask_for_other_shapes() {
         Conv2dShape other = shape;
         for (other.n = 10; other.n < 610; ++other.n)
@@ -277,7 +278,7 @@ TEST_F(SimulatedPlans, OfAttentionThatCannotBeMadeAreToldOnceAPassAndShape) {
     EXPECT_FALSE(cuda::attention_workspace(a));
     a.queries = a.keys = 5;
     EXPECT_FALSE(cuda::attention_workspace(a));
-    a.qk_size = 7;  // no version takes that
+    a.qk_size = 7;  // no version supports that
     EXPECT_FALSE(cuda::attention_workspace(a));
     const auto told = fallbacks.take();
     ASSERT_EQ(told.size(), 2u);

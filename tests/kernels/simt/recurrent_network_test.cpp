@@ -6,12 +6,12 @@
 #include "simt/device.h"
 #include "simt/libraries.h"
 
-// What only the simulated library can show of recurrent networks.
+// Cases of recurrent networks that only the simulated library can produce.
 namespace kernels::test {
 namespace {
 
-/// Other tests count the device's memory. A network with a plan is not planned again, so each test
-/// uses its own shapes.
+/// Frees its memory, since other tests count the device's memory. A network with a plan is not
+/// planned again, so each test uses its own shapes.
 class SimulatedRecurrentNetwork : public ::testing::Test {
 protected:
     ~SimulatedRecurrentNetwork() override {
@@ -52,7 +52,7 @@ TEST_F(SimulatedRecurrentNetwork, CopiesAParameterAtOnceWhereItsGatesLieTogether
     };
     EXPECT_EQ(nodes(network(21)), 4 + 1);
     simt::configure({.recurrent_scattered = true});
-    // Four parameters of four gates, and the gaps to be zeroed.
+    // Four parameters of four gates each, and the gaps that are zeroed.
     EXPECT_EQ(nodes(network(22)), 4 * 4 + 1 + 1);
 }
 
@@ -115,12 +115,12 @@ TEST_F(SimulatedRecurrentNetwork, AsksTheLibraryOnceForANetwork) {
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.biases = false; }), 1);
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.tf32 = true; }), 1);
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.training = false; }), 1);
-    // Only f32 can be taken as TF32.
+    // Only f32 can be computed as TF32.
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f16, o.tf32 = true; }), 1);
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f16; }), 0);
 }
 
-// The library is asked with memory as large as all weights, for its address alone.
+// The library is queried with memory as large as all weights, which is used only as an address.
 TEST_F(SimulatedRecurrentNetwork, KeepsNoScratchOfTheLookForItsWeights) {
     RecurrentNetwork n = network(81);
     n.hidden = 160;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-/// Runs that were stopped and go on from the window.
+/// Stopped runs that are resumed from the window.
 struct ResumeTest : WindowFixture {
     ResumeTest() {
         QObject::connect(&commands, &Commands::failed, &commands,
@@ -22,7 +22,7 @@ struct ResumeTest : WindowFixture {
                           "max_steps=" + std::to_string(steps)})
             .config;
     }
-    /// Makes some of its steps, in a session of its own.
+    /// Computes some steps of a run, in a session of its own.
     engine::RunSummary begun(std::int64_t steps, int made) {
         engine::Session session(spirals(steps), std::make_shared<engine::ComputeThread>(),
                                 feed.store());
@@ -41,7 +41,7 @@ struct ResumeTest : WindowFixture {
         EXPECT_TRUE(session.wait(60));
         return *feed.store()->find(session.run());
     }
-    /// Nothing until Commands says whether the run goes on.
+    /// Empty until Commands reports whether the run is resumed.
     std::optional<bool> answered;
     void resume(const engine::RunSummary& run) {
         commands.resume(run, [this](bool begun) { answered = begun; });
@@ -83,7 +83,7 @@ TEST_F(ResumeTest, ARunThatCannotGoOnSaysWhy) {
     ASSERT_TRUE(waitForAnswer());
     EXPECT_FALSE(*answered);
     ASSERT_EQ(problems.size(), 1);
-    EXPECT_TRUE(problems[0].contains(u"has made all of its 3 steps"_s))
+    EXPECT_TRUE(problems[0].contains(u"has completed all of its 3 steps"_s))
         << problems[0].toStdString();
     EXPECT_FALSE(feed.live());
 }

@@ -34,7 +34,7 @@ struct DemonstrationTest : WindowFixture {
     }
 };
 
-/// The same runs, ended after some steps.
+/// The same runs, limited to some steps.
 std::vector<engine::RunConfig> shortened(std::int64_t steps) {
     auto runs = lossScalingRuns();
     for (auto& run : runs) run.max_steps = steps;
@@ -51,16 +51,18 @@ TEST_F(DemonstrationTest, TheUnscaledRunCanOnlyGuessWhereTheOthersLearn) {
         return std::all_of(tracks.begin(), tracks.end(),
                            [](const auto& track) { return track->rows() == 150; });
     }));
-    // Of two classes with share q and 1 - q no constant guess has a lower loss than their entropy,
-    // ln 2 - 2 (q - 1/2)^2 near the middle. In 4,096 samples q is within 4 deviations, 1/32, of it.
+    // With two classes of share q and 1 - q, no constant guess has a lower loss than their entropy,
+    // ln 2 - 2 (q - 1/2)^2 near the middle. In 4,096 samples q is within 4 standard deviations,
+    // 1/32, of 1/2.
     const float guess = static_cast<float>(std::log(2.0) - 2.0 / (32 * 32));
     for (std::int64_t step = 75; step <= 150; ++step) {
         EXPECT_GT(tracks[2]->at(step).loss, guess - 1e-4f) << step;
     }
-    // Half of that loss is out of reach for a model that cannot separate the points.
+    // A model that cannot separate the points does not reach half of that loss.
     EXPECT_LT(tracks[0]->latest().loss, guess / 2);
     EXPECT_LT(tracks[1]->latest().loss, guess / 2);
-    // ReLU makes about half of the gradients 0 in any precision; FP16 adds those it rounds to 0.
+    // ReLU makes about half of the gradients 0 in any precision. In FP16 those that round to 0 are
+    // added.
     for (std::int64_t step = 75; step <= 150; ++step) {
         EXPECT_GT(tracks[2]->at(step).grad_zero_share, 0.75f) << step;
         EXPECT_LT(tracks[0]->at(step).grad_zero_share, 0.75f) << step;

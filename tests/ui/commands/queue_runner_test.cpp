@@ -1,4 +1,4 @@
-// Runs of the queue in the window: one after another, stopped, failed and given back.
+// Queued runs in the window: trained one after another, stopped, failed and returned to the queue.
 #include "commands/queue_runner.h"
 
 #include "feed/run_track.h"

@@ -12,7 +12,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-/// A script stands for the program.
+/// A script takes the place of the program.
 struct WorkerLaunchTest : testing::Test {
     QString program(const QByteArray& script) {
         const QString path = folder.filePath(u"program"_s);
@@ -31,7 +31,7 @@ struct WorkerLaunchTest : testing::Test {
 };
 
 TEST_F(WorkerLaunchTest, SaysInWhichFolderTheRunHasBegunAndStopsIt) {
-    // The settings are a file that can be read while the program runs.
+    // The settings are in a file that can be read while the program runs.
     WorkerLaunch launch(
         program("test \"$1\" = train && grep -q '\"workers\": 3' \"$2\" || exit 9\n"
                 "trap 'exit 0' TERM\n"

@@ -85,7 +85,7 @@ TEST_F(EventFeedTest, EndsWhileTraining) {
     other->open({config, config});
     other->post(Command::start);
     ASSERT_TRUE(QTest::qWaitFor([&] { return other->tracks()[0]->rows() > 10; }, 30'000));
-    other.reset();  // joins; a hang would be the failure
+    other.reset();  // joins the thread; a hang would be a failure
 }
 
 TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
@@ -162,8 +162,8 @@ engine::SessionOptions inFolder(const std::filesystem::path& folder) {
     return options;
 }
 
-/// A run that another process writes: here a session with a store of its own, whose folder the
-/// feed knows nothing of. It takes 24 steps.
+/// A run that another process writes. Here that is a session with its own store, whose folder the
+/// feed has not been given. It takes 24 steps.
 struct FollowedFeedTest : EventFeedTest {
     void SetUp() override {
         EventFeedTest::SetUp();

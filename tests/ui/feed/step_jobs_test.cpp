@@ -38,7 +38,7 @@ struct StepJobsTest : testing::Test {
     bool idle() {
         return QTest::qWaitFor([&] { return !jobs.busy(); }, patience);
     }
-    /// Number of the step; 0: there was none.
+    /// The number of the step; 0 if there is none.
     std::int64_t stepOf(const StepSource& source) {
         std::int64_t found = 0;
         jobs.run<std::int64_t>(
@@ -75,7 +75,7 @@ TEST_F(StepJobsTest, OfALiveRunTakeTheStepToComeOrAnEarlierOne) {
     ASSERT_TRUE(reaches(RunState::done));
     EXPECT_FALSE(feed.hasNextStep(track.get()));
     EXPECT_EQ(stepOf({track, 0, {}}), 0);
-    EXPECT_EQ(jobs.problem(), u"The run has ended, so no step is to come."_s);
+    EXPECT_EQ(jobs.problem(), u"The run has ended, so there is no next step."_s);
 }
 
 TEST_F(StepJobsTest, TellWhyAJobFailed) {
@@ -89,7 +89,7 @@ TEST_F(StepJobsTest, TellWhyAJobFailed) {
     EXPECT_EQ(jobs.problem(), u"No. Yes."_s);
 }
 
-/// The window is closed while a run is asked for its step.
+/// The window is closed while a step of a run is requested.
 TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
     feed.open({config()});
     feed.post(Command::start);

@@ -62,7 +62,7 @@ TEST(Handbook, EveryLinkLeadsToAPageAndAHeadingThatExist) {
             for (auto it = link.globalMatch(topic.markdown); it.hasNext();) {
                 const QUrl url(it.next().captured(1));
                 if (!url.isRelative() || url.path().endsWith(u".png"_s)) continue;
-                // Sources are no pages; tests/handbook/check_links.sh looks whether they exist.
+                // Source files are not pages; tests/handbook/check_links.sh checks that they exist.
                 const QString folder = topic.id.left(topic.id.lastIndexOf(u'/') + 1);
                 const QString path = QDir::cleanPath(folder + url.path());
                 if (!path.startsWith(u"handbook/"_s) && !path.startsWith(u"lessons/"_s)) continue;

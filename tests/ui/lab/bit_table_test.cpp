@@ -68,7 +68,7 @@ TEST_F(BitTableTest, MovesAmongBitsByArrowKeysAndFlipsBySpace) {
     key(Qt::Key_End);
     key(Qt::Key_Right);
     EXPECT_EQ(table.currentBit(), 0);
-    // Down: BF16 has fewer bits of fraction; the cursor stays in the column where it can.
+    // Down: BF16 has fewer fraction bits. The cursor stays in its column if possible.
     key(Qt::Key_Down);
     EXPECT_EQ(&model.format(), &engine::bf16_format);
     EXPECT_EQ(table.currentBit(), 0);

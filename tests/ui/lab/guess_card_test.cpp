@@ -19,7 +19,7 @@ struct GuessCardTest : testing::Test {
         cards.resize(500, 260);
         cards.show();
     }
-    /// All that can be read on a card.
+    /// All text on a card.
     static QString read(const GuessCard* card) {
         QString out;
         for (const auto* label : card->findChildren<QLabel*>())

@@ -156,12 +156,12 @@ TEST_F(LabPageTest, CopiesBlocksThatALessonTakes) {
 TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
     showNumbers();
     QTest::keyClick(window.get(), Qt::Key_F5);
-    QTest::qWait(300);  // a button pressed by its key stays down for 100 ms
+    QTest::qWait(300);  // a button pressed by a key stays down for 100 ms
     auto* shown = window->findChild<NumbersPresent*>();
     ASSERT_NE(shown, nullptr);
     EXPECT_TRUE(shown->isFullScreen());
     EXPECT_GT(shown->width(), 0);
-    // As large as the screen's width allows, up to 1.8 times.
+    // As large as the screen's width allows, but at most 1.8 times.
     const double larger =
         shown->findChild<BitTable*>()->font().pointSizeF() / QApplication::font().pointSizeF();
     EXPECT_GE(larger, shown->width() > 1000 ? 1.05 : 0.99);

@@ -7,7 +7,7 @@
 
 namespace ui {
 
-/// Writes a lesson's file into a folder and returns its path.
+/// Writes the file of a lesson into a folder and returns its path.
 inline QString writeLesson(const QTemporaryDir& folder, const QString& name,
                            const std::string& text) {
     QFile file(folder.filePath(name + QStringLiteral(".lesson.md")));

@@ -1,4 +1,4 @@
-// What comes into the Lab as files, and what leaves it.
+// Files that the Lab opens, and files that it writes.
 #include <QDesktopServices>
 #include <QDropEvent>
 #include <QMimeData>
@@ -13,7 +13,7 @@ using namespace Qt::StringLiterals;
 using test_support::number_lesson;
 using test_support::small_lesson;
 
-/// Takes the place of the system's editor.
+/// Replaces the system's editor.
 class Editor final : public QObject {
     Q_OBJECT
 public:

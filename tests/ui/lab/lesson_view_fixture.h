@@ -14,7 +14,7 @@ namespace ui {
 
 inline constexpr int patience = 60'000;  // ms
 
-/// The window with a lesson opened as from the command line.
+/// The window with a lesson, opened as if from the command line.
 struct LessonViewTest : WindowFixture {
     LessonViewTest() {
         qputenv("XDG_DATA_HOME", data.path().toUtf8());

@@ -135,7 +135,7 @@ TEST_F(LessonViewTest, PresentShowsOneStepAndPageDownStartsTheRun) {
     EXPECT_EQ(present.column()->shownStep(), 2) << "a knob shows its curves";
 }
 
-/// A lesson of two steps, without questions, runs and instruments.
+/// A lesson of two steps without questions, runs or instruments.
 std::string short_lesson() {
     return "---\ntitle: Short\nchapter: Tests\n---\n## Read\nText.\n## Why\nBecause.\n";
 }

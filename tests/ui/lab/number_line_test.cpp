@@ -36,7 +36,7 @@ TEST_F(NumberLineTest, TakesTheMagnitudeWhereItIsDraggedAndKeepsTheSign) {
     QTest::mousePress(&line, Qt::LeftButton, {}, at(-3));
     QTest::mouseMove(&line, at(10));
     QTest::mouseRelease(&line, Qt::LeftButton, {}, at(10));
-    // A pixel is a quarter of a power of two here; three digits are kept.
+    // A pixel is a quarter of a power of two here. Numbers have three digits.
     EXPECT_NEAR(std::log2(-model.number().value), 10, 0.3);
     EXPECT_LE(model.text().size(), 7);
     QTest::mouseClick(&line, Qt::LeftButton, {}, QPoint(0, 60));

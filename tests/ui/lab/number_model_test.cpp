@@ -64,15 +64,15 @@ TEST(NumberModel, StepsToNeighboursAndStopsAtTheEnds) {
 
 TEST(NumberModel, SaysWhichFormatsHoldTheNumber) {
     NumberModel model;
-    EXPECT_EQ(model.headline(), u"No format holds 0.1."_s);
+    EXPECT_EQ(model.headline(), u"No format holds 0.1 exactly."_s);
     model.setText(u"0.5"_s);
-    EXPECT_EQ(model.headline(), u"All six formats hold 0.5."_s);
+    EXPECT_EQ(model.headline(), u"All six formats hold 0.5 exactly."_s);
     model.setText(u"16777217"_s);
-    EXPECT_EQ(model.headline(), u"No format holds 16777217."_s);
+    EXPECT_EQ(model.headline(), u"No format holds 16777217 exactly."_s);
     model.setText(u"16777215"_s);
-    EXPECT_EQ(model.headline(), u"Only FP32 holds 16777215."_s);
+    EXPECT_EQ(model.headline(), u"Only FP32 holds 16777215 exactly."_s);
     model.setText(u"2^-100"_s);
-    EXPECT_EQ(model.headline(), u"FP32, TF32 and BF16 hold 2^-100."_s);
+    EXPECT_EQ(model.headline(), u"FP32, TF32 and BF16 hold 2^-100 exactly."_s);
     EXPECT_FALSE(model.explanation().isEmpty());
 }
 

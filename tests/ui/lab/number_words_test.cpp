@@ -38,7 +38,7 @@ TEST(NumberWords, WriteNearValuesInSoManyDigits) {
     EXPECT_EQ(nearText(-1e9, 3), u"−10⁹"_s);
     EXPECT_EQ(nearText(3 * 0x1p-24, 3), u"1.79·10⁻⁷"_s);
     EXPECT_EQ(nearText(-0x1p-16, 7), u"−2⁻¹⁶"_s);
-    // FP32's neighbours of a small number differ in the last of nine digits.
+    // FP32 neighbours of a small number differ in the ninth digit.
     EXPECT_NE(nearText(static_cast<double>(0x1.1p-77f), 9),
               nearText(static_cast<double>(0x1.100002p-77f), 9));
     EXPECT_EQ(nearText(0, 3), u"0"_s);

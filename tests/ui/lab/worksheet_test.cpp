@@ -29,7 +29,7 @@ TEST(Worksheet, AsksAndLeavesTheAnswersBlank) {
     EXPECT_FALSE(text.contains(u"Because it overflowed"_s)) << "the explanation";
 }
 
-/// What belongs together is on one page for every height of a page.
+/// A question, and the table, is never divided between pages, whatever the height of a page.
 TEST(Worksheet, DividesNoQuestionAndNotTheTable) {
     const auto& lessons = engine::builtin_lessons().lessons;
     ASSERT_FALSE(lessons.empty());

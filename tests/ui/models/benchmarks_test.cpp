@@ -74,7 +74,7 @@ TEST_F(BenchmarksTest, SaysWhatIsMissing) {
     open();
     EXPECT_EQ(benchmarks->whyNot(), QString());
     benchmarks->setMemory(u"plenty"_s);
-    EXPECT_TRUE(benchmarks->whyNot().startsWith(u"plenty is no size"_s));
+    EXPECT_TRUE(benchmarks->whyNot().startsWith(u"plenty is not a size"_s));
     benchmarks->setFindsBatches(false);
     EXPECT_EQ(benchmarks->whyNot(), QString());
     benchmarks->setPrecision(u"amp-fp16"_s, false);

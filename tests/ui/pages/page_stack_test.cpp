@@ -1,4 +1,5 @@
-// The pages of the window: one alone takes no place and no key, several share all that is selected.
+// The pages of the window: a single page has no row of pages and no key; several share the
+// selection.
 #include "pages/page_stack.h"
 
 #include <QAction>
@@ -133,7 +134,7 @@ TEST_F(PageStackTest, BarsAndSettingsStayAndTheRightColumnIsOfTrainingAlone) {
     auto* settingsDock = window->findChild<QDockWidget*>(u"settings"_s);
     window->resizeDocks({step}, {350}, Qt::Horizontal);
     QTest::qWait(50);
-    QTest::mouseRelease(window.get(), Qt::LeftButton);  // as the mouse does that moves a line
+    QTest::mouseRelease(window.get(), Qt::LeftButton);  // as when the mouse moves a divider
     const QRect place = step->geometry();
     click(1);
     EXPECT_FALSE(step->isVisible());

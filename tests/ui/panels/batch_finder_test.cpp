@@ -54,7 +54,7 @@ TEST_F(BatchFinderTest, FindsABatchAndTakesItOver) {
 
 TEST_F(BatchFinderTest, SaysWhatIsNoSizeAndWhatDoesNotFit) {
     find(u"plenty"_s);
-    EXPECT_TRUE(says(u"plenty is no size"_s));
+    EXPECT_TRUE(says(u"plenty is not a size"_s));
     find(u"50 KB"_s);
     EXPECT_TRUE(QTest::qWaitFor([&] { return says(u"Not even a batch of 1"_s); }, 60'000));
     EXPECT_TRUE(offered()->isHidden());

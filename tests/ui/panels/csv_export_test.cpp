@@ -1,4 +1,4 @@
-// What File > Export steps as CSV writes.
+// The file that File > Export steps as CSV writes.
 #include "plots/plot_fixture.h"
 
 namespace ui {

@@ -1,4 +1,4 @@
-// The list of runs in a window: what it selects, shows, hides, renames and deletes.
+// The list of runs in a window: selecting, showing, hiding, renaming and deleting runs.
 #include <QMenu>
 #include <QMessageBox>
 #include <QScrollBar>
@@ -17,11 +17,11 @@ using namespace Qt::StringLiterals;
 
 struct HistoryTest : WindowFixture {
     HistoryTest() {
-        qputenv("XDG_DATA_HOME", folder.filePath(u"home"_s).toUtf8());  // for its trash
+        qputenv("XDG_DATA_HOME", folder.filePath(u"home"_s).toUtf8());  // for the trash of the test
         list = window->findChild<HistoryPanel*>();
     }
 
-    /// Runs of three steps that ended.
+    /// Stores finished runs of three steps.
     void keepRuns(int count) {
         for (int i = 0; i < count; ++i) {
             const auto made = feed.store()->create({});
@@ -39,7 +39,7 @@ struct HistoryTest : WindowFixture {
         ASSERT_TRUE(QTest::qWaitFor([&] { return list->model()->rowCount() >= count; }));
     }
 
-    /// A comparison that is under way, with rows of both runs.
+    /// A comparison in progress, with rows of both runs.
     void train() {
         settings.load(
             engine::parse_run_config(
@@ -98,7 +98,7 @@ TEST_F(HistoryTest, TheEyeHidesARunAndShowsItAgain) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return chosen().size() == 2; }));
     EXPECT_TRUE(isShown(0) && isShown(1));
     const auto hidden = feed.tracks()[1];
-    clickEye(list->model()->rowCount() - 2);  // the newest, of amp-fp16
+    clickEye(list->model()->rowCount() - 2);  // the newest run, amp-fp16
     ASSERT_EQ(feed.tracks().size(), 1u);
     EXPECT_NE(feed.tracks()[0], hidden);
     EXPECT_FALSE(isShown(0));
@@ -113,7 +113,7 @@ TEST_F(HistoryTest, TheEyeHidesARunAndShowsItAgain) {
 TEST_F(HistoryTest, AnOldRunIsLaidOverTheExperimentByItsEye) {
     train();
     stop();
-    commands.compare();  // the runs before are now old ones
+    commands.compare();  // the runs so far become old ones
     ASSERT_TRUE(QTest::qWaitFor([&] { return list->model()->rowCount() == 4; }, 30'000));
     ASSERT_TRUE(QTest::qWaitFor([&] { return chosen() == std::vector{0, 1}; }, 30'000));
     EXPECT_FALSE(isShown(2));

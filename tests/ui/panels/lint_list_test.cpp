@@ -1,4 +1,4 @@
-// Hazards beneath the precision section, and what removes them.
+// Hazards below the precision section, and their remedies.
 #include "panels/lint_list.h"
 
 #include <QThreadPool>
@@ -13,7 +13,7 @@ namespace {
 using namespace Qt::StringLiterals;
 
 struct LintListTest : WindowFixture {
-    /// Findings come from a thread of the pool, by way of the event loop.
+    /// Findings come from a pool thread through the event loop.
     void settle() const {
         for (int i = 0; i < 4; ++i) {
             QThreadPool::globalInstance()->waitForDone();
@@ -63,7 +63,7 @@ TEST_F(LintListTest, EachFindingIsALineWithTheWorstFirst) {
     settings.set(u"teach.resume_without_scaler"_s, u"true"_s);
     settle();
     ASSERT_EQ(sentences().size(), 2);
-    EXPECT_EQ(sentences()[0], u"A resumed run forgets its loss scale"_s);
+    EXPECT_EQ(sentences()[0], u"A resumed run loses its loss scale"_s);
     fix(1)->click();
     settle();
     EXPECT_EQ(sentences().size(), 1);

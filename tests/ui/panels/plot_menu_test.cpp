@@ -1,4 +1,4 @@
-// The menu of a plot in the main window, and what all plots share.
+// The menu of a plot in the main window, and the state that all plots share.
 #include <QClipboard>
 
 #include "panels/plot_panels.h"

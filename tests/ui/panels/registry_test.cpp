@@ -1,4 +1,4 @@
-// A panel that is added to the list, and nowhere else, is a panel of the window in every way.
+// A panel that is added only to the list is a panel of the window in every respect.
 #include "panels/registry.h"
 
 #include <QLabel>
@@ -60,7 +60,7 @@ struct PanelRegistryTest : WindowFixture {
         return {dock(name)->mapTo(window.get(), QPoint()), dock(name)->size()};
     }
     bool seen(const QString& name) const { return !dock(name)->visibleRegion().isEmpty(); }
-    /// Whether all docks that can be seen lie in the window and beside one another.
+    /// Expects that all visible docks are inside the window and do not overlap.
     void expectNothingCutOff() const {
         QRegion covered;
         for (const auto* each : window->findChildren<QDockWidget*>()) {
@@ -72,7 +72,7 @@ struct PanelRegistryTest : WindowFixture {
         }
     }
 
-    /// So that what is expected holds when the list has grown.
+    /// The panels by name, so that the expectations hold when the list grows.
     const QStringList names{u"settings"_s, u"loss"_s, u"accuracy"_s, u"scale"_s,
                             u"fourth"_s,   u"step"_s, u"events"_s,   u"runs"_s};
     WindowParts usual;

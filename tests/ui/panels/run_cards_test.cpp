@@ -45,7 +45,7 @@ TEST_F(RunCardsTest, ShowAllFiguresAndTheirNamesAtEveryWidth) {
     }
 }
 
-/// The words on the first card and the fourth plot's tab before a run.
+/// The text of the first card and of the fourth plot's tab, before any run.
 QStringList words(const RunCards& cards, const MainWindow& window) {
     QStringList found;
     for (const auto* label : cards.findChild<RunCard*>()->findChildren<QLabel*>())

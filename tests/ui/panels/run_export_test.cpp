@@ -1,4 +1,4 @@
-// What Export run… and Import run… do.
+// The commands Export run… and Import run….
 #include "panels/run_export.h"
 
 #include <QInputDialog>
@@ -14,7 +14,7 @@ using namespace Qt::StringLiterals;
 
 class RunExportTest : public PlotWindowTest {
 protected:
-    /// The sentence of the next report.
+    /// The sentence that is reported next.
     QString report(const std::function<void()>& act) {
         QString said;
         const auto listening =

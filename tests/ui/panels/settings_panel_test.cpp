@@ -1,4 +1,4 @@
-// The settings in the window: their editors, what is refused, and what is remembered.
+// The settings in the window: their editors, invalid values, and what is remembered.
 #include <QAction>
 #include <QComboBox>
 #include <QDir>
@@ -207,7 +207,7 @@ TEST_F(SettingsWindowTest, OfferNoPrecisionThatTheDeviceLacks) {
     const auto* single = qobject_cast<QComboBox*>(field(u"precision.preset"_s)->editor());
     const auto entry = single->model()->index(single->findData(u"tf32"_s), 0);
     EXPECT_FALSE(entry.flags() & Qt::ItemIsEnabled);
-    // From a file it may come all the same, and is refused before it starts.
+    // A file may still contain it; then it is rejected before the start.
     settings.setComparison({u"fp32"_s, u"tf32"_s});
     EXPECT_FALSE(commands.buttons().compare.enabled);
     EXPECT_EQ(commands.buttons().compare.why, why);

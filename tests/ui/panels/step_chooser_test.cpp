@@ -11,7 +11,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-/// 60 steps of FP32 and AMP FP16 whose first scales overflow.
+/// 60 steps of FP32 and AMP FP16. The first scales overflow.
 struct StepChooserTest : WindowFixture {
     void train() {
         engine::RunConfig config = engine::default_comparison();
@@ -27,7 +27,7 @@ struct StepChooserTest : WindowFixture {
                 return tracks.size() == 2 && tracks[0]->rows() == 60 && tracks[1]->rows() == 60;
             },
             30'000));
-        QTest::qWait(300);  // the figures of the last frame
+        QTest::qWait(300);  // until the figures of the last frame are shown
     }
     StepChooser* chooser() const { return window->findChild<StepChooser*>(); }
     ScaleStrip* strip() const { return chooser()->findChild<ScaleStrip*>(); }
@@ -41,7 +41,7 @@ struct StepChooserTest : WindowFixture {
     void click(QWidget* widget, Qt::KeyboardModifiers keys = {}) {
         QTest::mouseClick(widget, Qt::LeftButton, keys);
     }
-    /// The skipped step before this one; 0: none.
+    /// The previous skipped step; 0: none.
     std::int64_t skipBefore(std::int64_t step) const {
         while (--step > 0 && feed.tracks()[1]->at(step).found_inf == 0) {
         }

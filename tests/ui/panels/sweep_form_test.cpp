@@ -1,4 +1,4 @@
-// The form of a sweep and the panels beside it, on their page.
+// The form of a sweep, and the other panels on its page.
 #include "panels/sweep_form.h"
 
 #include <QLineEdit>
@@ -37,7 +37,7 @@ struct SweepFormTest : WindowFixture {
     }
 
     SweepForm* form;
-    QList<QLineEdit*> edits;  ///< a field and its values, in turn
+    QList<QLineEdit*> edits;  ///< fields and their values, alternately
     QLabel* answer;
 };
 

@@ -14,7 +14,8 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-/// A network so small that its step is the fixed cost of short operations in every precision.
+/// A network so small that its step mostly consists of the fixed cost of short operations, in every
+/// precision.
 engine::RunConfig tiny() {
     const auto parsed = engine::parse_run_config(
         R"({"dataset": {"kind": "spirals", "train_limit": 512}, "model": {"kind": "mlp"},
@@ -24,7 +25,7 @@ engine::RunConfig tiny() {
 }
 
 struct VerdictBarTest : WindowFixture {
-    ~VerdictBarTest() override { QSettings().clear(); }  // of the page that was shown last
+    ~VerdictBarTest() override { QSettings().clear(); }  // forgets the page that was shown last
 
     void compare() {
         settings.load(tiny(), {u"fp32"_s, u"amp-fp16"_s});

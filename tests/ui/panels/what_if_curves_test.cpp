@@ -1,4 +1,4 @@
-// Other policies of the loss scale over the staircase of a run.
+// Other loss-scale policies, drawn over the staircase of a run.
 #include "panels/what_if_curves.h"
 
 #include "panels/plot_panels.h"
@@ -18,7 +18,7 @@ struct WhatIfCurvesTest : PlotWindowTest {
         scale()->whatIf()->choose(policy);
         return QTest::qWaitFor([&] { return !scale()->whatIf()->sentence().isEmpty(); }, 20'000);
     }
-    /// Last value of a curve.
+    /// The last value of a curve.
     static double last(const Curve& curve) {
         return static_cast<double>(curve.data->total(0, curve.data->size()).last);
     }
@@ -40,7 +40,7 @@ TEST_F(WhatIfCurvesTest, AStaticScaleIsALevelLineOverTheRealStairs) {
     EXPECT_TRUE(scale()->whatIf()->sentence().isEmpty());
 }
 
-/// 30 steps at an interval of 20: it grows once.
+/// 30 steps with an interval of 20: the scale grows once.
 TEST_F(WhatIfCurvesTest, TheGrowthIntervalAndTheInitialScaleReplaceThePolicysOwn) {
     show({"amp-fp16"});
     scale()->whatIf()->setInitialScale(256);

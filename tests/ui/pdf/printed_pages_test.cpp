@@ -33,7 +33,7 @@ struct PrintedPagesTest : testing::Test {
         for (int i = 0; i < count; ++i) out += u"<p>Line %1</p>"_s.arg(i);
         return out;
     }
-    /// A page as it is printed, small.
+    /// A printed page, in small size.
     QImage picture(const QTextDocument& printed, int page) const {
         constexpr double shrink = 8;
         const double width = writer.width(), height = writer.height();
@@ -49,7 +49,7 @@ struct PrintedPagesTest : testing::Test {
         printed.documentLayout()->draw(&painter, context);
         return out;
     }
-    /// Whether the lowest that is drawn on a page is red, as the headings here are.
+    /// Whether the lowest text on a page is red, the colour of the headings here.
     bool endsInAHeading(int page) const {
         const QImage image = picture(text, page);
         for (int y = image.height() - 1; y >= 0; --y) {
@@ -79,7 +79,8 @@ struct PrintedPagesTest : testing::Test {
     QTextDocument text;
 };
 
-/// Whatever the number of lines above it, so one of them brings the heading to the foot.
+/// Tries every number of lines above the heading, so that for one of them it is at the bottom of a
+/// page.
 TEST_F(PrintedPagesTest, AHeadingStandsOnThePageOfWhatItHeads) {
     const QString table =
         u"<table><tr><th>a</th></tr><tr><td>1</td></tr><tr><td>2</td></tr></table>"_s;
@@ -98,7 +99,7 @@ TEST_F(PrintedPagesTest, AHeadingStandsOnThePageOfWhatItHeads) {
     }
 }
 
-/// What the tests above look at does show a heading that stands alone.
+/// Proves that the tests above detect a heading that is alone.
 TEST_F(PrintedPagesTest, WithoutMovingSomeHeadingsStandAlone) {
     int found = 0;
     for (int above = 20; above < 70; ++above) {
@@ -115,7 +116,7 @@ TEST_F(PrintedPagesTest, WithoutMovingSomeHeadingsStandAlone) {
     EXPECT_GE(found, 1);
 }
 
-/// Moving a heading leaves nothing out.
+/// Moving a heading loses no text.
 TEST_F(PrintedPagesTest, PagesAreThoseOfATextThatIsLaidOutAnew) {
     QString rows;
     for (int i = 0; i < 60; ++i) rows += u"<tr><td>%1</td><td>row</td></tr>"_s.arg(i);

@@ -44,7 +44,7 @@ TEST(EndLabels, BecomeDotsWhereTheNamesHaveNoRoom) {
     const auto all = placeLabels(five(20), metrics, 0, 6 * line, 400);
     ASSERT_EQ(all.size(), 6u);
     const auto curves = placeLabels(five(20), metrics, 0, 5 * line, 400);
-    ASSERT_EQ(curves.size(), 5u);  // the optional one went
+    ASSERT_EQ(curves.size(), 5u);  // the optional label was dropped
     EXPECT_EQ(curves[0].text, u"FP32"_s);
     const auto dots = placeLabels(five(20), metrics, 0, 3 * line, 400);
     ASSERT_EQ(dots.size(), 5u);

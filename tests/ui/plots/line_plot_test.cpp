@@ -1,4 +1,4 @@
-// Plots over runs that a test lists row by row, and what hands and keys do on them.
+// Plots of runs whose rows a test lists, and their reactions to mouse and keys.
 #include "plots/line_plot.h"
 
 #include <gtest/gtest.h>
@@ -116,7 +116,7 @@ TEST_F(LinePlotTest, PutsEachRunAtItsOwnTime) {
     addRun(u"slow"_s, trackOf(100, 0.04));
     link.options()->setX(XKind::time);
     const auto plot = show();
-    ASSERT_EQ(plot->graphCount(), 4);  // raw and smoothed ones
+    ASSERT_EQ(plot->graphCount(), 4);  // raw curves and smoothed ones
     EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 1.0, 1e-9);
     EXPECT_NEAR((plot->graph(1)->data()->constEnd() - 1)->key, 4.0, 1e-9);
     EXPECT_GE(plot->xAxis->range().upper, 4.0);

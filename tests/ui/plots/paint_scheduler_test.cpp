@@ -28,7 +28,7 @@ void runFor(int ms) {
 }
 
 TEST(PaintBudget, LeavesTheShareOfTheMachineThatItSays) {
-    // 6 ms of paint on two cores at 3 %: one paint in 100 ms.
+    // 6 ms of painting on two cores, with a limit of 3 %: one paint in 100 ms.
     EXPECT_DOUBLE_EQ(6 + pauseAfter(6, 0.03, 2), 100);
 }
 
@@ -94,7 +94,7 @@ TEST(PaintScheduler, ShowsWhatItPaintedWhenTheRestOfTheFrameGoesOutOfSight) {
 TEST(PaintScheduler, IsReadyAgainHoweverMuchPaintingHasCost) {
     PaintScheduler scheduler;
     scheduler.setSaving(true);
-    // On a busy machine whatever else is painted takes long, again and again.
+    // On a busy machine other painting takes long, again and again.
     QTimer others;
     QObject::connect(&others, &QTimer::timeout, &scheduler, [&] { scheduler.charge(1000); });
     others.start(10);

@@ -23,7 +23,7 @@
 
 namespace ui {
 
-/// The main window over stored runs of a small net.
+/// The main window with stored runs of a small net.
 struct PlotWindowTest : testing::Test {
     PlotWindowTest() { feed.setStore(store); }
     ~PlotWindowTest() override {
@@ -31,7 +31,7 @@ struct PlotWindowTest : testing::Test {
         QThreadPool::globalInstance()->waitForDone();
     }
 
-    /// Trains a run of each precision, shows them all and opens the window.
+    /// Trains one run in each precision, shows them all and opens the window.
     void show(const std::vector<std::string>& precisions, std::int64_t steps = 30) {
         for (const auto& precision : precisions) train(precision, steps);
         auto runs = store->list();
@@ -69,7 +69,7 @@ struct PlotWindowTest : testing::Test {
         return window->findChild<QDockWidget*>(panel)->findChild<LinePlot*>();
     }
 
-    std::int64_t checkpointEvery = 0;  ///< steps, of the runs that train() makes; 0: at the end
+    std::int64_t checkpointEvery = 0;  ///< steps, for train()'s runs; 0: at the end
     QTemporaryDir folder;
     std::shared_ptr<engine::RunStore> store =
         std::make_shared<engine::RunStore>(folder.path().toStdString() + "/runs");
@@ -86,8 +86,8 @@ struct PlotWindowTest : testing::Test {
     std::unique_ptr<MainWindow> window;
 };
 
-/// Runs `open`, which shows a file dialog and waits for it; answers with `file`. False if none
-/// came.
+/// Runs `open`, which shows a file dialog, and answers the dialog with `file`. False if no dialog
+/// appeared.
 template <typename F>
 bool answerFileDialog(const QString& file, F&& open) {
     bool answered = false;

@@ -32,7 +32,7 @@ TEST(Polyline, TakesEveryColumnFromItsLowestToItsHighest) {
     columns.buckets[1].add(2);
     const Polyline line = envelope(columns);
     EXPECT_EQ(line.x, (QVector<double>{1.5, 1.5, 3.5, 3.5}));
-    EXPECT_EQ(line.y, (QVector<double>{1, 9, 8, 2}));  // enters the second from where it came
+    EXPECT_EQ(line.y, (QVector<double>{1, 9, 8, 2}));  // 8 first, since it is nearer to 9
 }
 
 TEST(Polyline, BreaksAtNaN) {
@@ -55,7 +55,7 @@ TEST(Polyline, AveragesTheRowsAroundEachColumn) {
     const Polyline line = centredMean(columnsOf({1, 2, 3, 4, 5}), 3, 0, 9);
     EXPECT_EQ(line.y, (QVector<double>{1.5, 2, 3, 4, 4.5}));
     const Polyline inside = centredMean(columnsOf({1, 2, 3, 4, 5}), 3, 3, 4);
-    EXPECT_EQ(inside.y, (QVector<double>{3, 4}));  // the rows beside count and are not drawn
+    EXPECT_EQ(inside.y, (QVector<double>{3, 4}));  // the rows next to them count, but are not drawn
 }
 
 TEST(Polyline, AveragesOnAsBeforeAfterOneHugeValue) {

@@ -20,7 +20,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-/// Trains a small net for a few steps, with a scale that grows often.
+/// Trains a small net for a few steps with a scale that grows often.
 std::string train(const std::shared_ptr<engine::RunStore>& store, const std::string& precision) {
     engine::RunConfig config;
     config.dataset.kind = "spirals";
@@ -94,7 +94,7 @@ TEST_F(Report, NamesARunThatIsNotThere) {
 TEST_F(Report, SaysWhichFileCannotBeWritten) {
     const auto run = train(store_, "fp32");
     QFile file(folder_);
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));  // a file where the folder should be
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));  // a file in the place of the folder
     try {
         write({{run}, {}});
         FAIL() << "nothing can be written there";

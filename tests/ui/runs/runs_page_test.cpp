@@ -1,4 +1,4 @@
-// The page Runs in a window: filter, stars, selection, and what can be done with runs.
+// The Runs page in a window: filter, stars, selection and actions.
 #include "runs/runs_page.h"
 
 #include <QCompleter>
@@ -29,7 +29,7 @@ struct RunsPageTest : WindowFixture {
     RunsPageTest() { qputenv("XDG_DATA_HOME", folder.filePath(u"home"_s).toUtf8()); }
     ~RunsPageTest() override { QSettings().clear(); }
 
-    /// Runs of three steps that ended, with this rate.
+    /// A finished run of three steps with this learning rate.
     std::string keepRun(double rate = 0.05, const std::string& group = {}, double accuracy = 0.5) {
         engine::RunConfig config;
         config.optimizer.options["lr"] = rate;
@@ -45,7 +45,7 @@ struct RunsPageTest : WindowFixture {
                                              .peak_bytes = 1});
         return made.run;
     }
-    /// A run that was really trained, with a record to draw.
+    /// A run that was actually trained and has a record to draw.
     void trainRun() {
         engine::Session session(
             engine::parse_run_config(
@@ -78,7 +78,7 @@ struct RunsPageTest : WindowFixture {
     }
     void type(const QString& text) {
         filter->setText(text);
-        QTest::keyClick(filter, Qt::Key_Return);  // answers at once
+        QTest::keyClick(filter, Qt::Key_Return);  // applied at once
     }
     template <typename Widget>
     Widget* shown(const char* name) const {

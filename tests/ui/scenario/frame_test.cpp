@@ -1,4 +1,4 @@
-// A frame shows one snapshot: plots, counters, cards, events and verdict stand at the same step.
+// A frame shows one snapshot: plots, counters, cards, events and verdict show the same step.
 #include <gtest/gtest.h>
 
 #include <QSignalSpy>
@@ -73,7 +73,7 @@ TEST_F(FrameTest, ChangesNothingBetweenFrames) {
     }
     EXPECT_FALSE(changed);
     EXPECT_GE(frames.count(), 2);
-    EXPECT_LE(frames.count(), 9);  // four a second, and one under way
+    EXPECT_LE(frames.count(), 9);  // four per second, and one in progress
 }
 
 TEST_F(FrameTest, NoEventSpeaksOfAStepThatIsNotOnScreenYet) {
@@ -132,7 +132,7 @@ TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
     ASSERT_NE(plot, nullptr);
     link.zoom(0, static_cast<double>(run(0)->rows()));
     QTest::qWait(300);
-    // Graphs are raw curves, then those in front.
+    // The first graphs are the raw curves, then come those in front.
     const auto heightOf = [&](int index, double step) {
         const auto* graph = plot->graph(plot->graphCount() - 3 + index);
         return plot->yAxis->coordToPixel(graph->data()->findBegin(step)->value);
@@ -143,7 +143,7 @@ TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
         QTest::mouseClick(plot, Qt::LeftButton, {}, at.toPoint());
         const auto chosen = link.run();
         ASSERT_NE(chosen, nullptr);
-        // Curves may lie on one another: the chosen one is as near as the one clicked.
+        // Curves may coincide: the selected one must be as near as the one that was clicked.
         for (int k = 0; k < 3; ++k) {
             if (chosen != run(k)) continue;
             EXPECT_NEAR(heightOf(k, step), at.y(), 2);

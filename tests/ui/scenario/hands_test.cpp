@@ -1,4 +1,4 @@
-// The window by hand and keyboard: the order of Tab, focus, help, steps, and quitting.
+// The window operated by mouse and keyboard: Tab order, focus, help, steps and quitting.
 #include <QAction>
 #include <QClipboard>
 #include <QDialog>
@@ -239,7 +239,7 @@ TEST_F(HandsTest, AFolderThatIsOpenedBeforeTheHistoryIsThereIsSelected) {
     QTest::qWait(50);
     const auto run = feed.store()->list()[0];
     window->findChild<HistoryPanel*>()->clearSelection();
-    window->findChild<HistoryPanel*>()->reload();  // under way, as at the start of the program
+    window->findChild<HistoryPanel*>()->reload();  // loading, as when the program starts
     commands.openPath(QString::fromStdString(run.folder.string()));
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return window->findChild<HistoryPanel*>()->selectionModel()->hasSelection(); },

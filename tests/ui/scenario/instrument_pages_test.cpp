@@ -1,4 +1,4 @@
-// The pages of the instruments on a run that keeps histograms, and on a twin.
+// The pages of the instruments, with a run that has histograms and with a twin.
 #include <QApplication>
 #include <QComboBox>
 #include <QFileDialog>
@@ -88,7 +88,7 @@ TEST_F(InstrumentPages, TheMicroscopeShowsTheSampleNearestToTheSelectedStep) {
     EXPECT_FALSE(model->scaled()) << "weights are not multiplied by the loss scale";
 }
 
-/// Bars stay, the outline and the third row follow, and nothing of the run changes.
+/// The bars stay, the outline and the third row follow, and the run does not change.
 TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
     load(5);
     commands.start();
@@ -116,7 +116,7 @@ TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
     EXPECT_FALSE(model->isDragged());
 }
 
-/// Of a run without histograms, too.
+/// Also with a run without histograms.
 TEST_F(InstrumentPages, TheShadowPassShowsTrueGradients) {
     load(0);
     commands.start();
@@ -192,7 +192,7 @@ TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p20;
     overflowing.precision.preset = "amp-fp16";
-    // The page opens where there is a run, so one has come before.
+    // The page needs a run to open, so one is loaded first.
     settings.load(engine::completed(config(0)));
     commands.start();
     ASSERT_TRUE(ends());
@@ -231,7 +231,7 @@ TEST_F(InstrumentPages, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
         return std::ranges::any_of(labels,
                                    [&](const QLabel* label) { return label->text() == words; });
     };
-    // Of 20 steps the eighth and the sixteenth raise the scale.
+    // The eighth and the sixteenth of the 20 steps raise the scale.
     EXPECT_TRUE(QTest::qWaitFor(
         [&] { return says(u"The loss scale last grew 4 steps ago, to 2⁴."_s); }, 5'000));
     EXPECT_TRUE(says(u"No skipped step"_s));
@@ -291,7 +291,7 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
     EXPECT_EQ(model->current(), 2);
 }
 
-/// The dialog of an export that is asked for, with the name that it proposes; then cancels it.
+/// The name that the export dialog proposes. Then the dialog is cancelled.
 TEST_F(InstrumentPages, CtrlEExportsFromEveryInstrument) {
     engine::RunConfig overflowing = config(5);
     overflowing.scaler.init_scale = 0x1p30;
@@ -351,7 +351,7 @@ TEST_F(InstrumentPages, SideColumnsAreTabsInANarrowWindow) {
     }
 }
 
-/// The columns of the page before are gone by the time that a page comes.
+/// The columns of the previous page are removed before the next page is shown.
 TEST_F(InstrumentPages, AChangeOfPageNeverWidensTheWindow) {
     load(5);
     commands.compare();

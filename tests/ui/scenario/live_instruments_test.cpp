@@ -1,4 +1,4 @@
-// X-ray and shadow pass of a run that trains or is paused, and the precision search.
+// X-ray and shadow pass of a run that is training or paused, and the precision search.
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QTreeWidget>
@@ -128,7 +128,7 @@ TEST_F(LiveInstruments, ARunIsTracedWhileItTrains) {
     EXPECT_EQ(feed.tracks()[0]->at(step).loss, static_cast<float>(model->ownTrace()->loss));
 }
 
-/// Painting that goes over its budget puts frames off, with the plots out of sight as well.
+/// If painting exceeds its budget frames are delayed, also while the plots are hidden.
 TEST_F(LiveInstruments, FiguresGoOnWhilePlotsAreOutOfSight) {
     load();
     show(u"xray"_s);
@@ -150,7 +150,7 @@ TEST_F(LiveInstruments, AForcedTypeIsKeptForTheNextStartAndTakenBack) {
     model->traceStep();
     ASSERT_TRUE(idle(model));
     ASSERT_TRUE(model->ownTrace()) << model->problem().toStdString();
-    // F on the first convolution forces the other precision.
+    // F on the first convolution forces it to the other precision.
     auto* tree = part<OpTree>();
     tree->setFilter(u"conv2d"_s, {});
     auto* table = part<QTreeView>(u"Operations"_s);
@@ -184,7 +184,7 @@ TEST_F(LiveInstruments, TheShadowPassOfAPausedRunIsThatOfItsStepToCome) {
     EXPECT_EQ(model->sample()->step, 2);
     EXPECT_TRUE(model->shadowShown());
     EXPECT_EQ(link.selected(), 0) << "the page stays live";
-    // The run keeps no histograms, so the step is counted on the copy.
+    // The run has no histograms, so the step is counted on a copy.
     model->setShadowWanted(false);
     EXPECT_EQ(model->sample()->step, 2);
     EXPECT_FALSE(model->shadowShown());

@@ -1,4 +1,4 @@
-// A table and a text in the window, from the dropped file to the verdict.
+// A table and a text in the window, from dropping the file to the verdict.
 #include <gtest/gtest.h>
 
 #include <QFile>
@@ -50,7 +50,7 @@ struct TaskTest : WindowFixture {
             30000));
     }
 
-    /// What the table of the selected step names.
+    /// The names in the selected step's table.
     QStringList namesOfStep() const {
         QStringList names;
         for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>())

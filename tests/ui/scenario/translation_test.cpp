@@ -1,5 +1,5 @@
-// No text that a user can see lacks its Chinese: those of the window are found by its translation
-// file, those of the engine by its catalogs and by the msg("...") literals of its sources.
+// Every text that a user can see has a Chinese translation. The texts of the window are in its
+// translation file; those of the engine are found in its catalogs and in the msg("...") literals.
 #include <gtest/gtest.h>
 
 #include <QDirIterator>
@@ -27,14 +27,14 @@ QString readAll(const QString& path) {
 
 QStringList sources(const QString& folder) {
     QStringList files;
-    QDirIterator it(root + u'/' + folder, {u"*.cpp"_s, u"*.h"_s}, QDir::Files,
+    QDirIterator it(root + u'/' + folder, {u"*.cpp"_s, u"*.h"_s, u"*.inc"_s}, QDir::Files,
                     QDirIterator::Subdirectories);
     while (it.hasNext()) files << it.next();
     return files;
 }
 
-/// The string literal that begins at `at`, neighbours joined and escapes resolved; empty if there
-/// is none.
+/// The string literal that begins at `at`, with adjacent literals joined and escapes resolved;
+/// empty if there is none.
 QString literalAt(const QString& code, qsizetype at) {
     static const QRegularExpression piece(u"\\G\\s*\"((?:[^\"\\\\]|\\\\.)*)\""_s);
     QString out;
@@ -117,8 +117,7 @@ TEST(Translation, CoversTheMachineReport) {
     for (const auto& pay : machine.precisions) EXPECT_TRUE(zh.knows(pay.why.text)) << pay.why.text;
 }
 
-/// Texts of the window's translation file, by source text; empty translation where it is
-/// unfinished.
+/// The translations of the window, by source text. Empty if unfinished.
 QMap<QString, QString> translated() {
     QMap<QString, QString> out;
     QFile file(root + u"/resources/i18n/ui_zh_CN.ts"_s);
@@ -150,6 +149,37 @@ TEST(Translation, CoversEveryTextOfTheWindow) {
         }
     }
     EXPECT_GT(found, 150);
+}
+
+/// The source texts of a translation file.
+QStringList sourceTexts(const QString& catalog) {
+    QStringList out;
+    QFile file(root + u"/resources/i18n/"_s + catalog + u"_zh_CN.ts"_s);
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    QXmlStreamReader xml(&file);
+    while (!xml.atEnd()) {
+        xml.readNext();
+        if (xml.isStartElement() && xml.name() == u"source"_s) out << xml.readElementText();
+    }
+    return out;
+}
+
+// A reworded text leaves its old translation behind, which nobody would see.
+TEST(Translation, HasNoTextThatTheSourcesLack) {
+    static const QRegularExpression seam(u"(?<!\\\\)\"\\s*\""_s);
+    QString code;
+    for (const auto& folder : {u"ui"_s, u"engine"_s, u"app"_s}) {
+        for (const QString& file : sources(folder)) code += readAll(file).remove(seam);
+    }
+    for (const auto& catalog : {u"ui"_s, u"engine"_s}) {
+        const QStringList texts = sourceTexts(catalog);
+        EXPECT_GT(texts.size(), 1000);
+        for (QString text : texts) {
+            const std::string shown = text.toStdString();
+            text.replace(u"\\"_s, u"\\\\"_s).replace(u"\""_s, u"\\\""_s).replace(u"\n"_s, u"\\n"_s);
+            EXPECT_TRUE(code.contains(text)) << catalog.toStdString() << ": " << shown;
+        }
+    }
 }
 
 TEST(Translation, KeepsThePlacesForArguments) {

@@ -13,7 +13,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// A pyramid over a vector that the test keeps.
+/// A pyramid over a vector that the test owns.
 struct Series {
     std::vector<double> rows;
     SeriesPyramid pyramid;
@@ -48,7 +48,7 @@ void expectSame(const Bucket& a, const Bucket& b) {
     EXPECT_EQ(a.min, b.min);
     EXPECT_EQ(a.max, b.max);
     EXPECT_EQ(a.last, b.last);
-    // Two orders of a running f32 mean of n values differ by n roundings at most.
+    // Two orders of a running f32 mean of n values differ by at most n roundings.
     EXPECT_NEAR(a.mean, b.mean,
                 1e-7 * b.finite * std::max(std::abs(b.min), std::abs(b.max)) + 1e-6);
 }
@@ -96,7 +96,7 @@ TEST_P(PyramidOfSize, EqualsBruteForceForAnyRangeWidthAndWayOfGrowing) {
     }
 }
 
-// Of 60 rounds with 350 rows each the small ones drop their finest level several times.
+// With 60 rounds of 350 rows each, small pyramids drop their finest level several times.
 INSTANTIATE_TEST_SUITE_P(SeriesPyramid, PyramidOfSize,
                          testing::Values(4, 16, SeriesPyramid::mostBuckets));
 

@@ -7,7 +7,7 @@
 namespace ui {
 namespace {
 
-/// A run whose every fourth step is skipped and whose steps get slower.
+/// A run in which every fourth step is skipped, and whose steps get slower.
 double valueAt(XKind kind, std::int64_t row) {
     const auto step = static_cast<double>(row + 1);
     if (kind == XKind::update) return std::floor(step * 3 / 4);
@@ -44,7 +44,7 @@ TEST(RowAxis, FindsTheStepOfAValue) {
         EXPECT_NEAR(axis.stepAt(XKind::time, axis.at(XKind::time, at)), at, 1e-6);
         EXPECT_NEAR(axis.stepAt(XKind::sample, axis.at(XKind::sample, at)), at, 1e-6);
     }
-    // Updates: the applied step and not the skipped one behind it.
+    // Updates: shows the applied step and not the skipped one after it.
     EXPECT_EQ(valueAt(XKind::update, 7), valueAt(XKind::update, 8));
     EXPECT_EQ(axis.stepAt(XKind::update, 6), 8);
 }

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// Rows of a list in place of a record's.
+/// Rows from a list instead of a record.
 class ListSource final : public RowSource {
 public:
     explicit ListSource(std::vector<engine::StepRecord> rows) : rows_(std::move(rows)) {}

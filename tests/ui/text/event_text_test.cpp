@@ -110,7 +110,7 @@ TEST(StepReason, BlamesTheForwardPassForANaNLoss) {
     row.loss_scale = 65536;
     row.found_inf = 1;
     EXPECT_EQ(explainStep(row, nullptr, 32768, true).tone, StepReason::Tone::bad);
-    row.found_inf = 0;  // no scaler: nothing stopped the update
+    row.found_inf = 0;  // without a scaler nothing prevented the update
     EXPECT_EQ(explainStep(row, nullptr, 1, false).tone, StepReason::Tone::bad);
 }
 

@@ -17,9 +17,10 @@ TEST(PayOffText, NamesWhatIsMeasured) {
 
 TEST(PayOffText, SaysThePrecisionsTitleAndGivesTheFigures) {
     const engine::PayOff row = madeResult(0, "amp-fp16", 5).row;
-    EXPECT_EQ(payOffSentence(row),
-              u"AMP FP16 does not pay (0.91 times FP32's speed): casts are 45 % of its step and "
-              "move 1 MB."_s);
+    EXPECT_EQ(
+        payOffSentence(row),
+        u"AMP FP16 does not pay off (0.91 times FP32's speed): casts are 45 % of its step and "
+        "move 1 MB."_s);
     const QString html = payOffFigures(row);
     for (const auto& part : {u"Speed-up 0.91×; 0.90× to 0.92×"_s, u"Largest batch in 1,000 MB"_s,
                              u"200 GFLOP/s in f16"_s, u"60.0 MB"_s})

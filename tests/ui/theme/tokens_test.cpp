@@ -20,7 +20,8 @@ std::vector<std::pair<const char*, QColor>> curves(const Tokens& t) {
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 
-/// Machado, Oliveira and Fernandes 2009, severity 1: what someone without one kind of cone sees.
+/// Machado, Oliveira and Fernandes 2009, severity 1: colours as seen without one of the three kinds
+/// of cones.
 const std::pair<const char*, Matrix> deficiencies[] = {{"protanopia",
                                                         {{{0.152286, 1.052583, -0.204868},
                                                           {0.114503, 0.786281, 0.099216},
@@ -73,14 +74,14 @@ TEST(Tokens, KeepCurvesVisible) {
     }
 }
 
-/// A run can have it.
+/// Whether a run can have this precision.
 bool offered(const std::string& preset) {
     const auto& all = engine::precisions();
     return std::any_of(all.begin(), all.end(),
                        [&](const auto& info) { return info.preset == preset; });
 }
 
-// The comparisons that the program offers by itself: FP32 against each other precision.
+// The comparisons that the program offers: FP32 with each other precision.
 TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
     int compared = 0;
     for (const Tokens& t : {lightTokens(), darkTokens()}) {
@@ -92,7 +93,7 @@ TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
             }
         }
     }
-    EXPECT_EQ(compared, 2 * 3 * 5);  // themes, deficiencies, precisions beside fp32
+    EXPECT_EQ(compared, 2 * 3 * 5);  // themes, deficiencies, precisions other than fp32
 }
 
 TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {

@@ -13,7 +13,7 @@ namespace {
 using namespace Qt::StringLiterals;
 
 QColor middle(const QImage& image, const QRectF& cell) {
-    // Left of the middle, where no digit of a small number stands.
+    // Left of the middle, where a small number has no digit.
     return image.pixelColor((cell.topLeft() + QPointF(3, 3)).toPoint());
 }
 
@@ -29,7 +29,7 @@ TEST(ConfusionMatrix, ACellSaysHowManyOfAClassWereCalledAnother) {
 TEST(ConfusionMatrix, ColoursByTheShareOfTheRow) {
     Theme theme(Theme::Choice::light);
     ConfusionMatrix matrix(&theme, "fp32");
-    // The second row has a tenth of the samples and the same shares.
+    // The second row has a tenth of the samples, in the same proportions.
     matrix.show({{90, 10}, {1, 9}}, {"a", "b"});
     matrix.resize(400, 440);
     const QImage image = matrix.grab().toImage();

@@ -27,7 +27,7 @@ struct DrawBoardTest : testing::Test {
 TEST_F(DrawBoardTest, APointIsADiscOfThePensWidthInTheModelsPixels) {
     board.setPen(4);
     QTest::mouseClick(&board, Qt::LeftButton, {}, {140, 140});
-    // Area of a disc of diameter 4 on 28 x 28, but for its smoothed edge.
+    // The area of a disc of diameter 4 on 28 x 28, except for its smoothed edge.
     EXPECT_NEAR(ink(board), 3.14159 * 4 / (28 * 28), 2e-4);
     EXPECT_FALSE(board.isBlank());
 }

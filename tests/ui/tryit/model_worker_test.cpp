@@ -106,7 +106,7 @@ TEST_F(ModelWorkerTest, WhatAJobThrowsIsReported) {
     worker->ask(
         Job::answer, &context,
         [](engine::TrainedModel& model, const ModelWorker::Ticket&) {
-            model.answer(engine::Picture{});  // the model continues text
+            model.answer(engine::Picture{});  // this model continues text
         },
         [&](const engine::Error& error) { message = error.what(); });
     ASSERT_TRUE(waits([&] { return !message.empty(); }));

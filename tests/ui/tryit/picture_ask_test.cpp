@@ -9,7 +9,7 @@ namespace {
 using namespace Qt::StringLiterals;
 
 struct PictureAskTest : TryItFixture {
-    /// A stroke over the board, between points in its pixels.
+    /// Draws a stroke on the board between two points in its pixels.
     static void draw(DrawBoard* board, const QPoint& from, const QPoint& to) {
         QTest::mousePress(board, Qt::LeftButton, {}, from);
         for (int i = 1; i <= 10; ++i) {
@@ -42,7 +42,7 @@ TEST_F(PictureAskTest, EachModelAnswersADrawingAndAnswersAnewWhenItChanges) {
     QTest::qWait(300);
     const auto first = answers(views);
     EXPECT_NE(first[0], first[1]) << "two models, trained in two precisions";
-    // What the models say of the same pixels by themselves.
+    // The models' own answers for the same pixels.
     for (int i = 0; i < 2; ++i) {
         engine::TrainedModel model(feed.store()->find(page->models()[i]->run())->folder, "last",
                                    "cpu");

@@ -10,7 +10,7 @@
 
 namespace ui {
 
-/// A window that shows the models of really trained, tiny runs.
+/// A window with the models of tiny runs that were actually trained.
 struct TryItFixture : WindowFixture {
     TryItFixture() { QSettings().remove(QStringLiteral("window/page")); }
     ~TryItFixture() override { QSettings().remove(QStringLiteral("window/page")); }
@@ -38,14 +38,14 @@ struct TryItFixture : WindowFixture {
                 "batch_size": 4, "bptt": 5, "max_steps": 20})");
     }
 
-    /// Where the page stands in the row of pages.
+    /// The index of the page in the row of pages.
     static int tabOf(const PageStack& stack) {
         const auto entries = pageEntries();
         const auto at = std::ranges::find(entries, QStringLiteral("tryit"), &PageEntry::name);
         EXPECT_LT(at - entries.begin(), stack.row()->count());
         return static_cast<int>(at - entries.begin());
     }
-    /// The page, once the models are open.
+    /// Returns the page once the models are open.
     TryItPage* open(const std::vector<engine::RunSummary>& runs) {
         feed.showStored(runs);
         auto* stack = window->findChild<PageStack*>();

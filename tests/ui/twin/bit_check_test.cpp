@@ -1,4 +1,4 @@
-// Trains for real: what is the same is found the same, and what differs is named.
+// With real training: equal runs are reported as equal, and a difference is named.
 #include "twin/bit_check.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(BitCheck, APrecisionBesideItselfHasTheSameBits) {
     }
 }
 
-/// Steps that the scaler skips have no gradients to compare, and are the same all the same.
+/// Skipped steps have no gradients to compare and still count as equal.
 TEST(BitCheck, SkippedStepsAreNoDifference) {
     engine::RunConfig config = spirals("amp-fp16");
     config.scaler.init_scale = 0x1p40;
@@ -48,7 +48,7 @@ TEST(BitCheck, NamesTheFirstTensorThatDiffersAndItsStep) {
     EXPECT_FALSE(found.identical());
     EXPECT_EQ(found.step, 1);
     EXPECT_EQ(found.tensor, u"the loss"_s);
-    // The first step is the same: its loss is computed before the update.
+    // The first step is equal, since its loss is computed before the update.
     engine::RunConfig other = spirals("fp32");
     other.optimizer.options["lr"] = 0.123;
     const BitCheck later =
@@ -57,7 +57,7 @@ TEST(BitCheck, NamesTheFirstTensorThatDiffersAndItsStep) {
     EXPECT_EQ(later.tensor, u"the loss"_s);
 }
 
-/// Without a scale the forward pass is the same, and small gradients are flushed to zero.
+/// Without a scale the forward pass is equal, and small gradients are flushed to zero.
 TEST(BitCheck, NamesALayerWhoseGradientAloneDiffers) {
     engine::RunConfig scaled = spirals("amp-fp16"), plain = scaled;
     scaled.scaler.init_scale = 0x1p12;

@@ -31,7 +31,7 @@ TEST(GapNoise, OverStepsIsTheSpreadOfTheStepsThatAreAveraged) {
     EXPECT_NEAR(noise[39], 2 * std::sqrt(1.0 / 19), 1e-12);
 }
 
-/// Three seeds whose gaps are 1, 2 and 3 throughout: s = 1, so 2 / sqrt(3).
+/// Three seeds with constant gaps of 1, 2 and 3: s = 1, so the noise is 2 / sqrt(3).
 TEST(GapNoise, OverSeedsIsTheSpreadOfTheirMeans) {
     const std::vector<std::vector<double>> gaps{
         std::vector<double>(25, 1.0), std::vector<double>(25, 2.0), std::vector<double>(22, 3.0)};
@@ -82,7 +82,7 @@ TEST_F(SiblingPairs, AreRunsOfTheSameSettingsWithAnotherSeedOfBothPrecisions) {
     EXPECT_EQ(siblingPairs(runs, config("fp32", 1), config("amp-fp16", 1), 1).size(), 1U);
 }
 
-/// FP32 beside FP32: the second run is another one than the first.
+/// FP32 with FP32: the second run is not the first.
 TEST_F(SiblingPairs, OfOnePrecisionAreTwoRuns) {
     add("fp32", 2);
     const auto both = config("fp32", 1);

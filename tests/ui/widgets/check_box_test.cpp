@@ -11,7 +11,7 @@
 namespace ui {
 namespace {
 
-/// The most that a pixel of the box stands out from the panel that the check box lies on.
+/// The largest contrast of a pixel of the box with the panel below the check box.
 double standsOut(QCheckBox& box, const QColor& panel) {
     QImage image(box.size(), QImage::Format_RGB32);
     image.fill(panel);
@@ -20,7 +20,7 @@ double standsOut(QCheckBox& box, const QColor& panel) {
     option.initFrom(&box);
     const QRect place = box.style()->subElementRect(QStyle::SE_CheckBoxIndicator, &option, &box);
     double most = 0;
-    // The middle of its left edge: the border, no part of the tick.
+    // The middle of its left edge, which is the border and not the tick.
     for (int x = place.left(); x < place.left() + 2; ++x)
         most = std::max(most, contrast(image.pixelColor(x, place.center().y()), panel));
     return most;

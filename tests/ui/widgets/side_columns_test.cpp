@@ -133,7 +133,7 @@ TEST_F(SideColumnsTest, TheFocusStaysWhereItWas) {
     EXPECT_EQ(window.focusWidget(), drift);
 }
 
-/// What wraps needs more height in less width, and a text may come later.
+/// Wrapping text needs more height in less width, and text may arrive later.
 TEST_F(SideColumnsTest, ATextBelowIsNeverCut) {
     auto* text = new QLabel;
     text->setWordWrap(true);

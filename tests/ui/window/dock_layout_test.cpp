@@ -1,4 +1,4 @@
-// Widths and heights stay as they were, whatever happens to the window meanwhile.
+// Widths and heights are kept, whatever happens to the window in between.
 #include <QDockWidget>
 #include <QMap>
 #include <QSettings>
@@ -17,11 +17,11 @@ using namespace Qt::StringLiterals;
 
 using Places = QMap<QString, QRect>;
 
-/// Where all docks are that can be seen.
+/// The places of all visible docks.
 Places places(const MainWindow& window) {
     Places out;
     for (const auto* dock : window.findChildren<QDockWidget*>()) {
-        if (!dock->visibleRegion().isEmpty())  // not behind a tab
+        if (!dock->visibleRegion().isEmpty())  // not hidden behind a tab
             out[dock->objectName()] = QRect(dock->mapTo(&window, QPoint()), dock->size());
     }
     return out;
@@ -66,7 +66,7 @@ struct LayoutTest : WindowFixture {
         emit window->findChild<MainMenu*>()->resetLayout();
         QTest::qWait(50);
     }
-    /// Sizes that are not those of the start.
+    /// Sets sizes that differ from those at the start.
     void drag() {
         window->resizeDocks({panel(u"settings"_s), panel(u"step"_s)}, {260, 350}, Qt::Horizontal);
         window->resizeDocks({panel(u"step"_s), panel(u"events"_s), panel(u"runs"_s)},
@@ -75,11 +75,11 @@ struct LayoutTest : WindowFixture {
         plots->resizeDocks({panel(u"loss"_s), panel(u"scale"_s)}, {300, 200}, Qt::Vertical);
         plots->resizeDocks({panel(u"loss"_s), panel(u"accuracy"_s)}, {300, 250}, Qt::Horizontal);
         QTest::qWait(20);
-        QTest::mouseRelease(window.get(), Qt::LeftButton);  // as the mouse does that moves a line
+        QTest::mouseRelease(window.get(), Qt::LeftButton);  // as when the mouse moves a divider
     }
     void resizeTo(int width, int height) {
         window->resize(width, height);
-        // Until it is laid out: what is restored after a resize takes a few turns.
+        // Until the layout has settled: restoring after a resize takes a few turns.
         Places last;
         for (int i = 0; i < 40 && last != places(*window); ++i) {
             last = places(*window);

@@ -23,7 +23,7 @@ using namespace Qt::StringLiterals;
 using WindowTest = WindowFixture;
 
 TEST_F(WindowTest, GivesEveryControlANameForScreenReaders) {
-    // The bar of messages has its words while it shows one.
+    // The message bar contains its text while it shows a message.
     window->show({u"A sentence."_s, u"What to do."_s, engine::ErrorCode::data, false});
     for (const auto* widget : window->findChildren<QWidget*>()) {
         if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(u"qt_"_s))
@@ -122,7 +122,7 @@ TEST_F(WindowTest, ShowsAnErrorAboveTheHeadOfAPageWithoutAVerdict) {
     QTest::keyClick(window.get(), Qt::Key_Escape);
     QTest::qWait(50);
     EXPECT_EQ(top(), before);
-    QSettings().remove(u"window/page"_s);  // the next window begins with Training again
+    QSettings().remove(u"window/page"_s);  // makes the next window begin with Training again
 }
 
 TEST_F(WindowTest, ShowsEveryTabOfThePlotsInASmallWindow) {
@@ -181,7 +181,7 @@ TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     ASSERT_NE(pause, nullptr);
     EXPECT_TRUE(pause->text().contains(u"Pause"_s));
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() >= 3; }, 30'000));
-    // Only now: a run that ends by itself could do so before the window looks for the first time.
+    // Not before: a run that ends by itself could do so before the window's first frame.
     feed.post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     EXPECT_EQ(window->focusWidget(), compare);

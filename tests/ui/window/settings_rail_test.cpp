@@ -1,4 +1,4 @@
-// The settings as a rail: remembered for each page, and never in the way of the layout.
+// The settings collapsed to a rail: remembered for each page, without effect on the layout.
 #include "window/settings_rail.h"
 
 #include <QAction>
@@ -43,7 +43,7 @@ struct SettingsRailTest : WindowFixture {
         window->findChild<QToolButton*>(u"railClose"_s)->click();
         QTest::qWait(50);
     }
-    /// Exactly one of both stands there.
+    /// Expects that exactly one of the two is visible.
     void expectRailed(bool railed, const char* where) {
         EXPECT_EQ(rail()->isVisible(), railed) << where;
         EXPECT_EQ(settingsDock()->isVisible(), !railed) << where;
@@ -78,7 +78,7 @@ TEST_F(SettingsRailTest, AClickOpensTheSettingsAndTheirToolClosesThem) {
     expectRailed(false, "opened by the keyboard");
 }
 
-/// At the width that a small screen has, whatever columns two pages have.
+/// At the width of a small screen, with the columns of either page.
 TEST_F(SettingsRailTest, TheWindowKeepsItsWidthFromPageToPage) {
     resizeTo(1280);
     for (const QString& name : {u"twin"_s, u"lab"_s, u"skips"_s, u"queue"_s, u"lab"_s, u"xray"_s,
@@ -177,7 +177,7 @@ TEST_F(SettingsRailTest, DrawsItsWordInEitherLanguage) {
         EXPECT_FALSE(rail()->accessibleName().isEmpty());
         const QImage image = rail()->grab().toImage();
         const QColor panel = theme.tokens().panel;
-        // Below the icon something is written.
+        // Something is drawn below the icon.
         bool written = false;
         for (int y = 34; y < 90; ++y)
             for (int x = 6; x < rail()->width() - 6; ++x)

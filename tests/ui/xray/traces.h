@@ -17,7 +17,7 @@ inline engine::XrayOp op(const char* module, const char* name, const char* type,
     return out;
 }
 
-/// A step in AMP and in FP32: the first casts, and takes half the time for its product.
+/// A step in AMP and in FP32. The first has casts, and its product takes half the time.
 inline engine::Xray ampTrace() {
     engine::Xray out;
     out.step = 7;

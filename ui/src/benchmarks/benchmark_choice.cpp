@@ -99,7 +99,8 @@ QWidget* BenchmarkChoice::makeRest() {
     column->addSpacing(size::gap);
     findsBatches_ = new CheckBox(tr("Largest batch within"), rest);
     findsBatches_->setToolTip(
-        tr("Tries batch after batch with real steps. That takes longer than the speeds."));
+        tr("Tries one batch size after another with real steps. This takes longer than measuring "
+           "the speed."));
     connect(findsBatches_, &QCheckBox::toggled, benchmarks_, &Benchmarks::setFindsBatches);
     memory_ = new QLineEdit(rest);
     memory_->setAccessibleName(tr("Memory limit of the largest batch"));

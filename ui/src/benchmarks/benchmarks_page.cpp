@@ -65,7 +65,7 @@ QLayout* BenchmarksPage::makeBar() {
     run_->setObjectName(u"primary"_s);
     stop_ = new QPushButton(tr("Stop"), this);
     stop_->setObjectName(u"stopBenchmarks"_s);
-    stop_->setToolTip(tr("After the block in progress; what is measured is kept (B)"));
+    stop_->setToolTip(tr("Stops after the block in progress; the results so far are kept (B)"));
     state_ = new ElidedLabel(this);
     state_->setObjectName(u"benchmarkState"_s);
     state_->setProperty("role", u"dim"_s);
@@ -75,7 +75,8 @@ QLayout* BenchmarksPage::makeBar() {
     progress_->setFixedWidth(progressWidth);
     progress_->setAccessibleName(tr("Progress of the measurement"));
     export_ = new QPushButton(tr("Export…"), this);
-    export_->setToolTip(tr("The figures as CSV or Markdown, or the bars as PNG or SVG (Ctrl+E)"));
+    export_->setToolTip(
+        tr("Save the figures as CSV or Markdown, or the bars as PNG or SVG (Ctrl+E)"));
     row->addWidget(run_);
     row->addWidget(stop_);
     row->addWidget(progress_);
@@ -92,8 +93,8 @@ QWidget* BenchmarksPage::makeResults() {
     body_ = new QStackedWidget(card_);
     empty_ = makeLabel(
         tr("Choose models and precisions on the left, then press Run (B). Each model trains for a "
-           "few seconds in FP32 and in each precision, in turns, on random data. Here you see what "
-           "is faster on this machine, and why where it is not."),
+           "few seconds in FP32 and in each precision, in turns, on random data. The results show "
+           "what is faster on this machine, and why the rest is not."),
         "dim", body_);
     empty_->setWordWrap(true);
     empty_->setAlignment(Qt::AlignLeft | Qt::AlignTop);

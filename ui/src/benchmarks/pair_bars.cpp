@@ -57,11 +57,10 @@ PairBars::PairBars(const Theme* theme, const engine::PayOff& row, const BarScale
       pairs_{speedOf(row), memoryOf(row), batchOf(row)},
       most_{scale.speed, scale.memory, scale.batch} {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    setAccessibleName(
-        tr("%1 against FP32: a step takes %2 in place of %3, peak memory is %4 in place of %5, the "
-           "largest batch %6 in place of %7.")
-            .arg(precisionTitle(precision_), pairs_[0].other, pairs_[0].fp32, pairs_[1].other,
-                 pairs_[1].fp32, pairs_[2].other, pairs_[2].fp32));
+    setAccessibleName(tr("%1 against FP32: a step takes %2 instead of %3, peak memory is %4 "
+                         "instead of %5, the largest batch %6 instead of %7.")
+                          .arg(precisionTitle(precision_), pairs_[0].other, pairs_[0].fp32,
+                               pairs_[1].other, pairs_[1].fp32, pairs_[2].other, pairs_[2].fp32));
 }
 
 QSize PairBars::sizeHint() const { return {900, 2 * fontMetrics().height() + size::grid}; }

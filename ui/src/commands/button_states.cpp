@@ -53,7 +53,7 @@ ButtonStates allOf(const ButtonState& state) {
 
 ButtonState ending() {
     return no(
-        QCoreApplication::translate("ButtonStates", "Stopping: the step in flight ends first."));
+        QCoreApplication::translate("ButtonStates", "Stopping: the current step ends first."));
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ ButtonStates buttonStates(const Situation& now) {
 ButtonStates workerButtons(bool stopping) {
     if (stopping) return allOf(ending());
     ButtonStates out = allOf(no(QCoreApplication::translate(
-        "ButtonStates", "Several workers train a run, which can be stopped and not paused.")));
+        "ButtonStates", "Several workers train this run: it can be stopped, but not paused.")));
     out.stop = yes();
     return out;
 }

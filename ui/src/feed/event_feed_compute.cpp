@@ -80,7 +80,7 @@ void EventFeed::captureNextStep(const RunTrack* track, QObject* context,
             Qt::QueuedConnection);
     };
     if (found == live_.end())
-        return answer({{}, engine::msg("The run has ended, so no step is to come.")});
+        return answer({{}, engine::msg("The run has ended, so there is no next step.")});
     sessions_[static_cast<std::size_t>(found - live_.begin())]->capture_next_step(answer);
 }
 

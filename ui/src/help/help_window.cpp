@@ -100,7 +100,7 @@ void HelpWindow::narrow(const QString& words) {
     const auto* current = list_->currentItem();
     if (first != nullptr && (current == nullptr || current->isHidden()))
         list_->setCurrentItem(first);
-    if (first == nullptr) page_->setHtml(u"<p>%1</p>"_s.arg(tr("No page has these words.")));
+    if (first == nullptr) page_->setHtml(u"<p>%1</p>"_s.arg(tr("No page contains these words.")));
 }
 
 void HelpWindow::turnTo(const QListWidgetItem* item) {

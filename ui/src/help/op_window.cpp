@@ -56,9 +56,8 @@ void showOperations(QWidget* parent) {
     column->setSpacing(size::gap);
     auto* words = makeLabel(
         OpWindow::tr(
-            "What each operation of the engine does under autocast: it computes in 16 bits, in "
-            "fp32, in the widest type of its inputs, or in the type that they have. Hover over a "
-            "name for its arguments."),
+            "The type in which autocast computes each operation: 16 bits, fp32, the widest type of "
+            "its inputs, or the type they have. Hover over a name for its arguments."),
         "dim", window);
     words->setWordWrap(true);
     column->addWidget(words);

@@ -20,7 +20,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// Whether the guess is the answer; a guess that is no number is wrong.
+/// Whether the guess is the answer; a guess that is not a number is wrong.
 bool isRight(const QString& guess, double answer) {
     try {
         const double value = engine::parse_number(guess.toStdString(), engine::fp16_format).value;

@@ -164,7 +164,7 @@ QWidget* LessonView::makeTools(QWidget* parent) {
                    [this] { keepRuns(); });
     button(tr("Worksheet…"), tr("The lesson as a PDF with blanks to fill in (Ctrl+P)"),
            [this] { saveWorksheet(); });
-    button(tr("Reset"), tr("Forgets your answers in this lesson, and its runs"),
+    button(tr("Reset"), tr("Clears your answers in this lesson, and its runs"),
            [this] { model_->reset(); });
     button(tr("Open in Training"),
            tr("The settings of the selected run, to train and change there"),
@@ -184,7 +184,7 @@ void LessonView::refreshTools() {
     const QString file = model_->shelf()->fileOf(model_->name());
     file_->setVisible(model_->lesson() != nullptr);
     file_->setText(file.isEmpty() ? model_->name() + u".lesson.md"_s : QFileInfo(file).fileName());
-    file_->setToolTip(file.isEmpty() ? tr("Comes with Halftone") : file);
+    file_->setToolTip(file.isEmpty() ? tr("Included with Halftone") : file);
     keep_->setEnabled(model_->ended() && model_->runs()->worker() != nullptr);
 }
 
@@ -242,9 +242,10 @@ void LessonView::edit() {
         model_->openPath(file);
     }
     if (QDesktopServices::openUrl(QUrl::fromLocalFile(file))) return;
-    context_.commands->report({tr("No program is set up to open %1.").arg(file),
-                               tr("Open it in any text editor: the Lab notices when it is saved."),
-                               engine::ErrorCode::state, true});
+    context_.commands->report(
+        {tr("No program is set up to open %1.").arg(file),
+         tr("Open it in any text editor. Once it is saved, the Lab offers to reload it."),
+         engine::ErrorCode::state, true});
 }
 
 void LessonView::keepRuns() {

@@ -77,17 +77,17 @@ QString NumberModel::headline() const {
         const bool exact = number_.exact && each.value == number_.value;
         if (exact) holding << formatTitle(*format);
     }
-    if (holding.isEmpty()) return tr("No format holds %1.").arg(text_);
+    if (holding.isEmpty()) return tr("No format holds %1 exactly.").arg(text_);
     if (holding.size() == static_cast<qsizetype>(engine::number_formats().size()))
-        return tr("All six formats hold %1.").arg(text_);
-    if (holding.size() == 1) return tr("Only %1 holds %2.").arg(holding.front(), text_);
+        return tr("All six formats hold %1 exactly.").arg(text_);
+    if (holding.size() == 1) return tr("Only %1 holds %2 exactly.").arg(holding.front(), text_);
     const QString last = holding.takeLast();
-    return tr("%1 and %2 hold %3.").arg(holding.join(tr(", ")), last, text_);
+    return tr("%1 and %2 hold %3 exactly.").arg(holding.join(tr(", ")), last, text_);
 }
 
 QString NumberModel::explanation() const {
     if (!problem_.isEmpty()) return {};
-    if (std::isnan(number_.value)) return tr("Whatever is computed with it is NaN too.");
+    if (std::isnan(number_.value)) return tr("Any result computed from it is NaN too.");
     const auto selected = stored(*format_);
     using engine::NumberClass;
     const QString title = formatTitle(*format_);
@@ -96,11 +96,11 @@ QString NumberModel::explanation() const {
     if (selected.number_class == NumberClass::infinite && std::isfinite(number_.value))
         return tr("From %1 on, %2 rounds to infinity.").arg(nearText(format_->overflow, 6), title);
     if (selected.number_class == NumberClass::zero && number_.value != 0)
-        return tr("It is no more than half of %1's smallest number, so it rounds to 0.").arg(title);
+        return tr("It is at most half of %1's smallest number, so it rounds to 0.").arg(title);
     if (selected.number_class == NumberClass::subnormal)
-        return tr("Subnormal in %1: fewer bits of fraction are left.").arg(title);
+        return tr("Subnormal in %1: fewer fraction bits remain.").arg(title);
     if (!number_.exact)
-        return tr("Its bits never end or are too many; each format cuts and rounds.");
+        return tr("It has infinitely many binary digits, or too many; each format rounds it.");
     return {};
 }
 

@@ -113,7 +113,7 @@ void SkipInstrument::show() {
         details_->clear();
     } else {
         headline_->setText(skipped_ ? tr("Step %1 was skipped.").arg(count(at_))
-                                    : tr("Step %1 came out non-finite.").arg(count(at_)));
+                                    : tr("Step %1 was not finite.").arg(count(at_)));
         details_->setText(tr("It is examined when the runs pause or end."));
     }
 }

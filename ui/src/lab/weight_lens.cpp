@@ -144,7 +144,7 @@ void WeightLens::paintLine(QPainter& painter, const Line& line) const {
     for (const double x : {low, high}) painter.drawLine(QPointF(x, 2.6 * h), QPointF(x, line.y));
     painter.setPen(t.text);
     painter.drawText(QRectF(0, 1.4 * h, width(), h), Qt::AlignHCenter,
-                     tr("everything in here is stored as %1").arg(figure(line.value)));
+                     tr("every value in this range is stored as %1").arg(figure(line.value)));
     painter.setPen(QPen(t.dim, 1.5));
     painter.drawLine(QPointF(line.left, line.y), QPointF(line.right, line.y));
     for (const double value : {line.below, line.value, line.above}) {

@@ -163,7 +163,7 @@ QString MicroscopeModel::emptiness() const {
     if (sample_ && !layers_.empty()) return {};
     if (sample_) return tr("This sample holds no values of this kind.");
     if (track_->config().instruments.histograms_every > 0)
-        return tr("The first histograms come with step %1.")
+        return tr("The first histograms are taken at step %1.")
             .arg(track_->config().instruments.histograms_every);
     return tr(
         "This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "

@@ -91,7 +91,8 @@ QLayout* MicroscopePage::makeBar() {
     row->addWidget(obtained_, 1);
     shadow_ = new QPushButton(tr("Shadow pass now"), this);
     export_ = new QPushButton(tr("Export…"), this);
-    export_->setToolTip(tr("The histograms on show as CSV, or the plots as PNG or SVG (Ctrl+E)"));
+    export_->setToolTip(
+        tr("Save the displayed histograms as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(shadow_);
     row->addWidget(export_);
     addPageKey(this, Qt::Key_P, shadow_);
@@ -189,9 +190,9 @@ void MicroscopePage::refreshShadow() {
     shadow_->setEnabled(!model_->busy() && model_->track() &&
                         (next || model_->track()->rows() > 0));
     shadow_->setToolTip(
-        next ? tr("Computes the step to come on a copy in FP32, with the same weights, batch and "
-                  "masks, to show what FP16 rounds to zero (P). Training waits for it and then "
-                  "goes on as without.")
+        next ? tr("Computes the next step on a copy in FP32, with the same weights, batch and "
+                  "masks, to show what FP16 rounds to zero (P). Training waits for it; the run "
+                  "does not change.")
              : tr("Computes this step again in FP32, with the same weights, batch and masks, to "
                   "show what FP16 rounded to zero (P). Training waits for it."));
     export_->setEnabled(model_->sample().has_value());

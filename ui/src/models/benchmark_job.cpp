@@ -87,7 +87,7 @@ private:
         } catch (const engine::Error& error) {
             out.problem = error.message();
         } catch (const std::exception& error) {
-            out.problem = engine::msg("Training cannot go on: {}.", error.what());
+            out.problem = engine::msg("Training cannot continue: {}.", error.what());
         }
         return out;
     }

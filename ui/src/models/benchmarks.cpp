@@ -131,7 +131,7 @@ QString Benchmarks::whyNot() {
         return tr("Choose a model on the left.");
     if (book_.precisions.isEmpty()) return tr("Choose a precision on the left.");
     if (book_.findsBatches && memoryLimit() == 0)
-        return tr("%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.")
+        return tr("%1 is not a size: use one such as 500 MB, 2 GB or 1.5 GiB.")
             .arg(book_.memory.trimmed().isEmpty() ? u"\"\""_s : book_.memory.trimmed());
     return {};
 }

@@ -54,7 +54,7 @@ struct BatchFinder::Search {
         } catch (const engine::Error& error) {
             return error.message();
         } catch (const std::exception& error) {
-            return engine::msg("Training cannot go on: {}.", error.what());
+            return engine::msg("Training cannot continue: {}.", error.what());
         }
     }
 };
@@ -73,8 +73,8 @@ BatchFinder::BatchFinder(const Context& context, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
     column->setSpacing(size::gap);
-    auto* what = makeLabel(tr("Trains a fresh model for a few steps with one batch size after "
-                              "another. Nothing of it is kept."),
+    auto* what = makeLabel(tr("Trains a new model for a few steps with one batch size after "
+                              "another. Nothing is saved."),
                            "dim", this);
     what->setWordWrap(true);
     column->addWidget(what);
@@ -101,7 +101,7 @@ QLayout* BatchFinder::makeLimit() {
     auto* label = makeLabel(tr("Memory limit"), nullptr, this);
     label->setBuddy(memory_);
     memory_->setAccessibleName(label->text());
-    memory_->setPlaceholderText(tr("all that is free, or a size such as 2 GB"));
+    memory_->setPlaceholderText(tr("all free memory, or a size such as 2 GB"));
     find_->setDefault(true);
     connect(find_, &QPushButton::clicked, this, &BatchFinder::start);
     row->addWidget(label);
@@ -129,7 +129,7 @@ void BatchFinder::start() {
     const std::string text = memory_->text().trimmed().toStdString();
     const std::int64_t memory = engine::parse_bytes(text);
     if (!text.empty() && memory == 0) {
-        words_->setText(tr("%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.")
+        words_->setText(tr("%1 is not a size: use one such as 500 MB, 2 GB or 1.5 GiB.")
                             .arg(memory_->text().trimmed()));
         return;
     }

@@ -213,11 +213,11 @@ void CommandBar::refreshButtons() {
                : tr("Train the same network in each of these precisions, side by side")},
         {start_, &states.start, tr("Train one run with the settings")},
         {pause_, &states.pause,
-         states.pauseResumes ? tr("Go on") : tr("Pause after the step in flight")},
+         states.pauseResumes ? tr("Continue training") : tr("Pause after the current step")},
         {step_, &states.step, stepHelp},
         {stop_, &states.stop,
-         owned ? tr("Stop after the step in flight")
-               : tr("Stop after the step in flight; the run is kept")}};
+         owned ? tr("Stop after the current step")
+               : tr("Stop after the current step; the run is kept")}};
     // First what opens, then what closes: the focus stays within these buttons.
     for (const auto& [made, state, help] : all) {
         if (state->enabled) made->setEnabled(true);

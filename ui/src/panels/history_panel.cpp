@@ -155,7 +155,7 @@ void HistoryPanel::paintEvent(QPaintEvent* event) {
     QListView::paintEvent(event);
     if (model_->rowCount() > 0) return;
     paintEmpty(viewport(), *context_.theme,
-               tr("Every run is kept and listed here. Select some to lay them over one another."));
+               tr("Every run is saved and listed here. Select several to overlay them."));
 }
 
 void HistoryPanel::showChosen() {

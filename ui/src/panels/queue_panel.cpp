@@ -69,7 +69,7 @@ QWidget* QueuePanel::makeHead() {
     row->addWidget(counts_);
     row->addStretch();
     add_ = new QPushButton(tr("Add these settings"), head);
-    add_->setToolTip(tr("Puts a run of the settings on the left at the end of the queue."));
+    add_->setToolTip(tr("Adds a run with the settings on the left to the end of the queue."));
     connect(add_, &QPushButton::clicked, this, &QueuePanel::addSettings);
     row->addWidget(add_);
     start_ = new QPushButton(head);
@@ -131,7 +131,7 @@ void QueuePanel::refresh() {
     const bool on = context_.queue->isOn();
     start_->setText(on ? tr("Pause queue") : tr("Start queue"));
     start_->setEnabled(on || waiting > 0);
-    start_->setToolTip(on ? tr("The run in flight continues; no other one starts.")
+    start_->setToolTip(on ? tr("The current run continues; no other one starts.")
                           : tr("Trains the waiting runs one after another."));
     add_->setEnabled(context_.settings->errors().empty());
 }

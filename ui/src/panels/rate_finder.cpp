@@ -49,7 +49,7 @@ struct RateFinder::Test {
         } catch (const engine::Error& error) {
             return error.message();
         } catch (const std::exception& error) {
-            return engine::msg("Training cannot go on: {}.", error.what());
+            return engine::msg("Training cannot continue: {}.", error.what());
         }
     }
 };
@@ -68,9 +68,9 @@ RateFinder::RateFinder(const Context& context, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
     column->setSpacing(size::gap);
-    auto* what = makeLabel(
-        tr("Trains a fresh model while the rate rises from 1e-7 to 10. Nothing of it is kept."),
-        "dim", this);
+    auto* what =
+        makeLabel(tr("Trains a new model while the rate rises from 1e-7 to 10. Nothing is saved."),
+                  "dim", this);
     what->setWordWrap(true);
     column->addWidget(what);
     makePlot();

@@ -31,7 +31,7 @@ ScaleStrip::ScaleStrip(const Theme* theme, QWidget* parent) : QWidget(parent), t
     setCursor(Qt::PointingHandCursor);
     setAccessibleName(tr("Loss scale and skipped steps"));
     setAccessibleDescription(
-        tr("Left and right choose a step, with Ctrl a skipped one; End goes back to the newest."));
+        tr("Left and right choose a step, with Ctrl a skipped one; End returns to the newest."));
     setToolTip(
         tr("Loss scale; red ticks are skipped steps. Drag to choose a step, click a tick to "
            "open the skip, double click to return to the newest step."));

@@ -107,13 +107,13 @@ void StepChooser::makeStepBox() {
         });
         return made;
     };
-    back_ = button(tr("Step before; with Ctrl the skip before"), -1);
+    back_ = button(tr("Previous step; with Ctrl the previous skip"), -1);
     step_ = new QLabel(box_);
     step_->setFont(Theme::figures());
     step_->setAlignment(Qt::AlignCenter);
     step_->setMinimumWidth(
         step_->fontMetrics().horizontalAdvance(tr("step %1").arg(count(10'000))));
-    forth_ = button(tr("Step after; with Ctrl the skip after"), 1);
+    forth_ = button(tr("Next step; with Ctrl the next skip"), 1);
     row->addWidget(back_);
     row->addWidget(step_);
     row->addWidget(forth_);

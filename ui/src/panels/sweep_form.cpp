@@ -74,13 +74,13 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     row->addWidget(more);
     listLink_ = makeLink({}, this);
     listLink_->setObjectName(u"sweepList"_s);
-    listLink_->setToolTip(tr(
-        "A text file with a JSON object of settings a line, such as {\"optimizer.lr\": 0.1}: one "
-        "point each, or one with each combination of the fields."));
+    listLink_->setToolTip(
+        tr("A text file with one JSON object of settings per line, such as {\"optimizer.lr\": "
+           "0.1}. Each line is one run, or one per combination of the fields."));
     connect(listLink_, &QToolButton::clicked, this, &SweepForm::chooseList);
     row->addWidget(listLink_);
-    dropList_ = makeLink(tr("without it"), this);
-    dropList_->setAccessibleName(tr("Without the list"));
+    dropList_ = makeLink(tr("remove"), this);
+    dropList_->setAccessibleName(tr("Remove the list"));
     connect(dropList_, &QToolButton::clicked, this, &SweepForm::dropList);
     row->addWidget(dropList_);
     row->addStretch();
@@ -88,7 +88,8 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     seeds_->setRange(1, mostSeeds);
     seeds_->setButtonSymbols(QAbstractSpinBox::NoButtons);
     seeds_->setAccessibleName(tr("Seeds"));
-    seeds_->setToolTip(tr("Runs of each combination, from the seed of the settings on."));
+    seeds_->setToolTip(
+        tr("Runs of each combination. Their seeds count up from that of the settings."));
     connect(seeds_, &QSpinBox::valueChanged, this, &SweepForm::refresh);
     row->addWidget(seeds_);
     add_ = new QPushButton(tr("Add to the queue"), this);
@@ -185,7 +186,7 @@ void SweepForm::refresh() {
     } else if (runs > 1) {
         answer_->setText(tr("%1 runs").arg(count(runs)));
     } else {
-        answer_->setText(tr("Give a field two values or more, a list, or several seeds."));
+        answer_->setText(tr("Enter two or more values for a field, a list, or several seeds."));
     }
 }
 

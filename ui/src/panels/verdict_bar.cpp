@@ -141,7 +141,7 @@ VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& othe
     const BenchmarkResult* measured = verdict.pay_off_explained ? nullptr : measuredReason(other);
     if (measured != nullptr) {
         payOff = payOffSentence(measured->row);
-        html += paragraph(tr("Measured on the page Benchmarks:")) + payOffFigures(measured->row);
+        html += paragraph(tr("Measured on the Benchmarks page:")) + payOffFigures(measured->row);
     }
     const bool canMeasure = !verdict.pay_off_explained && measured == nullptr && !other.origin() &&
                             context_.benchmarks != nullptr;

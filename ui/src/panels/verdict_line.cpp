@@ -25,7 +25,7 @@ VerdictLine::VerdictLine(QWidget* parent) : QWidget(parent) {
     connect(link_, &QToolButton::clicked, this, [this] { showHelp(link_, evidence_); });
     measure_ = makeLink(tr("measure"), this);
     measure_->setObjectName(u"measure"_s);
-    measure_->setToolTip(tr("Finds out why it does not pay, on the page Benchmarks"));
+    measure_->setToolTip(tr("Measures on the Benchmarks page why it does not pay off"));
     connect(measure_, &QToolButton::clicked, this, &VerdictLine::measureWanted);
     row->addWidget(icon_);
     row->addWidget(headline_);

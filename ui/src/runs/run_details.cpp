@@ -73,7 +73,7 @@ QWidget* RunDetails::makeForm() {
     title_->setAccessibleName(tr("Name"));
     tags_->setAccessibleName(tr("Tags"));
     notes_->setAccessibleName(tr("Notes"));
-    tags_->setPlaceholderText(tr("with commas between them"));
+    tags_->setPlaceholderText(tr("separated by commas"));
     notes_->setTabChangesFocus(true);
     notes_->setFixedHeight(notesHeight);
     const auto row = [&](const QString& name, QWidget* field) {
@@ -111,8 +111,8 @@ void RunDetails::setRuns(const std::vector<engine::RunSummary>& runs) {
     words_->setVisible(runs.empty() || shown < runs.size());
     if (runs.empty())
         words_->setText(
-            tr("Select a run to name it and to see its settings; several to see what "
-               "differs between them."));
+            tr("Select one run to name it and to see its settings, or several to see how they "
+               "differ."));
     else
         words_->setText(tr("The first %1 of %2 selected runs").arg(shown).arg(runs.size()));
     if (one)

@@ -90,10 +90,10 @@ QLayout* RunsPage::makeHead() {
     filter_->setClearButtonEnabled(true);
     filter_->setPlaceholderText(tr("Filter, such as lr>0.01 tag:sweep"));
     filter_->setAccessibleName(tr("Filter"));
-    filter_->setToolTip(
-        tr("Words, and FIELD=VALUE with != < <= > >= or ~ (contains) too; a dash in front negates. "
-           "Fields are settings, such as lr or model, and results, such as steps, state, started "
-           "or test_loss; tag:NAME and starred. Ctrl+F or / comes here."));
+    filter_->setToolTip(tr(
+        "Words, or FIELD=VALUE, where = may also be != < <= > >= or ~ (contains). A dash in front "
+        "negates. Fields are settings, such as lr or model, and results, such as steps, state, "
+        "started or test_loss. There are also tag:NAME and starred. Ctrl+F or / jumps here."));
     row->addWidget(filter_, 1);
     counts_ = makeLabel({}, "dim", this);
     counts_->setMinimumWidth(countsWidth);
@@ -139,7 +139,7 @@ QLayout* RunsPage::makeActions() {
             return runs.size() == 1 ? whyNot(runs.front()) : one(runs);
         };
     };
-    addAction(row, u"openRun"_s, tr("Open"), tr("Shows the run on the page Training."), one,
+    addAction(row, u"openRun"_s, tr("Open"), tr("Shows the run on the Training page."), one,
               [this] { showOnPlots(); });
     addAction(
         row, u"overlayRuns"_s, tr("Overlay"), tr("Overlays the selected runs."),
@@ -150,7 +150,7 @@ QLayout* RunsPage::makeActions() {
     addAction(row, u"repeatRun"_s, tr("Run again with changes"),
               tr("Puts the settings of the run into the panel on the left."),
               oneThat(whyNotRepeated), [this] { repeat(); });
-    addAction(row, u"resumeRun"_s, tr("Resume"), tr("Goes on from the last checkpoint."),
+    addAction(row, u"resumeRun"_s, tr("Resume"), tr("Continues from the last checkpoint."),
               oneThat(whyNotResumed), [this] { resume(); });
     addAction(row, u"exportRuns"_s, tr("Export…"),
               tr("One run in any form; the steps of several as CSV."), any,
@@ -272,7 +272,7 @@ void RunsPage::tellCounts() {
     const auto all = static_cast<std::int64_t>(model->runCount());
     counts_->setText(shown == all ? tr("%1 runs").arg(count(all))
                                   : tr("%1 of %2 runs").arg(count(shown), count(all)));
-    table_->setEmptyText(all == 0 ? tr("Every run is kept and listed here.")
+    table_->setEmptyText(all == 0 ? tr("Every run is saved and listed here.")
                                   : tr("No run matches the filter."));
 }
 

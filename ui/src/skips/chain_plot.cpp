@@ -66,7 +66,7 @@ void ChainPlot::paintEvent(QPaintEvent*) {
                    : report == nullptr
                        ? tr("The largest value of each layer against the limit of FP16, once the "
                             "step is examined.")
-                       : tr("The fault lies before the first layer."));
+                       : tr("The fault is before the first layer."));
         return;
     }
     const Tokens& t = theme_->tokens();

@@ -104,7 +104,7 @@ QString SkipListView::summary() const {
                  percent(static_cast<double>(skips.list.size()) / static_cast<double>(steps)),
                  count(skips.clean_steps + newer));
     if (!skips.recurring.empty())
-        text += u' ' + tr("Sample %1 is among the suspects of %2 of them.")
+        text += u' ' + tr("Sample %1 is a suspect in %2 of them.")
                            .arg(count(skips.recurring.front().sample),
                                 count(std::ssize(skips.recurring.front().steps)));
     return text;

@@ -21,7 +21,7 @@ struct SkipWords {
 QString causeTitle(const engine::SkippedStep& step) {
     if (step.report) return engineText(engine::title(step.report->cause));
     return step.skipped ? SkipWords::tr("not examined yet")
-                        : SkipWords::tr("not finite, and nothing skipped it");
+                        : SkipWords::tr("not finite, but not skipped");
 }
 
 QString tensorText(const engine::SkippedStep& step) {

@@ -62,7 +62,7 @@ Card* SkipVerdict::makeChain() {
     chain_ = new Card({}, this);
     auto* plot = new ChainPlot(theme_, model_, chain_);
     auto* shown =
-        new Segments(tr("Values on show"), {tr("as computed again"), tr("in FP32")}, chain_);
+        new Segments(tr("Displayed values"), {tr("as computed again"), tr("in FP32")}, chain_);
     chain_->addToHead(shown);
     connect(shown->buttons(), &QButtonGroup::idClicked, plot,
             [plot](int id) { plot->showF32(id == 1); });
@@ -204,7 +204,7 @@ void SkipVerdict::showLadder() {
                 powerOfTwo(trial.scale));
         }
         if (std::isfinite(report->scale_bound))
-            parts << tr("by the FP32 gradients any scale up to %1 passes")
+            parts << tr("judging by the FP32 gradients, any scale up to %1 passes")
                          .arg(scaleLimit(report->scale_bound));
     }
     trials_->setEnabled(model_->step() != nullptr);

@@ -53,24 +53,24 @@ QLayout* SkipsPage::makeBar() {
     examine_->setObjectName(u"primary"_s);
     examine_->setToolTip(
         tr("Computes the step again from the newest checkpoint before it, with a check after every "
-           "operation (R). Training waits for it; nothing of the run changes."));
+           "operation (R). Training waits for it; the run does not change."));
     state_ = new ElidedLabel(this);
     state_->setProperty("role", u"dim"_s);
     arm_ = new QPushButton(tr("Arm"), this);
     arm_->setCheckable(true);
     arm_->setToolTip(
         tr("Examines the next skip as it happens, from the state before its update. On a GPU this "
-           "costs a synchronisation a step."));
+           "costs one synchronisation per step."));
     connect(arm_, &QPushButton::toggled, model_, &SkipsModel::setArmed);
     capsule_ = new QPushButton(tr("Save as capsule…"), this);
     capsule_->setToolTip(
-        tr("One file with all that it takes to compute the step again elsewhere: "
-           "weights, optimizer, scaler, batch and settings (K)"));
+        tr("One file with everything needed to compute the step again elsewhere: weights, "
+           "optimizer, scaler, batch and settings (K)"));
     row->addWidget(examine_);
     row->addWidget(arm_);
     row->addWidget(state_, 1);
     export_ = new QPushButton(tr("Export…"), this);
-    export_->setToolTip(tr("The skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)"));
+    export_->setToolTip(tr("Save the skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)"));
     row->addWidget(capsule_);
     row->addWidget(export_);
     addPageKey(this, Qt::Key_R, examine_);
@@ -167,8 +167,8 @@ void SkipsPage::refreshState() {
 QString SkipsPage::watchText() const {
     if (model_->needsArming())
         return model_->watches()
-                   ? tr("armed: found_inf is read before the update, a synchronisation a step")
-                   : tr("not armed: weights have moved; arm to catch the next one");
+                   ? tr("armed: found_inf is read before the update, one synchronisation per step")
+                   : tr("not armed: the weights have changed since; arm to catch the next skip");
     return model_->watches() ? tr("watching: a fault is examined before the next step") : QString();
 }
 

@@ -40,9 +40,9 @@ public:
 QString EventWords::health(ScaleChanged::Kind kind) {
     switch (kind) {
         case ScaleChanged::Kind::skipped_calibrating:
-            return tr("Calibrating: early skips are how the scale finds its place.");
+            return tr("Calibrating: the scaler is still looking for a scale that fits.");
         case ScaleChanged::Kind::skipped_normal:
-            return tr("Normal: the scale touched its upper edge.");
+            return tr("Normal: the scale had grown past the largest safe one.");
         case ScaleChanged::Kind::skipped_persistent:
             return tr("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:
@@ -126,7 +126,7 @@ EventText EventWords::started(const engine::RunStarted& e) {
 EventText EventWords::resumed(const engine::RunResumed& e) {
     const QString what = e.parent.empty()
                              ? tr("Resumed after step %1.").arg(count(e.step))
-                             : tr("Goes on after step %1 of run %2.")
+                             : tr("Continues run %2 after step %1.")
                                    .arg(count(e.step), QString::fromStdString(e.parent));
     QStringList restored;
     for (const auto& part : e.restored) restored << engineText(part);
@@ -140,10 +140,10 @@ EventText EventWords::saved(const engine::CheckpointSaved& e) {
 }
 
 EventText EventWords::examined(const engine::StepExamined& e) {
-    return {e.cause == "scale_too_large" ? EventKind::skipped : EventKind::warning, e.step,
-            engineText(e.verdict),
-            e.damaged_at == 0 ? QString()
-                              : tr("Step %1 damaged the state.").arg(count(e.damaged_at))};
+    return {
+        e.cause == "scale_too_large" ? EventKind::skipped : EventKind::warning, e.step,
+        engineText(e.verdict),
+        e.damaged_at == 0 ? QString() : tr("Step %1 damaged the state.").arg(count(e.damaged_at))};
 }
 
 EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
@@ -225,12 +225,12 @@ StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged
         const bool early =
             scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_calibrating;
         out = {StepReason::Tone::good,
-               early ? tr("Benign: the scale is finding its place.")
+               early ? tr("Benign: the scaler is still looking for a scale that fits.")
                      : tr("Benign: the scale was too large."),
-               tr("At %1 a gradient left what FP16 can hold (it ends at 65,504).")
+               tr("At scale %1 a gradient exceeded 65,504, the largest FP16 number.")
                    .arg(powerOfTwo(used))};
     }
-    QStringList effects{out.body, tr("The weights were left as they were.")};
+    QStringList effects{out.body, tr("The weights did not change.")};
     if (!std::isnan(after) && after < used)
         effects << tr("The scale went down to %1.").arg(powerOfTwo(after));
     out.body = joined(effects);
@@ -240,8 +240,9 @@ StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged
 StepReason EventWords::applied(const engine::StepRecord& row, const ScaleChanged* scale,
                                bool scaled) {
     if (!std::isfinite(row.loss)) {
-        return {StepReason::Tone::bad, tr("The loss is not a number that can be used."),
-                tr("It is %1, and nothing checks gradients here: the weights took it over.")
+        return {StepReason::Tone::bad, tr("The loss is not finite."),
+                tr("It is %1. Only a dynamic scaler skips such a step, and this run has none: the "
+                   "weights are damaged.")
                     .arg(significant(static_cast<double>(row.loss)))};
     }
     if (scale != nullptr && scale->kind == ScaleChanged::Kind::grown) {
@@ -252,8 +253,8 @@ StepReason EventWords::applied(const engine::StepRecord& row, const ScaleChanged
     }
     if (row.lost_update_share > 0.25f) {
         return {StepReason::Tone::caution, tr("Applied, but many updates were lost."),
-                tr("%1 of the weight updates are smaller than half a unit of the stored weight and "
-                   "rounded to no change.")
+                tr("%1 of the weight updates are smaller than half a unit in the last place of the "
+                   "weight, so rounding discards them.")
                     .arg(percent(static_cast<double>(row.lost_update_share)))};
     }
     if (!scaled)

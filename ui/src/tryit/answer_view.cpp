@@ -72,7 +72,7 @@ void AnswerView::show(const engine::Answer& answer, const ModelFacts& facts) {
         caption_ = QString::fromStdString(facts.target);
         words << caption_ + u' ' + summary_;
     } else if (!answer.picture.rgb.empty()) {
-        words << tr("Drawn again from its code");
+        words << tr("Reconstructed from its code");
     }
     drawing_->setVisible(!answer.picture.rgb.empty());
     drawing_->setImage(answer.picture.rgb.empty() ? QImage() : toImage(answer.picture));

@@ -25,7 +25,8 @@ RandomAsk::RandomAsk(Theme* theme, const TriedModels& models, QWidget* parent)
     auto* row = new QHBoxLayout;
     auto* others = new QPushButton(tr("Draw others"), this);
     others->setObjectName(u"others"_s);
-    others->setToolTip(tr("Draws from other random numbers, the same for each model."));
+    others->setToolTip(
+        tr("Draws new pictures from other random numbers, the same for each model."));
     connect(others, &QPushButton::clicked, this, [this] {
         ++seed_;
         ask();

@@ -71,7 +71,8 @@ QWidget* RowAsk::makeForm() {
         grid->addWidget(fields_.back(), line++, 1);
     }
     auto* back = new QPushButton(tr("Usual values"), sheet);
-    back->setToolTip(tr("Numbers get their mean in training, words their first category."));
+    back->setToolTip(
+        tr("Sets numbers to their mean in training, and categories to the first one."));
     connect(back, &QPushButton::clicked, this, &RowAsk::reset);
     grid->addWidget(back, line++, 1, Qt::AlignLeft);
     grid->setRowStretch(line, 1);

@@ -70,7 +70,7 @@ TextAsk::TextAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
         auto* view = new QPlainTextEdit(each);
         view->setReadOnly(true);
         view->setTabChangesFocus(true);
-        view->setPlaceholderText(tr("The text goes on here."));
+        view->setPlaceholderText(tr("The continuation appears here."));
         view->setAccessibleName(tr("Text of %1").arg(each->model()->title()));
         each->setBody(view);
         connect(each->model(), &TriedModel::changed, this, &TextAsk::refresh);
@@ -92,11 +92,12 @@ QWidget* TextAsk::makeControls(bool words) {
     column->addWidget(prompt_);
     auto* row = new FlowLayout(nullptr, size::gap);
     length_ = addField(row, words ? tr("Words") : tr("Characters"), u"200"_s,
-                       tr("How far the text goes on."));
-    temperature_ = addField(row, tr("Temperature"), u"0.8"_s,
-                            tr("0 always takes the most probable one; above 1 it gets wilder."));
+                       tr("Length of the continuation."));
+    temperature_ = addField(
+        row, tr("Temperature"), u"0.8"_s,
+        tr("0 always takes the most probable token; above 1 the text becomes more random."));
     topK_ = addField(row, tr("Top-k"), u"0"_s,
-                     tr("Draws among the k most probable ones; 0 draws among all."));
+                     tr("Draws from the k most probable tokens; 0 draws from all."));
     seed_ = addField(row, tr("Seed"), u"1"_s, tr("The same seed gives the same text again."));
     go_ = new QPushButton(tr("Generate"), card);
     go_->setObjectName(u"generate"_s);

@@ -183,7 +183,7 @@ QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& al
             break;
     }
     auto* note =
-        makeLabel(tr("This model cannot be asked by hand. It can be evaluated."), "dim", body_);
+        makeLabel(tr("This model takes no manual input. It can be evaluated."), "dim", body_);
     note->setAlignment(Qt::AlignCenter);
     note->setWordWrap(true);
     return note;

@@ -99,10 +99,9 @@ void TwinBadge::tell(const QString& tone, const QString& text, const QString& ti
 
 void TwinBadge::tellFound(const BitCheck& found) {
     const QString title = precisionTitle(config()->precision);
-    const QString again =
-        tr("A click trains %1 beside %1 for up to %2 steps and compares all bits. Training waits "
-           "for it; nothing of it is kept.")
-            .arg(title, count(limits_.steps));
+    const QString again = tr("Click to train %1 beside %1 for up to %2 steps and compare all bits. "
+                             "Training waits for it; nothing is saved.")
+                              .arg(title, count(limits_.steps));
     if (!found.problem.isEmpty()) {
         tell(u"caution"_s, tr("%1 beside %1: not checked").arg(title),
              found.problem + u'\n' + again);
@@ -113,8 +112,8 @@ void TwinBadge::tellFound(const BitCheck& found) {
         tell(
             u"bad"_s,
             tr("✗ %1 beside %1: %2 differs in step %3").arg(title, found.tensor, count(found.step)),
-            tr("The same settings gave other bits, so what this page shows is partly noise of the "
-               "computation.") +
+            tr("The same settings gave different bits, so part of what this page shows is "
+               "nondeterminism of the computation.") +
                 u'\n' + again);
     }
 }
@@ -125,15 +124,16 @@ void TwinBadge::refresh() {
     if (checking()) {
         return tell({},
                     tr("checking step %1 of %2").arg(count(progress_->step), count(limits_.steps)),
-                    tr("A click ends the check."));
+                    tr("Click to end the check."));
     }
     if (!own) return tell({}, tr("No check"), tr("Some settings are invalid."));
     if (const auto seen = shown()) return tellFound(*seen);
     if (checked_ == own) return tellFound(found_);
     const QString title = precisionTitle(own->precision);
     tell({}, tr("Check %1 beside %1").arg(title),
-         tr("Trains %1 beside %1 for up to %2 steps and compares all bits: what a twin shows is "
-            "rounding only if these are the same. Training waits for it; nothing of it is kept.")
+         tr("Trains %1 beside %1 for up to %2 steps and compares all bits. Only if they are equal "
+            "is the difference that a twin shows due to rounding. Training waits for it; nothing "
+            "is saved.")
              .arg(title, count(limits_.steps)));
 }
 

@@ -134,7 +134,7 @@ QString TwinModel::emptiness() const {
 
 QString TwinModel::lossMissing() const {
     if (!any() || reference_) return {};
-    return tr("Overlay run %1, the reference, to see how far the losses are apart.")
+    return tr("Overlay run %1, the reference, to see how far apart the losses are.")
         .arg(QString::fromStdString(reader_->reference()));
 }
 

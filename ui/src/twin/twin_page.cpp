@@ -100,7 +100,7 @@ QLayout* TwinPage::makeBar() {
     row->addWidget(together_);
     row->addWidget(new TwinBadge(context_, model_, this));
     automatic_ = new ChoiceBox(this);
-    automatic_->setAccessibleName(tr("Resync by itself"));
+    automatic_->setAccessibleName(tr("Automatic resync"));
     automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     automatic_->setToolTip(tr("Copies the state of the reference over every N steps"));
     for (const std::int64_t every : resyncChoices) {
@@ -110,14 +110,15 @@ QLayout* TwinPage::makeBar() {
     }
     row->addWidget(automatic_);
     resync_ = new QPushButton(tr("Resync now"), this);
-    resync_->setToolTip(
-        tr("At the end of the step the second run takes the weights, masters, buffers, carried "
-           "state and optimizer state of the reference (Y). What is left after that is rounding."));
+    resync_->setToolTip(tr(
+        "At the end of the step the second run takes the weights, masters, buffers, carried state "
+        "and optimizer state of the reference (Y). The only difference after that is rounding."));
     row->addWidget(resync_);
     start_ = new QPushButton(tr("Start a twin"), this);
     row->addWidget(start_);
     export_ = new QPushButton(tr("Export…"), this);
-    export_->setToolTip(tr("The layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)"));
+    export_->setToolTip(
+        tr("Save the layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(export_);
     addPageKey(this, Qt::Key_Y, resync_);
     addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
@@ -140,7 +141,7 @@ QLayout* TwinPage::makeBar() {
 Card* TwinPage::makeMap() {
     auto* card = new Card(tr("Gradient error"), this);
     auto* map = new TwinMap(context_.theme, context_.link, model_, card);
-    auto* shown = new Segments(tr("Measure on show"), {tr("relative error"), tr("angle")}, card);
+    auto* shown = new Segments(tr("Displayed measure"), {tr("relative error"), tr("angle")}, card);
     card->addToHead(shown);
     connect(shown->buttons(), &QButtonGroup::idClicked, this, [this, map](int id) {
         const bool angle = id == 1;
@@ -212,15 +213,15 @@ void TwinPage::refreshVerdict() {
             : QString();
     const auto first = digest.first_to_diverge();
     if (!first) {
-        const QString headline = !known ? tr("Same gradients but for rounding.")
-                                 : same ? tr("Same loss, same gradients but for rounding.")
-                                        : tr("The losses part, the gradients do not yet.");
+        const QString headline = !known ? tr("Same gradients up to rounding.")
+                                 : same ? tr("Same loss; same gradients up to rounding.")
+                                        : tr("The losses diverge, the gradients do not yet.");
         verdict_->setText(bold(headline) + u" "_s + loss.toHtmlEscaped());
         return;
     }
     const QString headline = !known ? tr("Diverging gradients.")
                              : same ? tr("Same loss, diverging gradients.")
-                                    : tr("The losses part.");
+                                    : tr("The losses diverge.");
     verdict_->setText(
         bold(headline) + u" "_s +
         tr("%1 diverged from the reference first, at step %2 (error above 10 % for five steps).")
@@ -235,8 +236,8 @@ void TwinPage::refresh() {
     const bool ready = context_.commands->buttons().compare.enabled;
     start_->setEnabled(ready);
     start_->setToolTip(
-        ready ? tr("Trains the first two of the compared precisions in lockstep: about "
-                   "the time of both, and of comparing their gradients")
+        ready ? tr("Trains the first two of the compared precisions in lockstep. Takes about the "
+                   "time of both, plus that of comparing their gradients")
               : tr("Something is training. Stop it first."));
     if (model_->reference() && model_->other()) {
         pair_->setText(

@@ -203,7 +203,7 @@ void MainWindow::joinColumns() {
     if (panels_.left.empty()) return;
     auto* close = new QToolButton(this);
     close->setObjectName(u"railClose"_s);
-    close->setToolTip(tr("Make the settings a rail"));
+    close->setToolTip(tr("Collapse the settings"));
     close->setAccessibleName(close->toolTip());
     close->setIconSize({13, 13});
     const auto applyStyle = [this, close] {
@@ -260,8 +260,8 @@ void MainWindow::focusSettings() {
 void MainWindow::offerToResume(const engine::RunSummary& run) {
     const Problem problem{tr("Run %1 was interrupted at step %2.")
                               .arg(QString::fromStdString(run.run), count(run.steps)),
-                          tr("It can go on from its last checkpoint."), engine::ErrorCode::state,
-                          true};
+                          tr("It can be resumed from its last checkpoint."),
+                          engine::ErrorCode::state, true};
     message_->show(problem, tr("Resume"), [this, run] { context_.commands->resume(run); });
 }
 

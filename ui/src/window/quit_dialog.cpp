@@ -25,11 +25,10 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     auto* title = makeLabel(tr("Quit while training?"), nullptr, this);
     title->setFont(Theme::bold());
     column->addWidget(title);
-    auto* text = makeLabel(
-        tr("The run stops after its step in flight. Its weights, its state and the record of every "
-           "step are saved, so that it can be resumed bit for bit: select it under Runs and choose "
-           "Resume."),
-        nullptr, this);
+    auto* text = makeLabel(tr("The run stops after its current step. Its weights, its state and "
+                              "the record of every step are saved, so that it can be resumed bit "
+                              "for bit: select it under Runs and choose Resume."),
+                           nullptr, this);
     text->setWordWrap(true);
     column->addWidget(text);
     auto* buttons = new QHBoxLayout;
@@ -47,7 +46,7 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     connect(quit, &QPushButton::clicked, this, [this, stay, quit, text] {
         stay->setEnabled(false);
         quit->setEnabled(false);
-        text->setText(tr("Saving: the step in flight ends first, then the checkpoint is written."));
+        text->setText(tr("Saving: the current step ends first, then the checkpoint is written."));
         emit quitWanted();
     });
 }

@@ -22,7 +22,7 @@ Outcome outcomeOf(const engine::CapturedStep& step, const engine::PrecisionSearc
     } catch (const engine::Error& error) {
         return error.message();
     } catch (const std::exception& error) {
-        return engine::msg("Training cannot go on: {}.", error.what());
+        return engine::msg("Training cannot continue: {}.", error.what());
     }
 }
 

@@ -55,8 +55,8 @@ const XrayOp* Timeline::opAt(double x) const {
 void Timeline::paintEvent(QPaintEvent*) {
     if (!model_->trace()) {
         paintEmpty(this, *theme_,
-                   tr("The operations over the time of the step, as high as their share of the "
-                      "peak."));
+                   tr("The operations over the time of the step. Their height is their share of "
+                      "the peak throughput."));
         return;
     }
     const Tokens& t = theme_->tokens();

@@ -79,7 +79,7 @@ QLayout* XrayPage::makeBar() {
         tr("Looks for the fewest operations that must stay in FP32 when all others run in FP16"));
     export_ = new QPushButton(tr("Export…"), this);
     export_->setToolTip(
-        tr("The operations on show as CSV, or the timeline as PNG or SVG (Ctrl+E)"));
+        tr("Save the displayed operations as CSV, or the timeline as PNG or SVG (Ctrl+E)"));
     row->addWidget(trace_);
     row->addWidget(state_, 1);
     row->addWidget(search_);
@@ -91,7 +91,7 @@ QLayout* XrayPage::makeBar() {
 }
 
 QWidget* XrayPage::makeViews() {
-    auto* views = new Segments(tr("Precision on show"), {{}, {}, tr("Difference")}, this);
+    auto* views = new Segments(tr("Displayed precision"), {{}, {}, tr("Difference")}, this);
     views_ = views->buttons();
     const std::array tips{tr("The step as the run computes it"),
                           tr("The same step in the other precision: weights, batch and masks are "
@@ -257,7 +257,7 @@ void XrayPage::showTrace() {
 QString XrayPage::stateText() const {
     if (model_->busy()) {
         return model_->tracesNext() && !model_->ownTrace()
-                   ? tr("Computing the step to come, operation by operation…")
+                   ? tr("Computing the next step, operation by operation…")
                    : tr("Computing the step operation by operation…");
     }
     if (!model_->problem().isEmpty()) return model_->problem();
@@ -269,7 +269,7 @@ QString XrayPage::stateText() const {
     }
     if (!model_->track())
         return tr("Trace the first step of the settings: it works before training.");
-    return model_->tracesNext() ? tr("Trace the step to come to see its operations (T).")
+    return model_->tracesNext() ? tr("Trace the next step to see its operations (T).")
                                 : tr("Trace a step of the run to see its operations (T).");
 }
 
@@ -279,8 +279,8 @@ void XrayPage::refreshState() {
     trace_->setEnabled(!busy);
     trace_->setText(next ? tr("Trace the next step") : tr("Trace this step"));
     trace_->setToolTip(
-        next ? tr("Computes the step to come on a copy, operation by operation (T). Training "
-                  "waits for it and then goes on as without.")
+        next ? tr("Computes the next step on a copy, operation by operation (T). Training waits "
+                  "for it; the run does not change.")
              : tr("Computes the selected step once more, operation by operation (T). Before the "
                   "first run: the first step of the settings. Training waits for it."));
     search_->setEnabled(!busy);
