@@ -33,6 +33,7 @@ public:
 
     int rank() const override { return mpi_.rank(); }
     int size() const override { return mpi_.ranks(); }
+    int local_rank() const override { return mpi_.local_rank(); }
 
     void broadcast(kernels::Array data) override {
         MpiBroadcast operation(rank(), size(), tag_, data);
