@@ -19,11 +19,12 @@ from ranks import LIMIT_S, Launch, Problems, SETTINGS, environment, words
 class Fault:
     """One run and what happens to one of its ranks."""
 
-    def __init__(self, args, folder, ranks, rank, number, delay):
+    def __init__(self, args, folder, ranks, rank, number, delay, resume_with):
         self.args, self.ranks, self.rank, self.number = args, ranks, rank, number
-        self.delay, self.folder = delay, folder
+        self.delay, self.folder, self.resume_with = delay, folder, resume_with
         self.run = folder / f"run-{time.monotonic_ns()}"
-        self.name = f"{signal.Signals(number).name} of rank {rank} after {delay:.2f} s"
+        self.name = (f"{signal.Signals(number).name} of rank {rank} of {ranks} after {delay:.2f} s, "
+                     f"resumed with {resume_with}")
 
     def happen(self, problems):
         """The seconds until all had ended; None where it could not be tried."""
@@ -51,12 +52,12 @@ class Fault:
         problems.expect(not launch.left_running(), f"{self.name}: processes are left running")
 
     def check_checkpoint(self, launch, problems):
-        """One process goes on from what is there, to some steps beyond what was reached."""
+        """As many ranks as `resume_with` go on from what is there, to some steps beyond what was reached."""
         goal = launch.events("step")[-1]["step"] + 20
         out = self.run.with_suffix(".on")
         result = subprocess.run(
             [self.args.halftone, "resume", str(self.run), "--json", "--out", str(out),
-             *words(["workers=1", f"max_steps={goal}"])],
+             *words([f"workers={self.resume_with}", f"max_steps={goal}"])],
             env=environment(self.folder, "none"), capture_output=True, text=True, timeout=120)
         is_done = result.returncode == 0 and f'"step":{goal},' in result.stdout
         problems.expect(is_done, f"{self.name}: cannot go on: {result.stderr}")
@@ -85,16 +86,18 @@ def fill_disk(args, folder, problems):
 
 
 def faults(args, folder, dice):
-    for i in range(args.kills):
-        yield Fault(args, folder, args.ranks, i % args.ranks, signal.SIGKILL, dice.uniform(0, 1.5))
-    for i in range(args.stops):
-        yield Fault(args, folder, args.ranks, i % args.ranks, signal.SIGSTOP, dice.uniform(0, 1.5))
+    """Of the numbers of ranks in turn, and of each number's ranks in turn."""
+    for number, count in ((signal.SIGKILL, args.kills), (signal.SIGSTOP, args.stops)):
+        for i in range(count):
+            turn, which = divmod(i, len(args.ranks))
+            ranks = args.ranks[which]
+            yield Fault(args, folder, ranks, turn % ranks, number, dice.uniform(0, 1.5), (1, 2, 4)[i % 3])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halftone", required=True)
-    parser.add_argument("--ranks", type=int, default=3)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[3])
     parser.add_argument("--kills", type=int, default=3, help="of the ranks in turn")
     parser.add_argument("--stops", type=int, default=1)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
@@ -105,9 +108,17 @@ def main():
     print("seed", args.seed, flush=True)
     dice, problems = random.Random(args.seed), Problems()
     with tempfile.TemporaryDirectory(prefix="halftone-fault-") as folder:
+        held = tried = 0
+        times = []
         for fault in faults(args, pathlib.Path(folder), dice):
+            before = problems.count
             took = fault.happen(problems)
+            tried += 1
+            held += problems.count == before
+            if took is not None:
+                times.append(took)
             print(fault.name, "" if took is None else f": all ended after {took:.1f} s", flush=True)
+        print(f"{held} of {tried} ended as they must, the slowest after {max(times, default=0):.1f} s", flush=True)
         print("full disk", flush=True)
         fill_disk(args, pathlib.Path(folder), problems)
     return 1 if problems.count else 0

@@ -23,7 +23,7 @@ public:
 };
 
 /// What the ranks together end with.
-std::string refusal_of(const std::string& setting, int ranks) {
+std::string error_of(const std::string& setting, int ranks) {
     try {
         on_ranks(ranks, [&](const auto& line) { device_of_rank(setting, line.get()); });
     } catch (const Error& error) {
@@ -48,17 +48,17 @@ TEST(RankDevice, OneProcessAndTheCpuAreAsWithoutRanks) {
 }
 
 TEST(RankDevice, MoreRanksThanGpusAreRefused) {
-    EXPECT_THAT(refusal_of("cuda", 3), HasSubstr("Each worker needs a GPU of its own"));
+    EXPECT_THAT(error_of("cuda", 3), HasSubstr("Each worker needs a GPU of its own"));
     on_ranks(3, [](const auto& line) { EXPECT_EQ(device_of_rank("auto", line.get()), Device{}); });
 }
 
 TEST(RankDevice, AGpuByNumberIsRefused) {
-    EXPECT_THAT(refusal_of("cuda:1", 2), HasSubstr("take the GPUs in order"));
+    EXPECT_THAT(error_of("cuda:1", 2), HasSubstr("take the GPUs in order"));
 }
 
 TEST(RankDevice, WithoutNcclWorkersOnGpusAreRefused) {
     const WithoutNccl absence;
-    EXPECT_EQ(refusal_of("cuda", 2),
+    EXPECT_EQ(error_of("cuda", 2),
               "Workers exchange gradients between GPUs through NCCL, which is missing: simulated "
               "absence.");
     on_ranks(2, [](const auto& line) { EXPECT_EQ(device_of_rank("auto", line.get()), Device{}); });
