@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cuda/nccl_api.h"
 #include "kernels/device_error.h"
 #include "kernels/rank_group.h"
 #include "temp_folder.h"
@@ -118,6 +119,11 @@ TEST(CudaLibrary, TellsTheVersionsOfThoseItFinds) {
         else
             EXPECT_FALSE(info.problem.empty()) << info.name;
     }
+}
+
+TEST(CudaLibrary, NcclHasEveryFunctionThatIsUsed) {
+    if (!rank_library().found) GTEST_SKIP() << rank_library().problem;
+    EXPECT_STREQ(nccl::table().error_text(nccl::success), "no error");
 }
 
 }  // namespace
