@@ -59,7 +59,6 @@ void print_launching() {
         std::cout << facts.mpi << "; there is no mpirun in PATH to start workers with\n";
     else
         std::cout << facts.mpi << ", workers are started by " << facts.mpirun << '\n';
-    std::cout << "NCCL    not used by this version: several workers train on CPUs alone\n";
 }
 
 void print(const engine::MachineReport& report) {

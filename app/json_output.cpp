@@ -144,7 +144,6 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
           {"generations", generations_json()}}},
         {"mpi",
          {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},
-        {"nccl", {{"used", false}}},
         {"precisions", gains_json(report)}}
         .dump();
 }

@@ -75,10 +75,36 @@ void ignore_requests_to_end(int rank) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
 }
 
-/// Makes all ranks fail if one cannot read its settings, with the reason of that rank.
-int run_rank(std::optional<engine::RunConfig> config, const std::string& problem,
-             const std::shared_ptr<engine::Communicator>& line, int ranks, const RankWork& work) {
-    if (!config) throw Error(ErrorCode::settings, problem);
+/// The settings of this rank, or why it has none.
+struct ReadSettings {
+    std::optional<engine::RunConfig> config;
+    std::optional<Error> problem;
+    bool is_said = false;  ///< the problem is on standard error already
+};
+
+/// `held` has what this rank wrote to standard error; null on rank 0, whose words were printed.
+ReadSettings read_settings(const std::function<std::optional<engine::RunConfig>()>& read,
+                           const HeldErrors* held) {
+    ReadSettings out;
+    try {
+        out.config = read();
+        if (!out.config) {
+            out.problem.emplace(ErrorCode::settings,
+                                held ? one_line(held->text()) : "Its settings were refused.");
+            out.is_said = !held;
+        }
+    } catch (const Error& error) {
+        out.problem = error;
+    }
+    return out;
+}
+
+/// Makes all ranks fail if one cannot read its settings, with the reason of that rank. Such a rank
+/// joins the launch too, because the others may wait for it there without a limit.
+int run_rank(ReadSettings settings, const std::shared_ptr<engine::Communicator>& line, int ranks,
+             const RankWork& work) {
+    if (settings.problem) throw Error(*settings.problem);
+    std::optional<engine::RunConfig>& config = settings.config;
     take_number_of_ranks(*config, ranks);
     engine::check_agreement(*line, HALFTONE_VERSION, *config);
     return work(std::move(*config), line);
@@ -95,24 +121,15 @@ int run_rank_to_its_end(const std::function<std::optional<engine::RunConfig>()>&
                         const RankWork& work, const engine::LaunchedRank& place) {
     std::optional<HeldErrors> held;
     if (place.rank > 0) held.emplace();
-    std::optional<engine::RunConfig> config;
-    std::string problem;
-    try {
-        config = read();
-        if (!config && place.rank == 0) return engine::exit_code(ErrorCode::settings);
-        if (!config) problem = one_line(held->text());
-    } catch (const Error& error) {
-        if (place.rank == 0) throw;
-        problem = error.what();
-    }
+    const ReadSettings settings = read_settings(read, held ? &*held : nullptr);
     int code = 0;
     try {
         const auto line = engine::launched_communicator();
-        code = run_rank(config, problem, line, place.ranks, work);
+        code = run_rank(settings, line, place.ranks, work);
     } catch (const Error& error) {
         code = give_up(place, error.what(), error.code());
         held.reset();
-        if (engine::speaks_for_ranks()) print(error);
+        if (engine::speaks_for_ranks() && !settings.is_said) print(error);
     } catch (const std::exception& error) {
         code = give_up(place, error.what(), ErrorCode::training);
         held.reset();

@@ -54,6 +54,7 @@ set(cuda_host
   gemm.cpp
   matmul_plans.cpp
   plan_failure.cpp
+  rank_group.cpp
   recording.cpp
   recurrent_network.cpp
   workspace.cpp

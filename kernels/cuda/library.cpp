@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "kernels/device_error.h"
+#include "kernels/rank_group.h"
 
 namespace kernels::cuda {
 namespace {
@@ -37,7 +38,7 @@ std::vector<std::string> split(const std::string& list) {
 
 /// The wheels' folders below one site-packages; nvidia/cu13 holds what 13 and later bring.
 void add_wheels(std::vector<std::string>& folders, const fs::path& packages) {
-    for (const char* part : {"cu13", "cublas", "cudnn", "cuda_nvrtc"})
+    for (const char* part : {"cu13", "cublas", "cudnn", "cuda_nvrtc", "nccl"})
         add(folders, packages / "nvidia" / part / "lib");
 }
 
@@ -74,7 +75,7 @@ fs::path own_data() {
 
 std::string path_of(void* handle, const std::string& asked) {
     // The file is found by the address of any of its functions; else the requested name.
-    for (const char* name : {"cublasLtGetVersion", "cudnnGetVersion"}) {
+    for (const char* name : {"cublasLtGetVersion", "cudnnGetVersion", "ncclGetVersion"}) {
         Dl_info info{};
         void* function = dlsym(handle, name);
         if (function && dladdr(function, &info) != 0 && info.dli_fname) return info.dli_fname;
@@ -125,6 +126,16 @@ Library open_cudnn() {
     open_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, folders);
     Library library = open_library("cuDNN", {"libcudnn.so.9"}, folders);
     read_version(library, "cudnnGetVersion");
+    return library;
+}
+
+Library open_nccl() {
+    Library library = open_library("NCCL", {"libnccl.so.2"}, library_folders());
+    if (!library.handle) return library;
+    auto* get = reinterpret_cast<int (*)(int*)>(dlsym(library.handle, "ncclGetVersion"));
+    int version = 0;
+    if (get && get(&version) == 0)
+        library.info.version = version_text(static_cast<std::size_t>(version));
     return library;
 }
 
@@ -180,6 +191,13 @@ const Library& cudnn_library() {
     static const auto* only = new Library(open_cudnn());
     return *only;
 }
+
+const Library& nccl_library() {
+    static const auto* only = new Library(open_nccl());
+    return *only;
+}
+
+LibraryInfo rank_library() { return nccl_library().info; }
 
 std::vector<LibraryInfo> libraries() { return {cublas_lt_library().info, cudnn_library().info}; }
 

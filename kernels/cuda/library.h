@@ -19,6 +19,7 @@ struct Library {
 /// Opened at first use, once.
 const Library& cublas_lt_library();
 const Library& cudnn_library();
+const Library& nccl_library();
 
 /// The folders that are searched after the system's own, in order: $HALFTONE_CUDA_LIBS, the
 /// toolkit's, and those of Python's nvidia/* wheels.

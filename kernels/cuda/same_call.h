@@ -13,6 +13,9 @@ constexpr bool stands_for() {
     else if constexpr (std::is_enum_v<Theirs>)
         return sizeof(Theirs) == sizeof(Ours) &&
                (std::is_enum_v<Ours> || std::is_same_v<Ours, int>);
+    else if constexpr (std::is_class_v<Theirs> && std::is_class_v<Ours>)
+        return sizeof(Theirs) == sizeof(Ours) && alignof(Theirs) == alignof(Ours) &&
+               std::is_trivially_copyable_v<Theirs> && std::is_trivially_copyable_v<Ours>;
     else
         return std::is_same_v<Theirs, Ours>;
 }

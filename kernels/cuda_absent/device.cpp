@@ -8,6 +8,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/deferred_error.h"
 #include "kernels/lost_device.h"
+#include "kernels/rank_group.h"
 #include "kernels/recurrent_network.h"
 
 /// Functions that are not declared as kernels: queries have an answer, releases do nothing, the
@@ -60,6 +61,23 @@ void set_memory_giver(void (*)(int)) {}
 std::int64_t workspace_bytes() noexcept { return 0; }
 void release_workspaces() noexcept {}
 void release_workspaces_of(int) noexcept {}
+
+LibraryInfo rank_library() {
+    LibraryInfo info;
+    info.name = "NCCL";
+    info.problem = "this build has no CUDA backend";
+    return info;
+}
+RankGroupId make_rank_group_id() { absent("make_rank_group_id"); }
+RankGroup::RankGroup(const RankGroupId&, int rank, int) : rank_(rank) { absent("RankGroup"); }
+RankGroup::~RankGroup() = default;
+void RankGroup::sum(Array, Stream) { absent("RankGroup::sum"); }
+void RankGroup::broadcast(Array, Stream) { absent("RankGroup::broadcast"); }
+void RankGroup::gather(Array, ConstArray, std::span<const std::int64_t>, Stream) {
+    absent("RankGroup::gather");
+}
+void RankGroup::check_errors() { absent("RankGroup::check_errors"); }
+void RankGroup::abort() noexcept {}
 
 std::optional<std::size_t> attention_workspace(const Attention&) { return std::nullopt; }
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork&) {

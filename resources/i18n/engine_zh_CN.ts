@@ -973,8 +973,20 @@
         <translation>请用 halftone train（它会启动工作进程）或 mpirun 启动。</translation>
     </message>
     <message>
-        <source>Several workers train only on CPUs so far.</source>
-        <translation>多个工作进程目前只能在 CPU 上训练。</translation>
+        <source>Each worker needs a GPU of its own, and this machine has {}.</source>
+        <translation>每个工作进程需要独占一块 GPU，而此机器只有 {} 块。</translation>
+    </message>
+    <message>
+        <source>Workers exchange gradients between GPUs through NCCL, which is missing: {}.</source>
+        <translation>工作进程通过 NCCL 在 GPU 之间交换梯度，但找不到它：{}。</translation>
+    </message>
+    <message>
+        <source>The device {} cannot be used by several workers, which take the GPUs in order.</source>
+        <translation>多个工作进程按顺序各占一块 GPU，因此不能使用设备 {}。</translation>
+    </message>
+    <message>
+        <source>Set device to cuda, auto or cpu.</source>
+        <translation>请将 device 设为 cuda、auto 或 cpu。</translation>
     </message>
     <message>
         <source>Rank {} has another data set than rank 0.</source>

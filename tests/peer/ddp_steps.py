@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Data-parallel steps beside PyTorch's DistributedDataParallel: two processes of gloo and two ranks of Halftone train on the
-same parts of the same CIFAR-100 batches from the same weights, in fp32, and losses and weights are compared after each run.
+same parts of the same CIFAR-100 batches from the same weights, in fp32 or amp-bf16 (DDP under torch.autocast), and losses and
+weights are compared after each run.
 
 Both are measured from the same training in f64 (PyTorch's DDP too, where no rounding counts). Free-running training amplifies
-roundings, so the bound of a step's loss is FACTOR times the largest distance that PyTorch's f32 has had so far, and that of the
+roundings, so the bound of a step's loss is FACTOR times the largest distance that PyTorch's own run in that precision has had so far, and that of the
 last weights FACTOR times its distance: an engine that sums in other orders is as far away. Batch norm is local on both sides; DDP gives rank 0's running statistics to all, which training does
 not read.
 """
@@ -41,10 +42,10 @@ def part(indices, rank):
     return indices[rank * size:(rank + 1) * size]
 
 
-def train(rank, folder, kind, dtype, data_folder, chosen, answers):
+def train(rank, folder, kind, dtype, low, data_folder, chosen, answers):
     """One process of DDP. Rank 0 sends the batches' losses and the weights."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting-{kind}-{dtype}", rank=rank,
+    distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting-{kind}-{dtype}-{low}", rank=rank,
                                    world_size=RANKS)
     torch.set_num_threads(1)
     data = cifar.Cifar100(data_folder)
@@ -58,7 +59,8 @@ def train(rank, folder, kind, dtype, data_folder, chosen, answers):
         images, labels = data.batch(part(indices, rank))
         optimizer.zero_grad()
         images = images.to(dtype)
-        loss = F.cross_entropy(wrapped(images.flatten(1) if kind == "mlp" else images), labels)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=low):
+            loss = F.cross_entropy(wrapped(images.flatten(1) if kind == "mlp" else images), labels)
         loss.backward()
         optimizer.step()
         mean = loss.detach().clone() / RANKS
@@ -71,9 +73,9 @@ def train(rank, folder, kind, dtype, data_folder, chosen, answers):
     distributed.destroy_process_group()
 
 
-def ddp(folder, kind, dtype, options, chosen):
-    answers = f"{folder}/{kind}-{dtype}.pt"
-    multiprocessing.spawn(train, (folder, kind, dtype, options.data, chosen, answers), nprocs=RANKS)
+def ddp(folder, kind, dtype, options, chosen, low=False):
+    answers = f"{folder}/{kind}-{dtype}-{low}.pt"
+    multiprocessing.spawn(train, (folder, kind, dtype, low, options.data, chosen, answers), nprocs=RANKS)
     return torch.load(answers)
 
 
@@ -82,7 +84,7 @@ def engine(folder, kind, options, chosen):
     cifar.write_order(folder / "order.txt", chosen)
     run = folder / f"run-{kind}"
     output = halftone.run(
-        options.halftone, "train", *cifar.train_settings(options.data, "fp32", len(chosen[0]), kind), *OPTIONS.get(kind, []),
+        options.halftone, "train", *cifar.train_settings(options.data, options.precision, len(chosen[0]), kind), *OPTIONS.get(kind, []),
         "--set", f"dataset.order={folder / 'order.txt'}", "--set", f"model.init_from={folder / kind}.safetensors",
         "--set", f"max_steps={len(chosen)}", "--set", f"optimizer.lr={LEARNING_RATE}", "--set", f"workers={RANKS}",
         "--set", "threads=1", "--set", "dataset.test_limit=64", "--out", str(run), "--json",
@@ -118,13 +120,14 @@ def main():
     halftone.add_binary_option(parser)
     parser.add_argument("--data", default=str(cifar.default_folder()), help="folder of the CIFAR-100 pack")
     parser.add_argument("--model", action="append", choices=list(MODELS))
+    parser.add_argument("--precision", choices=["fp32", "amp-bf16"], default="fp32")
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     chosen = cifar.batches(len(cifar.Cifar100(options.data).labels), options.batch, options.steps, options.seed)
-    print(f"{options.steps} steps, batch {options.batch}, {RANKS} ranks\n")
-    print("| model | losses | worst loss, of its bound | weights, of their bound | PyTorch's f32 from f64: losses | weights |")
+    print(f"{options.steps} steps, batch {options.batch}, {RANKS} ranks, {options.precision}\n")
+    print("| model | losses | worst loss, of its bound | weights, of their bound | PyTorch's from f64: losses | weights |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     failed = 0
     with tempfile.TemporaryDirectory(prefix="halftone-ddp-") as folder:
@@ -132,7 +135,8 @@ def main():
             torch.manual_seed(options.seed)
             start = {name: value.contiguous() for name, value in MODELS[kind]().state_dict().items()}
             safetensors.torch.save_file(start, f"{folder}/{kind}.safetensors")
-            reference, theirs = (ddp(folder, kind, dtype, options, chosen) for dtype in (torch.float64, torch.float32))
+            reference = ddp(folder, kind, torch.float64, options, chosen)
+            theirs = ddp(folder, kind, torch.float32, options, chosen, low=options.precision == "amp-bf16")
             failed += not compare(kind, reference, theirs, engine(folder, kind, options, chosen), start)
     return 1 if failed else 0
 

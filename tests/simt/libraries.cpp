@@ -4,7 +4,9 @@
 
 #include "cuda/native.h"
 #include "kernels/cuda_libraries.h"
+#include "kernels/rank_group.h"
 #include "simt/library_plans.h"
+#include "simt/nccl.h"
 #include "simt/simulation.h"
 
 namespace kernels::simt {
@@ -48,6 +50,11 @@ namespace kernels::cuda {
 
 void* native_stream(Stream stream) { return stream.handle; }
 void count_launch() noexcept {}  // the queue counts launches
+
+LibraryInfo rank_library() {
+    if (!simt::nccl_installed()) return {"NCCL", false, "", "", {}, "simulated absence"};
+    return {"NCCL", true, "", "simulated", {}, ""};
+}
 
 std::vector<LibraryInfo> libraries() {
     return {{"cuBLASLt", true, "", "simulated", {}, ""}, {"cuDNN", true, "", "simulated", {}, ""}};

@@ -39,15 +39,26 @@ void on_ranks(int size, const F& f) {
     if (first) std::rethrow_exception(first);
 }
 
+/// The same for two ranks that compute on two GPUs: calls f(line, device).
+template <typename F>
+void on_two_gpus(const F& f) {
+    on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+        const Device device{Device::Kind::cuda, line->rank()};
+        const DeviceScope scope(device);
+        f(line, device);
+    });
+}
+
 /// The trainer of one rank, or of a single process, with its part of each batch.
 class RankRun {
 public:
-    explicit RankRun(const RunConfig& config, std::shared_ptr<Communicator> line = nullptr)
+    explicit RankRun(const RunConfig& config, std::shared_ptr<Communicator> line = nullptr,
+                     const Device& device = {})
         : accumulate_(static_cast<std::size_t>(config.accumulate)),
           data_(open_dataset(config.dataset, config.seed).train),
-          trainer(config, Device{}, data_.data->schema(), 100, line),
+          trainer(config, device, data_.data->schema(), 100, line),
           collator(data_, trainer.task().schema(true), options_of(config, line.get())),
-          feed(make_feed(Device{}, data_, trainer.task().schema(true), loader_options(config),
+          feed(make_feed(device, data_, trainer.task().schema(true), loader_options(config),
                          {.per_step = config.accumulate, .held = config.accumulate})) {}
 
     /// Makes the batches of the next step.

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "core/layout.h"
+#include "kernels/cuda_copies.h"
 #include "kernels/welford.h"
+#include "parallel/device_exchange.h"
 #include "shape/view.h"
 
 namespace engine {
@@ -11,6 +13,17 @@ namespace {
 
 thread_local Communicator* synced_over = nullptr;
 thread_local bool uncounted = false;
+
+/// On a GPU nothing waits for the copy.
+Tensor on_device_of(const Tensor& x, const std::vector<std::int64_t>& counts) {
+    const auto size = static_cast<std::int64_t>(counts.size());
+    const Tensor out = Tensor::empty({size}, DType::i64, x.device());
+    if (x.device().kind == Device::Kind::cpu)
+        out.copy_from_host(counts.data());
+    else
+        kernels::cuda::put_bytes(out.data(), counts.data(), out.bytes(), current_stream());
+    return out;
+}
 
 }  // namespace
 
@@ -33,10 +46,11 @@ SyncedStatistics synced_statistics(Communicator& ranks, const Tensor& x,
     };
     const Tensor own = by_channel(2), all = by_channel(2 * parts);
     const auto row = [&](const Tensor& t, std::int64_t i) { return narrow(t, 0, i, 1).array(); };
-    kernels::cpu::welford_local(row(own, 0), row(own, 1), x.array(), shape.rows, channels, {});
+    on(x.device(), kernels::cpu::welford_local, kernels::cuda::welford_local)(
+        row(own, 0), row(own, 1), x.array(), shape.rows, channels, current_stream());
     const std::vector<std::int64_t> rows = gather_counts(ranks, uncounted ? 0 : shape.rows);
     const std::vector<std::int64_t> sizes(static_cast<std::size_t>(parts), 2 * channels);
-    ranks.gather(all.array(), own.array(), sizes);
+    gather_over(ranks, all.array(), own.array(), sizes, x.device());
 
     SyncedStatistics out;
     out.counted = !uncounted;
@@ -48,9 +62,10 @@ SyncedStatistics synced_statistics(Communicator& ranks, const Tensor& x,
     }
     for (Tensor* each : {&out.mean, &out.var, &out.unbiased})
         *each = Tensor::empty({channels}, wide, x.device());
-    kernels::cpu::welford_merge(out.mean.array(), out.var.array(), out.unbiased.array(),
-                                means.array(), vars.array(), {rows.data(), DType::i64, parts},
-                                channels, {});
+    const Tensor row_counts = on_device_of(x, rows);
+    on(x.device(), kernels::cpu::welford_merge, kernels::cuda::welford_merge)(
+        out.mean.array(), out.var.array(), out.unbiased.array(), means.array(), vars.array(),
+        row_counts.array(), channels, current_stream());
     return out;
 }
 
@@ -63,10 +78,11 @@ SyncedSums synced_sums(Communicator& ranks, const Tensor& g, const Tensor& x, co
     const auto row = [&](const Tensor& t, std::int64_t i) {
         return reshape(narrow(t, 0, i, 1), {channels});
     };
-    kernels::cpu::welford_backward_sums(row(own, 0).array(), row(own, 1).array(), g.array(),
-                                        x.array(), mean.array(), shape.rows, channels, {});
+    on(x.device(), kernels::cpu::welford_backward_sums, kernels::cuda::welford_backward_sums)(
+        row(own, 0).array(), row(own, 1).array(), g.array(), x.array(), mean.array(), shape.rows,
+        channels, current_stream());
     if (counted) copy_into(all, own);
-    ranks.sum(all.array());
+    sum_over(ranks, all.array(), x.device());
     return {row(own, 0), row(own, 1), row(all, 0), row(all, 1)};
 }
 

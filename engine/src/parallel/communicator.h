@@ -10,6 +10,8 @@
 
 namespace engine {
 
+class DeviceRanks;
+
 /// Connects one rank with the other ranks of a run. Ranks are processes, or threads in tests.
 ///
 /// - Every rank makes the same calls in the same order with the same sizes. A call returns when
@@ -17,7 +19,7 @@ namespace engine {
 ///   rank has its result. While it waits it leaves the processor to other threads.
 /// - One thread at a time uses a line. Work that must not wait for other calls, as the exchange of
 ///   gradients during a backward pass, has a line of its own.
-/// - All memory is host memory.
+/// - All memory is host memory; on_device() is for that of GPUs.
 /// - Results have the same bits on every rank, and in every run with the same number of ranks.
 /// - Calls throw Error(training) with one sentence if a rank is lost or has called abort().
 class Communicator {
@@ -26,6 +28,8 @@ public:
 
     virtual int rank() const = 0;  ///< from 0
     virtual int size() const = 0;  ///< at least 2
+    /// From 0, among the ranks of this machine.
+    virtual int local_rank() const = 0;
 
     /// Copies rank 0's bytes to all ranks.
     virtual void broadcast(kernels::Array data) = 0;
@@ -44,6 +48,9 @@ public:
     /// Says that this rank cannot continue: the calls of all other ranks, also those that are
     /// waiting, on any line, throw with this sentence. Returns at once. Any thread may call it.
     virtual void abort(const std::string& sentence) noexcept = 0;
+
+    /// Connects the GPUs of the ranks; null if they compute on CPUs.
+    virtual DeviceRanks* on_device() noexcept { return nullptr; }
 };
 
 /// Whether `mine` is true on any rank; all ranks call it.

@@ -1,12 +1,7 @@
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
+#include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "core/tensor.h"
@@ -22,40 +17,36 @@ struct ExchangeBucket {
     float after = 1;
 };
 
-/// Sums buckets over the ranks on a thread of its own, while the caller computes: one bucket after
-/// the other, in the order of send(). Only one thread may call it.
+struct ExchangeTimes {
+    double total_ms = 0;   ///< in which gradients were exchanged
+    double hidden_ms = 0;  ///< the part of it during the backward pass
+};
+/// Returns the times of an exchange. On a GPU it must not be called before the device has passed
+/// the exchange.
+using ExchangeTimer = std::function<ExchangeTimes()>;
+/// The sum of the times of all of them.
+ExchangeTimer sum_of(std::vector<ExchangeTimer> timers);
+
+/// Sums buckets over the ranks while the caller computes: one bucket after the other, in the order
+/// of send(). Only one thread may call it.
 class ExchangeLine {
 public:
-    using Clock = std::chrono::steady_clock;
-    struct Span {
-        Clock::time_point begin, end;
-    };
-
-    explicit ExchangeLine(std::unique_ptr<Communicator> line);
-    ~ExchangeLine();
+    ExchangeLine() = default;
+    virtual ~ExchangeLine() = default;
     ExchangeLine(const ExchangeLine&) = delete;
     ExchangeLine& operator=(const ExchangeLine&) = delete;
 
     /// Replaces the gradients by their sums. Nothing else may touch them until wait().
-    void send(ExchangeBucket bucket);
-    /// Waits for all buckets; returns when each one since the last call began and ended. Rethrows
+    virtual void send(ExchangeBucket bucket) = 0;
+    /// What is exchanged from now on is not hidden by the backward pass.
+    virtual void end_backward() = 0;
+    /// Returns when the caller may use the sums of all buckets: on a GPU, in work given to the
+    /// compute stream from now on. The times are those of all buckets since the last call. Rethrows
     /// the error of the line.
-    std::vector<Span> wait();
-
-private:
-    void work();
-    void exchange(const ExchangeBucket& bucket);
-
-    std::unique_ptr<Communicator> line_;
-    std::vector<std::byte> buffer_;  // of the thread
-    std::mutex mutex_;               // guards all below
-    std::condition_variable changed_;
-    std::deque<ExchangeBucket> waiting_;
-    std::vector<Span> done_;
-    std::size_t open_ = 0;  // buckets sent and not done
-    bool stopping_ = false;
-    std::exception_ptr error_;
-    std::thread thread_;
+    virtual ExchangeTimer wait() = 0;
 };
+
+/// For gradients in host memory, or on the GPU that `line` connects.
+std::unique_ptr<ExchangeLine> make_exchange_line(std::unique_ptr<Communicator> line);
 
 }  // namespace engine

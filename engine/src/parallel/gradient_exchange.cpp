@@ -1,6 +1,7 @@
 #include "parallel/gradient_exchange.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <numeric>
 
@@ -8,13 +9,12 @@
 #include "core/tape.h"
 #include "engine/error.h"
 #include "index/sparse.h"
+#include "parallel/device_exchange.h"
 #include "pointwise/binary.h"
 #include "pointwise/inplace.h"
 
 namespace engine {
 namespace {
-
-using Milliseconds = std::chrono::duration<double, std::milli>;
 
 /// Groups parameters into buckets by the rule of 4.6: in the order in which the buckets close, and
 /// those still open at the end last.
@@ -117,8 +117,7 @@ GradientExchange::GradientExchange(Communicator& ranks, TensorList parameters,
       expected_(parameters_.size()),
       calls_(parameters_.size()) {
     check(options_, parameters_.size());
-    for (int i = 0; i < options_.lines; ++i)
-        lines_.push_back(std::make_unique<ExchangeLine>(ranks_.line()));
+    for (int i = 0; i < options_.lines; ++i) lines_.push_back(make_exchange_line(ranks_.line()));
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         parameters_[i].register_hook([i, hooks = std::weak_ptr<Hooks>(hooks_)](const Tensor&) {
             if (const auto here = hooks.lock()) here->gradient(i);
@@ -221,7 +220,7 @@ void GradientExchange::check_gradients() const {
 }
 
 void GradientExchange::finish() {
-    const auto ended = ExchangeLine::Clock::now();
+    for (const auto& line : lines_) line->end_backward();
     active_ = false;
     if (buckets_.empty()) make_buckets();
     check_gradients();
@@ -231,28 +230,27 @@ void GradientExchange::finish() {
         }
         send(bucket);
     }
-    wait(ended);
-    gather_sparse();
+    const ExchangeTimer dense = wait();
+    timer_ = sum_of({dense, gather_sparse()});
 }
 
-void GradientExchange::wait(ExchangeLine::Clock::time_point ended) {
-    times_ = {};
-    for (const auto& line : lines_) {
-        for (const ExchangeLine::Span& span : line->wait()) {
-            times_.total_ms += Milliseconds(span.end - span.begin).count();
-            times_.hidden_ms +=
-                std::max(0.0, Milliseconds(std::min(span.end, ended) - span.begin).count());
-        }
-    }
+ExchangeTimer GradientExchange::wait() {
+    std::vector<ExchangeTimer> timers;
+    for (const auto& line : lines_) timers.push_back(line->wait());
+    return sum_of(std::move(timers));
 }
 
-void GradientExchange::gather_sparse() {
-    const auto begin = ExchangeLine::Clock::now();
+/// Its time is the host's: on a GPU the ranks meet there to learn how many entries each has.
+ExchangeTimer GradientExchange::gather_sparse() {
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
     for (const Tensor& parameter : parameters_) {
         const Tensor gradient = parameter.grad();
         if (gradient.defined() && gradient.is_sparse()) parameter.set_grad(gathered(gradient));
     }
-    times_.total_ms += Milliseconds(ExchangeLine::Clock::now() - begin).count();
+    const ExchangeTimes times{
+        .total_ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count()};
+    return [times] { return times; };
 }
 
 /// The entries of all ranks, in the order of the ranks.
@@ -261,20 +259,21 @@ Tensor GradientExchange::gathered(const Tensor& gradient) const {
     const Tensor places = dense(parts.indices), values = dense(parts.values);
     const std::vector<std::int64_t> counts = gather_counts(ranks_, places.size(1));
     const auto total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-    const Tensor all_places = Tensor::empty({places.size(0), total}, DType::i64);
+    const Device& device = values.device();
+    const Tensor all_places = Tensor::empty({places.size(0), total}, DType::i64, device);
     const std::int64_t own = places.size(1);
     for (std::int64_t d = 0; d < places.size(0); ++d) {
-        ranks_.gather({all_places.data_as<std::int64_t>() + d * total, DType::i64, total},
-                      {places.data_as<std::int64_t>() + d * own, DType::i64, own}, counts);
+        gather_over(ranks_, {all_places.data_as<std::int64_t>() + d * total, DType::i64, total},
+                    {places.data_as<std::int64_t>() + d * own, DType::i64, own}, counts, device);
     }
     Shape shape = values.shape();
     shape[0] = total;
-    const Tensor all_values = Tensor::empty(shape, values.dtype());
+    const Tensor all_values = Tensor::empty(shape, values.dtype(), device);
     std::vector<std::int64_t> elements;
     std::int64_t width = 1;
     for (int d = 1; d < values.rank(); ++d) width *= values.size(d);
     for (const std::int64_t count : counts) elements.push_back(count * width);
-    ranks_.gather(all_values.array(), values.array(), elements);
+    gather_over(ranks_, all_values.array(), values.array(), elements, device);
     const GradMode off(false);
     return sparse_tensor(all_places,
                          options_.average ? mul(all_values, 1.0 / ranks_.size()) : all_values,

@@ -20,17 +20,13 @@ struct ExchangeOptions {
     double predivide = 1.0;  ///< before the exchange divide by this; after it, by the rest
 };
 
-struct ExchangeTimes {
-    double total_ms = 0;   ///< in which gradients were exchanged
-    double hidden_ms = 0;  ///< the part of it during the backward pass
-};
-
 /// Averages the gradients of some leaves over the ranks during the backward pass.
 ///
 /// The first pass exchanges at its end and records the order in which the gradients become ready:
 /// rank 0's order determines the buckets of all ranks. In later passes a bucket is sent as soon as
 /// all of its gradients are ready and all earlier buckets were sent. Sparse gradients are gathered
-/// at the end. Only one thread may use it, and the gradients must be in host memory.
+/// at the end. Only one thread may use it. The gradients are in host memory, or on the GPU of
+/// `ranks` (on_device()), where all lines share a stream and nothing waits for the device.
 class GradientExchange {
 public:
     /// All ranks construct it together. Throws Error(value) for options that 4.6 refuses.
@@ -42,12 +38,14 @@ public:
     /// To be called before the last backward pass of a step: gradients are sent as they become
     /// ready. Earlier passes of the step accumulate without any exchange.
     void begin();
-    /// To be called after that pass: sends the rest, and returns when the gradients are averages.
-    /// Throws Error(state) if other parameters have gradients than in the first pass, or if a
-    /// gradient changed after it was sent.
+    /// To be called after that pass: sends the rest, and returns when the gradients are averages
+    /// (on a GPU, for work given to the compute stream from then on). Throws Error(state) if other
+    /// parameters have gradients than in the first pass, or if a gradient changed after it was
+    /// sent.
     void finish();
-    /// Of the last finish().
-    const ExchangeTimes& times() const { return times_; }
+    /// Of the last finish(); see ExchangeTimer.
+    ExchangeTimes times() const { return timer_(); }
+    const ExchangeTimer& timer() const { return timer_; }
     /// Parameters of each bucket, in the order in which they are sent; empty before the first
     /// finish().
     const std::vector<std::vector<std::size_t>>& buckets() const { return buckets_; }
@@ -63,8 +61,8 @@ private:
     void share_buckets(std::vector<std::vector<std::size_t>> own);
     void check_gradients() const;
     void own_gradient(std::size_t parameter) const;
-    void wait(ExchangeLine::Clock::time_point ended);
-    void gather_sparse();
+    ExchangeTimer wait();
+    ExchangeTimer gather_sparse();
     Tensor gathered(const Tensor& gradient) const;
     bool has_dense(std::size_t parameter) const;
 
@@ -84,7 +82,7 @@ private:
     std::vector<int> calls_;          // by parameter
     std::vector<std::size_t> left_;   // by bucket: gradients that are not ready
     std::size_t next_ = 0;            // bucket to be sent
-    ExchangeTimes times_;
+    ExchangeTimer timer_ = [] { return ExchangeTimes(); };
 };
 
 }  // namespace engine

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "parallel/joined_launch.h"
@@ -33,6 +34,7 @@ public:
 
     int rank() const override { return mpi_.rank(); }
     int size() const override { return mpi_.ranks(); }
+    int local_rank() const override { return mpi_.local_rank(); }
 
     void broadcast(kernels::Array data) override {
         MpiBroadcast operation(rank(), size(), tag_, data);
@@ -81,13 +83,18 @@ private:
 std::shared_ptr<JoinedLaunch> join_launch() { return std::make_shared<MpiLaunch>(); }
 
 // The first line of what the library says of itself, without what follows a comma: "Open MPI
-// v4.1.4". MPI allows this call before it is initialised.
+// v4.1.4"; "MPICH Version:", a tab and the number are made "MPICH 4.0.2". MPI allows this call
+// before it is initialised.
 std::string mpi_library() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
     const std::string all(text.data(), static_cast<std::size_t>(length));
-    return all.substr(0, all.find_first_of(",\n"));
+    const std::string name = all.substr(0, all.find_first_of(",\n"));
+    const std::string_view mpich = "MPICH Version:";
+    if (!name.starts_with(mpich)) return name;
+    const std::size_t number = name.find_first_not_of(" \t", mpich.size());
+    return number == std::string::npos ? "MPICH" : "MPICH " + name.substr(number);
 }
 
 }  // namespace engine

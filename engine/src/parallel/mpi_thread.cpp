@@ -69,6 +69,7 @@ void MpiThread::work(std::promise<void>& joined) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         watch_ = std::make_unique<MpiWatch>(rank_, ranks_);
+        local_rank_ = watch_->local_rank();
         const int processors = kernels::cpu::hardware_threads();
         kernels::cpu::limit_hardware_threads(processors / watch_->sharers());
     } catch (...) {

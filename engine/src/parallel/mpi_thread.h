@@ -32,6 +32,7 @@ public:
 
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
+    int local_rank() const { return local_rank_; }
 
     /// Runs an operation to its end. Throws Error(training) with the reason if the launch has
     /// failed; after that the memory of the operation is not touched any more.
@@ -64,7 +65,7 @@ private:
     bool speaks_with_lock() const;
     std::optional<Loss> loss() const;
 
-    int rank_ = 0, ranks_ = 1;
+    int rank_ = 0, ranks_ = 1, local_rank_ = 0;
     std::unique_ptr<MpiWatch> watch_;                    // of the thread
     std::vector<Job*> active_;                           // of the thread
     int idle_polls_ = 0;                                 // of the thread

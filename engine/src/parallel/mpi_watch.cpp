@@ -76,6 +76,13 @@ int MpiWatch::sharers() const {
     }));
 }
 
+int MpiWatch::local_rank() const {
+    const RankCard& own = cards_[static_cast<std::size_t>(rank_)];
+    return static_cast<int>(
+        std::ranges::count_if(cards_.begin(), cards_.begin() + rank_,
+                              [&own](const RankCard& card) { return card.host == own.host; }));
+}
+
 std::optional<Loss> MpiWatch::look(Clock::time_point now) {
     // The others count from this rank's last beat, so they may give it up a little before the
     // limit.

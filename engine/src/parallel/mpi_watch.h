@@ -45,6 +45,8 @@ public:
     void close();
     /// Ranks on this machine that share this one's processors; at least 1.
     int sharers() const;
+    /// Ranks on this machine before this one.
+    int local_rank() const;
 
 private:
     std::optional<Loss> found(Clock::time_point now);

@@ -88,6 +88,7 @@ public:
 
     int rank() const override { return rank_; }
     int size() const override { return meeting_->size; }
+    int local_rank() const override { return rank_; }
 
     void broadcast(kernels::Array data) override {
         post(data.data, data.dtype, data.size);

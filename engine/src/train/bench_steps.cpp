@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/memory.h"
-#include "core/resolve_device.h"
 #include "data/dataset_descriptor.h"
 #include "engine/error.h"
+#include "parallel/rank_device.h"
 #include "train/bench_batch.h"
 #include "train/run_needs.h"
 
@@ -25,17 +25,17 @@ Schema schema_of(const RunConfig& config) {
                 : kind.schema(config.dataset);
 }
 
-Device checked_device(const RunConfig& config) {
-    const Device device = resolve_device(config.device);
+Device checked_device(const RunConfig& config, Communicator* ranks) {
+    const Device device = device_of_rank(config.device, ranks);
     check_precision_is_there(config, device);
     return device;
 }
 
 }  // namespace
 
-BenchSteps::BenchSteps(const RunConfig& config, std::shared_ptr<Communicator> ranks)
+BenchSteps::BenchSteps(const RunConfig& config, const std::shared_ptr<Communicator>& ranks)
     : config_(config),
-      trainer_(config, checked_device(config), schema_of(config), 0, std::move(ranks)) {
+      trainer_(config, checked_device(config, ranks.get()), schema_of(config), 0, ranks) {
     const Schema& schema = trainer_.task().schema(true);
     check_batch_fits(config, schema, trainer_.device());
     const Communicator* const line = trainer_.ranks();

@@ -18,7 +18,8 @@ class BenchSteps {
 public:
     /// `ranks` connects the ranks that compute the steps together, all of which construct it. Null:
     /// this process alone.
-    explicit BenchSteps(const RunConfig& config, std::shared_ptr<Communicator> ranks = nullptr);
+    explicit BenchSteps(const RunConfig& config,
+                        const std::shared_ptr<Communicator>& ranks = nullptr);
     BenchSteps(const BenchSteps&) = delete;
     BenchSteps& operator=(const BenchSteps&) = delete;
 

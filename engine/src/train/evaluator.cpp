@@ -5,6 +5,7 @@
 #include "core/cast.h"
 #include "core/restore.h"
 #include "engine/error.h"
+#include "parallel/device_exchange.h"
 #include "shape/slice.h"
 
 namespace engine {
@@ -69,7 +70,7 @@ Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
 }
 
 MetricSums Evaluator::take(Communicator* ranks) {
-    if (ranks && pass_counts_.defined()) ranks->sum(pass_counts_.array());
+    if (ranks && pass_counts_.defined()) sum_over(*ranks, pass_counts_.array(), device_);
     if (pass_counts_.defined() && (!ranks || ranks->rank() == 0))
         task_.end_pass(pass_counts_, &sums_.data()->sums);
     auto [sums, deferred_error] = sums_.host();

@@ -4,6 +4,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
+#include "kernels/rank_group.h"
 #include "train/gpu_generations.h"
 
 namespace engine {
@@ -78,7 +79,9 @@ std::string version(int cuda) {
 }
 
 void add_cards(MachineReport& report, int devices) {
-    for (const auto& library : kernels::cuda::libraries()) {
+    auto libraries = kernels::cuda::libraries();
+    if (kernels::cuda::built()) libraries.push_back(kernels::cuda::rank_library());
+    for (const auto& library : libraries) {
         report.libraries.push_back({library.name, library.found, library.version, library.path,
                                     library.problem, library.searched});
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/parallel.h"
+#include "parallel/gpu_communicator.h"
 #include "train/fallback_warning.h"
 
 namespace engine {
@@ -14,7 +15,9 @@ RunContext::RunContext(const RunConfig& config, const Device& device,
       teach_(config.teach),
       threads_(config.threads > 0 ? static_cast<int>(config.threads)
                                   : kernels::cpu::hardware_threads()),
-      ranks_(std::move(ranks)),
+      ranks_(ranks && device.kind == Device::Kind::cuda
+                 ? make_gpu_communicator(std::move(ranks), device)
+                 : std::move(ranks)),
       synced_norms_(config.sync_batch_norm) {
     kernels::cpu::set_threads(threads_);
 }

@@ -5,11 +5,11 @@
 #include <limits>
 #include <utility>
 
-#include "core/resolve_device.h"
 #include "data/dataset_descriptor.h"
 #include "engine/error.h"
 #include "engine/speed.h"
 #include "kernels/parallel.h"
+#include "parallel/rank_device.h"
 #include "tasks/task_descriptor.h"
 #include "train/run_needs.h"
 #include "train/run_pictures.h"
@@ -49,7 +49,7 @@ FeedDepth RunLoop::feed_depth() const {
 }
 
 void RunLoop::prepare(const std::stop_token& stop) {
-    const Device device = resolve_device(config_.device);
+    const Device device = device_of_rank(config_.device, ranks_);
     check_precision_is_there(config_, device);
     data_ = open_dataset(config_.dataset, config_.seed, stop);
     if (ranks_) check_same_data();

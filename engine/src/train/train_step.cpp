@@ -127,7 +127,6 @@ void TrainStep::forget_captured() {
 
 void TrainStep::begin(std::size_t batches) {
     sums_.clear();
-    exchange_times_ = {};
     state_.clear_resets();
     if (precision_.watches_f16()) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
     if (parts_.size() > 1) merged_.clear();
@@ -157,7 +156,7 @@ void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMark
     const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
-        if (ranks_) finish_exchange(phase);
+        if (ranks_) exchanges_[phase]->finish();
         coalesce_gradients(phases_[phase]);
         account_gradients();
         notify(phase, 0,

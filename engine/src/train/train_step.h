@@ -64,8 +64,8 @@ public:
     /// Figures of the last step, on the device.
     const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
-    /// The times of the last step, over all phases.
-    const ExchangeTimes& exchange_times() const { return exchange_times_; }
+    /// Of the last step, over all phases; see ExchangeTimer.
+    ExchangeTimer exchange_timer() const;
     const MixedPrecision& precision() const { return precision_; }
     const Device& device() const { return device_; }
     /// Parameters of the model, trained or frozen: the first of state_places().
@@ -101,8 +101,8 @@ private:
 
     void make_parts();
     void make_exchanges();
-    void finish_exchange(std::size_t phase);
     void share_figures();
+    void share_figures_on_device();
     double loss_weight(const BatchShare& share) const;
     void choose_gradients();
     void move_scale_too_soon(const Phase& phase);
@@ -149,7 +149,6 @@ private:
     std::vector<Optimizer*> optimizers_;  // of the parts
     Communicator* ranks_;
     std::vector<std::unique_ptr<GradientExchange>> exchanges_;  // by phase; none: one process
-    ExchangeTimes exchange_times_;
     std::vector<std::shared_ptr<StepObserver>> observers_;
     std::vector<std::shared_ptr<StepObserver>> observing_;  // those that want the next step
     std::int64_t announced_ = 0;

@@ -1,6 +1,8 @@
 // The exchanges of a step that several ranks compute together.
 #include <cmath>
 
+#include "kernels/elementwise.h"
+#include "parallel/device_exchange.h"
 #include "train/train_step.h"
 
 namespace engine {
@@ -17,16 +19,16 @@ void TrainStep::make_exchanges() {
     unseen_sums_.clear();
 }
 
-void TrainStep::finish_exchange(std::size_t phase) {
-    exchanges_[phase]->finish();
-    const ExchangeTimes& times = exchanges_[phase]->times();
-    exchange_times_.total_ms += times.total_ms;
-    exchange_times_.hidden_ms += times.hidden_ms;
+ExchangeTimer TrainStep::exchange_timer() const {
+    std::vector<ExchangeTimer> timers;
+    for (const auto& exchange : exchanges_) timers.push_back(exchange->timer());
+    return sum_of(std::move(timers));
 }
 
 /// Replaces the sums and counts of a step by those over all ranks. The gradients are already the
 /// same on all of them, so the gradient check has the same result: all ranks skip the step or none.
 void TrainStep::share_figures() {
+    if (device_.kind == Device::Kind::cuda) return share_figures_on_device();
     struct Figures {
         MetricSums sums;
         std::int64_t resets;
@@ -52,6 +54,19 @@ void TrainStep::share_figures() {
     sums_.set(own.sums);
     if (state_.resets()) state_.set_resets(own.resets);
     *f16_max_.data_as<float>() = own.f16_max;
+}
+
+/// The same without waiting for the device.
+void TrainStep::share_figures_on_device() {
+    // Plain doubles throughout.
+    constexpr auto numbers = static_cast<std::int64_t>(sizeof(MetricSums) / sizeof(double));
+    sum_over(*ranks_, {sums_.data(), DType::f64, numbers}, device_);
+    if (state_.resets()) sum_over(*ranks_, state_.resets_array(), device_);
+    const std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks_->size()), 1);
+    const Tensor all = Tensor::empty({ranks_->size()}, DType::f32, device_);
+    gather_over(*ranks_, all.array(), f16_max_.array(), counts, device_);
+    // Not NCCL's maximum, which does not say what it does with NaN.
+    kernels::cuda::abs_max(f16_max_.data_as<float>(), all.array(), current_stream());
 }
 
 }  // namespace engine

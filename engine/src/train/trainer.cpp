@@ -6,6 +6,7 @@
 #include "core/deferred_errors.h"
 #include "core/library_scratch.h"
 #include "kernels/device_error.h"
+#include "parallel/device_exchange.h"
 #include "tasks/task_descriptor.h"
 #include "train/gradient_dump.h"
 #include "train/planted_fault.h"
@@ -21,10 +22,6 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
       task_(make_task(config, data)),
       columns_(*task_),
       figures_(device) {
-    if (context_.ranks() && device.kind != Device::Kind::cpu) {
-        throw Error(ErrorCode::device, msg("Several workers train only on CPUs so far."),
-                    msg("Set device to cpu."));
-    }
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
     const RunContext::Entry entered(context_);
@@ -41,6 +38,8 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
         std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
                                          config_.accumulate);
+    // The exchange uses the host and a stream of its own.
+    if (context_.ranks()) graph_->set_enabled(false);
     if (const PlantConfig& plant = config_.teach.plant; plant.kind != PlantKind::none)
         attach(std::make_shared<PlantedFault>(plant, task_->schema(true), *model_));
     evaluator_ = std::make_unique<Evaluator>(*task_, *model_, step_->precision(), device);
@@ -53,7 +52,7 @@ void Trainer::take_from_first(const std::vector<Parameter>& tensors) const {
     Communicator* const ranks = context_.ranks();
     if (!ranks) return;
     for (const Parameter& each : tensors) {
-        ranks->broadcast(each.tensor.array());
+        broadcast_over(*ranks, each.tensor.array(), device());
         each.tensor.bump_version();
     }
 }
@@ -107,12 +106,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     row.peak_bytes = accounting()->peak();
     row.scale_floor = std::numeric_limits<float>::quiet_NaN();
     row.exchange_ms = row.exchange_hidden_share = std::numeric_limits<float>::quiet_NaN();
-    if (context_.ranks()) {
-        const ExchangeTimes& times = step_->exchange_times();
-        row.exchange_ms = static_cast<float>(times.total_ms);
-        row.exchange_hidden_share =
-            times.total_ms > 0 ? static_cast<float>(times.hidden_ms / times.total_ms) : 1;
-    }
+    if (context_.ranks()) exchanges_.push_back(step_->exchange_timer());
     step_->complete_row(row);
     figures_.push(step_->figures(), row);
 }
@@ -125,10 +119,18 @@ std::optional<FinishedStep> Trainer::take(bool all) {
                                     .watched_f16 = precision.watches_f16(),
                                     .columns = &columns_});
     if (step) updates_ = step->row.updates += updates_apart_;
-    // The part of the exchange that the backward pass did not hide comes after its mark.
-    if (step && context_.ranks())
-        step->row.optimizer_ms -= step->row.exchange_ms * (1 - step->row.exchange_hidden_share);
+    if (step && context_.ranks()) fill_exchange(step->row);
     return step;
+}
+
+void Trainer::fill_exchange(StepRecord& row) {
+    const ExchangeTimes times = exchanges_.front()();
+    exchanges_.pop_front();
+    row.exchange_ms = static_cast<float>(times.total_ms);
+    row.exchange_hidden_share =
+        times.total_ms > 0 ? static_cast<float>(times.hidden_ms / times.total_ms) : 1;
+    // The part of the exchange that the backward pass did not hide comes after its mark.
+    row.optimizer_ms -= row.exchange_ms * (1 - row.exchange_hidden_share);
 }
 
 FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -75,8 +76,8 @@ public:
     void set_rate_multiplier(double multiplier);
 
     /// On a GPU, whether steps are captured as a graph after the first few and replayed (D5); on
-    /// unless it is switched off.
-    void set_recording(bool on) { graph_->set_enabled(on); }
+    /// unless it is switched off. Steps of several ranks are never captured.
+    void set_recording(bool on) { graph_->set_enabled(on && !ranks()); }
     /// The steps submitted so far that were replayed.
     std::int64_t replayed_steps() const { return graph_->replays(); }
     /// Kernels, copies and fills in the captured step; 0 where there is none.
@@ -113,6 +114,7 @@ private:
     void take_from_first(const std::vector<Parameter>& tensors) const;
     void submit_step(std::span<const Batch> batches, BatchFeed& feed);
     SavedNumbers counts() const;
+    void fill_exchange(StepRecord& row);
 
     RunConfig config_;
     RunContext context_;
@@ -125,6 +127,7 @@ private:
     std::unique_ptr<Evaluator> evaluator_;
     std::unique_ptr<StateBefore> before_;  // null: states are not kept
     StepFigures figures_;
+    std::deque<ExchangeTimer> exchanges_;  // of the steps in flight
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
     std::int64_t updates_apart_ = 0;  // counted, but not by the optimizer, which a twin may replace

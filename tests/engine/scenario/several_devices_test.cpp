@@ -1,3 +1,4 @@
+#include <future>
 #include <thread>
 
 #include "autograd/backward.h"
@@ -9,8 +10,8 @@
 #include "shape/sum.h"
 #include "shape/view.h"
 
-// One scaler with nets on the CPU and on a GPU (2.10), and regions of one device with tensors of
-// the other.
+// One scaler, nets on the CPU and on a GPU (2.10), data parallel by threads (3.6), and regions of
+// one kind of device beside tensors of the other.
 namespace engine {
 namespace {
 
@@ -221,6 +222,156 @@ TEST(SeveralDevices, S19_TwoNetsOnTwoDevicesTwoOptimizersTwoLosses) {
             EXPECT_LE(distance(plain->second.parameters[i], scaled->second.parameters[i]), 1e-5);
         }
     }
+}
+
+/// A net whose layers are on two devices, and an optimizer for each of them (2.10).
+struct SplitNet {
+    SplitNet(const Device& home, const Device& away) {
+        for (std::size_t i = 0; i < net.parameters.size(); ++i)
+            net.parameters[i] = leaf_on(i < 2 ? home : away, net.parameters[i]);
+        const auto& p = net.parameters;
+        first_optimizer = std::make_unique<Sgd>(named({p[0], p[1]}), SgdOptions{.lr = 1});
+        second_optimizer = std::make_unique<Sgd>(named({p[2], p[3]}), SgdOptions{.lr = 1});
+    }
+    Tensor loss(const HarnessBatch& batch) const {
+        const auto& p = net.parameters;
+        const Device home = p[0].device(), away = p[2].device();
+        const Tensor hidden = linear(batch.input.copy_to(home), p[0], p[1]);
+        return mse_loss(linear(to(hidden, away), p[2], p[3]), batch.target.copy_to(away));
+    }
+
+    Net net{1};
+    std::unique_ptr<Sgd> first_optimizer, second_optimizer;
+    double scale = 1;
+};
+
+/// In the bad batch only the gradients of the second device overflow.
+std::unique_ptr<SplitNet> run_split(const Device& home, const Device& away, bool enabled) {
+    auto split = std::make_unique<SplitNet>(home, away);
+    GradScaler scaler({.init_scale = 128, .growth_interval = 1, .enabled = enabled});
+    const auto batches = harness_batches();
+    for (int i = 0; i < 4; ++i) {
+        split->first_optimizer->zero_grad();
+        split->second_optimizer->zero_grad();
+        backward(scaler.scale(split->loss(batches[static_cast<std::size_t>(i)])));
+        if (i == bad_batch) spoil(split->net);
+        scaler.step(*split->first_optimizer);
+        if (enabled || i != bad_batch) scaler.step(*split->second_optimizer);
+        scaler.update();
+    }
+    split->scale = scaler.loss_scale();
+    return split;
+}
+
+// The loss, and so the scale, is on the second device.
+TEST(SeveralDevices, AModelOverTwoDevicesHasOneScalerAndAFlagForEachDevice) {
+    HALFTONE_NEEDS_CUDA();
+    const auto plain = run_split(cpu, cpu, false);
+    for (const auto& [home, away] : device_pairs()) {
+        const auto scaled = run_split(home, away, true);
+        EXPECT_EQ(scaled->first_optimizer->steps(), 4);
+        EXPECT_EQ(scaled->second_optimizer->steps(), 3);
+        EXPECT_EQ(scaled->scale, 128 * 8 * 0.5);
+        for (std::size_t i = 0; i < plain->net.parameters.size(); ++i)
+            EXPECT_LE(distance(plain->net.parameters[i], scaled->net.parameters[i]), 1e-5) << i;
+    }
+}
+
+/// A net trained by data parallel in threads (3.6): each step copies it to all devices, and a
+/// thread for each of them computes the loss of its part of the rows. One scaler scales the losses
+/// where they are; the gradients are added up on the first device, which has the optimizer.
+class ThreadedNet {
+public:
+    explicit ThreadedNet(std::vector<Device> devices)
+        : devices_(std::move(devices)), net(net_on(devices_.front(), 1)) {}
+
+    void step(const HarnessBatch& batch, bool is_bad) {
+        optimizer.zero_grad();
+        const AutocastState caller = autocast_state();
+        std::vector<std::future<Tensor>> losses;
+        std::vector<Net> replicas(devices_.size());
+        for (std::size_t i = 0; i < devices_.size(); ++i) {
+            losses.push_back(std::async(std::launch::async, [&, i] {
+                const AutocastSnapshot state(caller);
+                const DeviceScope scope(devices_[i]);
+                return loss_of_part(replicas[i], batch, i);
+            }));
+        }
+        for (auto& loss : losses) backward(scaler.scale(loss.get()));
+        for (std::size_t p = 0; p < net.parameters.size(); ++p) add_gradients_of(replicas, p);
+        if (is_bad) spoil(net);
+        scaler.step(optimizer);
+        scaler.update();
+    }
+
+private:
+    std::vector<Device> devices_;
+
+public:
+    Net net;
+    Sgd optimizer{named(net.parameters), SgdOptions{.lr = 1}};
+    GradScaler scaler{{.init_scale = 128, .growth_interval = 1}};
+    double largest_gradient = 0;
+
+private:
+    Tensor loss_of_part(Net& replica, const HarnessBatch& batch, std::size_t part) const {
+        const auto parts = static_cast<std::int64_t>(devices_.size());
+        const std::int64_t rows = net_width / parts;
+        const auto own = [&](const Tensor& all) {
+            const auto first = static_cast<std::int64_t>(part) * rows;
+            return contiguous(narrow(all, 0, first, rows)).detach().copy_to(devices_[part]);
+        };
+        for (std::size_t i = 0; i < net.parameters.size(); ++i)
+            replica.parameters[i] = leaf_on(devices_[part], net.parameters[i]);
+        const Tensor loss = mse_loss(replica(own(batch.input)), own(batch.target));
+        return mul(loss, 1.0 / static_cast<double>(parts));
+    }
+
+    void add_gradients_of(const std::vector<Net>& replicas, std::size_t parameter) {
+        const GradMode off(false);
+        Tensor total;
+        for (const Net& replica : replicas) {
+            const Tensor part = replica.parameters[parameter].grad().copy_to(devices_.front());
+            total = total.defined() ? add(total, part) : part;
+        }
+        net.parameters[parameter].set_grad(total);
+        for (const double value : total.values()) {
+            largest_gradient = std::max(largest_gradient, std::abs(value) / scaler.loss_scale());
+        }
+    }
+};
+
+std::unique_ptr<ThreadedNet> run_threaded(const std::vector<Device>& devices) {
+    auto out = std::make_unique<ThreadedNet>(devices);
+    const auto batches = harness_batches();
+    for (int i = 0; i < 4; ++i) out->step(batches[static_cast<std::size_t>(i)], i == bad_batch);
+    return out;
+}
+
+/// `low`: in an f16 region, which the threads take over.
+void expect_threads_are_one_device(bool low) {
+    const AutocastRegion for_cpu(Device::Kind::cpu, low, DType::f16);
+    const AutocastRegion for_cuda(Device::Kind::cuda, low, DType::f16);
+    const auto on_cpu = for_cpu.enter();
+    const auto on_cuda = for_cuda.enter();
+    const auto one = run_threaded({cpu});
+    // Three updates of lr 1. Each adds a gradient below 1 that is the last of four products, each
+    // of which rounds to f16.
+    ASSERT_LT(one->largest_gradient, 1);
+    const double bound = low ? 3 * 4 * 0x1p-11 : 1e-5;
+    for (const auto& [first, second] : device_pairs()) {
+        const auto two = run_threaded({first, second});
+        EXPECT_EQ(two->optimizer.steps(), 3);
+        EXPECT_EQ(two->scaler.loss_scale(), 128 * 8 * 0.5);
+        for (std::size_t i = 0; i < one->net.parameters.size(); ++i)
+            EXPECT_LE(distance(one->net.parameters[i], two->net.parameters[i]), bound) << i;
+    }
+}
+
+TEST(SeveralDevices, DataParallelByThreadsTakesTheStepsOfOneDevice) {
+    HALFTONE_NEEDS_CUDA();
+    expect_threads_are_one_device(/*low=*/false);
+    expect_threads_are_one_device(/*low=*/true);
 }
 
 TEST(SeveralDevices, A20_CatOfCpuTensorsInACudaRegionIsAsWithoutAutocast) {

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cuda/nccl_api.h"
 #include "kernels/device_error.h"
+#include "kernels/rank_group.h"
 #include "temp_folder.h"
 
 namespace kernels::cuda {
@@ -59,10 +61,12 @@ TEST(CudaLibrary, LooksWhereThePersonSaysFirst) {
 TEST(CudaLibrary, LooksInsideTheWheelsOfAPythonEnvironment) {
     const TempFolder temp;
     const fs::path packages = temp.path() / "lib/python3.13/site-packages/nvidia";
-    const std::string cu13 = make(packages / "cu13/lib"), cudnn = make(packages / "cudnn/lib");
+    const std::string cu13 = make(packages / "cu13/lib"), cudnn = make(packages / "cudnn/lib"),
+                      nccl = make(packages / "nccl/lib");
     const Variable variable("VIRTUAL_ENV", temp.path().string());
     EXPECT_THAT(library_folders(), Contains(cu13));
     EXPECT_THAT(library_folders(), Contains(cudnn));
+    EXPECT_THAT(library_folders(), Contains(nccl));
 }
 
 TEST(CudaLibrary, LooksInsideTheWheelsOfThePythonOnThePath) {
@@ -106,13 +110,20 @@ TEST(CudaLibrary, TakesTheFirstNameThatIsThere) {
 }
 
 TEST(CudaLibrary, TellsTheVersionsOfThoseItFinds) {
-    for (const LibraryInfo& info : libraries()) {
+    std::vector<LibraryInfo> all = libraries();
+    all.push_back(rank_library());
+    for (const LibraryInfo& info : all) {
         if (info.found)
             EXPECT_THAT(info.version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"))
                 << info.name << " " << info.path;
         else
             EXPECT_FALSE(info.problem.empty()) << info.name;
     }
+}
+
+TEST(CudaLibrary, NcclHasEveryFunctionThatIsUsed) {
+    if (!rank_library().found) GTEST_SKIP() << rank_library().problem;
+    EXPECT_STREQ(nccl::table().error_text(nccl::success), "no error");
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+
+#include "core/device.h"
+#include "kernels/cuda_device.h"
+#include "kernels/rank_group.h"
+#include "parallel/communicator.h"
+
+namespace engine {
+
+/// Connects the GPU of one rank with those of the other ranks: one group, used on a stream of its
+/// own beside the compute stream.
+///
+/// - Every rank submits the same work in the same order, from one thread at a time. There is one
+///   group only, because two groups at once could wait for each other.
+/// - Ranks on one machine have different devices.
+class DeviceRanks {
+public:
+    /// All ranks construct it together; `host` connects them. Throws DeviceError.
+    DeviceRanks(Communicator& host, const Device& device);
+    /// Waits a short time for work under way, then aborts it: other ranks may have failed.
+    ~DeviceRanks();
+    DeviceRanks(const DeviceRanks&) = delete;
+    DeviceRanks& operator=(const DeviceRanks&) = delete;
+
+    const Device& device() const { return device_; }
+    kernels::cuda::RankGroup& group() { return *group_; }
+    kernels::Stream stream() const { return stream_; }
+
+    /// Work given to stream() from now on starts after what the compute stream has now.
+    void fork();
+    /// Work given to the compute stream from now on starts after what stream() has now.
+    void join();
+    /// A new event at the present end of stream().
+    std::shared_ptr<kernels::cuda::Event> mark() const;
+
+private:
+    bool settled() noexcept;
+
+    Device device_;
+    std::unique_ptr<kernels::cuda::RankGroup> group_;
+    kernels::Stream stream_{};
+    std::unique_ptr<kernels::cuda::Event> forked_, joined_;
+};
+
+}  // namespace engine
