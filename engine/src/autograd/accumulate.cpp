@@ -40,6 +40,10 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
     return a.is_sparse() || b.is_sparse() ? add_sparse(a, b) : add(a, b);
 }
 
+Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType leaf) {
+    return add_gradients(cast_gradient(a, leaf), cast_gradient(b, leaf));
+}
+
 Tensor cast_gradient(const Tensor& gradient, DType dtype) {
     if (!gradient.is_sparse()) return to(gradient, dtype);
     return with_values(gradient, to(sparse_parts(gradient).values, dtype));
@@ -52,7 +56,7 @@ void accumulate(const std::shared_ptr<TensorImpl>& leaf, const Tensor& gradient)
         const Tensor own = can_steal(gradient, at) ? gradient : copy_gradient(gradient, at);
         leaf->grad = grad_enabled() || own.is_leaf() ? own.impl() : own.detach().impl();
     } else {
-        leaf->grad = add_gradients(Tensor(leaf->grad), gradient).impl();
+        leaf->grad = sum_of_gradients(Tensor(leaf->grad), gradient, leaf->dtype).impl();
     }
     for (const auto& hook : leaf->hooks) hook(Tensor(leaf->grad));
 }

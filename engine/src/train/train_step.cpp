@@ -5,6 +5,7 @@
 
 #include "autograd/accumulate.h"
 #include "autograd/backward.h"
+#include "core/cast.h"
 #include "core/layout.h"
 #include "core/observer.h"
 #include "core/wide.h"
@@ -46,7 +47,8 @@ TensorList detached(const TensorList& tensors) {
 void add_gradient(const Tensor& parameter, const Tensor& gradient) {
     const GradMode off(false);
     const Tensor before = parameter.grad();
-    parameter.set_grad(before.defined() ? add_gradients(before, gradient) : gradient);
+    parameter.set_grad(before.defined() ? sum_of_gradients(before, gradient, parameter.dtype())
+                                        : gradient);
 }
 
 }  // namespace
@@ -64,6 +66,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
       number_(Tensor::zeros({}, DType::i64, device)),
       random_(config.seed, number_),
       state_(model, device, ranks) {
+    lay_out_weights(model);
     make_parts();
     choose_gradients();
     if (ranks_) make_exchanges();
@@ -152,8 +155,19 @@ private:
     TrainStep& step_;
 };
 
+/// Whether the gradients of weights that have a 16-bit copy stay in its type: gradient check and
+/// update read any type, and the values are the same, so this saves a cast of each. Not where the
+/// gradient is an operand of further arithmetic in its own type (clipping by value, the exchange
+/// between ranks, a gradient penalty), and not in an observed step, whose observers see f32
+/// gradients of f32 weights (autocast.md, 1.6).
+bool TrainStep::keeps_low_gradients() const {
+    return !ranks_ && !is_observed() && config_.clip.kind != ClipKind::value &&
+           config_.gradient_penalty == 0;
+}
+
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
+    const LowGradients low(keeps_low_gradients());
     const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
