@@ -68,8 +68,17 @@ struct BatchNormInputs {
 
     template <int width>
     __device__ __forceinline__ void gradient(Compute<T> (&g)[width], std::int64_t at) const {
+        gradient(g, at, [](T) {});
+    }
+    /// Calls seen(dy) for each on the way.
+    template <int width, typename Seen>
+    __device__ __forceinline__ void gradient(Compute<T> (&g)[width], std::int64_t at,
+                                             const Seen& seen) const {
         const auto above = load_pack<width>(dy + at);
-        for (int k = 0; k < width; ++k) g[k] = widen(above.at[k]);
+        for (int k = 0; k < width; ++k) {
+            seen(above.at[k]);
+            g[k] = widen(above.at[k]);
+        }
         if (y == nullptr) return;
         const auto passed = load_pack<width>(y + at);
         for (int k = 0; k < width; ++k)

@@ -2,6 +2,7 @@
 
 #include "core/cast.h"
 #include "core/layout.h"
+#include "core/observer.h"
 #include "core/tape.h"
 #include "index/sparse.h"
 #include "pointwise/binary.h"
@@ -41,7 +42,13 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
 }
 
 Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType leaf) {
-    return add_gradients(cast_gradient(a, leaf), cast_gradient(b, leaf));
+    const auto fitted = [leaf](const Tensor& gradient) {
+        if (gradient.dtype() == leaf) return gradient;
+        // It was passed on past its cast, unseen, and does not stay.
+        if (detail::observed && !gradient.is_sparse()) detail::notify_gradient(cast_info, gradient);
+        return cast_gradient(gradient, leaf);
+    };
+    return add_gradients(fitted(a), fitted(b));
 }
 
 Tensor cast_gradient(const Tensor& gradient, DType dtype) {

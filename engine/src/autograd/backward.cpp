@@ -187,13 +187,15 @@ private:
         return edge.node && edge.node->leaf &&
                takes_low_gradient(*edge.node->leaf, node.buffer.front());
     }
-    /// A gradient that a cast has passed on to a leaf; observers saw it at the cast.
-    static bool was_passed_on(const Node& node) {
-        return node.leaf && node.buffer.front().dtype() != node.leaf->dtype;
+    /// Whether observers see the node's gradients: not those that stay in the leaf's grad as they
+    /// are, neither at the cast that passes them on nor at the leaf.
+    bool is_seen(const Node& node) const {
+        if (node.leaf) return node.buffer.front().dtype() == node.leaf->dtype;
+        return !passes_on(node);
     }
 
     TensorList apply(Node& node) {
-        if (detail::observed && !was_passed_on(node)) {
+        if (detail::observed && is_seen(node)) {
             for (const auto& gradient : node.buffer) {
                 if (gradient.defined() && !gradient.is_sparse())
                     detail::notify_gradient(node.info(), gradient);

@@ -6,12 +6,14 @@
 #include "autograd/accumulate.h"
 #include "autograd/backward.h"
 #include "core/cast.h"
+#include "core/f16_range.h"
 #include "core/layout.h"
 #include "core/observer.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
 #include "norm/batch_counts.h"
+#include "norm/batch_norm.h"
 #include "norm/synced_norm.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
@@ -20,23 +22,6 @@
 
 namespace engine {
 namespace {
-
-/// Largest magnitude of the f16 gradients of a step: the upper edge of the loss-scale band. Kept on
-/// the device; 0 where there were none.
-class F16Range final : public OpObserver {
-public:
-    explicit F16Range(const Tensor& largest) : largest_(largest) {}
-    void on_op(const OpEvent&) override {}
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
-        if (gradient.dtype() != DType::f16) return;
-        const Tensor flat = dense(gradient);
-        on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(
-            largest_.data_as<float>(), flat.array(), current_stream());
-    }
-
-private:
-    Tensor largest_;
-};
 
 TensorList detached(const TensorList& tensors) {
     TensorList out;
@@ -158,11 +143,12 @@ private:
 /// Whether the gradients of weights that have a 16-bit copy stay in its type: gradient check and
 /// update read any type, and the values are the same, so this saves a cast of each. Not where the
 /// gradient is an operand of further arithmetic in its own type (clipping by value, the exchange
-/// between ranks, a gradient penalty), and not in an observed step, whose observers see f32
-/// gradients of f32 weights (autocast.md, 1.6).
+/// between ranks, a gradient penalty), nor where an optimizer's check covers one of several phases
+/// alone (the range of f16 gradients needs all), and not in an observed step, whose observers see
+/// f32 gradients of f32 weights (autocast.md, 1.6).
 bool TrainStep::keeps_low_gradients() const {
     return !ranks_ && !is_observed() && config_.clip.kind != ClipKind::value &&
-           config_.gradient_penalty == 0;
+           config_.gradient_penalty == 0 && phases_.size() <= parts_.size();
 }
 
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
@@ -273,9 +259,9 @@ Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
 
 void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
                               const TensorList& losses) {
-    F16Range range(f16_max_);
-    std::optional<ObserverScope> attached;
-    if (precision_.watches_f16()) attached.emplace(range);
+    std::optional<F16Range> range;
+    if (precision_.watches_f16())
+        range.emplace(f16_max_, std::vector{&batch_norm_info, &batch_norm_relu_info});
     const double weight = loss_weight(micro_batches_[micro_batch].batch.share);
     const bool last = micro_batch + 1 == micro_batches_.size();
     for (std::size_t i = 0; i < losses.size(); ++i) {
