@@ -117,7 +117,9 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
         const BatchNormInputs<T> in{static_cast<const T*>(dy.data), static_cast<const T*>(x.data),
                                     relu ? static_cast<const T*>(y.data) : nullptr};
         const auto* means = static_cast<const W*>(mean.data);
-        Tiling sums = tiling_of(shape.rows, shape.channels, 1);
+        constexpr int wide = pack_width<T>;
+        const bool packed_sums = fits_packs<T>(shape.channels, in.dy, in.x, in.y);
+        Tiling sums = tiling_of_sums(shape.rows, shape.channels, packed_sums ? wide : 1);
         // Running statistics and fixed weights: nobody asks for the sums.
         if (!training && dweight.data == nullptr && dbias.data == nullptr) sums.chunks = 0;
         const std::int64_t numbers = (3 + 2 * sums.chunks) * shape.channels;
@@ -125,15 +127,15 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
             static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
         const auto factors = channel_factors(memory, shape.channels);
         W* parts = memory + 3 * shape.channels;
-        launch("batch_norm_sums", gradient_sums_kernel<T>, grid_of(sums), stream, parts, in, means,
-               sums);
+        launch("batch_norm_sums",
+               packed_sums ? gradient_sums_kernel<T, wide> : gradient_sums_kernel<T, 1>,
+               grid_of(sums), stream, parts, in, means, sums);
         const Tiling joined = joining(sums);
         launch("batch_norm_join", join_sums_kernel<W>, grid_of_tiles(joined), stream, factors,
                parts, static_cast<const W*>(invstd.data), joined,
                WeightGradients{dweight, dbias, weight, training});
         auto* to = static_cast<T*>(dx.data);
         auto* residual = static_cast<T*>(dresidual.data);
-        constexpr int wide = pack_width<T>;
         const bool packed =
             fits_packs<T>(shape.channels, to, static_cast<const T*>(residual), in.dy, in.x, in.y);
         const Tiling tiling = tiling_of(shape.rows, shape.channels, packed ? wide : 1);
