@@ -233,7 +233,7 @@ void expect_same_statistics(const std::vector<Buffer>& grads) {
     GradientStatistics expected;
     cpu::multi_tensor_gradient_check(&expected, views(grads), {});
     const DeviceList list(grads);
-    const DeviceValue<GradientStatistics> gradient_statistics({7, 7, 7, 7, 7, 7, 7, 7});
+    const DeviceValue<GradientStatistics> gradient_statistics({7, 7, 7, 7, 7, 7, 7, 7, 7});
     cuda::multi_tensor_gradient_check(gradient_statistics.get(), list.views(), {});
     const GradientStatistics actual = gradient_statistics.host();
     EXPECT_EQ(actual.found_inf, expected.found_inf);
