@@ -5,6 +5,7 @@
 
 #include "autograd/accumulate.h"
 #include "core/cast.h"
+#include "core/low_gradients.h"
 #include "core/tape_detail.h"
 #include "engine/error.h"
 

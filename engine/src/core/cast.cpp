@@ -1,7 +1,5 @@
 #include "core/cast.h"
 
-#include <utility>
-
 #include "core/layout.h"
 #include "kernels/elementwise.h"
 
@@ -11,8 +9,6 @@ namespace {
 TensorList run_cast(const OpArguments& args) {
     return {to(args.at(0), args.dtype().value_or(DType::f32))};
 }
-
-thread_local bool low_gradients = false;
 
 /// The copy that the optimizer wrote, if it is of this type and as new as the parameter.
 Tensor kept_copy(const Tensor& x, DType dtype) {
@@ -43,14 +39,6 @@ Tensor to(const Tensor& x, DType dtype) {
     if (!is_floating(dtype)) return record_flat(cast_info, {&x, 1}, y);
     return record(cast_info, {x}, y, {},
                   [from = x.dtype()](const Tensor& dy, const Saved&) { return to(dy, from); });
-}
-
-LowGradients::LowGradients(bool on) noexcept : before_(std::exchange(low_gradients, on)) {}
-LowGradients::~LowGradients() { low_gradients = before_; }
-
-bool takes_low_gradient(const TensorImpl& leaf, const Tensor& gradient) noexcept {
-    return low_gradients && !grad_enabled() && leaf.low_copy && !gradient.is_sparse() &&
-           gradient.dtype() == leaf.low_copy->tensor.dtype();
 }
 
 namespace {

@@ -105,12 +105,6 @@ void freeze(Model& model, const std::vector<std::string>& prefixes);
 /// 4.2). With keep_batch_norm, batch norms that have weights stay f32.
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 
-/// On a GPU, moves the weights of convolutions of images into channels last, (K, R, S, C) in
-/// memory, which is the only order that cuDNN takes. An optimizer that is made afterwards keeps its
-/// state, the gradients and the 16-bit copies in the same order, so no step permutes a weight.
-/// Shapes and saved files do not change. On a CPU: nothing.
-void lay_out_weights(Model& model);
-
 /// A copy of the parameters and buffers by name on the host, 16-bit ones as f32: the saved form of
 /// a model at every opt level.
 TensorMap saved_state(const Model& model);

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "core/cast.h"
-#include "core/layout.h"
 #include "core/restore.h"
 #include "engine/error.h"
 #include "models/model.h"
@@ -114,15 +113,6 @@ std::set<std::string> affine_batch_norms(const Model& model) {
     return norms;
 }
 
-/// Takes the values' memory, type and order. The layers hold the same TensorImpl, so what changes
-/// here changes for them too.
-void replace_memory(const Tensor& tensor, const Tensor& values) {
-    tensor.impl()->storage = values.impl()->storage;
-    tensor.impl()->dtype = values.dtype();
-    tensor.impl()->strides = values.strides();
-    tensor.impl()->offset = 0;
-}
-
 }  // namespace
 
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
@@ -132,22 +122,16 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
     const auto convert = [&](const Parameter& parameter) {
         const Tensor& tensor = parameter.tensor;
         if (!is_floating(tensor.dtype()) || (keep_batch_norm && is_norm(parameter.name))) return;
+        // The layers hold the same TensorImpl, so the new storage is theirs too.
         const UseScope use(MemoryUse::weights);
-        replace_memory(tensor, to(tensor.detach(), dtype));
+        const Tensor low = to(tensor.detach(), dtype);
+        tensor.impl()->storage = low.impl()->storage;
+        tensor.impl()->dtype = dtype;
+        tensor.impl()->strides = low.strides();
+        tensor.impl()->offset = 0;
     };
     for (const auto& parameter : model.parameters()) convert(parameter);
     for (const auto& buffer : model.buffers()) convert(buffer);
-}
-
-void lay_out_weights(Model& model) {
-    const GradMode off(false);
-    const UseScope use(MemoryUse::weights);
-    for (const auto& parameter : model.parameters()) {
-        const Tensor& tensor = parameter.tensor;
-        const bool on_gpu = tensor.device().kind == Device::Kind::cuda;
-        if (!on_gpu || tensor.rank() != 4 || tensor.is_channels_last()) continue;
-        replace_memory(tensor, in_layout(tensor.detach(), Layout::channels_last));
-    }
 }
 
 TensorMap saved_state(const Model& model) {

@@ -5,13 +5,14 @@
 
 #include "autograd/accumulate.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
 #include "core/f16_range.h"
 #include "core/layout.h"
+#include "core/low_gradients.h"
 #include "core/observer.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
+#include "models/weight_layout.h"
 #include "norm/batch_counts.h"
 #include "norm/batch_norm.h"
 #include "norm/synced_norm.h"
@@ -140,20 +141,16 @@ private:
     TrainStep& step_;
 };
 
-/// Whether the gradients of weights that have a 16-bit copy stay in its type: gradient check and
-/// update read any type, and the values are the same, so this saves a cast of each. Not where the
-/// gradient is an operand of further arithmetic in its own type (clipping by value, the exchange
-/// between ranks, a gradient penalty), nor where an optimizer's check covers one of several phases
-/// alone (the range of f16 gradients needs all), and not in an observed step, whose observers see
-/// f32 gradients of f32 weights (autocast.md, 1.6).
-bool TrainStep::keeps_low_gradients() const {
-    return !ranks_ && !is_observed() && config_.clip.kind != ClipKind::value &&
-           config_.gradient_penalty == 0 && phases_.size() <= parts_.size();
-}
-
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
-    const LowGradients low(keeps_low_gradients());
+    // Gradients of weights that have a 16-bit copy stay in its type: gradient check and update read
+    // any type, and the values are the same, so this saves a cast of each. Not where the gradient
+    // is an operand of further arithmetic in its own type (clipping by value, the exchange between
+    // ranks, a gradient penalty), nor where an optimizer's check covers one of several phases alone
+    // (the range of f16 gradients needs all), and not in an observed step, whose observers see f32
+    // gradients of f32 weights (1.6).
+    const LowGradients low(!ranks_ && !is_observed() && config_.clip.kind != ClipKind::value &&
+                           config_.gradient_penalty == 0 && phases_.size() <= parts_.size());
     const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);

@@ -105,7 +105,6 @@ private:
     void share_figures();
     double loss_weight(const BatchShare& share) const;
     void choose_gradients();
-    bool keeps_low_gradients() const;
     void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
     std::size_t optimizer_states() const;

@@ -6,6 +6,7 @@
 #include "autograd/backward.h"
 #include "cast_counter.h"
 #include "core/cast.h"
+#include "core/low_gradients.h"
 #include "core/memory.h"
 #include "linalg/linear.h"
 #include "linalg/matmul.h"
