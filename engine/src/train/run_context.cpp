@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/parallel.h"
+#include "kernels/profiler_calls.h"
 #include "train/fallback_warning.h"
 
 namespace engine {
@@ -17,6 +18,7 @@ RunContext::RunContext(const RunConfig& config, const Device& device,
       ranks_(std::move(ranks)),
       synced_norms_(config.sync_batch_norm) {
     kernels::cpu::set_threads(threads_);
+    if (device.kind == Device::Kind::cuda) kernels::cuda::open_profiler();
 }
 
 RunContext::Entry::Entry(RunContext& context)

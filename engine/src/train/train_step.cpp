@@ -9,6 +9,7 @@
 #include "core/layout.h"
 #include "core/low_gradients.h"
 #include "core/observer.h"
+#include "core/profiler_range.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
@@ -193,7 +194,10 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     step.passed = std::move(here.passed);
     step.state = here.state;
     BatchCounts batches;
-    const TensorList losses = precision_.run([&] { return task_.losses(step); });
+    const TensorList losses = precision_.run([&] {
+        const ProfilerRange range("forward");
+        return task_.losses(step);
+    });
     batches.count();
     here.passed = std::move(step.passed);
     if (marks) marks->mark();
@@ -256,6 +260,7 @@ Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
 
 void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
                               const TensorList& losses) {
+    const ProfilerRange time_line("backward");
     std::optional<F16Range> range;
     if (precision_.watches_f16())
         range.emplace(f16_max_, std::vector{&batch_norm_info, &batch_norm_relu_info});
