@@ -1,4 +1,5 @@
 #include "kernels/batch_norm.h"
+#include "kernels/elementwise.h"
 
 #include <algorithm>
 #include <cassert>
@@ -144,10 +145,10 @@ void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArr
     normalize_all(y, x, residual, relu, rows_of.affine(), shape);
 }
 
-void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, ConstArray dy,
-                         ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
-                         ConstArray invstd, bool relu, bool training, const BatchNormShape& shape,
-                         Stream) {
+void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, float* f16_max,
+                         ConstArray dy, ConstArray x, ConstArray y, ConstArray weight,
+                         ConstArray mean, ConstArray invstd, bool relu, bool training,
+                         const BatchNormShape& shape, Stream stream) {
     assert(x.size == shape.rows * shape.channels && dx.size == x.size && dx.dtype == x.dtype);
     if (x.dtype == DType::f64) {
         backward_double({dx, dresidual, dweight, dbias}, dy, x, relu ? y.data : nullptr, weight,
@@ -176,6 +177,9 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
     parallel_for(shape.rows, row_grain(shape.channels), [&](std::int64_t begin, std::int64_t end) {
         gradient_rows(dx, dresidual, in, dx_factors, shape.channels, begin, end);
     });
+    if (f16_max == nullptr) return;
+    abs_max(f16_max, dy, stream);
+    abs_max(f16_max, dx, stream);
 }
 
 }  // namespace kernels::cpu

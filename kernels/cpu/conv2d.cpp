@@ -1,6 +1,8 @@
 #include "kernels/conv2d.h"
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
@@ -93,25 +95,73 @@ bool by_library(ConvDirection direction, DType dtype, const ConvOperands& operan
 // oneDNN's arguments are one kind of pointer, read or written.
 void* argument(ConstArray array) { return const_cast<void*>(array.data); }
 
+/// Copies weights between (K, R, S, C / groups) in memory and PyTorch's order.
+void permute_weights(Array to, ConstArray from, const Conv2dShape& s, bool to_channels_last) {
+    const std::int64_t channels = s.c / s.groups, pixels = s.r * s.s;
+    Strided y{to.data, to.dtype, 3, {s.k, channels, pixels}, {channels * pixels, pixels, 1}};
+    ConstStrided x{from.data, from.dtype, 3, y.shape, y.strides};
+    (to_channels_last ? y.strides : x.strides) = {channels * pixels, 1, channels};
+    copy_strided(y, x, {});
+}
+
+/// Room for weights in PyTorch's order, for a shape with channels_last_weights.
+class RowMajorWeights {
+public:
+    RowMajorWeights(DType dtype, const Conv2dShape& shape)
+        : shape_(shape),
+          bytes_(static_cast<std::size_t>(weight_size(shape)) * size_of(dtype)),
+          array_{bytes_.data(), dtype, weight_size(shape)} {
+        shape_.channels_last_weights = false;
+    }
+    RowMajorWeights(ConstArray channels_last, const Conv2dShape& shape)
+        : RowMajorWeights(channels_last.dtype, shape) {
+        permute_weights(array_, channels_last, shape_, false);
+    }
+    void copy_to(Array channels_last) const {
+        permute_weights(channels_last, array_, shape_, true);
+    }
+    Array array() const { return array_; }
+    const Conv2dShape& shape() const { return shape_; }
+
+private:
+    Conv2dShape shape_;
+    std::vector<std::byte> bytes_;
+    Array array_;
+};
+
 }  // namespace
 
 void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape,
-                    Stream) {
+                    Stream stream) {
     if (y.size == 0) return;
+    if (shape.channels_last_weights) {
+        const RowMajorWeights own(w, shape);
+        return conv2d_forward(y, x, own.array(), bias, own.shape(), stream);
+    }
     const ConvOperands operands{argument(x), argument(w), y.data, bias.data};
     if (!by_library(ConvDirection::forward, y.dtype, operands, shape))
         conv2d_forward_tiled(y, x, w, bias, shape);
 }
 
-void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape, Stream) {
+void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape,
+                          Stream stream) {
     if (dx.size == 0) return;
+    if (shape.channels_last_weights) {
+        const RowMajorWeights own(w, shape);
+        return conv2d_data_gradient(dx, dy, own.array(), own.shape(), stream);
+    }
     const ConvOperands operands{dx.data, argument(w), argument(dy)};
     if (!by_library(ConvDirection::data_gradient, dx.dtype, operands, shape))
         own_data_gradient(dx, dy, w, shape);
 }
 
 void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
-                            const Conv2dShape& shape, Stream) {
+                            const Conv2dShape& shape, Stream stream) {
+    if (shape.channels_last_weights) {
+        const RowMajorWeights own(dw.dtype, shape);
+        conv2d_weight_gradient(own.array(), dbias, dy, x, own.shape(), stream);
+        return own.copy_to(dw);
+    }
     const ConvOperands operands{argument(x), dw.data, argument(dy)};
     if (dw.size > 0 && (x.size == 0 || dy.size == 0 ||
                         !by_library(ConvDirection::weight_gradient, dw.dtype, operands, shape)))

@@ -1,6 +1,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/grain.h"
@@ -32,7 +33,7 @@ constexpr std::uint32_t infinity_bits = 0x7f800000;
 /// Counters of magnitudes, for one task.
 struct Tally {
     std::int64_t above_zero = 0, above_flushed = 0, normal = 0, infinite = 0;
-    std::uint32_t largest = 0;
+    std::uint32_t largest = 0, largest_f16 = 0;
     double sum_squares = 0;
 
     void add(const Tally& other) {
@@ -41,6 +42,7 @@ struct Tally {
         normal += other.normal;
         infinite += other.infinite;
         largest = std::max(largest, other.largest);
+        largest_f16 = std::max(largest_f16, other.largest_f16);
         sum_squares += other.sum_squares;
     }
 };
@@ -78,7 +80,7 @@ struct Squares {
 
 /// Tally of at most piece_size elements: lane counters of 32 bits cannot overflow.
 struct VectorTally {
-    VI above_zero, above_flushed, normal, infinite, largest;
+    VI above_zero, above_flushed, normal, infinite, largest, largest_f16;
     Squares squares;
 
     VectorTally()  // spelled out: an implicit one would be compiled for the baseline
@@ -87,6 +89,7 @@ struct VectorTally {
           normal(hn::Zero(DI())),
           infinite(hn::Zero(DI())),
           largest(hn::Zero(DI())),
+          largest_f16(hn::Zero(DI())),
           squares{hn::Zero(DD()), hn::Zero(DD())} {}
 
     HWY_INLINE void add(VF v) {
@@ -113,7 +116,11 @@ struct VectorTally {
         t.above_flushed = sum(above_flushed);
         t.normal = sum(normal);
         t.infinite = sum(infinite);
-        t.largest = static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(DI(), largest)));
+        const auto max = [](VI lanes) HWY_ATTR {
+            return static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(DI(), lanes)));
+        };
+        t.largest = max(largest);
+        t.largest_f16 = max(largest_f16);
         t.sum_squares = hn::GetLane(hn::SumOfLanes(DD(), hn::Add(squares.low, squares.high)));
         return t;
     }
@@ -123,9 +130,13 @@ template <class T>
 void tally_run(VectorTally& tally, const T* x, std::int64_t n) {
     const std::int64_t lanes = lane_count();
     VectorTally here = tally;
+    here.largest = hn::Zero(DI());  // of this run
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) here.add(load(x + i));
     if (i < n) here.add(load_part(x + i, static_cast<std::size_t>(n - i)));
+    if constexpr (std::is_same_v<T, Half>)
+        here.largest_f16 = hn::Max(here.largest_f16, here.largest);
+    here.largest = hn::Max(here.largest, tally.largest);
     tally = here;
 }
 
@@ -223,6 +234,7 @@ GradientStatistics statistics_of(const Tally& t, std::int64_t total) {
     j.subnormal = t.above_flushed - t.normal;
     j.overflow = t.infinite;
     j.total = total;
+    j.f16_abs_max = std::bit_cast<float>(t.largest_f16);
     return j;
 }
 

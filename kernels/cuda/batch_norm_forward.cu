@@ -126,15 +126,17 @@ void batch_norm_forward_train(Array y, Array mean, Array invstd, Array running_m
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         using W = Compute<T>;
-        const Tiling tiling = tiling_of(shape.rows, shape.channels, 1);
+        const auto* from = static_cast<const T*>(x.data);
+        constexpr int wide = pack_width<T>;
+        const bool packed = fits_packs<T>(shape.channels, from);
+        const Tiling tiling = tiling_of_sums(shape.rows, shape.channels, packed ? wide : 1);
         const std::int64_t numbers = (3 + 2 * tiling.chunks) * shape.channels;
         auto* memory =
             static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
         const auto factors = channel_factors(memory, shape.channels);
         W* parts = memory + 3 * shape.channels;
-        const auto* from = static_cast<const T*>(x.data);
-        launch("batch_norm_moments", moments_kernel<T>, grid_of(tiling), stream, parts, from,
-               tiling);
+        launch("batch_norm_moments", packed ? moments_kernel<T, wide> : moments_kernel<T, 1>,
+               grid_of(tiling), stream, parts, from, tiling);
         const Tiling joined = joining(tiling);
         launch("batch_norm_join", join_moments_kernel<T>, grid_of_tiles(joined), stream, factors,
                parts, from, joined,

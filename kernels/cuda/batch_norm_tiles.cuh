@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "cuda/convert.cuh"
 #include "cuda/device_math.cuh"
 #include "cuda/launch.cuh"
@@ -20,8 +22,9 @@ struct Tiling {
     int columns;  ///< threads side by side, a power of two up to 32; the others take other rows
 };
 
-/// For threads with `width` channels each, which divides the channels.
-inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width) {
+/// For threads with `width` channels each, which divides the channels; at most so many chunks.
+inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width,
+                        std::int64_t most_chunks = std::numeric_limits<std::int64_t>::max()) {
     const std::int64_t packs = channels / width;
     int columns = 1;
     while (columns < 32 && columns < packs) columns *= 2;
@@ -30,12 +33,19 @@ inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width) {
     // Some rows a thread, and blocks enough to fill the device.
     const std::int64_t most = std::max<std::int64_t>(
         1, std::int64_t{multiprocessors()} * 8 / std::max<std::int64_t>(tiles, 1));
-    const std::int64_t wanted = std::min(most, (rows + 8 * lanes - 1) / (8 * lanes));
+    const std::int64_t wanted = std::min({most, (rows + 8 * lanes - 1) / (8 * lanes), most_chunks});
     const std::int64_t chunk_rows = wanted > 0 ? (rows + wanted - 1) / wanted : 1;
     return {rows, channels, tiles, chunk_rows, (rows + chunk_rows - 1) / chunk_rows, columns};
 }
 inline Grid grid_of(const Tiling& tiling) {
     return {tiling.chunks, tile_threads, std::min<std::int64_t>(tiling.tiles, 65535)};
+}
+
+/// For sums by channel. Each chunk leaves parts that a second kernel joins, so there are no more of
+/// them than about one a multiprocessor, with enough loads in flight in each.
+inline Tiling tiling_of_sums(std::int64_t rows, std::int64_t channels, int width) {
+    constexpr std::int64_t most_chunks = 128;
+    return tiling_of(rows, channels, width, most_chunks);
 }
 
 /// The tiling for adding up the chunks of `sums`, one block per tile. A tile has few channels, so

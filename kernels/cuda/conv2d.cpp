@@ -23,13 +23,22 @@ bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::f32; }
 
 std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
 
-/// Our weights are (K, C, R, S); cuDNN's Tensor Core engines for NHWC images require (K, R, S, C).
-/// Both are the same memory if there is only one pixel or one channel.
-bool weights_differ(const Conv2dShape& s) { return s.r * s.s > 1 && s.c / s.groups > 1; }
+std::size_t bytes_of(std::int64_t elements, DType dtype) {
+    return static_cast<std::size_t>(elements) * size_of(dtype);
+}
 
-/// Copies weights between the two: small beside the convolution, which reads them N times.
+/// cuDNN's Tensor Core engines for NHWC images require weights (K, R, S, C). Those in PyTorch's
+/// order, (K, C, R, S), are the same memory if there is only one pixel or one channel.
+bool weights_differ(const Conv2dShape& s) {
+    return !s.channels_last_weights && s.r * s.s > 1 && s.c / s.groups > 1;
+}
+
+/// Copies weights from the caller's order to cuDNN's or back: small beside the convolution, which
+/// reads them N times.
 void permute_weights(void* to, const void* from, DType dtype, const Conv2dShape& s,
                      bool to_channels_last, Stream stream) {
+    if (!weights_differ(s))
+        return copy_on_device(to, from, bytes_of(weight_size(s), dtype), stream);
     const std::int64_t channels = s.c / s.groups, pixels = s.r * s.s;
     Strided y{to, dtype, 3, {s.k, channels, pixels}, {channels * pixels, pixels, 1}};
     ConstStrided x{from, dtype, 3, y.shape, y.strides};
@@ -42,10 +51,6 @@ void permute_weights(void* to, const void* from, DType dtype, const Conv2dShape&
 struct Scratch {
     std::byte *library, *weights, *sums;
 };
-
-std::size_t bytes_of(std::int64_t elements, DType dtype) {
-    return static_cast<std::size_t>(elements) * size_of(dtype);
-}
 
 /// cuDNN's engines load 16 bytes at a time.
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }

@@ -7,13 +7,17 @@
 namespace kernels::cuda {
 namespace {
 
-/// The shape with its derived extents; groups as channels of one group.
+/// The shape with its derived extents; groups as channels of one group; and the distances of a
+/// weight's neighbours along c, r and s.
 struct Extents {
     std::int64_t n, c, h, w, k, r, s, oh, ow, group_c, group_k;
     std::int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+    std::int64_t weight_c, weight_r, weight_s;
 };
 
 Extents extents_of(const Conv2dShape& s) {
+    const std::int64_t channels = s.c / s.groups;
+    const bool last = s.channels_last_weights;
     return {s.n,
             s.c,
             s.h,
@@ -23,14 +27,23 @@ Extents extents_of(const Conv2dShape& s) {
             s.s,
             s.oh(),
             s.ow(),
-            s.c / s.groups,
+            channels,
             s.k / s.groups,
             s.stride_h,
             s.stride_w,
             s.pad_h,
             s.pad_w,
             s.dilation_h,
-            s.dilation_w};
+            s.dilation_w,
+            last ? 1 : s.r * s.s,
+            last ? s.s * channels : s.s,
+            last ? channels : 1};
+}
+
+/// Where a weight lies; c within its group.
+__device__ __forceinline__ std::int64_t weight_at(const Extents& e, std::int64_t k, std::int64_t c,
+                                                  std::int64_t r, std::int64_t s) {
+    return k * e.group_c * e.r * e.s + c * e.weight_c + r * e.weight_r + s * e.weight_s;
 }
 
 /// Position of an element of an NHWC image.
@@ -64,9 +77,9 @@ __global__ void forward_kernel(T* y, const T* x, const T* w, const T* bias, Exte
                 const std::int64_t v = at.w * e.stride_w - e.pad_w + s * e.dilation_w;
                 if (v < 0 || v >= e.w) continue;
                 const T* pixel = x + ((at.n * e.h + h) * e.w + v) * e.c + first_c;
-                const T* weight = w + (at.c * e.group_c * e.r + r) * e.s + s;
+                const T* weight = w + weight_at(e, at.c, 0, r, s);
                 for (std::int64_t c = 0; c < e.group_c; ++c)
-                    sum += widen(pixel[c]) * widen(weight[c * e.r * e.s]);
+                    sum += widen(pixel[c]) * widen(weight[c * e.weight_c]);
             }
         }
         if (bias) sum += widen(bias[at.c]);
@@ -100,7 +113,7 @@ __global__ void data_gradient_kernel(T* dx, const T* dy, const T* w, Extents e) 
                 const std::int64_t ow = window_at(at.w, e.pad_w, s, e.dilation_w, e.stride_w, e.ow);
                 if (ow < 0) continue;
                 const T* gradient = dy + ((at.n * e.oh + oh) * e.ow + ow) * e.k + first_k;
-                const T* weight = w + ((first_k * e.group_c + c) * e.r + r) * e.s + s;
+                const T* weight = w + weight_at(e, first_k, c, r, s);
                 for (std::int64_t k = 0; k < e.group_k; ++k)
                     sum += widen(gradient[k]) * widen(weight[k * e.group_c * e.r * e.s]);
             }
@@ -126,7 +139,7 @@ __global__ void weight_gradient_kernel(T* dw, const T* dy, const T* x, Extents e
         sum += widen(dy[i * e.k + k]) * widen(x[((at.n * e.h + h) * e.w + v) * e.c + channel]);
     }
     sum = block_reduce<default_threads>(sum, Sum{});
-    if (threadIdx.x == 0) dw[element] = narrow<T>(sum);
+    if (threadIdx.x == 0) dw[weight_at(e, k, c, r, s)] = narrow<T>(sum);
 }
 
 }  // namespace

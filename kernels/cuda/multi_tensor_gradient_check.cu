@@ -38,6 +38,7 @@ constexpr std::uint32_t magnitude_bits = 0x7fffffff;
 struct Tally {
     double sum_squares = 0;
     std::uint32_t above_zero = 0, above_flushed = 0, normal = 0, infinite = 0, largest = 0;
+    std::uint32_t largest_f16 = 0;
 
     __device__ __forceinline__ void count(std::uint32_t bits) {
         above_zero += bits > 0 ? 1 : 0;
@@ -70,6 +71,13 @@ struct Tally {
         for (int k = 0; k < width; ++k) add(values[k]);
     }
     template <int width>
+    __device__ __forceinline__ void add_f16(const float (&values)[width]) {
+        for (int k = 0; k < width; ++k) {
+            const std::uint32_t bits = __float_as_uint(values[k]) & magnitude_bits;
+            largest_f16 = bits > largest_f16 ? bits : largest_f16;
+        }
+    }
+    template <int width>
     __device__ __forceinline__ void add_wide_squares(const float (&values)[width]) {
         for (int k = 0; k < width; ++k) {
             const double wide = static_cast<double>(values[k]);
@@ -90,7 +98,7 @@ struct Tally {
 struct Partial {
     double sum_squares;
     std::int64_t above_zero, above_flushed, normal, infinite;
-    std::uint32_t largest;
+    std::uint32_t largest, largest_f16;
 };
 
 struct Largest {
@@ -113,6 +121,7 @@ __device__ Partial of_block(const From& mine) {
     all.normal = sum(mine.normal);
     all.infinite = sum(mine.infinite);
     all.largest = block_reduce<threads>(mine.largest, Largest());
+    all.largest_f16 = block_reduce<threads>(mine.largest_f16, Largest());
     return all;
 }
 
@@ -125,6 +134,7 @@ __global__ void gradient_check_kernel(Partial* partials, GradList grads) {
             Compute<T> values[width];
             load_run(values, static_cast<const T*>(grads.data[tensor]) + i, n);
             tally.add(values);  // elements beyond n are 0 and add nothing
+            if constexpr (std::is_same_v<T, Half>) tally.add_f16(values);
         });
     });
     const Partial all = of_block(tally);
@@ -141,7 +151,8 @@ __global__ void sum_gradient_check_kernel(GradientStatistics* gradient_statistic
         mine.above_flushed += partials[i].above_flushed;
         mine.normal += partials[i].normal;
         mine.infinite += partials[i].infinite;
-        mine.largest = partials[i].largest > mine.largest ? partials[i].largest : mine.largest;
+        mine.largest = Largest()(mine.largest, partials[i].largest);
+        mine.largest_f16 = Largest()(mine.largest_f16, partials[i].largest_f16);
     }
     const Partial all = of_block(mine);
     if (threadIdx.x != 0) return;
@@ -153,6 +164,7 @@ __global__ void sum_gradient_check_kernel(GradientStatistics* gradient_statistic
     gradient_statistics->subnormal = all.above_flushed - all.normal;
     gradient_statistics->overflow = all.infinite;
     gradient_statistics->total = total;
+    gradient_statistics->f16_abs_max = __uint_as_float(all.largest_f16);
 }
 
 /// Whether a value was not finite; multiplies them unless the factor is exactly 1, where a product

@@ -25,6 +25,7 @@ HALFTONE_HOST_DEVICE inline void add_gradient_statistics(GradientStatistics& to,
     to.subnormal += from.subnormal;
     to.overflow += from.overflow;
     to.total += from.total;
+    to.f16_abs_max = larger_magnitude(to.f16_abs_max, from.f16_abs_max);
 }
 
 template <typename T>
@@ -44,6 +45,9 @@ HALFTONE_HOST_DEVICE inline void gather_figures(StepFigures& figures, const Step
     copy_if_given(figures.next_loss_scale, from.next_loss_scale);
     copy_if_given(figures.lr, from.lr);
     copy_if_given(figures.scaled_f16_max, from.scaled_f16_max);
+    if (from.scaled_f16_max != nullptr && from.gradient_statistics != nullptr)
+        figures.scaled_f16_max =
+            larger_magnitude(figures.scaled_f16_max, from.gradient_statistics->f16_abs_max);
     copy_if_given(figures.growth_tracker, from.growth_tracker);
     if (from.deferred_error != nullptr) {
         figures.deferred_error = *from.deferred_error;

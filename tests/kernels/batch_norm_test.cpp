@@ -5,6 +5,7 @@
 #include "kernels/batch_norm.h"
 #include "kernels/device.h"
 #include "kernels/device_array.h"
+#include "kernels/elementwise.h"
 #include "kernels/sum_tolerance.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
@@ -163,7 +164,7 @@ void expect_backward(DType dtype, std::int64_t rows, std::int64_t channels, bool
     const Buffer dy = random_buffer(dtype, rows * channels, 7);
     Buffer dx(dtype, dy.size()), dresidual(dtype, dy.size());
     Buffer dweight(t.wide, channels), dbias(t.wide, channels);
-    cpu::batch_norm_backward(dx, dresidual, dweight, dbias, dy, t.x, t.y, t.weight, t.mean,
+    cpu::batch_norm_backward(dx, dresidual, dweight, dbias, nullptr, dy, t.x, t.y, t.weight, t.mean,
                              t.invstd, relu, training, t.shape, {});
     const double unit = unit_of(dtype);
     const auto n = static_cast<double>(rows);
@@ -213,8 +214,8 @@ TEST(BatchNorm, GivesTheSameBitsForEveryThreadCount) {
             const Array none{nullptr, dtype, 0};
             Buffer dweight(DType::f32, 65), dbias(DType::f32, 65);
             t.forward(true, true);
-            cpu::batch_norm_backward(dx, none, dweight, dbias, dy, t.x, t.y, t.weight, t.mean,
-                                     t.invstd, true, true, t.shape, {});
+            cpu::batch_norm_backward(dx, none, dweight, dbias, nullptr, dy, t.x, t.y, t.weight,
+                                     t.mean, t.invstd, true, true, t.shape, {});
         };
         Buffer expected(dtype, dy.size());
         cpu::set_threads(1);
@@ -443,9 +444,9 @@ void expect_gradients(const TwinCase& c, bool training) {
         dbias(c.weight, c.channels);
     const auto out = [](bool there, const DeviceBuffer& b) { return there ? b.array() : no_array; };
     cuda::batch_norm_backward(dx, out(c.residual, dresidual), out(c.affine, dweight),
-                              out(c.affine, dbias), device_dy, o.device_x, given(c.relu, device_y),
-                              given(c.affine, o.device_weight), device_mean, device_invstd, c.relu,
-                              training, o.shape, {});
+                              out(c.affine, dbias), nullptr, device_dy, o.device_x,
+                              given(c.relu, device_y), given(c.affine, o.device_weight),
+                              device_mean, device_invstd, c.relu, training, o.shape, {});
     const Buffer got = dx.host(), got_residual = dresidual.host(), got_weight = dweight.host(),
                  got_bias = dbias.host();
     const auto rows = static_cast<double>(c.rows);
@@ -491,6 +492,60 @@ TEST(CudaBatchNorm, FollowsTheGradientsFormula) {
         for (const bool training : {true, false}) expect_gradients(c, training);
 }
 
+float abs_max_of_both(const Buffer& dy, const Buffer& dx, float start) {
+    cpu::abs_max(&start, dy, {});
+    cpu::abs_max(&start, dx, {});
+    return start;
+}
+
+/// backward(dy, dx, start, shape) gives what the backward pass takes along, from `start` on: what
+/// AbsMax finds.
+template <typename Backward>
+void expect_magnitudes(const Backward& backward) {
+    for (const std::int64_t channels : {3, 8, 64})
+        for (const float start : {0.0f, 1e4f})
+            for (const float bad : {0.0f, infinity, nan}) {
+                const std::int64_t rows = 300, n = rows * channels;
+                Buffer dy = random_buffer(DType::f16, n, 8);
+                if (bad != 0) dy.set(n - 1, static_cast<double>(bad));
+                Buffer dx(DType::f16, n);
+                const float found = backward(dy, dx, start, BatchNormShape{rows, channels});
+                const float expected = abs_max_of_both(dy, dx, start);
+                EXPECT_EQ(std::isnan(found), std::isnan(expected));
+                if (!std::isnan(expected)) {
+                    EXPECT_EQ(found, expected) << channels;
+                }
+            }
+}
+
+TEST(BatchNormBackward, TakesTheMagnitudesOfF16GradientsAlong) {
+    expect_magnitudes([](const Buffer& dy, Buffer& dx, float start, const BatchNormShape& shape) {
+        Case t(DType::f16, shape.rows, shape.channels);
+        t.forward(true, true);
+        Buffer dweight(t.wide, shape.channels), dbias(t.wide, shape.channels);
+        cpu::batch_norm_backward(dx, no_array, dweight, dbias, &start, dy, t.x, t.y, t.weight,
+                                 t.mean, t.invstd, true, true, t.shape, {});
+        return start;
+    });
+}
+
+TEST(CudaBatchNorm, TakesTheMagnitudesOfF16GradientsAlong) {
+    HALFTONE_NEEDS_CUDA();
+    for (const bool training : {false, true})
+        expect_magnitudes(
+            [training](const Buffer& dy, Buffer& dx, float start, const BatchNormShape& shape) {
+                Case t(DType::f16, shape.rows, shape.channels);
+                t.forward(true, true);
+                const DeviceBuffer to(DType::f16, dx.size()), from(dy), x(t.x), y(t.y);
+                const DeviceBuffer weight(t.weight), mean(t.mean), invstd(t.invstd);
+                const DeviceValue<float> largest(start);
+                cuda::batch_norm_backward(to, no_array, no_array, no_array, largest.get(), from, x,
+                                          y, weight, mean, invstd, true, training, t.shape, {});
+                dx = to.host();
+                return largest.host();
+            });
+}
+
 TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating) {
@@ -505,9 +560,9 @@ TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
         cuda::batch_norm_forward_train(inside(device_y), mean, invstd, no_array, no_array,
                                        inside(device_x), no_array, no_array, no_array, true, shape,
                                        {});
-        cuda::batch_norm_backward(inside(dx), no_array, no_array, no_array, inside(device_x),
-                                  inside(device_x), inside(device_y), no_array, mean, invstd, true,
-                                  true, shape, {});
+        cuda::batch_norm_backward(inside(dx), no_array, no_array, no_array, nullptr,
+                                  inside(device_x), inside(device_x), inside(device_y), no_array,
+                                  mean, invstd, true, true, shape, {});
         const Buffer y = device_y.host(), gradient = dx.host();
         EXPECT_TRUE(std::isnan(y.get(0)));  // the memory before the arrays is unchanged
         EXPECT_TRUE(std::isnan(gradient.get(0)));

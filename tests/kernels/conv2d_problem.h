@@ -124,4 +124,42 @@ struct Problem {
     Sums y_sums, dx_sums, dw_sums, dbias_sums, biased{0};
 };
 
+/// Weights of a shape in PyTorch's order as (K, R, S, C / groups) in memory.
+inline Buffer in_channels_last(const Buffer& w, const Conv2dShape& s) {
+    Buffer out(w.dtype(), w.size());
+    const std::int64_t channels = s.c / s.groups, pixels = s.r * s.s;
+    for (std::int64_t i = 0; i < w.size(); ++i) {
+        const std::int64_t pixel = i % pixels, c = i / pixels % channels, k = i / pixels / channels;
+        out.set((k * pixels + pixel) * channels + c, w.get(i));
+    }
+    return out;
+}
+
+/// The order of the weights in memory changes no bit of any result.
+inline void expect_same_in_channels_last(const Kernels& run, const Problem& p) {
+    const Buffer w_last = in_channels_last(p.w, p.shape);
+    Conv2dShape last = p.shape;
+    last.channels_last_weights = true;
+    Buffer y(p.dtype, output_size(p.shape)), dx(p.dtype, input_size(p.shape));
+    Buffer dw(p.dtype, weight_size(p.shape)), dbias(p.dtype, p.shape.k);
+    Buffer y_last = y, dx_last = dx, dw_last = dw, dbias_last = dbias;
+    run.forward(y, p.x, p.w, p.bias, p.shape, {});
+    run.forward(y_last, p.x, w_last, p.bias, last, {});
+    EXPECT_EQ(y_last.bytes(), y.bytes());
+    run.data_gradient(dx, p.dy, p.w, p.shape, {});
+    run.data_gradient(dx_last, p.dy, w_last, last, {});
+    EXPECT_EQ(dx_last.bytes(), dx.bytes());
+    run.weight_gradient(dw, dbias, p.dy, p.x, p.shape, {});
+    run.weight_gradient(dw_last, dbias_last, p.dy, p.x, last, {});
+    EXPECT_EQ(dw_last.bytes(), in_channels_last(dw, p.shape).bytes());
+    EXPECT_EQ(dbias_last.bytes(), dbias.bytes());
+}
+
+/// With one and several groups, and with one pixel, where both orders are the same memory.
+inline const Conv2dShape weight_orders[] = {
+    {.n = 2, .c = 6, .h = 7, .w = 9, .k = 4, .r = 3, .s = 2, .stride_w = 2, .pad_h = 1},
+    {.n = 2, .c = 6, .h = 7, .w = 9, .k = 4, .r = 3, .s = 2, .dilation_h = 2, .groups = 2},
+    {.n = 2, .c = 3, .h = 5, .w = 6, .k = 8, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1},
+    {.n = 1, .c = 5, .h = 6, .w = 6, .k = 7, .r = 1, .s = 1}};
+
 }  // namespace kernels::test::conv

@@ -31,9 +31,13 @@ GradientStatistics reference(const std::vector<Buffer>& grads) {
             if (!std::isfinite(v)) j.found_inf = 1;
             if (std::isnan(m) || m > static_cast<double>(j.abs_max))
                 j.abs_max = static_cast<float>(m);
+            const bool larger = std::isnan(m) || m > static_cast<double>(j.f16_abs_max);
+            if (g.dtype() == DType::f16 && larger) j.f16_abs_max = static_cast<float>(m);
         }
     return j;
 }
+
+bool same_or_nan(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 void expect_statistics(const std::vector<Buffer>& grads) {
     const GradientStatistics expected = reference(grads);
@@ -45,6 +49,7 @@ void expect_statistics(const std::vector<Buffer>& grads) {
     EXPECT_EQ(j.to_zero, expected.to_zero);
     EXPECT_EQ(j.subnormal, expected.subnormal);
     EXPECT_EQ(j.overflow, expected.overflow);
+    EXPECT_TRUE(same_or_nan(j.f16_abs_max, expected.f16_abs_max));
     if (std::isnan(expected.abs_max)) {
         EXPECT_TRUE(std::isnan(j.abs_max));
         EXPECT_TRUE(std::isnan(j.sum_squares));
@@ -228,7 +233,7 @@ void expect_same_statistics(const std::vector<Buffer>& grads) {
     GradientStatistics expected;
     cpu::multi_tensor_gradient_check(&expected, views(grads), {});
     const DeviceList list(grads);
-    const DeviceValue<GradientStatistics> gradient_statistics({7, 7, 7, 7, 7, 7, 7, 7});
+    const DeviceValue<GradientStatistics> gradient_statistics({7, 7, 7, 7, 7, 7, 7, 7, 7});
     cuda::multi_tensor_gradient_check(gradient_statistics.get(), list.views(), {});
     const GradientStatistics actual = gradient_statistics.host();
     EXPECT_EQ(actual.found_inf, expected.found_inf);
@@ -242,6 +247,7 @@ void expect_same_statistics(const std::vector<Buffer>& grads) {
     EXPECT_EQ(actual.subnormal, expected.subnormal);
     EXPECT_EQ(actual.overflow, expected.overflow);
     EXPECT_EQ(actual.total, expected.total);
+    EXPECT_TRUE(same_or_nan(actual.f16_abs_max, expected.f16_abs_max));
     if (std::isfinite(expected.sum_squares)) {
         // Squares are positive, so each addition errs by at most one unit of the sum. Except for
         // f64, groups of eight neighbours are first summed in f32, which adds eight roundings.

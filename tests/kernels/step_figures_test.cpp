@@ -143,8 +143,8 @@ TEST(AddSquares, PassesNaNAndInfinityOn) {
     for (const double sum : sums) EXPECT_TRUE(std::isnan(sum));
 }
 
-const GradientStatistics one_statistics{0, 4, 16, 5, 6, 7, 8, 9};
-const GradientStatistics other_statistics{1, 3, 0.5, 10, 20, 30, 40, 50};
+const GradientStatistics one_statistics{0, 4, 16, 5, 6, 7, 8, 9, 3};
+const GradientStatistics other_statistics{1, 3, 0.5, 10, 20, 30, 40, 50, 2};
 
 void expect_equal(const GradientStatistics& actual, const GradientStatistics& expected) {
     EXPECT_EQ(actual.found_inf, expected.found_inf);
@@ -158,15 +158,16 @@ void expect_equal(const GradientStatistics& actual, const GradientStatistics& ex
     EXPECT_EQ(actual.subnormal, expected.subnormal);
     EXPECT_EQ(actual.overflow, expected.overflow);
     EXPECT_EQ(actual.total, expected.total);
+    EXPECT_EQ(actual.f16_abs_max, expected.f16_abs_max);
 }
 
 TEST(MergeGradientStatistics, AddsCountsAndSquaresAndCombinesTheRest) {
     GradientStatistics gradient_statistics = one_statistics;
     cpu::merge_gradient_statistics(&gradient_statistics, &other_statistics, {});
-    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59});
+    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59, 3});
     gradient_statistics = other_statistics;
     cpu::merge_gradient_statistics(&gradient_statistics, &one_statistics, {});
-    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59});
+    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59, 3});
 }
 
 TEST(MergeGradientStatistics, LeavesTheOtherSideForNoGradients) {
@@ -385,6 +386,24 @@ TEST(CudaMergeGradientStatistics, CombinesAsTheCpuDoes) {
             expect_equal(gradient_statistics.host(), expected);
         }
     }
+}
+
+// Some f16 gradients are seen in the backward pass, the others by the gradient check.
+TEST(GatherStep, TakesTheLargerOfTheTwoFiguresOfF16Gradients) {
+    const auto gathered = [](float seen, float checked) {
+        GradientStatistics statistics = one_statistics;
+        statistics.f16_abs_max = checked;
+        StepSources sources;
+        sources.gradient_statistics = &statistics;
+        sources.scaled_f16_max = &seen;
+        StepFigures figures{};
+        cpu::gather_step(&figures, sources, {});
+        return figures.scaled_f16_max;
+    };
+    EXPECT_EQ(gathered(5, 3), 5);
+    EXPECT_EQ(gathered(2, 3), 3);
+    EXPECT_TRUE(std::isnan(gathered(5, nan)));
+    EXPECT_TRUE(std::isnan(gathered(nan, 3)));
 }
 
 TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {

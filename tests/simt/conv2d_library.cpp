@@ -11,12 +11,28 @@
 #include "simt/libraries.h"
 #include "simt/library_plans.h"
 #include "simt/queue.h"
+#include "simt/work_counts.h"
 
 // The simulated device's cuDNN for convolutions: computes the description element by element.
 namespace kernels::cuda {
 namespace {
 
 std::int64_t count(const ConvTensor& t) { return t.dims[0] * t.dims[1] * t.dims[2] * t.dims[3]; }
+std::int64_t bytes_of(const ConvTensor& t) {
+    return count(t) * static_cast<std::int64_t>(size_of(t.dtype));
+}
+
+constexpr const char* call = "cudnnBackendExecute";
+
+/// Two of the three tensors are read, and one is written.
+void count_operands(const ConvGraph& g) {
+    const ConvTensor& written = g.operation == ConvOperation::forward         ? g.y
+                                : g.operation == ConvOperation::data_gradient ? g.x
+                                                                              : g.w;
+    const std::int64_t all = bytes_of(g.x) + bytes_of(g.w) + bytes_of(g.y);
+    simt::count_bytes(call, all - bytes_of(written) + (g.bias ? bytes_of(*g.bias) : 0),
+                      bytes_of(written));
+}
 
 /// Calls f(place in the dense order of the dims, place in memory).
 template <class F>
@@ -181,9 +197,10 @@ void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* worksp
     for (const void* data : {pointers.x, pointers.w, pointers.y, pointers.bias})
         if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
             throw std::logic_error("a convolution's operand that is not aligned");
-    simt::enqueue("cudnnBackendExecute", stream,
+    simt::enqueue(call, stream,
                   simt::with_kernels_of(
                       plan, [graph, pointers, workspace, scratch = engines().scratch_of(graph)] {
+                          count_operands(graph);
                           std::fill_n(static_cast<unsigned char*>(workspace), scratch, 0xffu);
                           if (graph.x.dtype == DType::f64)
                               run<double>(graph, pointers);

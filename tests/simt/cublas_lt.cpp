@@ -8,6 +8,7 @@
 #include "kernels/dtype.h"
 #include "simt/libraries.h"
 #include "simt/queue.h"
+#include "simt/work_counts.h"
 
 // The simulated device's cuBLASLt. Throws where NVIDIA's would reject the call or silently compute
 // something wrong.
@@ -99,6 +100,11 @@ struct Multiplication {
     void* d;
     double alpha, beta;
 
+    /// A batch that shares one matrix reads it once.
+    static std::int64_t bytes(const LayoutOpaque& l) {
+        const std::int64_t matrices = l.stride == 0 ? 1 : l.batch;
+        return matrices * l.rows * l.cols * static_cast<std::int64_t>(bytes_of(l.type));
+    }
     template <typename S>
     void run_block(std::int64_t block) const {
         const std::int64_t m = ld.rows, n = ld.cols;
@@ -126,6 +132,8 @@ struct Multiplication {
         store(d, ld.type, at, static_cast<double>(value));
     }
     void run() const {
+        simt::count_bytes("cublasLtMatmul", bytes(la) + bytes(lb) + (beta != 0 ? bytes(ld) : 0),
+                          bytes(ld));
         for (std::int64_t block = 0; block < ld.batch; ++block) {
             if (desc.scale == DataType::f64)
                 run_block<double>(block);

@@ -18,6 +18,7 @@
 #include "needs_cuda.h"
 #include "simt/language.h"
 #include "simt/queue.h"
+#include "simt/work_counts.h"
 
 namespace kernels::simt {
 namespace {
@@ -99,6 +100,30 @@ TEST(SimulatedDevice, HoldsAStreamUntilAnotherHasPassed) {
     EXPECT_EQ(read(device, 1)[0], 6);
     cuda::release(device);
     cuda::release(copies);
+}
+
+TEST(SimulatedDevice, CountsCopiesFillsAndLibraryCallsWhereTheyRunInAGraphToo) {
+    auto* from = static_cast<float*>(cuda::allocate(64));
+    auto* to = static_cast<float*>(cuda::allocate(64));
+    cuda::begin_capture({});
+    cuda::set_zero(from, 64, {});
+    cuda::copy_on_device(to, from, 32, {});
+    enqueue("library", {}, [] { count_bytes("library", 3, 4); });
+    const std::unique_ptr<cuda::Graph> graph = cuda::end_capture({});
+    start_counting();
+    for (int launch = 0; launch < 2; ++launch) graph->launch({});
+    cuda::synchronize({});
+    const WorkCounts counts = stop_counting();
+    ASSERT_EQ(counts.size(), 3u);
+    const auto is = [&counts](const char* name, std::int64_t read, std::int64_t written) {
+        const WorkCount& count = counts.at(name);
+        return count.runs == 2 && count.bytes_read == read && count.bytes_written == written;
+    };
+    EXPECT_TRUE(is("fill", 0, 128));
+    EXPECT_TRUE(is("copy", 64, 64));
+    EXPECT_TRUE(is("library", 6, 8));
+    cuda::release(from);
+    cuda::release(to);
 }
 
 TEST(SimulatedDevice, GivesFreshMemoryWithoutZeros) {

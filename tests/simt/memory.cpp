@@ -6,6 +6,7 @@
 #include "kernels/deferred_error.h"
 #include "kernels/device_error.h"
 #include "simt/simulation.h"
+#include "simt/work_counts.h"
 
 // Memory of the simulated device, and copies.
 
@@ -21,6 +22,17 @@ bool is_pinned(const void* data) {
     if (after == sizes.begin()) return false;
     const auto& [start, size] = *std::prev(after);
     return static_cast<const std::byte*>(data) < static_cast<const std::byte*>(start) + size;
+}
+
+/// Puts a copy or a fill on the stream.
+template <typename Work>
+void put_counted(Stream stream, const char* name, std::size_t read, std::size_t written,
+                 Work work) {
+    put(stream, [=] {
+        count_run(name);
+        count_bytes(name, static_cast<std::int64_t>(read), static_cast<std::int64_t>(written));
+        work();
+    });
 }
 
 void require_device(const void* data, std::size_t bytes, const char* call) {
@@ -104,14 +116,14 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
     check("cudaMemcpyAsync");
     require_device(device, bytes, "cudaMemcpyAsync");
     if (is_pinned(host)) {
-        put(stream, [=] { std::memcpy(device, host, bytes); });
+        put_counted(stream, "copy", 0, bytes, [=] { std::memcpy(device, host, bytes); });
         return;
     }
     refuse_while_recording(queue_of(stream), "cudaMemcpyAsync");
     if (bytes > 0) ++simulation().counts.synchronizations;  // the real one may wait
     const auto* from = static_cast<const std::byte*>(host);
     auto taken = std::make_shared<std::vector<std::byte>>(from, from + bytes);
-    put(stream, [device, taken] {
+    put_counted(stream, "copy", 0, bytes, [device, taken] {
         std::copy(taken->begin(), taken->end(), static_cast<std::byte*>(device));  // bytes may be 0
     });
 }
@@ -120,7 +132,7 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
     const Lock lock(simulation().mutex);
     check("cudaMemcpyAsync");
     require_device(device, bytes, "cudaMemcpyAsync");
-    put(stream, [=] { std::memcpy(host, device, bytes); });
+    put_counted(stream, "copy", bytes, 0, [=] { std::memcpy(host, device, bytes); });
     if (!is_pinned(host)) synchronize(stream);
 }
 
@@ -129,7 +141,7 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
     check("cudaMemcpyAsync");
     require_device(to, bytes, "cudaMemcpyAsync");
     require_device(from, bytes, "cudaMemcpyAsync");
-    put(stream, [=] { std::memmove(to, from, bytes); });
+    put_counted(stream, "copy", bytes, bytes, [=] { std::memmove(to, from, bytes); });
 }
 
 void copy_between_devices(void* to, int to_device, const void* from, int from_device,
@@ -142,7 +154,7 @@ void copy_between_devices(void* to, int to_device, const void* from, int from_de
     };
     if (bytes > 0 && !(owned(to, to_device) && owned(from, from_device)))
         throw DeviceError("cudaMemcpyPeerAsync: invalid argument (not that device's memory)");
-    put(stream, [=] {
+    put_counted(stream, "copy", bytes, bytes, [=] {
         const Access target(simulation().heaps[to_device]), source(simulation().heaps[from_device]);
         std::memcpy(to, from, bytes);
     });
@@ -152,7 +164,7 @@ void set_zero(void* device, std::size_t bytes, Stream stream) {
     const Lock lock(simulation().mutex);
     check("cudaMemsetAsync");
     require_device(device, bytes, "cudaMemsetAsync");
-    put(stream, [=] { std::memset(device, 0, bytes); });
+    put_counted(stream, "fill", 0, bytes, [=] { std::memset(device, 0, bytes); });
 }
 
 }  // namespace kernels::cuda

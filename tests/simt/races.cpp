@@ -104,6 +104,7 @@ struct Watch {
     std::uint64_t launch = 0;
     std::uint64_t now = 0;     // the stamp of an access now, without its thread
     bool has_atomics = false;  // in this launch, so far
+    std::int64_t read_places = 0, written_places = 0;  // of device memory, in this launch
 };
 constinit Watch watch;
 
@@ -201,6 +202,7 @@ void begin_launch() {
     watch.now = watch.launch << stamp::launch;
     watch.running = true;
     watch.has_atomics = false;
+    watch.read_places = watch.written_places = 0;
     findings().told.clear();
     findings().texts.clear();
 }
@@ -215,6 +217,11 @@ void pass_barrier() {
 }
 
 void abandon_launch() noexcept { watch.running = false; }
+
+Traffic traffic_of_launch() noexcept {
+    constexpr auto bytes = static_cast<std::int64_t>(place_bytes);
+    return {watch.read_places * bytes, watch.written_places * bytes};
+}
 
 void end_launch(const char* kernel) {
     watch.running = false;
@@ -260,7 +267,13 @@ private:
         std::uint64_t differs = watch.has_atomics || access == AccessKind::atomic ? 1 : 0;
         for (std::size_t i = 1; i < count; ++i)
             differs |= (places[i].write ^ places[0].write) | (places[i].read ^ places[0].read);
+        const std::int64_t read_before = watch.read_places, written_before = watch.written_places;
         note_place(at, places[0], stamp::bytes);
+        if (differs == 0) {  // the others of the value count as the first does
+            const auto others = static_cast<std::int64_t>(count) - 1;
+            watch.read_places += (watch.read_places - read_before) * others;
+            watch.written_places += (watch.written_places - written_before) * others;
+        }
         for (std::size_t i = 1; i < count; ++i) {
             if (differs == 0)
                 places[i] = places[0];
@@ -273,6 +286,7 @@ private:
         const std::uint64_t now = now_ | bytes;
         const bool written = is_current(place.write), read = is_current(place.read);
         has_value_ |= written;
+        if (!is_shared_) count_traffic(at, written, read);
         if (written && clashes(place.write, now)) tell(event(at), place.write, "written");
         if (access != AccessKind::read && read && clashes(place.read, now))
             tell(event(at), place.read, "read");
@@ -281,6 +295,18 @@ private:
         else if constexpr (access == AccessKind::write)
             place.write = now;
         if (watch.has_atomics || access == AccessKind::atomic) note_atomics(at, now);
+    }
+    /// A place that this launch has not read, nor written, before.
+    void count_traffic(std::uintptr_t at, bool written, bool read) const {
+        if constexpr (access == AccessKind::read) {
+            if (!read && !written) ++watch.read_places;
+        } else if constexpr (access == AccessKind::write) {
+            if (!written) ++watch.written_places;
+        } else {
+            if (is_current(shadow_.atomic(at))) return;
+            if (!read && !written) ++watch.read_places;
+            if (!written) ++watch.written_places;
+        }
     }
     void note_atomics(std::uintptr_t at, std::uint64_t now) {
         std::uint64_t& atomic = shadow_.atomic(at);

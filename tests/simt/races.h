@@ -28,6 +28,13 @@ void abandon_launch() noexcept;
 /// Throws std::logic_error with the findings in `kernel`.
 void end_launch(const char* kernel);
 
+/// Bytes of device memory that a launch read before it wrote them, and that it wrote; each once.
+struct Traffic {
+    std::int64_t read = 0, written = 0;
+};
+/// Of the last launch.
+Traffic traffic_of_launch() noexcept;
+
 /// An access by the thread at kernels::simt::position. `where`: the code that makes it.
 void note_access(const void* at, std::size_t bytes, AccessKind access, const void* where) noexcept;
 

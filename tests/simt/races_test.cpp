@@ -10,6 +10,7 @@
 #include "simt/language.h"
 #include "simt/races.h"
 #include "simt/watched.h"
+#include "simt/work_counts.h"
 
 // The race detector without the compiler's calls: the test makes the accesses.
 namespace kernels::simt {
@@ -180,6 +181,31 @@ TEST_P(Races, SharedMemoryIsEachBlocksOwnAndHoldsNothingAtFirst) {
     EXPECT_THAT(told, testing::HasSubstr("nobody in the block has written"));
 }
 
+TEST_P(Races, EachPlaceCountsOnceInTheBytesOfALaunch) {
+    const Memory memory(256);
+    const auto moved = [&memory](int blocks, const std::function<void()>& kernel) {
+        EXPECT_EQ(finding(blocks, 32, kernel), "");
+        const Traffic traffic = traffic_of_launch();
+        return std::pair(traffic.read, traffic.written);
+    };
+    const auto read_all = [&memory] { reads(memory.data, 128); };
+    EXPECT_EQ(moved(2, read_all), std::pair(128L, 0L)) << "by 64 threads of two blocks";
+    EXPECT_EQ(moved(1,
+                    [&memory] {
+                        reads(memory.data + 4 * thread(), 4);
+                        writes(memory.data + 4 * thread(), 4);
+                    }),
+              std::pair(128L, 128L));
+    EXPECT_EQ(moved(1,
+                    [&memory] {
+                        writes(memory.data + 4 * thread(), 4);
+                        reads(memory.data + 4 * thread(), 4);
+                        writes(memory.data + 4 * thread(), 4);
+                    }),
+              std::pair(0L, 128L));
+    EXPECT_EQ(moved(2, [&memory] { note_atomic(memory.data, 8); }), std::pair(8L, 8L));
+}
+
 INSTANTIATE_TEST_SUITE_P(InBothOrders, Races,
                          testing::Values(ThreadOrder::forward, ThreadOrder::backward));
 
@@ -188,6 +214,19 @@ TEST(RacesOfKernels, AreSeenThroughTheCompilersCalls) {
     EXPECT_EQ(finding(1, 64, [&memory] { read_neighbours(memory.data, true); }), "");
     const std::string told = finding(1, 64, [&memory] { read_neighbours(memory.data, false); });
     EXPECT_THAT(told, testing::HasSubstr("with no barrier between (addr2line"));
+}
+
+TEST(BytesOfKernels, AreSeenThroughTheCompilersCalls) {
+    const Memory memory(256);
+    start_counting();
+    for (int launch = 0; launch < 2; ++launch)
+        EXPECT_EQ(finding(1, 64, [&memory] { read_neighbours(memory.data, true); }), "");
+    const WorkCounts counts = stop_counting();
+    ASSERT_EQ(counts.size(), 1u);
+    const WorkCount& count = counts.at("k");
+    EXPECT_EQ(count.runs, 2);
+    EXPECT_EQ(count.bytes_read, 0) << "what it has written before";
+    EXPECT_EQ(count.bytes_written, 2 * 64 * 4);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "kernels/device_error.h"
 #include "simt/block.h"
 #include "simt/queue.h"
+#include "simt/races.h"
+#include "simt/work_counts.h"
 
 namespace kernels::simt {
 
@@ -194,6 +196,8 @@ void enqueue_kernel(const char* name, const Extent& extent, Stream stream,
         throw DeviceError(std::string(name) + ": invalid configuration argument");
     enqueue(name, stream, [name, extent, body = std::move(body)] {
         run_grid(name, extent, simulation().settings.order, body);
+        const Traffic moved = traffic_of_launch();
+        count_bytes(name, moved.read, moved.written);
     });
 }
 
@@ -201,7 +205,10 @@ void enqueue(const char* name, Stream stream, std::function<void()> work) {
     const Lock lock(simulation().mutex);
     check(name);
     ++simulation().counts.launches;
-    put(stream, std::move(work));
+    put(stream, [name, work = std::move(work)] {
+        count_run(name);
+        work();
+    });
 }
 
 }  // namespace kernels::simt

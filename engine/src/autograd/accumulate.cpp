@@ -2,6 +2,7 @@
 
 #include "core/cast.h"
 #include "core/layout.h"
+#include "core/observer.h"
 #include "core/tape.h"
 #include "index/sparse.h"
 #include "pointwise/binary.h"
@@ -40,6 +41,16 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
     return a.is_sparse() || b.is_sparse() ? add_sparse(a, b) : add(a, b);
 }
 
+Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType leaf) {
+    const auto fitted = [leaf](const Tensor& gradient) {
+        if (gradient.dtype() == leaf) return gradient;
+        // It was passed on past its cast, unseen, and does not stay.
+        if (detail::observed && !gradient.is_sparse()) detail::notify_gradient(cast_info, gradient);
+        return cast_gradient(gradient, leaf);
+    };
+    return add_gradients(fitted(a), fitted(b));
+}
+
 Tensor cast_gradient(const Tensor& gradient, DType dtype) {
     if (!gradient.is_sparse()) return to(gradient, dtype);
     return with_values(gradient, to(sparse_parts(gradient).values, dtype));
@@ -52,7 +63,7 @@ void accumulate(const std::shared_ptr<TensorImpl>& leaf, const Tensor& gradient)
         const Tensor own = can_steal(gradient, at) ? gradient : copy_gradient(gradient, at);
         leaf->grad = grad_enabled() || own.is_leaf() ? own.impl() : own.detach().impl();
     } else {
-        leaf->grad = add_gradients(Tensor(leaf->grad), gradient).impl();
+        leaf->grad = sum_of_gradients(Tensor(leaf->grad), gradient, leaf->dtype).impl();
     }
     for (const auto& hook : leaf->hooks) hook(Tensor(leaf->grad));
 }

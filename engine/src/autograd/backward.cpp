@@ -4,6 +4,8 @@
 #include <atomic>
 
 #include "autograd/accumulate.h"
+#include "core/cast.h"
+#include "core/low_gradients.h"
 #include "core/tape_detail.h"
 #include "engine/error.h"
 
@@ -128,8 +130,9 @@ private:
         }
     }
 
-    /// A gradient of the type and shape that the output had.
-    static Tensor fitted(const Node& node, std::uint32_t output, const Tensor& gradient) {
+    /// A gradient of the type and shape that the output had. That of a leaf may stay in 16 bits
+    /// where the caller allows it (LowGradients), but for those that are returned.
+    Tensor fitted(const Node& node, std::uint32_t output, const Tensor& gradient) const {
         const OutputMeta& meta = node.outputs[output];
         if (!(gradient.shape() == meta.shape)) {
             throw Error(ErrorCode::shape, std::string(node.info().name) + ": a gradient of shape " +
@@ -137,14 +140,17 @@ private:
                                               " came for an output of shape " +
                                               to_string(meta.shape));
         }
-        return gradient.dtype() == meta.dtype ? gradient : cast_gradient(gradient, meta.dtype);
+        const bool stays = gradient.dtype() == meta.dtype ||
+                           (node.leaf && !capturing_ && takes_low_gradient(*node.leaf, gradient));
+        return stays ? gradient : cast_gradient(gradient, meta.dtype);
     }
 
     void give(Node& node, std::uint32_t output, const Tensor& gradient) {
         if (!gradient.defined()) return;
         Tensor& slot = node.buffer[output];
         const Tensor fit = fitted(node, output, gradient);
-        slot = slot.defined() ? add_gradients(slot, fit) : fit;
+        const DType type = node.outputs[output].dtype;
+        slot = slot.defined() ? sum_of_gradients(slot, fit, type) : fit;
     }
 
     void keep_captured(const Node& node) {
@@ -175,8 +181,22 @@ private:
         if (!options_.retain_graph && !node.leaf && any && node.needed) release(node);
     }
 
+    /// A cast whose input, a leaf, takes the gradient of the output as it is (LowGradients).
+    bool passes_on(const Node& node) const {
+        if (capturing_ || &node.info() != &cast_info) return false;
+        const Edge& edge = node.edges.front();
+        return edge.node && edge.node->leaf &&
+               takes_low_gradient(*edge.node->leaf, node.buffer.front());
+    }
+    /// Whether observers see the node's gradients: not those that stay in the leaf's grad as they
+    /// are, neither at the cast that passes them on nor at the leaf.
+    bool is_seen(const Node& node) const {
+        if (node.leaf) return node.buffer.front().dtype() == node.leaf->dtype;
+        return !passes_on(node);
+    }
+
     TensorList apply(Node& node) {
-        if (detail::observed) {
+        if (detail::observed && is_seen(node)) {
             for (const auto& gradient : node.buffer) {
                 if (gradient.defined() && !gradient.is_sparse())
                     detail::notify_gradient(node.info(), gradient);
@@ -185,7 +205,7 @@ private:
         if (const auto output = node.hooked.lock()) {
             for (const auto& hook : output->hooks) hook(node.buffer[0]);
         }
-        if (!node.leaf) return node.apply(node.buffer);
+        if (!node.leaf) return passes_on(node) ? TensorList(node.buffer) : node.apply(node.buffer);
         accumulate(node.leaf, node.buffer[0]);
         return {};
     }

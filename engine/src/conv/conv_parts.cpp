@@ -29,7 +29,24 @@ Shape weight_shape(const ConvShape& s) {
 }
 
 Tensor nhwc(const Tensor& x) { return in_layout(x, Layout::channels_last); }
-Tensor dense_weight(const Tensor& w) { return in_layout(w, Layout::contiguous); }
+
+/// Whether the kernels take the weight as it is, channels last: on a GPU, whose library takes no
+/// other order. Elsewhere, and for other strides, they take a copy in row-major order.
+bool is_taken_channels_last(const Tensor& weight) {
+    return weight.device().kind == Device::Kind::cuda && layout_of(weight) == Layout::channels_last;
+}
+/// The weight as the kernels take it for `with_order_of(weight, s)`.
+Tensor dense_weight(const Tensor& w) {
+    return is_taken_channels_last(w) ? w : in_layout(w, Layout::contiguous);
+}
+Conv2dShape with_order_of(const Tensor& weight, Conv2dShape s) {
+    s.channels_last_weights = is_taken_channels_last(weight);
+    return s;
+}
+ConvShape with_order_of(const Tensor& weight, ConvShape s) {
+    s.plane = with_order_of(weight, s.plane);
+    return s;
+}
 
 /// The kernels copy an image with its padding, or one that a window overlaps on each side. Throws
 /// Error(shape) if the size of that copy could overflow.
@@ -60,7 +77,8 @@ Tensor convolve_images(const Tensor& x, const Tensor& weight, const Tensor& bias
     const Tensor from = nhwc(x), w = dense_weight(weight), b = bias.defined() ? dense(bias) : bias;
     const kernels::ConstArray none{nullptr, x.dtype(), 0};
     on(x.device(), kernels::cpu::conv2d_forward, kernels::cuda::conv2d_forward)(
-        y.array(), from.array(), w.array(), b.defined() ? b.array() : none, s, current_stream());
+        y.array(), from.array(), w.array(), b.defined() ? b.array() : none,
+        with_order_of(weight, s), current_stream());
     return y;
 }
 
@@ -70,11 +88,11 @@ Tensor input_gradient_of_images(const Tensor& dy, const Tensor& weight, const Co
     if (dx.numel() == 0) return dx;
     const Tensor from = nhwc(dy), w = dense_weight(weight);
     on(dy.device(), kernels::cpu::conv2d_data_gradient, kernels::cuda::conv2d_data_gradient)(
-        dx.array(), from.array(), w.array(), s, current_stream());
+        dx.array(), from.array(), w.array(), with_order_of(weight, s), current_stream());
     return dx;
 }
 
-/// dw (w's shape) and, if asked, db (K) in one pass over dy.
+/// dw (w's shape, in the order of s) and, if asked, db (K) in one pass over dy.
 void weight_gradient_of_images(const Tensor& dw, const Tensor& db, const Tensor& dy,
                                const Tensor& x, const Conv2dShape& s) {
     const kernels::Array bias = db.defined() ? db.array() : kernels::Array{nullptr, dy.dtype(), 0};
@@ -156,7 +174,8 @@ TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const Conv
         if (with_bias) zeros.push_back(Tensor::zeros(bias_shape, dy.dtype(), dy.device()));
         return zeros;
     }
-    TensorList out{Tensor::empty(weight_shape(s), dy.dtype(), dy.device())};
+    const Layout order = s.plane.channels_last_weights ? Layout::channels_last : Layout::contiguous;
+    TensorList out{Tensor::empty(weight_shape(s), dy.dtype(), dy.device(), order)};
     if (with_bias) out.push_back(Tensor::empty(bias_shape, dy.dtype(), dy.device()));
     if (s.has_depth)
         weight_gradient_of_volume(out[0], dy, x, s);
@@ -165,7 +184,7 @@ TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const Conv
     return out;
 }
 
-/// dw and, if asked (for images), db. Linear in dy and in x.
+/// dw, in the order that s names, and, if asked (for images), db. Linear in dy and in x.
 TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s, bool with_bias) {
     const Tensor inputs[] = {dy, x};
     return record_outputs(
@@ -196,7 +215,8 @@ Tensor bias_gradient(const Tensor& dy) {
 }  // namespace
 
 Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                const ConvShape& s) {
+                const ConvShape& shape) {
+    const ConvShape s = with_order_of(weight, shape);  // the gradient takes the weight's
     const Tensor inputs[] = {x, weight, bias};
     return record_many(
         info, inputs, compute(x, weight, bias, s),
@@ -223,7 +243,8 @@ Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& w
 }
 
 Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
-                           const ConvShape& s, DType type) {
+                           const ConvShape& shape, DType type) {
+    const ConvShape s = with_order_of(weight, shape);
     const Tensor inputs[] = {dy, weight};
     return record_many(
         info, inputs, compute_input_gradient(to(dy.detach(), type), to(weight.detach(), type), s),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/module_names.h"
+#include "kernels/profiler_calls.h"
 
 namespace engine {
 namespace {
@@ -33,8 +34,12 @@ const std::string& ModuleName::text() const noexcept {
 
 ModuleScope::ModuleScope(ModuleName name) noexcept : name_(name), outer_(innermost) {
     innermost = this;
+    if (const auto* calls = kernels::profiler_calls()) calls->push(name.text().c_str());
 }
-ModuleScope::~ModuleScope() { innermost = outer_; }
+ModuleScope::~ModuleScope() {
+    innermost = outer_;
+    if (const auto* calls = kernels::profiler_calls()) calls->pop();
+}
 
 ModuleName current_module_name() noexcept { return innermost ? innermost->name_ : ModuleName(); }
 

@@ -21,7 +21,7 @@ public:
     virtual ~OpObserver() = default;
     virtual void on_op(const OpEvent& event) = 0;
     /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
-    /// undefined ones.
+    /// undefined ones, nor for one that a leaf takes in another type than its own (LowGradients).
     virtual void on_gradient(const OpInfo& to, const Tensor& gradient);
 };
 

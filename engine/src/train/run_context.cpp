@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/parallel.h"
+#include "kernels/profiler_calls.h"
 #include "parallel/gpu_communicator.h"
 #include "train/fallback_warning.h"
 
@@ -20,6 +21,7 @@ RunContext::RunContext(const RunConfig& config, const Device& device,
                  : std::move(ranks)),
       synced_norms_(config.sync_batch_norm) {
     kernels::cpu::set_threads(threads_);
+    if (device.kind == Device::Kind::cuda) kernels::cuda::open_profiler();
 }
 
 RunContext::Entry::Entry(RunContext& context)

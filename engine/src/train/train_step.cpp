@@ -5,12 +5,17 @@
 
 #include "autograd/accumulate.h"
 #include "autograd/backward.h"
+#include "core/f16_range.h"
 #include "core/layout.h"
+#include "core/low_gradients.h"
 #include "core/observer.h"
+#include "core/profiler_range.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
+#include "models/weight_layout.h"
 #include "norm/batch_counts.h"
+#include "norm/batch_norm.h"
 #include "norm/synced_norm.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
@@ -19,23 +24,6 @@
 
 namespace engine {
 namespace {
-
-/// Largest magnitude of the f16 gradients of a step: the upper edge of the loss-scale band. Kept on
-/// the device; 0 where there were none.
-class F16Range final : public OpObserver {
-public:
-    explicit F16Range(const Tensor& largest) : largest_(largest) {}
-    void on_op(const OpEvent&) override {}
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
-        if (gradient.dtype() != DType::f16) return;
-        const Tensor flat = dense(gradient);
-        on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(
-            largest_.data_as<float>(), flat.array(), current_stream());
-    }
-
-private:
-    Tensor largest_;
-};
 
 TensorList detached(const TensorList& tensors) {
     TensorList out;
@@ -46,7 +34,8 @@ TensorList detached(const TensorList& tensors) {
 void add_gradient(const Tensor& parameter, const Tensor& gradient) {
     const GradMode off(false);
     const Tensor before = parameter.grad();
-    parameter.set_grad(before.defined() ? add_gradients(before, gradient) : gradient);
+    parameter.set_grad(before.defined() ? sum_of_gradients(before, gradient, parameter.dtype())
+                                        : gradient);
 }
 
 }  // namespace
@@ -64,6 +53,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
       number_(Tensor::zeros({}, DType::i64, device)),
       random_(config.seed, number_),
       state_(model, device, ranks) {
+    lay_out_weights(model);
     make_parts();
     choose_gradients();
     if (ranks_) make_exchanges();
@@ -153,6 +143,14 @@ private:
 
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
+    // Gradients of weights that have a 16-bit copy stay in its type: gradient check and update read
+    // any type, and the values are the same, so this saves a cast of each. Not where the gradient
+    // is an operand of further arithmetic in its own type (clipping by value, the exchange between
+    // ranks, a gradient penalty), nor where an optimizer's check covers one of several phases alone
+    // (the range of f16 gradients needs all), and not in an observed step, whose observers see f32
+    // gradients of f32 weights (1.6).
+    const LowGradients low(!ranks_ && !is_observed() && config_.clip.kind != ClipKind::value &&
+                           config_.gradient_penalty == 0 && phases_.size() <= parts_.size());
     const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
@@ -195,7 +193,10 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     step.passed = std::move(here.passed);
     step.state = here.state;
     BatchCounts batches;
-    const TensorList losses = precision_.run([&] { return task_.losses(step); });
+    const TensorList losses = precision_.run([&] {
+        const ProfilerRange range("forward");
+        return task_.losses(step);
+    });
     batches.count();
     here.passed = std::move(step.passed);
     if (marks) marks->mark();
@@ -258,9 +259,10 @@ Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
 
 void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
                               const TensorList& losses) {
-    F16Range range(f16_max_);
-    std::optional<ObserverScope> attached;
-    if (precision_.watches_f16()) attached.emplace(range);
+    const ProfilerRange time_line("backward");
+    std::optional<F16Range> range;
+    if (precision_.watches_f16())
+        range.emplace(f16_max_, std::vector{&batch_norm_info, &batch_norm_relu_info});
     const double weight = loss_weight(micro_batches_[micro_batch].batch.share);
     const bool last = micro_batch + 1 == micro_batches_.size();
     for (std::size_t i = 0; i < losses.size(); ++i) {

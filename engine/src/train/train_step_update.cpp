@@ -3,6 +3,7 @@
 #include "core/cast.h"
 #include "core/deferred_errors.h"
 #include "core/layout.h"
+#include "core/profiler_range.h"
 #include "core/sparse.h"
 #include "index/sparse.h"
 #include "kernels/multi_tensor.h"
@@ -34,6 +35,7 @@ void TrainStep::coalesce_gradients(const Phase& phase) {
 }
 
 void TrainStep::check_gradients(Part& part) {
+    const ProfilerRange range("gradient check");
     GradScaler& scaler = precision_.scaler();
     if (scaler.is_enabled()) {
         part.gradient_statistics = scaler.check_gradients(*part.optimizer);
@@ -91,6 +93,7 @@ void TrainStep::clip(Part& part) {
 }
 
 void TrainStep::step_optimizer(Part& part) {
+    const ProfilerRange range("update");
     if (precision_.scaler().is_enabled()) {
         precision_.scaler().step(*part.optimizer);
     } else {

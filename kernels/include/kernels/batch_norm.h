@@ -42,11 +42,12 @@ HALFTONE_KERNEL(BatchNormForwardInfer, batch_norm_forward_infer);
 /// g = relu ? dy but 0 where y <= 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean)
 /// * invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g.
 /// y.data is read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may
-/// be null. With `training` false (running statistics) dx = weight * invstd * g.
-using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias, ConstArray dy,
-                               ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
-                               ConstArray invstd, bool relu, bool training,
-                               const BatchNormShape& shape, Stream stream);
+/// be null. With `training` false (running statistics) dx = weight * invstd * g. f16_max (may be
+/// null; for f16 alone): takes the magnitudes of dy and dx along, as AbsMax would.
+using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias,
+                               float* f16_max, ConstArray dy, ConstArray x, ConstArray y,
+                               ConstArray weight, ConstArray mean, ConstArray invstd, bool relu,
+                               bool training, const BatchNormShape& shape, Stream stream);
 HALFTONE_KERNEL(BatchNormBackward, batch_norm_backward);
 
 }  // namespace kernels

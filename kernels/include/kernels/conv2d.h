@@ -6,12 +6,14 @@
 namespace kernels {
 
 /// x (N, H, W, C) and y (N, OH, OW, K) dense NHWC; w (K, C / groups, R, S) dense in that order
-/// (PyTorch's); bias (K).
+/// (PyTorch's), or (K, R, S, C / groups) in memory with `channels_last_weights`; bias (K).
 struct Conv2dShape {
     std::int64_t n, c, h, w;  ///< input
     std::int64_t k, r, s;     ///< output channels, kernel height and width
     std::int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, dilation_h = 1, dilation_w = 1;
     std::int64_t groups = 1;
+    /// Of w and dw. cuDNN takes no other order; the CPU copies them to PyTorch's.
+    bool channels_last_weights = false;
     bool operator==(const Conv2dShape&) const = default;
 
     std::int64_t oh() const { return (h + 2 * pad_h - dilation_h * (r - 1) - 1) / stride_h + 1; }

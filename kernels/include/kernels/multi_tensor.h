@@ -18,6 +18,7 @@ struct GradientStatistics {
     std::int64_t subnormal;  ///< that f16 holds as subnormals
     std::int64_t overflow;   ///< not finite, or >= 65520 in magnitude
     std::int64_t total;
+    float f16_abs_max;  ///< abs_max of the f16 gradients alone; 0: there are none
 };
 
 /// Reads every gradient once and fills *gradient_statistics. Gradients f32, f16, bf16 or f64,

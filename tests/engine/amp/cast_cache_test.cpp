@@ -6,6 +6,7 @@
 #include "autograd/backward.h"
 #include "cast_counter.h"
 #include "core/cast.h"
+#include "core/low_gradients.h"
 #include "core/memory.h"
 #include "linalg/linear.h"
 #include "linalg/matmul.h"
@@ -191,6 +192,63 @@ TEST(WeightCache, GradientsOfSharedUsesAddInLowAndWithoutTheCacheInF32) {
     };
     EXPECT_EQ(gradient(true), 2048);
     EXPECT_EQ(gradient(false), 2049);
+}
+
+/// A weight of one number with the copy that an optimizer keeps.
+Tensor copied_weight() {
+    Tensor w = Tensor::full({1, 1}, 1, DType::f32);
+    w.set_requires_grad(true);
+    w.impl()->low_copy =
+        std::make_shared<LowCopy>(LowCopy{to(w.detach(), DType::f16), w.version()});
+    return w;
+}
+/// Its product with a number, whose gradient by the weight is that number.
+Tensor product_with(double number, const Tensor& w, bool cache = true) {
+    const auto inside = f16_region(true, cache).enter();
+    return to(mm(Tensor::full({1, 1}, number, DType::f16), w), DType::f32);
+}
+
+TEST(LowGradients, LeaveTheGradientOfAWeightThatHasACopyInItsType) {
+    const LowGradients low(true);
+    const Tensor w = copied_weight();
+    backward(product_with(3, w));
+    EXPECT_EQ(w.grad().dtype(), DType::f16);
+    EXPECT_EQ(w.grad().item(), 3);
+    const Tensor without = weight();
+    {
+        const auto inside = f16_region().enter();
+        backward(sum(to(mm(low_input(), without), DType::f32)));
+    }
+    EXPECT_EQ(without.grad().dtype(), DType::f32) << "no optimizer keeps a copy of it";
+}
+
+TEST(LowGradients, AreNotLeftWithoutTheScopeNorReturnedNorDifferentiatedAgain) {
+    const Tensor w = copied_weight();
+    backward(product_with(3, w));
+    EXPECT_EQ(w.grad().dtype(), DType::f32);
+    const LowGradients low(true);
+    const Tensor y = product_with(3, w), z = product_with(3, w);
+    EXPECT_EQ(grad({&y, 1}, {&w, 1})[0].dtype(), DType::f32);
+    w.set_grad({});
+    backward({&z, 1}, {}, {.create_graph = true});
+    EXPECT_EQ(w.grad().dtype(), DType::f32);
+    const LowGradients off(false);
+    w.set_grad({});
+    backward(product_with(3, w));
+    EXPECT_EQ(w.grad().dtype(), DType::f32);
+}
+
+// 2048 + 1 is no f16 value.
+TEST(LowGradients, AreAddedUpInTheTypeOfTheWeight) {
+    const LowGradients low(true);
+    const Tensor w = copied_weight();
+    backward(product_with(2048, w));
+    backward(product_with(1, w));
+    EXPECT_EQ(w.grad().dtype(), DType::f32);
+    EXPECT_EQ(w.grad().item(), 2049) << "of two passes";
+    w.set_grad({});
+    backward(add(product_with(2048, w, false), product_with(1, w, false)));
+    EXPECT_EQ(w.grad().item(), 2049) << "of two casts in one pass";
 }
 
 }  // namespace

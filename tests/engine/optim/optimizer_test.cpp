@@ -7,6 +7,7 @@
 
 #include "autograd/backward.h"
 #include "core/cast.h"
+#include "core/layout.h"
 #include "kernels/dtype.h"
 #include "linalg/matmul.h"
 #include "optim_support.h"
@@ -105,6 +106,24 @@ TEST(Optimizer, WritesAndStampsTheLowCopy) {
             EXPECT_EQ(to(w, low).data(), copy.data()) << "handed out, not cast again";
         }
     }
+}
+
+// As the weights of convolutions lie on a GPU, with a gradient that was left in 16 bits.
+TEST(Optimizer, WritesTheLowCopyOfAWeightInChannelsLast) {
+    const std::vector<double> values = {1, 2, 3, 4, 5, 6, 7, 8}, grads = {8, 7, 6, 5, 4, 3, 2, 1};
+    const Shape shape{1, 2, 2, 2};
+    const Tensor rows = Tensor::of(values, shape), w = in_layout(rows, Layout::channels_last);
+    w.impl()->low_copy =
+        std::make_shared<LowCopy>(LowCopy{to(w.detach(), DType::f16), w.version()});
+    Sgd optimizer({{"rows", rows}, {"w", w}}, {.lr = 0.25});
+    rows.set_grad(Tensor::of(grads, shape, DType::f16));
+    w.set_grad(in_layout(Tensor::of(grads, shape, DType::f16), Layout::channels_last));
+    optimizer.step();
+    EXPECT_EQ(w.values(), rows.values());
+    const Tensor cast = to(w, DType::f16);
+    EXPECT_EQ(cast.data(), w.impl()->low_copy->tensor.data());
+    EXPECT_TRUE(cast.is_channels_last());
+    EXPECT_EQ(cast.values(), rows.values());
 }
 
 TEST(Optimizer, AWeightWrittenByOthersIsCastAnewUntilTheNextStep) {

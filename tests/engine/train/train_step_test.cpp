@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
+#include "core/cast.h"
 #include "scaler/grad_scaler.h"
 #include "step_support.h"
 #include "train/make_optimizer.h"
@@ -252,6 +254,59 @@ TEST(TrainStep, GathersTheGradientFiguresOfAllOptimizers) {
     // A GPU sums eight neighbours in f32 first.
     const double slack = default_device().kind == Device::Kind::cuda ? 8 * 0x1p-24 : 1e-12;
     EXPECT_NEAR(figures.gradient_statistics.sum_squares, squares, slack * squares);
+}
+
+/// Wants every step and does nothing.
+class Watcher final : public StepObserver {};
+
+bool same_bits(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
+DType gradient_type(test::TrainerFixture& fixture) {
+    return fixture.trainer.model().parameters().front().tensor.grad().dtype();
+}
+
+// Steps without observers leave the gradients of 16-bit casts as they are (LowGradients).
+TEST(TrainStep, HasTheSameBitsWithAndWithoutObserversWhateverTypeTheGradientsStayIn) {
+    for (const std::string precision : {"amp-fp16", "amp-bf16"}) {
+        RunConfig config = test::small_run("lenet", precision);
+        config.clip = {ClipKind::norm, 0.5};
+        config.scaler.init_scale = 0x1p18;  // steps are skipped too
+        test::TrainerFixture alone(config, default_device()), watched(config, default_device());
+        watched.trainer.attach(std::make_shared<Watcher>());
+        for (int step = 0; step < 5; ++step) {
+            const StepRecord row = alone.step(step).row, seen = watched.step(step).row;
+            EXPECT_EQ(row.found_inf, seen.found_inf);
+            EXPECT_TRUE(same_bits(row.loss, seen.loss));
+            EXPECT_TRUE(same_bits(row.grad_norm, seen.grad_norm));
+            EXPECT_TRUE(same_bits(row.scaled_f16_max, seen.scaled_f16_max));
+            if (step > 0) continue;  // later ones may be replayed
+            EXPECT_EQ(gradient_type(alone), precision == "amp-fp16" ? DType::f16 : DType::bf16);
+            EXPECT_EQ(gradient_type(watched), DType::f32);
+        }
+        const auto& parameters = alone.trainer.model().parameters();
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            EXPECT_EQ(parameters[i].tensor.values(),
+                      watched.trainer.model().parameters()[i].tensor.values())
+                << parameters[i].name;
+    }
+}
+
+TEST(TrainStep, KeepsConvolutionWeightsOnAGpuInTheOrderOfItsLibrary) {
+    const bool gpu = default_device().kind == Device::Kind::cuda;
+    const RunConfig config = test::small_run("lenet", "amp-fp16");
+    test::TrainerFixture fixture(config, default_device());
+    const Tensor weight = fixture.trainer.model().parameters()[2].tensor;  // of two input channels
+    ASSERT_EQ(weight.rank(), 4);
+    ASSERT_GT(weight.size(1), 1);
+    const auto host = saved_state(fixture.trainer.model());
+    EXPECT_EQ(host.at(fixture.trainer.model().parameters()[2].name).values(), weight.values());
+    fixture.step(0);
+    EXPECT_EQ(weight.is_channels_last(), gpu);
+    EXPECT_EQ(weight.impl()->low_copy->tensor.is_channels_last(), gpu);
+    EXPECT_EQ(weight.grad().is_channels_last(), gpu);
+    EXPECT_EQ(weight.impl()->low_copy->tensor.values(), to(weight.detach(), DType::f16).values());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/conv2d_graph.h"
+#include "kernels/conv2d_on_device.h"
 #include "kernels/conv2d_problem.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
@@ -9,6 +10,7 @@
 #include "kernels/library_fallback.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
+#include "simt/work_counts.h"
 
 // Cases of the CUDA convolutions that only the simulated library can produce.
 namespace kernels::test {
@@ -76,6 +78,38 @@ TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutAnyEngine) {
             SCOPED_TRACE(to_string(dtype, shape));
             results(Problem(dtype, shape), {.convolution = false});
         }
+}
+
+TEST_F(SimulatedConv2d, HasTheSameBitsForWeightsInChannelsLastWithoutTheLibrary) {
+    for (const DType dtype : floating)
+        for (const Conv2dShape& shape : weight_orders) {
+            SCOPED_TRACE(to_string(dtype, shape));
+            simt::configure({.convolution = false});
+            expect_same_in_channels_last(on_device, Problem(dtype, shape));
+            simt::configure(simt::LibrarySettings{});
+        }
+}
+
+/// Copies of weights between orders in the three passes of a convolution.
+std::int64_t weight_copies(bool channels_last) {
+    Problem p(DType::f16, weight_orders[2]);
+    p.shape.channels_last_weights = channels_last;
+    simt::start_counting();
+    const DeviceBuffer x(p.x), w(p.w), dy(p.dy);
+    const DeviceBuffer y(p.dtype, p.dy.size()), dx(p.dtype, p.x.size()), dw(p.dtype, p.w.size());
+    cuda::conv2d_forward(y, x, w, {nullptr, p.dtype, 0}, p.shape, {});
+    cuda::conv2d_data_gradient(dx, dy, w, p.shape, {});
+    cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, p.shape, {});
+    cuda::synchronize({});
+    const simt::WorkCounts counts = simt::stop_counting();
+    EXPECT_EQ(counts.at("cudnnBackendExecute").runs, 3);
+    const auto found = counts.find("copy_strided");
+    return found == counts.end() ? 0 : found->second.runs;
+}
+
+TEST_F(SimulatedConv2d, CopiesNoWeightsInChannelsLast) {
+    EXPECT_EQ(weight_copies(false), 3);
+    EXPECT_EQ(weight_copies(true), 0);
 }
 
 TEST_F(SimulatedConv2d, TakesAnEngineThatNeedsLessWhereTheFirstFindsNoRoom) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/observer.h"
+#include "core/tensor.h"
+
+namespace engine {
+
+/// Keeps the largest magnitude of the f16 gradients of backward passes on the device: the upper
+/// edge of the loss-scale band. Each is read once by a kernel of its own (AbsMax), but for those
+/// that another kernel reads or writes anyway:
+///
+/// - The gradient function of an operation that is named here may take its incoming gradient along
+///   (`claim`), and what it computes (`cover`).
+/// - A gradient that a leaf takes as it is (LowGradients) is not seen here. The gradient check has
+///   its magnitude.
+///
+/// Attached to its thread while it lives. One at a time.
+class F16Range final : public OpObserver {
+public:
+    /// `largest`: 0-d f32, which grows. `claiming`: the operations whose gradient functions claim.
+    F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming);
+    ~F16Range() override;
+    F16Range(const F16Range&) = delete;
+    F16Range& operator=(const F16Range&) = delete;
+
+    void on_op(const OpEvent&) override {}
+    void on_gradient(const OpInfo& to, const Tensor& gradient) override;
+
+    /// For a gradient function: where its kernel takes the magnitudes of dy, its incoming gradient,
+    /// and of the gradient that it computes along. Null: they are not wanted. Who gets a place
+    /// calls cover() for the gradient that it computes.
+    static float* claim(const Tensor& dy);
+    static void cover(const Tensor& dx);
+
+private:
+    void measure(const Tensor& gradient) const;
+    void settle();
+
+    Tensor largest_;
+    std::vector<const OpInfo*> claiming_;
+    Tensor waiting_;  // for the gradient function that may claim it
+    std::weak_ptr<TensorImpl> covered_;
+    ObserverScope scope_;
+};
+
+}  // namespace engine

@@ -1,0 +1,24 @@
+#pragma once
+
+namespace kernels {
+
+/// A profiler's calls for named ranges on its time line. Ranges of one thread nest.
+struct ProfilerCalls {
+    void (*push)(const char* name);
+    void (*pop)();
+};
+/// Null: no profiler is attached.
+const ProfilerCalls* profiler_calls() noexcept;
+/// Sets what profiler_calls() returns; not owned. While no range is open on any thread.
+void set_profiler_calls(const ProfilerCalls* calls) noexcept;
+
+namespace cuda {
+
+/// Sets the calls of NVIDIA's NVTX library, opened at the first call, if a profiler has announced
+/// itself in the environment (NVTX_INJECTION64_PATH, as Nsight Systems does). Without the library:
+/// nothing.
+void open_profiler();
+
+}  // namespace cuda
+
+}  // namespace kernels

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "needs_cuda.h"
+#include "simt/work_counts.h"
+#include "support/device_support.h"
+#include "temp_folder.h"
+
+// The kernels, copies and fills of captured steps: what a graph launches and moves, since the
+// simulated device has no times. Each test prints its table, so that a change can be compared with
+// the state before it.
+namespace engine {
+namespace {
+
+using kernels::simt::WorkCount;
+using kernels::simt::WorkCounts;
+using test::TrainerFixture;
+
+constexpr std::int64_t batch = 2;
+
+/// A few pictures of 3 x 32 x 32 in CIFAR-10's files.
+class Pictures {
+public:
+    Pictures() {
+        constexpr std::size_t record = 1 + 3 * 32 * 32;
+        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(4 * batch) * record);
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<std::uint8_t>(i % record == 0 ? i / record % 10 : i * 31 % 251);
+        folder_.write("data_batch_1.bin", bytes);
+        folder_.write("test_batch.bin", bytes);
+    }
+    std::string path() const { return folder_.str(); }
+
+private:
+    test_support::TempFolder folder_;
+};
+
+/// ResNet-18 with the CIFAR stem.
+RunConfig resnet(const Pictures& pictures, const std::string& precision) {
+    RunConfig config = test::small_run("resnet18", precision);
+    config.dataset.kind = "cifar10";
+    config.dataset.path = {pictures.path()};
+    config.batch_size = batch;
+    return config;
+}
+
+/// The work of one replayed step, with the preparation of its batch, which is outside of the graph.
+struct CapturedWork {
+    WorkCounts counts;
+    std::int64_t nodes = 0;
+
+    std::int64_t runs(const std::string& name) const {
+        const auto found = counts.find(name);
+        return found == counts.end() ? 0 : found->second.runs;
+    }
+};
+
+CapturedWork work_of_replay(const RunConfig& config) {
+    TrainerFixture fixture(config, test::cuda);
+    while (fixture.trainer.replayed_steps() == 0) fixture.step(fixture.trainer.steps());
+    kernels::simt::start_counting();
+    fixture.step(fixture.trainer.steps());
+    return {kernels::simt::stop_counting(), fixture.trainer.graph_nodes()};
+}
+
+std::int64_t bytes_of(const WorkCount& count) { return count.bytes_read + count.bytes_written; }
+
+void print(const char* title, const CapturedWork& work) {
+    std::vector<std::pair<std::string, WorkCount>> rows(work.counts.begin(), work.counts.end());
+    std::ranges::stable_sort(
+        rows, [](const auto& a, const auto& b) { return bytes_of(a.second) > bytes_of(b.second); });
+    WorkCount all;
+    std::printf("%s, batch %d: %d nodes\n%-32s %5s %12s %12s\n", title, static_cast<int>(batch),
+                static_cast<int>(work.nodes), "name", "runs", "KB read", "KB written");
+    const auto row = [](const std::string& name, const WorkCount& count) {
+        std::printf("%-32s %5d %12.1f %12.1f\n", name.c_str(), static_cast<int>(count.runs),
+                    static_cast<double>(count.bytes_read) * 1e-3,
+                    static_cast<double>(count.bytes_written) * 1e-3);
+    };
+    for (const auto& [name, count] : rows) {
+        row(name, count);
+        all.runs += count.runs;
+        all.bytes_read += count.bytes_read;
+        all.bytes_written += count.bytes_written;
+    }
+    row("all", all);
+    std::fflush(stdout);
+}
+
+TEST(CapturedKernels, OfResNet18InAmpFp16) {
+    HALFTONE_NEEDS_CUDA();
+    const CapturedWork work = work_of_replay(resnet(Pictures(), "amp-fp16"));
+    print("ResNet-18, CIFAR stem, amp-fp16", work);
+    EXPECT_EQ(work.runs("cudnnBackendExecute"), 20 + 19 + 20)
+        << "forward, data gradients of all convolutions but the first, weight gradients";
+}
+
+}  // namespace
+}  // namespace engine
