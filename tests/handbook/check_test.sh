@@ -1,12 +1,19 @@
-#!/ usr / bin / env bash
-#check_test.sh : the checks accept a small sound tree, and refuse it with one fault planted in it.
-set - u here = $(cd "$(dirname " $ { BASH_SOURCE[0] } ")" && pwd) tree =
-    $(mktemp - d) trap 'rm -rf "$tree"' EXIT failures = 0
+#!/usr/bin/env bash
+# check_test.sh: the checks accept a small sound tree, and refuse it with one fault planted in it.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0
 
-    fail(){echo "FAILED: $*" failures = $((failures + 1))}
-#A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
 make_tree() {
-    rm - rf "${tree:?}"/*
+    rm -rf "${tree:?}"/*
     mkdir -p "$tree"/{engine/src/amp,tests/catalogue,tests/peer,resources/handbook,app,kernels,ui}
     cat > "$tree/README.md" <<-'END'
 	[the handbook](resources/handbook/README.md)
