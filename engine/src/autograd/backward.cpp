@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "autograd/accumulate.h"
 #include "core/tape_detail.h"
@@ -53,6 +54,7 @@ public:
     TensorList run() {
         count();
         std::vector<Node*> ready;
+        ready.reserve(usual_depth);
         for (auto& root : roots_) {
             if (root->pending == 0 &&
                 std::find(ready.begin(), ready.end(), root.get()) == ready.end()) {
@@ -70,6 +72,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t usual_depth = 32;  // of small networks' graphs
+
     static Tensor one_like(const Tensor& output) {
         if (output.numel() != 1) {
             throw Error(ErrorCode::shape,
@@ -89,12 +93,15 @@ private:
         node->pass = id_;
         node->pending = 0;
         node->needed = !capturing_;
-        node->buffer.assign(node->outputs.size(), Tensor());
+        node->buffer.clear();
+        node->buffer.resize(node->outputs.size());
         return true;
     }
 
     void count() {
         std::vector<Node*> stack, order;
+        stack.reserve(usual_depth);
+        order.reserve(usual_depth);
         const auto push = [&](Node* node) {
             stack.push_back(node);
             order.push_back(node);
@@ -143,8 +150,8 @@ private:
     void give(Node& node, std::uint32_t output, const Tensor& gradient) {
         if (!gradient.defined()) return;
         Tensor& slot = node.buffer[output];
-        const Tensor fit = fitted(node, output, gradient);
-        slot = slot.defined() ? add_gradients(slot, fit) : fit;
+        Tensor fit = fitted(node, output, gradient);
+        slot = slot.defined() ? add_gradients(slot, fit) : std::move(fit);
     }
 
     void keep_captured(const Node& node) {

@@ -5,8 +5,11 @@
 #include "core/check.h"
 #include "core/layout.h"
 #include "engine/error.h"
+#include "kernels/elementwise.h"
 #include "linalg/gemm_operand.h"
+#include "linalg/linear_relu.h"
 #include "linalg/matmul.h"
+#include "pointwise/relu_backward.h"
 #include "shape/sum.h"
 #include "shape/view.h"
 
@@ -70,6 +73,9 @@ TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
     return out;
 }
 
+const OpInfo linear_relu_info{"linear_relu", CastPolicy::low, "linear_relu(x, weight, bias?)", 2,
+                              "A linear layer and its relu as one node of the tape."};
+
 /// One weight for each feature, so no dimension of results: x weight.
 Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     if (bias.defined()) {
@@ -97,6 +103,23 @@ Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
         linear_info, inputs, compute_linear(x, weight, bias),
         {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
         linear_gradient);
+}
+
+Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
+    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
+    one_type(linear_info, {x, weight, bias});
+    check_linear(x, weight, bias);
+    const Tensor y = compute_linear(x, weight, bias);
+    on(y.device(), kernels::cpu::unary, kernels::cuda::unary)(
+        y.array(), y.array(), kernels::UnaryOp::relu, current_stream());
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(linear_relu_info, inputs, y,
+                       {weight.requires_grad() ? save(x) : Save{},
+                        x.requires_grad() ? save(weight) : Save{}, save_output(y)},
+                       [](std::span<const Tensor> grads, const Saved& saved) {
+                           const Tensor dy = relu_backward(grads[0], saved[2]);
+                           return linear_gradient({&dy, 1}, saved);
+                       });
 }
 
 }  // namespace engine
