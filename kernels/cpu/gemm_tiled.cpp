@@ -43,7 +43,7 @@ public:
         store_.beta = static_cast<T>(options.beta);
         store_.bias = static_cast<const R*>(options.bias);
         store_.relu = options.relu;
-        stores_sums_ = store_.alpha == T{1} && store_.beta == T{0} && !store_.bias && !store_.relu;
+        stores_sums_ = store_.alpha == T{1} && store_.beta == T{0} && !store_.relu;
     }
 
     void run(std::int64_t index, const GemmOptions& options, bool threaded) const {
@@ -206,6 +206,7 @@ private:
         if constexpr (std::is_same_v<T, R>) {
             if (stores_sums_ && cols == padded) {
                 sum.out_step = c_.ld;
+                if (store_.bias) sum.bias = store_.bias + panel * width;
                 for (std::int64_t i = 0; i < rows; i += height)
                     tile_for<T>(std::min(height, rows - i), cols)(c + i * c_.ld, a.data + i * a.row,
                                                                   b.data, sum);
@@ -226,7 +227,8 @@ private:
     ConstMatrix a_, b_;
     Matrix c_;
     Store<T, R> store_;
-    bool stores_sums_;  ///< the sums themselves, so that the tiles may be c's own memory
+    bool
+        stores_sums_;  ///< with no more than a bias, so that tiles can be written where they belong
 };
 
 template <class T, class S, class R>

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "autograd/accumulate.h"
+#include "core/gradient_observer.h"
 #include "core/tape_detail.h"
 #include "engine/error.h"
 
@@ -187,6 +188,12 @@ private:
             for (const auto& gradient : node.buffer) {
                 if (gradient.defined() && !gradient.is_sparse())
                     detail::notify_gradient(node.info(), gradient);
+            }
+        }
+        if (detail::gradient_observer) {
+            for (const auto& gradient : node.buffer) {
+                if (gradient.defined() && !gradient.is_sparse())
+                    detail::gradient_observer->on_gradient(gradient);
             }
         }
         if (const auto output = node.hooked.lock()) {

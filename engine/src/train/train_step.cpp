@@ -5,8 +5,8 @@
 
 #include "autograd/accumulate.h"
 #include "autograd/backward.h"
+#include "core/gradient_observer.h"
 #include "core/layout.h"
-#include "core/observer.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
@@ -22,11 +22,10 @@ namespace {
 
 /// Largest magnitude of the f16 gradients of a step: the upper edge of the loss-scale band. Kept on
 /// the device; 0 where there were none.
-class F16Range final : public OpObserver {
+class F16Range final : public GradientObserver {
 public:
     explicit F16Range(const Tensor& largest) : largest_(largest) {}
-    void on_op(const OpEvent&) override {}
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+    void on_gradient(const Tensor& gradient) override {
         if (gradient.dtype() != DType::f16) return;
         const Tensor flat = dense(gradient);
         on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(
@@ -260,8 +259,7 @@ Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
 void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
                               const TensorList& losses) {
     F16Range range(f16_max_);
-    std::optional<ObserverScope> attached;
-    if (precision_.watches_f16()) attached.emplace(range);
+    const GradientObserverScope attached(precision_.watches_f16() ? &range : nullptr);
     const double weight = loss_weight(micro_batches_[micro_batch].batch.share);
     const bool last = micro_batch + 1 == micro_batches_.size();
     for (std::size_t i = 0; i < losses.size(); ++i) {
