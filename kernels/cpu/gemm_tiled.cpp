@@ -227,8 +227,7 @@ private:
     ConstMatrix a_, b_;
     Matrix c_;
     Store<T, R> store_;
-    bool
-        stores_sums_;  ///< with no more than a bias, so that tiles can be written where they belong
+    bool stores_sums_;  ///< with a bias at most: tiles can be written where they belong
 };
 
 template <class T, class S, class R>
