@@ -6,6 +6,7 @@
 #include "cpu/elementwise_scalar.h"
 #include "cpu/grain.h"
 #include "kernels/elementwise.h"
+#include "kernels/leaky_relu.h"
 #include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -37,6 +38,18 @@ void scale_range(Array y, ConstArray x, float scale, std::int64_t begin, std::in
         using T = decltype(type);
         map(static_cast<T*>(y.data) + begin, static_cast<const T*>(x.data) + begin, n,
             [&](VF v) { return hn::Mul(v, factor); });
+    });
+}
+
+void leaky_relu_range(Array y, ConstArray a, ConstArray b, float slope, std::int64_t begin,
+                      std::int64_t n) {
+    const VF factor = hn::Set(DF(), slope);
+    with_vector_type(y.dtype, [&](auto type) {
+        using T = decltype(type);
+        map(static_cast<T*>(y.data) + begin, static_cast<const T*>(a.data) + begin,
+            static_cast<const T*>(b.data) + begin, n, [&](VF u, VF v) HWY_ATTR {
+                return hn::IfThenElse(hn::Gt(v, hn::Zero(DF())), u, hn::Mul(u, factor));
+            });
     });
 }
 
@@ -88,6 +101,7 @@ namespace {
 
 HWY_EXPORT(axpby_range);
 HWY_EXPORT(scale_range);
+HWY_EXPORT(leaky_relu_range);
 HWY_EXPORT(add_bias_rows);
 HWY_EXPORT(abs_max_bits);
 
@@ -134,6 +148,18 @@ void scale_by(Array y, ConstArray x, const float* scale, Stream) {
                                [&](double v) { return v * static_cast<double>(*scale); });
         else
             HWY_DYNAMIC_DISPATCH(scale_range)(y, x, *scale, begin, end - begin);
+    });
+}
+
+void leaky_relu(Array y, ConstArray a, ConstArray b, double slope, Stream) {
+    assert(a.size == y.size && b.size == y.size && a.dtype == y.dtype && b.dtype == y.dtype);
+    parallel_for(y.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
+        if (y.dtype == DType::f64)
+            map_scalar<double>(y, a, b, begin, end,
+                               [&](double u, double v) { return v > 0 ? u : u * slope; });
+        else
+            HWY_DYNAMIC_DISPATCH(leaky_relu_range)
+        (y, a, b, static_cast<float>(slope), begin, end - begin);
     });
 }
 

@@ -31,6 +31,8 @@ struct TileSum {
     std::int64_t outer, mid, inner;
     std::int64_t a_outer, a_mid, a_inner;
     std::int64_t b_step;
+    std::int64_t out_step = 0;   ///< elements from one row of out to the next; 0: dense
+    const void* bias = nullptr;  ///< added to each row of out, if there is one; of out's type
 };
 
 // Twelve rows of two vectors, two vectors of b and one of a use 27 of AVX-512's 32 registers; the
@@ -58,7 +60,7 @@ constexpr std::int64_t tile_columns(std::int64_t columns) {
     return columns > lanes / 2 || lanes * sizeof(T) <= 16 ? lanes : lanes / 2;
 }
 
-/// out (rows, vectors * lanes) dense. Rows go in fours, each four from its own base pointer, so
+/// out (rows, vectors * lanes). Rows go in fours, each four from its own base pointer, so
 /// that three registers address twelve rows.
 template <class D, int rows, int vectors, class T = hn::TFromD<D>>
 void tile(T* HWY_RESTRICT out, const T* a, const T* b, const TileSum& sum) {
@@ -96,10 +98,19 @@ void tile(T* HWY_RESTRICT out, const T* a, const T* b, const TileSum& sum) {
             }
         }
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; ++i)
+    if (sum.bias != nullptr) {
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; ++v) hn::StoreU(acc[i][v], d, out + (i * vectors + v) * lanes);
+        for (int v = 0; v < vectors; ++v) {
+            const V added = hn::LoadU(d, static_cast<const T*>(sum.bias) + v * lanes);
+#pragma GCC unroll 16
+            for (int i = 0; i < rows; ++i) acc[i][v] = hn::Add(acc[i][v], added);
+        }
+    }
+    const std::int64_t out_step = sum.out_step != 0 ? sum.out_step : vectors * lanes;
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i, out += out_step)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v) hn::StoreU(acc[i][v], d, out + v * lanes);
 }
 
 template <class T>

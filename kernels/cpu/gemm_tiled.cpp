@@ -43,6 +43,7 @@ public:
         store_.beta = static_cast<T>(options.beta);
         store_.bias = static_cast<const R*>(options.bias);
         store_.relu = options.relu;
+        stores_sums_ = store_.alpha == T{1} && store_.beta == T{0} && !store_.relu;
     }
 
     void run(std::int64_t index, const GemmOptions& options, bool threaded) const {
@@ -57,7 +58,9 @@ public:
             });
             return;
         }
-        const std::int64_t most = std::max<std::int64_t>(8, panel_bytes / sizeof_t / panel_size);
+        constexpr std::int64_t least = 8;
+        if (!threaded && panels <= least) return run_panels(c, a, b, 0, panels);
+        const std::int64_t most = std::max(least, panel_bytes / sizeof_t / panel_size);
         for (std::int64_t first = 0; first < panels; first += most) {
             const std::int64_t last = std::min(panels, first + most);
             if (threaded)
@@ -197,12 +200,22 @@ private:
 
     void multiply_panel(R* c, const Operand<T>& a, std::int64_t rows, const Panel& b,
                         std::int64_t panel) const {
-        HWY_ALIGN T sums[max_tile_rows * width + width];
         const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
-        const TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, b.step};
+        const std::int64_t height = tile_rows(rows);
+        TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, b.step};
+        if constexpr (std::is_same_v<T, R>) {
+            if (stores_sums_ && cols == padded) {
+                sum.out_step = c_.ld;
+                if (store_.bias) sum.bias = store_.bias + panel * width;
+                for (std::int64_t i = 0; i < rows; i += height)
+                    tile_for<T>(std::min(height, rows - i), cols)(c + i * c_.ld, a.data + i * a.row,
+                                                                  b.data, sum);
+                return;
+            }
+        }
+        HWY_ALIGN T sums[max_tile_rows * width + width];
         Store<T, R> store = store_;
         if (store.bias) store.bias += panel * width;
-        const std::int64_t height = tile_rows(rows);
         for (std::int64_t i = 0; i < rows; i += height) {
             const std::int64_t tall = std::min(height, rows - i);
             tile_for<T>(tall, cols)(sums, a.data + i * a.row, b.data, sum);
@@ -214,6 +227,7 @@ private:
     ConstMatrix a_, b_;
     Matrix c_;
     Store<T, R> store_;
+    bool stores_sums_;  ///< with a bias at most: tiles can be written where they belong
 };
 
 template <class T, class S, class R>

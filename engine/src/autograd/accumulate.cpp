@@ -1,8 +1,8 @@
 #include "autograd/accumulate.h"
 
 #include "core/cast.h"
+#include "core/gradient_observer.h"
 #include "core/layout.h"
-#include "core/observer.h"
 #include "core/tape.h"
 #include "index/sparse.h"
 #include "pointwise/binary.h"
@@ -45,7 +45,7 @@ Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType leaf) {
     const auto fitted = [leaf](const Tensor& gradient) {
         if (gradient.dtype() == leaf) return gradient;
         // It was passed on past its cast, unseen, and does not stay.
-        if (detail::observed && !gradient.is_sparse()) detail::notify_gradient(cast_info, gradient);
+        if (detail::gradients_are_observed()) detail::show_gradient(cast_info, gradient);
         return cast_gradient(gradient, leaf);
     };
     return add_gradients(fitted(a), fitted(b));

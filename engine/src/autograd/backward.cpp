@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "autograd/accumulate.h"
 #include "core/cast.h"
+#include "core/gradient_observer.h"
 #include "core/low_gradients.h"
 #include "core/tape_detail.h"
 #include "engine/error.h"
@@ -55,6 +57,7 @@ public:
     TensorList run() {
         count();
         std::vector<Node*> ready;
+        ready.reserve(usual_depth);
         for (auto& root : roots_) {
             if (root->pending == 0 &&
                 std::find(ready.begin(), ready.end(), root.get()) == ready.end()) {
@@ -72,6 +75,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t usual_depth = 32;  // of small networks' graphs
+
     static Tensor one_like(const Tensor& output) {
         if (output.numel() != 1) {
             throw Error(ErrorCode::shape,
@@ -91,12 +96,15 @@ private:
         node->pass = id_;
         node->pending = 0;
         node->needed = !capturing_;
-        node->buffer.assign(node->outputs.size(), Tensor());
+        node->buffer.clear();
+        node->buffer.resize(node->outputs.size());
         return true;
     }
 
     void count() {
         std::vector<Node*> stack, order;
+        stack.reserve(usual_depth);
+        order.reserve(usual_depth);
         const auto push = [&](Node* node) {
             stack.push_back(node);
             order.push_back(node);
@@ -148,9 +156,9 @@ private:
     void give(Node& node, std::uint32_t output, const Tensor& gradient) {
         if (!gradient.defined()) return;
         Tensor& slot = node.buffer[output];
-        const Tensor fit = fitted(node, output, gradient);
+        Tensor fit = fitted(node, output, gradient);
         const DType type = node.outputs[output].dtype;
-        slot = slot.defined() ? sum_of_gradients(slot, fit, type) : fit;
+        slot = slot.defined() ? sum_of_gradients(slot, fit, type) : std::move(fit);
     }
 
     void keep_captured(const Node& node) {
@@ -196,11 +204,8 @@ private:
     }
 
     TensorList apply(Node& node) {
-        if (detail::observed && is_seen(node)) {
-            for (const auto& gradient : node.buffer) {
-                if (gradient.defined() && !gradient.is_sparse())
-                    detail::notify_gradient(node.info(), gradient);
-            }
+        if (detail::gradients_are_observed() && is_seen(node)) {
+            for (const auto& gradient : node.buffer) detail::show_gradient(node.info(), gradient);
         }
         if (const auto output = node.hooked.lock()) {
             for (const auto& hook : output->hooks) hook(node.buffer[0]);

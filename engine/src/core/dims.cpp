@@ -16,11 +16,12 @@ void check_shape(const Shape& shape) {
     for (const std::int64_t size : shape) {
         if (size < 0)
             throw Error(ErrorCode::shape, "the shape " + to_string(shape) + " has a negative size");
-        if (size > max_elements / elements)
+        std::int64_t product = 0;
+        if (__builtin_mul_overflow(elements, size, &product) || product > max_elements)
             throw Error(ErrorCode::shape,
                         "the shape " + to_string(shape) +
                             " is too large: its sizes multiply to more than 2^48");
-        elements *= std::max<std::int64_t>(size, 1);
+        if (size > 0) elements = product;
     }
 }
 

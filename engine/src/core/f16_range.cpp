@@ -14,7 +14,7 @@ thread_local F16Range* current = nullptr;
 }  // namespace
 
 F16Range::F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming)
-    : largest_(largest), claiming_(std::move(claiming)), scope_(*this) {
+    : largest_(largest), claiming_(std::move(claiming)), scope_(this) {
     current = this;
 }
 

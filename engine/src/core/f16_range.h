@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/observer.h"
+#include "core/gradient_observer.h"
 #include "core/tensor.h"
 
 namespace engine {
@@ -18,7 +18,7 @@ namespace engine {
 ///   its magnitude.
 ///
 /// Attached to its thread while it lives. One at a time.
-class F16Range final : public OpObserver {
+class F16Range final : public GradientObserver {
 public:
     /// `largest`: 0-d f32, which grows. `claiming`: the operations whose gradient functions claim.
     F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming);
@@ -26,7 +26,6 @@ public:
     F16Range(const F16Range&) = delete;
     F16Range& operator=(const F16Range&) = delete;
 
-    void on_op(const OpEvent&) override {}
     void on_gradient(const OpInfo& to, const Tensor& gradient) override;
 
     /// For a gradient function: where its kernel takes the magnitudes of dy, its incoming gradient,
@@ -43,7 +42,7 @@ private:
     std::vector<const OpInfo*> claiming_;
     Tensor waiting_;  // for the gradient function that may claim it
     std::weak_ptr<TensorImpl> covered_;
-    ObserverScope scope_;
+    GradientObserverScope scope_;
 };
 
 }  // namespace engine

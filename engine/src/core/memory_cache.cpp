@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -90,23 +91,37 @@ void* MemoryCache::allocate(std::size_t size) {
     }
 }
 
+/// Up to 256 bytes there is a class every 64; beyond, the two bits below a size's highest one say
+/// which of its octave's four classes it is.
+std::size_t MemoryCache::index_of(std::size_t size) {
+    if (size <= 256) return size / 64;
+    const auto width = static_cast<std::size_t>(std::bit_width(size));
+    return 4 * width + (size >> (width - 3)) % 4;
+}
+
+std::size_t MemoryCache::size_of_index(std::size_t index) {
+    if (index <= 4) return 64 * index;
+    return (4 + index % 4) << (index / 4 - 3);
+}
+
 void MemoryCache::give(void* data, std::size_t size) {
     const std::lock_guard lock(mutex_);
-    free_[size].push_back(data);
+    free_[index_of(size)].push_back(data);
     cached_ += size;
 }
 
 std::size_t MemoryCache::release() {
     if (is_recorded_on(device_)) return 0;
     const std::lock_guard others_wait(releasing_);
-    std::map<std::size_t, std::vector<void*>> leaving;
+    Blocks leaving;
     {
         const std::lock_guard lock(mutex_);
         leaving.swap(free_);
     }
     std::size_t bytes = 0;
-    for (const auto& [size, blocks] : leaving) {
-        for (void* data : blocks) {
+    for (std::size_t index = 0; index < leaving.size(); ++index) {
+        const std::size_t size = size_of_index(index);
+        for (void* data : leaving[index]) {
             give_memory(data, device_);
             const std::lock_guard lock(mutex_);
             held_ -= size;
@@ -125,10 +140,10 @@ std::size_t MemoryCache::in_use() {
 
 void* MemoryCache::take(std::size_t size) {
     const std::lock_guard lock(mutex_);
-    const auto found = free_.find(size);
-    if (found == free_.end() || found->second.empty()) return nullptr;
-    void* data = found->second.back();
-    found->second.pop_back();
+    std::vector<void*>& blocks = free_[index_of(size)];
+    if (blocks.empty()) return nullptr;
+    void* data = blocks.back();
+    blocks.pop_back();
     cached_ -= size;
     return data;
 }

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
-#include <map>
 #include <mutex>
 #include <vector>
 
@@ -38,12 +38,17 @@ public:
     std::size_t set_limit(std::size_t bytes) { return limit_.exchange(bytes); }
 
 private:
+    static constexpr std::size_t size_classes = 4 * 65;
+    using Blocks = std::array<std::vector<void*>, size_classes>;  // by size class
+
+    static std::size_t index_of(std::size_t size);
+    static std::size_t size_of_index(std::size_t index);
     void* take(std::size_t size);
     void* take_from_system(std::size_t size);
 
     const Device device_;
     std::mutex mutex_;
-    std::map<std::size_t, std::vector<void*>> free_;
+    Blocks free_;
     std::size_t cached_ = 0;                // of those in free_ and of those on their way back
     std::atomic<std::size_t> held_{0};      // by all blocks, those included
     std::mutex releasing_;                  // before mutex_, and for long

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/recycled.h"
 #include "core/tape_detail.h"
 #include "engine/error.h"
 
@@ -28,7 +29,8 @@ std::shared_ptr<Node> accumulator_of(const std::shared_ptr<TensorImpl>& leaf) {
     // Sequence 0, so that it runs after every op. What hooks wait for comes as soon as it is
     // complete: they may send it away while the pass goes on.
     constexpr auto first = std::numeric_limits<std::uint64_t>::max();
-    auto made = std::make_shared<Node>(accumulate_info, leaf->hooks.empty() ? 0 : first);
+    auto made = std::allocate_shared<Node>(Recycled<Node>(), accumulate_info,
+                                           leaf->hooks.empty() ? 0 : first);
     made->outputs.push_back({leaf->shape, leaf->dtype, leaf->device});
     made->leaf = leaf;
     leaf->accumulator = made;
@@ -141,7 +143,8 @@ namespace {
 
 std::shared_ptr<Node> make_node(const OpInfo& info, std::span<const Tensor> inputs,
                                 std::span<const Tensor> outputs, std::span<const Save> saves) {
-    auto node = std::make_shared<Node>(info, next_sequence.fetch_add(1, std::memory_order_relaxed));
+    auto node = std::allocate_shared<Node>(Recycled<Node>(), info,
+                                           next_sequence.fetch_add(1, std::memory_order_relaxed));
     node->edges.reserve(inputs.size());
     for (const auto& input : inputs) node->edges.push_back(detail::edge_of(input));
     node->outputs.reserve(outputs.size());

@@ -1,6 +1,7 @@
 #include "core/tensor.h"
 
 #include "core/constant.h"
+#include "core/recycled.h"
 #include "core/transfer.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
@@ -48,19 +49,26 @@ void walk(const Shape& shape, const Strides& strides, F&& f) {
     }
 }
 
+std::shared_ptr<TensorImpl> new_impl() {
+    return std::allocate_shared<TensorImpl>(Recycled<TensorImpl>());
+}
+
+std::shared_ptr<Storage> new_storage(std::size_t bytes, const Device& device) {
+    return std::allocate_shared<Storage>(Recycled<Storage>(), bytes, device);
+}
+
 }  // namespace
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device, Layout layout) {
     check_shape(shape);
-    auto impl = std::make_shared<TensorImpl>();
+    auto impl = new_impl();
     impl->shape = shape;
     impl->strides = layout == Layout::channels_last && shape.rank() == 4
                         ? channels_last_strides(shape)
                         : contiguous_strides(shape);
     impl->dtype = dtype;
     impl->device = device;
-    impl->storage =
-        std::make_shared<Storage>(static_cast<std::size_t>(shape.numel()) * size_of(dtype), device);
+    impl->storage = new_storage(static_cast<std::size_t>(shape.numel()) * size_of(dtype), device);
     return Tensor(std::move(impl));
 }
 
@@ -95,7 +103,19 @@ void Tensor::refuse_sparse() {
 }
 
 bool Tensor::is_contiguous() const {
-    return same_walk(shape(), strides(), contiguous_strides(shape()));
+    // As same_walk() beside contiguous_strides(), but from the back and without making them.
+    const Shape& sizes = impl_->shape;
+    std::int64_t step = 1;
+    bool walks = true;
+    for (int i = sizes.rank() - 1; i >= 0; --i) {
+        if (sizes[i] == 0) {
+            walks = true;
+        } else if (sizes[i] != 1) {
+            walks = walks && impl_->strides[i] == step;
+            step *= sizes[i];
+        }
+    }
+    return walks;
 }
 
 bool Tensor::is_channels_last() const {
@@ -117,7 +137,7 @@ void Tensor::register_hook(std::function<void(const Tensor&)> hook) const {
 }
 
 Tensor Tensor::detach() const {
-    auto impl = std::make_shared<TensorImpl>();
+    auto impl = new_impl();
     impl->storage = impl_->storage;
     impl->shape = impl_->shape;
     impl->strides = impl_->strides;
@@ -171,12 +191,12 @@ void Tensor::copy_from_host(const void* values) const {
 
 Tensor Tensor::copy_to(const Device& device) const {
     if (impl_->device == device) return *this;
-    auto impl = std::make_shared<TensorImpl>();
+    auto impl = new_impl();
     impl->shape = shape();
     impl->strides = strides();
     impl->dtype = dtype();
     impl->device = device;
-    impl->storage = std::make_shared<Storage>(bytes(), device);
+    impl->storage = new_storage(bytes(), device);
     const Tensor to(std::move(impl));
     if (impl_->device.kind == Device::Kind::cpu) {
         engine::copy_from_host(to.data(), data(), bytes(), device);

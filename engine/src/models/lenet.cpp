@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "models/model_descriptor.h"
+#include "nn/linear_relu.h"
 #include "pointwise/activation.h"
 #include "pool/pool.h"
 #include "shape/view.h"
@@ -34,8 +35,8 @@ LeNet::LeNet(const Shape& image, std::int64_t classes, std::optional<std::int64_
 Tensor LeNet::forward(const Tensor& x) {
     Tensor h = max_pool2d(relu(conv1_(x)), {.kernel = {2, 2}});
     h = max_pool2d(relu(conv2_(h)), {.kernel = {2, 2}});
-    h = relu(fc1_(flatten(h, 1)));
-    return fc3_(relu(fc2_(h)));
+    h = linear_relu(fc1_, flatten(h, 1));
+    return fc3_(linear_relu(fc2_, h));
 }
 
 OnnxValue LeNet::export_graph(OnnxGraph& graph, const OnnxValue& x) const {

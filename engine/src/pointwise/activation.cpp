@@ -11,6 +11,7 @@
 #include "pointwise/binary.h"
 #include "pointwise/compare.h"
 #include "pointwise/pointwise.h"
+#include "pointwise/relu_backward.h"
 #include "pointwise/steady.h"
 #include "pointwise/unary.h"
 
@@ -40,14 +41,6 @@ const OpInfo sigmoid_backward_info{"sigmoid_backward", CastPolicy::none, "sigmoi
                                    2, no_entry};
 const OpInfo gelu_backward_info{"gelu_backward", CastPolicy::none, "gelu_backward(dy, x)", 2,
                                 no_entry};
-
-/// 0 where y <= 0, else dy; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
-Tensor relu_backward(const Tensor& dy, const Tensor& y) {
-    return record(relu_backward_info, {dy}, gradient_kernel(dy, y, BinaryOp::relu_backward),
-                  {save(y.detach())}, [](const Tensor& ddx, const Saved& saved) {
-                      return relu_backward(ddx, saved[0]);
-                  });
-}
 
 /// dy * (1 - y^2)
 Tensor tanh_backward(const Tensor& dy, const Tensor& y) {
@@ -188,6 +181,13 @@ Tensor relu(const Tensor& x) {
     const Tensor y = unary_kernel(relu_info, x, UnaryOp::relu);
     return record(relu_info, {x}, y, {save_output(y)},
                   [](const Tensor& dy, const Saved& saved) { return relu_backward(dy, saved[0]); });
+}
+
+Tensor relu_backward(const Tensor& dy, const Tensor& y) {
+    return record(
+        relu_backward_info, {dy}, gradient_kernel(dy, y, BinaryOp::relu_backward),
+        {save(y.requires_grad() ? y.detach() : y)},
+        [](const Tensor& ddx, const Saved& saved) { return relu_backward(ddx, saved[0]); });
 }
 
 Tensor gelu(const Tensor& x) {

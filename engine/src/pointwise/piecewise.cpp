@@ -4,9 +4,11 @@
 #include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
+#include "core/layout.h"
 #include "core/result_type.h"
 #include "core/wide.h"
 #include "engine/error.h"
+#include "kernels/leaky_relu.h"
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"
 #include "pointwise/compare.h"
@@ -128,10 +130,42 @@ Tensor celu(const Tensor& x, double alpha) {
     return exponential(celu_info, x, {1, alpha, 1 / alpha});
 }
 
+namespace {
+
+const OpInfo leaky_relu_backward_info{"leaky_relu_backward", CastPolicy::none,
+                                      "leaky_relu_backward(dy, x; negative_slope)", 2, no_entry};
+
+/// a where x > 0, else a * slope, on the CPU.
+Tensor sloped(const Tensor& a, const Tensor& x, double slope) {
+    const Tensor from = dense(a), by = in_layout(x, layout_of(from)), y = empty_like(from);
+    kernels::cpu::leaky_relu(y.array(), from.array(), by.array(), slope, {});
+    return y;
+}
+
+/// Linear in dy, flat in x.
+Tensor leaky_relu_backward(const Tensor& dy, const Tensor& x, double slope) {
+    return record(leaky_relu_backward_info, {dy}, sloped(dy, x, slope),
+                  {save(x.requires_grad() ? x.detach() : x)},
+                  [slope](const Tensor& ddx, const Saved& saved) {
+                      return leaky_relu_backward(ddx, saved[0], slope);
+                  });
+}
+
+}  // namespace
+
 Tensor leaky_relu(const Tensor& x, double negative_slope) {
     if (intercepted(leaky_relu_info))
         return dispatched(
             leaky_relu_info, [](const auto&... a) { return leaky_relu(a...); }, x, negative_slope);
+    check_floating(leaky_relu_info, x);
+    if (x.device().kind != Device::Kind::cpu) return composed_leaky_relu(x, negative_slope);
+    return record(leaky_relu_info, {x}, sloped(x, x, negative_slope), {save(x)},
+                  [negative_slope](const Tensor& dy, const Saved& saved) {
+                      return leaky_relu_backward(dy, saved[0], negative_slope);
+                  });
+}
+
+Tensor composed_leaky_relu(const Tensor& x, double negative_slope) {
     return pointwise(
         leaky_relu_info, x,
         [=](const Tensor& w) { return where(is_positive(w), w, mul(w, negative_slope)); },

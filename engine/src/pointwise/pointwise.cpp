@@ -31,7 +31,8 @@ Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
 
 Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op) {
     const Tensor a = dense(dy);
-    const Tensor b = in_layout(to(y.detach(), dy.dtype()), layout_of(a));
+    const Tensor same = y.dtype() == dy.dtype() ? y : to(y.detach(), dy.dtype());
+    const Tensor b = in_layout(same, layout_of(a));
     const Tensor dx = empty_like(a);
     on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(dx.array(), a.array(), b.array(),
                                                                 op, current_stream());

@@ -119,6 +119,8 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
 void GradScaler::compute_gradient_statistics(const Optimizer& optimizer, Record& record) const {
     std::vector<kernels::ConstArray> grads;
     TensorList held;
+    grads.reserve(optimizer.parameters().size());
+    held.reserve(optimizer.parameters().size());
     for (const auto& parameter : optimizer.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (!grad.defined()) continue;

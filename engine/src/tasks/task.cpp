@@ -51,7 +51,7 @@ void add_mean(TaskStep& step, int at, const Tensor& mean, std::int64_t weight) {
 }
 
 void count_correct(TaskStep& step, int at, const Tensor& logits, const Tensor& labels) {
-    const Tensor rows = in_layout(logits.detach(), Layout::contiguous);
+    const Tensor rows = in_layout(logits, Layout::contiguous);
     on(rows.device(), kernels::cpu::count_correct, kernels::cuda::count_correct)(
         step.sums->values + at, rows.array(), labels.array(), rows.size(0), rows.size(1),
         current_stream());

@@ -8,7 +8,6 @@
 #include "core/f16_range.h"
 #include "core/layout.h"
 #include "core/low_gradients.h"
-#include "core/observer.h"
 #include "core/profiler_range.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"

@@ -42,9 +42,12 @@ void TrainStep::check_gradients(Part& part) {
     } else {
         std::vector<kernels::ConstArray> grads;
         TensorList held;
+        grads.reserve(part.tensors.size());
+        held.reserve(part.tensors.size());
         for (const Tensor& parameter : part.tensors) {
-            if (!parameter.grad().defined()) continue;
-            held.push_back(gradient_values(parameter.grad()));
+            const Tensor grad = parameter.grad();
+            if (!grad.defined()) continue;
+            held.push_back(gradient_values(grad));
             grads.push_back(held.back().array());
         }
         if (!part.gradient_statistics.defined())

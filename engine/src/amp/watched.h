@@ -1,0 +1,12 @@
+#pragma once
+
+#include "amp/dispatch.h"
+#include "core/observer.h"
+
+namespace engine {
+
+/// Whether somebody is told of this thread's operations, or forces their types. Two of them are
+/// computed as one only where nobody can tell.
+inline bool is_watched() noexcept { return detail::observed || detail::intercepting; }
+
+}  // namespace engine
