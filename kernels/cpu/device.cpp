@@ -109,8 +109,10 @@ void* allocate(std::size_t bytes) {
         bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
     void* data = std::aligned_alloc(alignment, rounded);
     if (data == nullptr) throw OutOfMemory(bytes);
-    // Large pages spare page faults and TLB misses; the advice may be refused without harm.
-    if (alignment == huge_page) static_cast<void>(madvise(data, rounded, MADV_HUGEPAGE));
+    // Large pages spare page faults and TLB misses; the advice may be refused without harm. Not for
+    // the rest of the last one, which would become memory whole.
+    if (alignment == huge_page)
+        static_cast<void>(madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE));
     return data;
 }
 

@@ -123,7 +123,7 @@ PoolScope::~PoolScope() { current_pool = std::move(before_); }
 Block::Block(std::size_t bytes, const Device& device)
     : data_(nullptr),
       bytes_(bytes),
-      capacity_(size_class(bytes)),
+      capacity_(block_size(bytes, device)),
       use_(current_use),
       device_(device),
       pool_(current_pool && current_pool->device() == device ? current_pool : nullptr),

@@ -30,6 +30,13 @@ void give_memory(void* data, const Device& device) {
         kernels::cuda::release(data);
 }
 
+/// Asks the system only for large growth, where that costs little.
+void check_system_has(std::size_t bytes) {
+    constexpr std::size_t large = std::size_t{64} << 20;
+    if (bytes >= large && bytes > static_cast<std::size_t>(kernels::cpu::available_memory()))
+        throw kernels::OutOfMemory(bytes);
+}
+
 bool is_recorded_on(const Device& device) {
     return device.kind == Device::Kind::cuda && kernels::cuda::recording(device.index);
 }
@@ -77,10 +84,19 @@ std::size_t size_class(std::size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
+std::size_t block_size(std::size_t bytes, const Device& device) {
+    if (bytes < HostHeap::least || device.kind != Device::Kind::cpu ||
+        bytes > std::numeric_limits<std::ptrdiff_t>::max())
+        return size_class(bytes);
+    return (bytes + HostHeap::page - 1) / HostHeap::page * HostHeap::page;
+}
+
 MemoryCache::MemoryCache(const Device& device) : device_(device), limit_(memory_of(device)) {}
 
 void* MemoryCache::allocate(std::size_t size) {
-    if (void* data = take(size)) return data;
+    if (!is_in_heap(size)) {
+        if (void* data = take(size)) return data;
+    }
     const std::size_t before = released_;
     try {
         return take_from_system(size);
@@ -106,7 +122,10 @@ std::size_t MemoryCache::size_of_index(std::size_t index) {
 
 void MemoryCache::give(void* data, std::size_t size) {
     const std::lock_guard lock(mutex_);
-    free_[index_of(size)].push_back(data);
+    if (is_in_heap(size))
+        heap_.give(data, size);
+    else
+        free_[index_of(size)].push_back(data);
     cached_ += size;
 }
 
@@ -118,7 +137,7 @@ std::size_t MemoryCache::release() {
         const std::lock_guard lock(mutex_);
         leaving.swap(free_);
     }
-    std::size_t bytes = 0;
+    std::size_t bytes = release_heap();
     for (std::size_t index = 0; index < leaving.size(); ++index) {
         const std::size_t size = size_of_index(index);
         for (void* data : leaving[index]) {
@@ -130,6 +149,14 @@ std::size_t MemoryCache::release() {
         }
     }
     released_ += bytes;
+    return bytes;
+}
+
+std::size_t MemoryCache::release_heap() {
+    const std::lock_guard lock(mutex_);
+    const std::size_t bytes = heap_.release();
+    held_ -= bytes;
+    cached_ -= bytes;
     return bytes;
 }
 
@@ -150,16 +177,38 @@ void* MemoryCache::take(std::size_t size) {
 
 /// Linux overcommits memory and kills the process that touches it. So an allocation that does not
 /// fit beside the present blocks fails here, where the caller can still act on it.
-void* MemoryCache::take_from_system(std::size_t size) {
+void MemoryCache::hold(std::size_t bytes) {
     const std::size_t limit = limit_;
-    const std::size_t before = held_.fetch_add(size);
+    const std::size_t before = held_.fetch_add(bytes);
+    if (bytes <= limit && before <= limit - bytes) return;
+    held_ -= bytes;
+    throw kernels::OutOfMemory(bytes);
+}
+
+void* MemoryCache::take_from_system(std::size_t size) {
+    if (is_in_heap(size)) return take_from_heap(size);
+    hold(size);
     try {
-        if (size > limit || before > limit - size) throw kernels::OutOfMemory(size);
         return take_memory(size, device_);
     } catch (...) {
         held_ -= size;
         throw;
     }
+}
+
+/// A place among what was freed, with new memory behind it where that is too short.
+void* MemoryCache::take_from_heap(std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    if (size > limit_) throw kernels::OutOfMemory(size);
+    const HostHeap::Place place = heap_.find(size);
+    try {
+        check_system_has(place.fresh);
+        hold(place.fresh);
+    } catch (const kernels::OutOfMemory&) {
+        throw kernels::OutOfMemory(size);
+    }
+    cached_ -= size - place.fresh;
+    return heap_.take(place);
 }
 
 MemoryCache& memory_cache(const Device& device) {

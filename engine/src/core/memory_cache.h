@@ -7,14 +7,18 @@
 #include <vector>
 
 #include "core/device.h"
+#include "core/host_heap.h"
 
 namespace engine {
 
 /// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
 std::size_t size_class(std::size_t bytes);
+/// What a block of `bytes` takes on the device. Large blocks of the host are rounded to pages only:
+/// the heap that they come from can reuse any of them for any other.
+std::size_t block_size(std::size_t bytes, const Device& device);
 
-/// All memory that the engine takes of one device: the bytes in use, and the free blocks, cached by
-/// size. Thread-safe.
+/// All memory that the engine takes of one device: the bytes in use, and what is free for reuse.
+/// Free blocks are cached by size; large ones of the host return to a heap. Thread-safe.
 class MemoryCache {
 public:
     explicit MemoryCache(const Device& device);
@@ -22,8 +26,8 @@ public:
     MemoryCache(const MemoryCache&) = delete;
     MemoryCache& operator=(const MemoryCache&) = delete;
 
-    /// A block of this size class. If the device has no more, releases the cached blocks and tries
-    /// again. Throws kernels::OutOfMemory, kernels::DeviceError.
+    /// A block of this size, a block_size(). If the device has no more, releases the cached blocks
+    /// and tries again. Throws kernels::OutOfMemory, kernels::DeviceError.
     void* allocate(std::size_t size);
     /// Keeps it for the next.
     void give(void* data, std::size_t size);
@@ -43,17 +47,24 @@ private:
 
     static std::size_t index_of(std::size_t size);
     static std::size_t size_of_index(std::size_t index);
+    bool is_in_heap(std::size_t size) const {
+        return size >= HostHeap::least && device_.kind == Device::Kind::cpu;
+    }
     void* take(std::size_t size);
     void* take_from_system(std::size_t size);
+    void* take_from_heap(std::size_t size);
+    void hold(std::size_t bytes);
+    std::size_t release_heap();
 
     const Device device_;
     std::mutex mutex_;
     Blocks free_;
-    std::size_t cached_ = 0;                // of those in free_ and of those on their way back
+    std::size_t cached_ = 0;  // of those in free_ and heap_, and of those on their way back
     std::atomic<std::size_t> held_{0};      // by all blocks, those included
     std::mutex releasing_;                  // before mutex_, and for long
     std::atomic<std::size_t> released_{0};  // that have gone back ever
     std::atomic<std::size_t> limit_;
+    HostHeap heap_;  // empty for a GPU
 };
 
 /// The cache of a device; made at first use. Throws kernels::DeviceError if there is no such

@@ -168,6 +168,38 @@ TEST(Block, ReusesFreedMemoryUntilItIsGivenBack) {
     EXPECT_EQ(release_cached_memory(), 0u);
 }
 
+TEST(Block, OfTheHostTakesTheMemoryOfOtherSizes) {
+    release_cached_memory();
+    {
+        const Block first(mib, {}), second(mib, {});
+        EXPECT_EQ(memory_in_use(), 2 * mib);
+    }
+    EXPECT_EQ(memory_in_use(), 0u);
+    {
+        const std::size_t limit = set_memory_limit(2 * mib);
+        const Block both(2 * mib - 4 * kib, {});
+        set_memory_limit(limit);
+        EXPECT_EQ(memory_in_use(), 2 * mib - 4 * kib);
+    }
+    EXPECT_EQ(release_cached_memory(), 2 * mib) << "nothing was taken beside the two";
+}
+
+TEST(Block, OfTheHostIsRoundedToPagesWhereItIsLarge) {
+    const Accounting here;
+    const Block large(5 * mib + 1, {});
+    EXPECT_EQ(here.accounting->total(), static_cast<std::int64_t>(5 * mib) + 4 * kib);
+}
+
+TEST(Block, OfTheHostCanBeWrittenAgainOnceItWasGivenBack) {
+    for (const int value : {1, 2}) {
+        const Block block(3 * mib, {});
+        std::memset(block.data(), value, block.bytes());
+        release_cached_memory();
+        EXPECT_EQ(static_cast<const char*>(block.data())[block.bytes() - 1], value)
+            << "what is in use stays";
+    }
+}
+
 /// The error of an allocation that is far too large, with some memory in use.
 TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
     const Accounting here;

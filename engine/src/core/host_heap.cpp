@@ -1,0 +1,67 @@
+#include "core/host_heap.h"
+
+#include "kernels/address_space.h"
+#include "kernels/device_error.h"
+
+namespace engine {
+namespace {
+
+using Range = FreeRanges::Range;
+
+/// Address space for `bytes` and for what comes after.
+Range reserved(std::size_t bytes) {
+    constexpr std::size_t usual = std::size_t{1} << 30;
+    if (bytes < usual) {
+        try {
+            return {static_cast<char*>(kernels::cpu::reserve(usual)), usual};
+        } catch (const kernels::OutOfMemory&) {  // there may be room for this block alone
+        }
+    }
+    return {static_cast<char*>(kernels::cpu::reserve(bytes)), bytes};
+}
+
+}  // namespace
+
+HostHeap::Place HostHeap::find(std::size_t bytes) {
+    if (const auto range = kept_.smallest(bytes)) return {range->data, bytes, 0};
+    if (const Place place = at_an_end(bytes); place.data) return place;
+    auto range = fresh_.smallest(bytes);
+    if (!range) {
+        fresh_.add(reserved(bytes));
+        range = fresh_.smallest(bytes);
+    }
+    return {range->data, bytes, bytes};
+}
+
+HostHeap::Place HostHeap::at_an_end(std::size_t bytes) const {
+    Place best{nullptr, bytes, bytes};
+    for (const auto& [data, size] : fresh_.all()) {
+        const auto before = kept_.ending_at(data);
+        if (!before || before->bytes + size < bytes) continue;
+        const std::size_t fresh = bytes - before->bytes;
+        if (fresh < best.fresh) best = {before->data, bytes, fresh};
+    }
+    return best;
+}
+
+void* HostHeap::take(const Place& place) {
+    const std::size_t kept = place.bytes - place.fresh;
+    if (kept > 0) kept_.take(place.data, kept);
+    if (place.fresh > 0) fresh_.take(place.data + kept, place.fresh);
+    return place.data;
+}
+
+void HostHeap::give(void* data, std::size_t bytes) { kept_.add({static_cast<char*>(data), bytes}); }
+
+std::size_t HostHeap::release() {
+    std::size_t bytes = 0;
+    for (const auto& [data, size] : kept_.all()) {
+        kernels::cpu::give_pages_back(data, size);
+        fresh_.add({data, size});
+        bytes += size;
+    }
+    kept_.clear();
+    return bytes;
+}
+
+}  // namespace engine

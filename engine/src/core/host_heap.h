@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/free_ranges.h"
+
+namespace engine {
+
+/// Large blocks of the host's memory. What was freed stays with the heap, and neighbours become one
+/// range again, so a tensor of any size can lie where others were. Not thread-safe.
+///
+/// Address space is never given back, since blocks may outlive the heap at the end of the process.
+class HostHeap {
+public:
+    /// Smaller blocks do not belong here: blocks have whole pages.
+    static constexpr std::size_t least = std::size_t{64} << 10;
+    static constexpr std::size_t page = 4096;
+
+    /// Where a block can lie. Its last `fresh` bytes are new memory of the system; the others are
+    /// the heap's already.
+    struct Place {
+        char* data;
+        std::size_t bytes, fresh;
+    };
+
+    /// A place for `bytes`, a multiple of `page`, with as little new memory as there can be. Valid
+    /// until the heap changes. Throws kernels::OutOfMemory if there is no address space.
+    Place find(std::size_t bytes);
+    void* take(const Place& place);
+    void give(void* data, std::size_t bytes);
+    /// Gives the memory of all free ranges back to the system; returns its bytes.
+    std::size_t release();
+
+private:
+    /// At the end of a free range that has new memory behind it.
+    Place at_an_end(std::size_t bytes) const;
+
+    FreeRanges kept_;   // memory
+    FreeRanges fresh_;  // address space only
+};
+
+}  // namespace engine
