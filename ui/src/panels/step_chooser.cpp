@@ -23,6 +23,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int rowHeight = 22;
+constexpr int widestTitle = 170;  // of the run; the tabs beside it need the rest of a narrow window
+constexpr int stripStretch = 100;  // against the gap: the strip grows to its maximum first
 
 QIcon dotIcon(const QColor& color) { return QIcon(iconPixmap(u"dot"_s, color, size::icon, 2)); }
 
@@ -54,8 +56,9 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     makeStepBox();
     live_->setCheckable(true);
     live_->setToolTip(tr("Follow the newest step (L)"));
+    row->addStretch(1);
     row->addWidget(run_);
-    row->addWidget(strip_, 1);
+    row->addWidget(strip_, stripStretch);
     row->addWidget(box_);
     row->addWidget(live_);
     // No higher than the tabs beside it.
@@ -127,10 +130,16 @@ void StepChooser::refresh() {
     for (const auto& [button, icon] : {std::pair{back_, u"previous"_s}, {forth_, u"next"_s}})
         button->setIcon(themedIcon(*context_.theme, icon));
     if (track) {
-        run_->setText(runTitle(context_, *track) + u" ▾"_s);
+        showTitle(runTitle(context_, *track));
         run_->setIcon(dotIcon(context_.theme->precision(track->precision())));
     }
     refreshStep();
+}
+
+void StepChooser::showTitle(const QString& title) {
+    const QString shown = run_->fontMetrics().elidedText(title, Qt::ElideRight, widestTitle);
+    run_->setText(shown + u" ▾"_s);
+    run_->setToolTip(shown == title ? QString() : title);
 }
 
 void StepChooser::refreshStep() {

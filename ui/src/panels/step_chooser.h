@@ -25,6 +25,7 @@ private:
     void makeStepBox();
     void followActor();
     void refresh();
+    void showTitle(const QString& title);
     void refreshStep();
     void fillRuns();
     void walk(int direction, bool skips);

@@ -1,0 +1,142 @@
+#include "store/begin_run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "engine/error.h"
+#include "file/atomic_file.h"
+#include "store/run_archive.h"
+#include "store/run_folder.h"
+#include "store/stored_run.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+using NewRun = RunStore::NewRun;
+
+NewRun make_numbered(SharedIndex& index, const FileLock& root_lock) {
+    const fs::path folder =
+        make_numbered_folder(index.root(), root_lock, [&](const std::string& number) {
+            return index.try_use(false, [&](RunIndex& opened) { return opened.has(number); });
+        });
+    return {folder.filename().string(), folder};
+}
+
+NewRun make_given(SharedIndex& index, const fs::path& given, const FileLock& root_lock) {
+    make_given_folder(given);
+    const fs::path folder = fs::canonical(given);
+    const std::int64_t number = number_of(folder);
+    const bool was_given = number > 0 && number <= last_number(root_lock);
+    const std::string id = index.try_use(folder.filename().string(), [&](RunIndex& opened) {
+        return opened.new_id(folder, was_given);
+    });
+    return {id, folder};
+}
+
+/// Writes the settings of a run that was made, and opens it.
+void enter(SharedIndex& index, const NewRun& made, const RunConfig& config,
+           const std::string& group) {
+    FileLock run_lock = FileLock::take(made.folder / lock_file);
+    const Moment now = Moment::now();
+    write_new_run(made.folder, made.run, config, now, group);
+    RunSummary run;
+    run.run = made.run;
+    run.folder = made.folder;
+    run.started = now.local;
+    run.state = running_state;
+    run.config = config;
+    run.group = group;
+    index.open_runs().add(made.run, OpenRun(std::move(run_lock), std::move(run), now));
+}
+
+/// Moves an unpacked run to its numbered place.
+NewRun take_in(SharedIndex& index, const fs::path& unpacked) {
+    return index.exclusively([&](const FileLock& root_lock) {
+        const NewRun made = make_numbered(index, root_lock);
+        std::error_code error;
+        try {
+            rename_run(unpacked, made.run, made.folder);
+        } catch (...) {
+            fs::remove(made.folder, error);
+            throw;
+        }
+        fs::rename(unpacked, made.folder, error);  // which is empty
+        if (error) {
+            const int reason = error.value();
+            fs::remove(made.folder, error);
+            throw_write_error(made.folder, reason);
+        }
+        // If the index is busy, the run is entered at the next start, as any folder is.
+        index.try_use(0, [&](RunIndex& opened) {
+            opened.adopt({made.folder});
+            return 0;
+        });
+        return made;
+    });
+}
+
+}  // namespace
+
+NewRun create_run(SharedIndex& index, const RunConfig& config, const fs::path& folder,
+                  const std::string& group) {
+    return index.exclusively([&](const FileLock& root_lock) {
+        const NewRun made =
+            folder.empty() ? make_numbered(index, root_lock) : make_given(index, folder, root_lock);
+        try {
+            enter(index, made, config, group);
+        } catch (...) {
+            remove_new_run(made.folder);
+            throw;
+        }
+        index.try_flush();
+        return made;
+    });
+}
+
+/// Unpacks into a subfolder, where it is not mistaken for a run.
+NewRun import_run(SharedIndex& index, const fs::path& file) {
+    std::string beside = (index.root() / ".import-XXXXXX").string();
+    if (::mkdtemp(beside.data()) == nullptr) throw_write_error(beside, errno);
+    const auto clean_up = [&beside] {
+        std::error_code ignored;
+        fs::remove_all(beside, ignored);
+    };
+    try {
+        const fs::path unpacked = fs::path(beside) / "run";
+        fs::create_directory(unpacked);
+        unpack_run(file, unpacked);
+        const NewRun made = take_in(index, unpacked);
+        clean_up();
+        return made;
+    } catch (...) {
+        clean_up();
+        throw;
+    }
+}
+
+NewRun reopen_run(SharedIndex& index, const fs::path& given, std::int64_t step) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(given, error);
+    if (error) throw_write_error(given, error.value());
+    auto run_lock = FileLock::try_take(folder / lock_file);
+    if (!run_lock) {
+        throw Error(ErrorCode::state, msg("{}: the run is being trained", folder.string()),
+                    msg("Stop it before you resume it."));
+    }
+    StoredRun stored = read_stored_run(folder);
+    take_back_after(step, stored.events);
+    RunSummary& run = stored.summary;
+    run.state = running_state;
+    index.ask([&](RunIndex& opened) { opened.replace(run, stored.made, stored.events); });
+    const NewRun made{run.run, folder};
+    const auto events = std::ssize(stored.events);
+    index.open_runs().add(
+        made.run, OpenRun(std::move(*run_lock), std::move(run), std::move(stored.made), events));
+    return made;
+}
+
+}  // namespace engine

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "engine/run_store.h"
+#include "store/shared_index.h"
+
+// How a run gets into a store.
+namespace engine {
+
+/// RunStore::create(), import_run() and reopen().
+RunStore::NewRun create_run(SharedIndex& index, const RunConfig& config,
+                            const std::filesystem::path& folder, const std::string& group);
+RunStore::NewRun import_run(SharedIndex& index, const std::filesystem::path& file);
+RunStore::NewRun reopen_run(SharedIndex& index, const std::filesystem::path& folder,
+                            std::int64_t step);
+
+}  // namespace engine
