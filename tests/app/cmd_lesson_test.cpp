@@ -125,7 +125,7 @@ TEST_F(Lesson, CollectsTheAnswersOfAClass) {
     std::string text;
     for (const auto& line : lines({"lesson", "--collect", folder.string(), "--json"})) text += line;
     EXPECT_EQ(json::parse(text).at("learners"), 2);
-    expect_refused({"lesson", "--collect", (home_ / "nowhere").string()}, 3, "is no folder");
+    expect_refused({"lesson", "--collect", (home_ / "nowhere").string()}, 3, "is not a folder");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace kernels::test {
 namespace {
 
-const std::vector<std::int64_t> widths = {1, 2, 10, 31, 32, 33, 1000};
+const std::vector<std::int64_t> widths = {1, 2, 3, 4, 7, 8, 10, 31, 32, 33, 1000};
 
 DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
@@ -67,7 +67,7 @@ TEST(CrossEntropy, MeetsTheReferenceAndSkipsIgnoredRows) {
 TEST(CrossEntropy, HasTheBitsOfLogSoftmaxInTheLossAndInTheGradient) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (std::int64_t cols : {1, 10, 33, 33'278}) {
+            for (std::int64_t cols : {1, 2, 3, 5, 8, 10, 33, 33'278}) {
                 const std::int64_t rows = 5;
                 auto d = cross_entropy_data(dtype, rows, cols);
                 const DType wide = wide_of(dtype);
@@ -153,15 +153,54 @@ TEST(CrossEntropyBackward, MayWriteOverTheLogits) {
 }
 
 TEST(CrossEntropyBackward, IgnoredRowsAre0WhateverTheyHold) {
-    for (DType dtype : floating) {
-        auto d = cross_entropy_data(dtype, 4, 33);
-        for (std::int64_t c = 0; c < 33; ++c) d.logits.set(3 * 33 + c, std::nan(""));
-        cpu::cross_entropy_forward(d.stats, d.losses, d.logits, d.target, 4, 33, -100, {}, {});
-        const Buffer scale(d.stats.dtype(), {0.25});
-        cpu::cross_entropy_backward(d.logits, scale, d.logits, d.stats, d.target, 4, 33, -100, {});
-        EXPECT_EQ(d.losses.get(3), 0);
-        for (std::int64_t c = 0; c < 33; ++c) ASSERT_EQ(d.logits.get(3 * 33 + c), 0);
-    }
+    for (DType dtype : floating)
+        for (std::int64_t cols : {2, 3, 33}) {
+            auto d = cross_entropy_data(dtype, 4, cols);
+            for (std::int64_t c = 0; c < cols; ++c) d.logits.set(3 * cols + c, std::nan(""));
+            cpu::cross_entropy_forward(d.stats, d.losses, d.logits, d.target, 4, cols, -100, {},
+                                       {});
+            const Buffer scale(d.stats.dtype(), {0.25});
+            cpu::cross_entropy_backward(d.logits, scale, d.logits, d.stats, d.target, 4, cols, -100,
+                                        {});
+            EXPECT_EQ(d.losses.get(3), 0);
+            for (std::int64_t c = 0; c < cols; ++c) ASSERT_EQ(d.logits.get(3 * cols + c), 0);
+        }
+}
+
+/// Narrow rows share a vector.
+TEST(CrossEntropy, ComputesARowAsByItselfWhateverItsNeighboursHold) {
+    on_every_target([] {
+        for (DType dtype : floating)
+            for (std::int64_t cols : widths) {
+                const std::int64_t rows = 20;
+                auto d = cross_entropy_data(dtype, rows, cols);
+                d.logits = awkward_buffer(dtype, rows * cols, 8);
+                const Buffer scale = random_buffer(d.stats.dtype(), rows, 9);
+                Buffer dlogits(dtype, rows * cols);
+                cpu::cross_entropy_forward(d.stats, d.losses, d.logits, d.target, rows, cols, -100,
+                                           {}, {});
+                cpu::cross_entropy_backward(dlogits, scale, d.logits, d.stats, d.target, rows, cols,
+                                            -100, {});
+                for (std::int64_t r = 0; r < rows; ++r) {
+                    // As the first of so few that no vector holds two.
+                    CrossEntropyData one{Buffer(dtype, cols), Buffer(DType::i64, 1),
+                                         Buffer(d.stats.dtype(), 2), Buffer(d.stats.dtype(), 1)};
+                    for (std::int64_t c = 0; c < cols; ++c)
+                        one.logits.set(c, d.logits.get(r * cols + c));
+                    one.target.set(0, d.target.get(r));
+                    const Buffer factor(d.stats.dtype(), {scale.get(r)});
+                    Buffer gradient(dtype, cols);
+                    cpu::cross_entropy_forward(one.stats, one.losses, one.logits, one.target, 1,
+                                               cols, -100, {}, {});
+                    cpu::cross_entropy_backward(gradient, factor, one.logits, one.stats, one.target,
+                                                1, cols, -100, {});
+                    Buffer found(dtype, cols);
+                    for (std::int64_t c = 0; c < cols; ++c) found.set(c, dlogits.get(r * cols + c));
+                    ASSERT_TRUE(same(found, gradient)) << "row " << r << " of " << cols;
+                    ASSERT_TRUE(same(Buffer(d.stats.dtype(), {d.losses.get(r)}), one.losses));
+                }
+            }
+    });
 }
 
 constexpr std::int64_t ignored = -100;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/elementwise.h"
+#include "kernels/leaky_relu.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
 #include "kernels/twins.h"
@@ -40,6 +41,38 @@ TEST(ScaleBy, MultipliesByADeviceScalarWithOneRounding) {
                 ASSERT_EQ(y.get(i), stored(dtype, product));
             }
         }
+    });
+}
+
+/// As composed of the kernels that a GPU uses: widened, product, comparison, choice, rounded.
+Buffer composed_leaky(const Buffer& a, const Buffer& b, double slope) {
+    const DType dtype = a.dtype(), wide = dtype == DType::f64 ? DType::f64 : DType::f32;
+    const std::int64_t n = a.size();
+    Buffer left(wide, n), right(wide, n), product(wide, n), positive(DType::boolean, n), y(wide, n),
+        rounded(dtype, n);
+    const Buffer factor(wide, {slope}), zero(wide, {0.0});
+    cpu::cast(left, a, {});
+    cpu::cast(right, b, {});
+    cpu::binary(product, left, factor, BinaryOp::mul, {});
+    cpu::compare(positive, right, zero, CompareOp::gt, {});
+    cpu::where(y, positive, left, product, {});
+    cpu::cast(rounded, y, {});
+    return rounded;
+}
+
+TEST(LeakyRelu, HasTheBitsOfItsParts) {
+    on_every_target([] {
+        for (DType dtype : floating)
+            for (std::int64_t size : {0, 1, 15, 31, 33, 1000})
+                for (double slope : {0.2, 0.01, 0.0, -1.5}) {
+                    const Buffer a = awkward_buffer(dtype, size, 6);
+                    const Buffer b = awkward_buffer(dtype, size, 7);
+                    Buffer y(dtype, size), over = a;
+                    cpu::leaky_relu(y, a, b, slope, {});
+                    ASSERT_TRUE(same(y, composed_leaky(a, b, slope)));
+                    cpu::leaky_relu(over, over, over, slope, {});
+                    ASSERT_TRUE(same(over, composed_leaky(a, a, slope)));
+                }
     });
 }
 

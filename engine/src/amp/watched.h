@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// Whether somebody is told of this thread's operations, or forces their types. Two of them are
+/// Whether somebody observes operations of this thread, or forces their types. Two of them are
 /// computed as one only where nobody can tell.
 inline bool is_watched() noexcept { return detail::observed || detail::intercepting; }
 

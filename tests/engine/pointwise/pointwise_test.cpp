@@ -5,6 +5,7 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "core/cast.h"
+#include "core/layout.h"
 #include "core/result_type.h"
 #include "engine/error.h"
 #include "gradcheck.h"
@@ -51,6 +52,43 @@ TEST(Trigonometric, SlopesNearTheEndsDoNotCancel) {
     const double x = 1 - 0x1p-24, exact = 1 / std::sqrt(0x1p-24 * (2 - 0x1p-24));
     const V slope = slopes_of([](const TensorList& in) { return asin(in[0]); }, {x});
     EXPECT_NEAR(slope[0], exact, 4 * 0x1p-24 * exact);
+}
+
+/// x's values and its gradient for dy = x.
+using Leaky = Tensor (*)(const Tensor&, double);
+std::pair<Tensor, Tensor> value_and_gradient(Leaky op, const V& values, DType dtype,
+                                             Layout layout) {
+    const Tensor x = Tensor::empty({2, 3, 2, 2}, dtype, default_device(), layout);
+    copy_into(x, Tensor::of(values, {2, 3, 2, 2}, dtype, default_device()));
+    Tensor leaf = x;
+    leaf.set_requires_grad(true);
+    const Tensor y = op(leaf, 0.2), dy = x.detach();
+    backward({&y, 1}, {&dy, 1});
+    return {y, leaf.grad()};
+}
+
+TEST(LeakyRelu, HasTheNumbersOfItsComposedFormAndKeepsTheLayout) {
+    V values = {inf, -inf, NAN, 0.0, -0.0, 1e-7, -1e-7, 65504, -65504};
+    while (values.size() < 24) values.push_back(static_cast<double>(values.size()) - 17.3);
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16})
+        for (const Layout layout : {Layout::contiguous, Layout::channels_last}) {
+            const auto one = value_and_gradient(leaky_relu, values, dtype, layout);
+            const auto two = value_and_gradient(composed_leaky_relu, values, dtype, layout);
+            for (const auto& [a, b] :
+                 {std::pair(one.first, two.first), std::pair(one.second, two.second)}) {
+                const V found = a.values(), expected = b.values();
+                for (std::size_t i = 0; i < found.size(); ++i) {
+                    EXPECT_EQ(std::isnan(found[i]), std::isnan(expected[i]));
+                    if (std::isnan(found[i])) continue;
+                    EXPECT_EQ(found[i], expected[i]) << name(dtype) << " " << values[i];
+                    EXPECT_EQ(std::signbit(found[i]), std::signbit(expected[i]));
+                }
+            }
+            if (default_device().kind == Device::Kind::cpu) {
+                EXPECT_EQ(layout_of(one.first), layout);
+                EXPECT_EQ(layout_of(one.second), layout);
+            }
+        }
 }
 
 TEST(Activation, SaturatesWithoutOverflow) {

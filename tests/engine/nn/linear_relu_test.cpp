@@ -1,0 +1,168 @@
+#include "nn/linear_relu.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "amp/autocast.h"
+#include "autograd/backward.h"
+#include "core/cast.h"
+#include "core/gradient_observer.h"
+#include "core/observer.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "reduce/reduce.h"
+#include "shape/sum.h"
+
+namespace engine {
+namespace {
+
+/// The bits of a dense tensor.
+std::string bits(const Tensor& x) {
+    std::string out(x.bytes(), '\0');
+    const Tensor host = x.copy_to(Device{});
+    std::memcpy(out.data(), host.data(), x.bytes());
+    return out;
+}
+
+Tensor numbers(const Shape& shape, DType dtype, int seed) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < shape.numel(); ++i)
+        values.push_back(std::sin(static_cast<double>(seed) + 1.7 * static_cast<double>(i)));
+    Tensor x = Tensor::of(values, shape, dtype, default_device());
+    return x.set_requires_grad(true);
+}
+
+struct Case {
+    Tensor x;
+    Linear layer;
+};
+
+/// Two equal ones: gradients accumulate in their leaves.
+Case made(DType dtype, const std::vector<double>& first = {}) {
+    Case out{numbers({5, 7}, dtype, 1), {}};
+    out.layer.module = ModuleName("fc");
+    out.layer.weight = numbers({9, 7}, dtype, 2);
+    out.layer.bias = numbers({9}, dtype, 3);
+    if (!first.empty()) {
+        std::vector<double> values = out.x.values();
+        std::copy(first.begin(), first.end(), values.begin());
+        out.x = Tensor::of(values, {5, 7}, dtype, default_device());
+        out.x.set_requires_grad(true);
+    }
+    return out;
+}
+
+Tensor apart(const Case& c) { return relu(c.layer(c.x)); }
+Tensor together(const Case& c) { return linear_relu(c.layer, c.x); }
+
+void expect_equal_gradients(const Case& one, const Case& two) {
+    EXPECT_EQ(bits(one.x.grad()), bits(two.x.grad()));
+    EXPECT_EQ(bits(one.layer.weight.grad()), bits(two.layer.weight.grad()));
+    EXPECT_EQ(bits(one.layer.bias.grad()), bits(two.layer.bias.grad()));
+}
+
+/// The loss weighs results unevenly.
+Tensor loss_of(const Tensor& y) {
+    return sum(mul(y, numbers(y.shape(), y.dtype(), 4).detach()), {}, false, y.dtype());
+}
+
+TEST(LinearRelu, HasTheBitsOfTheTwoOpsAndOfTheirGradients) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        const Case one = made(dtype), two = made(dtype);
+        const Tensor first = apart(one), second = together(two);
+        EXPECT_EQ(bits(first), bits(second)) << name(dtype);
+        backward(loss_of(first));
+        backward(loss_of(second));
+        expect_equal_gradients(one, two);
+    }
+}
+
+TEST(LinearRelu, PassesInfinitiesAndNaNsAsTheTwoOps) {
+    const std::vector<double> extremes = {INFINITY, 1, 1, 1, 1, 1,   1, -INFINITY, 0,
+                                          0,        0, 0, 0, 0, NAN, 1, 1,         -0.0};
+    for (const DType dtype : {DType::f32, DType::f16}) {
+        const Case one = made(dtype, extremes), two = made(dtype, extremes);
+        const auto first = apart(one).values(), second = together(two).values();
+        ASSERT_EQ(first.size(), second.size());
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            EXPECT_EQ(std::isnan(first[i]), std::isnan(second[i]));
+            if (!std::isnan(first[i])) {
+                EXPECT_EQ(first[i], second[i]);
+                EXPECT_EQ(std::signbit(first[i]), std::signbit(second[i]));
+            }
+        }
+    }
+}
+
+TEST(LinearRelu, HasTheGradientsOfItsGradient) {
+    const auto second_order = [](const Case& c, const Tensor& y) {
+        const Tensor loss = loss_of(mul(y, y));
+        const Tensor inputs[] = {c.x, c.layer.weight, c.layer.bias};
+        const TensorList first =
+            grad({&loss, 1}, inputs, {}, {.create_graph = true}, /*allow_unused=*/false);
+        backward(loss_of(mul(first[1], first[1])));
+    };
+    const Case one = made(DType::f64), two = made(DType::f64);
+    second_order(one, apart(one));
+    second_order(two, together(two));
+    expect_equal_gradients(one, two);
+}
+
+TEST(LinearRelu, HasTheTypesOfTheTwoOpsInAnAutocastRegion) {
+    const AutocastRegion region(default_device().kind, true, DType::bf16);
+    const Case one = made(DType::f32), two = made(DType::f32);
+    const auto run = [&](const Case& c, Tensor (*op)(const Case&)) {
+        const auto entered = region.enter();
+        return op(c);
+    };
+    const Tensor first = run(one, apart), second = run(two, together);
+    EXPECT_EQ(second.dtype(), DType::bf16);
+    EXPECT_EQ(bits(first), bits(second));
+    backward(loss_of(first));
+    backward(loss_of(second));
+    EXPECT_EQ(two.x.grad().dtype(), DType::f32);
+    expect_equal_gradients(one, two);
+}
+
+class Names final : public OpObserver {
+public:
+    void on_op(const OpEvent& event) override {
+        seen.push_back(event.info->name + (" in " + current_module()));
+    }
+    std::vector<std::string> seen;
+};
+
+TEST(LinearRelu, IsTwoOpsForAnObserver) {
+    Names names;
+    const ObserverScope attached(names);
+    together(made(DType::f32));
+    EXPECT_EQ(names.seen, (std::vector<std::string>{"linear in fc", "relu in "}));
+}
+
+/// The gradient of the result is overwritten only where nobody else holds it.
+TEST(LinearRelu, LeavesAGradientAloneThatAHookKeeps) {
+    const Case one = made(DType::f32);
+    const Tensor y = together(one);
+    Tensor kept;
+    y.register_hook([&](const Tensor& gradient) { kept = gradient; });
+    backward(sum(mul(y, 3.0)));
+    ASSERT_TRUE(kept.defined());
+    for (const double value : kept.values()) EXPECT_EQ(value, 3);
+}
+
+TEST(LinearRelu, MayBeDifferentiatedTwiceWhereTheGraphIsKept) {
+    const Case one = made(DType::f32), two = made(DType::f32);
+    const Tensor first = loss_of(apart(one)), second = loss_of(together(two));
+    for (int pass = 0; pass < 2; ++pass) {
+        backward(first, {.retain_graph = true});
+        backward(second, {.retain_graph = true});
+    }
+    expect_equal_gradients(one, two);
+}
+
+}  // namespace
+}  // namespace engine
