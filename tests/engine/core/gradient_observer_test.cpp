@@ -12,7 +12,9 @@ namespace {
 
 class Log final : public GradientObserver {
 public:
-    void on_gradient(const Tensor& gradient) override { seen.push_back(gradient.values()[0]); }
+    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+        seen.push_back(gradient.values()[0]);
+    }
     std::vector<double> seen;
 };
 
