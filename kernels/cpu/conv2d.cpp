@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/conv2d_depthwise.h"
 #include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
 #include "cpu/dnnl_ops.h"
@@ -41,9 +42,30 @@ bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
     return s.stride_h == 1 && s.stride_w == 1 ? pixels >= 256 : s.c <= 64 || s.r * s.s == 1;
 }
 
+/// Shapes for which we have a loop beside the tiles, faster for 16-bit types than oneDNN's f32 on
+/// converted tensors.
+bool has_own_loop(DType dtype, const Conv2dShape& s) {
+    return dtype != DType::f64 && is_depthwise(s);
+}
+
+void own_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape) {
+    if (has_own_loop(y.dtype, shape))
+        conv2d_forward_depthwise(y, x, w, bias, shape);
+    else
+        conv2d_forward_tiled(y, x, w, bias, shape);
+}
+
+void own_weight_gradient(Array dw, ConstArray dy, ConstArray x, const Conv2dShape& shape) {
+    if (has_own_loop(dw.dtype, shape))
+        conv2d_weight_gradient_depthwise(dw, dy, x, shape);
+    else
+        conv2d_weight_gradient_tiled(dw, dy, x, shape);
+}
+
 /// The gradient by our tiles. Tiles that do not scatter multiply weights by zeros around dy, which
 /// must not turn an infinite weight into NaN: no pixel of dx depends on them.
 void own_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape) {
+    if (has_own_loop(dx.dtype, shape)) return conv2d_data_gradient_depthwise(dx, dy, w, shape);
     if (shape.stride_h > 1 || shape.stride_w > 1 || shape.c <= 8 || !is_finite(w))
         conv2d_data_gradient_scattered(dx, dy, w, shape);
     else
@@ -79,7 +101,7 @@ bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& opera
     return true;
 }
 
-/// False: our tiles have to do it.
+/// False: our own code has to do it.
 bool by_library(ConvDirection direction, DType dtype, const ConvOperands& operands,
                 const Conv2dShape& shape) {
     if (dtype == DType::f64) return false;
@@ -87,7 +109,7 @@ bool by_library(ConvDirection direction, DType dtype, const ConvOperands& operan
         return !tiles_beat_f32(direction, shape) &&
                dnnl_convolution(direction, dtype, operands, shape);
     if (dnnl_convolution(direction, dtype, operands, shape)) return true;
-    return !tiles_beat_conversion(direction, shape) &&
+    return !has_own_loop(dtype, shape) && !tiles_beat_conversion(direction, shape) &&
            !dnnl_convolution_route(direction, DType::f32, shape).empty() &&
            through_f32(direction, dtype, operands, shape);
 }
@@ -140,7 +162,7 @@ void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const 
     }
     const ConvOperands operands{argument(x), argument(w), y.data, bias.data};
     if (!by_library(ConvDirection::forward, y.dtype, operands, shape))
-        conv2d_forward_tiled(y, x, w, bias, shape);
+        own_forward(y, x, w, bias, shape);
 }
 
 void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape,
@@ -165,7 +187,7 @@ void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
     const ConvOperands operands{argument(x), dw.data, argument(dy)};
     if (dw.size > 0 && (x.size == 0 || dy.size == 0 ||
                         !by_library(ConvDirection::weight_gradient, dw.dtype, operands, shape)))
-        conv2d_weight_gradient_tiled(dw, dy, x, shape);
+        own_weight_gradient(dw, dy, x, shape);
     if (dbias.data && dbias.size > 0) conv2d_bias_gradient(dbias, dy);
 }
 
@@ -176,6 +198,7 @@ const char* conv2d_route(DType dtype, const Conv2dShape& shape) {
     if (dtype == DType::f64 || (wide && tiles_beat_f32(forward, shape))) return "tiled";
     route = dnnl_convolution_route(forward, dtype, shape);
     if (!route.empty()) return route.c_str();
+    if (has_own_loop(dtype, shape)) return "depthwise";
     if (wide || tiles_beat_conversion(forward, shape)) return "tiled";
     route = dnnl_convolution_route(forward, DType::f32, shape);
     if (route.empty()) return "tiled";
