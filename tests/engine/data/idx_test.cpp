@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadIdx{"ImagesAsLabels", train_labels, idx_images(20),
                              "contains images; labels are expected"},
                       BadIdx{"AnotherRank", train_images, idx({20, 28, 28, 1}, 20 * 784, 9),
-                             "an IDX file of 4 dimensions where 3 belong"},
+                             "an IDX file of 4 dimensions; 3 are expected"},
                       BadIdx{"AnotherSize", train_images, idx({20, 32, 32}, 20 * 1024, 9),
                              "images of 32 by 32 pixels; 28 by 28 are expected"},
                       BadIdx{"NoSamples", train_images, idx_images(0), "holds no samples"},

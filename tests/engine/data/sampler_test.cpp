@@ -77,7 +77,7 @@ TEST(Sampler, RefusesAPartWithoutABatch) {
             FAIL() << "not refused";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::settings);
-            EXPECT_THAT(error.what(), HasSubstr("batch_size: 8: no full batch"));
+            EXPECT_THAT(error.what(), HasSubstr("samples do not fill one batch"));
         }
     }
 }

@@ -122,14 +122,15 @@ TEST_F(RunArchive, WithNamesThatLeaveTheFolderOrAreNotPlainIsRefused) {
 
 TEST_F(RunArchive, WithAnEntryTwiceOrInAnothersPlaceIsRefused) {
     EXPECT_THAT(error_text(zip_of({settings_, {"a", "x"}, {"a", "y"}})),
-                HasSubstr("a stands there"));
+                HasSubstr("a appears twice"));
     EXPECT_THAT(error_text(zip_of({settings_, {"A", "x"}, {"a", "y"}})),
-                HasSubstr("a stands there"));
+                HasSubstr("a appears twice"));
     EXPECT_THAT(error_text(zip_of({settings_, {"a", "x"}, {"a/b", "y"}})),
-                HasSubstr("stands there"));
+                HasSubstr("appears twice"));
     EXPECT_THAT(error_text(zip_of({settings_, {"a/b", "x"}, {"a", "y"}})),
-                HasSubstr("stands there"));
-    EXPECT_THAT(error_text(zip_of({settings_, {"lock", ""}})), HasSubstr("lock stands there"));
+                HasSubstr("appears twice"));
+    EXPECT_THAT(error_text(zip_of({settings_, {"lock", ""}})),
+                HasSubstr("lock appears twice, or is not part of a run"));
 }
 
 TEST_F(RunArchive, WithoutSettingsIsRefused) {

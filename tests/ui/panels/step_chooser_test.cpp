@@ -77,17 +77,17 @@ TEST_F(StepChooserTest, IsThereWithTheFirstRun) {
 TEST_F(StepChooserTest, WalksStepsAndSkips) {
     train();
     ASSERT_GT(skipBefore(60), 2);
-    click(button(u"Step before"_s));
+    click(button(u"Previous step"_s));
     EXPECT_EQ(link.selected(), 59);
     EXPECT_FALSE(chooser()->findChild<QPushButton*>()->isChecked());
-    click(button(u"Step after"_s));
+    click(button(u"Next step"_s));
     EXPECT_EQ(link.selected(), 60);
-    click(button(u"Step before"_s), Qt::ControlModifier);
+    click(button(u"Previous step"_s), Qt::ControlModifier);
     const std::int64_t last = link.selected();
     EXPECT_EQ(last, skipBefore(60));
-    click(button(u"Step before"_s), Qt::ControlModifier);
+    click(button(u"Previous step"_s), Qt::ControlModifier);
     EXPECT_EQ(link.selected(), skipBefore(last));
-    click(button(u"Step after"_s), Qt::ControlModifier);
+    click(button(u"Next step"_s), Qt::ControlModifier);
     EXPECT_EQ(link.selected(), last);
     QTest::keyClick(window.get(), Qt::Key_L);
     EXPECT_EQ(link.selected(), 0);
