@@ -997,10 +997,6 @@
         <translation>进程 {}：{}</translation>
     </message>
     <message>
-        <source>Set device to cpu.</source>
-        <translation>请将 device 设为 cpu。</translation>
-    </message>
-    <message>
         <source>{}: not a whole tar archive</source>
         <translation>{}：不是完整的 tar 归档</translation>
     </message>
