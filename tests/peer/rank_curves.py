@@ -2,7 +2,7 @@
 """Loss curves of ResNet-18 on two ranks beside those of one process, in fp32 and amp-bf16.
 
 Another order of a sum's terms rounds elsewhere, and training amplifies that. How far it does is measured: one process trains
-ORDERS times more on the same batches with the samples of each part in another order, which changes nothing but the order of the
+several times more on the same batches with the samples of each part in another order, which changes nothing but the order of the
 sums. The spread at a step is the largest difference of two of these curves up to that step. Two ranks must be within it of some
 curve of one process: with local batch norm one process accumulates the ranks' parts, with synchronised batch norm it takes the
 whole batch at once.
@@ -17,7 +17,6 @@ import tempfile
 import cifar
 import halftone
 
-ORDERS = 5
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -60,7 +59,7 @@ def compare(options, folder, precision, chosen, norm):
         parts = chosen
         alone, ranks = [], ["workers=2", "sync_batch_norm=true"]
     one = [losses(options, folder, precision, shuffled(parts, seed) if seed else parts, len(chosen), *alone)
-           for seed in range(ORDERS + 1)]
+           for seed in range(options.orders + 1)]
     two = losses(options, folder, precision, chosen, len(chosen), *ranks)
     spread = apart(one)
     gap = so_far(min(abs(loss - curve[i]) for curve in one) for i, loss in enumerate(two))
@@ -78,18 +77,20 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--rate", type=float, default=0.01)
+    parser.add_argument("--orders", type=int, default=5, help="further orders of the samples")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--precision", nargs="+", default=["fp32", "amp-bf16"])
+    parser.add_argument("--norm", nargs="+", default=["local", "synchronised"])
     options = parser.parse_args()
     chosen = cifar.batches(len(cifar.Cifar100(options.data).labels), options.batch, options.steps, options.seed)
-    print(f"{options.steps} steps of ResNet-18, batch {options.batch}, rate {options.rate}, {ORDERS} more orders\n")
+    print(f"{options.steps} steps of ResNet-18, batch {options.batch}, rate {options.rate}, {options.orders} more orders\n")
     print("| precision | batch norm | losses | spread, 10 steps | two ranks from the first curve | spread, all steps "
           "| two ranks from the first curve | from the nearest |")
     print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |")
     outside = 0
     with tempfile.TemporaryDirectory(prefix="halftone-curves-") as folder:
         for precision in options.precision:
-            for norm in ("local", "synchronised"):
+            for norm in options.norm:
                 outside += not compare(options, pathlib.Path(folder), precision, chosen, norm)
     return 1 if outside else 0
 
