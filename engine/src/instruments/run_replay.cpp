@@ -15,15 +15,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-StoredRun own_run(const fs::path& folder, std::int64_t step) {
-    StoredRun run = read_stored_run(folder);
-    const RunSummary& summary = run.summary;
+/// A run that this program trained, as its folder has it.
+struct OwnRun {
+    fs::path folder;
+    StoredRun stored;
+    StepRecordReader record;
+};
+
+/// Throws Error(state) for a run of another program, and Error(value) for a step that it has not.
+OwnRun own_run(const fs::path& folder, std::int64_t step) {
+    OwnRun run{folder, read_stored_run(folder), {}};
+    const RunSummary& summary = run.stored.summary;
     if (summary.origin) {
         throw Error(ErrorCode::state,
                     msg("Run {} was trained by {}, so its steps cannot be computed again here.",
                         summary.run, summary.origin->program));
     }
-    const std::int64_t recorded = StepRecordReader::open(folder).size();
+    run.record = StepRecordReader::open(folder);
+    const std::int64_t recorded = run.record.size();
     if (step < 1 || step > recorded + 1) {
         throw Error(ErrorCode::value,
                     msg("Run {} has no step {}: it has {} steps.", summary.run, step, recorded));
@@ -78,14 +87,14 @@ std::int64_t resynced(const fs::path& folder, std::int64_t first, std::int64_t l
 
 /// The first of these steps that was skipped though its own gradients were finite, since those of
 /// its twin were not; 0: none.
-std::int64_t skipped_for_another(const fs::path& folder, std::int64_t first, std::int64_t last) {
-    const StepRecordReader record = StepRecordReader::open(folder);
+std::int64_t skipped_for_another(const StepRecordReader& record, std::int64_t first,
+                                 std::int64_t last) {
     if (last < first || record.row(record.size() - 1).updates == 0) return 0;  // none are recorded
-    std::vector<StepRecord> rows(static_cast<std::size_t>(last));
-    record.rows(0, rows);
-    std::int64_t updates = 0;
+    std::vector<StepRecord> rows(static_cast<std::size_t>(last - first + 1));
+    record.rows(first - 1, rows);
+    std::int64_t updates = first > 1 ? record.row(first - 2).updates : 0;
     for (const StepRecord& row : rows) {
-        if (row.step >= first && row.found_inf == 0 && row.updates == updates) return row.step;
+        if (row.found_inf == 0 && row.updates == updates) return row.step;
         updates = row.updates;
     }
     return 0;
@@ -93,26 +102,27 @@ std::int64_t skipped_for_another(const fs::path& folder, std::int64_t first, std
 
 /// A replay computes one run alone. Throws Error(state) if what it computes after `start` steps
 /// would not be what the run did.
-void check_is_alone(const fs::path& folder, const std::string& run, std::int64_t start,
-                    std::int64_t step) {
+void check_is_alone(const OwnRun& run, std::int64_t start, std::int64_t step) {
+    const std::string& id = run.stored.summary.run;
     // A checkpoint may have been saved just before a resync at the end of its step.
-    if (const std::int64_t at = resynced(folder, start, step - 1)) throw_of_a_twin(run, step, at);
-    if (const std::int64_t at = skipped_for_another(folder, start + 1, step - 1))
-        throw_of_a_twin(run, step, at);
+    if (const std::int64_t at = resynced(run.folder, start, step - 1))
+        throw_of_a_twin(id, step, at);
+    if (const std::int64_t at = skipped_for_another(run.record, start + 1, step - 1))
+        throw_of_a_twin(id, step, at);
 }
 
-SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int64_t step,
-                          std::int64_t newest) {
+SessionOptions options_of(const OwnRun& run, std::int64_t step, std::int64_t newest) {
     SessionOptions options;
     options.save_checkpoints = false;
-    const CheckpointInfo start = checkpoint_before(folder, newest < step ? newest + 1 : step);
-    check_is_alone(folder, run.summary.run, start.step, step);
+    const CheckpointInfo start = checkpoint_before(run.folder, newest < step ? newest + 1 : step);
+    check_is_alone(run, start.step, step);
+    const RunSummary& summary = run.stored.summary;
     if (start.step > 0) {
-        options.continuation = {folder, start.folder, /*in_place=*/false};
-    } else if (!run.summary.parent.empty()) {
+        options.continuation = {run.folder, start.folder, /*in_place=*/false};
+    } else if (!summary.parent.empty()) {
         throw Error(ErrorCode::state,
                     msg("Run {} went on from run {} and kept no checkpoint before step {}.",
-                        run.summary.run, run.summary.parent, step));
+                        summary.run, summary.parent, step));
     }
     return options;
 }
@@ -121,13 +131,13 @@ SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int
 
 struct RunReplay::Impl {
     Impl(const fs::path& folder, std::int64_t step_, std::int64_t newest)
-        : Impl(folder, step_, newest, own_run(folder, step_)) {}
-    Impl(const fs::path& folder, std::int64_t step_, std::int64_t newest, const StoredRun& run)
+        : Impl(own_run(folder, step_), step_, newest) {}
+    Impl(const OwnRun& run, std::int64_t step_, std::int64_t newest)
         : step(step_),
           store(scratch.path() / "runs"),
-          loop(replayed_config(run), &store, options_of(folder, run, step_, newest),
+          loop(replayed_config(run.stored), &store, options_of(run, step_, newest),
                [](const Event&) {}),
-          has_plateau(run.summary.config.schedule.kind == "plateau") {
+          has_plateau(run.stored.summary.config.schedule.kind == "plateau") {
         loop.prepare({});
         evaluate_if_due();
     }

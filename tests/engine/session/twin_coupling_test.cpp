@@ -1,5 +1,6 @@
 #include "session/twin_coupling.h"
 
+#include "engine/checkpoint.h"
 #include "engine/error.h"
 #include "instruments/run_replay.h"
 #include "resume_support.h"
@@ -192,6 +193,34 @@ TEST_F(TwinTest, StepsAfterAChangeByTheTwinAreNotReplayed) {
     EXPECT_EQ(capsule_before(together.reference.folder, 1).step(), 1);
     EXPECT_THROW(capsule_before(together.reference.folder, 2), Error);
     EXPECT_EQ(capsule_before(together.other.folder, 12).step(), 12);
+}
+
+TEST_F(TwinTest, OfStepsThatTheTwinSkippedThoseAfterTheCheckpointPreventAReplay) {
+    RunConfig config = spirals(40);
+    config.scaler.init_scale = 0x1p30;
+    config.scaler.growth_interval = 2;  // steps are skipped to the end
+    config.checkpoint.every_steps = 5;
+    config.checkpoint.keep = 100;
+    const Pair pair = run(config, "fp32", "amp-fp16", {.skip_together = true});
+    const auto checkpoints = list_checkpoints(pair.reference.folder);
+    int replayed = 0, refused = 0;  // from a checkpoint after the first update
+    for (std::int64_t step = 1; step <= 40; ++step) {
+        std::int64_t start = 0;
+        for (const CheckpointInfo& each : checkpoints)
+            if (each.step < step) start = std::max(start, each.step);
+        bool alone = true;
+        for (std::int64_t at = start + 1; at < step; ++at)
+            alone = alone && pair.other.record.row(at - 1).found_inf == 0;
+        if (alone) {
+            EXPECT_EQ(capsule_before(pair.reference.folder, step).step(), step);
+        } else {
+            EXPECT_THROW(capsule_before(pair.reference.folder, step), Error) << step;
+        }
+        const bool later = start > 0 && pair.reference.record.row(start - 1).updates > 0;
+        (alone ? replayed : refused) += later ? 1 : 0;
+    }
+    EXPECT_GT(replayed, 0);
+    EXPECT_GT(refused, 0);
 }
 
 TEST_F(TwinTest, TheReferenceSkipsWithTheOtherOneIfAsked) {
