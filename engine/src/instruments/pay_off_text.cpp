@@ -51,45 +51,63 @@ std::string bar_joined(const Cells& cells) {
     return line + "\n";
 }
 
+/// Calls f(key, member) for each field of a step's parts.
+template <typename F>
+void for_each_part(F&& f) {
+    f("products_ms", &StepParts::products);
+    f("memory_ms", &StepParts::memory);
+    f("brief_ms", &StepParts::brief);
+    f("casts_ms", &StepParts::casts);
+    f("update_ms", &StepParts::update);
+    f("brief_ops", &StepParts::brief_ops);
+    f("cast_bytes", &StepParts::cast_bytes);
+    f("product_flops", &StepParts::product_flops);
+}
+
+/// Calls f(key, member) for each field that was measured.
+template <typename F>
+void for_each_figure(F&& f) {
+    f("model", &PayOff::model);
+    f("precision", &PayOff::precision);
+    f("batch_size", &PayOff::batch_size);
+    f("fp32_step_ms", &PayOff::fp32_ms);
+    f("step_ms", &PayOff::amp_ms);
+    f("speed_up", &PayOff::speed_up);
+    f("speed_up_least", &PayOff::least);
+    f("speed_up_most", &PayOff::most);
+    f("fp32_peak_bytes", &PayOff::fp32_bytes);
+    f("peak_bytes", &PayOff::amp_bytes);
+    f("peaks", &PayOff::peaks);
+}
+
+/// The same for the fields that only a search for the largest batches fills in.
+template <typename F>
+void for_each_batch_figure(F&& f) {
+    f("batch_memory", &PayOff::batch_memory);
+    f("fp32_largest_batch", &PayOff::fp32_largest_batch);
+    f("largest_batch", &PayOff::largest_batch);
+}
+
 nlohmann::json json_of(const StepParts& parts) {
-    return {{"products_ms", parts.products},  {"memory_ms", parts.memory},
-            {"brief_ms", parts.brief},        {"casts_ms", parts.casts},
-            {"update_ms", parts.update},      {"brief_ops", parts.brief_ops},
-            {"cast_bytes", parts.cast_bytes}, {"product_flops", parts.product_flops}};
+    nlohmann::json json;
+    for_each_part([&](const char* key, auto member) { json[key] = parts.*member; });
+    return json;
 }
 
 StepParts parts_of(const nlohmann::json& json) {
     StepParts parts;
-    json.at("products_ms").get_to(parts.products);
-    json.at("memory_ms").get_to(parts.memory);
-    json.at("brief_ms").get_to(parts.brief);
-    json.at("casts_ms").get_to(parts.casts);
-    json.at("update_ms").get_to(parts.update);
-    json.at("brief_ops").get_to(parts.brief_ops);
-    json.at("cast_bytes").get_to(parts.cast_bytes);
-    json.at("product_flops").get_to(parts.product_flops);
+    for_each_part([&](const char* key, auto member) { json.at(key).get_to(parts.*member); });
     return parts;
 }
 
 /// Throws nlohmann::json::exception if a field is missing or of another type.
 PayOff pay_off_of(const nlohmann::json& json) {
     PayOff p;
-    json.at("model").get_to(p.model);
-    json.at("precision").get_to(p.precision);
-    json.at("batch_size").get_to(p.batch_size);
-    json.at("fp32_step_ms").get_to(p.fp32_ms);
-    json.at("step_ms").get_to(p.amp_ms);
-    json.at("speed_up").get_to(p.speed_up);
-    json.at("speed_up_least").get_to(p.least);
-    json.at("speed_up_most").get_to(p.most);
-    json.at("fp32_peak_bytes").get_to(p.fp32_bytes);
-    json.at("peak_bytes").get_to(p.amp_bytes);
-    p.batch_memory = json.value("batch_memory", p.batch_memory);
-    p.fp32_largest_batch = json.value("fp32_largest_batch", p.fp32_largest_batch);
-    p.largest_batch = json.value("largest_batch", p.largest_batch);
+    for_each_figure([&](const char* key, auto member) { json.at(key).get_to(p.*member); });
+    for_each_batch_figure(
+        [&](const char* key, auto member) { p.*member = json.value(key, p.*member); });
     p.fp32 = parts_of(json.at("fp32_parts"));
     p.amp = parts_of(json.at("parts"));
-    json.at("peaks").get_to(p.peaks);
     explain(p);
     return p;
 }
@@ -120,27 +138,14 @@ std::string markdown_of(const std::vector<PayOff>& rows) {
 
 std::string to_json(const PayOff& p) {
     nlohmann::json json{{"event", "pay_off"},
-                        {"model", p.model},
-                        {"precision", p.precision},
-                        {"batch_size", p.batch_size},
-                        {"fp32_step_ms", p.fp32_ms},
-                        {"step_ms", p.amp_ms},
-                        {"speed_up", p.speed_up},
-                        {"speed_up_least", p.least},
-                        {"speed_up_most", p.most},
-                        {"fp32_peak_bytes", p.fp32_bytes},
-                        {"peak_bytes", p.amp_bytes},
                         {"pays", p.pays()},
                         {"reason", name_of(p.reason)},
                         {"why", p.sentence.str()},
                         {"fp32_parts", json_of(p.fp32)},
-                        {"parts", json_of(p.amp)},
-                        {"peaks", p.peaks}};
-    if (p.batch_memory > 0) {
-        json["batch_memory"] = p.batch_memory;
-        json["fp32_largest_batch"] = p.fp32_largest_batch;
-        json["largest_batch"] = p.largest_batch;
-    }
+                        {"parts", json_of(p.amp)}};
+    const auto write = [&](const char* key, auto member) { json[key] = p.*member; };
+    for_each_figure(write);
+    if (p.batch_memory > 0) for_each_batch_figure(write);
     return json.dump();
 }
 
