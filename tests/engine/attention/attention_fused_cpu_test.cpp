@@ -7,50 +7,24 @@
 #include "attention/attention.h"
 #include "autograd/backward.h"
 #include "core/memory.h"
+#include "fused_attention.h"
 #include "gradcheck.h"
 #include "kernels/attention_problem.h"
-#include "op_names.h"
-#include "pointwise/compare.h"
 #include "shape/view.h"
 #include "support/element.h"
 
-// Attention by the CPU's kernel. Where a mask is given it is composed: that is the other side of
-// the comparison.
+// Attention by the CPU's kernel.
 namespace engine {
 namespace {
 
 using kernels::test::attention::expect_within;
 using kernels::test::attention::Problem;
 using kernels::test::attention::Sizes;
-
-struct Heads {
-    Tensor q, k, v;
-};
-
-Heads leaves(const Heads& h) {
-    return {h.q.detach().set_requires_grad(true), h.k.detach().set_requires_grad(true),
-            h.v.detach().set_requires_grad(true)};
-}
-
-Heads random_heads(DType dtype, std::int64_t queries = 5, std::int64_t keys = 7) {
-    return {random_tensor({2, 4, queries, 8}, dtype, 1), random_tensor({2, 4, keys, 8}, dtype, 2),
-            random_tensor({2, 4, keys, 8}, dtype, 3)};
-}
-
-bool is_fused(const Heads& h, const AttentionOptions& options = {}, const Tensor& mask = {}) {
-    const Names names;
-    scaled_dot_product_attention(h.q, h.k, h.v, mask, options);
-    EXPECT_NE(names.saw("scaled_dot_product_attention"), names.saw("attention_values"));
-    return names.saw("scaled_dot_product_attention");
-}
-
-/// True where a key is seen.
-Tensor seen(std::int64_t queries, std::int64_t keys, bool causal) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < queries; ++i)
-        for (std::int64_t j = 0; j < keys; ++j) values.push_back(!causal || j <= i ? 1 : 0);
-    return greater(Tensor::of(values, {queries, keys}), Tensor::scalar(0, DType::f32));
-}
+using test::Heads;
+using test::is_fused;
+using test::leaves;
+using test::random_heads;
+using test::visible_keys;
 
 AttentionOptions dropping(AttentionOptions options = {}) {
     options.dropout_p = 0.3;
@@ -72,7 +46,7 @@ std::vector<double> results(const Heads& h, const Tensor& y) {
 std::vector<double> found(const Heads& heads, AttentionOptions options, bool composed) {
     const Heads h = leaves(heads);
     const bool causal = std::exchange(options.is_causal, options.is_causal && !composed);
-    const Tensor mask = composed ? seen(h.q.size(2), h.k.size(2), causal) : Tensor();
+    const Tensor mask = composed ? visible_keys(h.q.size(2), h.k.size(2), causal) : Tensor();
     EXPECT_NE(is_fused(h, options, mask), composed);
     return results(h, scaled_dot_product_attention(h.q, h.k, h.v, mask, options));
 }
@@ -88,7 +62,7 @@ TEST_F(CpuAttention, IsTakenWithoutAMaskAndInEveryTypeButF64) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
         EXPECT_TRUE(is_fused(random_heads(dtype)));
         EXPECT_TRUE(is_fused(random_heads(dtype), dropping({.is_causal = true, .scale = -0.5})));
-        EXPECT_FALSE(is_fused(random_heads(dtype), {}, seen(5, 7, false)));
+        EXPECT_FALSE(is_fused(random_heads(dtype), {}, visible_keys(5, 7, false)));
     }
     EXPECT_FALSE(is_fused(random_heads(DType::f64)));
     EXPECT_FALSE(is_fused(random_heads(DType::f16), {.enable_gqa = true}));
@@ -147,7 +121,8 @@ TEST_F(CpuAttention, HasTheComposedFormsSecondDerivatives) {
     for (const bool composed : {false, true}) {
         const Heads h = leaves(random_heads(DType::f32, 6, 6));
         const Tensor y = scaled_dot_product_attention(
-            h.q, h.k, h.v, composed ? seen(6, 6, true) : Tensor(), {.is_causal = !composed});
+            h.q, h.k, h.v, composed ? visible_keys(6, 6, true) : Tensor(),
+            {.is_causal = !composed});
         const Tensor dy = random_tensor(y.shape(), DType::f32, 4).set_requires_grad(true);
         const Tensor inputs[] = {h.q, h.k, h.v, dy};
         const TensorList first = grad({&y, 1}, {inputs, 3}, {&dy, 1}, {.create_graph = true});

@@ -7,56 +7,29 @@
 #include "core/memory.h"
 #include "core/restore.h"
 #include "engine/error.h"
+#include "fused_attention.h"
 #include "gradcheck.h"
 #include "kernels/attention_problem.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "op_names.h"
 #include "pointwise/binary.h"
-#include "pointwise/compare.h"
 #include "shape/sum.h"
 #include "shape/view.h"
 #include "support/here.h"
 
-// Attention by the device's fused kernel. Where a mask is given it is composed: that is the other
-// side of the comparison.
+// Attention by the device's fused kernel.
 namespace engine {
 namespace {
 
 using kernels::test::attention::expect_within;
 using kernels::test::attention::Problem;
 using kernels::test::attention::Sizes;
-
-struct Heads {
-    Tensor q, k, v;
-};
-
-Heads leaves(const Heads& h) {
-    return {h.q.detach().set_requires_grad(true), h.k.detach().set_requires_grad(true),
-            h.v.detach().set_requires_grad(true)};
-}
-
-Heads random_heads(DType dtype, std::int64_t queries = 5, std::int64_t keys = 7,
-                   std::int64_t size = 8) {
-    return {random_tensor({2, 4, queries, size}, dtype, 1),
-            random_tensor({2, 4, keys, size}, dtype, 2),
-            random_tensor({2, 4, keys, size}, dtype, 3)};
-}
-
-bool is_fused(const Heads& h, const AttentionOptions& options = {}, const Tensor& mask = {}) {
-    const Names names;
-    scaled_dot_product_attention(h.q, h.k, h.v, mask, options);
-    EXPECT_NE(names.saw("scaled_dot_product_attention"), names.saw("attention_values"));
-    return names.saw("scaled_dot_product_attention");
-}
-
-/// True where a key is seen: nothing of the kernel's reach is left then.
-Tensor seen(std::int64_t queries, std::int64_t keys, bool causal) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < queries; ++i)
-        for (std::int64_t j = 0; j < keys; ++j) values.push_back(!causal || j <= i ? 1 : 0);
-    return greater(Tensor::of(values, {queries, keys}), Tensor::scalar(0, DType::f32));
-}
+using test::Heads;
+using test::is_fused;
+using test::leaves;
+using test::random_heads;
+using test::visible_keys;
 
 class FusedAttention : public ::testing::Test {
 protected:
@@ -73,7 +46,7 @@ TEST_F(FusedAttention, IsTakenWhereItsRulesAllowAndNowhereElse) {
     EXPECT_FALSE(is_fused(random_heads(DType::f32)));
     EXPECT_FALSE(is_fused(random_heads(DType::f64)));
     EXPECT_FALSE(is_fused(random_heads(DType::f16, 5, 7, 12)));
-    EXPECT_FALSE(is_fused(random_heads(DType::f16), {}, seen(5, 7, false)));
+    EXPECT_FALSE(is_fused(random_heads(DType::f16), {}, visible_keys(5, 7, false)));
     EXPECT_FALSE(is_fused(random_heads(DType::f16), {.scale = -0.5}));
     EXPECT_FALSE(is_fused(random_heads(DType::f16), {.scale = 0.0}));
     EXPECT_FALSE(is_fused(random_heads(DType::f16),
@@ -108,7 +81,7 @@ TEST_F(FusedAttention, AndTheComposedFormAgreeWithF64InResultsAndGradients) {
                 const AttentionOptions options{.is_causal = s.causal && !composed,
                                                .scale = s.scale,
                                                .enable_gqa = s.heads != s.kv_heads};
-                const Tensor mask = composed ? seen(s.queries, s.keys, s.causal) : Tensor();
+                const Tensor mask = composed ? visible_keys(s.queries, s.keys, s.causal) : Tensor();
                 ASSERT_NE(is_fused(h, options, mask), composed);
                 const Tensor y = scaled_dot_product_attention(h.q, h.k, h.v, mask, options);
                 const Tensor dy = Tensor::of(p.dy, y.shape(), dtype);
@@ -129,7 +102,7 @@ TEST_F(FusedAttention, HasTheComposedFormsSecondDerivatives) {
             for (const bool composed : {false, true}) {
                 const Heads h = leaves(random_heads(dtype, 6, 6));
                 const Tensor y = scaled_dot_product_attention(
-                    h.q, h.k, h.v, composed ? seen(6, 6, causal) : Tensor(),
+                    h.q, h.k, h.v, composed ? visible_keys(6, 6, causal) : Tensor(),
                     {.is_causal = causal && !composed});
                 Tensor dy = random_tensor(y.shape(), dtype, 4);
                 dy.set_requires_grad(true);

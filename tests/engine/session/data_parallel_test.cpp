@@ -44,6 +44,33 @@ protected:
         options.continuation = plan.continuation;
         return train_on(ranks, plan.config, options);
     }
+    /// How a run of two ranks fails: on rank 0, which has the session, and on rank 1.
+    struct Failure {
+        RunFailed session{};
+        std::string followed;  ///< what rank 1 threw
+    };
+    Failure fail_on_two(RunConfig first, RunConfig second) {
+        first.workers = second.workers = 2;
+        Ended ended;
+        Failure out;
+        test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+            SessionOptions options;
+            options.communicator = line;
+            if (line->rank() == 0) {
+                ended = train(first, options);
+                return;
+            }
+            try {
+                follow_run(second, options);
+            } catch (const Error& error) {
+                out.followed = error.what();
+            }
+        });
+        const auto failures = ended.all<RunFailed>();
+        EXPECT_EQ(failures.size(), 1U);
+        if (!failures.empty()) out.session = failures[0];
+        return out;
+    }
     static RunConfig text_run() {
         RunConfig config = test::small_text_run("fp32");
         config.model.options["layers"] = std::int64_t{2};
@@ -118,29 +145,12 @@ TEST_F(DataParallelRun, StopsOnAllRanksAndKeepsACheckpoint) {
 }
 
 TEST_F(DataParallelRun, EndsOnAllRanksWithTheSentenceOfTheOneThatFails) {
-    RunConfig config = text_run();
-    config.workers = 2;
-    Ended ended;
-    std::string followed;
-    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
-        SessionOptions options;
-        options.communicator = line;
-        if (line->rank() == 0) {
-            ended = train(config, options);
-            return;
-        }
-        RunConfig broken = config;
-        broken.dataset.train_limit = 1500;  // another text
-        try {
-            follow_run(broken, options);
-        } catch (const Error& error) {
-            followed = error.what();
-        }
-    });
-    ASSERT_EQ(ended.all<RunFailed>().size(), 1U);
-    EXPECT_THAT(ended.all<RunFailed>()[0].message.str(), HasSubstr("Rank 1 has another data set"));
-    EXPECT_EQ(ended.all<RunFailed>()[0].code, ErrorCode::training);
-    EXPECT_THAT(followed, HasSubstr("Rank 1 has another data set"));
+    RunConfig broken = text_run();
+    broken.dataset.train_limit = 1500;  // another text
+    const Failure failure = fail_on_two(text_run(), broken);
+    EXPECT_THAT(failure.session.message.str(), HasSubstr("Rank 1 has another data set"));
+    EXPECT_EQ(failure.session.code, ErrorCode::training);
+    EXPECT_THAT(failure.followed, HasSubstr("Rank 1 has another data set"));
 }
 
 TEST_F(DataParallelRun, FailsOnAllRanksWhenTheScaleFallsThroughItsFloor) {
@@ -148,24 +158,9 @@ TEST_F(DataParallelRun, FailsOnAllRanksWhenTheScaleFallsThroughItsFloor) {
     config.scaler.init_scale = 65536;
     config.scaler.min_scale = 65536;
     config.optimizer.options["lr"] = 1e30;
-    config.workers = 2;
-    Ended ended;
-    std::string followed;
-    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
-        SessionOptions options;
-        options.communicator = line;
-        if (line->rank() == 0) {
-            ended = train(config, options);
-            return;
-        }
-        try {
-            follow_run(config, options);
-        } catch (const Error& error) {
-            followed = error.what();
-        }
-    });
-    ASSERT_EQ(ended.all<RunFailed>().size(), 1U);
-    EXPECT_EQ(followed, ended.all<RunFailed>()[0].message.str());
+    const Failure failure = fail_on_two(config, config);
+    EXPECT_FALSE(failure.followed.empty());
+    EXPECT_EQ(failure.followed, failure.session.message.str());
 }
 
 TEST_F(DataParallelRun, AnotherNumberOfProcessesThanWorkersIsRefused) {
