@@ -166,7 +166,14 @@ int list(const LessonArguments& args) {
     return refused ? engine::exit_code(engine::ErrorCode::settings) : 0;
 }
 
+void check_language(const std::string& language) {
+    if (language == "en" || language == "zh" || language == "all") return;
+    throw engine::Error(engine::ErrorCode::settings,
+                        "lesson: --lang: " + language + ": use en, zh or all");
+}
+
 int lesson(const LessonArguments& args) {
+    check_language(args.language);
     if (!args.collect.empty()) {
         const auto answers = engine::collect_answers(args.collect);
         std::cout << (args.json  ? engine::answers_json(answers)

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "spirals.h"
+#include "kept_runs.h"
 
 namespace app {
 namespace {
@@ -15,23 +15,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-class Runs : public testing::Test {
-protected:
-    static void train(const test_support::TempFolder& home, std::vector<std::string> more) {
-        Program program(spirals("train", std::move(more)), {home.str(), {}});
-        program.finish();
-        ASSERT_EQ(program.exit_code(), 0) << program.errors();
-    }
-    std::vector<std::string> lines(std::vector<std::string> args, int exit_code = 0) {
-        Program program(args, {home_.str(), {}});
-        program.finish();
-        EXPECT_EQ(program.exit_code(), exit_code) << program.errors();
-        errors_ = program.errors();
-        return program.output();
-    }
-    test_support::TempFolder home_;
-    std::string errors_;
-};
+class Runs : public KeptRuns {};
 
 TEST_F(Runs, AnEmptyHistorySaysWhereItLooked) {
     EXPECT_THAT(lines({"runs"}), Contains(StartsWith("No runs in " + home_.str())));
@@ -39,8 +23,8 @@ TEST_F(Runs, AnEmptyHistorySaysWhereItLooked) {
 }
 
 TEST_F(Runs, AreListedNewestFirst) {
-    train(home_, {"--set", "max_steps=3", "--set", "precision.preset=fp32"});
-    train(home_, {"--set", "max_steps=5"});
+    train({"--set", "max_steps=3", "--set", "precision.preset=fp32"});
+    train({"--set", "max_steps=5"});
     const auto table = lines({"runs"});
     ASSERT_THAT(table, SizeIs(3));
     EXPECT_THAT(table[0], StartsWith("run  started"));
@@ -58,7 +42,7 @@ TEST_F(Runs, AreListedNewestFirst) {
 }
 
 TEST_F(Runs, OneIsShownByItsNumberAndByItsFolder) {
-    train(home_, {"--set", "max_steps=5", "--set", "optimizer.lr=0.25"});
+    train({"--set", "max_steps=5", "--set", "optimizer.lr=0.25"});
     const std::string folder = (home_ / "halftone" / "runs" / "1").string();
     for (const std::string& name : {std::string("1"), folder}) {
         const auto page = lines({"show", name});
@@ -74,8 +58,8 @@ TEST_F(Runs, OneIsShownByItsNumberAndByItsFolder) {
 }
 
 TEST_F(Runs, OneIsListedAndShownByTheTitleThatItWasGiven) {
-    train(home_, {"--set", "max_steps=5"});
-    train(home_, {"--set", "max_steps=5"});
+    train({"--set", "max_steps=5"});
+    train({"--set", "max_steps=5"});
     const auto runs = home_ / "halftone" / "runs";
     std::ofstream(runs / "1" / "notes.json") << R"({"title": "first try"})";
     std::filesystem::remove(runs / "runs.db");
@@ -88,16 +72,16 @@ TEST_F(Runs, OneIsListedAndShownByTheTitleThatItWasGiven) {
 
 TEST_F(Runs, AFolderOutsideTheHistoryIsShownToo) {
     const test_support::TempFolder elsewhere;
-    train(elsewhere, {"--set", "max_steps=5"});
+    train_in(elsewhere, {"--set", "max_steps=5"});
     EXPECT_THAT(lines({"show", (elsewhere / "halftone" / "runs" / "1").string()}),
                 Contains(HasSubstr("done")));
     EXPECT_THAT(lines({"runs", "--json"}), IsEmpty()) << "looking enters nothing";
 }
 
 TEST_F(Runs, AreFilteredSortedAndCut) {
-    train(home_, {"--set", "max_steps=3", "--set", "precision.preset=fp32"});
-    train(home_, {"--set", "max_steps=5"});
-    train(home_, {"--set", "max_steps=4"});
+    train({"--set", "max_steps=3", "--set", "precision.preset=fp32"});
+    train({"--set", "max_steps=5"});
+    train({"--set", "max_steps=4"});
     EXPECT_THAT(lines({"runs", "max_steps>3"}), SizeIs(3));
     EXPECT_THAT(lines({"runs", "max_steps>3", "max_steps<5"}), SizeIs(2));
     EXPECT_THAT(lines({"runs", "precision=fp32"})[1], StartsWith("1 "));
@@ -112,7 +96,7 @@ TEST_F(Runs, AreFilteredSortedAndCut) {
 }
 
 TEST_F(Runs, AFilterOrOrderThatIsWrongExitsWith2AndSaysWhatIsMeant) {
-    train(home_, {"--set", "max_steps=3"});
+    train({"--set", "max_steps=3"});
     EXPECT_THAT(lines({"runs", "test_acuracy>0"}, 2), IsEmpty());
     EXPECT_THAT(errors_, HasSubstr("test_acuracy: there is no such setting or result"));
     EXPECT_THAT(errors_, HasSubstr("Did you mean test_accuracy?"));
@@ -121,8 +105,8 @@ TEST_F(Runs, AFilterOrOrderThatIsWrongExitsWith2AndSaysWhatIsMeant) {
 }
 
 TEST_F(Runs, OneGetsANameTagsNotesAndAStar) {
-    train(home_, {"--set", "max_steps=3"});
-    train(home_, {"--set", "max_steps=3"});
+    train({"--set", "max_steps=3"});
+    train({"--set", "max_steps=3"});
     lines({"label", "1", "--title", "first try", "--tags", "a, b", "--notes", "slow", "--star"});
     EXPECT_THAT(lines({"runs", "--starred", "--json"}), SizeIs(1));
     const auto found = lines({"runs", "tag:b", "name=\"first try\"", "--json"});
@@ -143,8 +127,8 @@ TEST_F(Runs, OneGetsANameTagsNotesAndAStar) {
 }
 
 TEST_F(Runs, SeveralAreShownSideBySide) {
-    train(home_, {"--set", "max_steps=3"});
-    train(home_, {"--set", "max_steps=5"});
+    train({"--set", "max_steps=3"});
+    train({"--set", "max_steps=5"});
     const auto page = lines({"show", "1", "2"});
     EXPECT_THAT(page, Contains(testing::MatchesRegex("max_steps +3 +5")));
     EXPECT_THAT(page, Contains(testing::MatchesRegex("steps +3 +5")));
@@ -159,7 +143,7 @@ TEST_F(Runs, SeveralAreShownSideBySide) {
 TEST_F(Runs, OfOneComparisonShareAGroup) {
     Program program(spirals("compare", {"--set", "max_steps=3"}), {home_.str(), {}});
     program.finish();
-    train(home_, {"--set", "max_steps=3"});
+    train({"--set", "max_steps=3"});
     std::vector<std::string> groups;
     for (const auto& line : lines({"runs", "--json"}))
         groups.push_back(nlohmann::json::parse(line).at("group"));

@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "kept_runs.h"
+
+namespace app {
+namespace {
+
+using testing::ElementsAre;
+
+class Generate : public KeptRuns {
+protected:
+    /// A small language model of a text in which each word has one successor.
+    void train_on_text() {
+        {
+            std::ofstream text(home_ / "text.txt");
+            for (int i = 0; i < 600; ++i) text << "one two three four ";
+        }
+        std::vector<std::string> args = {"train"};
+        for (const std::string& setting : std::vector<std::string>{
+                 "dataset.kind=text-words", "dataset.path=" + (home_ / "text.txt").string(),
+                 "model.kind=rnn-lm", "model.options.layers=1", "model.options.hidden=32",
+                 "model.options.embedding=32", "model.options.dropout=0", "precision.preset=fp32",
+                 "optimizer.kind=adam", "optimizer.lr=0.01", "batch_size=8", "bptt=12",
+                 "epochs=1000", "max_steps=60", "device=cpu", "threads=1"})
+            args.insert(args.end(), {"--set", setting});
+        lines(args);
+    }
+};
+
+TEST_F(Generate, GoesOnWithThePrompt) {
+    train_on_text();
+    EXPECT_THAT(
+        lines({"generate", "1", "--prompt", "one two", "--temperature", "0", "--length", "6"}),
+        ElementsAre("one two three four one two three four"));
+    EXPECT_THAT(lines({"generate", "1", "--prompt", "three", "--top-k", "1", "--length", "2"}),
+                ElementsAre("three four one"));
+}
+
+TEST_F(Generate, DrawsTheSameWithTheSameSeed) {
+    train_on_text();
+    const auto drawn = [&](const char* seed) {
+        return object({"generate", "1", "--prompt", "one", "--temperature", "5", "--length", "40",
+                       "--seed", seed, "--json"});
+    };
+    const auto first = drawn("1");
+    EXPECT_EQ(first.at("step"), 60);
+    EXPECT_THAT(first.at("text").get<std::string>(), testing::StartsWith("one "));
+    EXPECT_EQ(drawn("1"), first);
+    EXPECT_NE(drawn("2"), first);
+}
+
+TEST_F(Generate, RefusesWhatItCannotDo) {
+    train_on_text();
+    train({"--set", "max_steps=3"});
+    expect_refused({"generate", "1", "--temperature", "hot"}, 2,
+                   "--temperature: hot: use a number");
+    expect_refused({"generate", "2", "--json"}, 5, "does not take text to continue");
+    expect_refused({"generate", "7"}, 2, "7: neither a run of the history nor a run's folder");
+}
+
+}  // namespace
+}  // namespace app
