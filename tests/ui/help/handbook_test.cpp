@@ -9,6 +9,8 @@
 #include <QTextFragment>
 #include <algorithm>
 
+#include "help/markdown_page.h"
+
 namespace ui {
 namespace {
 

@@ -4,10 +4,12 @@
 
 #include <QScrollBar>
 #include <QTest>
+#include <QTextBlock>
 #include <QTextBrowser>
 
 #include "help/handbook.h"
 #include "models/settings_model.h"
+#include "theme/theme.h"
 
 namespace ui {
 namespace {
@@ -20,7 +22,8 @@ struct HelpWindowTest : testing::Test {
         emit help.findChild<QTextBrowser*>()->anchorClicked(QUrl(link));
     }
     SettingsModel settings;
-    HelpWindow help{settings, u"en"_s, nullptr};
+    Theme theme;
+    HelpWindow help{&theme, settings, u"en"_s, nullptr};
 };
 
 TEST_F(HelpWindowTest, ShowsAPageOfTheHandbook) {
@@ -45,6 +48,32 @@ TEST_F(HelpWindowTest, ALinkTurnsToItsPageAndHeading) {
     EXPECT_EQ(page->verticalScrollBar()->value(), 0);
     follow(u"absent.md"_s);
     EXPECT_TRUE(shown().startsWith(u"Write a lesson"_s));
+}
+
+TEST_F(HelpWindowTest, NoPageIsWiderThanItsWindow) {
+    help.open(lessonWritingTopic());
+    const auto* page = help.findChild<QTextBrowser*>();
+    for (const QString& language : {u"en"_s, u"zh"_s}) {
+        for (const HelpTopic& topic : handbookTopics(language)) {
+            help.open(topic.id);
+            const auto* bar = page->horizontalScrollBar();
+            EXPECT_TRUE(QTest::qWaitFor([&] { return bar->maximum() == 0; }, 2'000))
+                << topic.id.toStdString() << ' ' << bar->maximum();
+        }
+    }
+}
+
+TEST_F(HelpWindowTest, ALinkToASourceIsPlainText) {
+    help.open(u"handbook/add-an-op.md"_s);
+    const auto* document = help.findChild<QTextBrowser*>()->document();
+    for (QTextBlock block = document->begin(); block.isValid(); block = block.next()) {
+        for (auto at = block.begin(); !at.atEnd(); ++at) {
+            const QString link = at.fragment().charFormat().anchorHref();
+            if (link.isEmpty() || !QUrl(link).isRelative()) continue;
+            EXPECT_NE(handbookTarget(u"handbook/add-an-op.md"_s, QUrl(link)), QString())
+                << link.toStdString();
+        }
+    }
 }
 
 TEST_F(HelpWindowTest, SettingsHaveTheirPages) {

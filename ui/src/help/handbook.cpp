@@ -3,11 +3,6 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
-#include <QRegularExpression>
-#include <QTextBlock>
-#include <QTextCursor>
-#include <QTextDocument>
-#include <algorithm>
 
 namespace ui {
 
@@ -18,8 +13,6 @@ namespace {
 struct Handbook {
     Q_DECLARE_TR_FUNCTIONS(Handbook)
 };
-
-constexpr double margin = 8;  // pixels, around headings and paragraphs
 
 /// Paths below resources/, where the pages refer to each other by them.
 const QStringList& pages() {
@@ -73,16 +66,6 @@ QString titleOf(const QString& markdown) {
     return first.startsWith(u"# "_s) ? first.mid(2).trimmed() : first.trimmed();
 }
 
-bool isCode(const QTextBlock& block) {
-    return block.isValid() && block.blockFormat().hasProperty(QTextFormat::BlockCodeFence);
-}
-
-QString anchorOf(const QString& heading) {
-    static const QRegularExpression punctuation(u"[^\\w\\- ]"_s,
-                                                QRegularExpression::UseUnicodePropertiesOption);
-    return heading.toLower().remove(punctuation).replace(u' ', u'-');
-}
-
 }  // namespace
 
 std::vector<HelpTopic> handbookTopics(const QString& language) {
@@ -95,31 +78,6 @@ std::vector<HelpTopic> handbookTopics(const QString& language) {
 }
 
 QString lessonWritingTopic() { return u"handbook/write-a-lesson.md"_s; }
-
-void showMarkdown(QTextDocument& document, const QString& markdown) {
-    document.setMarkdown(markdown,
-                         QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) |
-                             QTextDocument::MarkdownNoHTML);
-    QTextCursor cursor(&document);
-    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
-        const bool heading = block.blockFormat().headingLevel() > 0;
-        cursor.setPosition(block.position());
-        QTextBlockFormat format;
-        format.setTopMargin(heading ? margin : 0);
-        format.setNonBreakableLines(false);  // code too is wrapped
-        const bool inside = (block.textList() && block.next().textList()) ||
-                            cursor.currentTable() != nullptr ||
-                            (isCode(block) && isCode(block.next()));
-        format.setBottomMargin(inside ? 0 : margin);
-        cursor.mergeBlockFormat(format);
-        if (!heading) continue;
-        cursor.setPosition(block.position() + block.length() - 1, QTextCursor::KeepAnchor);
-        QTextCharFormat anchor;
-        anchor.setAnchor(true);
-        anchor.setAnchorNames({anchorOf(block.text())});
-        cursor.mergeCharFormat(anchor);
-    }
-}
 
 QString handbookTarget(const QString& from, const QUrl& link) {
     if (!link.isRelative()) return {};

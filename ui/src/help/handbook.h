@@ -6,8 +6,6 @@
 
 #include "help/help_topics.h"
 
-class QTextDocument;
-
 namespace ui {
 
 /// The pages of the handbook, in Markdown, compiled into the program. `language`: "en" or "zh"; a
@@ -16,10 +14,6 @@ std::vector<HelpTopic> handbookTopics(const QString& language);
 
 /// Id of the page about writing lessons.
 QString lessonWritingTopic();
-
-/// Replaces the document by a page. Each heading can be reached by the anchor that GitHub gives it:
-/// "Clip after unscaling" as "clip-after-unscaling".
-void showMarkdown(QTextDocument& document, const QString& markdown);
 
 /// The page that a link in the page `from` leads to, in any language; empty: it leads to no
 /// page of the handbook.

@@ -4,12 +4,15 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QPointer>
+#include <QScreen>
 #include <QScrollBar>
 #include <QTextDocumentFragment>
 #include <QUrl>
 #include <QVBoxLayout>
 
 #include "help/handbook.h"
+#include "help/markdown_page.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"
 
@@ -19,13 +22,17 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr int listWidth = 280;
+constexpr QSize usualSize(980, 700);  // a page of it is as wide as wide tables are laid out for
+
 constexpr int topicRole = Qt::UserRole;      // index into the topics; -1: a group's name
 constexpr int wordsRole = Qt::UserRole + 1;  // what the search looks through
 
 }  // namespace
 
-HelpWindow::HelpWindow(const SettingsModel& settings, const QString& language, QWidget* parent)
-    : QWidget(parent, Qt::Window), topics_(helpTopics(settings, language)) {
+HelpWindow::HelpWindow(const Theme* theme, const SettingsModel& settings, const QString& language,
+                       QWidget* parent)
+    : QWidget(parent, Qt::Window), theme_(theme), topics_(helpTopics(settings, language)) {
     setAttribute(Qt::WA_DeleteOnClose);
     setAttribute(Qt::WA_StyledBackground);
     setObjectName(u"helpWindow"_s);
@@ -50,12 +57,14 @@ HelpWindow::HelpWindow(const SettingsModel& settings, const QString& language, Q
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
     row->setSpacing(size::inside);
-    row->addLayout(left, 2);
-    row->addWidget(page_, 3);
+    list_->setFixedWidth(listWidth);
+    row->addLayout(left);
+    row->addWidget(page_, 1);
     fill();
     connect(search_, &QLineEdit::textChanged, this, &HelpWindow::narrow);
     connect(list_, &QListWidget::currentItemChanged, this, &HelpWindow::turnTo);
-    resize(760, 560);
+    connect(theme_, &Theme::changed, this, [this] { turnTo(list_->currentItem()); });
+    resize(usualSize.boundedTo(screen()->availableSize()));
 }
 
 void HelpWindow::fill() {
@@ -106,13 +115,29 @@ void HelpWindow::narrow(const QString& words) {
 void HelpWindow::turnTo(const QListWidgetItem* item) {
     const int index = item == nullptr ? -1 : item->data(topicRole).toInt();
     if (index < 0) return;
-    const HelpTopic& topic = topics_[static_cast<std::size_t>(index)];
-    if (topic.markdown.isEmpty())
-        page_->setHtml(topic.html);
-    else
-        showMarkdown(*page_->document(), topic.markdown);
+    showTopic(topics_[static_cast<std::size_t>(index)]);
     page_->moveCursor(QTextCursor::Start);  // which is kept in view when the window is shown
     page_->verticalScrollBar()->setValue(0);
+}
+
+void HelpWindow::showTopic(const HelpTopic& topic) {
+    if (topic.markdown.isEmpty()) {
+        page_->setHtml(topic.html);
+        return;
+    }
+    // A document that is on screen would be laid out many times while it is filled.
+    auto* document = new QTextDocument(page_);
+    document->setUndoRedoEnabled(false);
+    document->setDefaultFont(page_->font());
+    const Tokens& t = theme_->tokens();
+    showMarkdown(*document, topic.markdown, {.rule = t.line, .code = t.field});
+    // Pages refer to sources too, which the program does not contain.
+    dropLinks(*document, [&topic](const QUrl& link) {
+        return !link.isRelative() || !handbookTarget(topic.id, link).isEmpty();
+    });
+    const QPointer<QTextDocument> before = page_->document();
+    page_->setDocument(document);
+    delete before;  // unless the browser owned it
 }
 
 void HelpWindow::follow(const QUrl& link) {

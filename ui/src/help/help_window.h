@@ -10,13 +10,16 @@ class QLineEdit;
 
 namespace ui {
 
+class Theme;
+
 /// The help: a list of pages that a search narrows, and the page. A window of its own beside the
 /// main one; Esc closes it.
 class HelpWindow final : public QWidget {
     Q_OBJECT
 public:
     /// `language`: of the handbook, "en" or "zh".
-    HelpWindow(const SettingsModel& settings, const QString& language, QWidget* parent);
+    HelpWindow(const Theme* theme, const SettingsModel& settings, const QString& language,
+               QWidget* parent);
 
     /// Shows the page with this id, or the first one if there is none.
     void open(const QString& id);
@@ -29,9 +32,11 @@ private:
     void fill();
     void narrow(const QString& words);
     void turnTo(const QListWidgetItem* item);
+    void showTopic(const HelpTopic& topic);
     void follow(const QUrl& link);
     void select(const QString& id);
 
+    const Theme* theme_;
     std::vector<HelpTopic> topics_;
     QLineEdit* search_;
     QListWidget* list_;

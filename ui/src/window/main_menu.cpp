@@ -324,7 +324,8 @@ QString MainMenu::focusedSetting() const {
 
 void MainMenu::showHelpWindow(const QString& topic) {
     if (!help_)
-        help_ = new HelpWindow(*context_.settings, contentLanguage(*context_.language), window_);
+        help_ = new HelpWindow(context_.theme, *context_.settings,
+                               contentLanguage(*context_.language), window_);
     help_->open(topic);
 }
 
