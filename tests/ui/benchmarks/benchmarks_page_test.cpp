@@ -6,6 +6,7 @@
 #include <QScrollArea>
 #include <QSet>
 #include <QToolButton>
+#include <algorithm>
 
 #include "benchmarks/made_results.h"
 #include "pages/page_stack.h"
@@ -114,6 +115,32 @@ TEST_F(BenchmarksPageTest, TheFiguresOfEachSentenceAreAClickAway) {
     }
     EXPECT_TRUE(shown.contains(u"AMP BF16 does not pay"_s)) << shown.toStdString();
     EXPECT_TRUE(shown.contains(u"Moved by casts"_s));
+}
+
+TEST_F(BenchmarksPageTest, TheLinkToTheFiguresIsBesideItsSentenceHoweverWideTheWindow) {
+    open({madeResult(0, "amp-fp16"), madeResult(2, "amp-bf16", 5)});
+    for (const int width : {1100, 1440, 3840}) {
+        window->resize(width, 900);
+        QTest::qWait(50);
+        ASSERT_EQ(window->width(), width);
+        const auto labels = page->findChildren<QLabel*>(u"sentence"_s);
+        ASSERT_EQ(labels.size(), 2);
+        for (const auto* label : labels) {
+            const QToolButton* figures = nullptr;
+            for (auto* each : page->findChildren<QToolButton*>()) {
+                if (each->text() == u"figures"_s && each->y() == label->y()) figures = each;
+            }
+            ASSERT_NE(figures, nullptr);
+            // Of several lines the longest may end a word before the label does.
+            const int text = label->fontMetrics().horizontalAdvance(label->text());
+            const int written = std::min(text, label->width());
+            EXPECT_LT(figures->x() - label->x() - written, 2 * size::gap) << width;
+            EXPECT_GE(figures->x(), label->x() + label->width()) << width;
+            if (text < label->width()) {
+                EXPECT_LE(label->height(), 2 * label->fontMetrics().height()) << "one line";
+            }
+        }
+    }
 }
 
 TEST_F(BenchmarksPageTest, ExportsTheTableAndThePictureWithoutItsLinks) {

@@ -19,6 +19,7 @@ namespace {
 
 constexpr double iconScale = 2.0;
 constexpr int linkBorder = 2;
+constexpr int sentenceStretch = 100;  // against the gap: a sentence takes the width that it needs
 
 /// The memory limit if all of them have the same; 0 if they have several, or none.
 std::int64_t batchMemory(const std::vector<BenchmarkResult>& results) {
@@ -104,13 +105,17 @@ QLayout* BenchmarkView::makeSentence(const engine::PayOff& row) {
     // The link has a border, which shows where the focus is.
     for (QLabel* each : {mark, sentence}) each->setContentsMargins(0, linkBorder, 0, 0);
     line->addWidget(mark, 0, Qt::AlignTop);
-    line->addWidget(sentence, 1);
+    line->addWidget(sentence, sentenceStretch);
     if (medium_ == Medium::paper) return line;
+    sentence->ensurePolished();
+    sentence->setMaximumWidth(sentence->fontMetrics().horizontalAdvance(sentence->text()) +
+                              size::grid);
     auto* link = makeLink(tr("figures"), body_);
     link->setAccessibleName(tr("Figures of %1").arg(precisionTitle(row.precision)));
     connect(link, &QToolButton::clicked, this,
             [link, figures = payOffFigures(row)] { showHelp(link, figures); });
     line->addWidget(link, 0, Qt::AlignTop);
+    line->addStretch(1);
     return line;
 }
 
