@@ -2,7 +2,9 @@
 
 #include <QMenu>
 #include <QSignalSpy>
+#include <QTabBar>
 
+#include "pages/page_stack.h"
 #include "text/format.h"
 #include "window_fixture.h"
 
@@ -32,6 +34,21 @@ struct StepChooserTest : WindowFixture {
     StepChooser* chooser() const { return window->findChild<StepChooser*>(); }
     ScaleStrip* strip() const { return chooser()->findChild<ScaleStrip*>(); }
     QString stepText() const { return chooser()->findChild<QLabel*>()->text(); }
+    QTabBar* tabs() const { return window->findChild<PageStack*>()->row(); }
+    /// No tab is cut off, and none has to be scrolled to.
+    bool showsAllTabs() const {
+        for (const auto* arrow : tabs()->findChildren<QToolButton*>()) {
+            if (arrow->isVisible()) return false;
+        }
+        return tabs()->rect().contains(tabs()->tabRect(tabs()->count() - 1));
+    }
+    void makeWindow(int width) {
+        window = std::make_unique<MainWindow>(context);
+        window->resize(width, 700);
+        window->QWidget::show();
+        QTest::qWait(50);
+        ASSERT_EQ(window->width(), width);
+    }
     QToolButton* button(const QString& start) const {
         for (auto* each : chooser()->findChildren<QToolButton*>()) {
             if (each->accessibleName().startsWith(start)) return each;
@@ -115,6 +132,48 @@ TEST_F(StepChooserTest, ChoosesTheRunThatAllPagesSpeakOf) {
     menu->actions()[0]->trigger();
     EXPECT_EQ(link.run(), feed.tracks()[0]);
     EXPECT_TRUE(button(u"Run"_s)->text().contains(u"FP32"_s));
+}
+
+TEST_F(StepChooserTest, LeavesAllTabsInSightAtAWidthOf1100) {
+    train();
+    for (const QString& name : {u"en"_s, u"zh_CN"_s}) {
+        window.reset();
+        language.setChoice(name);
+        makeWindow(1100);
+        ASSERT_TRUE(chooser()->isVisible());
+        EXPECT_EQ(tabs()->count(), 10);
+        EXPECT_TRUE(showsAllTabs()) << name.toStdString();
+        const int end = chooser()->mapTo(window.get(), QPoint(chooser()->width(), 0)).x();
+        EXPECT_LE(end, 1100) << name.toStdString();
+    }
+    language.setChoice(u"en"_s);
+}
+
+TEST_F(StepChooserTest, CutsTheTitleOfARunThatWouldTakeTheTabsRoom) {
+    train();
+    const QString title = u"the same settings with a much longer warm-up of the learning rate"_s;
+    feed.tracks()[1]->tag = title;
+    emit feed.tracksChanged();
+    window->resize(3840, 900);
+    QTest::qWait(50);
+    EXPECT_TRUE(button(u"Run"_s)->text().contains(title));
+    EXPECT_EQ(button(u"Run"_s)->toolTip(), QString());
+    window->resize(1100, 700);
+    QTest::qWait(50);
+    EXPECT_TRUE(showsAllTabs());
+    EXPECT_TRUE(button(u"Run"_s)->text().contains(u"…"_s));
+    EXPECT_TRUE(button(u"Run"_s)->toolTip().contains(title));
+}
+
+TEST_F(StepChooserTest, TheStripGrowsWithTheWindowUpToItsMaximum) {
+    train();
+    EXPECT_EQ(strip()->width(), strip()->maximumWidth());
+    const int end = chooser()->mapTo(window.get(), QPoint(chooser()->width(), 0)).x();
+    EXPECT_EQ(end, 1440 - size::inside);
+    window->resize(1100, 700);
+    QTest::qWait(50);
+    EXPECT_LT(strip()->width(), strip()->maximumWidth());
+    EXPECT_GE(strip()->width(), strip()->minimumSizeHint().width());
 }
 
 TEST_F(StepChooserTest, FitsIntoANarrowWindow) {

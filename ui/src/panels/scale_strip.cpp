@@ -14,8 +14,8 @@ namespace ui {
 
 namespace {
 
-constexpr int preferredWidth = 316;
-constexpr int leastWidth = 72;
+constexpr int narrowest = 72;
+constexpr int widest = 316;
 constexpr double tickHeight = 6;
 constexpr double nearby = 3;  // pixels between the mouse and a tick that it means
 
@@ -27,6 +27,7 @@ double exponentOf(float scale) {
 }  // namespace
 
 ScaleStrip::ScaleStrip(const Theme* theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+    setMaximumWidth(widest);
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
     setAccessibleName(tr("Loss scale and skipped steps"));
@@ -48,8 +49,7 @@ void ScaleStrip::setSelected(std::int64_t step) {
     update();
 }
 
-QSize ScaleStrip::sizeHint() const { return {preferredWidth, size::control - 1}; }
-QSize ScaleStrip::minimumSizeHint() const { return {leastWidth, size::control - 1}; }
+QSize ScaleStrip::sizeHint() const { return {narrowest, size::control - 1}; }
 
 QRectF ScaleStrip::inner() const { return QRectF(rect()).adjusted(1, 1, -1, -1); }
 

@@ -20,8 +20,9 @@ public:
     /// 0: the newest one, which has no handle.
     void setSelected(std::int64_t step);
 
+    /// The narrowest that can be read. It grows with the room, up to its maximum width.
     QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
 
 signals:
     /// A step from 1; 0: the newest one.

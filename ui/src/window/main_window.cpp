@@ -131,9 +131,9 @@ QWidget* MainWindow::withPageRow(QWidget* bar) {
     auto* row = new QHBoxLayout;
     row->setContentsMargins(size::inside, 0, size::inside, 0);
     row->addWidget(pages_->row());
-    row->addStretch();
     chooser_ = new StepChooser(context_, both);
-    row->addWidget(chooser_);
+    row->addWidget(chooser_, 1);
+    row->addStretch();  // for the tabs' sake while the chooser is hidden
     column->addLayout(row);
     return both;
 }
