@@ -154,6 +154,10 @@ TEST_F(StepChooserTest, CutsTheTitleOfARunThatWouldTakeTheTabsRoom) {
     const QString title = u"the same settings with a much longer warm-up of the learning rate"_s;
     feed.tracks()[1]->tag = title;
     emit feed.tracksChanged();
+    window->resize(3840, 900);
+    QTest::qWait(50);
+    EXPECT_TRUE(button(u"Run"_s)->text().contains(title));
+    EXPECT_EQ(button(u"Run"_s)->toolTip(), QString());
     window->resize(1100, 700);
     QTest::qWait(50);
     EXPECT_TRUE(showsAllTabs());

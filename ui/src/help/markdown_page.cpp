@@ -8,6 +8,7 @@
 #include <QTextTable>
 #include <QUrl>
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace ui {
@@ -42,11 +43,16 @@ void forEachFragment(const QTextBlock& block, F&& f) {
 struct Width {
     double word = 0;   ///< the longest word
     double whole = 0;  ///< the longest line, not wrapped
+    double all = 0;    ///< all lines behind each other
 
     void include(const Width& other) {
         word = std::max(word, other.word);
         whole = std::max(whole, other.whole);
+        all += other.whole;
     }
+    /// What it gets of the width that the longest words leave, beside other columns. The root keeps
+    /// a column of long texts from starving the others.
+    double weight() const { return whole > word ? std::sqrt(all) : 0; }
 };
 
 Width widthOf(const QTextBlock& block, const QFont& font) {
@@ -74,22 +80,23 @@ Width widthOfColumn(const QTextTable& table, int column, const QFont& font) {
 }
 
 /// Shares of the page's width: a column gets its longest word, and what is left goes to those with
-/// longer lines. Empty for a table that needs no wrapping.
+/// more text. Empty for a table that needs no wrapping.
 QList<QTextLength> columnWidths(const QTextTable& table, const QFont& font) {
     std::vector<Width> columns;
-    double words = 0, wholes = 0;
+    double words = 0, wholes = 0, weights = 0;
     for (int column = 0; column < table.columns(); ++column) {
         columns.push_back(widthOfColumn(table, column, font));
         words += columns.back().word;
         wholes += columns.back().whole;
+        weights += columns.back().weight();
     }
     if (wholes <= usualWidth) return {};
-    const double left = std::max(0.0, usualWidth - words);
-    const double all = words + left;
+    const double left = weights > 0 ? std::max(0.0, usualWidth - words) : 0;
     QList<QTextLength> out;
     for (const Width& column : columns) {
-        const double more = wholes > words ? (column.whole - column.word) / (wholes - words) : 0;
-        out << QTextLength(QTextLength::PercentageLength, 100 * (column.word + left * more) / all);
+        const double more = weights > 0 ? left * column.weight() / weights : 0;
+        out << QTextLength(QTextLength::PercentageLength,
+                           100 * (column.word + more) / (words + left));
     }
     return out;
 }

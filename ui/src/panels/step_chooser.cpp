@@ -4,6 +4,7 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QMenu>
+#include <algorithm>
 
 #include "commands/commands.h"
 #include "commands/run_actor.h"
@@ -23,8 +24,9 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int rowHeight = 22;
-constexpr int widestTitle = 170;  // of the run; the tabs beside it need the rest of a narrow window
-constexpr int stripStretch = 100;  // against the gap: the strip grows to its maximum first
+constexpr int narrowestChip = 110;
+// Against the gap: first the title is shown in full, then the strip grows to its maximum.
+constexpr int chipStretch = 10'000, stripStretch = 100;
 
 QIcon dotIcon(const QColor& color) { return QIcon(iconPixmap(u"dot"_s, color, size::icon, 2)); }
 
@@ -37,10 +39,52 @@ QString runTitle(const Context& context, const RunTrack& track) {
 
 }  // namespace
 
+/// A button with a title, which is cut if the row is too narrow: the tabs beside it need their
+/// room.
+class TitleChip final : public QToolButton {
+public:
+    explicit TitleChip(QWidget* parent) : QToolButton(parent) {
+        setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    }
+    void setTitle(const QString& title) {
+        title_ = title;
+        setText(title_ + arrow());
+        whole_ = QToolButton::sizeHint().width();
+        setMaximumWidth(whole_);
+        updateGeometry();
+        fit();
+    }
+    QSize sizeHint() const override {
+        return {std::min(whole_, narrowestChip), QToolButton::sizeHint().height()};
+    }
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override {
+        QToolButton::resizeEvent(event);
+        fit();
+    }
+
+private:
+    static QString arrow() { return u" ▾"_s; }
+    void fit() {
+        const int missing = std::max(0, whole_ - width());
+        const QString shown = missing == 0 ? title_
+                                           : fontMetrics().elidedText(
+                                                 title_, Qt::ElideRight,
+                                                 fontMetrics().horizontalAdvance(title_) - missing);
+        setText(shown + arrow());
+        setToolTip(missing == 0 ? QString() : title_);
+    }
+
+    QString title_;
+    int whole_ = 0;  ///< width with the whole title
+};
+
 StepChooser::StepChooser(const Context& context, QWidget* parent)
     : QWidget(parent),
       context_(context),
-      run_(new QToolButton(this)),
+      run_(new TitleChip(this)),
       strip_(new ScaleStrip(context.theme, this)),
       box_(new QWidget(this)),
       live_(new KeyButton(context.theme, tr("Live"), QKeySequence(Qt::Key_L), this)) {
@@ -57,7 +101,7 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     live_->setCheckable(true);
     live_->setToolTip(tr("Follow the newest step (L)"));
     row->addStretch(1);
-    row->addWidget(run_);
+    row->addWidget(run_, chipStretch);
     row->addWidget(strip_, stripStretch);
     row->addWidget(box_);
     row->addWidget(live_);
@@ -130,16 +174,10 @@ void StepChooser::refresh() {
     for (const auto& [button, icon] : {std::pair{back_, u"previous"_s}, {forth_, u"next"_s}})
         button->setIcon(themedIcon(*context_.theme, icon));
     if (track) {
-        showTitle(runTitle(context_, *track));
+        run_->setTitle(runTitle(context_, *track));
         run_->setIcon(dotIcon(context_.theme->precision(track->precision())));
     }
     refreshStep();
-}
-
-void StepChooser::showTitle(const QString& title) {
-    const QString shown = run_->fontMetrics().elidedText(title, Qt::ElideRight, widestTitle);
-    run_->setText(shown + u" ▾"_s);
-    run_->setToolTip(shown == title ? QString() : title);
 }
 
 void StepChooser::refreshStep() {

@@ -10,6 +10,8 @@
 
 namespace ui {
 
+class TitleChip;
+
 /// Chooses run and step for all pages, at the right of the row of pages. The selection is in
 /// Context::link. Hidden while no run is on screen. GUI thread.
 class StepChooser final : public QWidget {
@@ -25,14 +27,13 @@ private:
     void makeStepBox();
     void followActor();
     void refresh();
-    void showTitle(const QString& title);
     void refreshStep();
     void fillRuns();
     void walk(int direction, bool skips);
     void goLive();
 
     Context context_;
-    QToolButton* run_;
+    TitleChip* run_;
     ScaleStrip* strip_;
     QWidget* box_;
     QToolButton* back_;
