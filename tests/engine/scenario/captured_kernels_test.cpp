@@ -21,14 +21,14 @@ using kernels::simt::WorkCount;
 using kernels::simt::WorkCounts;
 using test::TrainerFixture;
 
-constexpr std::int64_t batch = 2;
+constexpr std::int64_t batch = 2, steps = 8;  // more than come before the first replay
 
 /// A few pictures of 3 x 32 x 32 in CIFAR-10's files.
 class Pictures {
 public:
     Pictures() {
         constexpr std::size_t record = 1 + 3 * 32 * 32;
-        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(4 * batch) * record);
+        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(steps * batch) * record);
         for (std::size_t i = 0; i < bytes.size(); ++i)
             bytes[i] = static_cast<std::uint8_t>(i % record == 0 ? i / record % 10 : i * 31 % 251);
         folder_.write("data_batch_1.bin", bytes);
