@@ -130,6 +130,8 @@ Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
         linear_gradient);
 }
 
+bool may_join_relu() noexcept { return !is_watched(); }
+
 Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
     const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
     one_type(linear_info, {x, weight, bias});

@@ -1,13 +1,12 @@
 #include "nn/linear_relu.h"
 
-#include "amp/watched.h"
 #include "linalg/linear_relu.h"
 #include "pointwise/activation.h"
 
 namespace engine {
 
 Tensor linear_relu(const Linear& layer, const Tensor& x) {
-    if (is_watched()) return relu(layer(x));
+    if (!may_join_relu()) return relu(layer(x));
     const ModuleScope opened(layer.module);
     return linear_relu(x, layer.weight, layer.bias);
 }
