@@ -243,7 +243,7 @@ TEST_F(SessionTest, FailsWhenTheScaleFallsThroughItsFloor) {
     const auto failed = all<RunFailed>(session->drain());
     ASSERT_EQ(failed.size(), 1U);
     EXPECT_EQ(failed[0].code, ErrorCode::training);
-    EXPECT_THAT(failed[0].message.str(), testing::HasSubstr("floor"));
+    EXPECT_THAT(failed[0].message.str(), testing::HasSubstr("fell below its minimum"));
 }
 
 TEST_F(SessionTest, PureFp16SaysThatItsUpdatesVanish) {
