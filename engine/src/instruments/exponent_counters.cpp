@@ -1,12 +1,10 @@
 #include "instruments/exponent_counters.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "core/layout.h"
 #include "core/sparse.h"
-#include "core/transfer.h"
 
 namespace engine {
 namespace {
@@ -50,14 +48,10 @@ void ExponentCounters::add(std::size_t slot, const Tensor& x) {
 
 std::vector<ExponentHistogram> ExponentCounters::read(std::size_t count) const {
     std::vector<ExponentHistogram> out(count);
-    std::array<kernels::ExponentCounts, block_slots> counts;
-    const std::size_t used = std::min(count, sizes_.size());
-    for (std::size_t first = 0; first < used; first += block_slots) {
-        const std::size_t here = std::min(used - first, block_slots);
-        copy_to_host(counts.data(), blocks_[first / block_slots].data()->of,
-                     here * sizeof(kernels::ExponentCounts), device_);
-        for (std::size_t i = 0; i < here; ++i)
-            out[first + i] = histogram_of(counts[i], sizes_[first + i]);
+    for (std::size_t first = 0; first < std::min(count, sizes_.size()); first += block_slots) {
+        const Block block = blocks_[first / block_slots].host();
+        for (std::size_t i = first; i < std::min({count, sizes_.size(), first + block_slots}); ++i)
+            out[i] = histogram_of(block.of[i - first], sizes_[i]);
     }
     return out;
 }

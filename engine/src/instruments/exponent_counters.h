@@ -22,8 +22,8 @@ public:
     std::vector<ExponentHistogram> read(std::size_t count) const;
 
 private:
-    /// Slots of one block of device memory, which is cleared as a whole: a small model needs few.
-    static constexpr std::size_t block_slots = 32;
+    /// Slots of one block of device memory.
+    static constexpr std::size_t block_slots = 128;
     struct Block {
         kernels::ExponentCounts of[block_slots];
     };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,14 +57,9 @@ record_layout::Header make_header();
 /// Throws Error(data) unless the header is whole and has these columns.
 void check_header(const record_layout::Header& header, const std::filesystem::path& file);
 
-/// Where the rows of a histogram belong.
-struct RowPlace {
-    std::int64_t first_row = 0;  ///< of the sample
-    std::int32_t layer = 0;
-};
-/// Calls f(row) for the rows of a histogram: one, or more where a count exceeds one row.
-void for_each_row(const LayerHistogram& histogram, const RowPlace& place,
-                  const HistogramSample& sample, const std::function<void(const Row&)>& f);
+/// The rows of a histogram: one, or more where a count exceeds one row.
+std::vector<Row> rows_of(const LayerHistogram& histogram, std::int32_t layer,
+                         const HistogramSample& sample);
 /// Adds a row's counts.
 void add_row(ExponentHistogram& histogram, const Row& row);
 

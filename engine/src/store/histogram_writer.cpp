@@ -70,21 +70,21 @@ void HistogramWriter::append(const HistogramSample& sample) {
 void HistogramWriter::write(const HistogramSample& sample) {
     const std::vector<std::int32_t> places = places_of(sample);
     const std::int64_t first_row = columns_->published();
-    for (std::size_t i = 0; i < places.size(); ++i)
-        layout::for_each_row(sample.layers[i], {first_row, places[i]}, sample,
-                             [this](const layout::Row& row) { write_row(row); });
-}
-
-void HistogramWriter::write_row(const layout::Row& row) {
-    columns_->write_row([&](const std::vector<std::byte*>& columns, std::int64_t at) {
-        std::size_t column = 0;
-        const auto put = [&](const auto& value) {
-            std::memcpy(columns[column++] + at * static_cast<std::int64_t>(sizeof value), &value,
-                        sizeof value);
-        };
-        layout::for_each_field([&](const char*, auto member) { put(row.*member); });
-        for (const std::int32_t count : row.counts) put(count);
-    });
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        auto rows = layout::rows_of(sample.layers[i], places[i], sample);
+        for (layout::Row& row : rows) {
+            row.first_row = first_row;
+            columns_->write_row([&](const std::vector<std::byte*>& columns, std::int64_t at) {
+                std::size_t column = 0;
+                const auto put = [&](const auto& value) {
+                    std::memcpy(columns[column++] + at * static_cast<std::int64_t>(sizeof value),
+                                &value, sizeof value);
+                };
+                layout::for_each_field([&](const char*, auto member) { put(row.*member); });
+                for (const std::int32_t count : row.counts) put(count);
+            });
+        }
+    }
 }
 
 }  // namespace engine

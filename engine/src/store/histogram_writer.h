@@ -8,7 +8,6 @@
 
 #include "engine/histogram_record.h"
 #include "store/column_writer.h"
-#include "store/histogram_layout.h"
 
 namespace engine {
 
@@ -25,7 +24,6 @@ public:
 private:
     void open();
     void write(const HistogramSample& sample);
-    void write_row(const histogram_layout::Row& row);
     std::vector<std::int32_t> places_of(const HistogramSample& sample);
 
     std::filesystem::path folder_;
