@@ -51,9 +51,6 @@ class Launch:
                 events.append(event)
         return events
 
-    def output_text(self):
-        return self.output.read_text(errors="replace")
-
     def error_text(self):
         return self.errors.read_text(errors="replace")
 

@@ -79,7 +79,8 @@ int status_of(pid_t child) {
 /// mpirun returns the exit code of the first rank that failed. If a signal ended a rank:
 ///
 /// - Open MPI's returns 128 plus its number, after the other ranks have named the lost one;
-/// - MPICH's returns its number, and kills the other ranks before they can name it.
+/// - MPICH's returns its number, and kills the other ranks, mostly before they can name it. Its own
+///   text names the first process that it finds dead, which may be one of those.
 int exit_code_of(int status) {
     const int failed = exit_code(ErrorCode::training);
     if (!WIFEXITED(status)) return failed;
@@ -88,7 +89,7 @@ int exit_code_of(int status) {
     if (code == 1 || code == 127)
         std::cerr << "halftone: mpirun could not run the workers; its own words say why\n";
     else if (code < 128)
-        std::cerr << "halftone: A rank was lost; mpirun's own words say which process.\n";
+        std::cerr << "halftone: A rank was lost; mpirun ended the others before they named it.\n";
     return failed;
 }
 
