@@ -28,7 +28,7 @@ class Pictures {
 public:
     Pictures() {
         constexpr std::size_t record = 1 + 3 * 32 * 32;
-        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(4 * batch) * record);
+        std::vector<std::uint8_t> bytes(static_cast<std::size_t>(8 * batch) * record);
         for (std::size_t i = 0; i < bytes.size(); ++i)
             bytes[i] = static_cast<std::uint8_t>(i % record == 0 ? i / record % 10 : i * 31 % 251);
         folder_.write("data_batch_1.bin", bytes);
