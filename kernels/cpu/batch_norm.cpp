@@ -1,5 +1,4 @@
 #include "kernels/batch_norm.h"
-#include "kernels/elementwise.h"
 
 #include <algorithm>
 #include <cassert>
@@ -10,6 +9,7 @@
 #include "cpu/batch_norm_double.h"
 #include "cpu/batch_norm_rows.h"
 #include "cpu/grain.h"
+#include "kernels/elementwise.h"
 #include "kernels/parallel.h"
 
 namespace kernels::cpu {

@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& list) {
 
 /// The wheels' folders below one site-packages; nvidia/cu13 holds what 13 and later bring.
 void add_wheels(std::vector<std::string>& folders, const fs::path& packages) {
-    for (const char* part : {"cu13", "cublas", "cudnn", "cuda_nvrtc", "nccl"})
+    for (const char* part : {"cu13", "cublas", "cudnn", "cuda_nvrtc", "nccl", "nvtx"})
         add(folders, packages / "nvidia" / part / "lib");
 }
 

@@ -1,6 +1,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/memory.h"
 #include "data/dataset_descriptor.h"
 #include "engine/error.h"
 #include "file/sha256.h"
@@ -50,6 +51,12 @@ engine::Trainer& trainer() {
 }
 
 }  // namespace
+
+/// Large tensors do not come from malloc, so the sanitizer does not bound them.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    engine::set_memory_limit(std::size_t{256} << 20);
+    return 0;
+}
 
 // Uses the bytes as the files of a checkpoint, with correct checksums half of the time. Expects an
 // Error, or a trainer that loads it.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/memory.h"
 #include "engine/op_script.h"
 #include "scratch_file.h"
 
@@ -20,6 +21,12 @@ std::string in_its_place(const std::string& line, const std::string& in, const s
 }
 
 }  // namespace
+
+/// Large tensors do not come from malloc, so the sanitizer does not bound them.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    engine::set_memory_limit(std::size_t{256} << 20);
+    return 0;
+}
 
 // Input: a case of an op script, a newline, and the bytes of its input file. The answer is always
 // one line of JSON with "out" or "error".

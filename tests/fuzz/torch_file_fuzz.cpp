@@ -1,9 +1,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/memory.h"
 #include "engine/error.h"
 #include "pickle/torch_file.h"
 #include "scratch_file.h"
+
+/// Large tensors do not come from malloc, so the sanitizer does not bound them.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    engine::set_memory_limit(std::size_t{256} << 20);
+    return 0;
+}
 
 /// Uses the bytes as a file that torch.save wrote. Checksums keep most inputs from the pickle,
 /// which pickle_fuzz tests by itself.

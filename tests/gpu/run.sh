@@ -27,7 +27,7 @@
 # Sizes, to be made small for a rehearsal: HALFTONE_CASES (cases an op; 8 in the first visit, 40), HALFTONE_PEER_CASES (24),
 # HALFTONE_STEPS (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_TRAIN_LIMIT (0: all
 # samples), HALFTONE_TESTS (a filter of GoogleTest), HALFTONE_SUITE_SECONDS (120), HALFTONE_SHARES (processes that share a
-# comparison), HALFTONE_BENCH (arguments of tests/bench/compare_gpu.py).
+# comparison), HALFTONE_BENCH (arguments of tests/bench/compare.py --device cuda).
 # HALFTONE_REHEARSAL=1  no GPU: the programs of a build that is there, on the simulated device. Shows that this works.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit

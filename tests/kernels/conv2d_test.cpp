@@ -7,6 +7,7 @@
 #include "cpu/conv2d_depthwise.h"
 #include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
+#include "cpu/dnnl_ops.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_on_device.h"
 #include "kernels/conv2d_problem.h"
@@ -259,7 +260,10 @@ TEST(Conv2d, DepthwiseGradientsDoNotDependOnTheThreads) {
 }
 
 TEST(Conv2d, SixteenBitDepthwiseShapesAreNotConvertedWhole) {
-    EXPECT_STREQ(cpu::conv2d_route(DType::f16, depthwise_shape(16, 96, 56, 56, 1)), "depthwise");
+    const Conv2dShape shape = depthwise_shape(16, 96, 56, 56, 1);
+    if (!cpu::dnnl_convolution_route(cpu::ConvDirection::forward, DType::f16, shape).empty())
+        GTEST_SKIP() << "oneDNN computes in f16 here";
+    EXPECT_STREQ(cpu::conv2d_route(DType::f16, shape), "depthwise");
 }
 
 TEST(Conv2d, AgreesWithDoubleForOneImageAndForOnePixel) {

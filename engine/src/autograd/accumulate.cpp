@@ -41,12 +41,12 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
     return a.is_sparse() || b.is_sparse() ? add_sparse(a, b) : add(a, b);
 }
 
-Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType leaf) {
-    const auto fitted = [leaf](const Tensor& gradient) {
-        if (gradient.dtype() == leaf) return gradient;
+Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType type) {
+    const auto fitted = [type](const Tensor& gradient) {
+        if (gradient.dtype() == type || !is_low(gradient.dtype())) return gradient;
         // It was passed on past its cast, unseen, and does not stay.
         if (detail::gradients_are_observed()) detail::show_gradient(cast_info, gradient);
-        return cast_gradient(gradient, leaf);
+        return cast_gradient(gradient, type);
     };
     return add_gradients(fitted(a), fitted(b));
 }

@@ -7,9 +7,9 @@ namespace engine {
 
 /// a + b of one shape, recorded if gradient mode is on. Equal types stay; mixed ones promote.
 Tensor add_gradients(const Tensor& a, const Tensor& b);
-/// a + b for a leaf of type `leaf`: gradients that were left in another type (LowGradients) are
-/// cast to it first.
-Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType leaf);
+/// a + b for an output or a leaf of this type: 16-bit gradients that were left uncast
+/// (LowGradients) are cast to it first.
+Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType type);
 /// gradient in another type, recorded if gradient mode is on.
 Tensor cast_gradient(const Tensor& gradient, DType dtype);
 /// Adds a gradient to the leaf's grad, in the leaf's memory layout, and calls the leaf's hooks. An

@@ -1,6 +1,7 @@
 #include "core/f16_range.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "core/layout.h"
@@ -15,6 +16,7 @@ thread_local F16Range* current = nullptr;
 
 F16Range::F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming)
     : largest_(largest), claiming_(std::move(claiming)), scope_(this) {
+    assert(current == nullptr);
     current = this;
 }
 

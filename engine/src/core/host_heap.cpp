@@ -1,5 +1,7 @@
 #include "core/host_heap.h"
 
+#include <sanitizer/asan_interface.h>
+
 #include "kernels/address_space.h"
 #include "kernels/device_error.h"
 
@@ -48,10 +50,14 @@ void* HostHeap::take(const Place& place) {
     const std::size_t kept = place.bytes - place.fresh;
     if (kept > 0) kept_.take(place.data, kept);
     if (place.fresh > 0) fresh_.take(place.data + kept, place.fresh);
+    ASAN_UNPOISON_MEMORY_REGION(place.data, place.bytes);
     return place.data;
 }
 
-void HostHeap::give(void* data, std::size_t bytes) { kept_.add({static_cast<char*>(data), bytes}); }
+void HostHeap::give(void* data, std::size_t bytes) {
+    ASAN_POISON_MEMORY_REGION(data, bytes);
+    kept_.add({static_cast<char*>(data), bytes});
+}
 
 std::size_t HostHeap::release() {
     std::size_t bytes = 0;

@@ -1,5 +1,7 @@
 #include "core/memory.h"
 
+#include <sanitizer/asan_interface.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +21,18 @@ void* allocated(std::size_t capacity, const MemoryAccounting* accounting, const 
     if (accounting != nullptr && !accounting->has_room(capacity))
         throw kernels::OutOfMemory(capacity);
     return memory_cache(device).allocate(capacity);
+}
+
+/// Tells the address sanitizer whether the bytes of a block beyond those asked for may be used.
+/// Blocks of the host lie one beside the other.
+void forbid_rest(void* data, std::size_t bytes, std::size_t capacity, const Device& device,
+                 [[maybe_unused]] bool forbidden) noexcept {
+    if (device.kind != Device::Kind::cpu || capacity == bytes) return;
+    [[maybe_unused]] char* const rest = static_cast<char*>(data) + bytes;
+    if (forbidden)
+        ASAN_POISON_MEMORY_REGION(rest, capacity - bytes);
+    else
+        ASAN_UNPOISON_MEMORY_REGION(rest, capacity - bytes);
 }
 
 }  // namespace
@@ -138,9 +152,11 @@ Block::Block(std::size_t bytes, const Device& device)
                     msg("Cannot allocate memory on {}: {}.", to_string(device), error.what()));
     }
     if (accounting_) accounting_->add(use_, static_cast<std::int64_t>(capacity_));
+    forbid_rest(data_, bytes_, capacity_, device_, true);
 }
 
 Block::~Block() {
+    forbid_rest(data_, bytes_, capacity_, device_, false);
     if (accounting_) accounting_->add(use_, -static_cast<std::int64_t>(capacity_));
     if (pool_)
         pool_->give(data_, capacity_);

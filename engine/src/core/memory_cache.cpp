@@ -30,11 +30,12 @@ void give_memory(void* data, const Device& device) {
         kernels::cuda::release(data);
 }
 
-/// Asks the system only for large growth, where that costs little.
-void check_system_has(std::size_t bytes) {
+/// Asks the system only for a large block that needs `fresh` new bytes, where that costs little.
+void check_system_has(std::size_t block, std::size_t fresh) {
     constexpr std::size_t large = std::size_t{64} << 20;
-    if (bytes >= large && bytes > static_cast<std::size_t>(kernels::cpu::available_memory()))
-        throw kernels::OutOfMemory(bytes);
+    if (block < large || fresh == 0) return;
+    if (fresh > static_cast<std::size_t>(kernels::cpu::available_memory()))
+        throw kernels::OutOfMemory(block);
 }
 
 bool is_recorded_on(const Device& device) {
@@ -47,8 +48,9 @@ std::size_t memory_of(const Device& device) {
     return static_cast<std::size_t>(kernels::cuda::device_info(device.index).memory_bytes);
 }
 
+/// Never destroyed: a tensor may be freed later than it would be.
 MemoryCache& cpu_cache() {
-    static MemoryCache cache(Device{});
+    static auto& cache = *new MemoryCache(Device{});
     return cache;
 }
 
@@ -202,13 +204,20 @@ void* MemoryCache::take_from_heap(std::size_t size) {
     if (size > limit_) throw kernels::OutOfMemory(size);
     const HostHeap::Place place = heap_.find(size);
     try {
-        check_system_has(place.fresh);
+        check_system_has(size, place.fresh);
         hold(place.fresh);
     } catch (const kernels::OutOfMemory&) {
         throw kernels::OutOfMemory(size);
     }
+    void* data = nullptr;
+    try {
+        data = heap_.take(place);
+    } catch (...) {
+        held_ -= place.fresh;
+        throw;
+    }
     cached_ -= size - place.fresh;
-    return heap_.take(place);
+    return data;
 }
 
 MemoryCache& memory_cache(const Device& device) {

@@ -3,11 +3,19 @@
 #include <cstddef>
 #include <new>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HALFTONE_SANITIZED
+#elif defined(__has_feature)  // Clang
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HALFTONE_SANITIZED
+#endif
+#endif
+
 namespace engine {
 
 namespace detail {
 
-/// The freed blocks of a thread, by size, each list at most so long. A step of a small network
+/// The freed blocks of a thread, by size, at most `most_each` of a size. A step of a small network
 /// makes and frees hundreds of tensors and nodes, more at a time than malloc's own cache of a
 /// thread holds.
 struct RecycledBlocks {
@@ -59,7 +67,7 @@ struct Recycled {
     template <typename U>
     Recycled(const Recycled<U>&) noexcept {}
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HALFTONE_SANITIZED
     T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T))); }
     void deallocate(T* block, std::size_t) noexcept { ::operator delete(block); }
 #else

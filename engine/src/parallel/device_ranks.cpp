@@ -1,6 +1,7 @@
 #include "parallel/device_ranks.h"
 
 #include <chrono>
+#include <exception>
 #include <thread>
 
 #include "kernels/device_error.h"
@@ -22,7 +23,9 @@ DeviceRanks::DeviceRanks(Communicator& host, const Device& device) : device_(dev
 }
 
 DeviceRanks::~DeviceRanks() {
-    if (!settled()) group_->abort();
+    // NCCL's end waits for the other ranks of the machine, for which a rank that failed must not
+    // wait.
+    if (std::uncaught_exceptions() > 0 || !settled()) group_->abort();
     group_.reset();
     kernels::cuda::release(stream_);
 }

@@ -58,7 +58,7 @@ void TrainStep::share_figures() {
 
 /// The same without waiting for the device.
 void TrainStep::share_figures_on_device() {
-    // Plain doubles throughout.
+    static_assert(sizeof(MetricSums) == sizeof(double) * (2 + MetricSums::value_count));
     constexpr auto numbers = static_cast<std::int64_t>(sizeof(MetricSums) / sizeof(double));
     sum_over(*ranks_, {sums_.data(), DType::f64, numbers}, device_);
     if (state_.resets()) sum_over(*ranks_, state_.resets_array(), device_);

@@ -45,7 +45,7 @@ TEST(Recycled, TakesEverySize) {
 
 /// Address and thread sanitizers are to see every block, so nothing is kept under them.
 TEST(Recycled, GivesAFreedBlockToTheNextOfItsSize) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef HALFTONE_SANITIZED
     GTEST_SKIP() << "nothing is kept under a sanitizer";
 #else
     Recycled<std::int64_t> from;
@@ -68,11 +68,14 @@ TEST(Recycled, ABlockMayBeFreedOnAnotherThreadAlsoAtThatThreadsEnd) {
     EXPECT_EQ(alive, 1) << "what the thread made outlives it";
     kept.reset();
     EXPECT_EQ(alive, 0);
-    std::thread([] {
+    std::weak_ptr<TensorImpl> last_impl;
+    std::thread([&last_impl] {
         // Destroyed after this thread's lists, which are opened later.
         thread_local Tensor last;
         last = Tensor::zeros({4}, DType::f32);
+        last_impl = last.impl();
     }).join();
+    EXPECT_TRUE(last_impl.expired());
 }
 
 }  // namespace

@@ -87,6 +87,25 @@ TEST_P(DeviceStep, ComputesTheLossAndTheGradientsOfTheCpu) {
     EXPECT_EQ(row.samples, expected.samples);
 }
 
+TEST(DeviceStep, KeepsConvolutionWeightsChannelsLast) {
+    HALFTONE_NEEDS_CUDA();
+    const RunConfig config = small_run("lenet", "amp-fp16");
+    TrainerFixture host(config, Device{}), device(config, cuda);
+    const auto &expected = host.trainer.model().parameters(),
+               &parameters = device.trainer.model().parameters();
+    ASSERT_EQ(parameters.size(), expected.size());
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        EXPECT_EQ(parameters[i].tensor.values(), expected[i].tensor.values()) << parameters[i].name;
+    device.step(0);
+    int convolutions = 0;
+    for (const auto& parameter : parameters) {
+        if (parameter.tensor.rank() != 4) continue;
+        EXPECT_TRUE(parameter.tensor.is_channels_last()) << parameter.name;
+        ++convolutions;
+    }
+    EXPECT_EQ(convolutions, 2);
+}
+
 TEST_P(DeviceStep, TellsEveryStepOnceInOrderAndOneStepLate) {
     HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();

@@ -62,8 +62,9 @@ TEST(CudaLibrary, LooksInsideTheWheelsOfAPythonEnvironment) {
     const TempFolder temp;
     const fs::path packages = temp.path() / "lib/python3.13/site-packages/nvidia";
     const std::string cu13 = make(packages / "cu13/lib"), cudnn = make(packages / "cudnn/lib"),
-                      nccl = make(packages / "nccl/lib");
+                      nccl = make(packages / "nccl/lib"), nvtx = make(packages / "nvtx/lib");
     const Variable variable("VIRTUAL_ENV", temp.path().string());
+    EXPECT_THAT(library_folders(), Contains(nvtx));
     EXPECT_THAT(library_folders(), Contains(cu13));
     EXPECT_THAT(library_folders(), Contains(cudnn));
     EXPECT_THAT(library_folders(), Contains(nccl));
