@@ -141,6 +141,7 @@ std::size_t MemoryCache::release() {
     }
     std::size_t bytes = release_heap();
     for (std::size_t index = 0; index < leaving.size(); ++index) {
+        if (leaving[index].empty()) continue;  // some are the index of no size
         const std::size_t size = size_of_index(index);
         for (void* data : leaving[index]) {
             give_memory(data, device_);

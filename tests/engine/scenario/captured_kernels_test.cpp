@@ -94,10 +94,18 @@ void print(const char* title, const CapturedWork& work) {
 
 TEST(CapturedKernels, OfResNet18InAmpFp16) {
     HALFTONE_NEEDS_CUDA();
-    const CapturedWork work = work_of_replay(resnet(Pictures(), "amp-fp16"));
+    const Pictures pictures;
+    RunConfig config = resnet(pictures, "amp-fp16");
+    config.scaler.init_scale = 128;  // no step is skipped, so the update reads and writes
+    const CapturedWork work = work_of_replay(config);
     print("ResNet-18, CIFAR stem, amp-fp16", work);
     EXPECT_EQ(work.runs("cudnnBackendExecute"), 20 + 19 + 20)
         << "forward, data gradients of all convolutions but the first, weight gradients";
+    EXPECT_LE(work.nodes, 226);
+    EXPECT_EQ(work.runs("copy_strided"), 0)
+        << "weights and their gradients lie as cuDNN takes them";
+    EXPECT_LE(work.runs("cast"), 2);
+    EXPECT_LE(work.runs("abs_max"), 3) << "others take the largest gradient along";
 }
 
 }  // namespace
