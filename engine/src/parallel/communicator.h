@@ -14,9 +14,8 @@ class DeviceRanks;
 
 /// Connects one rank with the other ranks of a run. Ranks are processes, or threads in tests.
 ///
-/// - Every rank makes the same calls in the same order with the same sizes. A call returns when
-/// this
-///   rank has its result. While it waits it leaves the processor to other threads.
+/// - Every rank makes the same calls in the same order with the same sizes. A call returns
+///   when this rank has its result. While it waits it leaves the processor to other threads.
 /// - One thread at a time uses a line. Work that must not wait for other calls, as the exchange of
 ///   gradients during a backward pass, has a line of its own.
 /// - All memory is host memory; on_device() is for that of GPUs.

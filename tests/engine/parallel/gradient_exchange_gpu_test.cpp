@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "autograd/backward.h"
+#include "averaged_gradients.h"
 #include "engine/error.h"
 #include "index/sparse.h"
 #include "kernels/device_error.h"
@@ -18,41 +19,15 @@
 namespace engine {
 namespace {
 
+using test::leaf;
 using test::on_two_gpus;
 using testing::Each;
 
-Tensor leaf(const Tensor& values) { return values.detach().set_requires_grad(true); }
-
-// X14: a = 1, b = 2, the input of iteration i is i + rank; the product of all three is summed.
 TEST(GradientExchangeOnGpus, X14_AveragesTheGradientsOfTwoRanksWhateverTheOptions) {
-    constexpr std::int64_t n = 100;
-    const std::vector<ExchangeOptions> forms{
-        {},
-        {.message_size = 1},
-        {.trigger_parameters = {1}},
-        {.message_size = 1, .lines = 3},
-        {.predivide = 8},
-        {.delay = true},
-        {.in_f32 = true},
-    };
-    for (std::size_t form = 0; form < forms.size(); ++form) {
+    for (const ExchangeOptions& options : test::exchange_forms())
         on_two_gpus([&](const auto& host, const Device& device) {
-            const auto ranks = make_gpu_communicator(host, device);
-            const Tensor a = leaf(Tensor::full({n}, 1, DType::f32, device)),
-                         b = leaf(Tensor::full({n}, 2, DType::f32, device));
-            GradientExchange exchange(*ranks, {a, b}, forms[form]);
-            for (int i = 0; i < 5; ++i) {
-                a.set_grad({});
-                b.set_grad({});
-                exchange.begin();
-                backward(
-                    sum(mul(mul(a, b), Tensor::full({n}, i + device.index, DType::f32, device))));
-                exchange.finish();
-                EXPECT_THAT(a.grad().values(), Each(2 * (i + 0.5))) << form << ' ' << i;
-                EXPECT_THAT(b.grad().values(), Each(i + 0.5)) << form << ' ' << i;
-            }
+            test::expect_averages(*make_gpu_communicator(host, device), device, options, 5);
         });
-    }
 }
 
 TEST(GradientExchangeOnGpus, SumsOfF16OverflowUnlessTheyTravelAsF32OrAreDividedBefore) {

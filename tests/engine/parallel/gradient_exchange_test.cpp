@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "autograd/backward.h"
+#include "averaged_gradients.h"
 #include "core/cast.h"
 #include "engine/error.h"
 #include "index/sparse.h"
@@ -17,12 +18,11 @@
 namespace engine {
 namespace {
 
+using test::leaf;
 using test::on_ranks;
 using testing::Each;
 using testing::ElementsAre;
 using Buckets = std::vector<std::vector<std::size_t>>;
-
-Tensor leaf(const Tensor& values) { return values.detach().set_requires_grad(true); }
 
 /// A parameter of so many elements, and the gradient 1 that a backward pass of its sum gives it.
 TensorList parameters(const std::vector<std::pair<std::int64_t, DType>>& sizes) {
@@ -57,34 +57,9 @@ Buckets buckets_of(const std::vector<std::pair<std::int64_t, DType>>& sizes,
     return out;
 }
 
-// X14: a = 1, b = 2, the input of iteration i is i + rank; the product of all three is summed.
 TEST(GradientExchange, X14_AveragesTheGradientsOfTwoRanksWhateverTheOptions) {
-    constexpr std::int64_t n = 100;
-    const std::vector<ExchangeOptions> forms{
-        {},
-        {.message_size = 1},
-        {.trigger_parameters = {1}},
-        {.message_size = 1, .lines = 3},
-        {.predivide = 8},
-        {.delay = true},
-        {.in_f32 = true},
-    };
-    for (std::size_t form = 0; form < forms.size(); ++form) {
-        on_ranks(2, [&](const auto& line) {
-            const Tensor a = leaf(Tensor::full({n}, 1, DType::f32)),
-                         b = leaf(Tensor::full({n}, 2, DType::f32));
-            GradientExchange exchange(*line, {a, b}, forms[form]);
-            for (int i = 0; i < 10; ++i) {
-                a.set_grad({});
-                b.set_grad({});
-                exchange.begin();
-                backward(sum(mul(mul(a, b), Tensor::full({n}, i + line->rank(), DType::f32))));
-                exchange.finish();
-                EXPECT_THAT(a.grad().values(), Each(2 * (i + 0.5))) << form << ' ' << i;
-                EXPECT_THAT(b.grad().values(), Each(i + 0.5)) << form << ' ' << i;
-            }
-        });
-    }
+    for (const ExchangeOptions& options : test::exchange_forms())
+        on_ranks(2, [&](const auto& line) { test::expect_averages(*line, {}, options, 10); });
 }
 
 TEST(GradientExchange, ABucketClosesAtTheMessageSizeAndTheRestComesLast) {

@@ -79,7 +79,7 @@ TEST(PlanComplaint, HasTheLineThatCounts) {
 
 int given_back = 0;
 
-/// A cache whose library fails in the way that a test selects.
+/// A cache for a library whose failure each test selects.
 class PlanCache : public ::testing::Test {
 protected:
     PlanCache() {

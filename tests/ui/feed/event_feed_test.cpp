@@ -162,8 +162,8 @@ engine::SessionOptions inFolder(const std::filesystem::path& folder) {
     return options;
 }
 
-/// A run that another process writes. Here that is a session with its own store, whose folder the
-/// feed has not been given. It takes 24 steps.
+/// A run that another process writes: here a session with a store of its own, which the feed does
+/// not know. 24 steps.
 struct FollowedFeedTest : EventFeedTest {
     void SetUp() override {
         EventFeedTest::SetUp();

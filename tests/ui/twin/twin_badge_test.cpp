@@ -59,7 +59,7 @@ TEST_F(TwinBadgeTest, AClickChecksAndARepeatedOneChecksAgain) {
     }
 }
 
-/// The second half computes in 16 bits, which the badge has not been given.
+/// The second half computes in 16 bits, and the badge does not know that.
 TEST_F(TwinBadgeTest, AFailedCheckIsRedAndNamesTensorAndStep) {
     TwinBadge badge(context, &model, nullptr,
                     [](const engine::RunConfig& a, engine::RunConfig b,
