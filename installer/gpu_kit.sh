@@ -39,7 +39,7 @@ fi
 build_programs() {
     local target targets=()
     for target in "${programs[@]}"; do targets+=("$(basename "$target")"); done
-    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF -DHALFTONE_BENCH=OFF \
+    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF -DHALFTONE_BENCH=OFF -DHALFTONE_MPI=OFF \
         -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" -DHALFTONE_LIBRARIES=SHARED \
         -DHALFTONE_DATA_DIR:STRING=data -DHALFTONE_GOLDEN_DIR:STRING=tests/peer/golden -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON \
         -DCMAKE_BUILD_RPATH='$ORIGIN;$ORIGIN/lib;$ORIGIN/../../lib' \
@@ -51,6 +51,13 @@ build_programs() {
 libraries_of() {
     ldd "$@" | awk '/=> \// {print $3}' | sort -u |
         grep -vE '/(ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl|libcuda|libnvidia-[a-z]+)\.so'
+}
+
+# A library with a search path of its own (DT_RUNPATH) does not look where its program does, and would be missed elsewhere.
+all_from_kit() {  # FOLDER
+    local others
+    others=$(libraries_of "${programs[@]/#/$1/prebuilt/}" | grep -v "^$(realpath "$1")/") || return 0
+    fail "loaded from this machine, not from the kit: $others"
 }
 
 collect() {  # FOLDER
@@ -65,6 +72,7 @@ collect() {  # FOLDER
         install -m755 "$(realpath "$library")" "$1/prebuilt/lib/$(basename "$library")"
     done
     find "$1/prebuilt" -type f -exec strip --strip-unneeded {} +
+    all_from_kit "$1"
     git ls-files tests/gpu tests/peer tests/bench | grep -E '\.(py|sh|md|json|safetensors|npz|txt)$|/golden/' |
         while read -r file; do install -D -m644 "$file" "$1/$file"; done
     chmod +x "$1"/tests/gpu/*.sh

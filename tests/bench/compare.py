@@ -7,7 +7,7 @@ ratio of PyTorch's time to ours, pair by pair: its median, with least and most.
 - FP16 has no fast path on a CPU in PyTorch, so amp-fp16 is compared with PyTorch's fp32, in the same turns as our fp32.
 - A block is 50 steps or --seconds, whichever comes first.
 - --check runs the single-step comparison of tests/peer first (20 steps from PyTorch's state, casts by hand, no dropout) and
-  refuses to time what does not compute the same.
+  refuses to time what does not compute the same. It takes task_steps of the build that --halftone is from.
 - Memory: resident bytes above those before step 1, three steps, each side in a process of its own; PyTorch eager.
 - Share of the peak: FLOP of a step as PyTorch counts them, by our time, of what large products reach in the same run: the
   better of PyTorch's own and of a wide network's step here.
@@ -178,7 +178,9 @@ def extras(options, workload, group):
 def check(options, workload):
     """Runs the comparison of single steps. Returns its last line, or an error."""
     script, *arguments = WORKLOADS[workload].check
-    command = [options.python, ROOT / "tests" / "peer" / script, "--halftone", options.halftone, *arguments]
+    steps_program = pathlib.Path(options.halftone).parent / "tests" / "peer" / "task_steps"
+    command = [options.python, ROOT / "tests" / "peer" / script, "--halftone", options.halftone, "--program", steps_program,
+               *arguments]
     run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
                          env={**os.environ, "OMP_NUM_THREADS": "1"})
     if run.returncode != 0:

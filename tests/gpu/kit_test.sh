@@ -31,7 +31,12 @@ done
 [[ \$1 == --build ]] || exit 0
 build=\$(realpath -m "\$2")
 mkdir -p "\$build/engine"
-echo 'const char* rules() { return "cuda:0  A card"; }' | gcc -shared -fPIC -g -x c - -o "\$build/engine/libengine.so"
+options=()
+if [[ -e "$work/apart/libapart.so" ]]; then
+    options=(-Wl,--no-as-needed -L"$work/apart" -lapart -Wl,--enable-new-dtags -Wl,-rpath,"$work/apart")
+fi
+echo 'const char* rules() { return "cuda:0  A card"; }' |
+    gcc -shared -fPIC -g -x c - -o "\$build/engine/libengine.so" "\${options[@]}"
 shift 3
 for program in halftone \$("$tree/tests/gpu/run.sh" --programs | sed 's:^:tests/:'); do
     mkdir -p "\$(dirname "\$build/\$program")"
@@ -50,7 +55,7 @@ head -c $((1000 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/test.bin.gz
 
 kit() { env PATH="$work/bin:$PATH" HALFTONE_DATA="$work/data" "$tree/installer/gpu_kit.sh" "$work/out" > "$work/log" 2>&1; }
 kit || { complain "no kit"; cat "$work/log"; }
-grep -q 'HALFTONE_CUDA=REQUIRED.*ARCHITECTURES=90.*LIBRARIES=SHARED' "$work/cmake.log" || complain "$(cat "$work/cmake.log")"
+grep -q 'HALFTONE_MPI=OFF.*HALFTONE_CUDA=REQUIRED.*ARCHITECTURES=90.*LIBRARIES=SHARED' "$work/cmake.log" || complain "$(cat "$work/cmake.log")"
 for name in halftone-gpu halftone-gpu-data; do
     grep -q "$name.tar.gz: [0-9.]* MiB" "$work/log" || complain "no size of $name"
 done
@@ -71,6 +76,11 @@ grep -q '^| build | passed .*cuda:0' "$work/log" || complain "run.sh: $(cat "$wo
 
 # What is too much is told, and what lacks.
 mv "$work/gone" "$tree/build"
+mkdir "$work/apart"
+echo 'int apart;' | gcc -shared -fPIC -x c - -o "$work/apart/libapart.so"
+kit && complain "a kit with a library that looks for another one outside it"
+grep -q "not from the kit: $work/apart/libapart.so" "$work/log" || complain "$(cat "$work/log")"
+rm -r "$work/apart"
 head -c $((61 * 1048576)) /dev/urandom > "$tree/tests/peer/golden/large.json"
 git -C "$tree" add -A
 kit && complain "a kit of more than 60 MiB"
