@@ -90,7 +90,8 @@ pack() {  # FOLDER NAME
     tar --sort=name --owner=0 --group=0 -C "$1" -cf - . | gzip -9n > "$file"
     local bytes
     bytes=$(stat -c %s "$file")
-    ((bytes <= most_bytes)) || fail "$file has $bytes bytes, more than $most_bytes"
+    # A rehearsal has the simulated device in each of its programs.
+    ((bytes <= most_bytes)) || [[ $simulated ]] || fail "$file has $bytes bytes, more than $most_bytes"
     awk -v bytes="$bytes" -v file="$file" 'BEGIN {printf "%s: %.1f MiB\n", file, bytes / 1048576}'
 }
 
