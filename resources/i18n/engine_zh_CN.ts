@@ -5457,8 +5457,8 @@
         <translation>FP16 梯度没有损失缩放</translation>
     </message>
     <message>
-        <source>Gradients below 2^-25 become 0 in FP16, and weights with small gradients stop learning.</source>
-        <translation>小于 2^-25 的梯度在 FP16 中变为 0，梯度小的权重会停止学习。</translation>
+        <source>Gradients below 2⁻²⁵ become 0 in FP16, and weights with small gradients stop learning.</source>
+        <translation>小于 2⁻²⁵ 的梯度在 FP16 中变为 0，梯度小的权重会停止学习。</translation>
     </message>
     <message>
         <source>A loss scaler with BF16</source>
@@ -5537,8 +5537,8 @@
         <translation>epsilon {} 在 FP16 中为 0</translation>
     </message>
     <message>
-        <source>FP16 holds nothing below 2^-24 = 6e-8, so a variance of 0 is divided by 0.</source>
-        <translation>FP16 无法表示小于 2^-24 = 6e-8 的数，方差为 0 时就会除以 0。</translation>
+        <source>FP16 holds nothing below 2⁻²⁴ = 6e-8, so a variance of 0 is divided by 0.</source>
+        <translation>FP16 无法表示小于 2⁻²⁴ = 6e-8 的数，方差为 0 时就会除以 0。</translation>
     </message>
     <message>
         <source>FP32 products on a GPU without TF32</source>

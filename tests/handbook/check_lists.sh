@@ -5,7 +5,8 @@
 # - the map of engine/README.md has the folders of engine/src;
 # - tests/peer/RESULTS.md has every operation of engine/OPERATIONS.md with its policy, and none beyond its bound;
 # - tests/gpu/UNVERIFIED.md names files that exist and parts of run.sh;
-# - in every document each row of a table has as many cells as the table's head.
+# - in every document each row of a table has as many cells as the table's head;
+# - pages of the handbook write powers as the window does, 2⁻²⁴, but for code.
 #
 # A document that the tree lacks is not checked.
 set -uo pipefail
@@ -113,10 +114,22 @@ check_tables() {
     ')
 }
 
+check_powers() {
+    local problem
+    while read -r problem; do complain "$problem"; done < <(find resources/handbook -name '*.md' -print0 | sort -z | xargs -0 -r awk '
+        FNR == 1 { code = 0 }
+        /^ *```/ { code = !code }
+        code { next }
+        { gsub(/`[^`]*`/, "") }
+        match($0, /(^|[^A-Za-z0-9_])(2|10)\^-?[0-9]+/) { print FILENAME ":" FNR ": " substr($0, RSTART, RLENGTH) ": write the exponent raised, as in 2⁻²⁴" }
+    ')
+}
+
 [[ -e app/commands.inc && -e README.md ]] && check_commands
 [[ -e engine/README.md && -d engine/src ]] && check_map
 [[ -e tests/peer/RESULTS.md ]] && check_operations
 [[ -e tests/gpu/UNVERIFIED.md ]] && check_unverified
 check_tables
+[[ -d resources/handbook ]] && check_powers
 ((failures == 0)) && echo "the lists agree with the source"
 exit $((failures > 0))

@@ -169,6 +169,10 @@ expect_list_refused 'mm is beyond its bound' tests/peer/RESULTS.md '| mm | f32 |
 expect_list_refused 'names gone.cu, which is not there' tests/gpu/UNVERIFIED.md '| `gone.cu` | it |'
 expect_list_refused 'run.sh has no part ops' tests/gpu/UNVERIFIED.md '| it | `run.sh kernels ops` |'
 expect_list_refused 'rules.md:9: a row of 3 cells in a table of 2' resources/handbook/rules.md $'| a | b |\n| --- | --- |\n| a | b | c |'
+expect_list_refused '2^-24: write the exponent raised' resources/handbook/rules.md 'Values below 2^-24 are 0.'
+make_lists
+printf 'Below 2⁻²⁴, or `2^-24`, or x^2.\n```\n2^16\n```\n' >> "$tree/resources/handbook/rules.md"
+expect_accepted check_lists.sh
 make_lists
 mkdir "$tree/engine/src/conv"
 "$here/check_lists.sh" "$tree" > /dev/null && fail "a map without a folder is accepted"

@@ -11,6 +11,22 @@ namespace engine {
 namespace {
 
 thread_local const ModuleScope* innermost = nullptr;
+/// How many open scopes of this thread have a range in the profiler. They are the inner ones: a
+/// profiler may be attached while a scope is open, which then ends without a range.
+thread_local int scopes_with_range = 0;
+
+void open_range(const std::string& name) {
+    const auto* calls = kernels::profiler_calls();
+    if (calls == nullptr) return;
+    calls->push(name.c_str());
+    ++scopes_with_range;
+}
+
+void close_range() {
+    if (scopes_with_range == 0) return;
+    --scopes_with_range;
+    if (const auto* calls = kernels::profiler_calls()) calls->pop();
+}
 
 /// Addresses of a set's elements are stable. Never destroyed: a tape may be freed at exit.
 const std::string* shared_text(const std::string& name) {
@@ -34,11 +50,11 @@ const std::string& ModuleName::text() const noexcept {
 
 ModuleScope::ModuleScope(ModuleName name) noexcept : name_(name), outer_(innermost) {
     innermost = this;
-    if (const auto* calls = kernels::profiler_calls()) calls->push(name.text().c_str());
+    open_range(name.text());
 }
 ModuleScope::~ModuleScope() {
     innermost = outer_;
-    if (const auto* calls = kernels::profiler_calls()) calls->pop();
+    close_range();
 }
 
 ModuleName current_module_name() noexcept { return innermost ? innermost->name_ : ModuleName(); }

@@ -24,28 +24,14 @@ struct Closing {
 };
 constinit thread_local bool Closing::closed = false;
 
-void open_lists() noexcept {
-    if (recycled_blocks.open || Closing::closed) return;
+}  // namespace
+
+bool open_lists() noexcept {
+    if (Closing::closed) return false;
     thread_local Closing closing;
     (void)closing;
     recycled_blocks.open = true;
-}
-
-}  // namespace
-
-void* take_slowly(std::size_t bytes) {
-    open_lists();
-    return ::operator new(bytes);
-}
-
-void give_slowly(void* block, std::size_t size) noexcept {
-    RecycledBlocks& all = recycled_blocks;
-    if (size < RecycledBlocks::classes) open_lists();
-    if (size >= RecycledBlocks::classes || !all.open ||
-        all.count[size] == RecycledBlocks::most_each)
-        return ::operator delete(block);
-    all.first[size] = new (block) RecycledBlocks::Free{all.first[size]};
-    ++all.count[size];
+    return true;
 }
 
 }  // namespace engine::detail

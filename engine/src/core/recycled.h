@@ -29,26 +29,26 @@ struct RecycledBlocks {
 };
 extern constinit thread_local RecycledBlocks recycled_blocks;
 
-void* take_slowly(std::size_t bytes);
-void give_slowly(void* block, std::size_t size) noexcept;  // in units
+/// Whether blocks that this thread frees may be kept: not once its lists were freed at its end.
+bool open_lists() noexcept;
 
 inline void* take_recycled(std::size_t bytes) {
     const std::size_t size = (bytes + RecycledBlocks::unit - 1) / RecycledBlocks::unit;
     if (size >= RecycledBlocks::classes) return ::operator new(bytes);
-    auto& first = recycled_blocks.first[size];
-    if (first == nullptr) return take_slowly(size * RecycledBlocks::unit);
-    RecycledBlocks::Free* const block = first;
-    first = block->next;
-    --recycled_blocks.count[size];
+    RecycledBlocks& all = recycled_blocks;
+    RecycledBlocks::Free* const block = all.first[size];
+    if (block == nullptr) return ::operator new(size * RecycledBlocks::unit);
+    all.first[size] = block->next;
+    --all.count[size];
     return block;
 }
 
 inline void give_recycled(void* block, std::size_t bytes) noexcept {
     const std::size_t size = (bytes + RecycledBlocks::unit - 1) / RecycledBlocks::unit;
     RecycledBlocks& all = recycled_blocks;
-    if (size >= RecycledBlocks::classes || !all.open ||
-        all.count[size] == RecycledBlocks::most_each)
-        return give_slowly(block, size);
+    if (size >= RecycledBlocks::classes || all.count[size] == RecycledBlocks::most_each ||
+        !(all.open || open_lists()))
+        return ::operator delete(block);
     all.first[size] = new (block) RecycledBlocks::Free{all.first[size]};
     ++all.count[size];
 }

@@ -84,7 +84,7 @@ void epsilon_of_norm(const LintSubject& s, Findings& out) {
         {.id = "epsilon-below-fp16",
          .severity = LintSeverity::warning,
          .sentence = msg("An epsilon of {} is 0 in FP16", number_words(eps)),
-         .reason = msg("FP16 holds nothing below 2^-24 = 6e-8, so a variance of 0 is divided "
+         .reason = msg("FP16 holds nothing below 2⁻²⁴ = 6e-8, so a variance of 0 is divided "
                        "by 0."),
          .handbook = "An epsilon must not round to 0",
          .fix = {"teach.norm_epsilon=1e-05"}});

@@ -22,7 +22,7 @@ void fp16_without_scaler(const LintSubject& s, Findings& out) {
         .severity = LintSeverity::warning,
         .sentence = msg("FP16 gradients without loss scaling"),
         .reason =
-            msg("Gradients below 2^-25 become 0 in FP16, and weights with small gradients stop "
+            msg("Gradients below 2⁻²⁵ become 0 in FP16, and weights with small gradients stop "
                 "learning."),
         .handbook = "FP16 needs loss scaling",
         .fix = {"precision.scaler=dynamic"}};

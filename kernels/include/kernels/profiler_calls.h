@@ -9,7 +9,8 @@ struct ProfilerCalls {
 };
 /// Null: no profiler is attached.
 const ProfilerCalls* profiler_calls() noexcept;
-/// Sets what profiler_calls() returns; not owned. While no range is open on any thread.
+/// Sets what profiler_calls() returns; not owned. Ranges that are open when a profiler is attached
+/// end without a pop. To null: while no range is open on any thread.
 void set_profiler_calls(const ProfilerCalls* calls) noexcept;
 
 namespace cuda {

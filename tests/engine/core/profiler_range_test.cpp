@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/module_scope.h"
 #include "kernels/profiler_calls.h"
 #include "support/device_support.h"
 
@@ -18,6 +19,7 @@ using testing::IsSupersetOf;
 /// A profiler: the ranges that were opened, with the ones around them ("backward/conv2").
 struct Recorded {
     std::vector<std::string> open, seen;
+    int pops = 0;
 };
 Recorded* recorded = nullptr;
 
@@ -27,7 +29,10 @@ const kernels::ProfilerCalls recorder{
         recorded->open.push_back(outer + name);
         recorded->seen.push_back(recorded->open.back());
     },
-    [] { recorded->open.pop_back(); }};
+    [] {
+        ++recorded->pops;
+        if (!recorded->open.empty()) recorded->open.pop_back();
+    }};
 
 class ProfilerRangeTest : public testing::Test {
 protected:
@@ -49,6 +54,23 @@ TEST_F(ProfilerRangeTest, NestAndEndWithTheirScope) {
     }
     EXPECT_TRUE(all_.open.empty());
     EXPECT_THAT(all_.seen, testing::ElementsAre("outer", "outer/inner", "outer/other"));
+}
+
+TEST_F(ProfilerRangeTest, ThatAreOpenWhenAProfilerIsAttachedEndWithoutAPop) {
+    kernels::set_profiler_calls(nullptr);
+    {
+        const ProfilerRange step("step");
+        const ModuleScope model(ModuleName("model"));
+        kernels::set_profiler_calls(&recorder);
+        const ProfilerRange mark("mark");
+        { const ModuleScope layer(ModuleName("layer")); }
+        EXPECT_THAT(all_.open, testing::ElementsAre("mark"));
+    }
+    EXPECT_EQ(all_.pops, 2) << "one for each push";
+    EXPECT_TRUE(all_.open.empty());
+    { const ModuleScope next(ModuleName("next")); }
+    EXPECT_THAT(all_.seen, testing::ElementsAre("mark", "mark/layer", "next"));
+    EXPECT_TRUE(all_.open.empty());
 }
 
 TEST_F(ProfilerRangeTest, NameThePartsOfAStepAndItsModules) {

@@ -50,7 +50,7 @@ TEST_F(LintListTest, FollowsTheSettingsAndFixItRemovesTheFinding) {
     ASSERT_EQ(sentences(), QStringList{u"FP16 gradients without loss scaling"_s});
     EXPECT_FALSE(list()->isHidden());
     EXPECT_TRUE(fix(0)->toolTip().contains(u"precision.scaler=static"_s));
-    EXPECT_TRUE(fix(0)->parentWidget()->toolTip().contains(u"2^-25"_s)) << "the reason";
+    EXPECT_TRUE(fix(0)->parentWidget()->toolTip().contains(u"2⁻²⁵"_s)) << "the reason";
     fix(0)->click();
     settle();
     EXPECT_EQ(settings.text(u"precision.scaler"_s), u"static"_s);
