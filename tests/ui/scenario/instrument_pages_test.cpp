@@ -15,6 +15,7 @@
 #include "panels/step_chooser.h"
 #include "skips/sample_grid.h"
 #include "skips/skips_page.h"
+#include "text/format.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
@@ -132,6 +133,15 @@ TEST_F(InstrumentPages, TheShadowPassShowsTrueGradients) {
     EXPECT_TRUE(model->shadowShown());
     EXPECT_EQ(model->sample()->step, 7);
     EXPECT_EQ(model->layers().size(), 5U);
+    EXPECT_EQ(model->counted(), 1) << "FP32 needs no scale";
+    EXPECT_EQ(model->scale(), static_cast<double>(feed.tracks()[0]->at(7).loss_scale));
+    EXPECT_GT(model->scale(), 1);
+    EXPECT_FALSE(model->isDragged());
+    EXPECT_TRUE(model->isMoved()) << "the handle stands at the scale of the step";
+    EXPECT_TRUE(cells().contains(u"now, %1"_s.arg(powerOfTwo(model->scale()))));
+    model->setShadowWanted(false);
+    EXPECT_EQ(model->counted(), model->scale());
+    EXPECT_FALSE(model->isMoved());
 }
 
 TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
