@@ -4250,6 +4250,10 @@ started %7</source>
     <context>
         <name>ui::TwinModel</name>
         <message>
+            <source>The loss of the second run minus that of the reference, step by step.</source>
+            <translation>第二个运行的损失减去参考运行的损失，逐步显示。</translation>
+        </message>
+        <message>
             <source>The first comparison comes with the first step.</source>
             <translation>第一次比较在第一步产生。</translation>
         </message>
@@ -4303,6 +4307,10 @@ started %7</source>
     <context>
         <name>ui::TwinTable</name>
         <message>
+            <source>Each layer's gradient in the selected step, against that of the reference: error, angle, and how much of it is rounding.</source>
+            <translation>所选步中各层梯度与参考运行的对比：误差、夹角，以及其中舍入所占的部分。</translation>
+        </message>
+        <message>
             <source>layer</source>
             <translation>层</translation>
         </message>
@@ -4345,6 +4353,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::SinceResync</name>
+        <message>
+            <source>How the error of one layer grows from one resync to the next.</source>
+            <translation>从一次重新同步到下一次，某一层的误差如何增长。</translation>
+        </message>
         <message>
             <source>Error of the selected layer since each resync</source>
             <translation>所选层自每次重新同步以来的误差</translation>
@@ -4454,7 +4466,7 @@ started %7</source>
         </message>
         <message>
             <source>%1 and %2 in lockstep: same weights, batches, augmentation and dropout masks at the start</source>
-            <translation>%1 与 %2 同步：起始权重、批次、增强和dropout 掩码均相同</translation>
+            <translation>%1 与 %2 同步：起始权重、批次、增强和 dropout 掩码均相同</translation>
         </message>
         <message>
             <source>Two precisions in lockstep</source>

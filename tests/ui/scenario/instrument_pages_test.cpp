@@ -267,7 +267,9 @@ TEST_F(InstrumentPages, APageWithoutDataSaysWhatToDo) {
     auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
     EXPECT_TRUE(model->emptiness().contains(u"histograms every"_s));
     show(u"twin"_s);
-    EXPECT_TRUE(part<TwinPage>()->findChild<TwinModel*>()->emptiness().contains(u"Start one"_s));
+    const auto* twin = part<TwinPage>()->findChild<TwinModel*>();
+    EXPECT_TRUE(twin->emptiness().contains(u"Start one"_s));
+    EXPECT_FALSE(twin->lossMissing().isEmpty());
 }
 
 TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
