@@ -49,6 +49,7 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     rounding_ = makeLabel({}, "dim", this);
     rounding_->setFont(Theme::caption());
     rounding_->setWordWrap(true);
+    rounding_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     table_ = new QTableWidget(0, columns, this);
     table_->setHorizontalHeaderLabels(
         {tr("layer"), tr("error"), tr("angle"), tr("rounding"), tr("diverged")});
@@ -144,8 +145,8 @@ std::size_t TwinTable::layerOf(int row) const {
 
 void TwinTable::refresh() {
     table_->setVisible(model_->any());
+    all_->setVisible(model_->any());
     if (!model_->any()) {
-        all_->clear();
         rounding_->setText(
             tr("Each layer's gradient in the selected step, against that of the "
                "reference: error, angle, and how much of it is rounding."));
