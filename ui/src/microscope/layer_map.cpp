@@ -151,7 +151,9 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
     const bool lost = layer.values.non_finite() > 0;
     const bool tight = lost || up < low;
     painter.setPen(lost || up < 0 ? t.bad : tight ? t.caution : t.text);
-    QString text = lost ? tr("none") : std::isnan(up) ? unmeasured() : QString::number(up, 'f', 1);
+    QString text = lost             ? tr("none")
+                   : std::isnan(up) ? unmeasured()
+                                    : QString::number(up, 'f', 1).replace(u'-', u'−');
     if (tight) text = u"▲ "_s + text;
     painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowPixels),
                      Qt::AlignRight | Qt::AlignVCenter, text);

@@ -26,7 +26,8 @@ QString share(double part, double all) {
 }
 
 QString bits(double value) {
-    return std::isnan(value) ? unmeasured() : ScaleTable::tr("%1 bits").arg(value, 0, 'f', 1);
+    if (std::isnan(value)) return unmeasured();
+    return ScaleTable::tr("%1 bits").arg(QString::number(value, 'f', 1).replace(u'-', u'−'));
 }
 
 }  // namespace
