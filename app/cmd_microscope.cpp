@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #include "engine/histogram_record.h"
 #include "engine/microscope.h"
+#include "engine/step_record.h"
 #include "find_run.h"
 
 namespace app {
@@ -37,6 +38,7 @@ struct View {
     double scale;   ///< the loss scale that gradients are shown at; 1 for other kinds
     double factor;  ///< what the counted values are multiplied by for it
     std::int64_t asked;
+    double own = 1;  ///< the loss scale of the step; a shadow pass counts gradients at 1
 };
 
 constexpr const engine::NumberFormat& fp16 = engine::fp16_format;
@@ -70,6 +72,14 @@ HistogramSample sample_of(const std::filesystem::path& folder, const MicroscopeA
     return reader.read(*nearest);
 }
 
+double own_scale(const std::filesystem::path& folder, const HistogramSample& sample) {
+    if (!sample.shadow) return sample.loss_scale;
+    const auto record = engine::StepRecordReader::open(folder);
+    const std::int64_t row = record.size() > 0 ? sample.step - record.row(0).step : -1;
+    if (row < 0 || row >= record.size()) return sample.loss_scale;
+    return static_cast<double>(record.row(row).loss_scale);
+}
+
 View view_of(const std::filesystem::path& folder, const MicroscopeArguments& args) {
     const auto kind = engine::find_histogram_kind(args.kind);
     if (!kind)
@@ -81,7 +91,8 @@ View view_of(const std::filesystem::path& folder, const MicroscopeArguments& arg
     const double scale = args.scale ? scale_of(*args.scale) : 0;
     View view{sample_of(folder, args), *kind, 1, 1, args.step};
     if (!gradients) return view;
-    view.scale = scale > 0 ? scale : view.sample.loss_scale;
+    view.own = own_scale(folder, view.sample);
+    view.scale = scale > 0 ? scale : view.own;
     view.factor = view.scale / view.sample.loss_scale;
     return view;
 }
@@ -137,8 +148,7 @@ void print_scale(const View& view) {
                    : number("%g", scale) + " (2^" + number("%.1f", std::log2(scale)) + ")";
     };
     std::printf("\nloss scale: smallest %s, largest %s, in this step %g\n",
-                limit(floor_of(view)).c_str(), limit(ceiling_of(view)).c_str(),
-                view.sample.loss_scale);
+                limit(floor_of(view)).c_str(), limit(ceiling_of(view)).c_str(), view.own);
     if (view.sample.flushed(view.kind))
         std::printf(
             "flushed: FP16 rounded gradients of the layer to 0 before they could be "

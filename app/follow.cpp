@@ -18,6 +18,7 @@
 
 #include "engine/error.h"
 #include "engine/launch.h"
+#include "engine/scale_outlook.h"
 #include "engine/teach.h"
 
 namespace app {
@@ -54,6 +55,18 @@ public:
 private:
     void (*hang_up_)(int);
 };
+
+/// What a skip means, to follow its description.
+std::string health_of(const engine::ScaleChanged& skip) {
+    using Kind = engine::ScaleChanged::Kind;
+    if (skip.kind == Kind::skipped_persistent)
+        return skip.loss ? ": persistent, lowering the scale cannot fix it"
+                         : ": persistent, look for a NaN in the backward pass";
+    if (skip.kind != Kind::skipped_calibrating) return "";
+    const std::int64_t more = engine::skips_to_usual_scale(skip);
+    if (more == 0) return ": normal while calibrating";
+    return ": still too large, about " + std::to_string(more) + " more to the default scale";
+}
 
 class SessionSource final : public RunSource {
 public:
@@ -286,9 +299,7 @@ private:
             else
                 out << "overflow in the gradients";
             out << ", step skipped, scale " << event.from << " -> " << event.to;
-            if (event.kind == Kind::skipped_calibrating) out << ": normal while calibrating";
-            if (event.kind == Kind::skipped_persistent)
-                out << ": persistent, lowering the scale cannot fix it";
+            out << health_of(event);
         }
         say(out.str());
     }

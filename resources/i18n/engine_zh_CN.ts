@@ -4429,6 +4429,14 @@
         <translation>正常：缩放因子已增长到超过最大安全值。</translation>
     </message>
     <message>
+        <source>Calibrating: the scale was still too large. More skips until it is {}, the default: about {}.</source>
+        <translation>校准中：缩放当时仍过大。降到默认值 {} 大约还要跳过 {} 步。</translation>
+    </message>
+    <message>
+        <source>Persistent: the gradients are not finite even at scale {}, so look for a NaN in the backward pass.</source>
+        <translation>持续：缩放降到 {} 时梯度仍不是有限值，请检查反向传播中是否出现 NaN。</translation>
+    </message>
+    <message>
         <source>Persistent: lowering the scale cannot fix a NaN in the forward pass.</source>
         <translation>持续：降低缩放无法修复前向计算中的 NaN。</translation>
     </message>

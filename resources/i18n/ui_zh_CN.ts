@@ -368,8 +368,24 @@
             <translation>损失本身为 %1，任何损失缩放都无法修复。请检查输入、权重或学习率是否过大。</translation>
         </message>
         <message>
-            <source>Several steps in a row were skipped although the scale fell. Lowering the scale cannot fix a NaN in the forward pass.</source>
-            <translation>缩放已降低，仍连续跳过多步。降低缩放无法修复前向传播中的 NaN。</translation>
+            <source>Many steps in a row were skipped, and the gradients are not finite even at scale %1. Look for a NaN in the backward pass.</source>
+            <translation>已连续跳过多步，缩放降到 %1 时梯度仍不是有限值。请检查反向传播中是否出现 NaN。</translation>
+        </message>
+        <message>
+            <source>Calibrating: the scale was still too large.</source>
+            <translation>校准中：缩放当时仍过大。</translation>
+        </message>
+        <message>
+            <source>One more skip would lower it to %1, the default.</source>
+            <translation>再跳过一步就会降到默认值 %1。</translation>
+        </message>
+        <message>
+            <source>About %1 more skips would lower it to %2, the default.</source>
+            <translation>大约再跳过 %1 步会降到默认值 %2。</translation>
+        </message>
+        <message>
+            <source>Persistent: the gradients are not finite even at scale %1, so look for a NaN in the backward pass.</source>
+            <translation>持续：缩放降到 %1 时梯度仍不是有限值，请检查反向传播中是否出现 NaN。</translation>
         </message>
         <message>
             <source>%1 parameters, %2 training %3.</source>
@@ -2054,8 +2070,8 @@ started %7</source>
             <translation>跳过的步</translation>
         </message>
         <message>
-            <source>When a gradient is infinite or NaN, the scaler skips the step: the weights stay as they are and the scale backs off. Skips in the first steps are calibration. Skip after skip, whatever the scale, means that the forward pass itself is NaN or infinite: lowering the scale cannot fix that.</source>
-            <translation>梯度为无穷大或 NaN 时，缩放器跳过这一步：权重保持不变，缩放因子回退。最初几步的跳过是在校准。无论缩放因子多大都接连跳过，说明前向传播本身就是 NaN 或无穷大：降低缩放因子解决不了。</translation>
+            <source>When a gradient is infinite or NaN, the scaler skips the step: the weights stay as they are and the scale backs off. Skips in the first steps are calibration. Skip after skip, even at a low scale, means that the computation itself yields a NaN or an infinity: lowering the scale cannot fix that.</source>
+            <translation>梯度为无穷大或 NaN 时，缩放器跳过这一步：权重保持不变，缩放因子回退。最初几步的跳过是在校准。缩放因子已经很低仍接连跳过，说明计算本身产生了 NaN 或无穷大：降低缩放因子解决不了。</translation>
         </message>
         <message>
             <source>Master weights</source>
@@ -4234,6 +4250,10 @@ started %7</source>
     <context>
         <name>ui::TwinModel</name>
         <message>
+            <source>The loss of the second run minus that of the reference, step by step.</source>
+            <translation>第二个运行的损失减去参考运行的损失，逐步显示。</translation>
+        </message>
+        <message>
             <source>The first comparison comes with the first step.</source>
             <translation>第一次比较在第一步产生。</translation>
         </message>
@@ -4287,6 +4307,10 @@ started %7</source>
     <context>
         <name>ui::TwinTable</name>
         <message>
+            <source>Each layer's gradient in the selected step, against that of the reference: error, angle, and how much of it is rounding.</source>
+            <translation>所选步中各层梯度与参考运行的对比：误差、夹角，以及其中舍入所占的部分。</translation>
+        </message>
+        <message>
             <source>layer</source>
             <translation>层</translation>
         </message>
@@ -4329,6 +4353,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::SinceResync</name>
+        <message>
+            <source>How the error of one layer grows from one resync to the next.</source>
+            <translation>从一次重新同步到下一次，某一层的误差如何增长。</translation>
+        </message>
         <message>
             <source>Error of the selected layer since each resync</source>
             <translation>所选层自每次重新同步以来的误差</translation>
@@ -4438,7 +4466,7 @@ started %7</source>
         </message>
         <message>
             <source>%1 and %2 in lockstep: same weights, batches, augmentation and dropout masks at the start</source>
-            <translation>%1 与 %2 同步：起始权重、批次、增强和dropout 掩码均相同</translation>
+            <translation>%1 与 %2 同步：起始权重、批次、增强和 dropout 掩码均相同</translation>
         </message>
         <message>
             <source>Two precisions in lockstep</source>

@@ -188,7 +188,9 @@ TEST_F(Microscope, ComputesTheTruePictureAnewInFp32) {
     const json shadow = json_of({"1", "7", "--shadow"});
     EXPECT_EQ(shadow["step"], 7);
     EXPECT_EQ(shadow["shadow"], true);
-    EXPECT_EQ(shadow["loss_scale"], 1);
+    EXPECT_EQ(shadow["loss_scale"], 1) << "what the gradients were multiplied by";
+    EXPECT_EQ(shadow["scale"], steps_[6]["loss_scale"]) << "shown at the scale of the step";
+    EXPECT_NE(shadow["scale"], 1);
     for (const auto& each : shadow["layers"]) EXPECT_EQ(each["type"], "fp32");
     EXPECT_THAT(layers_of(shadow), layers_of(json_of({"1", "10"})));
     EXPECT_TRUE(shadow["scale_floor"].is_number());

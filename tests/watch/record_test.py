@@ -124,6 +124,10 @@ class Events(support.FolderTest):
         kinds = [watch.see("run", i, 1.0, 2.0 ** -i, True, 2.0 ** -(i + 1))["kind"]
                  for i in range(20)]
         self.assertEqual(kinds, ["skipped_calibrating"] * 15 + ["skipped_persistent"] * 5)
+        high = ScaleWatch()
+        kinds = [high.see("run", i, 1.0, 2.0 ** -i, True, 2.0 ** -(i + 1))["kind"]
+                 for i in range(-40, 3)]
+        self.assertEqual(kinds, ["skipped_calibrating"] * 39 + ["skipped_persistent"] * 4)
         lost = watch.see("run", 21, math.nan, 1.0, True, 0.5)
         self.assertEqual((lost["kind"], lost["loss"]), ("skipped_persistent", "nan"))
 

@@ -8,6 +8,7 @@
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "engine/machine.h"
+#include "engine/scale_outlook.h"
 #include "engine/teach.h"
 #include "report/report_settings.h"
 #include "report/svg_plot.h"
@@ -211,13 +212,23 @@ Message what_happened(const ScaleChanged& event) {
     return msg("A gradient overflowed; step skipped, scale {} to {}.", event.from, event.to);
 }
 
-Message what_it_means(ScaleChanged::Kind kind) {
-    switch (kind) {
+Message what_it_means(const ScaleChanged& event) {
+    switch (event.kind) {
         case ScaleChanged::Kind::skipped_calibrating:
+            if (const std::int64_t more = skips_to_usual_scale(event); more > 0)
+                return msg(
+                    "Calibrating: the scale was still too large. More skips until it is {}, "
+                    "the default: about {}.",
+                    usual_loss_scale, more);
             return msg("Calibrating: the scaler is still looking for a scale that fits.");
         case ScaleChanged::Kind::skipped_normal:
             return msg("Normal: the scale had grown past the largest safe one.");
         case ScaleChanged::Kind::skipped_persistent:
+            if (!event.loss)
+                return msg(
+                    "Persistent: the gradients are not finite even at scale {}, so look for "
+                    "a NaN in the backward pass.",
+                    event.from);
             return msg("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:
             break;
@@ -238,7 +249,7 @@ ReportTable skip_table(const Reported& run) {
             continue;
         }
         out.rows.push_back(
-            {std::to_string(scale->step), what_happened(*scale), what_it_means(scale->kind)});
+            {std::to_string(scale->step), what_happened(*scale), what_it_means(*scale)});
     }
     if (left_out > 0) out.note = msg("{} more are not listed.", left_out);
     return out;

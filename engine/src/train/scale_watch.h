@@ -3,13 +3,17 @@
 #include <optional>
 
 #include "engine/event.h"
+#include "engine/scale_outlook.h"
 #include "train/saved_numbers.h"
 
 namespace engine {
 
 /// Reports growths and skips of the loss scale from step to step, and how healthy a skip is:
-/// calibrating until the scale has grown once; persistent if the loss itself is not finite or 16
-/// steps in a row were skipped, since a lower scale helps in neither case; else normal.
+/// persistent if a lower scale does not help, calibrating until the scale has grown once, else
+/// normal. A lower scale does not help if the loss itself is not finite, or if at least 16 steps in
+/// a row were skipped and the scale
+/// - fell to 2^-16 of the last one that fitted, or of the usual one if none has yet, or
+/// - does not fall any more.
 class ScaleWatch {
 public:
     std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,
@@ -23,11 +27,13 @@ public:
 private:
     template <typename Watch, typename F>
     static void for_each_number(Watch& watch, F&& f);
-    ScaleChanged::Kind kind_of_skip(const StepRecord& row) const;
+    bool lower_scale_helps(const StepRecord& row, float to) const;
+    ScaleChanged::Kind kind_of_skip(const StepRecord& row, float to) const;
 
     std::int64_t clean_steps_ = 0;  ///< since the last growth or skip
     std::int64_t skips_in_a_row_ = 0;
     bool has_grown_ = false;
+    float fitting_scale_ = usual_loss_scale;  ///< of the last applied step
 };
 
 }  // namespace engine

@@ -57,7 +57,9 @@ TEST_F(Reports, OfAComparisonHaveItsVerdictTableCurvesAndSkips) {
     ASSERT_THAT(report.skips, SizeIs(2));
     EXPECT_THAT(report.skips[0].rows, IsEmpty());
     EXPECT_EQ(static_cast<std::int64_t>(report.skips[1].rows.size()), mixed.summary.skipped + 1);
-    EXPECT_THAT(text_of(report.skips[1]), HasSubstr("Calibrating"));
+    EXPECT_THAT(text_of(report.skips[1]),
+                HasSubstr("Calibrating: the scale was still too large. More skips until it is "
+                          "65536, the default: about 7."));
     EXPECT_THAT(report.epochs.rows, SizeIs(1 + 2 * 2));
 }
 

@@ -1,12 +1,16 @@
 #include "train/scale_watch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace engine {
 namespace {
+
+using testing::Each;
 
 StepRecord row(std::int64_t step, float scale, bool skipped, float loss = 1.f) {
     StepRecord out{};
@@ -42,6 +46,57 @@ TEST(ScaleWatch, TellsALossThatIsNotFiniteFromAGradientOverflow) {
     EXPECT_EQ(broken->kind, ScaleChanged::Kind::skipped_persistent);
     const float inf = std::numeric_limits<float>::infinity();
     EXPECT_EQ(watch.see("1", row(3, 2, true, inf), 1)->loss, inf);
+}
+
+/// The kind of each skip of a scale that falls by `factor` from `scale` on.
+std::vector<ScaleChanged::Kind> kinds_of_skips(ScaleWatch& watch, float scale, float factor,
+                                               int skips) {
+    std::vector<ScaleChanged::Kind> out;
+    for (int i = 0; i < skips; ++i, scale *= factor)
+        out.push_back(
+            watch.see("1", row(i + 1, scale, true), static_cast<double>(scale * factor))->kind);
+    return out;
+}
+
+TEST(ScaleWatch, ASkipIsPersistentOnceTheScaleIsUsedUpWhereverItBegan) {
+    using enum ScaleChanged::Kind;
+    ScaleWatch high;
+    EXPECT_THAT(kinds_of_skips(high, 0x1p40f, 0.5f, 39), Each(skipped_calibrating))
+        << "overflow at 2^2 and above";
+    EXPECT_THAT(kinds_of_skips(high, 0x1p1f, 0.5f, 3), Each(skipped_persistent));
+    ScaleWatch usual;
+    EXPECT_THAT(kinds_of_skips(usual, 0x1p16f, 0.5f, 15), Each(skipped_calibrating));
+    EXPECT_THAT(kinds_of_skips(usual, 0x1p1f, 0.5f, 3), Each(skipped_persistent));
+    ScaleWatch slow;
+    EXPECT_THAT(kinds_of_skips(slow, 0x1p16f, 0.9f, 100), Each(skipped_calibrating))
+        << "the scale is still above 1";
+    ScaleWatch low;
+    EXPECT_THAT(kinds_of_skips(low, 4, 0.5f, 15), Each(skipped_calibrating)) << "too few";
+    EXPECT_THAT(kinds_of_skips(low, 0x1p-13f, 0.5f, 3), Each(skipped_persistent));
+}
+
+TEST(ScaleWatch, AfterAScaleThatFittedTheNextSixteenHalvingsUseItUp) {
+    using enum ScaleChanged::Kind;
+    ScaleWatch watch;
+    EXPECT_FALSE(watch.see("1", row(1, 0x1p24f, false), 0x1p24));
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p24f, 0.5f, 15), Each(skipped_calibrating));
+    ScaleWatch resumed;
+    resumed.load_state(watch.saved_state());
+    EXPECT_THAT(kinds_of_skips(resumed, 0x1p9f, 0.5f, 3), Each(skipped_persistent));
+}
+
+TEST(ScaleWatch, SkipsAtAScaleThatCannotFallArePersistent) {
+    using enum ScaleChanged::Kind;
+    ScaleWatch watch;
+    EXPECT_THAT(kinds_of_skips(watch, 1024, 1, 15), Each(skipped_calibrating));
+    EXPECT_THAT(kinds_of_skips(watch, 1024, 1, 3), Each(skipped_persistent));
+}
+
+TEST(ScaleWatch, GoesOnFromAStateWithoutTheFittingScale) {
+    ScaleWatch watch;
+    SavedNumbers saved = watch.saved_state();
+    ASSERT_EQ(saved.erase("fitting_scale"), 1u);
+    EXPECT_NO_THROW(watch.load_state(saved));
 }
 
 }  // namespace

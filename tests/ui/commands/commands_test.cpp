@@ -2,6 +2,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/session.h"
+#include "pages/page_stack.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -75,6 +76,15 @@ TEST_F(ResumeTest, ADamagedCheckpointIsToldAndTheOneBeforeIsUsed) {
     ASSERT_EQ(problems.size(), 1);
     EXPECT_TRUE(problems[0].contains(u"checkpoint-5"_s)) << problems[0].toStdString();
     EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+}
+
+TEST_F(ResumeTest, AnOpenedFolderOfARunIsShownAlsoFromTheLab) {
+    const auto run = begun(3, 3);
+    commands.showPage(u"lab"_s);
+    ASSERT_EQ(window->findChild<PageStack*>()->shown().name, u"lab"_s);
+    commands.openPath(QString::fromStdString(run.folder.string()));
+    EXPECT_EQ(window->findChild<PageStack*>()->shown().name, u"training"_s);
+    EXPECT_TRUE(problems.isEmpty());
 }
 
 TEST_F(ResumeTest, ARunThatCannotGoOnSaysWhy) {

@@ -165,6 +165,15 @@ TEST_F(StepChooserTest, CutsTheTitleOfARunThatWouldTakeTheTabsRoom) {
     EXPECT_TRUE(button(u"Run"_s)->toolTip().contains(title));
 }
 
+/// As after a change of the language.
+TEST_F(StepChooserTest, AWindowThatIsMadeWhenThereAreRunsShowsTheWholeTitle) {
+    train();
+    makeWindow(1400);
+    const QToolButton* chip = button(u"Run"_s);
+    EXPECT_TRUE(chip->text().contains(u"FP16"_s)) << chip->text().toStdString();
+    EXPECT_GE(chip->width(), chip->QToolButton::sizeHint().width());
+}
+
 TEST_F(StepChooserTest, TheStripGrowsWithTheWindowUpToItsMaximum) {
     train();
     EXPECT_EQ(strip()->width(), strip()->maximumWidth());

@@ -15,6 +15,7 @@
 #include "panels/step_chooser.h"
 #include "skips/sample_grid.h"
 #include "skips/skips_page.h"
+#include "text/format.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
@@ -107,9 +108,13 @@ TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
     EXPECT_EQ(std::exp2(std::round(std::log2(model->draggedScale()))), model->draggedScale());
     EXPECT_EQ(model->scale(), before);
     model->drag(before * 0x1p12);
-    bool skipped = false;
-    for (const QString& text : cells()) skipped = skipped || text.startsWith(u"skipped"_s);
-    EXPECT_TRUE(skipped) << cells().join(u" | "_s).toStdString();
+    bool skipped = false, negative = false;
+    for (const QString& text : cells()) {
+        skipped = skipped || text.startsWith(u"skipped"_s);
+        negative = negative || text.startsWith(u'−');
+        EXPECT_FALSE(text.startsWith(u'-')) << text.toStdString();
+    }
+    EXPECT_TRUE(skipped && negative) << cells().join(u" | "_s).toStdString();
     QTest::keyClick(plot, Qt::Key_Left);
     EXPECT_EQ(model->draggedScale(), before * 0x1p11);
     QTest::keyClick(plot, Qt::Key_Escape);
@@ -132,6 +137,15 @@ TEST_F(InstrumentPages, TheShadowPassShowsTrueGradients) {
     EXPECT_TRUE(model->shadowShown());
     EXPECT_EQ(model->sample()->step, 7);
     EXPECT_EQ(model->layers().size(), 5U);
+    EXPECT_EQ(model->counted(), 1) << "FP32 needs no scale";
+    EXPECT_EQ(model->scale(), static_cast<double>(feed.tracks()[0]->at(7).loss_scale));
+    EXPECT_GT(model->scale(), 1);
+    EXPECT_FALSE(model->isDragged());
+    EXPECT_TRUE(model->isMoved()) << "the handle stands at the scale of the step";
+    EXPECT_TRUE(cells().contains(u"now, %1"_s.arg(powerOfTwo(model->scale()))));
+    model->setShadowWanted(false);
+    EXPECT_EQ(model->counted(), model->scale());
+    EXPECT_FALSE(model->isMoved());
 }
 
 TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
@@ -257,7 +271,9 @@ TEST_F(InstrumentPages, APageWithoutDataSaysWhatToDo) {
     auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
     EXPECT_TRUE(model->emptiness().contains(u"histograms every"_s));
     show(u"twin"_s);
-    EXPECT_TRUE(part<TwinPage>()->findChild<TwinModel*>()->emptiness().contains(u"Start one"_s));
+    const auto* twin = part<TwinPage>()->findChild<TwinModel*>();
+    EXPECT_TRUE(twin->emptiness().contains(u"Start one"_s));
+    EXPECT_FALSE(twin->lossMissing().isEmpty());
 }
 
 TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {

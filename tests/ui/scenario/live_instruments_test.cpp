@@ -184,8 +184,10 @@ TEST_F(LiveInstruments, TheShadowPassOfAPausedRunIsThatOfItsStepToCome) {
     EXPECT_EQ(model->sample()->step, 2);
     EXPECT_TRUE(model->shadowShown());
     EXPECT_EQ(link.selected(), 0) << "the page stays live";
+    const double scale = model->scale();
     // The run has no histograms, so the step is counted on a copy.
     model->setShadowWanted(false);
+    EXPECT_EQ(model->scale(), scale);
     EXPECT_EQ(model->sample()->step, 2);
     EXPECT_FALSE(model->shadowShown());
     EXPECT_GT(model->scale(), 1);

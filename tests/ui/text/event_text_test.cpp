@@ -34,6 +34,33 @@ TEST(EventText, TellsCalibratingNormalAndPersistentApart) {
     EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_persistent).startsWith(u"Persistent"_s));
 }
 
+TEST(EventText, SaysHowFarAScaleThatIsFarTooLargeHasToFall) {
+    ScaleChanged event = skip(ScaleChanged::Kind::skipped_calibrating);
+    event.clean_steps = 0;
+    event.from = 0x1p40f;
+    event.to = 0x1p39f;
+    EXPECT_EQ(describeEvent(event, {}).meaning,
+              u"Calibrating: the scale was still too large. "
+              u"About 23 more skips would lower it to 2¹⁶, the default."_s);
+    EXPECT_EQ(describeSkips(event, event).meaning, describeEvent(event, {}).meaning);
+    event.from = 0x1p18f;
+    event.to = 0x1p17f;
+    EXPECT_TRUE(describeEvent(event, {}).meaning.endsWith(
+        u"One more skip would lower it to 2¹⁶, the default."_s));
+}
+
+TEST(EventText, BlamesTheForwardPassOnlyForALossThatIsNotFinite) {
+    ScaleChanged event = skip(ScaleChanged::Kind::skipped_persistent);
+    event.from = 2;
+    event.to = 1;
+    EXPECT_EQ(describeEvent(event, {}).meaning,
+              u"Persistent: the gradients are not finite even at scale 2¹, so "
+              u"look for a NaN in the backward pass."_s);
+    event.loss = nan;
+    EXPECT_EQ(describeEvent(event, {}).meaning,
+              u"Persistent: lowering the scale cannot fix a NaN in the forward pass."_s);
+}
+
 TEST(EventText, CountsTheCleanStepsBeforeAGrowth) {
     const EventText text = describeEvent(ScaleChanged{.run = "1",
                                                       .step = 100,
@@ -102,6 +129,25 @@ TEST(StepReason, CallsASkipWithAFiniteLossBenign) {
     const StepReason why = explainStep(row, &event, 65536, true);
     EXPECT_EQ(why.tone, StepReason::Tone::good);
     EXPECT_TRUE(why.body.contains(u"2¹⁶"_s));
+}
+
+TEST(StepReason, SaysHowFarTheScaleHasToFallAndWhenItIsNotTheScale) {
+    engine::StepRecord row{};
+    row.loss = 0.3f;
+    row.loss_scale = 0x1p40f;
+    row.found_inf = 1;
+    ScaleChanged event = skip(ScaleChanged::Kind::skipped_calibrating);
+    event.clean_steps = 0;
+    event.from = 0x1p40f;
+    event.to = 0x1p39f;
+    EXPECT_TRUE(explainStep(row, &event, 0x1p39, true)
+                    .body.endsWith(u"About 23 more skips would lower it to 2¹⁶, the default."_s));
+    row.loss_scale = event.from = 2;
+    event.to = 1;
+    event.kind = ScaleChanged::Kind::skipped_persistent;
+    const StepReason why = explainStep(row, &event, 1, true);
+    EXPECT_EQ(why.tone, StepReason::Tone::bad);
+    EXPECT_TRUE(why.body.contains(u"not finite even at scale 2¹."_s)) << why.body.toStdString();
 }
 
 TEST(StepReason, BlamesTheForwardPassForANaNLoss) {

@@ -285,6 +285,7 @@ void Commands::openPath(const QString& path) {
             settings_->loadFile(path);
         } else if (kind == "run") {
             openRun(path);
+            showPage(u"training"_s);  // a lesson, say, would hide it
         } else if (!kind.empty()) {
             settings_->set(u"dataset.path"_s, path);
             settings_->set(u"dataset.kind"_s, QString::fromStdString(kind));

@@ -43,8 +43,8 @@ std::vector<std::pair<QString, QString>> HelpTopics::ideas() {
             {tr("Skipped steps"),
              tr("When a gradient is infinite or NaN, the scaler skips the step: the weights stay "
                 "as they are and the scale backs off. Skips in the first steps are calibration. "
-                "Skip after skip, whatever the scale, means that the forward pass itself is NaN or "
-                "infinite: lowering the scale cannot fix that.")},
+                "Skip after skip, even at a low scale, means that the computation itself yields a "
+                "NaN or an infinity: lowering the scale cannot fix that.")},
             {tr("Master weights"),
              tr("An update below half a unit in the last place of its weight is rounded away. In "
                 "FP16 that is one part in 2,048 to 4,096 of the weight, so late in training most "

@@ -8,6 +8,7 @@
 
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
+#include "plots/step_ticks.h"
 #include "text/format.h"
 #include "theme/heat_color.h"
 #include "theme/theme.h"
@@ -172,11 +173,9 @@ void DriftMap::paintAxes(QPainter& painter) const {
         painter.drawText(QRectF(0, yOf(e) - line / 2.0, labelColumn - 8, line),
                          Qt::AlignRight | Qt::AlignVCenter, u"2"_s + superscript(e));
     }
-    const double step = std::pow(10.0, std::floor(std::log10(end())));
-    const double every = end() / step > 5 ? 2 * step : end() / step > 2 ? step : step / 2;
-    for (double at = 0; at <= end(); at += std::max(1.0, every)) {
-        painter.drawText(QRectF(xOf(at) - 40, height() - line - 2, 80, line), Qt::AlignCenter,
-                         count(static_cast<std::int64_t>(at)));
+    for (const std::int64_t at : stepTicks(end())) {
+        painter.drawText(QRectF(xOf(static_cast<double>(at)) - 40, height() - line - 2, 80, line),
+                         Qt::AlignCenter, count(at));
     }
 }
 

@@ -98,7 +98,7 @@ double ExponentPlot::y(double count) const {
 /// The median of the values that have an exponent.
 double ExponentPlot::anchor() const {
     const auto* layer = model_->selectedLayer();
-    const double shift = std::log2(model_->scale());
+    const double shift = std::log2(model_->counted());
     std::int64_t all = 0;
     for (const std::int64_t count : layer->values.bins) all += count;
     std::int64_t below = 0;
@@ -207,7 +207,7 @@ void ExponentPlot::resizeEvent(QResizeEvent*) { placeButton(); }
 
 /// The values before they were scaled.
 void ExponentPlot::paintHollow(QPainter& painter) const {
-    const double shift = std::log2(model_->scale());
+    const double shift = std::log2(model_->counted());
     if (!model_->scaled() || shift == 0) return;
     const auto& values = model_->selectedLayer()->values;
     const ExponentAxis at = axis();
@@ -225,8 +225,8 @@ void ExponentPlot::paintHollow(QPainter& painter) const {
 
 /// The values at the scale of the handle.
 void ExponentPlot::paintOutline(QPainter& painter) const {
-    if (!model_->isDragged()) return;
-    const double shift = std::log2(model_->draggedScale() / model_->scale());
+    if (!model_->scaled() || !model_->isMoved()) return;
+    const double shift = std::log2(model_->draggedScale() / model_->counted());
     const auto& values = model_->selectedLayer()->values;
     const ExponentAxis at = axis();
     QPainterPath line;

@@ -105,12 +105,12 @@ void LayerMap::paintFoot(QPainter& painter) const {
     painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
     painter.setPen(t.dim);
     const bool wide = axis().x(16) - axis().x(0) > 40;
-    const int stop = model_->isDragged() ? -16 : 0;  // where the note begins
+    const int stop = model_->isMoved() ? -16 : 0;  // where the note begins
     for (int e = -48; e <= stop; e += wide ? 16 : 32) {
         painter.drawText(QRectF(axis().x(e) - 24, top, 48, footHeight), Qt::AlignCenter,
                          u"2"_s + superscript(e));
     }
-    if (!model_->isDragged()) return;
+    if (!model_->isMoved()) return;
     const QString text = tr("largest at %1").arg(powerOfTwo(model_->draggedScale()));
     const double x = axis().x(4);
     painter.setPen(QPen(t.accent, 2));
@@ -138,7 +138,7 @@ void LayerMap::paintShades(QPainter& painter, const ExponentHistogram& values,
 void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, double top) const {
     const Tokens& t = theme_->tokens();
     const double right = viewport()->width() - 6;
-    const double relative = model_->draggedScale() / model_->scale();
+    const double relative = model_->draggedScale() / model_->counted();
     const auto found = engine::outcome(layer.values, model_->format(), relative);
     // Values that were zero before they had a format count too: there is no telling them apart.
     const double all = std::max<double>(1, static_cast<double>(layer.values.total()));
@@ -151,7 +151,9 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
     const bool lost = layer.values.non_finite() > 0;
     const bool tight = lost || up < low;
     painter.setPen(lost || up < 0 ? t.bad : tight ? t.caution : t.text);
-    QString text = lost ? tr("none") : std::isnan(up) ? unmeasured() : QString::number(up, 'f', 1);
+    QString text = lost             ? tr("none")
+                   : std::isnan(up) ? unmeasured()
+                                    : QString::number(up, 'f', 1).replace(u'-', u'−');
     if (tight) text = u"▲ "_s + text;
     painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowPixels),
                      Qt::AlignRight | Qt::AlignVCenter, text);
@@ -181,9 +183,9 @@ void LayerMap::paintRow(QPainter& painter, int row) const {
     if (layer.values.non_finite() > 0) {
         const double x = axis().x(limitsOf(model_->format()).overflow);
         painter.fillRect(QRectF(x, top + 2, 3, rowPixels - 4), t.bad);
-    } else if (high && model_->isDragged()) {
+    } else if (high && model_->isMoved()) {
         const double largest = layer.values.largest > 0 ? std::log2(layer.values.largest) : *high;
-        const double at = largest + std::log2(model_->draggedScale() / model_->scale());
+        const double at = largest + std::log2(model_->draggedScale() / model_->counted());
         const bool over = at >= limitsOf(model_->format()).overflow;
         painter.fillRect(
             QRectF(std::min(axis().x(at), axis().right) - 1, top + 2, 2, rowPixels - 4),

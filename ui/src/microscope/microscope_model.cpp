@@ -259,8 +259,18 @@ bool MicroscopeModel::scaled() const {
     return kind_ == HistogramKind::gradients && track_ && track_->hasScaler() && sample_;
 }
 
-double MicroscopeModel::scale() const {
+double MicroscopeModel::counted() const {
     return kind_ == HistogramKind::gradients && sample_ ? sample_->loss_scale : 1;
+}
+
+/// Of a shadow pass: that of the same step in its own precision.
+double MicroscopeModel::scale() const {
+    if (!scaled() || !sample_->shadow) return counted();
+    const auto own = computed_.find(sample_->step);
+    if (own != computed_.end()) return own->second.measured.loss_scale;
+    const auto kept = reader_ ? reader_->nearest(sample_->step) : std::nullopt;
+    const bool same = kept && reader_->samples()[*kept].step == sample_->step;
+    return same ? reader_->samples()[*kept].loss_scale : counted();
 }
 
 void MicroscopeModel::drag(double scale) {

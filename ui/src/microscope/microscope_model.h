@@ -69,11 +69,15 @@ public:
 
     /// Gradients of a run that scales its loss: the only values with a handle.
     bool scaled() const;
-    /// The factor on the displayed values.
+    /// The factor on the counted values: the loss scale of the step, or 1 in a shadow pass.
+    double counted() const;
+    /// The loss scale of the step itself.
     double scale() const;
     /// Where the handle is; scale() unless it was dragged.
     double draggedScale() const { return dragged_ > 0 ? dragged_ : scale(); }
     bool isDragged() const { return dragged_ > 0 && dragged_ != scale(); }
+    /// The handle is not at the scale at which the values were counted.
+    bool isMoved() const { return draggedScale() != counted(); }
     /// 0: back to the scale of the step.
     void drag(double scale);
 

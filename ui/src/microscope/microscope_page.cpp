@@ -220,7 +220,7 @@ void MicroscopePage::refresh() {
                                                   : QString::fromStdString(layer->layer));
         histogram_->setNote(
             tr("%1 values in %2").arg(count(layer->values.total()), formatTitle(layer->type)));
-        layers_->setNote(model_->scaled() ? tr("exponents at %1").arg(powerOfTwo(model_->scale()))
+        layers_->setNote(model_->scaled() ? tr("exponents at %1").arg(powerOfTwo(model_->counted()))
                                           : tr("exponents as stored"));
     } else {
         histogram_->setTitle(tr("Histogram"));

@@ -26,7 +26,8 @@ QString share(double part, double all) {
 }
 
 QString bits(double value) {
-    return std::isnan(value) ? unmeasured() : ScaleTable::tr("%1 bits").arg(value, 0, 'f', 1);
+    if (std::isnan(value)) return unmeasured();
+    return ScaleTable::tr("%1 bits").arg(QString::number(value, 'f', 1).replace(u'-', u'−'));
 }
 
 }  // namespace
@@ -103,7 +104,7 @@ ScaleTable::Outcome ScaleTable::outcomeAt(double scale) const {
     const Tokens& t = theme_->tokens();
     if (!model_->scaled()) return {{}, t.text};
     const auto found =
-        engine::outcome(model_->total(), engine::fp16_format, scale / model_->scale());
+        engine::outcome(model_->total(), engine::fp16_format, scale / model_->counted());
     if (found.overflows) {
         const double backoff = model_->track()->config().scaler.backoff_factor;
         return {tr("skipped, then %1").arg(powerOfTwo(scale * backoff)), t.bad};
@@ -117,7 +118,7 @@ ScaleTable::Outcome ScaleTable::outcomeAt(double scale) const {
 void ScaleTable::fill(int row, const QString& title, double scale) {
     const Tokens& t = theme_->tokens();
     const auto& values = model_->selectedLayer()->values;
-    const double relative = scale / model_->scale();
+    const double relative = scale / model_->counted();
     const auto found = engine::outcome(values, model_->format(), relative);
     const auto all = static_cast<double>(values.total());
     const double zeros = found.zero + static_cast<double>(values.zero);
@@ -152,7 +153,7 @@ void ScaleTable::refresh() {
             cell(row, static_cast<Column>(column))->setVisible(!left_out && (row == 0 || scaled));
         }
     }
-    if (!scaled) return fill(0, tr("as stored"), model_->scale());
+    if (!scaled) return fill(0, tr("as stored"), model_->counted());
     fill(0, tr("none (scale 1)"), 1);
     fill(1, tr("now, %1").arg(powerOfTwo(model_->scale())), model_->scale());
     if (model_->isDragged())

@@ -64,6 +64,13 @@ protected:
         QToolButton::resizeEvent(event);
         fit();
     }
+    /// The style sheet, with its padding, comes after the first title.
+    bool event(QEvent* event) override {
+        const bool done = QToolButton::event(event);
+        if (event->type() == QEvent::Polish || event->type() == QEvent::StyleChange)
+            setTitle(title_);
+        return done;
+    }
 
 private:
     static QString arrow() { return u" ▾"_s; }
@@ -174,8 +181,8 @@ void StepChooser::refresh() {
     for (const auto& [button, icon] : {std::pair{back_, u"previous"_s}, {forth_, u"next"_s}})
         button->setIcon(themedIcon(*context_.theme, icon));
     if (track) {
-        run_->setTitle(runTitle(context_, *track));
         run_->setIcon(dotIcon(context_.theme->precision(track->precision())));
+        run_->setTitle(runTitle(context_, *track));
     }
     refreshStep();
 }

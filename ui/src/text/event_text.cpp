@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <cmath>
 
+#include "engine/scale_outlook.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
@@ -24,7 +25,9 @@ public:
     static EventText examined(const engine::StepExamined& e);
     static EventText saved(const engine::CheckpointSaved& e);
     static EventText skips(const ScaleChanged& first, const ScaleChanged& last);
-    static QString health(ScaleChanged::Kind kind);
+    static QString health(const ScaleChanged& e);
+    static QString outlook(std::int64_t more);
+    static StepReason skippedForever(const engine::StepRecord& row);
     static QString state(engine::RunState state);
     static QString reason(const engine::RunDone& done, const engine::RunConfig& config);
     static QString diverged(std::int64_t step) {
@@ -37,13 +40,27 @@ public:
     static StepReason unscaled(const engine::StepRecord& row);
 };
 
-QString EventWords::health(ScaleChanged::Kind kind) {
-    switch (kind) {
+/// Of a skip that leaves `more` to the usual scale.
+QString EventWords::outlook(std::int64_t more) {
+    const QString usual = powerOfTwo(static_cast<double>(engine::usual_loss_scale));
+    return more == 1 ? tr("One more skip would lower it to %1, the default.").arg(usual)
+                     : tr("About %1 more skips would lower it to %2, the default.")
+                           .arg(count(more), usual);
+}
+
+QString EventWords::health(const ScaleChanged& e) {
+    switch (e.kind) {
         case ScaleChanged::Kind::skipped_calibrating:
+            if (const std::int64_t more = engine::skips_to_usual_scale(e); more > 0)
+                return joined({tr("Calibrating: the scale was still too large."), outlook(more)});
             return tr("Calibrating: the scaler is still looking for a scale that fits.");
         case ScaleChanged::Kind::skipped_normal:
             return tr("Normal: the scale had grown past the largest safe one.");
         case ScaleChanged::Kind::skipped_persistent:
+            if (!e.loss)
+                return tr("Persistent: the gradients are not finite even at scale %1, so look for "
+                          "a NaN in the backward pass.")
+                    .arg(powerOfTwo(static_cast<double>(e.from)));
             return tr("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:
             break;
@@ -67,7 +84,7 @@ EventText EventWords::scale(const ScaleChanged& e) {
     const QString effect = e.to < e.from
                                ? tr("Scale %1 → %2.").arg(powerOfTwo(from), powerOfTwo(to))
                                : tr("The scale stays at %1.").arg(powerOfTwo(from));
-    return {EventKind::skipped, e.step, joined({cause, effect}), health(e.kind)};
+    return {EventKind::skipped, e.step, joined({cause, effect}), health(e)};
 }
 
 EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last) {
@@ -82,8 +99,7 @@ EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last)
     const QString cause =
         last.loss ? tr("The loss is %1.").arg(significant(static_cast<double>(*last.loss)))
                   : QString();
-    return {EventKind::skipped, first.step, joined({what, effect}),
-            joined({cause, health(last.kind)})};
+    return {EventKind::skipped, first.step, joined({what, effect}), joined({cause, health(last)})};
 }
 
 EventText EventWords::epoch(const engine::EpochDone& e) {
@@ -204,11 +220,20 @@ QString EventWords::state(engine::RunState state) {
     return {};
 }
 
+/// The scale fell and fell, and the loss is finite.
+StepReason EventWords::skippedForever(const engine::StepRecord& row) {
+    return {StepReason::Tone::bad, tr("Skip after skip: not the scale."),
+            tr("Many steps in a row were skipped, and the gradients are not finite even at scale "
+               "%1. Look for a NaN in the backward pass.")
+                .arg(powerOfTwo(static_cast<double>(row.loss_scale)))};
+}
+
 StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged* scale,
                                double after) {
     StepReason out;
     const double used = static_cast<double>(row.loss_scale);
     const bool forward = !std::isfinite(row.loss);
+    const bool early = scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_calibrating;
     const bool persistent =
         scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_persistent;
     if (forward) {
@@ -218,12 +243,8 @@ StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged
                "learning rate that are too large.")
                 .arg(significant(static_cast<double>(row.loss)))};
     } else if (persistent) {
-        out = {StepReason::Tone::bad, tr("Skip after skip: not the scale."),
-               tr("Several steps in a row were skipped although the scale fell. Lowering the scale "
-                  "cannot fix a NaN in the forward pass.")};
+        out = skippedForever(row);
     } else {
-        const bool early =
-            scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_calibrating;
         out = {StepReason::Tone::good,
                early ? tr("Benign: the scaler is still looking for a scale that fits.")
                      : tr("Benign: the scale was too large."),
@@ -233,6 +254,8 @@ StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged
     QStringList effects{out.body, tr("The weights did not change.")};
     if (!std::isnan(after) && after < used)
         effects << tr("The scale went down to %1.").arg(powerOfTwo(after));
+    if (const std::int64_t more = early ? engine::skips_to_usual_scale(*scale) : 0; more > 0)
+        effects << outlook(more);
     out.body = joined(effects);
     return out;
 }

@@ -8,6 +8,7 @@
 
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
+#include "plots/step_ticks.h"
 #include "text/format.h"
 #include "theme/heat_color.h"
 #include "theme/theme.h"
@@ -169,8 +170,11 @@ void TwinMap::paintMarks(QPainter& painter, double bottom) const {
         const std::int64_t diverged = model_->digest().layers()[i].diverged;
         if (diverged == 0) continue;
         const double x = xOf(static_cast<double>(diverged)), y = topOf(at);
-        painter.setPen(QPen(t.text, 2));
-        painter.drawLine(QPointF(x, y + 1), QPointF(x, y + row - 1));
+        // The darkest or lightest shade may be that of the text.
+        for (const auto& [color, width] : {std::pair{t.panel, 4}, {t.text, 2}}) {
+            painter.setPen(QPen(color, width));
+            painter.drawLine(QPointF(x, y + 1), QPointF(x, y + row - 1));
+        }
         if (first != i) continue;
         painter.setBrush(t.panel);
         painter.drawEllipse(QPointF(x, y + row / 2), 5, 5);
@@ -198,10 +202,9 @@ void TwinMap::paintAxis(QPainter& painter) const {
         painter.drawLine(QPointF(x, top), QPointF(x, top + 4));
     }
     painter.setPen(t.dim);
-    for (int part = 0; part <= 4; ++part) {
-        const double step = std::round(end() * part / 4);
-        painter.drawText(QRectF(xOf(step) - 40, top + 4, 80, footHeight - 4), Qt::AlignCenter,
-                         count(static_cast<std::int64_t>(step)));
+    for (const std::int64_t step : stepTicks(end())) {
+        painter.drawText(QRectF(xOf(static_cast<double>(step)) - 40, top + 4, 80, footHeight - 4),
+                         Qt::AlignCenter, count(step));
     }
 }
 

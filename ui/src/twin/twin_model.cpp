@@ -133,7 +133,8 @@ QString TwinModel::emptiness() const {
 }
 
 QString TwinModel::lossMissing() const {
-    if (!any() || reference_) return {};
+    if (!any()) return tr("The loss of the second run minus that of the reference, step by step.");
+    if (reference_) return {};
     return tr("Overlay run %1, the reference, to see how far apart the losses are.")
         .arg(QString::fromStdString(reader_->reference()));
 }

@@ -49,6 +49,7 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     rounding_ = makeLabel({}, "dim", this);
     rounding_->setFont(Theme::caption());
     rounding_->setWordWrap(true);
+    rounding_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     table_ = new QTableWidget(0, columns, this);
     table_->setHorizontalHeaderLabels(
         {tr("layer"), tr("error"), tr("angle"), tr("rounding"), tr("diverged")});
@@ -144,9 +145,11 @@ std::size_t TwinTable::layerOf(int row) const {
 
 void TwinTable::refresh() {
     table_->setVisible(model_->any());
+    all_->setVisible(model_->any());
     if (!model_->any()) {
-        all_->clear();
-        rounding_->clear();
+        rounding_->setText(
+            tr("Each layer's gradient in the selected step, against that of the "
+               "reference: error, angle, and how much of it is rounding."));
         return;
     }
     filling_ = true;
@@ -200,59 +203,83 @@ SinceResync::SinceResync(const Theme* theme, TwinModel* model, QWidget* parent)
 QSize SinceResync::sizeHint() const { return {380, 130}; }
 QSize SinceResync::minimumSizeHint() const { return {200, 110}; }
 
+double errorCeiling(double largest) {
+    if (!(largest > 1) || !std::isfinite(largest)) return 1;
+    return std::pow(10.0, std::ceil(std::log10(largest) - 1e-9));
+}
+
+/// One for the start and for each resync; at most about 1,000 points of each are drawn.
+std::vector<SinceResync::Piece> SinceResync::pieces() const {
+    std::vector<std::int64_t> starts{0};
+    for (const std::int64_t step : model_->resyncs()) {
+        if (step < model_->steps()) starts.push_back(step);  // one at the very end begins nothing
+    }
+    std::vector<Piece> out(starts.size());
+    const std::size_t layer = model_->selected();
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
+        out[i].steps = stop - starts[i];
+        const std::int64_t stride = std::max<std::int64_t>(1, out[i].steps / 1000);
+        for (std::int64_t k = starts[i]; k < stop; k += stride) {
+            const auto error = static_cast<double>(model_->error(layer, k));
+            if (!std::isnan(error))
+                out[i].points << QPointF(static_cast<double>(k - starts[i]), error);
+        }
+    }
+    return out;
+}
+
 void SinceResync::paintEvent(QPaintEvent*) {
-    if (!model_->any()) return;
+    if (!model_->any())
+        return paintEmpty(this, *theme_,
+                          tr("How the error of one layer grows from one resync to the next."));
     const Tokens& t = theme_->tokens();
     const QColor color = theme_->precision(model_->other()->precision());
     const int line = fontMetrics().height();
     const QRectF plot(52, line + 6, width() - 52 - size::inside, height() - 2 * line - 12);
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
-    const std::size_t layer = model_->selected();
     painter.setPen(t.text);
-    painter.drawText(QRectF(size::inside, 0, width() - 2 * size::inside, line), Qt::AlignLeft,
-                     fontMetrics().elidedText(
-                         tr("%1: error by steps since the last resync").arg(model_->name(layer)),
-                         Qt::ElideRight, width() - 2 * size::inside));
-    std::vector<std::int64_t> starts{0};
-    for (const std::int64_t step : model_->resyncs()) {
-        if (step < model_->steps()) starts.push_back(step);  // one at the very end begins nothing
-    }
+    painter.drawText(
+        QRectF(size::inside, 0, width() - 2 * size::inside, line), Qt::AlignLeft,
+        fontMetrics().elidedText(
+            tr("%1: error by steps since the last resync").arg(model_->name(model_->selected())),
+            Qt::ElideRight, width() - 2 * size::inside));
+    const std::vector<Piece> all = pieces();
     std::int64_t longest = 1;
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
-        longest = std::max(longest, stop - starts[i]);
+    double largest = 0;
+    for (const Piece& piece : all) {
+        longest = std::max(longest, piece.steps);
+        for (const QPointF& point : piece.points) largest = std::max(largest, point.y());
     }
     constexpr double low = 1e-4;
+    const double high = errorCeiling(largest);
     const auto y = [&](double error) {
-        const double up = std::log(std::clamp(error, low, 1.0) / low) / std::log(1 / low);
+        const double up = std::log(std::clamp(error, low, high) / low) / std::log(high / low);
         return plot.bottom() - up * plot.height();
     };
-    for (const double mark : {1e-4, 1e-2, 1.0}) {
+    for (const double mark : {1e-4, 1e-2, high}) {
         painter.setPen(t.grid);
         painter.drawLine(QPointF(plot.left(), y(mark)), QPointF(plot.right(), y(mark)));
         painter.setPen(t.dim);
-        painter.drawText(QRectF(0, y(mark) - line / 2.0, 46, line), Qt::AlignRight,
+        painter.drawText(QRectF(0, y(mark) - line / 2.0, 48, line), Qt::AlignRight,
                          significant(100 * mark, 1) + u" %"_s);
     }
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-        const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
+    for (const Piece& piece : all) {
         // Line by line: the outline of a long path with a wide pen takes several frames.
         QList<QLineF> lines;
         std::optional<QPointF> last;
-        const std::int64_t stride = std::max<std::int64_t>(1, (stop - starts[i]) / 1000);
-        for (std::int64_t k = starts[i]; k < stop; k += stride) {
-            const auto error = static_cast<double>(model_->error(layer, k));
-            if (std::isnan(error)) continue;
-            const double x = plot.left() + plot.width() * static_cast<double>(k - starts[i]) /
-                                               static_cast<double>(longest);
-            const QPointF here(x, y(error));
+        for (const QPointF& point : piece.points) {
+            const QPointF here(
+                plot.left() + plot.width() * point.x() / static_cast<double>(longest),
+                y(point.y()));
             if (last) lines << QLineF(*last, here);
             last = here;
         }
+        const bool current = &piece == &all.back();
         QColor shade = color;
-        shade.setAlphaF(i + 1 == starts.size() ? 1.0f : 0.35f);
-        painter.setPen(QPen(shade, i + 1 == starts.size() ? 1.8 : 1.0));
+        shade.setAlphaF(current ? 1.0f : 0.35f);
+        painter.setPen(QPen(shade, current ? 1.8 : 1.0));
         painter.drawLines(lines);
     }
     painter.setPen(t.dim);

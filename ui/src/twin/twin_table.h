@@ -1,8 +1,11 @@
 #pragma once
 
 #include <QLabel>
+#include <QList>
+#include <QPointF>
 #include <QTableWidget>
 #include <QWidget>
+#include <vector>
 
 #include "twin/twin_model.h"
 
@@ -35,6 +38,10 @@ private:
     bool filling_ = false;
 };
 
+/// Upper end of an axis of relative errors from 0.0001: 1, or the power of ten that holds
+/// `largest`.
+double errorCeiling(double largest);
+
 /// Error of the selected layer by steps since the start and since each resync, which separates
 /// rounding from drift. GUI thread.
 class SinceResync final : public QWidget {
@@ -48,6 +55,12 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    struct Piece {
+        std::int64_t steps;
+        QList<QPointF> points;  ///< steps since its beginning, error
+    };
+    std::vector<Piece> pieces() const;
+
     const Theme* theme_;
     TwinModel* model_;
 };
