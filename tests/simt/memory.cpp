@@ -67,7 +67,7 @@ void release(void* data) noexcept {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     ++s.counts.synchronizations;
-    finish_all();
+    finish_all(s.owners.at(data).first);
     const auto owner = s.owners.find(data);
     s.heaps[owner->second.first].give(data);
     s.owners.erase(owner);
@@ -106,7 +106,7 @@ void release_pinned(void* data) noexcept {
     if (!data) return;
     Simulation& s = simulation();
     const Lock lock(s.mutex);
-    finish_all();
+    finish_all(use_device());
     s.pinned.erase(data);
     s.pinned_sizes.erase(data);
 }
@@ -129,11 +129,15 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
 }
 
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
-    const Lock lock(simulation().mutex);
-    check("cudaMemcpyAsync");
-    require_device(device, bytes, "cudaMemcpyAsync");
-    put_counted(stream, "copy", bytes, 0, [=] { std::memcpy(host, device, bytes); });
-    if (!is_pinned(host)) synchronize(stream);
+    bool waits = false;
+    {
+        const Lock lock(simulation().mutex);
+        check("cudaMemcpyAsync");
+        require_device(device, bytes, "cudaMemcpyAsync");
+        put_counted(stream, "copy", bytes, 0, [=] { std::memcpy(host, device, bytes); });
+        waits = !is_pinned(host);
+    }
+    if (waits) synchronize(stream);
 }
 
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {

@@ -14,16 +14,20 @@
 #include <vector>
 
 #include "cuda/nccl_api.h"
-#include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
 #include "kernels/rank_sum.h"
 #include "simt/queue.h"
 #include "simt/simulation.h"
 
-// NCCL of the simulated device. The ranks of a group meet in each call on the host, where the real
-// one returns at once: so ranks that make their calls in different orders are found. The exchange
-// itself is work of the streams: a rank's part is copied when its stream gets there, and the result
-// is written when the streams of all ranks have got there.
+// NCCL of the simulated device. As with the real one:
+//
+// - A call returns at once. The exchange is work of the streams, and begins when the streams of all
+//   ranks have got there. So a rank that does not come leaves the others waiting.
+// - ncclCommAbort ends the waiting of its own rank alone, and leaves the results undefined.
+// - ncclCommDestroy waits for the rank's calls.
+//
+// Ranks that make different calls are found, where the real one hangs or mixes up data: the later
+// call fails, and the others get an asynchronous error.
 namespace kernels::cuda::nccl {
 namespace {
 
@@ -35,18 +39,25 @@ struct Part {
     DataType type = DataType::u8;
     int root = 0;
     std::shared_ptr<std::vector<std::byte>> bytes{};  // filled by the stream
-    std::shared_ptr<Event> ready{};
+    std::shared_ptr<simt::Mark> copied{};
+};
+
+/// A call of all ranks.
+struct Round {
+    std::vector<std::optional<Part>> parts;  // by rank
 };
 
 struct Group {
-    explicit Group(int size) : parts(static_cast<std::size_t>(size)) {}
+    explicit Group(int ranks_) : ranks(static_cast<std::size_t>(ranks_)) {}
+    const std::size_t ranks;
+    // While it is formed.
     std::mutex mutex;
     std::condition_variable changed;
     std::set<int> devices;
-    std::vector<Part> parts, met;
     std::size_t arrived = 0;
-    int round = 0;
-    bool aborted = false;
+    // Guarded by the simulation's mutex.
+    std::map<int, std::shared_ptr<Round>> rounds;
+    bool differs = false;
 };
 
 struct Registry {
@@ -100,23 +111,12 @@ std::optional<DType> summed_type(DataType type) {
     }
 }
 
-/// Null: a rank did not come, or the group was aborted.
-std::optional<std::vector<Part>> meet(Group& group, int rank, Part part) {
+/// Returns when all ranks have called it; false if one does not come.
+bool form(Group& group) {
     constexpr std::chrono::seconds limit{20};
     std::unique_lock lock(group.mutex);
-    if (group.aborted) return std::nullopt;
-    group.parts[static_cast<std::size_t>(rank)] = std::move(part);
-    const int mine = group.round;
-    if (++group.arrived == group.parts.size()) {
-        group.arrived = 0;
-        ++group.round;
-        group.met = group.parts;
-        group.changed.notify_all();
-    }
-    const bool all_came =
-        group.changed.wait_for(lock, limit, [&] { return group.round != mine || group.aborted; });
-    if (!all_came || group.round == mine) return std::nullopt;
-    return group.met;
+    if (++group.arrived == group.ranks) group.changed.notify_all();
+    return group.changed.wait_for(lock, limit, [&] { return group.arrived == group.ranks; });
 }
 
 bool same_call(const Part& a, const Part& b) {
@@ -129,27 +129,69 @@ bool same_call(const Part& a, const Part& b) {
 struct CommOpaque {
     std::shared_ptr<Group> group;
     int rank;
+    int round = 0;  ///< calls so far
+    std::shared_ptr<bool> aborted = std::make_shared<bool>(false);
+    std::shared_ptr<simt::Mark> last{};  ///< after the last call
 };
 
 namespace {
 
-using Finish = std::function<void(const std::vector<Part>&)>;
+using Finish = std::function<void(const Round&)>;
+
+std::shared_ptr<simt::Mark> mark_end(simt::Queue& queue) {
+    auto mark = std::make_shared<simt::Mark>();
+    mark->queue = &queue;
+    mark->passed = false;
+    queue.items.push_back({nullptr, mark, nullptr});
+    return mark;
+}
+
+/// The round of the rank's next call. The last rank takes it out of the group's.
+std::shared_ptr<Round> take_round(CommOpaque& comm) {
+    auto& rounds = comm.group->rounds;
+    const int number = comm.round++;
+    auto& round = rounds[number];
+    if (!round) round = std::make_shared<Round>(Round{{comm.group->ranks, std::nullopt}});
+    const std::shared_ptr<Round> taken = round;
+    const auto here = std::ranges::count_if(taken->parts, [](const auto& part) { return !!part; });
+    if (std::cmp_equal(here + 1, taken->parts.size())) rounds.erase(number);
+    return taken;
+}
+
+/// Runs the other ranks' streams as far as needed.
+bool all_are_there(const Round& round) {
+    for (const auto& part : round.parts) {
+        if (!part) return false;
+        while (!part->copied->passed) {
+            if (!simt::run_one(*part->copied->queue)) return false;
+        }
+    }
+    return true;
+}
 
 Status exchange(Comm comm, Part part, const void* send, Stream stream, const Finish& finish) {
-    const std::string name = part.call.name;
+    const simt::Lock lock(simt::simulation().mutex);
+    const auto round = take_round(*comm);
+    for (const auto& other : round->parts) {
+        if (!other || same_call(*other, part)) continue;
+        comm->group->differs = true;
+        return invalid_usage;
+    }
     const std::size_t bytes = part.call.count * size_of_type(part.type);
     part.bytes = std::make_shared<std::vector<std::byte>>(bytes);
-    simt::enqueue(name.c_str(), stream,
+    simt::enqueue(part.call.name.c_str(), stream,
                   [to = part.bytes, send, bytes] { std::memcpy(to->data(), send, bytes); });
-    part.ready = std::make_shared<Event>();
-    part.ready->record(stream);
-    const auto all = meet(*comm->group, comm->rank, part);
-    if (!all) return system_error;
-    for (const Part& other : *all) {
-        if (!same_call(other, part)) return invalid_usage;
-        other.ready->hold(stream);
-    }
-    simt::enqueue(name.c_str(), stream, [all = *all, finish] { finish(all); });
+    simt::Queue& queue = simt::queue_of(stream);
+    part.copied = mark_end(queue);
+    round->parts[static_cast<std::size_t>(comm->rank)] = std::move(part);
+    queue.items.push_back(
+        {.work =
+             [round, finish, aborted = comm->aborted] {
+                 if (!*aborted) finish(*round);
+             },
+         .ready = [round, aborted = comm->aborted] { return *aborted || all_are_there(*round); }});
+    comm->last = mark_end(queue);
+    simt::simulation().changed.notify_all();
     return success;
 }
 
@@ -202,32 +244,40 @@ Status comm_init_rank(Comm* comm, int ranks, UniqueId id, int rank) {
         group = known;
         fresh_device = group->devices.insert(simt::use_device()).second;
     }
-    if (!meet(*group, rank, {.call = {.name = "ncclCommInitRank"}})) return system_error;
+    if (!form(*group)) return system_error;
     const std::lock_guard lock(registry().mutex);
     registry().groups.erase(key);
-    if (!fresh_device || group->devices.size() != group->parts.size()) return invalid_usage;
+    if (!fresh_device || group->devices.size() != group->ranks) return invalid_usage;
     *comm = new CommOpaque{group, rank};
     return success;
 }
 
 Status comm_destroy(Comm comm) {
+    {
+        const simt::Lock lock(simt::simulation().mutex);
+        while (comm->last && !comm->last->passed) {
+            if (!simt::run_one(*comm->last->queue)) simt::wait_for_others();
+        }
+    }
     delete comm;
     return success;
 }
 
 Status comm_abort(Comm comm) {
     {
-        const std::lock_guard lock(comm->group->mutex);
-        comm->group->aborted = true;
+        const simt::Lock lock(simt::simulation().mutex);
+        *comm->aborted = true;
+        simt::simulation().changed.notify_all();
     }
-    comm->group->changed.notify_all();
     delete comm;
     return success;
 }
 
-Status comm_async_error(Comm, Status* status) {
-    const std::lock_guard lock(registry().mutex);
-    *status = registry().broken ? system_error : success;
+Status comm_async_error(Comm comm, Status* status) {
+    const simt::Lock lock(simt::simulation().mutex);
+    *status = comm->group->differs ? invalid_usage : success;
+    const std::lock_guard known(registry().mutex);
+    if (registry().broken) *status = system_error;
     return success;
 }
 
@@ -236,9 +286,9 @@ Status all_reduce(const void* send, void* receive, std::size_t count, DataType t
     const auto dtype = summed_type(type);
     if (!dtype) return invalid_argument;
     return submit(comm, {.call = {.name = "ncclAllReduce", .count = count}, .type = type}, send,
-                  stream, [=](const std::vector<Part>& all) {
+                  stream, [=](const Round& round) {
                       std::vector<const void*> parts;
-                      for (const Part& part : all) parts.push_back(part.bytes->data());
+                      for (const auto& part : round.parts) parts.push_back(part->bytes->data());
                       cpu::rank_sum({{receive}}, parts, *dtype, 0,
                                     static_cast<std::int64_t>(count));
                   });
@@ -248,8 +298,8 @@ Status broadcast(const void* send, void* receive, std::size_t count, DataType ty
                  Comm comm, void* stream) {
     return submit(comm,
                   {.call = {.name = "ncclBroadcast", .count = count}, .type = type, .root = root},
-                  send, stream, [=](const std::vector<Part>& all) {
-                      const auto& bytes = *all[static_cast<std::size_t>(root)].bytes;
+                  send, stream, [=](const Round& round) {
+                      const auto& bytes = *round.parts[static_cast<std::size_t>(root)]->bytes;
                       std::memcpy(receive, bytes.data(), bytes.size());
                   });
 }

@@ -113,9 +113,10 @@ bool Event::passed() const {
     check("cudaEventQuery");
     const auto& mark = mark_of(handle_);
     if (!mark->passed) {  // time passes with each query, the faster the more there are
-        const Reach there(mark->queue->device);
         const int items = 1 << std::min(mark->asked++, 10);
-        for (int i = 0; i < items && !mark->passed; ++i) run_one(*mark->queue);
+        for (int i = 0; i < items && !mark->passed; ++i) {
+            if (!run_one(*mark->queue)) break;
+        }
     }
     return mark->passed;
 }
@@ -125,7 +126,9 @@ void Event::synchronize() const {
     ++simulation().counts.synchronizations;
     check("cudaEventSynchronize");
     const auto& mark = mark_of(handle_);
-    while (!mark->passed) run_one(*mark->queue);
+    while (!mark->passed) {
+        if (!run_one(*mark->queue)) wait_for_others();
+    }
 }
 
 float Event::ms_since(const Event& start) const {

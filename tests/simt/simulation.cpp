@@ -1,5 +1,6 @@
 #include "simt/simulation.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -86,38 +87,81 @@ Queue& queue_of(Stream stream) {
     return queue;
 }
 
-void run_one(Queue& queue) {
+bool run_one(Queue& queue) {
     const Reach here(queue.device);
+    {
+        const Queue::Item& next = queue.items.front();
+        while (next.hold && !next.hold->passed) {
+            if (!run_one(*next.hold->queue)) return false;
+        }
+        if (next.ready && !next.ready()) return false;
+    }
     const Queue::Item item = std::move(queue.items.front());
     queue.items.pop_front();
-    if (item.hold) {
-        while (!item.hold->passed) run_one(*item.hold->queue);
-    }
     if (item.work) item.work();
     if (item.mark) {
         item.mark->passed = true;
         item.mark->time = std::chrono::steady_clock::now();
     }
+    return true;
+}
+
+void wait_for_others() {
+    constexpr std::chrono::seconds limit{60};  // a test must not hang
+    Simulation& s = simulation();
+    if (s.changed.wait_for(s.mutex, limit) == std::cv_status::timeout)
+        throw DeviceError("simulated device: another rank was waited for too long");
 }
 
 void drain(Queue& queue) {
-    const Reach here(queue.device);
-    while (!queue.items.empty()) run_one(queue);
+    while (!queue.items.empty()) {
+        if (!run_one(queue)) wait_for_others();
+    }
 }
+
+namespace {
+
+void run_what_can_run(Queue& queue) {
+    while (!queue.items.empty() && run_one(queue)) {
+    }
+}
+
+}  // namespace
 
 void drain_all() {
     Simulation& s = simulation();
-    for (auto& [device, queue] : s.compute) drain(queue);
-    for (auto& queue : s.others) drain(*queue);
+    for (auto& [device, queue] : s.compute) run_what_can_run(queue);
+    for (auto& queue : s.others) run_what_can_run(*queue);
 }
 
-void finish_all() noexcept {
-    Simulation& s = simulation();
+namespace {
+
+bool is_idle(int device) {
+    const Simulation& s = simulation();
+    const auto compute = s.compute.find(device);
+    return (compute == s.compute.end() || compute->second.items.empty()) &&
+           std::ranges::none_of(s.others, [device](const auto& queue) {
+               return queue->device == device && !queue->items.empty();
+           });
+}
+
+template <typename F>
+void or_lose(const F& work) noexcept {
     try {
-        if (!s.lost) drain_all();
+        if (!simulation().lost) work();
     } catch (const std::exception& error) {
         lose(error.what());
     }
+}
+
+}  // namespace
+
+void finish_all() noexcept { or_lose(drain_all); }
+
+void finish_all(int device) noexcept {
+    or_lose([device] {
+        for (drain_all(); !is_idle(device); drain_all()) wait_for_others();
+    });
 }
 
 void forget(Queue& queue) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -24,9 +25,11 @@ struct Mark;
 /// Work in the order of submission. Runs when a thread waits for it.
 struct Queue {
     struct Item {
-        std::function<void()> work;
-        std::shared_ptr<Mark> mark;  // set when it has run
-        std::shared_ptr<Mark> hold;  // must be set before it runs
+        std::function<void()> work{};
+        std::shared_ptr<Mark> mark{};  // set when it has run
+        std::shared_ptr<Mark> hold{};  // must be set before it runs
+        /// If set: whether the work can run, or must wait for what another thread does.
+        std::function<bool()> ready{};
     };
     std::deque<Item> items;
     std::vector<std::function<void()>>* recording = nullptr;  // if set, gets the work instead
@@ -71,8 +74,9 @@ struct Simulation {
     AllocationFailures allocation_failures, pinned_failures;
     std::map<int, std::int64_t> choices;  // calls of cudaSetDevice, by device
     bool lost = false;
-    std::string lost_to;          // an error found where no exception could be thrown
-    bool finding_untold = false;  // no call has reported it yet
+    std::string lost_to;                  // an error found where no exception could be thrown
+    bool finding_untold = false;          // no call has reported it yet
+    std::condition_variable_any changed;  // what items of queues wait for; with `mutex`
 };
 
 /// The only simulation.
@@ -92,12 +96,18 @@ void check(const std::string& call);
 
 Queue& queue_of(Stream stream);
 void put(Stream stream, std::function<void()> work);
-void run_one(Queue& queue);
+/// False if the queue's first item must wait for another thread. Then nothing has run.
+bool run_one(Queue& queue);
+/// The calling thread waits, with the lock released, until another thread has done what items may
+/// be waiting for. The lock must be held once.
+void wait_for_others();
 void drain(Queue& queue);
 void drain_all();
-/// Called before memory or a stream is destroyed: finishes its work. A fault is thrown by the next
-/// call; if there is none, the program fails at its end.
+/// Called before a stream is destroyed: finishes the work that does not wait for another thread. A
+/// fault is thrown by the next call; if there is none, the program fails at its end.
 void finish_all() noexcept;
+/// Called before memory of the device is released: finishes all of its work too.
+void finish_all(int device) noexcept;
 /// Discards the queue's work. Nothing needs to wait for it any more.
 void forget(Queue& queue);
 /// Fails like CUDA for calls that are not allowed during a capture.

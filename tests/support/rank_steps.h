@@ -95,4 +95,8 @@ inline double order_bound(const RunConfig& config, double terms, double layers) 
     return layers * (terms * 0x1p-24 + low);
 }
 
+/// A batch norm divides by the deviation of few values, which enlarges the rounding of its input
+/// by its mean over its deviation: bounds of a deep net with batch norm are wider by that.
+constexpr double norm_amplification = 16;
+
 }  // namespace engine::test

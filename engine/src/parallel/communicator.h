@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/message.h"
 #include "kernels/array.h"
 
 namespace engine {
@@ -50,6 +52,10 @@ public:
 
     /// Connects the GPUs of the ranks; null if they compute on CPUs.
     virtual DeviceRanks* on_device() noexcept { return nullptr; }
+
+    /// Calls act(sentence) once a rank is lost or has called abort(); at once if that has happened.
+    /// On any thread, for which act must not wait.
+    virtual void when_lost(std::function<void(const Message&)> act) = 0;
 };
 
 /// Whether `mine` is true on any rank; all ranks call it.

@@ -25,7 +25,11 @@ public:
     DeviceRanks& operator=(const DeviceRanks&) = delete;
 
     const Device& device() const { return device_; }
-    kernels::cuda::RankGroup& group() { return *group_; }
+    /// Throws Error(training) if a rank was lost.
+    kernels::cuda::RankGroup& group();
+    /// Throws Error(training) if a rank was lost and the device's work was ended therefore: what
+    /// the device has computed since is of no use. A caller that has waited for the device asks.
+    void check_intact() const;
     kernels::Stream stream() const { return stream_; }
 
     /// Work given to stream() from now on starts after what the compute stream has now.
@@ -36,12 +40,15 @@ public:
     std::shared_ptr<kernels::cuda::Event> mark() const;
 
 private:
+    class LossWatch;
+
     bool settled() noexcept;
 
     Device device_;
     std::unique_ptr<kernels::cuda::RankGroup> group_;
     kernels::Stream stream_{};
     std::unique_ptr<kernels::cuda::Event> forked_, joined_;
+    std::unique_ptr<LossWatch> watch_;
 };
 
 }  // namespace engine

@@ -25,9 +25,9 @@ public:
     std::unique_ptr<Communicator> line() override {
         return std::make_unique<GpuCommunicator>(host_->line(), device_);
     }
-    void abort(const std::string& sentence) noexcept override {
-        host_->abort(sentence);
-        device_->group().abort();
+    void abort(const std::string& sentence) noexcept override { host_->abort(sentence); }
+    void when_lost(std::function<void(const Message&)> act) override {
+        host_->when_lost(std::move(act));
     }
     DeviceRanks* on_device() noexcept override { return device_.get(); }
 

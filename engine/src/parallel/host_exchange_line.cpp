@@ -10,8 +10,16 @@
 namespace engine {
 namespace {
 
+/// From this length on, copying a gradient to the buffer and back costs more than messages of its
+/// own.
+constexpr std::size_t long_bytes = 256 * 1024;
+
 void multiply(kernels::Array values, float factor) {
     if (factor != 1) kernels::cpu::scale_by(values, values, &factor, {});
+}
+
+bool fits_in_place(const Tensor& gradient, const ExchangeBucket& bucket) {
+    return gradient.bytes() >= long_bytes && !(bucket.in_f32 && is_low(gradient.dtype()));
 }
 
 }  // namespace
@@ -90,17 +98,31 @@ void HostExchangeLine::work() {
 }
 
 void HostExchangeLine::exchange(const ExchangeBucket& bucket) {
+    ExchangeBucket packed{.in_f32 = bucket.in_f32, .before = bucket.before, .after = bucket.after};
+    for (const Tensor& gradient : bucket.gradients) {
+        if (fits_in_place(gradient, bucket))
+            sum(gradient.array(), bucket);
+        else
+            packed.gradients.push_back(gradient);
+    }
+    if (!packed.gradients.empty()) exchange_packed(packed);
+}
+
+void HostExchangeLine::exchange_packed(const ExchangeBucket& bucket) {
     using kernels::Array;
     const BucketLayout layout(bucket);
     buffer_.resize(layout.bytes());
-    const Array all = layout.all(buffer_.data());
     layout.each(buffer_.data(),
                 [](Array gradient, Array place) { kernels::cpu::cast(place, gradient, {}); });
-    multiply(all, bucket.before);
-    line_->sum(all);
-    multiply(all, bucket.after);
+    sum(layout.all(buffer_.data()), bucket);
     layout.each(buffer_.data(),
                 [](Array gradient, Array place) { kernels::cpu::cast(gradient, place, {}); });
+}
+
+void HostExchangeLine::sum(kernels::Array values, const ExchangeBucket& bucket) {
+    multiply(values, bucket.before);
+    line_->sum(values);
+    multiply(values, bucket.after);
 }
 
 }  // namespace engine

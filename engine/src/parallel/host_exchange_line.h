@@ -13,7 +13,8 @@
 
 namespace engine {
 
-/// Exchanges gradients in host memory, on a thread of its own.
+/// Exchanges gradients in host memory, on a thread of its own: long ones where they lie, the others
+/// packed into one buffer.
 class HostExchangeLine final : public ExchangeLine {
 public:
     explicit HostExchangeLine(std::unique_ptr<Communicator> line);
@@ -31,6 +32,8 @@ private:
 
     void work();
     void exchange(const ExchangeBucket& bucket);
+    void exchange_packed(const ExchangeBucket& bucket);
+    void sum(kernels::Array values, const ExchangeBucket& bucket);
 
     std::unique_ptr<Communicator> line_;
     std::vector<std::byte> buffer_;  // of the thread

@@ -58,6 +58,9 @@ public:
         return std::make_unique<MpiCommunicator>(lines_);
     }
     void abort(const std::string& sentence) noexcept override { mpi_.fail(Message(sentence)); }
+    void when_lost(std::function<void(const Message&)> act) override {
+        mpi_.when_lost(std::move(act));
+    }
 
 private:
     std::shared_ptr<Lines> lines_;

@@ -154,7 +154,7 @@ void MpiThread::look_after_ranks() {
 }
 
 /// Makes all waiting calls throw and stops their messages.
-void MpiThread::give_up(Loss loss, bool tell_others) {
+void MpiThread::give_up(const Loss& loss, bool tell_others) {
     if (tell_others) {
         try {
             watch_->tell(loss);
@@ -163,12 +163,17 @@ void MpiThread::give_up(Loss loss, bool tell_others) {
         }
     }
     active_.clear();
-    const std::lock_guard lock(mutex_);
-    if (loss_) return;
-    submitted_.clear();
-    loss_ = std::move(loss);
-    lost_at_ = Clock::now();
-    changed_.notify_all();
+    std::vector<std::function<void(const Message&)>> handlers;
+    {
+        const std::lock_guard lock(mutex_);
+        if (loss_) return;
+        submitted_.clear();
+        loss_ = loss;
+        lost_at_ = Clock::now();
+        changed_.notify_all();
+        handlers.swap(loss_handlers_);
+    }
+    for (const auto& act : handlers) act(loss.reason);
 }
 
 /// Ends the launch if ranks that are busy (reading data, a long step) do not end in time.
@@ -234,6 +239,17 @@ void MpiThread::fail(const Message& reason) noexcept {
     const std::lock_guard lock(mutex_);
     if (!asked_to_fail_) asked_to_fail_ = reason;
     changed_.notify_all();
+}
+
+void MpiThread::when_lost(std::function<void(const Message&)> act) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!loss_) {
+            loss_handlers_.push_back(std::move(act));
+            return;
+        }
+    }
+    act(loss_->reason);  // which does not change any more
 }
 
 int MpiThread::leave(int exit_code) {

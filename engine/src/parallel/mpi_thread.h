@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,8 @@ public:
     void run(MpiOperation& operation) { run(operation, /*is_last=*/false); }
     /// Sends all ranks the reason why this one cannot continue.
     void fail(const Message& reason) noexcept;
+    /// As Communicator::when_lost().
+    void when_lost(std::function<void(const Message&)> act);
     /// As leave_launch() and speaks_for_ranks().
     int leave(int exit_code);
     bool speaks();
@@ -57,7 +60,7 @@ private:
     bool advance_jobs();
     void rest(bool moved);
     void look_after_ranks();
-    void give_up(Loss loss, bool tell_others);
+    void give_up(const Loss& loss, bool tell_others);
     void end_if_overdue();
     void finalize();
     [[noreturn]] void abort_launch(int exit_code);
@@ -77,6 +80,7 @@ private:
     std::vector<Job*> submitted_;
     std::optional<Message> asked_to_fail_;
     std::optional<Loss> loss_;
+    std::vector<std::function<void(const Message&)>> loss_handlers_;
     std::chrono::steady_clock::time_point lost_at_;
     enum class End { none, finalize, abort } end_ = End::none;
     int abort_code_ = 0;

@@ -20,6 +20,7 @@ struct Fate {
     std::condition_variable changed;
     bool aborted = false;
     std::string sentence;
+    std::vector<std::function<void(const Message&)>> handlers;
 };
 
 /// Where the ranks of one line meet.
@@ -141,13 +142,28 @@ public:
 
     void abort(const std::string& sentence) noexcept override {
         Fate& fate = *meeting_->fate;
+        std::vector<std::function<void(const Message&)>> handlers;
         {
             const std::lock_guard lock(fate.mutex);
             if (fate.aborted) return;
             fate.sentence = sentence;
             fate.aborted = true;
+            handlers.swap(fate.handlers);
         }
         fate.changed.notify_all();
+        for (const auto& act : handlers) act(Message(sentence));
+    }
+
+    void when_lost(std::function<void(const Message&)> act) override {
+        Fate& fate = *meeting_->fate;
+        {
+            const std::lock_guard lock(fate.mutex);
+            if (!fate.aborted) {
+                fate.handlers.push_back(std::move(act));
+                return;
+            }
+        }
+        act(Message(fate.sentence));
     }
 
 private:

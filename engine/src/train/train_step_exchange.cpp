@@ -6,13 +6,26 @@
 #include "train/train_step.h"
 
 namespace engine {
+namespace {
+
+/// In host memory a bucket costs few microseconds by itself. Short ones are exchanged while they
+/// are in the cache, and little is left to exchange after the backward pass.
+constexpr std::int64_t host_message_size = 250'000;
+
+ExchangeOptions exchange_options(const Device& device) {
+    ExchangeOptions options{.in_f32 = true, .average = false};
+    if (device.kind == Device::Kind::cpu) options.message_size = host_message_size;
+    return options;
+}
+
+}  // namespace
 
 /// Losses are weighted by rows, so the sum of the ranks' gradients is already their average. 16-bit
 /// gradients are summed in f32, since a partial sum may overflow f16 although the sum does not.
 void TrainStep::make_exchanges() {
     for (const Phase& phase : phases_) {
-        exchanges_.push_back(std::make_unique<GradientExchange>(
-            *ranks_, parameters_of(phase), ExchangeOptions{.in_f32 = true, .average = false}));
+        exchanges_.push_back(std::make_unique<GradientExchange>(*ranks_, parameters_of(phase),
+                                                                exchange_options(device_)));
     }
     const UseScope use(MemoryUse::workspace);
     unseen_sums_ = DeviceRecord<MetricSums>(device_);

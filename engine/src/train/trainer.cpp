@@ -7,6 +7,7 @@
 #include "core/library_scratch.h"
 #include "kernels/device_error.h"
 #include "parallel/device_exchange.h"
+#include "parallel/device_ranks.h"
 #include "tasks/task_descriptor.h"
 #include "train/gradient_dump.h"
 #include "train/planted_fault.h"
@@ -118,8 +119,12 @@ std::optional<FinishedStep> Trainer::take(bool all) {
                                     .may_skip = precision.scaler().is_enabled(),
                                     .watched_f16 = precision.watches_f16(),
                                     .columns = &columns_});
-    if (step) updates_ = step->row.updates += updates_apart_;
-    if (step && context_.ranks()) fill_exchange(step->row);
+    if (!step) return step;
+    updates_ = step->row.updates += updates_apart_;
+    if (Communicator* const ranks = context_.ranks()) {
+        if (DeviceRanks* const gpus = ranks->on_device()) gpus->check_intact();
+        fill_exchange(step->row);
+    }
     return step;
 }
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
+#include "engine/error.h"
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "parallel/device_exchange.h"
@@ -122,12 +125,22 @@ TEST(DeviceRanks, CallsOfDifferentSizesAreAnErrorThatNamesTheCall) {
     on_two_gpus([&](const auto& host, const Device& device) {
         const auto ranks = make_gpu_communicator(host, device);
         const Tensor own = Tensor::zeros({3 + device.index}, DType::f32, device);
+        std::string found;
         try {
             sum_over(*ranks, own.array(), device);
-            ADD_FAILURE() << "summed";
         } catch (const kernels::DeviceError& error) {
-            EXPECT_THAT(error.what(), testing::StartsWith("ncclAllReduce: "));
+            found = error.what();
         }
+        host->barrier();
+        // The call of one of them came first, and is in order by itself.
+        EXPECT_TRUE(any(*host, found.empty()));
+        EXPECT_TRUE(any(*host, !found.empty()));
+        if (found.empty())
+            EXPECT_THROW(ranks->on_device()->group().check_errors(), kernels::DeviceError);
+        else
+            EXPECT_THAT(found, testing::StartsWith("ncclAllReduce: "));
+        host->barrier();
+        ranks->abort("Nobody waits for the call that came first.");
     });
 }
 
@@ -135,14 +148,60 @@ TEST(DeviceRanks, AbortEndsTheCallsThatWaitForThisRank) {
     on_two_gpus([&](const auto& host, const Device& device) {
         const auto ranks = make_gpu_communicator(host, device);
         const Tensor own = Tensor::zeros({3}, DType::f32, device);
-        if (device.index == 0)
-            EXPECT_THROW(sum_over(*ranks, own.array(), device), kernels::DeviceError);
-        else
-            ranks->abort("Rank 1 gives up.");
-        EXPECT_THROW(host->barrier(), Error);
-        if (device.index == 1) {
-            EXPECT_THROW(sum_over(*ranks, own.array(), device), kernels::DeviceError);
+        if (device.index == 0) sum_over(*ranks, own.array(), device);
+        EXPECT_NO_THROW(ranks->on_device()->check_intact());
+        host->barrier();
+        if (device.index == 1) ranks->abort("Rank 1 gives up.");
+        if (device.index == 0) {
+            own.values();  // waits for the device, and so for the end of the exchange
+            EXPECT_THROW(ranks->on_device()->check_intact(), Error);
         }
+        EXPECT_THROW(host->barrier(), Error);
+        try {
+            sum_over(*ranks, own.array(), device);
+            ADD_FAILURE() << "summed";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.message().str(), "Rank 1 gives up.");
+        }
+    });
+}
+
+// What the stand-in for NCCL has in common with it.
+TEST(DeviceRanks, AnAbortOfNcclEndsTheWaitingOfItsOwnRankAlone) {
+    on_two_gpus([&](const auto& host, const Device& device) {
+        const auto ranks = make_gpu_communicator(host, device);
+        DeviceRanks& gpus = *ranks->on_device();
+        const Tensor own = Tensor::zeros({3}, DType::f32, device);
+        if (device.index == 0) sum_over(*ranks, own.array(), device);
+        const auto end = gpus.mark();
+        host->barrier();
+        if (device.index == 1) gpus.group().abort();
+        host->barrier();
+        if (device.index == 0) {
+            for (int i = 0; i < 100; ++i) EXPECT_FALSE(end->passed());
+            gpus.group().abort();
+            end->synchronize();
+        }
+        host->barrier();
+    });
+}
+
+TEST(DeviceRanks, TheEndOfAGroupWaitsForItsCalls) {
+    std::atomic<bool> has_come = false;
+    on_two_gpus([&](const auto& host, const Device& device) {
+        kernels::cuda::RankGroupId id;
+        if (device.index == 0) id = kernels::cuda::make_rank_group_id();
+        host->broadcast({&id, DType::u8, sizeof id});
+        const Tensor own = Tensor::full({3}, 1, DType::f32, device);
+        auto group = std::make_unique<kernels::cuda::RankGroup>(id, device.index, 2);
+        if (device.index == 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+            has_come = true;
+        }
+        group->sum(own.array(), current_stream());
+        group.reset();
+        EXPECT_TRUE(has_come);
+        EXPECT_THAT(own.values(), testing::Each(2));
     });
 }
 

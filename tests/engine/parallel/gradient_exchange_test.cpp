@@ -126,6 +126,28 @@ TEST(GradientExchange, PredivisionWithoutAveragingOnlyDividesBefore) {
     EXPECT_EQ(exchanged_f16(4, {.predivide = 4}), 4);
 }
 
+// A long gradient is summed where it lies, short ones together in a buffer.
+TEST(GradientExchange, LongAndShortGradientsHaveTheSameBits) {
+    for (const ExchangeOptions& options : test::exchange_forms()) {
+        for (const DType dtype : {DType::f32, DType::f16}) {
+            on_ranks(3, [&](const auto& line) {
+                const Tensor longer = leaf(Tensor::full({140'000}, 1, dtype)),
+                             shorter = leaf(Tensor::full({5}, 1, dtype));
+                GradientExchange exchange(*line, {longer, shorter}, options);
+                for (int step = 0; step < 2; ++step) {
+                    exchange.begin();
+                    for (const Tensor& each : {longer, shorter})
+                        each.set_grad(Tensor::full(each.shape(), 0.1 + line->rank(), dtype));
+                    exchange.finish();
+                    const double sum = shorter.grad().values()[0];
+                    EXPECT_NEAR(sum, options.average ? 1.1 : 3.3, 2e-3);
+                    EXPECT_THAT(longer.grad().values(), Each(sum));
+                }
+            });
+        }
+    }
+}
+
 TEST(GradientExchange, AnInfinityOfOneRankReachesAll) {
     on_ranks(3, [](const auto& line) {
         const Tensor weight = leaf(Tensor::full({3}, 1, DType::f32));

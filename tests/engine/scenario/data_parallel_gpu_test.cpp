@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
 #include "engine/data_parallel.h"
+#include "engine/error.h"
 #include "resume_support.h"
 #include "simt/nccl.h"
 #include "support/click_run.h"
@@ -14,6 +16,7 @@ namespace engine {
 namespace {
 
 using test::gap;
+using test::norm_amplification;
 using test::Numbers;
 using test::on_two_gpus;
 using test::order_bound;
@@ -43,6 +46,9 @@ void expect_step_of_cpus(const RunConfig& config, double bound, int count = 1) {
     EXPECT_EQ(gpu[0].gradients, gpu[1].gradients);
     EXPECT_EQ(gpu[0].weights, gpu[1].weights);
     EXPECT_EQ(gpu[0].row.loss, gpu[1].row.loss);
+    if (!config.sync_batch_norm) return;
+    EXPECT_LE(gap(gpu[0].buffers, cpu.buffers), bound);
+    EXPECT_EQ(gpu[0].buffers, gpu[1].buffers);
 }
 
 TEST(DataParallelOnGpus, AStepOfAnMlpIsThatOfCpus) {
@@ -57,6 +63,19 @@ TEST(DataParallelOnGpus, DropoutIsThatOfCpus) {
     config.model.options["layers"] = std::int64_t{2};
     config.model.options["dropout"] = 0.3;
     expect_step_of_cpus(config, order_bound(config, 4 * 5, 2 * 5 + 2), 2);
+}
+
+// Both networks of the pair have batch norms, and each phase a pass forward and back.
+TEST(DataParallelOnGpus, AStepWithSynchronisedBatchNormIsThatOfCpus) {
+    for (const char* precision : {"fp32", "amp-bf16"}) {
+        RunConfig config = test::small_run("dcgan", precision);
+        config.model.options = {{"channels", std::int64_t{8}}};
+        config.batch_size = 8;
+        const std::vector<Step> local = on_gpus(config);
+        EXPECT_NE(local[0].buffers, local[1].buffers) << "each has those of its part";
+        config.sync_batch_norm = true;
+        expect_step_of_cpus(config, norm_amplification * order_bound(config, 8 * 28 * 28, 8));
+    }
 }
 
 TEST(DataParallelOnGpus, SparseGradientsAreThoseOfCpus) {
@@ -123,6 +142,77 @@ TEST_F(DataParallelRunOnGpus, TrainsAndEvaluatesLikeCpus) {
     ASSERT_EQ(found.size(), wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i)
         EXPECT_NEAR(found[i].test.loss, wanted[i].test.loss, 1e-4 * wanted[i].test.loss);
+}
+
+/// The line of a rank that is lost after one of its broadcasts, and so does not take part in the
+/// step that rank 0 has asked for. The others learn it later, as they do of a process that was
+/// killed.
+class LostLine final : public Communicator {
+public:
+    LostLine(std::shared_ptr<Communicator> line, int broadcasts)
+        : line_(std::move(line)), left_(broadcasts) {}
+    int rank() const override { return line_->rank(); }
+    int size() const override { return line_->size(); }
+    int local_rank() const override { return line_->local_rank(); }
+    void broadcast(kernels::Array data) override {
+        line_->broadcast(data);
+        if (left_-- == 0) throw std::runtime_error("lost");
+    }
+    void sum(kernels::Array data) override { line_->sum(data); }
+    void gather(kernels::Array all, kernels::ConstArray part,
+                std::span<const std::int64_t> counts) override {
+        line_->gather(all, part, counts);
+    }
+    void barrier() override { line_->barrier(); }
+    std::unique_ptr<Communicator> line() override { return line_->line(); }
+    void abort(const std::string& sentence) noexcept override {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        line_->abort(sentence);
+    }
+    void when_lost(std::function<void(const Message&)> act) override {
+        line_->when_lost(std::move(act));
+    }
+
+private:
+    std::shared_ptr<Communicator> line_;
+    int left_;
+};
+
+TEST_F(DataParallelRunOnGpus, ALostRankEndsTheRunWithItsSentenceAndTheRowsOfAllFinishedSteps) {
+    RunConfig config = test::small_run("mlp", "fp32");
+    config.workers = 2;
+    config.max_steps = 40;
+    config.dataset.test_limit = 19;
+    config.device = "cuda";
+    const auto run = [&](int broadcasts) {
+        test::Ended out;
+        test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+            SessionOptions options;
+            options.communicator = line;
+            if (line->rank() == 0) {
+                out = train(config, options);
+                return;
+            }
+            options.communicator = std::make_shared<LostLine>(line, broadcasts);
+            try {
+                follow_run(config, options);
+            } catch (const std::exception&) {
+                EXPECT_LT(broadcasts, 1000);
+            }
+        });
+        return out;
+    };
+    const test::Ended whole = run(1000), cut = run(30);
+    ASSERT_EQ(whole.all<RunDone>()[0].reason, DoneReason::max_steps);
+    ASSERT_EQ(cut.all<RunFailed>().size(), 1U);
+    EXPECT_EQ(cut.all<RunFailed>()[0].message.str(), "Rank 1: lost");
+    EXPECT_EQ(cut.all<RunFailed>()[0].code, ErrorCode::training);
+    ASSERT_GT(cut.record.size(), 10);
+    ASSERT_LT(cut.record.size(), 30);
+    for (std::int64_t i = 0; i < cut.record.size(); ++i)
+        EXPECT_EQ(cut.record.row(i).loss, whole.record.row(i).loss) << i;
+    // The step in which it was lost has no row, and the one before it has.
+    EXPECT_EQ(cut.all<RunDone>()[0].steps, cut.record.size());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "core/cast.h"
 #include "index/sparse.h"
@@ -15,6 +16,7 @@ namespace {
 using test::alone;
 using test::gap;
 using test::Gradients;
+using test::norm_amplification;
 using test::Numbers;
 using test::on_ranks;
 using test::order_bound;
@@ -169,16 +171,12 @@ RunConfig residual_run(const std::string& precision) {
     return config;
 }
 
-/// A batch norm divides by the deviation of few values, which enlarges the rounding of its input
-/// by its mean over its deviation: bounds of a deep net with batch norm are wider by that.
-constexpr double amplification = 16;
-
 TEST(DataParallelSteps, WithSynchronisedBatchNormResNetIsThatOfOneProcess) {
     RunConfig config = residual_run("fp32");
     config.sync_batch_norm = true;
     const Step one = alone(config);
     const std::vector<Step> many = together(config, 2);
-    const double bound = amplification * order_bound(config, 8 * 28 * 28, 18);
+    const double bound = norm_amplification * order_bound(config, 8 * 28 * 28, 18);
     EXPECT_LE(gap(many[0].gradients, one.gradients), bound);
     EXPECT_LE(gap(many[0].buffers, one.buffers), bound);
     for (const Step& each : many) EXPECT_EQ(each.buffers, many[0].buffers);
@@ -191,7 +189,7 @@ TEST(DataParallelSteps, OfAnAdversarialPairIsThatOfOneProcess) {
     config.batch_size = 8;
     config.sync_batch_norm = true;
     const Step one = alone(config);
-    const double bound = amplification * order_bound(config, 8 * 28 * 28, 8);
+    const double bound = norm_amplification * order_bound(config, 8 * 28 * 28, 8);
     for (const int ranks : {2, 4}) {
         const std::vector<Step> many = together(config, ranks);
         EXPECT_EQ(many[0].gradients.size(), one.gradients.size());
@@ -201,26 +199,52 @@ TEST(DataParallelSteps, OfAnAdversarialPairIsThatOfOneProcess) {
     }
 }
 
-/// One process that computes the parts of a batch one after the other.
-Step by_parts(const RunConfig& config, int ranks) {
-    RunConfig alone_config = config;
-    alone_config.batch_size = config.batch_size / ranks;
+/// The parts of the batches of the ranks, each a batch of its own.
+class Parts {
+public:
+    Parts(const RunConfig& config, Trainer& trainer, int ranks)
+        : data_(open_dataset(config.dataset, config.seed).train) {
+        LoaderOptions options = test::loader_options(config);
+        options.ranks = ranks;
+        for (options.rank = 0; options.rank < ranks; ++options.rank)
+            collators_.push_back(
+                std::make_unique<Collator>(data_, trainer.task().schema(true), options));
+    }
+    Batch of(std::size_t rank, std::int64_t step) const {
+        Collator& collator = *collators_[rank];
+        Batch batch;
+        collator.make(batch, step / collator.batches_per_epoch(),
+                      step % collator.batches_per_epoch());
+        batch.share = {};
+        return batch;
+    }
+
+private:
+    DataPart data_;
+    std::vector<std::unique_ptr<Collator>> collators_;
+};
+
+RunConfig part_of(RunConfig config, int ranks) {
+    config.batch_size /= ranks;
+    return config;
+}
+
+/// The last of `count` steps of one process that computes the parts of a batch one after the other.
+Step by_parts(const RunConfig& config, int ranks, int count = 1) {
+    RunConfig alone_config = part_of(config, ranks);
     alone_config.accumulate = ranks;
     RankRun run(alone_config);
+    const Parts parts(config, run.trainer, ranks);
     const auto gradients = std::make_shared<Gradients>();
-    run.trainer.attach(gradients);
-    LoaderOptions options = test::loader_options(config);
-    options.ranks = ranks;
-    const DataPart data = open_dataset(config.dataset, config.seed).train;
-    std::vector<Batch> batches(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) {
-        options.rank = rank;
-        Batch& batch = batches[static_cast<std::size_t>(rank)];
-        Collator(data, run.trainer.task().schema(true), options).make(batch, 0, 0);
-        batch.share = {};  // a batch of its own
+    StepRecord row;
+    for (int step = 0; step < count; ++step) {
+        if (step + 1 == count) run.trainer.attach(gradients);
+        std::vector<Batch> batches;
+        for (int rank = 0; rank < ranks; ++rank)
+            batches.push_back(parts.of(static_cast<std::size_t>(rank), step));
+        row = run.step(batches).row;
     }
-    const FinishedStep done = run.step(batches);
-    return {done.row, gradients->found, run.weights(), run.buffers()};
+    return {row, gradients->found, run.weights(), run.buffers()};
 }
 
 TEST(DataParallelSteps, WithLocalBatchNormResNetIsOneProcessThatAccumulatesTheParts) {
@@ -231,6 +255,70 @@ TEST(DataParallelSteps, WithLocalBatchNormResNetIsOneProcessThatAccumulatesThePa
     EXPECT_LE(gap(many[0].gradients, one.gradients), bound);
     EXPECT_EQ(many[0].gradients, many[1].gradients);
     EXPECT_NE(many[0].buffers, many[1].buffers) << "each has its own until an evaluation";
+}
+
+// In 16 bits each part's gradients are rounded by themselves before they are added up, on both
+// sides: that, and not the exchange, is what distinguishes ranks from a process that takes the
+// whole batch at once.
+TEST_P(DataParallelStep, FiftyStepsHaveTheBitsOfOneProcessThatAccumulatesTheParts) {
+    for (const RunConfig& config :
+         {test::small_run("mlp", GetParam()), test::small_run("lenet", GetParam()),
+          test::small_transformer_run(GetParam())}) {
+        SCOPED_TRACE(config.model.kind);
+        const Step one = by_parts(config, 2, 50);
+        const Step two = together(config, 2, 50)[0];
+        EXPECT_EQ(two.row.loss, one.row.loss);
+        EXPECT_EQ(two.row.loss_scale, one.row.loss_scale);
+        EXPECT_EQ(two.weights, one.weights);
+    }
+}
+
+/// Replaces the gradients by their mean with those of another part.
+class MeanWith final : public StepObserver {
+public:
+    explicit MeanWith(const Gradients& other) : other_(other) {}
+    void before_update(const StepView& step) override {
+        std::size_t index = 0;
+        for (const Parameter& parameter : step.model.parameters()) {
+            auto* const own = parameter.tensor.grad().data_as<float>();
+            const std::vector<double>& other = other_.found.at(index++);
+            for (std::size_t i = 0; i < other.size(); ++i)
+                own[i] = (own[i] + static_cast<float>(other[i])) * 0.5f;
+        }
+    }
+
+private:
+    const Gradients& other_;
+};
+
+void copy_weights(const Model& from, const Model& to) {
+    const auto sources = from.parameters(), targets = to.parameters();
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        std::memcpy(targets[i].tensor.data(), sources[i].tensor.data(), sources[i].tensor.bytes());
+        targets[i].tensor.bump_version();
+    }
+}
+
+// An LSTM's state goes from one micro-batch to the next, so here two processes compute the parts.
+TEST_P(DataParallelStep, FiftyStepsOfAnLstmHaveTheBitsOfItsPartsComputedApart) {
+    RunConfig config = test::small_text_run(GetParam());
+    config.scaler.growth_interval = 1000;
+    const Step two = together(config, 2, 50)[0];
+    // A loss that is not weighted, with half the scale, has the gradients of the weighted one.
+    config.scaler.init_scale /= 2;
+    RankRun first(part_of(config, 2)), second(part_of(config, 2));
+    const Parts parts(config, first.trainer, 2);
+    const auto others = std::make_shared<Gradients>();
+    second.trainer.attach(others);
+    first.trainer.attach(std::make_shared<MeanWith>(*others));
+    for (int step = 0; step < 50; ++step) {
+        std::vector<Batch> batches{parts.of(1, step)};
+        second.step(batches);
+        batches = {parts.of(0, step)};
+        first.step(batches);
+        copy_weights(first.trainer.model(), second.trainer.model());
+    }
+    EXPECT_EQ(first.weights(), two.weights);
 }
 
 // X15: masters equal on all ranks, and the model is the masters in f16.

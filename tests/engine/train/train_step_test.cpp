@@ -267,12 +267,29 @@ DType gradient_type(test::TrainerFixture& fixture) {
     return fixture.trainer.model().parameters().front().tensor.grad().dtype();
 }
 
-// Steps without observers leave the gradients of 16-bit casts as they are (LowGradients).
-TEST(TrainStep, HasTheSameBitsWithAndWithoutObserversWhateverTypeTheGradientsStayIn) {
-    for (const std::string precision : {"amp-fp16", "amp-bf16"}) {
-        RunConfig config = test::small_run("lenet", precision);
+/// Five steps of LeNet with and without an observer, some of them skipped, in both 16-bit types.
+/// Steps without observers leave the gradients of 16-bit casts as they are (LowGradients).
+class GradientTypes : public testing::Test {
+protected:
+    static RunConfig run(const std::string& optimizer = "sgd", Options options = {}) {
+        RunConfig config = test::small_run("lenet", "amp-fp16");
         config.clip = {ClipKind::norm, 0.5};
         config.scaler.init_scale = 0x1p18;  // steps are skipped too
+        config.optimizer.kind = optimizer;
+        config.optimizer.options = std::move(options);
+        return config;
+    }
+    static void expect_bits_of_an_observed_run(RunConfig config, bool stay_low = true) {
+        for (const auto& [precision, low] :
+             {std::pair("amp-fp16", DType::f16), std::pair("amp-bf16", DType::bf16)}) {
+            SCOPED_TRACE(precision);
+            config.precision.preset = precision;
+            expect_same_bits(config, stay_low ? low : DType::f32);
+        }
+    }
+
+private:
+    static void expect_same_bits(const RunConfig& config, DType type) {
         test::TrainerFixture alone(config, default_device()), watched(config, default_device());
         watched.trainer.attach(std::make_shared<Watcher>());
         for (int step = 0; step < 5; ++step) {
@@ -282,15 +299,33 @@ TEST(TrainStep, HasTheSameBitsWithAndWithoutObserversWhateverTypeTheGradientsSta
             EXPECT_TRUE(same_bits(row.grad_norm, seen.grad_norm));
             EXPECT_TRUE(same_bits(row.scaled_f16_max, seen.scaled_f16_max));
             if (step > 0) continue;  // later ones may be replayed
-            EXPECT_EQ(gradient_type(alone), precision == "amp-fp16" ? DType::f16 : DType::bf16);
+            EXPECT_EQ(gradient_type(alone), type);
             EXPECT_EQ(gradient_type(watched), DType::f32);
         }
+        EXPECT_GT(alone.trainer.updates(), 0);
         const auto& parameters = alone.trainer.model().parameters();
         for (std::size_t i = 0; i < parameters.size(); ++i)
             EXPECT_EQ(parameters[i].tensor.values(),
                       watched.trainer.model().parameters()[i].tensor.values())
                 << parameters[i].name;
     }
+};
+
+TEST_F(GradientTypes, DoNotChangeTheBits) { expect_bits_of_an_observed_run(run()); }
+
+// The second micro-batch's gradients are added to those of the first, in f32.
+TEST_F(GradientTypes, DoNotChangeTheBitsOfAccumulatedSteps) {
+    RunConfig config = run();
+    config.accumulate = 2;
+    expect_bits_of_an_observed_run(config, /*stay_low=*/false);
+}
+
+// These take the norm of each tensor's gradient.
+TEST_F(GradientTypes, DoNotChangeTheBitsOfLamb) {
+    expect_bits_of_an_observed_run(run("lamb", {{"lr", 0.01}}));
+}
+TEST_F(GradientTypes, DoNotChangeTheBitsOfLarc) {
+    expect_bits_of_an_observed_run(run("sgd", {{"lr", 0.1}, {"larc", true}}));
 }
 
 TEST(TrainStep, KeepsConvolutionWeightsOnAGpuInTheOrderOfItsLibrary) {
