@@ -1,10 +1,14 @@
 #include "kernels/address_space.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
+#include <memory>
 
 #include "kernels/device_error.h"
 
@@ -18,6 +22,15 @@ std::uintptr_t round_up(std::uintptr_t value, std::uintptr_t unit) {
 }
 
 char* pointer(std::uintptr_t address) { return reinterpret_cast<char*>(address); }
+
+/// Bytes of the process's addresses; 0 if the system does not tell.
+std::int64_t addresses_in_use() {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "r"),
+                                                               std::fclose);
+    long long pages = 0;
+    if (file == nullptr || std::fscanf(file.get(), "%lld", &pages) != 1) return 0;
+    return pages * sysconf(_SC_PAGESIZE);
+}
 
 void unmap(std::uintptr_t from, std::uintptr_t to) {
     if (to > from) static_cast<void>(munmap(pointer(from), to - from));
@@ -52,6 +65,14 @@ void unreserve(void* data, std::size_t bytes) noexcept {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(data);
     unmap(begin, round_up(begin + bytes, page));
+}
+
+std::int64_t address_space_left() noexcept {
+    constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur > static_cast<rlim_t>(all)) return all;
+    return std::max<std::int64_t>(0,
+                                  static_cast<std::int64_t>(limit.rlim_cur) - addresses_in_use());
 }
 
 }  // namespace kernels::cpu

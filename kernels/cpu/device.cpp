@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cpu/simd_target.h"
+#include "kernels/address_space.h"
 #include "kernels/device_error.h"
 #include "kernels/parallel.h"
 
@@ -22,6 +23,10 @@ namespace {
 constexpr std::size_t line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t large_block = std::size_t{64} << 20;
+constexpr std::size_t counted_block = std::size_t{1} << 20;
+/// Of a limit on the process's addresses, what no block of ours takes: oneDNN crashes if it gets
+/// none for the code of a primitive.
+constexpr std::int64_t for_libraries = std::int64_t{64} << 20;
 
 std::string model_name() {
     std::ifstream file("/proc/cpuinfo");
@@ -73,6 +78,11 @@ std::string linked_onednn() {
            std::to_string(version->patch);
 }
 
+bool leaves_addresses(std::size_t bytes) {
+    const std::int64_t left = address_space_left() - for_libraries;
+    return left >= 0 && bytes <= static_cast<std::size_t>(left);
+}
+
 }  // namespace
 
 CpuInfo info() {
@@ -104,6 +114,7 @@ void* allocate(std::size_t bytes) {
         (bytes >= large_block && bytes > static_cast<std::size_t>(available_memory()))) {
         throw OutOfMemory(bytes);
     }
+    if (bytes >= counted_block && !leaves_addresses(bytes)) throw OutOfMemory(bytes);
     const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : line;
     const std::size_t rounded =
         bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;

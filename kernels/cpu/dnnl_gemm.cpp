@@ -4,6 +4,7 @@
 #include "cpu/dnnl_cache.h"
 #include "cpu/dnnl_common.h"
 #include "cpu/dnnl_ops.h"
+#include "cpu/gemm_scratch.h"
 #include "cpu/gemm_tiled.h"
 #include "kernels/parallel.h"
 
@@ -12,19 +13,22 @@ namespace {
 
 struct Product {
     dnnl::primitive primitive;
-    Arguments arguments;  ///< empty: no implementation
+    Arguments arguments;   ///< empty: no implementation
+    dnnl::primitive pack;  ///< b into the primitive's order
+    Arguments pack_arguments;
+    std::size_t packed_bytes = 0;  ///< 0: the primitive takes b as it is
 };
 
 struct ProductShape {
     DType in, out;
     std::int64_t batch, m, n, k;
     std::array<std::int64_t, 3> a, b, c;  ///< strides of batch, row and column
-    bool bias;
+    bool bias, packs;
     float alpha, beta;
 
     ShapeKey key() const {
         return {{static_cast<std::int64_t>(in) * 16 + static_cast<std::int64_t>(out) * 256 +
-                     (bias ? 1 : 0),
+                     (bias ? 1 : 0) + (packs ? 2 : 0),
                  batch, m, n, k, a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], threads(),
                  std::bit_cast<std::int32_t>(alpha), std::bit_cast<std::int32_t>(beta)}};
     }
@@ -49,10 +53,20 @@ dnnl::primitive_attr product_attributes(const ProductShape& shape) {
     return attributes;
 }
 
+void add_pack(Product& product, const memory::desc& plain, const memory::desc& packed) {
+    if (packed == plain) return;
+    product.packed_bytes = packed.get_size();
+    product.pack = dnnl::reorder({dnnl_engine(), plain, dnnl_engine(), packed});
+    product.pack_arguments = {{DNNL_ARG_FROM, unbound(plain)}, {DNNL_ARG_TO, unbound(packed)}};
+}
+
 Product make_product(const ProductShape& shape) {
     using Desc = dnnl::matmul::primitive_desc;
     const memory::desc a = strided(shape.in, shape.batch, shape.m, shape.k, shape.a);
-    const memory::desc b = strided(shape.in, shape.batch, shape.k, shape.n, shape.b);
+    const memory::desc plain_b = strided(shape.in, shape.batch, shape.k, shape.n, shape.b);
+    const memory::desc b =
+        shape.packs ? memory::desc({shape.k, shape.n}, data_type(shape.in), memory::format_tag::any)
+                    : plain_b;
     const memory::desc c = strided(shape.out, shape.batch, shape.m, shape.n, shape.c);
     const memory::desc bias =
         shape.bias ? strided(shape.out, shape.batch > 1 ? -1 : 1, 1, shape.n, {shape.n, shape.n, 1})
@@ -71,17 +85,43 @@ Product make_product(const ProductShape& shape) {
     if (!desc) return {};
     Product product{dnnl::matmul(*desc),
                     {{DNNL_ARG_SRC, unbound(a)},
-                     {DNNL_ARG_WEIGHTS, unbound(b)},
+                     {DNNL_ARG_WEIGHTS, unbound(desc->weights_desc())},
                      {DNNL_ARG_DST, unbound(c)},
-                     {DNNL_ARG_SCRATCHPAD, unbound(desc->scratchpad_desc())}}};
+                     {DNNL_ARG_SCRATCHPAD, unbound(desc->scratchpad_desc())}},
+                    {},
+                    {}};
+    if (shape.packs) add_pack(product, plain_b, desc->weights_desc());
     if (shape.bias) product.arguments[DNNL_ARG_BIAS] = unbound(bias);
     return product;
+}
+
+/// oneDNN copies parts of a row-major b into blocks of its own, and again for each block of rows.
+/// From this size on it is faster to copy b as a whole first: by 1 to 10 % on Zen 4, f32 and bf16.
+bool packing_is_faster(std::int64_t m, std::int64_t n, std::int64_t k, bool transposed) {
+    constexpr std::int64_t least_rows = 512, least_multiply_adds = std::int64_t{1} << 30;
+    return !transposed && m >= least_rows && m * n * k >= least_multiply_adds;
+}
+
+bool packs_b(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+             const GemmOptions& options, PackB pack) {
+    if (options.batch != 1 || pack == PackB::never) return false;
+    return pack == PackB::always || packing_is_faster(c.rows, c.cols, a.cols, b.transposed);
+}
+
+/// b in the order that the primitive takes.
+const void* packed_b(Product& product, const void* b) {
+    if (product.packed_bytes == 0) return b;
+    void* packed = scratch_bytes(Scratch::library_weights, product.packed_bytes);
+    bind(product.pack_arguments[DNNL_ARG_FROM], b);
+    bind(product.pack_arguments[DNNL_ARG_TO], packed);
+    run(product.pack, product.pack_arguments);
+    return packed;
 }
 
 }  // namespace
 
 bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
-               const GemmOptions& options) {
+               const GemmOptions& options, PackB pack) {
     if (!dnnl_supports(a.dtype) || c.rows == 0 || c.cols == 0 || a.cols == 0) return false;
     // oneDNN adds the bias first.
     if (options.alpha != 1 && options.bias) return false;
@@ -100,6 +140,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                              .b = strides(b, options.stride_b, b.transposed),
                              .c = strides(c, options.stride_c, false),
                              .bias = options.bias != nullptr,
+                             .packs = packs_b(c, a, b, options, pack),
                              .alpha = static_cast<float>(options.alpha),
                              .beta = static_cast<float>(options.beta)};
     const ThreadLimit limit(shape.batch * shape.m * shape.n * shape.k);
@@ -107,7 +148,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     Product& product = cache.get(shape.key(), [&] { return make_product(shape); });
     if (product.arguments.empty()) return false;
     bind(product.arguments[DNNL_ARG_SRC], a.data);
-    bind(product.arguments[DNNL_ARG_WEIGHTS], b.data);
+    bind(product.arguments[DNNL_ARG_WEIGHTS], packed_b(product, b.data));
     bind(product.arguments[DNNL_ARG_DST], c.data);
     if (shape.bias) bind(product.arguments[DNNL_ARG_BIAS], options.bias);
     run(product.primitive, product.arguments);

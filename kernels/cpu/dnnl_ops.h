@@ -17,10 +17,14 @@ namespace kernels::cpu {
 // result is rounded once, to nearest even. The instructions treat subnormal bf16 operands as zero
 // and flush a subnormal result; AMX does the same.
 
+/// Whether a product's b is copied into oneDNN's blocked order before it, as a whole. The bits are
+/// the same.
+enum class PackB : unsigned char { if_faster, never, always };
+
 /// `gemm` for f32 and bf16. Also returns false for a bias with an alpha other than 1, and for an
 /// operand that a batch shares.
 bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
-               const GemmOptions& options);
+               const GemmOptions& options, PackB pack = PackB::if_faster);
 
 enum class ConvDirection : unsigned char { forward, data_gradient, weight_gradient };
 

@@ -20,9 +20,6 @@ namespace {
 #include "cpu/norm_formulas.inc"
 #undef HALFTONE_FORMULA
 
-/// Rows whose terms one f32 sum takes up.
-constexpr std::int64_t block_rows = 128;
-
 struct TwoSums {
     float first, second;
 };
@@ -148,9 +145,9 @@ void gradient_rows_of(Array dx, double* sums, ConstArray dy, ConstArray x,
         with_vector_type(dy.dtype, [&](auto above) {
             using X = decltype(from);
             using Y = decltype(above);
-            for (std::int64_t first = begin; first < end; first += block_rows) {
+            for (std::int64_t first = begin; first < end; first += layer_norm_block) {
                 if (few != nullptr) std::fill_n(few, 2 * cols, 0.0f);
-                for (std::int64_t row = first; row < std::min(end, first + block_rows); ++row)
+                for (std::int64_t row = first; row < std::min(end, first + layer_norm_block); ++row)
                     gradient_row(static_cast<X*>(dx.data) + row * cols, few,
                                  static_cast<const Y*>(dy.data) + row * cols,
                                  static_cast<const X*>(x.data) + row * cols, with, row);

@@ -5,6 +5,9 @@
 // Layer norm over a range of rows. f32 and 16 bits, and f64, each in a file of its own.
 namespace kernels::cpu {
 
+/// Rows whose terms one f32 sum takes up.
+constexpr std::int64_t layer_norm_block = 128;
+
 /// weight and bias (cols), null for 1 and 0; mean null for 0: the root mean square alone.
 template <class W>
 struct LayerNormRows {

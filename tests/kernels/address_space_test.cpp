@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <cstring>
@@ -54,6 +55,30 @@ TEST(AddressSpace, ThrowsOutOfMemoryWithTheSize) {
             EXPECT_EQ(error.bytes, bytes);
         }
     }
+}
+
+TEST(AddressSpace, IsCountedAgainstTheLimitOfTheProcess) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "this process has a limit already";
+    EXPECT_EQ(cpu::address_space_left(), std::numeric_limits<std::int64_t>::max());
+    rlimit limited = before;
+    limited.rlim_cur = rlim_t{1} << 46;
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+    const std::int64_t left = cpu::address_space_left();
+    if (left == 0) {  // a thread sanitizer takes more
+        ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+        GTEST_SKIP() << "this process has more addresses than the limit";
+    }
+    void* const data = cpu::reserve(64 * mib);
+    const std::int64_t less = cpu::address_space_left();
+    cpu::unreserve(data, 64 * mib);
+    const std::int64_t again = cpu::address_space_left();
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    EXPECT_LT(left, std::int64_t{1} << 46);
+    EXPECT_GE(left - less, static_cast<std::int64_t>(64 * mib));
+    EXPECT_LT(left - less, static_cast<std::int64_t>(70 * mib));
+    EXPECT_GE(again - less, static_cast<std::int64_t>(64 * mib));
 }
 
 }  // namespace

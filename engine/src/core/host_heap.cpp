@@ -2,6 +2,9 @@
 
 #include <sanitizer/asan_interface.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "kernels/address_space.h"
 #include "kernels/device_error.h"
 
@@ -10,10 +13,16 @@ namespace {
 
 using Range = FreeRanges::Range;
 
+/// Where the process's addresses are limited (`ulimit -v`), so many remain for scratch memory and
+/// for libraries. oneDNN crashes if it gets none for the code of a primitive.
+constexpr std::int64_t for_libraries = std::int64_t{128} << 20;
+
 /// Address space for `bytes` and for what comes after.
 Range reserved(std::size_t bytes) {
     constexpr std::size_t usual = std::size_t{1} << 30;
-    if (bytes < usual) {
+    const std::int64_t left = kernels::cpu::address_space_left() - for_libraries;
+    if (left < 0 || bytes > static_cast<std::size_t>(left)) throw kernels::OutOfMemory(bytes);
+    if (bytes < usual && usual <= static_cast<std::size_t>(left)) {
         try {
             return {static_cast<char*>(kernels::cpu::reserve(usual)), usual};
         } catch (const kernels::OutOfMemory&) {  // there may be room for this block alone
@@ -67,7 +76,14 @@ std::size_t HostHeap::release() {
         bytes += size;
     }
     kept_.clear();
+    constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+    if (kernels::cpu::address_space_left() < unlimited) release_addresses();
     return bytes;
+}
+
+void HostHeap::release_addresses() {
+    for (const auto& [data, size] : fresh_.all()) kernels::cpu::unreserve(data, size);
+    fresh_.clear();
 }
 
 }  // namespace engine

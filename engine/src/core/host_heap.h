@@ -9,7 +9,8 @@ namespace engine {
 /// Large blocks of the host's memory. What was freed stays with the heap, and neighbours become one
 /// range again, so a tensor of any size can lie where others were. Not thread-safe.
 ///
-/// Address space is never given back, since blocks may outlive the heap at the end of the process.
+/// The destructor gives no address space back, since blocks may outlive the heap at the end of the
+/// process.
 class HostHeap {
 public:
     /// Smaller blocks do not belong here: blocks have whole pages.
@@ -28,10 +29,12 @@ public:
     Place find(std::size_t bytes);
     void* take(const Place& place);
     void give(void* data, std::size_t bytes);
-    /// Gives the memory of all free ranges back to the system; returns its bytes.
+    /// Gives the memory of all free ranges back to the system; returns its bytes. Where the
+    /// process's addresses are limited, gives back those of free ranges too: libraries need some.
     std::size_t release();
 
 private:
+    void release_addresses();
     /// At the end of a free range that has new memory behind it.
     Place at_an_end(std::size_t bytes) const;
 

@@ -42,7 +42,7 @@ Bert::Residual::Residual(TensorRegistry& registry, const std::string& name, std:
 Tensor Bert::Residual::operator()(const Tensor& x, const Tensor& around,
                                   DropoutDraws& draws) const {
     const ModuleScope opened(module);
-    return norm(add(dropout(dense(x), draws), around));
+    return norm.of_sum(dropout(dense(x), draws), around).normed;
 }
 
 Bert::Bert(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device)

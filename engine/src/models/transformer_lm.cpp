@@ -94,6 +94,40 @@ Tensor TransformerLanguageModel::feed_forward(const Block& block, const Tensor& 
     return block.mlp_drop(block.mlp_proj(h), draws);
 }
 
+TransformerLanguageModel::Stream TransformerLanguageModel::run(const Block& block, const Stream& in,
+                                                               const TokenRows& of,
+                                                               DropoutDraws draws,
+                                                               const LayerNorm* next) const {
+    const Tensor x = in.normed.defined() ? in.normed : block.ln_1(in.h);
+    const SumAndNorm attended = block.ln_2.of_sum(attend(block, x, of, draws), in.h);
+    const Tensor y = feed_forward(block, attended.normed, draws);
+    if (next == nullptr) return {add(y, attended.sum), Tensor()};
+    const SumAndNorm out = next->of_sum(y, attended.sum);
+    return {out.sum, out.normed};
+}
+
+Tensor TransformerLanguageModel::run_blocks(const Tensor& x, const TokenRows& of) const {
+    // A block that is recomputed ends with its sum, and observers see each norm in its own block.
+    const bool recomputed = recompute_blocks && training;
+    const bool joined = !recomputed && LayerNorm::may_join_sum(x);
+    const std::int64_t width = of.rows() * sizes_.width;
+    Stream stream{x, Tensor()};
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+        const Block& each = blocks_[i];
+        const DropoutDraws numbers = draws(each.heads.draws(of) + 2 * width);
+        if (joined) {
+            const ModuleScope opened(each.name);
+            const LayerNorm& next = i + 1 < blocks_.size() ? blocks_[i + 1].ln_1 : ln_f_;
+            stream = run(each, stream, of, numbers, &next);
+        } else {
+            stream.h = block(each.name, stream.h, [this, &each, of, numbers](const Tensor& h) {
+                return run(each, {h, Tensor()}, of, numbers, nullptr).h;
+            });
+        }
+    }
+    return stream.normed.defined() ? stream.normed : ln_f_(stream.h);
+}
+
 TensorList TransformerLanguageModel::forward(const TensorList& inputs) {
     const Tensor& tokens = inputs[0];
     const TokenRows of{tokens.size(0), tokens.size(1)};
@@ -102,20 +136,11 @@ TensorList TransformerLanguageModel::forward(const TensorList& inputs) {
                                           " tokens is longer than the model's " +
                                           std::to_string(sizes_.context));
     }
-    const std::int64_t width = of.rows() * sizes_.width;
     Tensor h;
     {
         const ModuleScope opened(transformer_);
-        h = embed(tokens, draws(width));
-        for (const Block& each : blocks_) {
-            const DropoutDraws numbers = draws(each.heads.draws(of) + 2 * width);
-            h = block(each.name, h, [this, &each, of, numbers](const Tensor& x) {
-                DropoutDraws own = numbers;
-                const Tensor attended = add(attend(each, each.ln_1(x), of, own), x);
-                return add(feed_forward(each, each.ln_2(attended), own), attended);
-            });
-        }
-        h = ln_f_(h);
+        h = embed(tokens, draws(of.rows() * sizes_.width));
+        h = run_blocks(h, of);
     }
     const ModuleScope opened(lm_head_);
     return {linear(h, wte_.weight)};

@@ -33,12 +33,20 @@ private:
         AttentionHeads heads;
         Dropout attn_drop, mlp_drop;
     };
+    /// What blocks read and add to; `normed`: its next norm, if the sum computed that too.
+    struct Stream {
+        Tensor h, normed;
+    };
     Block make_block(std::int64_t index);
     Tensor embed(const Tensor& tokens, DropoutDraws draws) const;
     DropoutDraws draws(std::int64_t count) const;
     Tensor attend(const Block& block, const Tensor& x, const TokenRows& of,
                   DropoutDraws& draws) const;
     Tensor feed_forward(const Block& block, const Tensor& x, DropoutDraws& draws) const;
+    /// Through one block, and through `next`, the norm that follows, unless it is null.
+    Stream run(const Block& block, const Stream& in, const TokenRows& of, DropoutDraws draws,
+               const LayerNorm* next) const;
+    Tensor run_blocks(const Tensor& x, const TokenRows& of) const;
     OnnxValue graph(OnnxGraph& graph, const Block& block, const TokenGraph& tokens,
                     const OnnxValue& x) const;
 

@@ -5,6 +5,7 @@
 #include "linalg/addmm.h"
 #include "norm/composed_norm.h"
 #include "norm/layer_norm.h"
+#include "pointwise/binary.h"
 #include "pointwise/dropout.h"
 #include "shape/view.h"
 
@@ -35,6 +36,19 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
     const ModuleScope opened(module);
     if (norms_are_composed()) return composed_layer_norm(x, weight, bias, eps);
     return layer_norm(x, weight.shape(), weight, bias, eps);
+}
+
+SumAndNorm LayerNorm::of_sum(const Tensor& x, const Tensor& around) const {
+    if (!norms_are_composed() && can_fuse_add_layer_norm(x, around, weight, bias)) {
+        const ModuleScope opened(module);
+        return add_layer_norm(x, around, weight, bias, eps);
+    }
+    const Tensor sum = add(x, around);
+    return {sum, (*this)(sum)};
+}
+
+bool LayerNorm::may_join_sum(const Tensor& x) noexcept {
+    return can_fuse_add_layer_norm(x.device()) && !norms_are_composed();
 }
 
 Conv1D::Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,

@@ -2,6 +2,7 @@
 
 #include "core/random_source.h"
 #include "nn/layers.h"
+#include "norm/add_layer_norm.h"
 
 // Parts of Transformers. Between layers a batch is (rows, width), one row a token, sample after
 // sample, so that every linear layer is one product of matrices.
@@ -45,6 +46,11 @@ struct LayerNorm {
     LayerNorm() = default;
     LayerNorm(TensorRegistry& registry, const std::string& name, std::int64_t width, double eps_);
     Tensor operator()(const Tensor& x) const;
+    /// x + around, and the norm of the sum. The sum does not belong to the norm's module; where
+    /// nobody watches operations the two may be one node of the tape, which does.
+    SumAndNorm of_sum(const Tensor& x, const Tensor& around) const;
+    /// Whether of_sum() of a suitable x may be one node.
+    static bool may_join_sum(const Tensor& x) noexcept;
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 

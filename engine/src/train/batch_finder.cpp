@@ -10,6 +10,7 @@
 #include "core/resolve_device.h"
 #include "data/dataset_descriptor.h"
 #include "engine/error.h"
+#include "kernels/address_space.h"
 #include "kernels/device.h"
 #include "train/batch_trial.h"
 #include "train/run_needs.h"
@@ -22,13 +23,15 @@ constexpr std::int64_t most_tried = std::int64_t{1} << 20;
 constexpr std::int64_t farthest = 8;     // times the largest that fitted: predictions stay near
 constexpr std::int64_t resolution = 16;  // of a batch size
 
-/// The free memory of the device that a run may take. On the CPU a tenth of the machine's memory is
-/// left for everything else.
+/// The free memory of the device that a run may take. On the CPU a tenth of the machine's memory,
+/// or of the addresses that a limit leaves (`ulimit -v`), remains for everything else.
 std::int64_t free_memory(const Device& device) {
     const std::int64_t rest = static_cast<std::int64_t>(memory_limit(device)) -
                               static_cast<std::int64_t>(memory_in_use(device));
     if (device.kind != Device::Kind::cpu) return rest;
-    return std::min(rest, kernels::cpu::available_memory() / 10 * 9);
+    const std::int64_t most =
+        std::min(kernels::cpu::available_memory(), kernels::cpu::address_space_left());
+    return std::min(rest, most / 10 * 9);
 }
 
 /// Predicts peak memory by batch size from the trials that fitted: from one trial the growing part

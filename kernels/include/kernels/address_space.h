@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kernels::cpu {
 
@@ -12,7 +13,11 @@ void* reserve(std::size_t bytes);
 /// reserved, and what they held is lost.
 void give_pages_back(void* data, std::size_t bytes) noexcept;
 
-/// Ends the reservation that reserve(bytes) returned.
+/// Ends a reservation, or that of a part of whole pages.
 void unreserve(void* data, std::size_t bytes) noexcept;
+
+/// Bytes of addresses that the process may still take where they are limited (`ulimit -v`); the
+/// largest number where they are not.
+std::int64_t address_space_left() noexcept;
 
 }  // namespace kernels::cpu

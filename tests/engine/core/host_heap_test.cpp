@@ -1,11 +1,13 @@
 #include "core/host_heap.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "kernels/address_space.h"
 #include "kernels/device_error.h"
 
 namespace engine {
@@ -119,6 +121,65 @@ TEST(HostHeap, RefusesWhatNoAddressSpaceHolds) {
     EXPECT_THROW(h.get(std::size_t{1} << 60), kernels::OutOfMemory);
     char* const a = h.get(page);
     a[0] = 1;
+}
+
+TEST(HostHeap, GivesAddressesBackWhereTheProcessHasALimit) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "this process has a limit already";
+    rlimit limited = before;
+    limited.rlim_cur = rlim_t{1} << 46;
+    Heap h;
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+    const std::int64_t left = kernels::cpu::address_space_left();
+    if (left == 0) {  // a thread sanitizer takes more
+        ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+        GTEST_SKIP() << "this process has more addresses than the limit";
+    }
+    char* const a = h.get(3 * page);
+    char* const b = h.get(5 * page);
+    const std::int64_t less = kernels::cpu::address_space_left();
+    h.heap.give(a, 3 * page);
+    h.heap.release();
+    std::memset(b, 1, 5 * page);  // still there
+    h.heap.give(b, 5 * page);
+    h.heap.release();
+    const std::int64_t again = kernels::cpu::address_space_left();
+    char* const c = h.get(page);
+    std::memset(c, 1, page);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    constexpr std::int64_t gib = std::int64_t{1} << 30;
+    EXPECT_GE(left - less, gib) << "reserved at once";
+    EXPECT_LT(left - again, gib / 16);
+}
+
+TEST(HostHeap, LeavesAddressesToLibrariesWhereTheProcessHasALimit) {
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "this process has a limit already";
+    rlimit limited = before;
+    limited.rlim_cur = rlim_t{1} << 46;
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+    const std::int64_t left = kernels::cpu::address_space_left();
+    if (left == 0) {  // a thread sanitizer takes more
+        ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+        GTEST_SKIP() << "this process has more addresses than the limit";
+    }
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    limited.rlim_cur += 512 * mib - static_cast<rlim_t>(left);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+    Heap h;
+    const auto has_room_for = [&](std::size_t bytes) {
+        try {
+            return h.heap.find(bytes).data != nullptr;
+        } catch (const kernels::OutOfMemory&) {
+            return false;
+        }
+    };
+    const bool all_but_100 = has_room_for(412 * mib), all_but_200 = has_room_for(312 * mib);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+    EXPECT_FALSE(all_but_100);
+    EXPECT_TRUE(all_but_200);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "autograd/backward.h"
 #include "engine/error.h"
 #include "loss/cross_entropy.h"
+#include "models/observed_twin.h"
 
 // tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
 namespace engine {
@@ -85,6 +86,18 @@ TEST(Bert, DropsInTrainingAloneAndTheSameWhenRecomputed) {
     kept.training = without.training = false;
     EXPECT_EQ(kept.forward({tokens()}).front().values(),
               without.forward({tokens()}).front().values());
+}
+
+TEST(Bert, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
+    const auto seen =
+        expect_observed_twin([] { return std::make_unique<Bert>(sizes(0.3), 1, Device{}); },
+                             {tokens(), places()}, "add_layer_norm");
+    const std::string layer = "bert.encoder.layer.1";
+    EXPECT_THAT(seen,
+                testing::IsSupersetOf({"add in " + layer + ".attention.output",
+                                       "layer_norm in " + layer + ".attention.output.LayerNorm",
+                                       "add in " + layer + ".output",
+                                       "layer_norm in " + layer + ".output.LayerNorm"}));
 }
 
 }  // namespace

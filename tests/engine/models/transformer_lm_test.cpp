@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #include "loss/cross_entropy.h"
 #include "models/model_descriptor.h"
+#include "models/observed_twin.h"
 #include "support/expectations.h"
 
 // tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
@@ -157,6 +158,24 @@ TEST(TransformerLanguageModel, RecomputedBlocksDropTheSame) {
     TransformerLanguageModel again(sizes(0.3), 1, default_device());
     again.recompute_blocks = true;
     EXPECT_EQ(step_of(again), step_of(kept)) << "to the bit";
+}
+
+TEST(TransformerLanguageModel, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
+    const auto seen = expect_observed_twin(
+        [] { return std::make_unique<TransformerLanguageModel>(sizes(0.3), 1, Device{}); },
+        {tokens()}, "add_layer_norm");
+    EXPECT_THAT(
+        seen, testing::IsSupersetOf({"add in transformer.h.0", "layer_norm in transformer.h.0.ln_1",
+                                     "layer_norm in transformer.h.0.ln_2", "add in transformer.h.1",
+                                     "layer_norm in transformer.h.1.ln_1",
+                                     "layer_norm in transformer.ln_f"}));
+}
+
+TEST(TransformerLanguageModel, ComputesTheNextNormOutsideOfARecomputedBlock) {
+    TransformerLanguageModel model(sizes(0.3), 1, Device{}), again(sizes(0.3), 1, Device{});
+    again.recompute_blocks = true;
+    EXPECT_EQ(twin_step(model, {tokens()}, DType::bf16, "").bits,
+              twin_step(again, {tokens()}, DType::bf16, "").bits);
 }
 
 }  // namespace

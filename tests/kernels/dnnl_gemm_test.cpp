@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/dnnl_common.h"
+#include "cpu/dnnl_ops.h"
+#include "cpu/gemm_scratch.h"
+#include "kernels/device.h"
+#include "kernels/support.h"
+
+namespace kernels::test {
+namespace {
+
+using cpu::PackB;
+
+struct Shape {
+    std::int64_t m, n, k;
+    bool b_transposed = false;
+    bool bias = false;
+    double beta = 0;
+};
+
+struct Operands {
+    Operands(DType dtype, const Shape& shape_)
+        : shape(shape_),
+          a(random_buffer(dtype, shape.m * shape.k, 1)),
+          b(random_buffer(dtype, shape.k * shape.n, 2)),
+          bias(random_buffer(dtype, shape.n, 3)),
+          c(random_buffer(dtype, shape.m * shape.n, 4)) {}
+    Shape shape;
+    Buffer a, b, bias, c;
+
+    /// The product's bytes; empty without an implementation.
+    std::vector<unsigned char> product(PackB pack) const {
+        Buffer out = c;
+        const DType dtype = c.dtype();
+        const bool there = cpu::dnnl_gemm(
+            {out.array().data, dtype, shape.m, shape.n, shape.n},
+            {a.bytes().data(), dtype, shape.m, shape.k, shape.k},
+            {b.bytes().data(), dtype, shape.k, shape.n, shape.b_transposed ? shape.k : shape.n,
+             shape.b_transposed},
+            {.beta = shape.beta, .bias = shape.bias ? bias.bytes().data() : nullptr}, pack);
+        return there ? out.bytes() : std::vector<unsigned char>();
+    }
+};
+
+/// Whether the call copies b: into the scratch memory that copies go to.
+bool copies(const Operands& of, PackB pack) {
+    constexpr std::size_t size = 4096;
+    constexpr unsigned char mark = 0xee;
+    auto* memory = cpu::scratch<unsigned char>(cpu::Scratch::library_weights, size);
+    std::memset(memory, mark, size);
+    of.product(pack);
+    // A longer copy has moved the block.
+    memory = cpu::scratch<unsigned char>(cpu::Scratch::library_weights, size);
+    return std::any_of(memory, memory + size, [](unsigned char byte) { return byte != mark; });
+}
+
+void expect_equal(DType dtype, const Shape& shape) {
+    if (!cpu::dnnl_supports(dtype)) return;
+    with_threads([&](int threads) {
+        const Operands of(dtype, shape);
+        EXPECT_EQ(of.product(PackB::never), of.product(PackB::always))
+            << shape.m << " x " << shape.k << " x " << shape.n << ", " << threads << " threads";
+    });
+}
+
+TEST(DnnlGemm, HasTheSameBitsWhenBIsPackedBefore) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+        expect_equal(dtype, {512, 520, 4101});
+        expect_equal(dtype, {1500, 200, 3700, /*b_transposed=*/true});
+        expect_equal(dtype, {5001, 256, 848, false, /*bias=*/true});
+        expect_equal(dtype, {700, 200, 8001, false, false, /*beta=*/1});
+        for (const std::int64_t size : {31, 32, 33, 65, 100})
+            expect_equal(dtype, {size + 3, size, size + 1});
+    }
+}
+
+TEST(DnnlGemm, KeepsInfinitiesToTheirRowsWhenBIsPackedBefore) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+        if (!cpu::dnnl_supports(dtype)) continue;
+        Operands of(dtype, {40, 33, 65});  // neither vectors nor pairs divide k
+        of.a.set(65, static_cast<double>(infinity));
+        of.b.set(7, static_cast<double>(nan));
+        EXPECT_EQ(of.product(PackB::never), of.product(PackB::always));
+    }
+}
+
+TEST(DnnlGemm, PacksALargeRowMajorBOfManyRows) {
+    if (!cpu::info().avx512_bf16) GTEST_SKIP() << "oneDNN has no blocked order of b here";
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+        EXPECT_TRUE(copies({dtype, {512, 512, 4096}}, PackB::if_faster));
+        EXPECT_FALSE(copies({dtype, {512, 512, 4096}}, PackB::never));
+        EXPECT_FALSE(copies({dtype, {511, 514, 4096}}, PackB::if_faster));
+        EXPECT_FALSE(copies({dtype, {512, 512, 4095}}, PackB::if_faster));
+        EXPECT_FALSE(copies({dtype, {512, 512, 4096, true}}, PackB::if_faster));
+    }
+}
+
+}  // namespace
+}  // namespace kernels::test
