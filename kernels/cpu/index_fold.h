@@ -18,12 +18,14 @@ HALFTONE_HOST_DEVICE W wrapping_sum(W a, W b) {
         return a + b;
 }
 
+constexpr std::int64_t sum_piece = 256;  ///< terms that a sum adds up first
+
 template <class W>
 class SumFold {
 public:
     HALFTONE_HOST_DEVICE void add(W v) {
         piece_ = wrapping_sum(piece_, v);
-        if (++count_ % 256 != 0) return;
+        if (++count_ % sum_piece != 0) return;
         whole_ = wrapping_sum(whole_, piece_);
         piece_ = 0;
     }
@@ -77,23 +79,20 @@ private:
     bool any_ = false;
 };
 
+/// f(Fold{}) for a product or an extremum.
+template <class W, class F>
+void with_other_fold(IndexFold fold, const F& f) {
+    if (fold == IndexFold::prod) return f(ProdFold<W>{});
+    if (fold == IndexFold::max) return f(ExtremumFold<W, 1>{});
+    return f(ExtremumFold<W, -1>{});
+}
+
 /// f(Fold{}) for a fold that computes.
 template <class W, class F>
 void with_fold(IndexFold fold, const F& f) {
-    switch (fold) {
-        case IndexFold::prod:
-            return f(ProdFold<W>{});
-        case IndexFold::mean:
-            return f(MeanFold<W>{});
-        case IndexFold::max:
-            return f(ExtremumFold<W, 1>{});
-        case IndexFold::min:
-            return f(ExtremumFold<W, -1>{});
-        case IndexFold::sum:
-        case IndexFold::last:
-            break;
-    }
-    return f(SumFold<W>{});
+    if (fold == IndexFold::sum) return f(SumFold<W>{});
+    if (fold == IndexFold::mean) return f(MeanFold<W>{});
+    return with_other_fold<W>(fold, f);
 }
 
 }  // namespace kernels::cpu

@@ -1,6 +1,7 @@
 #include "cpu/index_fold.h"
 #include "cuda/convert.cuh"
 #include "cuda/grid_stride.cuh"
+#include "cuda/piece_sums.cuh"
 #include "cuda/raw.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
@@ -93,12 +94,18 @@ __global__ void merge_kernel(Keyed* out, const Keyed* in, std::int64_t m, std::i
     }
 }
 
-/// The terms in order of their rows, in the stream's workspace.
+/// The terms in order of their rows, and more scratch, both in the stream's workspace.
+struct Sorted {
+    const Keyed* terms;
+    void* scratch;
+};
+
 template <typename KeyOf>
-const Keyed* sorted_terms(const KeyOf& key_of, std::int64_t m, Stream stream) {
+Sorted sorted_terms(const KeyOf& key_of, std::int64_t m, std::size_t scratch_bytes, Stream stream) {
     WorkspaceParts parts;
     const std::size_t bytes = static_cast<std::size_t>(m) * sizeof(Keyed);
     const std::size_t one = parts.take(bytes), two = parts.take(bytes);
+    const std::size_t scratch = parts.take(scratch_bytes);
     auto* start = static_cast<std::byte*>(workspace(parts.total(), stream));
     auto* in = reinterpret_cast<Keyed*>(start + one);
     auto* out = reinterpret_cast<Keyed*>(start + two);
@@ -109,7 +116,7 @@ const Keyed* sorted_terms(const KeyOf& key_of, std::int64_t m, Stream stream) {
         launch("merge", merge_kernel, grid_for(m), stream, out, in, m, width);
         std::swap(in, out);
     }
-    return in;
+    return {in, start + scratch};
 }
 
 constexpr int fold_batch = 8;  ///< terms that a thread loads together
@@ -179,16 +186,20 @@ struct FoldType {
     using type = std::conditional_t<std::is_integral_v<T>, std::int64_t, Compute<T>>;
 };
 
+template <typename T>
+using Wide = typename FoldType<T>::type;
+
+template <typename T>
+__device__ __forceinline__ Wide<T> read(T v) {
+    if constexpr (std::is_integral_v<T>)
+        return static_cast<Wide<T>>(v);
+    else
+        return widen(v);
+}
+
 /// A thread an element that gets terms folds them in their order.
 template <typename T, typename Fold>
 __global__ void fold_kernel(T* y, const T* x, Terms terms, IndexSpan s, bool with_base) {
-    using W = typename FoldType<T>::type;
-    const auto read = [](T v) {
-        if constexpr (std::is_integral_v<T>)
-            return static_cast<W>(v);
-        else
-            return widen(v);
-    };
     if (terms.outside()) return spoil(y, s.outer * s.n * s.inner);
     for_each_term(terms, s, [&](std::int64_t to, std::int64_t i, std::int64_t from) {
         if (!terms.heads(i)) return;
@@ -196,7 +207,7 @@ __global__ void fold_kernel(T* y, const T* x, Terms terms, IndexSpan s, bool wit
         if (with_base) fold.add(read(y[to]));
         const std::int64_t key = terms.sorted[i].key;
         // Loads several terms together, so that the loads overlap. One by one each would wait for
-        // the last, which is slow for the row of a frequent word.
+        // the last.
         int n = fold_batch;
         for (std::int64_t k = i; n == fold_batch; k += fold_batch) {
             std::int64_t at[fold_batch];
@@ -216,11 +227,74 @@ __global__ void fold_kernel(T* y, const T* x, Terms terms, IndexSpan s, bool wit
     });
 }
 
+/// The terms of sums, whose columns are those of all outer parts (piece_sums.cuh).
 template <typename T>
-void start_fold(Array y, ConstArray x, const Terms& terms, const IndexSpan& s, IndexFold kind,
+struct SumTerms {
+    const Keyed* sorted;
+    std::int64_t count, rows;
+    const T* x;
+    IndexSpan span;
+
+    __device__ std::int64_t key(std::int64_t i) const { return sorted[i].key; }
+    __device__ bool counts(std::int64_t key) const { return key < rows; }
+    __device__ Wide<T> value(std::int64_t i, std::int64_t column) const {
+        const std::int64_t o = column / span.inner, c = column - o * span.inner;
+        return read(x[(o * span.m + sorted[i].position) * span.inner + c]);
+    }
+};
+
+/// A thread an element that gets terms.
+template <typename T>
+__global__ void sum_kernel(T* y, SumTerms<T> sums, PieceSums<Wide<T>> pieces, bool with_base,
+                           bool mean) {
+    using W = Wide<T>;
+    const IndexSpan& s = sums.span;
+    const Terms terms{sums.sorted, sums.count, sums.rows};
+    if (terms.outside()) return spoil(y, s.outer * s.n * s.inner);
+    for_each_term(terms, s, [&](std::int64_t to, std::int64_t i, std::int64_t from) {
+        if (!terms.heads(i)) return;
+        const std::int64_t column = from / (s.m * s.inner) * s.inner + from % s.inner;
+        const auto [sum, count] =
+            sum_of_key(pieces, sums, i, column, with_base ? W{read(y[to])} : W{0});
+        if constexpr (std::is_integral_v<T>)
+            y[to] = static_cast<T>(sum);
+        else
+            y[to] = narrow<T>(mean ? sum / static_cast<W>(with_base ? count + 1 : count) : sum);
+    });
+}
+
+bool is_sum(IndexFold fold) { return fold == IndexFold::sum || fold == IndexFold::mean; }
+
+/// Bytes for the later pieces of sums.
+std::size_t piece_bytes(DType dtype, const IndexSpan& s, IndexFold fold) {
+    if (!is_sum(fold)) return 0;
+    const bool is_wide = dtype == DType::f64 || dtype == DType::i64 || dtype == DType::i32;
+    return static_cast<std::size_t>(PieceSums<float>::slots(s.m) * s.outer * s.inner) *
+           (is_wide ? sizeof(double) : sizeof(float));
+}
+
+template <typename T>
+void start_sum(Array y, ConstArray x, const Sorted& sorted, const IndexSpan& s, bool with_base,
+               bool mean, Stream stream) {
+    using W = Wide<T>;
+    const SumTerms<T> terms{sorted.terms, s.m, s.n, static_cast<const T*>(x.data), s};
+    const PieceSums<W> pieces{static_cast<W*>(sorted.scratch), s.outer * s.inner,
+                              cpu::sum_piece - (with_base ? 1 : 0)};
+    if (s.m > pieces.first)
+        launch("index_pieces", piece_sums_kernel<W, SumTerms<T>>,
+               grid_for(PieceSums<W>::slots(s.m) * pieces.columns), stream, pieces, terms);
+    launch("index_reduce", sum_kernel<T>, grid_for(s.outer * s.m * s.inner), stream,
+           static_cast<T*>(y.data), terms, pieces, with_base, mean);
+}
+
+template <typename T>
+void start_fold(Array y, ConstArray x, const Sorted& sorted, const IndexSpan& s, IndexFold kind,
                 bool with_base, Stream stream) {
+    const Terms terms{sorted.terms, s.m, s.n};
     if constexpr (sizeof(T) > 1) {
-        cpu::with_fold<typename FoldType<T>::type>(kind, [&](auto fold) {
+        if (is_sum(kind))
+            return start_sum<T>(y, x, sorted, s, with_base, kind == IndexFold::mean, stream);
+        cpu::with_other_fold<Wide<T>>(kind, [&](auto fold) {
             launch("index_reduce", fold_kernel<T, decltype(fold)>,
                    grid_for(s.outer * s.m * s.inner), stream, static_cast<T*>(y.data),
                    static_cast<const T*>(x.data), terms, s, with_base);
@@ -238,14 +312,15 @@ void reduce_by_key(Array y, ConstArray base, ConstArray x, const KeyOf& key_of,
         copy_on_device(y.data, base.data, static_cast<std::size_t>(y.size) * size_of(y.dtype),
                        stream);
     if (span.m == 0) return;
-    const Terms terms{sorted_terms(key_of, span.m, stream), span.m, span.n};
+    const Sorted sorted = sorted_terms(key_of, span.m, piece_bytes(y.dtype, span, fold), stream);
     with_stored(y.dtype, [&](auto type) {
         using T = decltype(type);
         if (fold == IndexFold::last)
             launch("index_reduce", last_kernel<T>, grid_for(span.outer * span.m * span.inner),
-                   stream, static_cast<T*>(y.data), static_cast<const T*>(x.data), terms, span);
+                   stream, static_cast<T*>(y.data), static_cast<const T*>(x.data),
+                   Terms{sorted.terms, span.m, span.n}, span);
         else
-            start_fold<T>(y, x, terms, span, fold, with_base, stream);
+            start_fold<T>(y, x, sorted, span, fold, with_base, stream);
     });
 }
 

@@ -261,6 +261,42 @@ TEST(CudaIndex, FoldsTheSameTermsInTheSameOrder) {
     }
 }
 
+/// `m` terms, of which `frequent` consecutive ones go to one row.
+Buffer with_frequent_row(std::int64_t m, std::int64_t frequent, std::int64_t n) {
+    Buffer index = indices(m, n, false, 5);
+    const std::int64_t first = (m - frequent) / 2;
+    for (std::int64_t i = first; i < first + frequent; ++i) index.as<std::int64_t>()[i] = n / 2;
+    return index;
+}
+
+void expect_same_sums(DType dtype, const IndexSpan& s, std::int64_t frequent) {
+    const Buffer x = random_buffer(dtype, other_size(s), 1, 3, 40);
+    const Buffer base = random_buffer(dtype, indexed_size(s), 3, 3, 40);
+    const Buffer index = with_frequent_row(s.m, frequent, s.n);
+    const DeviceBuffer device_x(x), device_base(base), device_index(index);
+    for (const IndexFold fold : {IndexFold::sum, IndexFold::mean}) {
+        if (fold == IndexFold::mean && !is_floating(dtype)) continue;
+        for (const bool with_base : {true, false}) {
+            Buffer y(dtype, indexed_size(s));
+            const DeviceBuffer device_y(dtype, y.size());
+            cpu::index_reduce(y, base, x, index, s, fold, with_base, {});
+            cuda::index_reduce(device_y, device_base, device_x, device_index, s, fold, with_base,
+                               {});
+            ASSERT_TRUE(same(device_y.host(), y)) << frequent << " terms, base " << with_base;
+        }
+    }
+}
+
+// Its later pieces of 256 terms are summed apart. The ends of the pieces and of their slots are
+// each met by some of these lengths.
+TEST(CudaIndex, AddsUpAFrequentRowInPieces) {
+    HALFTONE_NEEDS_CUDA();
+    for (const std::int64_t frequent : {255, 256, 257, 511, 512, 513})
+        for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::i64})
+            expect_same_sums(dtype, {2, 9, frequent + 300, 3}, frequent);
+    expect_same_sums(DType::f32, {1, 9, 10300, 2}, 10000);
+}
+
 TEST(CudaIndex, TheLastWinsForEveryType) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : every_dtype)
