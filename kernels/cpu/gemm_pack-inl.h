@@ -40,12 +40,81 @@ void convert_run(To* HWY_RESTRICT dst, const From* HWY_RESTRICT src, std::int64_
     using Computed = std::conditional_t<(sizeof(Wide) == 2), float, Wide>;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<Computed>()));
     std::int64_t i = 0;
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+        const auto v0 = load(src + i), v1 = load(src + i + lanes);
+        const auto v2 = load(src + i + 2 * lanes), v3 = load(src + i + 3 * lanes);
+        store(v0, dst + i);
+        store(v1, dst + i + lanes);
+        store(v2, dst + i + 2 * lanes);
+        store(v3, dst + i + 3 * lanes);
+    }
     for (; i + lanes <= n; i += lanes) store(load(src + i), dst + i);
     if (i < n) {
         const auto rest = static_cast<std::size_t>(n - i);
         store_part(load_part(src + i, rest), dst + i, rest);
     }
 }
+
+#if HWY_TARGET != HWY_SCALAR
+/// Four columns of four rows, in every block of 16 bytes: block i of column[j] is column 4 i + j.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void transpose_blocks(D d, V (&column)[4], const float* src, std::int64_t src_ld) {
+    const hn::RepartitionToWide<D> d64;
+    const V r0 = hn::LoadU(d, src), r1 = hn::LoadU(d, src + src_ld);
+    const V r2 = hn::LoadU(d, src + 2 * src_ld), r3 = hn::LoadU(d, src + 3 * src_ld);
+    const auto a = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
+    const auto b = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
+    const auto e = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
+    const auto f = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
+    column[0] = hn::BitCast(d, hn::InterleaveLower(d64, a, b));
+    column[1] = hn::BitCast(d, hn::InterleaveUpper(d64, a, b));
+    column[2] = hn::BitCast(d, hn::InterleaveLower(d64, e, f));
+    column[3] = hn::BitCast(d, hn::InterleaveUpper(d64, e, f));
+}
+
+HWY_INLINE void transpose_4(float* dst, std::int64_t dst_ld, const float* src,
+                            std::int64_t src_ld) {
+    const hn::CappedTag<float, 4> d;
+    hn::Vec<decltype(d)> column[4];
+    transpose_blocks(d, column, src, src_ld);
+    for (int j = 0; j < 4; ++j) hn::StoreU(column[j], d, dst + j * dst_ld);
+}
+
+/// Columns from `col` on of `tall` rows, a multiple of four.
+HWY_INLINE void transpose_rest(float* HWY_RESTRICT dst, std::int64_t dst_ld,
+                               const float* HWY_RESTRICT src, std::int64_t src_ld,
+                               std::int64_t tall, std::int64_t col, std::int64_t cols) {
+    for (; col + 4 <= cols; col += 4)
+        for (std::int64_t i = 0; i < tall; i += 4)
+            transpose_4(dst + col * dst_ld + i, dst_ld, src + i * src_ld + col, src_ld);
+    for (; col < cols; ++col)
+        for (std::int64_t i = 0; i < tall; ++i) dst[col * dst_ld + i] = src[i * src_ld + col];
+}
+#endif
+
+#if HWY_TARGET == HWY_AVX3
+/// 16 x 16: four times four rows, then their blocks of 16 bytes.
+HWY_INLINE void transpose_16(float* HWY_RESTRICT dst, std::int64_t dst_ld,
+                             const float* HWY_RESTRICT src, std::int64_t src_ld) {
+    const DF d;
+    VF four[4][4];
+#pragma GCC unroll 4
+    for (int g = 0; g < 4; ++g) transpose_blocks(d, four[g], src + 4 * g * src_ld, src_ld);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+        const auto put = [&](int i, VF even, VF odd) HWY_ATTR {
+            hn::StoreU(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(odd), even), d,
+                       dst + (4 * i + j) * dst_ld);
+            hn::StoreU(hn::OddEvenBlocks(odd, hn::SwapAdjacentBlocks(even)), d,
+                       dst + (4 * (i + 1) + j) * dst_ld);
+        };
+        put(0, hn::ConcatLowerLower(d, four[2][j], four[0][j]),
+            hn::ConcatLowerLower(d, four[3][j], four[1][j]));
+        put(2, hn::ConcatUpperUpper(d, four[2][j], four[0][j]),
+            hn::ConcatUpperUpper(d, four[3][j], four[1][j]));
+    }
+}
+#endif
 
 /// dst (cols, rows with leading dimension dst_ld) = transpose of src (rows, cols, leading dimension
 /// src_ld).
@@ -55,29 +124,16 @@ void transpose(T* HWY_RESTRICT dst, std::int64_t dst_ld, const T* HWY_RESTRICT s
     std::int64_t row = 0;
 #if HWY_TARGET != HWY_SCALAR
     if constexpr (std::is_same_v<T, float>) {
-        const hn::CappedTag<float, 4> d;
-        const hn::RepartitionToWide<decltype(d)> d64;
-        const std::int64_t even_cols = cols / 4 * 4;
-        for (; row + 4 <= rows; row += 4) {
-            const float* from = src + row * src_ld;
-            for (std::int64_t col = 0; col < even_cols; col += 4) {
-                const auto r0 = hn::LoadU(d, from + col), r1 = hn::LoadU(d, from + col + src_ld);
-                const auto r2 = hn::LoadU(d, from + col + 2 * src_ld);
-                const auto r3 = hn::LoadU(d, from + col + 3 * src_ld);
-                const auto a = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
-                const auto b = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
-                const auto e = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
-                const auto f = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
-                float* to = dst + col * dst_ld + row;
-                hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, a, b)), d, to);
-                hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, a, b)), d, to + dst_ld);
-                hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, e, f)), d, to + 2 * dst_ld);
-                hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, e, f)), d, to + 3 * dst_ld);
-            }
-            for (std::int64_t col = even_cols; col < cols; ++col)
-                for (std::int64_t i = 0; i < 4; ++i)
-                    dst[col * dst_ld + row + i] = from[i * src_ld + col];
+#if HWY_TARGET == HWY_AVX3
+        for (; row + 16 <= rows; row += 16) {
+            std::int64_t col = 0;
+            for (; col + 16 <= cols; col += 16)
+                transpose_16(dst + col * dst_ld + row, dst_ld, src + row * src_ld + col, src_ld);
+            transpose_rest(dst + row, dst_ld, src + row * src_ld, src_ld, 16, col, cols);
         }
+#endif
+        for (; row + 4 <= rows; row += 4)
+            transpose_rest(dst + row, dst_ld, src + row * src_ld, src_ld, 4, 0, cols);
     }
 #endif
     for (; row < rows; ++row)
@@ -102,7 +158,7 @@ HWY_INLINE auto finished(hn::Vec<hn::ScalableTag<T>> v, const R* c, std::int64_t
         v = hn::MulAdd(hn::Set(d, how.beta), whole ? load(c + j) : load_part(c + j, n), v);
     if (how.bias) v = hn::Add(v, whole ? load(how.bias + j) : load_part(how.bias + j, n));
     // Not Max: a NaN passes.
-    if (how.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+    if (how.relu) v = hn::IfThenZeroElse(hn::Le(v, hn::Zero(d)), v);
     return v;
 }
 

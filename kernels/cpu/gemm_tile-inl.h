@@ -5,7 +5,8 @@
 //                                   * b[step * b_step + j],   step = the count of (o, q, p) so far
 //
 // with a tile of out in registers. Three loops let a row of `a` be a convolution's window read in
-// place; a matrix product uses the innermost one.
+// place; a matrix product uses the innermost one. Tiles of whole vectors may read b and write out
+// in 16 bits: b is widened exactly, and a sum is rounded once.
 
 #if defined(KERNELS_CPU_GEMM_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNELS_CPU_GEMM_TILE_INL_H
@@ -17,8 +18,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
+#include "cpu/convert-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -33,6 +36,7 @@ struct TileSum {
     std::int64_t b_step;
     std::int64_t out_step = 0;   ///< elements from one row of out to the next; 0: dense
     const void* bias = nullptr;  ///< added to each row of out, if there is one; of out's type
+    bool relu = false;           ///< what is not above 0 becomes 0, after the bias; a NaN stays
 };
 
 // Twelve rows of two vectors, two vectors of b and one of a use 27 of AVX-512's 32 registers; the
@@ -60,10 +64,26 @@ constexpr std::int64_t tile_columns(std::int64_t columns) {
     return columns > lanes / 2 || lanes * sizeof(T) <= 16 ? lanes : lanes / 2;
 }
 
+/// Vectors of D from and to memory; in another type than D's only whole ones.
+template <class D, class S>
+HWY_INLINE hn::Vec<D> load_as(D d, const S* p) {
+    if constexpr (std::is_same_v<S, hn::TFromD<D>>)
+        return hn::LoadU(d, p);
+    else
+        return load(p);
+}
+template <class D, class R>
+HWY_INLINE void store_as(hn::Vec<D> v, D d, R* p) {
+    if constexpr (std::is_same_v<R, hn::TFromD<D>>)
+        hn::StoreU(v, d, p);
+    else
+        store(v, p);
+}
+
 /// out (rows, vectors * lanes). Rows go in fours, each four from its own base pointer, so
-/// that three registers address twelve rows.
-template <class D, int rows, int vectors, class T = hn::TFromD<D>>
-void tile(T* HWY_RESTRICT out, const T* a, const T* b, const TileSum& sum) {
+/// that three registers address twelve rows. b holds B, out holds R.
+template <class D, int rows, int vectors, class B, class R, class T = hn::TFromD<D>>
+void tile(R* HWY_RESTRICT out, const T* a, const B* b, const TileSum& sum) {
     const D d;
     using V = hn::Vec<D>;
     constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
@@ -84,7 +104,7 @@ void tile(T* HWY_RESTRICT out, const T* a, const T* b, const TileSum& sum) {
             for (std::int64_t p = 0; p < sum.inner; ++p) {
                 V column[vectors];
 #pragma GCC unroll 2
-                for (int v = 0; v < vectors; ++v) column[v] = hn::LoadU(d, b + v * lanes);
+                for (int v = 0; v < vectors; ++v) column[v] = load_as(d, b + v * lanes);
 #pragma GCC unroll 16
                 for (int i = 0; i < rows; ++i) {
                     const V row = hn::Set(d, base[i / 4][offset[i % 4]]);
@@ -101,39 +121,52 @@ void tile(T* HWY_RESTRICT out, const T* a, const T* b, const TileSum& sum) {
     if (sum.bias != nullptr) {
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; ++v) {
-            const V added = hn::LoadU(d, static_cast<const T*>(sum.bias) + v * lanes);
+            const V added = load_as(d, static_cast<const R*>(sum.bias) + v * lanes);
 #pragma GCC unroll 16
             for (int i = 0; i < rows; ++i) acc[i][v] = hn::Add(acc[i][v], added);
         }
+    }
+    if (sum.relu) {
+        const V zero = hn::Zero(d);
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v)
+                acc[i][v] = hn::IfThenZeroElse(hn::Le(acc[i][v], zero), acc[i][v]);
     }
     const std::int64_t out_step = sum.out_step != 0 ? sum.out_step : vectors * lanes;
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i, out += out_step)
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; ++v) hn::StoreU(acc[i][v], d, out + v * lanes);
+        for (int v = 0; v < vectors; ++v) store_as(acc[i][v], d, out + v * lanes);
 }
 
-template <class T>
-using Tile = void (*)(T* HWY_RESTRICT, const T*, const T*, const TileSum&);
+template <class T, class B, class R>
+using Tile = void (*)(R* HWY_RESTRICT, const T*, const B*, const TileSum&);
 
-template <class D, int vectors, int... index>
+template <class D, int vectors, class B, class R, int... index>
 constexpr auto tiles_by_rows(std::integer_sequence<int, index...>) {
-    return std::array<Tile<hn::TFromD<D>>, sizeof...(index)>{&tile<D, index + 1, vectors>...};
+    return std::array<Tile<hn::TFromD<D>, B, R>, sizeof...(index)>{
+        &tile<D, index + 1, vectors, B, R>...};
 }
 
-/// The tile for 1 ... max_tile_rows rows and 1 ... panel_columns columns.
-template <class T>
-Tile<T> tile_for(std::int64_t rows, std::int64_t columns) {
+/// The tile for 1 ... max_tile_rows rows and 1 ... panel_columns columns; more than half a vector
+/// of them if b or out holds another type than T.
+template <class T, class B = T, class R = T>
+Tile<T, B, R> tile_for(std::int64_t rows, std::int64_t columns) {
     using Rows = std::make_integer_sequence<int, max_tile_rows>;
     using Full = hn::ScalableTag<T>;
     constexpr std::int64_t lanes = lanes_of<T>();
-    using Half = hn::CappedTag<T, (lanes * sizeof(T) <= 16 ? lanes : lanes / 2)>;
-    static constexpr auto two = tiles_by_rows<Full, 2>(Rows());
-    static constexpr auto one = tiles_by_rows<Full, 1>(Rows());
-    static constexpr auto half = tiles_by_rows<Half, 1>(Rows());
+    static constexpr auto two = tiles_by_rows<Full, 2, B, R>(Rows());
+    static constexpr auto one = tiles_by_rows<Full, 1, B, R>(Rows());
     const auto row = static_cast<std::size_t>(rows - 1);
     if (columns > lanes) return two[row];
-    return tile_columns<T>(columns) == lanes ? one[row] : half[row];
+    if constexpr (std::is_same_v<B, T> && std::is_same_v<R, T>) {
+        using Half = hn::CappedTag<T, (lanes * sizeof(T) <= 16 ? lanes : lanes / 2)>;
+        static constexpr auto half = tiles_by_rows<Half, 1, B, R>(Rows());
+        if (tile_columns<T>(columns) != lanes) return half[row];
+    }
+    return one[row];
 }
 
 /// Rows are cut into tiles of nearly equal height: 32 as 11 + 11 + 10, not 12 + 12 + 8.

@@ -43,7 +43,7 @@ public:
         store_.beta = static_cast<T>(options.beta);
         store_.bias = static_cast<const R*>(options.bias);
         store_.relu = options.relu;
-        stores_sums_ = store_.alpha == T{1} && store_.beta == T{0} && !store_.relu;
+        stores_sums_ = store_.alpha == T{1} && store_.beta == T{0};
     }
 
     void run(std::int64_t index, const GemmOptions& options, bool threaded) const {
@@ -75,6 +75,11 @@ public:
 private:
     static constexpr std::int64_t width = panel_columns<T>();
     static constexpr auto sizeof_t = static_cast<std::int64_t>(sizeof(T));
+    /// Rows of a 16-bit b that are brought into the computing type at a time.
+    static constexpr std::int64_t strip_rows = 16;
+    /// Whether tiles read and write f16 themselves: where that is one instruction.
+    static constexpr bool tiles_convert =
+        HALFTONE_HAVE_F16C && std::is_same_v<S, Half> && std::is_same_v<R, Half>;
 
     T* packed_panels(std::int64_t first, std::int64_t last) const {
         return scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * (last - first) * width));
@@ -92,7 +97,7 @@ private:
         T* packed = packed_panels(0, 1);
         for (std::int64_t panel = first; panel < last; ++panel) {
             if (!in_place(panel)) pack_panel(packed, b, panel);
-            multiply_panel(c + panel * width, rows, m_, panel_of_b(b, packed, panel), panel);
+            multiply_panel(c + panel * width, rows, m_, b, packed, panel);
         }
     }
 
@@ -114,12 +119,23 @@ private:
 
     std::int64_t columns(std::int64_t panel) const { return std::min(width, n_ - panel * width); }
 
-    /// b is read in place if it has the computing type, its rows are whole vectors, it fits the
+    /// b is read in place if tiles can read its type, its rows are whole vectors, it fits the
     /// cache as it is, and it is not read often enough for a dense copy to pay off.
     bool in_place(std::int64_t panel) const {
-        return std::is_same_v<S, T> && !b_.transposed && m_ <= 96 &&
-               k_ * b_.ld * sizeof_t <= row_bytes &&
-               columns(panel) == tile_columns<T>(columns(panel));
+        if (b_.transposed || m_ > 96 ||
+            k_ * b_.ld * static_cast<std::int64_t>(sizeof(S)) > row_bytes)
+            return false;
+        if constexpr (std::is_same_v<S, T>)
+            return columns(panel) == tile_columns<T>(columns(panel));
+        else
+            return tiles_convert && stores_tiles(panel);
+    }
+
+    /// Whether the panel's tiles are written where they belong.
+    bool stores_tiles(std::int64_t panel) const {
+        const std::int64_t cols = columns(panel);
+        if (!stores_sums_ || cols != tile_columns<T>(cols)) return false;
+        return std::is_same_v<T, R> || (tiles_convert && cols >= lanes_of<T>());
     }
 
     /// Panel of b as (k, tile_columns) dense, columns beyond n zero.
@@ -133,12 +149,11 @@ private:
         } else if constexpr (std::is_same_v<S, T>) {
             transpose(dst, padded, b + first * b_.ld, b_.ld, cols, k_);
         } else {
-            // Four rows at a time through a strip of the type computed in.
-            T* strip = scratch<T>(Scratch::gemm_rows, static_cast<std::size_t>(4 * k_));
-            for (std::int64_t j = 0; j < cols; j += 4) {
-                const std::int64_t rows = std::min<std::int64_t>(4, cols - j);
-                for (std::int64_t i = 0; i < rows; ++i)
-                    convert_run(strip + i * k_, b + (first + j + i) * b_.ld, k_);
+            // Some rows at a time through a strip of the type computed in.
+            T* strip = scratch<T>(Scratch::gemm_rows, static_cast<std::size_t>(strip_rows * k_));
+            for (std::int64_t j = 0; j < cols; j += strip_rows) {
+                const std::int64_t rows = std::min(strip_rows, cols - j);
+                convert_rows(strip, k_, b + (first + j) * b_.ld, b_.ld, rows, k_);
                 transpose(dst + j, padded, strip, k_, rows, k_);
             }
         }
@@ -162,27 +177,22 @@ private:
             if (a_.transposed) return {a + first, 1, a_.ld};
             if (!rows_collide()) return {a + first * a_.ld, a_.ld, 1};
         }
-        const std::int64_t pitch = (a_.transposed ? rows : k_) / 16 * 16 + 32;
-        T* dst = scratch<T>(Scratch::gemm_a,
-                            static_cast<std::size_t>((a_.transposed ? k_ : rows) * pitch));
-        if (a_.transposed) {
-            for (std::int64_t p = 0; p < k_; ++p)
-                convert_run(dst + p * pitch, a + p * a_.ld + first, rows);
-            return {dst, 1, pitch};
-        }
-        for (std::int64_t i = 0; i < rows; ++i)
-            convert_run(dst + i * pitch, a + (first + i) * a_.ld, k_);
+        const std::int64_t length = a_.transposed ? rows : k_, count = a_.transposed ? k_ : rows;
+        // Dense, unless that would make them collide.
+        const std::int64_t pitch =
+            length == a_.ld && length * sizeof_t % 1024 != 0 ? length : length / 16 * 16 + 32;
+        T* dst = scratch<T>(Scratch::gemm_a, static_cast<std::size_t>(count * pitch));
+        convert_rows(dst, pitch, a_.transposed ? a + first : a + first * a_.ld, a_.ld, count,
+                     length);
+        if (a_.transposed) return {dst, 1, pitch};
         return {dst, pitch, 1};
     }
 
-    struct Panel {
-        const T* data;
-        std::int64_t step;
-    };
-    Panel panel_of_b([[maybe_unused]] const S* b, const T* packed, std::int64_t panel) const {
-        if constexpr (std::is_same_v<S, T>)
-            if (in_place(panel)) return {b + panel * width, b_.ld};
-        return {packed, tile_columns<T>(columns(panel))};
+    static void convert_rows(T* dst, std::int64_t dst_ld, const S* src, std::int64_t src_ld,
+                             std::int64_t rows, std::int64_t length) {
+        if (dst_ld == length && src_ld == length) return convert_run(dst, src, rows * length);
+        for (std::int64_t i = 0; i < rows; ++i)
+            convert_run(dst + i * dst_ld, src + i * src_ld, length);
     }
 
     /// packed starts with panel `first_panel`.
@@ -192,33 +202,50 @@ private:
             const std::int64_t rows = std::min(row_block_, end - first);
             const Operand<T> block = rows_of_a(a, first, rows);
             for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
-                multiply_panel(c + first * c_.ld + panel * width, block, rows,
-                               panel_of_b(b, packed + (panel - first_panel) * width * k_, panel),
-                               panel);
+                multiply_panel(c + first * c_.ld + panel * width, block, rows, b,
+                               packed + (panel - first_panel) * width * k_, panel);
         }
     }
 
-    void multiply_panel(R* c, const Operand<T>& a, std::int64_t rows, const Panel& b,
+    /// b is the whole operand, packed the panel's copy if it has one.
+    void multiply_panel(R* c, const Operand<T>& a, std::int64_t rows, [[maybe_unused]] const S* b,
+                        const T* packed, std::int64_t panel) const {
+        if constexpr (std::is_same_v<S, T> || tiles_convert) {
+            if (in_place(panel)) return multiply_tiles(c, a, rows, b + panel * width, b_.ld, panel);
+        }
+        multiply_tiles(c, a, rows, packed, tile_columns<T>(columns(panel)), panel);
+    }
+
+    /// b: the panel, in the type that it is read in, `step` elements from one row to the next.
+    template <class B>
+    void multiply_tiles(R* c, const Operand<T>& a, std::int64_t rows, const B* b, std::int64_t step,
                         std::int64_t panel) const {
-        const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
-        const std::int64_t height = tile_rows(rows);
-        TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, b.step};
-        if constexpr (std::is_same_v<T, R>) {
-            if (stores_sums_ && cols == padded) {
+        const std::int64_t cols = columns(panel), height = tile_rows(rows);
+        TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, step};
+        if constexpr (std::is_same_v<T, R> || tiles_convert) {
+            if (stores_tiles(panel)) {
                 sum.out_step = c_.ld;
                 if (store_.bias) sum.bias = store_.bias + panel * width;
+                sum.relu = store_.relu;
                 for (std::int64_t i = 0; i < rows; i += height)
-                    tile_for<T>(std::min(height, rows - i), cols)(c + i * c_.ld, a.data + i * a.row,
-                                                                  b.data, sum);
+                    tile_for<T, B, R>(std::min(height, rows - i), cols)(c + i * c_.ld,
+                                                                        a.data + i * a.row, b, sum);
                 return;
             }
         }
+        if constexpr (std::is_same_v<B, T>) store_sums(c, a, rows, b, sum, panel);
+    }
+
+    void store_sums(R* c, const Operand<T>& a, std::int64_t rows, const T* b, const TileSum& sum,
+                    std::int64_t panel) const {
+        const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
+        const std::int64_t height = tile_rows(rows);
         HWY_ALIGN T sums[max_tile_rows * width + width];
         Store<T, R> store = store_;
         if (store.bias) store.bias += panel * width;
         for (std::int64_t i = 0; i < rows; i += height) {
             const std::int64_t tall = std::min(height, rows - i);
-            tile_for<T>(tall, cols)(sums, a.data + i * a.row, b.data, sum);
+            tile_for<T>(tall, cols)(sums, a.data + i * a.row, b, sum);
             store_tile(c + i * c_.ld, c_.ld, sums, padded, tall, cols, store);
         }
     }
@@ -227,7 +254,7 @@ private:
     ConstMatrix a_, b_;
     Matrix c_;
     Store<T, R> store_;
-    bool stores_sums_;  ///< with a bias at most: tiles can be written where they belong
+    bool stores_sums_;  ///< with bias and relu at most: tiles can be written where they belong
 };
 
 template <class T, class S, class R>
@@ -258,16 +285,21 @@ void multiply_dtypes(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b
                 : multiply<float, BFloat16, BFloat16>(c, a, b, options);
 }
 
-/// A product's store with old values kept and nothing added.
 template <class T, class R>
 void clamp_rows(R* c, const Matrix& shape, std::int64_t begin, std::int64_t end) {
-    T zeros[2 * lanes_of<T>()] = {};
-    const Store<T, R> how{.beta = 1, .relu = true};
+    using V = hn::Vec<hn::ScalableTag<T>>;
+    const auto clamped = [](V v) HWY_ATTR {
+        return hn::IfThenZeroElse(hn::Le(v, hn::Zero(hn::ScalableTag<T>())), v);
+    };
     const std::int64_t lanes = lanes_of<T>();
-    for (std::int64_t i = begin; i < end; ++i)
-        for (std::int64_t j = 0; j < shape.cols; j += lanes)
-            store_tile(c + i * shape.ld + j, shape.ld, zeros, lanes, 1,
-                       std::min(lanes, shape.cols - j), how);
+    for (std::int64_t i = begin; i < end; ++i) {
+        R* row = c + i * shape.ld;
+        std::int64_t j = 0;
+        for (; j + lanes <= shape.cols; j += lanes) store(clamped(load(row + j)), row + j);
+        if (j == shape.cols) continue;
+        const auto rest = static_cast<std::size_t>(shape.cols - j);
+        store_part(clamped(load_part(row + j, rest)), row + j, rest);
+    }
 }
 
 void clamp_dtypes(const Matrix& c, std::int64_t first, std::int64_t begin, std::int64_t end) {

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/grain.h"
 #include "cpu/reduce_part.h"
 #include "cpu/scalar_convert.h"
+#include "kernels/elementwise.h"
 #include "kernels/parallel.h"
 #include "shared/reduce_levels.h"
 
@@ -142,9 +145,21 @@ Wide finished(Wide v, std::int64_t n, ReduceOp op) {
     return v;
 }
 
+/// In place, and rounded by vectors.
+void store_low(Array y, std::int64_t at, float* v, std::int64_t width, std::int64_t n,
+               ReduceOp op) {
+    for (std::int64_t i = 0; i < width; ++i) v[i] = finished(v[i], n, op);
+    std::byte* const to = static_cast<std::byte*>(y.data) + at * 2;
+    cast({to, y.dtype, width}, {v, DType::f32, width}, {});
+}
+
 template <class Wide>
-void store_finished(Array y, std::int64_t at, const Wide* v, std::int64_t width, std::int64_t n,
+void store_finished(Array y, std::int64_t at, Wide* v, std::int64_t width, std::int64_t n,
                     ReduceOp op) {
+    if constexpr (std::is_same_v<Wide, float>) {
+        if (y.dtype == DType::f16 || y.dtype == DType::bf16)
+            return store_low(y, at, v, width, n, op);
+    }
     with_type(y.dtype, [&](auto type) {
         using T = decltype(type);
         for (std::int64_t i = 0; i < width; ++i)

@@ -211,6 +211,43 @@ TEST(Gemm, RoundsHalfProductsOnceFromFloatSums) {
     EXPECT_EQ(dot(DType::f16, {300, -300}, {300, 299}), 300);
 }
 
+/// How operands lie in memory, and whether tiles convert them or a copy is made first, changes no
+/// bit: every sum runs over k in order, and is rounded once.
+TEST(Gemm, GivesTheSameBitsHoweverOperandsLie) {
+    const std::int64_t shapes[][3] = {{32, 64, 64}, {64, 64, 32}, {32, 64, 2},   {33, 48, 20},
+                                      {13, 16, 37}, {70, 35, 18}, {120, 32, 64}, {5, 31, 3}};
+    for (const DType in : {DType::f32, DType::f16, DType::bf16})
+        for (const auto& [m, n, k] : shapes)
+            for (const bool relu : {false, true}) {
+                const Buffer a = random_buffer(in, m * k, 1), b = random_buffer(in, k * n, 2);
+                const Buffer bias = random_buffer(in, n, 3);
+                Buffer a_turned = a, b_turned = b, wide_bias(DType::f32, bias.values());
+                for (std::int64_t i = 0; i < m; ++i)
+                    for (std::int64_t p = 0; p < k; ++p) a_turned.set(p * m + i, a.get(i * k + p));
+                for (std::int64_t p = 0; p < k; ++p)
+                    for (std::int64_t j = 0; j < n; ++j) b_turned.set(j * k + p, b.get(p * n + j));
+                on_every_target([&, m = m, n = n, k = k] {
+                    Buffer wide(DType::f32, m * n);
+                    cpu::gemm_tiled(matrix(wide, m, n), matrix(a, m, k), matrix(b, k, n),
+                                    {.bias = wide_bias.bytes().data(), .relu = relu});
+                    const Buffer expected(in, wide.values());
+                    for (const bool turn_a : {false, true})
+                        for (const bool turn_b : {false, true}) {
+                            ConstMatrix left = matrix(turn_a ? a_turned : a, m, k);
+                            ConstMatrix right = matrix(turn_b ? b_turned : b, k, n);
+                            if (turn_a) left.ld = m, left.transposed = true;
+                            if (turn_b) right.ld = k, right.transposed = true;
+                            Buffer c(in, m * n);
+                            cpu::gemm_tiled(matrix(c, m, n), left, right,
+                                            {.bias = bias.bytes().data(), .relu = relu});
+                            ASSERT_EQ(c.bytes(), expected.bytes())
+                                << m << " x " << n << " x " << k << (turn_a ? " a" : "")
+                                << (turn_b ? " b" : "");
+                        }
+                });
+            }
+}
+
 TEST(Gemm, KeepsSubnormalHalfs) {
     EXPECT_EQ(dot(DType::f16, {0x1p-24}, {1}), 0x1p-24);
     EXPECT_EQ(dot(DType::f16, {0x1p-24, 0x1p-24}, {1, 1}), 0x1p-23);

@@ -19,6 +19,8 @@ public:
 private:
     bool before_;
 };
+/// Whether one lives on this thread.
+bool low_gradients_stay() noexcept;
 /// Whether this gradient may reach the leaf as it is.
 bool takes_low_gradient(const TensorImpl& leaf, const Tensor& gradient) noexcept;
 

@@ -189,7 +189,8 @@ TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, Te
                           std::vector<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, outputs, in_backward()});
     if (!grad_on || !any_requires_grad(inputs)) return outputs;
-    auto node = make_node(info, inputs, outputs, saves);
+    auto node = make_node(info, inputs, outputs, {});
+    node->saves = std::move(saves);
     node->grad_fn = std::move(grad_fn);
     for (std::uint32_t i = 0; i < outputs.size(); ++i) {
         if (is_floating(outputs[i].dtype())) attach(outputs[i], node, i);

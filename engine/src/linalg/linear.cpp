@@ -49,7 +49,8 @@ Tensor rows_of(const Tensor& x) {
     return reshape(x, {rows, x.shape().back()});
 }
 
-Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      bool relu = false) {
     const GradMode off(false);
     const Tensor rows = rows_of(x);
     Shape shape = x.shape();
@@ -57,7 +58,7 @@ Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias)
     Tensor y = Tensor::empty({rows.size(0), weight.size(0)}, x.dtype(), x.device());
     const Tensor dense_bias = bias.defined() ? dense(bias) : bias;
     gemm(y, operand(rows, false), operand(weight, true),
-         {.bias = bias.defined() ? dense_bias.data() : nullptr});
+         {.bias = bias.defined() ? dense_bias.data() : nullptr, .relu = relu});
     return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
 }
 
@@ -136,9 +137,12 @@ Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0)
     const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
     one_type(linear_info, {x, weight, bias});
     check_linear(x, weight, bias);
-    const Tensor y = compute_linear(x, weight, bias);
-    on(y.device(), kernels::cpu::unary, kernels::cuda::unary)(
-        y.array(), y.array(), kernels::UnaryOp::relu, current_stream());
+    const bool at_once = x.device().kind == Device::Kind::cpu;  // a kernel of its own on a GPU
+    const Tensor y = compute_linear(x, weight, bias, at_once);
+    if (!at_once) {
+        on(y.device(), kernels::cpu::unary, kernels::cuda::unary)(
+            y.array(), y.array(), kernels::UnaryOp::relu, current_stream());
+    }
     const Tensor inputs[] = {x, weight, bias};
     return record_many(linear_relu_info, inputs, y,
                        {weight.requires_grad() ? save(x) : Save{},

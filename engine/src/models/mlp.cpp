@@ -1,7 +1,7 @@
 #include "models/mlp.h"
 
 #include "models/model_descriptor.h"
-#include "nn/linear_relu.h"
+#include "nn/linear_chain.h"
 #include "shape/view.h"
 
 namespace engine {
@@ -18,9 +18,7 @@ Mlp::Mlp(const std::vector<std::int64_t>& hidden, std::int64_t inputs, std::int6
 }
 
 Tensor Mlp::forward(const Tensor& x) {
-    Tensor h = x.rank() == 2 ? x : flatten(x, 1);
-    for (std::size_t i = 0; i + 1 < layers_.size(); ++i) h = linear_relu(layers_[i], h);
-    return layers_.back()(h);
+    return linear_chain(layers_, x.rank() == 2 ? x : flatten(x, 1));
 }
 
 OnnxValue Mlp::export_graph(OnnxGraph& graph, const OnnxValue& x) const {

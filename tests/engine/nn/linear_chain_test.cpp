@@ -1,0 +1,303 @@
+#include "nn/linear_chain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "amp/autocast.h"
+#include "autograd/backward.h"
+#include "core/cast.h"
+#include "core/gradient_observer.h"
+#include "core/low_gradients.h"
+#include "core/observer.h"
+#include "engine/error.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "shape/sum.h"
+
+namespace engine {
+namespace {
+
+std::string bits(const Tensor& x) {
+    if (!x.defined()) return "none";
+    std::string out(x.bytes(), '\0');
+    const Tensor host = x.copy_to(Device{});
+    std::memcpy(out.data(), host.data(), x.bytes());
+    return name(x.dtype()) + out;
+}
+
+Tensor numbers(const Shape& shape, DType dtype, int seed) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < shape.numel(); ++i)
+        values.push_back(std::sin(static_cast<double>(seed) + 1.7 * static_cast<double>(i)));
+    return Tensor::of(values, shape, dtype, Device{}).set_requires_grad(true);
+}
+
+struct Case {
+    Tensor x;
+    std::vector<Linear> layers;
+
+    TensorList leaves() const {
+        TensorList all{x};
+        for (const Linear& layer : layers) {
+            all.push_back(layer.weight);
+            all.push_back(layer.bias);
+        }
+        return all;
+    }
+};
+
+/// Equal ones for equal arguments: gradients accumulate in their leaves.
+Case made(DType dtype, const std::vector<std::int64_t>& sizes = {7, 33, 20, 3}) {
+    Case out{numbers({5, sizes.front()}, dtype, 1), {}};
+    for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+        Linear& layer = out.layers.emplace_back();
+        const int seed = 2 + 2 * static_cast<int>(i);
+        layer.module = ModuleName("fc" + std::to_string(i + 1));
+        layer.weight = numbers({sizes[i + 1], sizes[i]}, dtype, seed);
+        layer.bias = numbers({sizes[i + 1]}, dtype, seed + 1);
+    }
+    return out;
+}
+
+/// With the 16-bit copies that an optimizer keeps, as in a training step.
+Case with_copies(DType low) {
+    Case out = made(DType::f32);
+    const GradMode off(false);
+    for (const Tensor& leaf : out.leaves()) {
+        if (leaf.impl() == out.x.impl()) continue;
+        leaf.impl()->low_copy =
+            std::make_shared<LowCopy>(LowCopy{to(leaf.detach(), low), leaf.version()});
+    }
+    return out;
+}
+
+Tensor apart(const Case& c) {
+    Tensor h = c.x;
+    for (std::size_t i = 0; i < c.layers.size(); ++i) {
+        h = c.layers[i](h);
+        if (i + 1 < c.layers.size()) h = relu(h);
+    }
+    return h;
+}
+Tensor together(const Case& c) { return linear_chain(c.layers, c.x); }
+
+bool is_one_node(const Tensor& y) {
+    return std::strcmp(y.impl()->node->info().name, "linear_chain") == 0;
+}
+
+void expect_equal_gradients(const Case& one, const Case& two) {
+    const TensorList first = one.leaves(), second = two.leaves();
+    for (std::size_t i = 0; i < first.size(); ++i)
+        EXPECT_EQ(bits(first[i].grad()), bits(second[i].grad())) << "leaf " << i;
+}
+
+/// The loss weighs results unevenly.
+Tensor loss_of(const Tensor& y) {
+    return sum(mul(y, numbers(y.shape(), y.dtype(), 40).detach()), {}, false, y.dtype());
+}
+
+TEST(LinearChain, HasTheBitsOfTheLayersAndOfTheirGradients) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        const Case one = made(dtype), two = made(dtype);
+        const Tensor first = apart(one), second = together(two);
+        ASSERT_TRUE(is_one_node(second)) << "else nothing is compared";
+        EXPECT_EQ(bits(first), bits(second)) << name(dtype);
+        backward(loss_of(first));
+        backward(loss_of(second));
+        expect_equal_gradients(one, two);
+    }
+}
+
+TEST(LinearChain, ComputesNoGradientThatNobodyAskedFor) {
+    // Which of x, weight 1, bias 1, weight 2, ... ask.
+    for (const std::vector<std::size_t>& asking :
+         {std::vector<std::size_t>{1, 2, 3, 4, 5, 6}, {5, 6}, {4}, {1}, {0}, {3, 6}}) {
+        const Case one = made(DType::f32), two = made(DType::f32);
+        for (const Case* each : {&one, &two}) {
+            const TensorList leaves = each->leaves();
+            for (Tensor leaf : leaves) leaf.set_requires_grad(false);
+            for (const std::size_t i : asking) Tensor(leaves[i]).set_requires_grad(true);
+        }
+        backward(loss_of(apart(one)));
+        backward(loss_of(together(two)));
+        expect_equal_gradients(one, two);
+    }
+}
+
+TEST(LinearChain, ReadsTheOptimizersCopiesAndLeavesGradientsInTheirType) {
+    for (const DType low : {DType::f16, DType::bf16}) {
+        const AutocastRegion region(Device::Kind::cpu, true, low);
+        const LowGradients stay(true);
+        const Case one = with_copies(low), two = with_copies(low);
+        const auto run = [&](const Case& c, Tensor (*op)(const Case&)) {
+            const auto entered = region.enter();
+            return op(c);
+        };
+        const Tensor first = run(one, apart), second = run(two, together);
+        ASSERT_TRUE(is_one_node(second)) << "else nothing is compared";
+        EXPECT_EQ(bits(first), bits(second));
+        backward(loss_of(first));
+        backward(loss_of(second));
+        EXPECT_EQ(two.layers[0].weight.grad().dtype(), low);
+        EXPECT_EQ(two.x.grad().dtype(), DType::f32);
+        expect_equal_gradients(one, two);
+    }
+}
+
+TEST(LinearChain, LeavesCastsToTheirOwnNodes) {
+    const AutocastRegion region(Device::Kind::cpu, true, DType::f16);
+    const auto entered = region.enter();
+    EXPECT_FALSE(is_one_node(together(with_copies(DType::f16)))) << "gradients must become f32";
+    const LowGradients stay(true);
+    EXPECT_FALSE(is_one_node(together(made(DType::f32)))) << "there are no copies";
+    const Case stale = with_copies(DType::f16);
+    stale.layers[1].weight.bump_version();
+    EXPECT_FALSE(is_one_node(together(stale)));
+    EXPECT_FALSE(is_one_node(together(with_copies(DType::bf16)))) << "copies of another type";
+}
+
+TEST(LinearChain, LeavesLargeLayersToTheirOwnNodes) {
+    const Case large = made(DType::f32, {1024, 1024, 2});
+    EXPECT_FALSE(is_one_node(together(large)));
+    const Case deep = made(DType::f32, {2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
+    EXPECT_FALSE(is_one_node(together(deep)));
+    EXPECT_EQ(bits(apart(deep)), bits(together(deep)));
+}
+
+TEST(LinearChain, RefusesWhatLinearRefuses) {
+    Case wrong = made(DType::f32);
+    wrong.layers[1].weight = numbers({20, 32}, DType::f32, 1);
+    EXPECT_THROW(together(wrong), Error);
+    Case mixed = made(DType::f32);
+    mixed.layers[2].bias = numbers({3}, DType::f64, 1);
+    EXPECT_THROW(together(mixed), Error);
+}
+
+TEST(LinearChain, HasTheGradientsOfItsGradient) {
+    const auto second_order = [](const Case& c, const Tensor& y) {
+        const Tensor loss = loss_of(mul(y, y));
+        const TensorList first = grad({&loss, 1}, c.leaves(), {}, {.create_graph = true});
+        Tensor all = loss_of(mul(first[0], first[0]));
+        for (std::size_t i = 1; i < first.size(); ++i)
+            all = add(all, loss_of(mul(first[i], first[i])));
+        backward(all);
+    };
+    const Case one = made(DType::f64), two = made(DType::f64);
+    second_order(one, apart(one));
+    const Tensor y = together(two);
+    ASSERT_TRUE(is_one_node(y));
+    second_order(two, y);
+    const TensorList first = one.leaves(), second = two.leaves();
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        const auto a = first[i].grad().values(), b = second[i].grad().values();
+        ASSERT_EQ(a.size(), b.size());
+        for (std::size_t j = 0; j < a.size(); ++j)
+            EXPECT_NEAR(a[j], b[j], 1e-12 * (1 + std::abs(a[j]))) << "leaf " << i;
+    }
+}
+
+TEST(LinearChain, MayBeDifferentiatedTwiceWhereTheGraphIsKept) {
+    const Case one = made(DType::f32), two = made(DType::f32);
+    const Tensor first = loss_of(apart(one)), second = loss_of(together(two));
+    for (int pass = 0; pass < 2; ++pass) {
+        backward(first, {.retain_graph = true});
+        backward(second, {.retain_graph = true});
+    }
+    expect_equal_gradients(one, two);
+}
+
+TEST(LinearChain, SeesThatAWeightWasChangedInPlace) {
+    const Case c = made(DType::f32);
+    const Tensor loss = loss_of(together(c));
+    c.layers[1].weight.bump_version();
+    EXPECT_THROW(backward(loss), Error);
+}
+
+class Names final : public OpObserver {
+public:
+    void on_op(const OpEvent& event) override {
+        seen.push_back(event.info->name + (" in " + current_module()));
+    }
+    std::vector<std::string> seen;
+};
+
+TEST(LinearChain, IsItsLayersForAnObserver) {
+    Names names;
+    const ObserverScope attached(names);
+    together(made(DType::f32));
+    EXPECT_EQ(names.seen, (std::vector<std::string>{"linear in fc1", "relu in ", "linear in fc2",
+                                                    "relu in ", "linear in fc3"}));
+}
+
+TEST(LinearChain, ShowsItsOperationsToAnObserverOfTheBackwardPassAlone) {
+    const Case one = made(DType::f32), two = made(DType::f32);
+    const Tensor first = loss_of(apart(one)), second = loss_of(together(two));
+    Names names;
+    const ObserverScope attached(names);
+    backward(second);
+    EXPECT_EQ(std::ranges::count(names.seen, "relu_backward in "), 2);
+    backward(first);
+    expect_equal_gradients(one, two);
+}
+
+class Gradients final : public GradientObserver {
+public:
+    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+        for (const double value : gradient.values()) largest = std::max(largest, std::abs(value));
+    }
+    double largest = 0;
+};
+
+class Keeping final : public GradientObserver {
+public:
+    void on_gradient(const OpInfo& to, const Tensor& gradient) override {
+        if (std::strcmp(to.name, "linear_chain") != 0) return;
+        kept.push_back(gradient);
+        bits_then.push_back(bits(gradient));
+    }
+    TensorList kept;
+    std::vector<std::string> bits_then;
+};
+
+TEST(LinearChain, LeavesAGradientAloneThatAnObserverKeeps) {
+    const Case one = made(DType::f32), two = made(DType::f32);
+    const Tensor first = loss_of(apart(one)), second = loss_of(together(two));
+    backward(first);
+    Keeping keeping;
+    const GradientObserverScope attached(&keeping);
+    backward(second);
+    ASSERT_EQ(keeping.kept.size(), 3) << "of its result, and of its two hidden layers";
+    for (std::size_t i = 0; i < keeping.kept.size(); ++i)
+        EXPECT_EQ(bits(keeping.kept[i]), keeping.bits_then[i]);
+    expect_equal_gradients(one, two);
+}
+
+/// Those of the results of its hidden layers, too: they decide how large the loss scale may be.
+TEST(LinearChain, ShowsTheGradientsBetweenItsLayers) {
+    const auto seen = [](Tensor (*op)(const Case&)) {
+        Case c = made(DType::f16);
+        const auto scale = [&](std::size_t i, double factor) {
+            const GradMode off(false);
+            c.layers[i].weight = mul(c.layers[i].weight, factor).set_requires_grad(true);
+        };
+        scale(2, 64.0);  // the largest gradient is the one that comes out of the last layer
+        scale(1, 0.001);
+        const Tensor loss = sum(op(c), {}, false, DType::f16);
+        Gradients gradients;
+        const GradientObserverScope attached(&gradients);
+        // Leaves' own gradients aside.
+        grad({&loss, 1}, {&c.layers[0].bias, 1});
+        return gradients.largest;
+    };
+    const double largest = seen(together);
+    EXPECT_EQ(largest, seen(apart));
+    EXPECT_GT(largest, 10);
+}
+
+}  // namespace
+}  // namespace engine
