@@ -6,6 +6,7 @@
 #include "cpu/dnnl_ops.h"
 #include "cpu/gemm_tiled.h"
 #include "kernels/parallel.h"
+#include "kernels/plan_use.h"
 
 namespace kernels::cpu {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 struct Product {
     dnnl::primitive primitive;
     Arguments arguments;  ///< empty: no implementation
+    std::string route{};
 };
 
 struct ProductShape {
@@ -75,6 +77,7 @@ Product make_product(const ProductShape& shape) {
                      {DNNL_ARG_DST, unbound(c)},
                      {DNNL_ARG_SCRATCHPAD, unbound(desc->scratchpad_desc())}}};
     if (shape.bias) product.arguments[DNNL_ARG_BIAS] = unbound(bias);
+    product.route = desc->impl_info_str();
     return product;
 }
 
@@ -111,6 +114,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     bind(product.arguments[DNNL_ARG_DST], c.data);
     if (shape.bias) bind(product.arguments[DNNL_ARG_BIAS], options.bias);
     run(product.primitive, product.arguments);
+    if (auto* const used = plan_uses()) used->push_back("oneDNN " + product.route);
     // Not oneDNN's own relu, which turns a NaN into 0.
     if (options.relu) clamp_at_zero(c, options.batch, options.stride_c);
     return true;
