@@ -9,6 +9,7 @@
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "engine/pay_off.h"
+#include "engine/plan_profile.h"
 #include "json_output.h"
 #include "ranks.h"
 #include "settings.h"
@@ -25,6 +26,7 @@ struct BenchArguments {
     bool find_batch = false;
     bool all = false;
     bool pays = false;
+    bool profile = false;
     std::vector<std::string> models;
     std::string memory;
 };
@@ -112,10 +114,14 @@ int bench_rank(const BenchArguments& args, const engine::RunConfig& config,
     if (args.paced) pace(options);
     const engine::BenchResult result = engine::run_bench(config, options);
     if (engine::launched_rank().rank > 0) return 0;
-    if (args.json)
-        std::cout << to_json(config, result) << '\n';
-    else
-        print(config, result, args.options.steps);
+    std::optional<engine::PlanProfile> profile;
+    if (args.profile) profile = engine::profile_plans(config);
+    if (args.json) {
+        std::cout << to_json(config, result, profile) << '\n';
+        return 0;
+    }
+    print(config, result, args.options.steps);
+    if (profile) std::cout << '\n' << engine::text_of(*profile);
     return 0;
 }
 
@@ -127,6 +133,9 @@ int bench(const BenchArguments& args) {
         if (line && args.paced)
             throw engine::Error(engine::ErrorCode::settings,
                                 "--paced: not with several workers: mpirun has the standard input");
+        if (line && args.profile)
+            throw engine::Error(engine::ErrorCode::settings,
+                                "--profile: not with several workers: it lists the plans of one");
         return bench_rank(args, config, line);
     });
 }
@@ -203,21 +212,33 @@ void describe_bench(Command command) {
                                       "Start each block at a line on standard input, and print its "
                                       "milliseconds per step at once");
     command.flag("--json", args->json, "One JSON object on standard output");
-    command
-        .flag("--find-batch", args->find_batch,
-              "Find the largest batch whose steps stay within --memory; with --all and --pays, "
-              "that of each precision")
-        .excludes(paced);
+    Option find_batch = command.flag(
+        "--find-batch", args->find_batch,
+        "Find the largest batch whose steps stay within --memory; with --all and --pays, that of "
+        "each precision");
+    find_batch.excludes(paced);
     command.text("--memory", args->memory,
                  "Memory limit of --find-batch, such as 500MB or 2GiB (default: all free memory). "
                  "With --all and --pays it also implies --find-batch");
+    Option pays = command.flag(
+        "--pays", args->pays,
+        "Measure FP32 beside AMP with these settings, and say why AMP pays off, or why not");
+    pays.excludes(paced);
+    Option all = command.flag("--all", args->all,
+                              "The same for a list of models on generated data, as a table");
+    all.excludes(paced);
+    const Option models =
+        command.repeated_text("--model", args->models, "Only this model of --all (repeatable)");
     command
-        .flag("--pays", args->pays,
-              "Measure FP32 beside AMP with these settings, and say why AMP pays off, or why not")
-        .excludes(paced);
-    command.flag("--all", args->all, "The same for a list of models on generated data, as a table")
-        .excludes(paced);
-    command.repeated_text("--model", args->models, "Only this model of --all (repeatable)");
+        .flag("--profile", args->profile,
+              "Also list the products, convolutions, attention and recurrent networks of a step: "
+              "each one's engine, time, FLOP/s and share of the device's peak; the ten that lose "
+              "the most time, and with --json all of them")
+        .excludes(paced)
+        .excludes(find_batch)
+        .excludes(pays)
+        .excludes(all)
+        .excludes(models);
     command.run([args] { return run(*args); });
 }
 

@@ -65,10 +65,11 @@ json gains_json(const engine::MachineReport& report) {
 
 }  // namespace
 
-std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result) {
+std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result,
+                    const std::optional<engine::PlanProfile>& profile) {
     json warnings = json::array();
     for (const auto& warning : result.warnings) warnings.push_back(warning.str());
-    return json{{"event", "bench"},
+    json out = {{"event", "bench"},
                 {"precision", config.precision.preset},
                 {"batch_size", config.batch_size},
                 {"threads", result.threads},
@@ -85,8 +86,9 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
                 {"workers", config.workers},
                 {"exchange_ms", result.exchange_ms},
                 {"exchange_hidden_share", result.exchange_hidden_share},
-                {"warnings", warnings}}
-        .dump();
+                {"warnings", warnings}};
+    if (profile) out["profile"] = json::parse(engine::to_json(*profile));
+    return out.dump();
 }
 
 std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "engine/batch_finder.h"
@@ -7,6 +8,7 @@
 #include "engine/launch.h"
 #include "engine/learning_rate_finder.h"
 #include "engine/machine.h"
+#include "engine/plan_profile.h"
 #include "engine/run_config.h"
 
 /// What commands print with --json, but for runs and events, which the engine writes. In one file,
@@ -14,7 +16,8 @@
 namespace app {
 
 /// One line: the result of `bench` with these settings.
-std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result);
+std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result,
+                    const std::optional<engine::PlanProfile>& profile);
 /// One line: what `bench --find-batch` found for these settings.
 std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found);
 /// One line: what `find-lr` found.

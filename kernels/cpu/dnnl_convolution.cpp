@@ -4,6 +4,7 @@
 #include "cpu/finite.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/parallel.h"
+#include "kernels/plan_use.h"
 
 namespace kernels::cpu {
 namespace {
@@ -252,7 +253,9 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
     const bool paired = dtype == DType::bf16 && conv.route.find("_dw:") == std::string::npos;
     if (paired && pairs_spread_infinity(direction, operands, shape)) return false;
     execute(conv, direction, operands);
-    return !paired || is_trusted(conv.route, direction, operands, shape);
+    if (paired && !is_trusted(conv.route, direction, operands, shape)) return false;
+    if (auto* const used = plan_uses()) used->push_back("oneDNN " + conv.route);
+    return true;
 }
 
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape) {

@@ -7,15 +7,17 @@
 #include "cpu/gemm_scratch.h"
 #include "cpu/gemm_tiled.h"
 #include "kernels/parallel.h"
+#include "kernels/plan_use.h"
 
 namespace kernels::cpu {
 namespace {
 
 struct Product {
     dnnl::primitive primitive;
-    Arguments arguments;   ///< empty: no implementation
-    dnnl::primitive pack;  ///< b into the primitive's order
-    Arguments pack_arguments;
+    Arguments arguments;  ///< empty: no implementation
+    std::string route{};
+    dnnl::primitive pack{};  ///< b into the primitive's order
+    Arguments pack_arguments{};
     std::size_t packed_bytes = 0;  ///< 0: the primitive takes b as it is
 };
 
@@ -87,11 +89,10 @@ Product make_product(const ProductShape& shape) {
                     {{DNNL_ARG_SRC, unbound(a)},
                      {DNNL_ARG_WEIGHTS, unbound(desc->weights_desc())},
                      {DNNL_ARG_DST, unbound(c)},
-                     {DNNL_ARG_SCRATCHPAD, unbound(desc->scratchpad_desc())}},
-                    {},
-                    {}};
+                     {DNNL_ARG_SCRATCHPAD, unbound(desc->scratchpad_desc())}}};
     if (shape.packs) add_pack(product, plain_b, desc->weights_desc());
     if (shape.bias) product.arguments[DNNL_ARG_BIAS] = unbound(bias);
+    product.route = desc->impl_info_str();
     return product;
 }
 
@@ -152,6 +153,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     bind(product.arguments[DNNL_ARG_DST], c.data);
     if (shape.bias) bind(product.arguments[DNNL_ARG_BIAS], options.bias);
     run(product.primitive, product.arguments);
+    if (auto* const used = plan_uses()) used->push_back("oneDNN " + product.route);
     // Not oneDNN's own relu, which turns a NaN into 0.
     if (options.relu) clamp_at_zero(c, options.batch, options.stride_c);
     return true;

@@ -51,6 +51,45 @@ TEST(Bench, FindsTheLargestBatchOfEachPrecisionWithinAMemoryLimit) {
     EXPECT_THAT(table.output_text(), HasSubstr("largest batch in 4 MB"));
 }
 
+const std::vector<std::string> profiled = {
+    "bench", "--steps",    "1",     "--blocks",     "1",        "--warm-up", "1",
+    "--set", "device=cpu", "--set", "batch_size=8", "--profile"};
+
+TEST(Bench, ListsThePlansOfAStepAndTheWorstFirst) {
+    auto arguments = profiled;
+    arguments.push_back("--json");
+    Program program(arguments);
+    program.finish();
+    ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    ASSERT_EQ(program.output().size(), 1u);
+    const json plans = json::parse(program.output()[0]).at("profile").at("plans");
+    ASSERT_GE(plans.size(), 3u);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        EXPECT_GT(plans[i].at("us"), 0);
+        EXPECT_GT(plans[i].at("flops_per_s"), 0);
+        EXPECT_TRUE(plans[i].contains("engine"));
+        EXPECT_TRUE(plans[i].contains("peak_share"));
+        if (i > 0) {
+            EXPECT_LE(plans[i].at("lost_us"), plans[i - 1].at("lost_us"));
+        }
+    }
+    Program table(profiled);
+    table.finish();
+    EXPECT_THAT(table.output_text(), HasSubstr("ms a step"));
+    EXPECT_THAT(table.output_text(), HasSubstr("Plans of an eager step on cpu"));
+    EXPECT_THAT(table.output_text(), HasSubstr("of peak"));
+}
+
+TEST(Bench, RefusesAProfileOfWhatHasManySteps) {
+    for (const char* other : {"--paced", "--find-batch", "--all", "--pays"}) {
+        auto arguments = profiled;
+        arguments.emplace_back(other);
+        Program program(arguments);
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2) << other;
+    }
+}
+
 TEST(Bench, RefusesAMemoryLimitThatIsNoSize) {
     Program program({"bench", "--all", "--model", "mlp", "--memory", "plenty"});
     program.finish();

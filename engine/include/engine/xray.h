@@ -58,6 +58,8 @@ struct XrayOp {
     std::int64_t memory_bytes = 0;  ///< of the run, when it had finished
     /// FLOP/s as a share of the largest that a product reached here in this type; NaN: unknown.
     double peak_share = std::numeric_limits<double>::quiet_NaN();
+    /// The libraries' algorithms that computed it, "cuDNN eng0_k2=3"; "": our kernels alone.
+    std::string engine;
 };
 
 /// A sum over operations. Casts are the inserted ones, and the operations "to", which cast

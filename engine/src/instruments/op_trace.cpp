@@ -39,6 +39,17 @@ bool is_kept_copy(const Tensor& source, const Tensor& cast) {
     return copy && copy->tensor.impl()->storage == cast.impl()->storage;
 }
 
+/// Each once, in order.
+std::string joined(const std::vector<std::string>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto here = names.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::find(names.begin(), here, *here) != here) continue;
+        out += (out.empty() ? "" : " + ") + *here;
+    }
+    return out;
+}
+
 constexpr const char* gradient_why = "A gradient runs in the types that the forward pass ran in.";
 constexpr const char* off_why = "Autocast is off: runs in the type of its inputs.";
 constexpr const char* forced_why = "precision.force sets the type of this operation.";
@@ -56,6 +67,8 @@ void OpTrace::begin(const StepView&) {
     clock_.restart();
     ops_.emplace(*this);
     calls_.emplace(*this);
+    engines_.clear();
+    uses_.emplace(engines_);
 }
 
 void OpTrace::before_update(const StepView&) {
@@ -91,6 +104,7 @@ void OpTrace::after_update(const StepView& step) {
 void OpTrace::end(const StepView&) {
     ops_.reset();
     calls_.reset();
+    uses_.reset();
     frames_.clear();
 }
 
@@ -188,9 +202,7 @@ void OpTrace::on_return(std::span<const Tensor> outputs) {
     const bool whole = frame.own_record || frame.opaque;
     const bool composed = !whole && rows_.size() > frame.first_row;
     if (composed) return;  // what it is made of stands for it
-    rows_.resize(frame.first_row);
-    row_marks_.resize(frame.first_row);
-    cast_marks_.resize(frame.first_row);
+    give_up_rows(frame.first_row);
     const TensorList& used = frame.own_record ? frame.used : frame.inputs;
     // Ops inside a listed op run in the type to which the op casts, and so does the result.
     if (frame.opaque) frame.row.compute_dtype = floating_type(outputs);
@@ -208,7 +220,18 @@ void OpTrace::add_row(XrayOp row, std::span<const Tensor> used, std::span<const 
     finish_row(std::move(row), std::move(cast_marks));
 }
 
+/// The row of the op that they are part of takes their place.
+void OpTrace::give_up_rows(std::size_t from) {
+    for (std::size_t i = from; i < rows_.size(); ++i)
+        if (!rows_[i].engine.empty()) engines_.push_back(rows_[i].engine);
+    rows_.resize(from);
+    row_marks_.resize(from);
+    cast_marks_.resize(from);
+}
+
 void OpTrace::finish_row(XrayOp row, Marks cast_marks) {
+    row.engine = joined(engines_);
+    engines_.clear();
     row.memory_bytes = accounting_->total();
     rows_.push_back(std::move(row));
     cast_marks_.push_back(std::move(cast_marks));

@@ -11,6 +11,7 @@
 #include "core/observer.h"
 #include "engine/xray.h"
 #include "instruments/trace_clock.h"
+#include "kernels/plan_use.h"
 #include "train/step_observer.h"
 
 namespace engine {
@@ -57,6 +58,7 @@ private:
     bool is_argument(const Tensor& tensor) const;
     void add_row(XrayOp row, std::span<const Tensor> used, std::span<const Tensor> outputs,
                  Marks cast_marks = {});
+    void give_up_rows(std::size_t from);
     void finish_row(XrayOp row, Marks cast_marks = {});
 
     Device device_;
@@ -64,8 +66,10 @@ private:
     TraceClock clock_;
     std::vector<Frame> frames_;
     std::vector<XrayOp> rows_;
-    Marks row_marks_;                // at the ends of rows
-    std::vector<Marks> cast_marks_;  // at the ends of the casts of each row
+    Marks row_marks_;                   // at the ends of rows
+    std::vector<Marks> cast_marks_;     // at the ends of the casts of each row
+    std::vector<std::string> engines_;  // that have computed since the last row
+    std::optional<kernels::PlanUseScope> uses_;
     std::optional<ObserverScope> ops_;
     std::optional<CallObserverScope> calls_;
 };

@@ -80,7 +80,8 @@ ordered_json to_value(const XrayOp& op) {
             {"bytes_read", op.bytes_read},
             {"bytes_written", op.bytes_written},
             {"memory_bytes", op.memory_bytes},
-            {"peak_share", number(op.peak_share)}};
+            {"peak_share", number(op.peak_share)},
+            {"engine", op.engine}};
 }
 
 XrayPass pass_from(const std::string& word) {
@@ -111,6 +112,7 @@ XrayOp op_from(const json& value) {
     op.bytes_written = value.at("bytes_written");
     op.memory_bytes = value.at("memory_bytes");
     if (value.at("peak_share").is_number()) op.peak_share = value.at("peak_share");
+    op.engine = value.value("engine", "");  // older files have none
     return op;
 }
 
