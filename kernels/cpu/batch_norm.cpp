@@ -146,16 +146,23 @@ void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArr
 }
 
 void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, float* f16_max,
-                         ConstArray dy, ConstArray x, ConstArray y, ConstArray weight,
-                         ConstArray mean, ConstArray invstd, bool relu, bool training,
-                         const BatchNormShape& shape, Stream stream) {
+                         ConstArray dy, ConstArray addend, ConstArray x, ConstArray y,
+                         ConstArray weight, ConstArray, ConstArray mean, ConstArray invstd,
+                         bool relu, bool training, const BatchNormShape& shape, Stream stream) {
     assert(x.size == shape.rows * shape.channels && dx.size == x.size && dx.dtype == x.dtype);
+    ConstArray above = dy;
+    if (addend.data != nullptr) {
+        // dx has room for the sum: each of its elements is written after the sum's was last read.
+        binary(dx, dy, addend, BinaryOp::add, stream);
+        above = dx;
+    }
+    if (f16_max != nullptr) abs_max(f16_max, above, stream);
     if (x.dtype == DType::f64) {
-        backward_double({dx, dresidual, dweight, dbias}, dy, x, relu ? y.data : nullptr, weight,
+        backward_double({dx, dresidual, dweight, dbias}, above, x, relu ? y.data : nullptr, weight,
                         mean, invstd, training, shape);
         return;
     }
-    const Gradients in{dy,
+    const Gradients in{above,
                        x,
                        {relu ? y.data : nullptr, y.dtype, y.size},
                        static_cast<const float*>(mean.data),
@@ -177,9 +184,7 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
     parallel_for(shape.rows, row_grain(shape.channels), [&](std::int64_t begin, std::int64_t end) {
         gradient_rows(dx, dresidual, in, dx_factors, shape.channels, begin, end);
     });
-    if (f16_max == nullptr) return;
-    abs_max(f16_max, dy, stream);
-    abs_max(f16_max, dx, stream);
+    if (f16_max != nullptr) abs_max(f16_max, dx, stream);
 }
 
 }  // namespace kernels::cpu

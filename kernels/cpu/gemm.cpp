@@ -4,6 +4,8 @@
 
 #include "cpu/dnnl_ops.h"
 #include "cpu/gemm_tiled.h"
+#include "kernels/reduce.h"
+#include "shared/gemm_sums.h"
 
 namespace kernels::cpu {
 namespace {
@@ -26,10 +28,14 @@ bool library_wins(DType dtype, std::int64_t multiply_adds) {
 
 }  // namespace
 
-void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, Stream) {
+void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, Stream stream) {
     assert(dtypes_agree(c.dtype, a.dtype, b.dtype));
     assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols);
     if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
+    for_each_operand_sum(c, a, b, options,
+                         [&](Array sums, ConstArray of, std::int64_t k, std::int64_t n) {
+                             reduce(sums, of, 1, k, n, ReduceOp::sum, stream);
+                         });
     if (options.alpha == 0) a.cols = b.rows = 0;
     if (library_wins(a.dtype, c.rows * c.cols * a.cols) && dnnl_gemm(c, a, b, options)) return;
     gemm_tiled(c, a, b, options);

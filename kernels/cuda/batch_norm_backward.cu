@@ -1,5 +1,4 @@
 #include "cuda/batch_norm_sums.cuh"
-#include "cuda/block_reduce.cuh"
 #include "cuda/workspace.h"
 #include "kernels/batch_norm.h"
 
@@ -42,58 +41,40 @@ __global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, cons
     }
 }
 
-/// The largest magnitude among the values of a block, of f16 alone. Without the sign the bits of
-/// floats increase with the value, and NaN is above infinity, so an integer maximum finds the
-/// largest and keeps NaN.
-template <typename T>
-class Magnitudes {
-public:
-    __device__ __forceinline__ void add(T value) {
-        if constexpr (std::is_same_v<T, Half>)
-            most_ = Larger{}(most_, __float_as_uint(widen(value)) & 0x7fffffffu);
-    }
-    /// *largest becomes the larger of both. All threads of the block call. Null: nothing.
-    __device__ __forceinline__ void put(unsigned* largest) const {
-        if constexpr (std::is_same_v<T, Half>) {
-            if (largest == nullptr) return;
-            const unsigned most = block_reduce<tile_threads>(most_, Larger{});
-            if (threadIdx.x == 0) atomicMax(largest, most);
-        }
-    }
-
-private:
-    struct Larger {
-        __device__ unsigned operator()(unsigned a, unsigned b) const { return a > b ? a : b; }
-    };
-    unsigned most_ = 0;
-};
-
-/// dresidual and largest may be null; with largest the magnitudes of dy and dx are taken along.
-/// Without `training` dx depends on g alone: an infinite x must not enter as 0 * inf.
+/// addend, y, shift, dresidual and largest may be null; with largest the magnitudes of dy (with the
+/// addend) and dx are taken along. shift: of the forward pass, to recompute y; its factor is that
+/// of g here. Without `training` dx depends on g alone: an infinite x must not enter as 0 * inf.
 template <typename T, int width>
-__global__ void gradient_kernel(T* dx, T* dresidual, unsigned* largest, BatchNormInputs<T> in,
-                                const Compute<T>* mean, ChannelFactors<Compute<T>> factors,
-                                Tiling tiling, bool training) {
+__global__ void gradient_kernel(T* __restrict__ dx, T* __restrict__ dresidual, unsigned* largest,
+                                const T* __restrict__ dy, const T* __restrict__ addend,
+                                const T* __restrict__ x, const T* __restrict__ y,
+                                const Compute<T>* __restrict__ mean,
+                                ChannelFactors<Compute<T>> factors,
+                                const Compute<T>* __restrict__ shift, Tiling tiling,
+                                bool training) {
     using W = Compute<T>;
+    const BatchNormInputs<T> in{dy, addend, y, shift != nullptr};
     Magnitudes<T> magnitudes;
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
         const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
         if (c >= tiling.channels) continue;
-        W middle[width], scale[width], slope[width], offset[width];
-        load_factors(middle, mean + c);
-        load_factors(scale, factors.first + c);
+        Normalization<W, width> channels;
+        W slope[width], offset[width];
+        load_factors(channels.mean, mean + c);
+        load_factors(channels.factor, factors.first + c);
+        if (shift != nullptr) load_factors(channels.shift, shift + c);
         load_factors(slope, factors.second + c);
         load_factors(offset, factors.third + c);
         for_each_batch<1>(tiling, [&](std::int64_t row, int, int) {
             const std::int64_t at = row * tiling.channels + c;
-            const auto x = load_pack<width>(in.x + at);
+            const auto x_pack = load_pack<width>(x + at);
             W g[width];
-            in.gradient(g, at, [&](T above) { magnitudes.add(above); });
+            in.gradient(g, at, x_pack, channels, [&](T above) { magnitudes.add(above); });
             Pack<T, width> out, passed;
             for (int k = 0; k < width; ++k) {
-                const W rest =
-                    training ? multiply_add(widen(x.at[k]) - middle[k], slope[k], offset[k]) : W{0};
-                out.at[k] = narrow<T>(multiply_add(g[k], scale[k], rest));
+                const W centred = widen(x_pack.at[k]) - channels.mean[k];
+                const W rest = training ? multiply_add(centred, slope[k], offset[k]) : W{0};
+                out.at[k] = narrow<T>(multiply_add(g[k], channels.factor[k], rest));
                 passed.at[k] = narrow<T>(g[k]);
                 magnitudes.add(out.at[k]);
             }
@@ -104,22 +85,53 @@ __global__ void gradient_kernel(T* dx, T* dresidual, unsigned* largest, BatchNor
     magnitudes.put(largest);
 }
 
+/// The operands as typed memory.
+template <typename T>
+struct Gradients {
+    T* dx;
+    T* dresidual;
+    const T *dy, *addend, *x, *y;
+
+    bool fit_packs(std::int64_t channels) const {
+        return fits_packs<T>(channels, static_cast<const T*>(dx), static_cast<const T*>(dresidual),
+                             dy, addend, x, y);
+    }
+    /// What is left of it when the sums' kernel has written g to dresidual.
+    Gradients after_sums() const { return {dx, nullptr, dresidual, nullptr, x, nullptr}; }
+};
+
+/// Where the forward pass can be recomputed: it needs parameters of its own type.
+template <typename W>
+ForwardFactors<W> forward_factors(ConstArray weight, ConstArray bias, ConstArray invstd) {
+    const bool known = weight.data != nullptr && bias.data != nullptr &&
+                       weight.dtype == invstd.dtype && bias.dtype == invstd.dtype;
+    if (!known) return {nullptr, nullptr, nullptr};
+    return {static_cast<const W*>(invstd.data), static_cast<const W*>(weight.data),
+            static_cast<const W*>(bias.data)};
+}
+
 }  // namespace
 
 void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, float* f16_max,
-                         ConstArray dy, ConstArray x, ConstArray y, ConstArray weight,
-                         ConstArray mean, ConstArray invstd, bool relu, bool training,
-                         const BatchNormShape& shape, Stream stream) {
+                         ConstArray dy, ConstArray addend, ConstArray x, ConstArray y,
+                         ConstArray weight, ConstArray bias, ConstArray mean, ConstArray invstd,
+                         bool relu, bool training, const BatchNormShape& shape, Stream stream) {
     if (shape.channels == 0) return;
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         using W = Compute<T>;
-        const BatchNormInputs<T> in{static_cast<const T*>(dy.data), static_cast<const T*>(x.data),
-                                    relu ? static_cast<const T*>(y.data) : nullptr};
+        Gradients<T> all{
+            static_cast<T*>(dx.data),       static_cast<T*>(dresidual.data),
+            static_cast<const T*>(dy.data), static_cast<const T*>(addend.data),
+            static_cast<const T*>(x.data),  relu ? static_cast<const T*>(y.data) : nullptr};
+        ForwardFactors<W> forward{nullptr, nullptr, nullptr};
+        if (relu) forward = forward_factors<W>(weight, bias, invstd);
+        if (forward.bias != nullptr) all.y = nullptr;
         const auto* means = static_cast<const W*>(mean.data);
+        auto* largest = reinterpret_cast<unsigned*>(f16_max);
         constexpr int wide = pack_width<T>;
-        const bool packed_sums = fits_packs<T>(shape.channels, in.dy, in.x, in.y);
-        Tiling sums = tiling_of_sums(shape.rows, shape.channels, packed_sums ? wide : 1);
+        const bool packed = all.fit_packs(shape.channels);
+        Tiling sums = tiling_of_sums(shape.rows, shape.channels, packed ? wide : 1);
         // Running statistics and fixed weights: nobody asks for the sums.
         if (!training && dweight.data == nullptr && dbias.data == nullptr) sums.chunks = 0;
         const std::int64_t numbers = (3 + 2 * sums.chunks) * shape.channels;
@@ -127,21 +139,25 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
             static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
         const auto factors = channel_factors(memory, shape.channels);
         W* parts = memory + 3 * shape.channels;
+        // The sums' kernel has g in registers: written there, it is read once instead of what it is
+        // made of.
+        const bool pass_on = all.dresidual != nullptr && sums.chunks > 0;
         launch("batch_norm_sums",
-               packed_sums ? gradient_sums_kernel<T, wide> : gradient_sums_kernel<T, 1>,
-               grid_of(sums), stream, parts, in, means, sums);
+               packed ? gradient_sums_kernel<T, wide> : gradient_sums_kernel<T, 1>, grid_of(sums),
+               stream, parts, pass_on ? all.dresidual : nullptr, pass_on ? largest : nullptr,
+               all.dy, all.addend, all.x, all.y, means, forward, sums);
+        if (pass_on) {
+            all = all.after_sums();
+            forward = {nullptr, nullptr, nullptr};
+        }
         const Tiling joined = joining(sums);
         launch("batch_norm_join", join_sums_kernel<W>, grid_of_tiles(joined), stream, factors,
                parts, static_cast<const W*>(invstd.data), joined,
                WeightGradients{dweight, dbias, weight, training});
-        auto* to = static_cast<T*>(dx.data);
-        auto* residual = static_cast<T*>(dresidual.data);
-        const bool packed =
-            fits_packs<T>(shape.channels, to, static_cast<const T*>(residual), in.dy, in.x, in.y);
         const Tiling tiling = tiling_of(shape.rows, shape.channels, packed ? wide : 1);
         launch("batch_norm_gradient", packed ? gradient_kernel<T, wide> : gradient_kernel<T, 1>,
-               grid_of(tiling), stream, to, residual, reinterpret_cast<unsigned*>(f16_max), in,
-               means, factors, tiling, training);
+               grid_of(tiling), stream, all.dx, all.dresidual, largest, all.dy, all.addend, all.x,
+               all.y, means, factors, forward.bias, tiling, training);
     });
 }
 

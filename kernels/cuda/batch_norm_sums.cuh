@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cuda/batch_norm_tiles.cuh"
+#include "cuda/block_reduce.cuh"
 
 /// Sums by channel over chunks of rows, the first half of a batch norm's passes and of what several
 /// processes merge. `parts` holds two rows of channels for each chunk.
@@ -78,47 +79,116 @@ static __global__ void moments_kernel(Compute<T>* __restrict__ parts, const T* _
     }
 }
 
-/// The gradient that reaches the normalised value: with y, nothing where relu let nothing pass.
+/// How a forward pass made y = relu((x - mean) * factor + shift), with factor = invstd * weight and
+/// shift = bias. Null pointers: it did something else.
+template <typename W>
+struct ForwardFactors {
+    const W* invstd;
+    const W* weight;
+    const W* bias;
+};
+
+/// A thread's channels of it.
+template <typename W, int width>
+struct Normalization {
+    W mean[width], factor[width] = {}, shift[width] = {};
+};
+
+/// What the gradient that reaches the normalised value is made of.
 template <typename T>
 struct BatchNormInputs {
     const T* dy;
-    const T* x;
-    const T* y;  ///< null without relu
+    const T* addend;  ///< added to dy and rounded to T; or null
+    const T* y;       ///< nothing passes where it is 0; null: without relu, or recomputed
+    bool recompute;   ///< y is worked out again from x, which is loaded anyway
 
-    template <int width>
-    __device__ __forceinline__ void gradient(Compute<T> (&g)[width], std::int64_t at) const {
-        gradient(g, at, [](T) {});
-    }
-    /// Calls seen(dy) for each on the way.
+    /// g at `at`, where x_pack was loaded from x. Calls seen(d) for each gradient d before the
+    /// mask.
     template <int width, typename Seen>
     __device__ __forceinline__ void gradient(Compute<T> (&g)[width], std::int64_t at,
+                                             const Pack<T, width>& x_pack,
+                                             const Normalization<Compute<T>, width>& forward,
                                              const Seen& seen) const {
-        const auto above = load_pack<width>(dy + at);
+        auto above = load_pack<width>(dy + at);
+        if (addend != nullptr) {
+            const auto more = load_pack<width>(addend + at);
+            for (int k = 0; k < width; ++k)
+                above.at[k] = narrow<T>(widen(above.at[k]) + widen(more.at[k]));
+        }
         for (int k = 0; k < width; ++k) {
             seen(above.at[k]);
             g[k] = widen(above.at[k]);
         }
-        if (y == nullptr) return;
-        const auto passed = load_pack<width>(y + at);
-        for (int k = 0; k < width; ++k)
-            if (widen(passed.at[k]) <= 0) g[k] = 0;
+        if (recompute) {
+            for (int k = 0; k < width; ++k) {
+                // As normalize_kernel computes and rounds it: a small value may have become 0.
+                const auto value = multiply_add(widen(x_pack.at[k]) - forward.mean[k],
+                                                forward.factor[k], forward.shift[k]);
+                if (widen(narrow<T>(value)) <= 0) g[k] = 0;
+            }
+        } else if (y != nullptr) {
+            const auto passed = load_pack<width>(y + at);
+            for (int k = 0; k < width; ++k)
+                if (widen(passed.at[k]) <= 0) g[k] = 0;
+        }
     }
 };
 
+/// The largest magnitude among the values of a block, of f16 alone. Without the sign the bits of
+/// floats increase with the value, and NaN is above infinity, so an integer maximum finds the
+/// largest and keeps NaN.
+template <typename T>
+class Magnitudes {
+public:
+    __device__ __forceinline__ void add(T value) {
+        if constexpr (std::is_same_v<T, Half>)
+            most_ = Larger{}(most_, __float_as_uint(widen(value)) & 0x7fffffffu);
+    }
+    /// *largest becomes the larger of both. All threads of the block call. Null: nothing.
+    __device__ __forceinline__ void put(unsigned* largest) const {
+        if constexpr (std::is_same_v<T, Half>) {
+            if (largest == nullptr) return;
+            const unsigned most = block_reduce<tile_threads>(most_, Larger{});
+            if (threadIdx.x == 0) atomicMax(largest, most);
+        }
+    }
+
+private:
+    struct Larger {
+        __device__ unsigned operator()(unsigned a, unsigned b) const { return a > b ? a : b; }
+    };
+    unsigned most_ = 0;
+};
+
 /// Sums of g and of g * (x - mean) over the block's rows, two rows of `parts` a chunk. A thread has
-/// `width` channels, as in moments_kernel.
+/// `width` channels, as in moments_kernel. passed: where g is written, or null; `largest` then
+/// takes the magnitudes of the unmasked gradients along, since the reader of g does not see them.
 template <typename T, int width = 1>
-static __global__ void gradient_sums_kernel(Compute<T>* __restrict__ parts, BatchNormInputs<T> in,
-                                            const Compute<T>* __restrict__ mean, Tiling tiling) {
+static __global__ void gradient_sums_kernel(Compute<T>* __restrict__ parts, T* __restrict__ passed,
+                                            unsigned* largest, const T* __restrict__ dy,
+                                            const T* __restrict__ addend, const T* __restrict__ x,
+                                            const T* __restrict__ y,
+                                            const Compute<T>* __restrict__ mean,
+                                            ForwardFactors<Compute<T>> forward, Tiling tiling) {
     using W = Compute<T>;
     constexpr int batch = sum_batch<width>;
+    const bool recompute = forward.bias != nullptr;
+    const BatchNormInputs<T> in{dy, addend, y, recompute};
+    Magnitudes<T> magnitudes;
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
         const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
         const bool inside = c < tiling.channels;
         W sum_g[width] = {}, sum_gx[width] = {};
         if (inside) {
-            W middle[width];
-            load_factors(middle, mean + c);
+            Normalization<W, width> channels;
+            load_factors(channels.mean, mean + c);
+            if (recompute) {
+                // The product of two floats is exact in double, so this has the same bits as the
+                // factor that the forward pass computes there.
+                for (int k = 0; k < width; ++k)
+                    channels.factor[k] = forward.invstd[c + k] * forward.weight[c + k];
+                load_factors(channels.shift, forward.bias + c);
+            }
             for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
                 // A sum a batch keeps the error of many rows small.
                 W few_g[width] = {}, few_gx[width] = {};
@@ -126,13 +196,18 @@ static __global__ void gradient_sums_kernel(Compute<T>* __restrict__ parts, Batc
                 for (int b = 0; b < batch; ++b) {
                     if (b >= n) continue;
                     const std::int64_t at = (row + b * step) * tiling.channels + c;
-                    const auto x = load_pack<width>(in.x + at);
+                    const auto x_pack = load_pack<width>(x + at);
                     W g[width];
-                    in.gradient(g, at);
+                    in.gradient(g, at, x_pack, channels, [&](T above) { magnitudes.add(above); });
                     for (int k = 0; k < width; ++k) {
                         few_g[k] += g[k];
-                        few_gx[k] = multiply_add(g[k], widen(x.at[k]) - middle[k], few_gx[k]);
+                        few_gx[k] =
+                            multiply_add(g[k], widen(x_pack.at[k]) - channels.mean[k], few_gx[k]);
                     }
+                    if (passed == nullptr) continue;
+                    Pack<T, width> out;
+                    for (int k = 0; k < width; ++k) out.at[k] = narrow<T>(g[k]);
+                    store_pack(passed + at, out);
                 }
                 for (int k = 0; k < width; ++k) {
                     sum_g[k] += few_g[k];
@@ -149,6 +224,7 @@ static __global__ void gradient_sums_kernel(Compute<T>* __restrict__ parts, Batc
             part[tiling.channels + k] = of_gx;
         }
     }
+    magnitudes.put(largest);
 }
 
 }  // namespace kernels::cuda

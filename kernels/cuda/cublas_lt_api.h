@@ -14,7 +14,16 @@ constexpr Status success = 0, not_supported = 15;
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
 enum class ComputeType : int { f32 = 68, f64 = 70, tf32 = 77 };
 enum class Operation : int { none = 0, transpose = 1 };
-enum class Epilogue : int { none = 1, bias = 4 };
+/// Of what follows the product: a bias that is added, relu after one, and the sums of an operand
+/// over the products' terms, of a's rows or b's columns, which are written where a bias would be.
+enum class Epilogue : int {
+    none = 1,
+    bias = 4,
+    relu = 2,
+    relu_bias = 6,
+    sums_of_a = 256,
+    sums_of_b = 512
+};
 
 enum class DescAttribute : int { trans_a = 3, trans_b = 4, epilogue = 7, bias_pointer = 8 };
 enum class LayoutAttribute : int { batch_count = 5, batch_stride = 6 };

@@ -1,17 +1,25 @@
 #include "kernels/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "cuda/gemm_finish.h"
 #include "cuda/matmul_plans.h"
 #include "cuda/native.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
+#include "kernels/reduce.h"
+#include "shared/gemm_sums.h"
 
 namespace kernels::cuda {
 namespace {
@@ -66,6 +74,20 @@ lt::Operand operand(const ConstMatrix& m, std::int64_t stride) {
             stride,      m.transposed, alignment_of(m.data)};
 }
 
+/// The library's a is our b: c^T = b^T a^T.
+lt::Epilogue epilogue_of(const GemmOptions& options) {
+    if (options.sums_of_a) return lt::Epilogue::sums_of_b;
+    if (options.sums_of_b) return lt::Epilogue::sums_of_a;
+    if (options.relu) return options.bias ? lt::Epilogue::relu_bias : lt::Epilogue::relu;
+    return options.bias ? lt::Epilogue::bias : lt::Epilogue::none;
+}
+
+/// What the epilogue reads or writes beside c.
+const void* vector_of(const GemmOptions& options) {
+    if (options.sums_of_a) return options.sums_of_a;
+    return options.sums_of_b ? options.sums_of_b : options.bias;
+}
+
 /// c^T = b^T a^T, in columns.
 lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                        const GemmOptions& options, Stream stream) {
@@ -77,12 +99,44 @@ lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix&
     product.b = operand(a, options.stride_a);
     product.d = operand({c.data, c.dtype, c.rows, c.cols, c.ld}, options.stride_c);
     product.batch = options.batch;
-    product.bias_alignment = options.bias ? alignment_of(options.bias) : 0;
+    product.epilogue = epilogue_of(options);
+    const void* vector = vector_of(options);
+    product.bias_alignment = vector ? alignment_of(vector) : 0;
     product.device = current_device();
     return product;
 }
 
-/// False: the library cannot, and nothing was done. `scratch` has room for least_workspace.
+/// Of n elements on the host, f32 or 16 bits.
+bool all_nan(const unsigned char* data, DType dtype, std::int64_t n) {
+    const auto value_at = [&](std::int64_t i) {
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, data + static_cast<std::size_t>(i) * size_of(dtype), size_of(dtype));
+        if (dtype == DType::f32) return std::bit_cast<float>(bits);
+        const auto low = static_cast<std::uint16_t>(bits);
+        return dtype == DType::f16 ? to_float(Half{low}) : to_float(BFloat16{low});
+    };
+    for (std::int64_t i = 0; i < n; ++i)
+        if (!std::isnan(value_at(i))) return false;
+    return true;
+}
+
+/// Whether the library's relu keeps NaN, which it does not document: lost NaNs would hide an
+/// overflow from the gradient check. The very kernel is tried once, before its first use, with a
+/// NaN as alpha, which makes every sum one. Waits; nothing while the stream is captured.
+bool relu_keeps_nan(lt::Plan& plan, lt::Handle handle, const lt::Plan::Call& call, const Matrix& c,
+                    Stream stream) {
+    if (plan.keeps_nan || capturing(stream)) return plan.keeps_nan.value_or(false);
+    lt::Plan::Call trial = call;
+    trial.alpha = std::numeric_limits<double>::quiet_NaN();
+    plan.run(handle, trial);
+    std::vector<unsigned char> row(static_cast<std::size_t>(c.cols) * size_of(c.dtype));
+    copy_to_host(row.data(), c.data, row.size(), stream);
+    plan.keeps_nan = all_nan(row.data(), c.dtype, c.cols);
+    return *plan.keeps_nan;
+}
+
+/// False: the library cannot, and nothing was done but that c may have changed where beta is 0.
+/// `scratch` has room for least_workspace.
 bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                  const GemmOptions& options, void* scratch, Stream stream) {
     const lt::Product product = product_of(c, a, b, options, stream);
@@ -93,8 +147,10 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     lt::Plan& plan =
         lib.plans.get(product.key(), [&] { return lt::Plan(handle, product, least_workspace); });
     if (!plan.found()) return false;
-    plan.run(handle,
-             {b.data, a.data, c.data, options.bias, options.alpha, options.beta, scratch, native});
+    const lt::Plan::Call call{b.data,        a.data,       c.data,  vector_of(options),
+                              options.alpha, options.beta, scratch, native};
+    if (options.relu && !relu_keeps_nan(plan, handle, call, c, stream)) return false;
+    plan.run(handle, call);
     count_launch();
     return true;
 }
@@ -111,6 +167,7 @@ void product_then_finish(const Matrix& c, const ConstMatrix& a, const ConstMatri
                          const GemmOptions& options, Stream stream) {
     GemmOptions bare = options;
     bare.bias = nullptr;
+    bare.relu = false;
     if (!run_product(c, a, b, bare, workspace(least_workspace, stream), stream)) refuse(c, a);
     GemmOptions rest = options;
     rest.beta = 1;
@@ -130,8 +187,37 @@ void product_in_scratch(const Matrix& c, const ConstMatrix& a, const ConstMatrix
     bare.stride_c = c.rows * c.cols;
     bare.beta = 0;
     bare.bias = nullptr;
+    bare.relu = false;
     if (!run_product(sums, a, b, bare, scratch, stream)) refuse(c, a);
     gemm_finish(c, sums.data, options, stream);
+}
+
+/// With the bias at most by the library, relu by a kernel of ours.
+void product_then_relu(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                       const GemmOptions& options, Stream stream) {
+    GemmOptions product = options, relu{.batch = options.batch, .stride_c = options.stride_c};
+    product.relu = false;
+    relu.beta = 1;
+    relu.relu = true;
+    // The library has no bias for f64.
+    const bool plain = c.dtype == DType::f64 && options.bias != nullptr;
+    if (!plain && run_product(c, a, b, product, workspace(least_workspace, stream), stream)) {
+        if (options.relu) gemm_finish(c, nullptr, relu, stream);
+        return;
+    }
+    if (c.dtype == DType::f64 || c.dtype == DType::f32)
+        product_then_finish(c, a, b, options, stream);
+    else
+        product_in_scratch(c, a, b, options, stream);
+}
+
+/// Whether the library may do all of it at once.
+bool is_one_call(const Matrix& c, const ConstMatrix& a, const GemmOptions& options) {
+    if (c.dtype == DType::f64 || options.batch != 1 || options.beta != 0) return false;
+    const bool sums = options.sums_of_a || options.sums_of_b;
+    if (!sums) return options.relu;
+    const bool both = options.sums_of_a && options.sums_of_b;
+    return !both && !options.bias && !options.relu && c.dtype == a.dtype;
 }
 
 }  // namespace
@@ -140,20 +226,16 @@ void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, St
     assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && a.dtype == b.dtype);
     if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
     if (a.cols == 0 || options.alpha == 0) return gemm_finish(c, nullptr, options, stream);
-    // The library has no bias for f64. Its ReLU is not used: cuBLASLt does not document NaN
-    // propagation there, and ours keeps NaN.
-    const bool plain = c.dtype == DType::f64 && options.bias != nullptr;
-    if (!plain && run_product(c, a, b, options, workspace(least_workspace, stream), stream)) {
-        GemmOptions relu{.batch = options.batch, .stride_c = options.stride_c};
-        relu.beta = 1;
-        relu.relu = true;
-        if (options.relu) gemm_finish(c, nullptr, relu, stream);
+    if (is_one_call(c, a, options) &&
+        run_product(c, a, b, options, workspace(least_workspace, stream), stream))
         return;
-    }
-    if (c.dtype == DType::f64 || c.dtype == DType::f32)
-        product_then_finish(c, a, b, options, stream);
-    else
-        product_in_scratch(c, a, b, options, stream);
+    GemmOptions rest = options;
+    rest.sums_of_a = rest.sums_of_b = nullptr;
+    product_then_relu(c, a, b, rest, stream);
+    for_each_operand_sum(c, a, b, options,
+                         [&](Array sums, ConstArray of, std::int64_t k, std::int64_t n) {
+                             reduce(sums, of, 1, k, n, ReduceOp::sum, stream);
+                         });
 }
 
 }  // namespace kernels::cuda

@@ -61,7 +61,8 @@ std::array<std::int64_t, 20> Product::key() const {
     const auto flags = static_cast<std::int64_t>(a.transposed) |
                        static_cast<std::int64_t>(b.transposed) << 1 | bias_alignment << 2;
     const std::int64_t types = static_cast<std::int64_t>(in) | static_cast<std::int64_t>(out) << 8 |
-                               static_cast<std::int64_t>(compute) << 16;
+                               static_cast<std::int64_t>(compute) << 16 |
+                               static_cast<std::int64_t>(epilogue) << 24;
     return {types,    flags,       device, batch,    a.rows,     a.cols,   a.ld,
             a.stride, a.alignment, b.rows, b.cols,   b.ld,       b.stride, b.alignment,
             d.rows,   d.cols,      d.ld,   d.stride, d.alignment};
@@ -96,7 +97,8 @@ void Plan::destroy() noexcept {
 }
 
 Plan::Plan(Plan&& other) noexcept
-    : desc_(std::exchange(other.desc_, nullptr)),
+    : keeps_nan(other.keeps_nan),
+      desc_(std::exchange(other.desc_, nullptr)),
       a_(std::exchange(other.a_, nullptr)),
       b_(std::exchange(other.b_, nullptr)),
       d_(std::exchange(other.d_, nullptr)),
@@ -114,8 +116,7 @@ void Plan::describe(const Product& product) {
     };
     set(desc_, DescAttribute::trans_a, operation(product.a));
     set(desc_, DescAttribute::trans_b, operation(product.b));
-    set(desc_, DescAttribute::epilogue,
-        product.bias_alignment > 0 ? Epilogue::bias : Epilogue::none);
+    set(desc_, DescAttribute::epilogue, product.epilogue);
     // The heuristic may look at the bias's address: here stands one that is aligned like it.
     if (product.bias_alignment > 0)
         set(desc_, DescAttribute::bias_pointer,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "cuda/cublas_lt_api.h"
 #include "cuda/lru_cache.h"
@@ -24,7 +25,8 @@ struct Product {
     ComputeType compute = ComputeType::f32;
     Operand a, b, d;
     std::int64_t batch = 1;
-    /// In bytes, of a bias of d's type, one for each row of d, added in the compute type; 0: none.
+    Epilogue epilogue = Epilogue::none;
+    /// In bytes, of the vector of d's type that the epilogue reads or writes; 0: there is none.
     std::int64_t bias_alignment = 0;
     int device = 0;
 
@@ -49,10 +51,13 @@ public:
     /// False: the library has no algorithm for it.
     bool found() const { return found_; }
 
+    /// Whether relu keeps NaN in the kernels of this plan; unknown until it was tried.
+    std::optional<bool> keeps_nan;
+
     struct Call {
         const void *a, *b;
         void* d;
-        const void* bias;
+        const void* bias;  ///< or where the sums of an operand are written
         double alpha, beta;
         void* workspace;
         void* stream;

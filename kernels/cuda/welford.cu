@@ -123,12 +123,15 @@ void welford_backward_sums(Array sum_dy, Array sum_dy_centred, ConstArray dy, Co
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         using W = Compute<T>;
-        const BatchNormInputs<T> in{static_cast<const T*>(dy.data), static_cast<const T*>(x.data),
-                                    nullptr};
+        T* const nowhere = nullptr;
+        const T* const none = nullptr;
+        unsigned* const unasked = nullptr;
         const Tiling tiling = tiling_of(rows, channels, 1);
         W* parts = room_for_parts<W>(tiling, stream);
-        launch("welford_gradient_sums", gradient_sums_kernel<T>, grid_of(tiling), stream, parts, in,
-               static_cast<const W*>(mean.data), tiling);
+        launch("welford_gradient_sums", gradient_sums_kernel<T>, grid_of(tiling), stream, parts,
+               nowhere, unasked, static_cast<const T*>(dy.data), none,
+               static_cast<const T*>(x.data), none, static_cast<const W*>(mean.data),
+               ForwardFactors<W>{nullptr, nullptr, nullptr}, tiling);
         const Tiling joined = joining(tiling);
         launch("welford_sums", welford_sums_kernel<W>, grid_of_tiles(joined), stream, sum_dy,
                sum_dy_centred, parts, joined);

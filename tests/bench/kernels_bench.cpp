@@ -142,8 +142,8 @@ void BatchNormBackward(benchmark::State& state) {
     const Norm n(state);
     const Data dweight(DType::f32, n.shape.channels), dbias(DType::f32, n.shape.channels);
     for (auto _ : state)
-        cpu::batch_norm_backward(n.dx, n.none, dweight, dbias, nullptr, n.dy, n.x, n.y, n.weight,
-                                 n.mean, n.invstd, true, true, n.shape, {});
+        cpu::batch_norm_backward(n.dx, n.none, dweight, dbias, nullptr, n.dy, n.none, n.x, n.y,
+                                 n.weight, n.none, n.mean, n.invstd, true, true, n.shape, {});
     set_bytes(state, 7 * n.x.bytes());
 }
 

@@ -13,6 +13,8 @@
 namespace kernels::test {
 namespace {
 
+const Array no_array{nullptr, DType::f32, 0};
+
 /// Inputs and outputs of one batch norm. Parameters are f32; with f64 x they are f64.
 struct Case {
     Case(DType dtype, std::int64_t rows, std::int64_t channels, double mean_of_x = 0.5,
@@ -164,8 +166,8 @@ void expect_backward(DType dtype, std::int64_t rows, std::int64_t channels, bool
     const Buffer dy = random_buffer(dtype, rows * channels, 7);
     Buffer dx(dtype, dy.size()), dresidual(dtype, dy.size());
     Buffer dweight(t.wide, channels), dbias(t.wide, channels);
-    cpu::batch_norm_backward(dx, dresidual, dweight, dbias, nullptr, dy, t.x, t.y, t.weight, t.mean,
-                             t.invstd, relu, training, t.shape, {});
+    cpu::batch_norm_backward(dx, dresidual, dweight, dbias, nullptr, dy, no_array, t.x, t.y,
+                             t.weight, no_array, t.mean, t.invstd, relu, training, t.shape, {});
     const double unit = unit_of(dtype);
     const auto n = static_cast<double>(rows);
     for (std::int64_t c = 0; c < channels; ++c) {
@@ -214,8 +216,8 @@ TEST(BatchNorm, GivesTheSameBitsForEveryThreadCount) {
             const Array none{nullptr, dtype, 0};
             Buffer dweight(DType::f32, 65), dbias(DType::f32, 65);
             t.forward(true, true);
-            cpu::batch_norm_backward(dx, none, dweight, dbias, nullptr, dy, t.x, t.y, t.weight,
-                                     t.mean, t.invstd, true, true, t.shape, {});
+            cpu::batch_norm_backward(dx, none, dweight, dbias, nullptr, dy, none, t.x, t.y,
+                                     t.weight, none, t.mean, t.invstd, true, true, t.shape, {});
         };
         Buffer expected(dtype, dy.size());
         cpu::set_threads(1);
@@ -238,8 +240,6 @@ TEST(BatchNorm, LetsNaNThroughInItsOwnChannelOnly) {
     for (std::int64_t i = 0; i < t.y.size(); ++i)
         ASSERT_EQ(std::isnan(t.y.get(i)), i % 20 == 3) << i;
 }
-
-const Array no_array{nullptr, DType::f32, 0};
 
 DType compute_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 double half_unit_of(DType dtype) { return dtype == DType::f64 ? 0x1p-53 : 0x1p-24; }
@@ -444,8 +444,8 @@ void expect_gradients(const TwinCase& c, bool training) {
         dbias(c.weight, c.channels);
     const auto out = [](bool there, const DeviceBuffer& b) { return there ? b.array() : no_array; };
     cuda::batch_norm_backward(dx, out(c.residual, dresidual), out(c.affine, dweight),
-                              out(c.affine, dbias), nullptr, device_dy, o.device_x,
-                              given(c.relu, device_y), given(c.affine, o.device_weight),
+                              out(c.affine, dbias), nullptr, device_dy, no_array, o.device_x,
+                              given(c.relu, device_y), given(c.affine, o.device_weight), no_array,
                               device_mean, device_invstd, c.relu, training, o.shape, {});
     const Buffer got = dx.host(), got_residual = dresidual.host(), got_weight = dweight.host(),
                  got_bias = dbias.host();
@@ -523,8 +523,8 @@ TEST(BatchNormBackward, TakesTheMagnitudesOfF16GradientsAlong) {
         Case t(DType::f16, shape.rows, shape.channels);
         t.forward(true, true);
         Buffer dweight(t.wide, shape.channels), dbias(t.wide, shape.channels);
-        cpu::batch_norm_backward(dx, no_array, dweight, dbias, &start, dy, t.x, t.y, t.weight,
-                                 t.mean, t.invstd, true, true, t.shape, {});
+        cpu::batch_norm_backward(dx, no_array, dweight, dbias, &start, dy, no_array, t.x, t.y,
+                                 t.weight, no_array, t.mean, t.invstd, true, true, t.shape, {});
         return start;
     });
 }
@@ -539,11 +539,167 @@ TEST(CudaBatchNorm, TakesTheMagnitudesOfF16GradientsAlong) {
                 const DeviceBuffer to(DType::f16, dx.size()), from(dy), x(t.x), y(t.y);
                 const DeviceBuffer weight(t.weight), mean(t.mean), invstd(t.invstd);
                 const DeviceValue<float> largest(start);
-                cuda::batch_norm_backward(to, no_array, no_array, no_array, largest.get(), from, x,
-                                          y, weight, mean, invstd, true, training, t.shape, {});
+                cuda::batch_norm_backward(to, no_array, no_array, no_array, largest.get(), from,
+                                          no_array, x, y, weight, no_array, mean, invstd, true,
+                                          training, t.shape, {});
                 dx = to.host();
                 return largest.host();
             });
+}
+
+/// What a backward pass writes, as bytes.
+struct Gradients {
+    std::vector<unsigned char> dx, dresidual, dweight, dbias;
+    bool operator==(const Gradients&) const = default;
+};
+
+/// How a backward pass is asked for the gradients of one case.
+struct Asked {
+    bool relu = true, with_residual = true, training = true, recompute = false;
+};
+
+Gradients gradients_on_cpu(Case& t, const Buffer& dy, ConstArray addend, const Asked& how,
+                           float* largest = nullptr) {
+    Buffer dx(dy.dtype(), dy.size()), dresidual(dy.dtype(), dy.size());
+    Buffer dweight(t.wide, t.shape.channels), dbias(t.wide, t.shape.channels);
+    cpu::batch_norm_backward(dx, how.with_residual ? dresidual.array() : no_array, dweight, dbias,
+                             largest, dy, addend, t.x, t.y, t.weight, given(how.recompute, t.bias),
+                             t.mean, t.invstd, how.relu, how.training, t.shape, {});
+    return {dx.bytes(), dresidual.bytes(), dweight.bytes(), dbias.bytes()};
+}
+
+/// Fixed statistics have fixed weights here, so that nobody asks for the sums.
+Gradients gradients_on_device(Case& t, const Buffer& dy, const Buffer* addend, const Asked& how,
+                              float* largest = nullptr) {
+    const DeviceBuffer dx(Buffer(dy.dtype(), dy.size())), dresidual(Buffer(dy.dtype(), dy.size()));
+    const DeviceBuffer dweight(t.wide, t.shape.channels), dbias(t.wide, t.shape.channels);
+    const DeviceBuffer from(dy), more(addend ? *addend : dy), x(t.x), y(t.y);
+    const DeviceBuffer weight(t.weight), bias(t.bias), mean(t.mean), invstd(t.invstd);
+    const DeviceValue<float> most(largest ? *largest : 0);
+    cuda::batch_norm_backward(
+        dx, how.with_residual ? dresidual.array() : no_array,
+        how.training ? dweight.array() : no_array, how.training ? dbias.array() : no_array,
+        largest ? most.get() : nullptr, from, given(addend != nullptr, more), x, y, weight,
+        given(how.recompute, bias), mean, invstd, how.relu, how.training, t.shape, {});
+    if (largest) *largest = most.host();
+    return {dx.host().bytes(), dresidual.host().bytes(), dweight.host().bytes(),
+            dbias.host().bytes()};
+}
+
+/// Gradients of which some round when they are added, and some overflow f16.
+std::pair<Buffer, Buffer> two_gradients(DType dtype, std::int64_t n) {
+    Buffer first = random_buffer(dtype, n, 8, 0, 1000), second = random_buffer(dtype, n, 9);
+    first.set(1, 60000);
+    second.set(1, 60000);
+    return {first, second};
+}
+
+Buffer sum_of(const Buffer& a, const Buffer& b) {
+    Buffer sum(a.dtype(), a.size());
+    cpu::binary(sum, a, b, BinaryOp::add, {});
+    return sum;
+}
+
+/// f(case, asked) for types, shapes with and without packs, and what a caller may ask for.
+template <typename F>
+void for_each_asked(const F& f) {
+    for (const DType dtype : floating)
+        for (const std::int64_t channels : {3, 16, 40})
+            for (const bool relu : {true, false})
+                for (const bool with_residual : {true, false})
+                    for (const bool training : {true, false}) {
+                        SCOPED_TRACE(::testing::Message()
+                                     << "dtype " << static_cast<int>(dtype) << " channels "
+                                     << channels << " relu " << relu << " residual "
+                                     << with_residual << " training " << training);
+                        Case t(dtype, 300, channels);
+                        t.forward(with_residual, relu);
+                        f(t, Asked{relu, with_residual, training});
+                    }
+}
+
+TEST(BatchNormBackward, AddsASecondGradientAsAnAdditionBeforeItWould) {
+    for_each_asked([](Case& t, const Asked& how) {
+        const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
+        EXPECT_EQ(gradients_on_cpu(t, first, second, how),
+                  gradients_on_cpu(t, sum_of(first, second), no_array, how));
+    });
+}
+
+TEST(CudaBatchNorm, AddsASecondGradientAsAnAdditionBeforeItWould) {
+    HALFTONE_NEEDS_CUDA();
+    for_each_asked([](Case& t, const Asked& how) {
+        const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
+        const Buffer sum = sum_of(first, second);
+        EXPECT_EQ(gradients_on_device(t, first, &second, how),
+                  gradients_on_device(t, sum, nullptr, how));
+    });
+}
+
+/// run(case, first, second, asked, largest) is a backward pass. The largest sum lies where y is 0:
+/// it does not pass, and counts all the same.
+template <typename Run>
+void expect_magnitudes_of_sum(const Run& run) {
+    for (const bool with_residual : {false, true}) {
+        Case t(DType::f16, 300, 16);
+        t.forward(with_residual, true);
+        std::int64_t closed = 0;
+        while (t.y.get(closed) > 0) ++closed;
+        for (const double large : {2e4, 6e4}) {
+            Buffer first = random_buffer(DType::f16, t.x.size(), 8);
+            Buffer second = random_buffer(DType::f16, t.x.size(), 9);
+            first.set(closed, large);
+            second.set(closed, large);
+            float found = 0;
+            run(t, first, second, Asked{.with_residual = with_residual}, &found);
+            EXPECT_EQ(found, large == 2e4 ? 4e4f : infinity) << with_residual;
+        }
+    }
+}
+
+TEST(BatchNormBackward, TakesTheMagnitudesOfASumAlong) {
+    expect_magnitudes_of_sum(
+        [](Case& t, const Buffer& first, const Buffer& second, const Asked& how, float* largest) {
+            gradients_on_cpu(t, first, second, how, largest);
+        });
+}
+
+TEST(CudaBatchNorm, TakesTheMagnitudesOfASumAlong) {
+    HALFTONE_NEEDS_CUDA();
+    expect_magnitudes_of_sum(
+        [](Case& t, const Buffer& first, const Buffer& second, const Asked& how, float* largest) {
+            gradients_on_device(t, first, &second, how, largest);
+        });
+}
+
+TEST(CudaBatchNorm, RecomputesTheMaskThatTheForwardPassRoundedTo) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating)
+        for (const std::int64_t channels : {3, 16})
+            for (const bool with_residual : {false, true}) {
+                Case t(dtype, 300, channels);
+                // Results so small that they are 0 in f16: the gradient does not pass there.
+                for (std::int64_t c = 0; c < channels; c += 2) {
+                    t.weight.set(c, 1e-8);
+                    t.bias.set(c, 1e-9);
+                }
+                t.x.set(4, std::nan(""));
+                const DeviceBuffer x(t.x), y(dtype, t.x.size()), mean(t.wide, channels),
+                    invstd(t.wide, channels), weight(t.weight), bias(t.bias);
+                cuda::batch_norm_forward_train(y, mean, invstd, no_array, no_array, x, weight, bias,
+                                               no_array, true, t.shape, {});
+                t.y = y.host();
+                t.mean = mean.host();
+                t.invstd = invstd.host();
+                const Buffer dy = random_buffer(dtype, t.x.size(), 8);
+                Asked how{.with_residual = with_residual};
+                const Gradients read = gradients_on_device(t, dy, nullptr, how);
+                how.recompute = true;
+                EXPECT_EQ(gradients_on_device(t, dy, nullptr, how), read);
+                // y is not read any more, so it may hold anything.
+                t.y = Buffer(dtype, t.x.size());
+                EXPECT_EQ(gradients_on_device(t, dy, nullptr, how), read);
+            }
 }
 
 TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
@@ -561,8 +717,8 @@ TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
                                        inside(device_x), no_array, no_array, no_array, true, shape,
                                        {});
         cuda::batch_norm_backward(inside(dx), no_array, no_array, no_array, nullptr,
-                                  inside(device_x), inside(device_x), inside(device_y), no_array,
-                                  mean, invstd, true, true, shape, {});
+                                  inside(device_x), no_array, inside(device_x), inside(device_y),
+                                  no_array, no_array, mean, invstd, true, true, shape, {});
         const Buffer y = device_y.host(), gradient = dx.host();
         EXPECT_TRUE(std::isnan(y.get(0)));  // the memory before the arrays is unchanged
         EXPECT_TRUE(std::isnan(gradient.get(0)));

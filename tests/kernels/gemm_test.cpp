@@ -313,6 +313,50 @@ TEST(Gemm, AgreesWithDoubleAtSizesThatUseEveryThread) {
     cpu::set_threads(cpu::hardware_threads());
 }
 
+/// A layer's gradients: c (m, n) = a b of k terms, with the sums of a (m) or of b (n) over them.
+/// run(c, sums, a, b, options) fills both.
+template <class Run>
+void expect_operand_sums(const Run& run) {
+    struct Shape {
+        std::int64_t m, n, k;
+    };
+    for (const Types& types : all_types)
+        for (const Shape& shape : {Shape{8, 16, 24}, Shape{3, 5, 700}, Shape{1, 64, 1}})
+            for (const bool of_a : {true, false}) {
+                const Case how{.in = types.in,
+                               .out = types.out,
+                               .m = shape.m,
+                               .n = shape.n,
+                               .k = shape.k,
+                               .a_transposed = true};
+                SCOPED_TRACE(to_string(how) + " of a " + std::to_string(of_a));
+                const Problem problem(how);
+                const std::int64_t size = of_a ? how.m : how.n;
+                Buffer sums(how.out, size);
+                problem.check([&](Matrix c, ConstMatrix a, ConstMatrix b, GemmOptions options) {
+                    options.stride_c = options.stride_a = options.stride_b = 0;
+                    run(c, sums, a, b, options, of_a);
+                });
+                const Buffer& terms = of_a ? problem.a.values : problem.b.values;
+                for (std::int64_t i = 0; i < size; ++i) {
+                    double sum = 0, magnitude = 0;
+                    for (std::int64_t p = 0; p < how.k; ++p) {
+                        sum += terms.get(p * size + i);
+                        magnitude += std::abs(terms.get(p * size + i));
+                    }
+                    ASSERT_NEAR(sums.get(i), sum, sum_tolerance(how.out, how.k, magnitude, sum));
+                }
+            }
+}
+
+TEST(Gemm, SumsAnOperandBesideTheProduct) {
+    expect_operand_sums(
+        [](Matrix c, Buffer& sums, ConstMatrix a, ConstMatrix b, GemmOptions options, bool of_a) {
+            (of_a ? options.sums_of_a : options.sums_of_b) = sums.array().data;
+            cpu::gemm(c, a, b, options, {});
+        });
+}
+
 /// cuda::gemm on copies whose operands begin `Offset` elements into their blocks.
 template <int Offset>
 void run_on_device(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options) {
@@ -502,6 +546,25 @@ TEST(CudaGemm, PassesNaNsThroughTheReluToTheirRowsOnly) {
     }
 }
 
+TEST(CudaGemm, SumsAnOperandBesideTheProduct) {
+    HALFTONE_NEEDS_CUDA();
+    expect_operand_sums(
+        [](Matrix c, Buffer& sums, ConstMatrix a, ConstMatrix b, GemmOptions options, bool of_a) {
+            const auto bytes = [](const auto& m) {
+                return static_cast<std::size_t>(m.rows * m.cols) * size_of(m.dtype);
+            };
+            const DeviceCopy on_c(c.data, bytes(c), 0), on_a(a.data, bytes(a), 0),
+                on_b(b.data, bytes(b), 0);
+            const DeviceBuffer on_sums(sums.dtype(), sums.size());
+            (of_a ? options.sums_of_a : options.sums_of_b) = on_sums.as<void>();
+            cuda::gemm({on_c.get(), c.dtype, c.rows, c.cols, c.ld},
+                       {on_a.get(), a.dtype, a.rows, a.cols, a.ld, a.transposed},
+                       {on_b.get(), b.dtype, b.rows, b.cols, b.ld, b.transposed}, options, {});
+            on_c.read(c.data);
+            sums = on_sums.host();
+        });
+}
+
 TEST(CudaGemm, WaitsForNothing) {
     HALFTONE_NEEDS_CUDA();
     const DeviceBuffer a(random_buffer(DType::f16, 64, 1)), c(DType::f16, 64);
@@ -515,7 +578,9 @@ TEST(CudaGemm, WaitsForNothing) {
     const cuda::CallCounts after = cuda::call_counts();
     EXPECT_EQ(after.synchronizations, before.synchronizations);
     EXPECT_EQ(after.allocations, before.allocations);
-    EXPECT_EQ(after.launches, before.launches + 2);
+    // One, where the library's relu keeps NaN.
+    EXPECT_GE(after.launches, before.launches + 1);
+    EXPECT_LE(after.launches, before.launches + 2);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "cuda/cublas_lt_api.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "kernels/dtype.h"
@@ -76,6 +78,16 @@ void store(void* data, DataType type, std::int64_t i, double value) {
     }
 }
 
+bool has_relu(Epilogue epilogue) {
+    return epilogue == Epilogue::relu || epilogue == Epilogue::relu_bias;
+}
+bool has_bias(Epilogue epilogue) {
+    return epilogue == Epilogue::bias || epilogue == Epilogue::relu_bias;
+}
+bool has_sums(Epilogue epilogue) {
+    return epilogue == Epilogue::sums_of_a || epilogue == Epilogue::sums_of_b;
+}
+
 std::size_t bytes_of(DataType type) {
     return type == DataType::f64 ? 8 : type == DataType::f32 ? 4 : 2;
 }
@@ -99,6 +111,7 @@ struct Multiplication {
     const void *a, *b;
     void* d;
     double alpha, beta;
+    bool relu_keeps_nan;
 
     /// A batch that shares one matrix reads it once.
     static std::int64_t bytes(const LayoutOpaque& l) {
@@ -122,13 +135,30 @@ struct Multiplication {
             for (std::int64_t j = 0; j < n; ++j)
                 finish(sums[static_cast<std::size_t>(j)], block, i, j);
         }
+        if (desc.epilogue == Epilogue::sums_of_a) put_sums(left, m, k, k, 1);
+        if (desc.epilogue == Epilogue::sums_of_b) put_sums(right, n, k, 1, n);
+    }
+    /// `count` sums of k terms; the first terms of two lie `next` apart, two terms of one `step`.
+    template <typename S>
+    void put_sums(const std::vector<S>& of, std::int64_t count, std::int64_t k, std::int64_t next,
+                  std::int64_t step) const {
+        for (std::int64_t i = 0; i < count; ++i) {
+            S sum = 0;
+            for (std::int64_t p = 0; p < k; ++p)
+                sum += of[static_cast<std::size_t>(i * next + p * step)];
+            store(const_cast<void*>(desc.bias), ld.type, i, static_cast<double>(sum));
+        }
     }
     template <typename S>
     void finish(S sum, std::int64_t block, std::int64_t i, std::int64_t j) const {
         const std::int64_t at = block * ld.stride + j * ld.ld + i;
         S value = static_cast<S>(alpha) * sum;
         if (beta != 0) value += static_cast<S>(beta) * static_cast<S>(load(d, ld.type, at));
-        if (desc.epilogue == Epilogue::bias) value += static_cast<S>(load(desc.bias, ld.type, i));
+        if (has_bias(desc.epilogue)) value += static_cast<S>(load(desc.bias, ld.type, i));
+        if (has_relu(desc.epilogue)) {
+            const bool passes = value > 0 || (relu_keeps_nan && std::isnan(value));
+            if (!passes) value = 0;
+        }
         store(d, ld.type, at, static_cast<double>(value));
     }
     void run() const {
@@ -209,9 +239,15 @@ Status heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout, Prefer
     require(a->type == b->type && a->batch == c->batch && b->batch == c->batch,
             "operands disagree");
     require(preference->schemes == reduce_in_compute_type, "sums may be put together in 16 bits");
-    const bool bias = desc->epilogue == Epilogue::bias;
-    require(!bias || desc->bias != nullptr, "a bias without its address");
-    if (bias && (desc->compute == ComputeType::f64 || !simt::library_settings().bias_epilogue))
+    const Epilogue epilogue = desc->epilogue;
+    require(epilogue == Epilogue::none || epilogue == Epilogue::relu || desc->bias != nullptr,
+            "an epilogue's vector without its address");
+    require(!has_sums(epilogue) || c->batch == 1, "sums of the operands of a batch");
+    const simt::LibrarySettings settings = simt::library_settings();
+    const bool supported = (!has_bias(epilogue) || settings.bias_epilogue) &&
+                           (!has_relu(epilogue) || settings.relu_epilogue) &&
+                           (!has_sums(epilogue) || settings.sums_epilogue);
+    if (epilogue != Epilogue::none && (desc->compute == ComputeType::f64 || !supported))
         return not_supported;
     *found = 1;
     *result = {};
@@ -234,13 +270,16 @@ Status matmul(Handle, Desc desc, const void* alpha, const void* a, Layout la, co
     require_aligned(a, alignment[0]);
     require_aligned(b, alignment[1]);
     require_aligned(d, std::max(alignment[3], static_cast<std::uint32_t>(bytes_of(ld->type))));
-    if (desc->epilogue == Epilogue::bias) require_aligned(desc->bias, alignment[3]);
+    if (has_bias(desc->epilogue) || has_sums(desc->epilogue))
+        require_aligned(desc->bias, alignment[3]);
     const bool wide = desc->scale == DataType::f64;
     const auto scale = [&](const void* value) {
         return wide ? *static_cast<const double*>(value)
                     : static_cast<double>(*static_cast<const float*>(value));
     };
-    const Multiplication all{*desc, *la, *lb, *ld, a, b, d, scale(alpha), scale(beta)};
+    const Multiplication all{
+        *desc, *la, *lb,          *ld,         a,
+        b,     d,   scale(alpha), scale(beta), simt::library_settings().relu_keeps_nan};
     simt::enqueue("cublasLtMatmul", {stream}, [all] { all.run(); });
     return success;
 }

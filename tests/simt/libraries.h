@@ -9,6 +9,9 @@ namespace kernels::simt {
 
 struct LibrarySettings {
     bool bias_epilogue = true;  ///< products support a bias
+    bool relu_epilogue = true;  ///< products support relu
+    bool relu_keeps_nan = true;
+    bool sums_epilogue = true;  ///< products support the sums of an operand
     bool convolution = true;    ///< convolutions are supported
     bool convolution_bias = true;
     bool convolution_wide = true;            ///< f32 sums of 16-bit operands are supported

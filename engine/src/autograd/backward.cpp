@@ -8,6 +8,7 @@
 #include "core/cast.h"
 #include "core/gradient_observer.h"
 #include "core/low_gradients.h"
+#include "core/paired_gradient.h"
 #include "core/tape_detail.h"
 #include "engine/error.h"
 
@@ -157,9 +158,34 @@ private:
         if (!gradient.defined()) return;
         Tensor& slot = node.buffer[output];
         Tensor fit = fitted(node, output, gradient);
+        if (!slot.defined()) {
+            slot = std::move(fit);
+            return;
+        }
         const DType type = node.outputs[output].dtype;
-        slot = slot.defined() ? sum_of_gradients(slot, fit, type) : std::move(fit);
+        if (is_pair(node)) {
+            slot = sum_of_gradients(slot, node.buffer.back(), type);
+            node.buffer.pop_back();
+        }
+        if (stays_pair(node, slot, fit))
+            node.buffer.push_back(std::move(fit));
+        else
+            slot = sum_of_gradients(slot, fit, type);
     }
+
+    /// Whether the node's gradient function is given both and adds them itself. Only where the sum
+    /// is neither recorded nor seen.
+    bool stays_pair(const Node& node, const Tensor& first, const Tensor& second) const {
+        if (capturing_ || grad_enabled() || !takes_pair(node)) return false;
+        if (!detail::pair_is_allowed(node.info()) || has_hooks(node)) return false;
+        return !first.is_sparse() && !second.is_sparse();
+    }
+    static bool has_hooks(const Node& node) {
+        const auto output = node.hooked.lock();
+        return output && !output->hooks.empty();
+    }
+    /// A second gradient lies behind those of the outputs.
+    static bool is_pair(const Node& node) { return node.buffer.size() > node.outputs.size(); }
 
     void keep_captured(const Node& node) {
         for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -204,7 +230,7 @@ private:
     }
 
     TensorList apply(Node& node) {
-        if (detail::gradients_are_observed() && is_seen(node)) {
+        if (detail::gradients_are_observed() && is_seen(node) && !is_pair(node)) {
             for (const auto& gradient : node.buffer) detail::show_gradient(node.info(), gradient);
         }
         if (const auto output = node.hooked.lock()) {

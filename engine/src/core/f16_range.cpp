@@ -42,15 +42,26 @@ void F16Range::settle() {
 void F16Range::on_gradient(const OpInfo& to, const Tensor& gradient) {
     settle();
     if (gradient.dtype() != DType::f16 || covered_.lock() == gradient.impl()) return;
-    if (std::ranges::find(claiming_, &to) != claiming_.end())
+    if (claims(to))
         waiting_ = gradient;
     else
         measure(gradient);
 }
 
+bool F16Range::claims(const OpInfo& to) const {
+    return std::ranges::find(claiming_, &to) != claiming_.end();
+}
+
+bool F16Range::allows_pair(const OpInfo& to) const { return claims(to); }
+
 float* F16Range::claim(const Tensor& dy) {
     if (current == nullptr || current->waiting_.impl() != dy.impl()) return nullptr;
     current->waiting_ = {};
+    return current->largest_.data_as<float>();
+}
+
+float* F16Range::claim_sum(DType type) {
+    if (current == nullptr || type != DType::f16) return nullptr;
     return current->largest_.data_as<float>();
 }
 

@@ -27,14 +27,20 @@ public:
     F16Range& operator=(const F16Range&) = delete;
 
     void on_gradient(const OpInfo& to, const Tensor& gradient) override;
+    /// Of operations whose gradient functions claim: they take the sum's magnitudes along.
+    bool allows_pair(const OpInfo& to) const override;
 
     /// For a gradient function: where its kernel takes the magnitudes of dy, its incoming gradient,
     /// and of the gradient that it computes along. Null: they are not wanted. Who gets a place
     /// calls cover() for the gradient that it computes.
     static float* claim(const Tensor& dy);
+    /// The same where the incoming gradient is a sum of two of this type (PairedGradFn), which was
+    /// not shown. It has to be taken along: nobody else sees it.
+    static float* claim_sum(DType type);
     static void cover(const Tensor& dx);
 
 private:
+    bool claims(const OpInfo& to) const;
     void measure(const Tensor& gradient) const;
     void settle();
 

@@ -11,6 +11,11 @@ constinit thread_local GradientObserver* gradient_observer = nullptr;
 
 bool gradients_are_observed() noexcept { return observed || gradient_observer != nullptr; }
 
+bool pair_is_allowed(const OpInfo& to) {
+    if (observed) return false;
+    return gradient_observer == nullptr || gradient_observer->allows_pair(to);
+}
+
 void show_gradient(const OpInfo& to, const Tensor& gradient) {
     if (!gradient.defined() || gradient.is_sparse()) return;
     if (observed) notify_gradient(to, gradient);

@@ -1,11 +1,14 @@
 #include "linalg/addmm.h"
 
+#include <utility>
+
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "core/wide.h"
 #include "linalg/gemm_operand.h"
+#include "linalg/layer_gradients.h"
 #include "linalg/matmul.h"
 #include "pointwise/binary.h"
 #include "shape/sum.h"
@@ -20,10 +23,10 @@ TensorList run_addmm(const OpArguments& args) {
 }
 
 /// A row that is added to each row of the product: the product adds it before its rounding, and its
-/// copy for each row is spared. On a GPU the sum has no such form that is tested to have its bits.
+/// copy for each row is spared.
 bool is_bias(const Tensor& c, const Tensor& y, double beta, double alpha) {
-    return y.device().kind == Device::Kind::cpu && beta == 1 && alpha == 1 && y.rank() == 2 &&
-           c.rank() == 1 && c.size(0) == y.size(1) && c.is_contiguous();
+    return beta == 1 && alpha == 1 && y.rank() == 2 && c.rank() == 1 && c.size(0) == y.size(1) &&
+           c.is_contiguous();
 }
 
 /// beta * c + alpha * a b, outside the tape.
@@ -71,6 +74,16 @@ Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const T
         [from = c.shape(), beta, alpha](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& dy = grads[0];
             TensorList out(3);
+            const bool is_layer = from.rank() == 1 && dy.rank() == 2 && from[0] == dy.size(1) &&
+                                  beta == 1 && alpha == 1;
+            if (is_layer && saved.needs_gradient(0) && saved.needs_gradient(2)) {
+                if (auto both = layer_gradients(dy, saved[0], WeightShape::in_out)) {
+                    out[0] = std::move(both->bias);
+                    if (saved.needs_gradient(1)) out[1] = product(dy, false, saved[1], true);
+                    out[2] = std::move(both->weight);
+                    return out;
+                }
+            }
             if (saved.needs_gradient(0)) out[0] = gradient_of_addend(dy, from, beta);
             if (saved.needs_gradient(1)) out[1] = scaled_product(dy, false, saved[1], true, alpha);
             if (saved.needs_gradient(2)) out[2] = scaled_product(saved[0], true, dy, false, alpha);

@@ -1,5 +1,7 @@
 #include "linalg/linear.h"
 
+#include <utility>
+
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "amp/watched.h"
@@ -9,6 +11,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 #include "linalg/gemm_operand.h"
+#include "linalg/layer_gradients.h"
 #include "linalg/linear_relu.h"
 #include "linalg/matmul.h"
 #include "pointwise/relu_backward.h"
@@ -82,6 +85,13 @@ TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
         shape[shape.rank() - 1] = dx.size(1);
         out[0] = reshape(dx, shape);
     }
+    if (saved.needs_gradient(1) && saved.needs_gradient(2)) {
+        if (auto both = layer_gradients(dy, rows_of(saved[0]), WeightShape::out_in)) {
+            out[1] = std::move(both->weight);
+            out[2] = std::move(both->bias);
+            return out;
+        }
+    }
     if (saved.needs_gradient(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
     if (saved.needs_gradient(2)) out[2] = bias_gradient(dy);
     return out;
@@ -137,12 +147,7 @@ Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0)
     const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
     one_type(linear_info, {x, weight, bias});
     check_linear(x, weight, bias);
-    const bool at_once = x.device().kind == Device::Kind::cpu;  // a kernel of its own on a GPU
-    const Tensor y = compute_linear(x, weight, bias, at_once);
-    if (!at_once) {
-        on(y.device(), kernels::cpu::unary, kernels::cuda::unary)(
-            y.array(), y.array(), kernels::UnaryOp::relu, current_stream());
-    }
+    const Tensor y = compute_linear(x, weight, bias, true);
     const Tensor inputs[] = {x, weight, bias};
     return record_many(linear_relu_info, inputs, y,
                        {weight.requires_grad() ? save(x) : Save{},

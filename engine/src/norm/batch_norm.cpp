@@ -1,9 +1,12 @@
 #include "norm/batch_norm.h"
 
+#include <utility>
+
 #include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/layout.h"
+#include "core/paired_gradient.h"
 #include "engine/error.h"
 #include "kernels/batch_norm.h"
 #include "kernels/elementwise.h"
@@ -217,21 +220,26 @@ Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
         if (recorded) statistics = running_statistics(t, x, options.eps);
     }
     if (!recorded) return record_flat(info, inputs, y);
-    return record_many(
-        info, inputs, y,
-        {save(x), save(t.weight), save(statistics.mean), save(statistics.invstd),
-         relu ? save_output(y) : Save{}},
-        [=, training = options.training, with_residual = residual.defined(),
-         synced = statistics.synced](std::span<const Tensor> grads, const Saved& saved) {
-            return batch_norm_backward({.dy = grads[0],
-                                        .x = saved[0],
-                                        .weight = saved[1],
-                                        .y = relu ? saved[4].detach() : Tensor(),
-                                        .statistics = {saved[2], saved[3], synced},
-                                        .shape = shape,
-                                        .training = training,
-                                        .with_residual = with_residual});
-        });
+    const SyncedRows synced = statistics.synced;
+    const bool recomputable = relu && options.training && !synced.ranks && !residual.defined();
+    GradFn gradient = [=, training = options.training, with_residual = residual.defined()](
+                          std::span<const Tensor> grads, const Saved& saved) {
+        return batch_norm_backward({.dy = grads[0],
+                                    .x = saved[0],
+                                    .addend = grads.size() > 1 ? grads[1] : Tensor(),
+                                    .weight = saved[1],
+                                    .bias = saved[5],
+                                    .y = relu ? saved[4].detach() : Tensor(),
+                                    .statistics = {saved[2], saved[3], synced},
+                                    .shape = shape,
+                                    .training = training,
+                                    .with_residual = with_residual});
+    };
+    if (!synced.ranks) gradient = PairedGradFn(std::move(gradient));
+    return record_many(info, inputs, y,
+                       {save(x), save(t.weight), save(statistics.mean), save(statistics.invstd),
+                        relu ? save_output(y) : Save{}, recomputable ? save(t.bias) : Save{}},
+                       std::move(gradient));
 }
 
 }  // namespace

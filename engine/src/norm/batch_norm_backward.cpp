@@ -111,14 +111,18 @@ TensorList compute(const BatchNormBackward& a) {
     TensorList out{empty_like(x), channels(), channels()};
     if (a.with_residual) out.push_back(empty_like(x));
     const kernels::ConstArray none{nullptr, x.dtype(), 0};
-    float* const f16_max = F16Range::claim(a.dy);
+    const Tensor addend = a.addend.defined() ? in_layout(a.addend, layout) : a.addend;
+    float* const f16_max =
+        addend.defined() ? F16Range::claim_sum(dy.dtype()) : F16Range::claim(a.dy);
+    const auto parameter = [&](const Tensor& t) {
+        return t.defined() ? t.array() : kernels::ConstArray{nullptr, parameters, 0};
+    };
     on(x.device(), kernels::cpu::batch_norm_backward, kernels::cuda::batch_norm_backward)(
         out[0].array(), a.with_residual ? out[3].array() : kernels::Array{nullptr, x.dtype(), 0},
-        out[1].array(), out[2].array(), f16_max, dy.array(), x.array(),
-        y.defined() ? y.array() : none,
-        a.weight.defined() ? a.weight.array() : kernels::ConstArray{nullptr, parameters, 0},
-        a.statistics.mean.array(), a.statistics.invstd.array(), y.defined(), a.training, a.shape,
-        current_stream());
+        out[1].array(), out[2].array(), f16_max, dy.array(),
+        addend.defined() ? addend.array() : none, x.array(), y.defined() ? y.array() : none,
+        parameter(a.weight), parameter(a.bias), a.statistics.mean.array(),
+        a.statistics.invstd.array(), y.defined(), a.training, a.shape, current_stream());
     if (f16_max != nullptr) F16Range::cover(out[0]);
     return out;
 }

@@ -21,7 +21,9 @@ struct BatchNormStatistics {
 
 struct BatchNormBackward {
     Tensor dy, x;
+    Tensor addend;  ///< a second gradient of y, outside the tape (PairedGradFn); or undefined
     Tensor weight;  ///< or undefined
+    Tensor bias;    ///< where y can be recomputed: training, its relu, no residual; or undefined
     Tensor y;       ///< the output, where a relu came last; else undefined
     BatchNormStatistics statistics;
     kernels::BatchNormShape shape;
@@ -30,10 +32,10 @@ struct BatchNormBackward {
 };
 
 /// Gradients of a batch norm by x, weight, bias and, if asked, residual: one pass. With g = dy
-/// where y > 0: dbias = sum g, dweight = sum g xhat, dx = weight invstd (g - mean g - xhat mean(g
-/// xhat)), or weight invstd g for running statistics; dresidual = g. Differentiable again, in plain
-/// ops. With statistics of several ranks the means are over the rows of all; dweight and dbias stay
-/// this rank's own, and there is no second derivative.
+/// (+ addend, rounded) where y > 0: dbias = sum g, dweight = sum g xhat, dx = weight invstd (g -
+/// mean g - xhat mean(g xhat)), or weight invstd g for running statistics; dresidual = g.
+/// Differentiable again, in plain ops. With statistics of several ranks the means are over the rows
+/// of all; dweight and dbias stay this rank's own, and there is no second derivative.
 TensorList batch_norm_backward(const BatchNormBackward& args);
 
 }  // namespace engine

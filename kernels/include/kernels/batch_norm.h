@@ -39,15 +39,20 @@ using BatchNormForwardInfer = void(Array y, ConstArray x, ConstArray weight, Con
                                    Stream stream);
 HALFTONE_KERNEL(BatchNormForwardInfer, batch_norm_forward_infer);
 
-/// g = relu ? dy but 0 where y <= 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean)
-/// * invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g.
-/// y.data is read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may
-/// be null. With `training` false (running statistics) dx = weight * invstd * g. f16_max (may be
-/// null; for f16 alone): takes the magnitudes of dy and dx along, as AbsMax would.
+/// d = dy, or dy + addend rounded to their type; g = relu ? d but 0 where y <= 0 : d. dbias = sum
+/// g, dweight = sum g * xhat, xhat = (x - mean) * invstd, dx = weight * invstd * (g - dbias / rows
+/// - xhat * dweight / rows); dresidual = g. addend: a second gradient of y, or data null. y.data is
+/// read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may be null.
+/// bias: data null, but where batch_norm_forward_train on the same device computed y from x,
+/// weight, bias, mean and invstd without a residual; then the mask may be recomputed instead of
+/// read from y, with the same result. With `training` false (running statistics) dx = weight *
+/// invstd * g. f16_max (may be null; for f16 alone): takes the magnitudes of d and dx along, as
+/// AbsMax would.
 using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias,
-                               float* f16_max, ConstArray dy, ConstArray x, ConstArray y,
-                               ConstArray weight, ConstArray mean, ConstArray invstd, bool relu,
-                               bool training, const BatchNormShape& shape, Stream stream);
+                               float* f16_max, ConstArray dy, ConstArray addend, ConstArray x,
+                               ConstArray y, ConstArray weight, ConstArray bias, ConstArray mean,
+                               ConstArray invstd, bool relu, bool training,
+                               const BatchNormShape& shape, Stream stream);
 HALFTONE_KERNEL(BatchNormBackward, batch_norm_backward);
 
 }  // namespace kernels

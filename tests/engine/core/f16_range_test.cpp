@@ -82,6 +82,29 @@ TEST(F16Range, KeepsInfinityAndNaN) {
     EXPECT_FALSE(std::isfinite(range_of(loss_of(1, 1e6), {})));
 }
 
+/// The gradients of two branches, each below `size`, meet in a batch norm that adds them itself.
+Tensor loss_of_join(double size) {
+    const Shape images{4, 2, 3, 3}, channels{2};
+    const Tensor y =
+        batch_norm_relu(numbers(images, 1, DType::f16), {}, numbers(channels, 1, DType::f32),
+                        numbers(channels, 1, DType::f32), {}, {}, true, 0.1, 1e-5);
+    const Tensor factor = numbers(images, size, DType::f16).detach();
+    return sum(to(add(mul(y, factor), mul(y, mul(factor, 1.5))), DType::f32));
+}
+
+TEST(F16Range, FindsASumThatIsNeverStored) {
+    for (const double size : {1.0, 1000.0, 10000.0}) {
+        Reference reference;
+        {
+            const ObserverScope scope(reference);
+            backward(loss_of_join(size));
+        }
+        const float largest = range_of(loss_of_join(size), {&batch_norm_relu_info});
+        EXPECT_EQ(largest, static_cast<float>(reference.largest)) << size;
+        EXPECT_GE(largest, 2.4 * size) << "two and a half times a part of at most " << size;
+    }
+}
+
 TEST(F16Range, IsOffWhereNobodyAsks) {
     const Tensor gradient = numbers({3}, 1, DType::f16);
     EXPECT_EQ(F16Range::claim(gradient), nullptr);

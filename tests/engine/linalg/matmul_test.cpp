@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
+#include "autograd/backward.h"
 #include "core/cast.h"
+#include "core/observer.h"
 #include "engine/error.h"
 #include "gradcheck.h"
 #include "linalg/addmm.h"
 #include "linalg/linear.h"
+#include "linalg/linear_relu.h"
 #include "shape/view.h"
 
 namespace engine {
@@ -108,6 +112,64 @@ TEST(Matmul, LinearRoundsOnceWithTheBiasInside) {
     const Tensor x = Tensor::of({2048, 1}, {1, 2}, DType::f16),
                  w = Tensor::full({1, 2}, 1, DType::f16), b = Tensor::full({1}, 0.5, DType::f16);
     EXPECT_EQ(linear(x, w, b).item(), 2050);
+}
+
+class Bystander final : public OpObserver {
+public:
+    void on_op(const OpEvent&) override {}
+};
+
+/// A layer's result and its gradients by x, weight and bias, by one kernel for the last two or,
+/// where somebody watches, by two.
+template <typename Layer>
+TensorList layer_run(const Layer& layer, const Shape& weight_shape, DType dtype, bool watched) {
+    Tensor x = random_tensor({11, 6}, dtype, 1), weight = random_tensor(weight_shape, dtype, 2);
+    Tensor bias = random_tensor({8}, dtype, 3);
+    for (auto* t : {&x, &weight, &bias}) t->set_requires_grad(true);
+    const Tensor y = layer(x, weight, bias), dy = random_tensor(y.shape(), dtype, 4);
+    Bystander bystander;
+    std::optional<ObserverScope> scope;
+    if (watched) scope.emplace(bystander);
+    backward({&y, 1}, {&dy, 1});
+    return {y, x.grad(), weight.grad(), bias.grad()};
+}
+
+template <typename Layer>
+void expect_the_same_watched(const Layer& layer, const Shape& weight_shape) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        const TensorList one = layer_run(layer, weight_shape, dtype, false);
+        const TensorList two = layer_run(layer, weight_shape, dtype, true);
+        // Sums of up to 11 products of at most 4, in another order, may round to a neighbour.
+        const double unit = dtype == DType::f64   ? 1e-13
+                            : dtype == DType::f32 ? 0x1p-17
+                            : dtype == DType::f16 ? 0x1p-9
+                                                  : 0x1p-6;
+        for (std::size_t i = 0; i < one.size(); ++i)
+            expect_close(to(one[i], DType::f64), to(two[i], DType::f64), unit);
+    }
+}
+
+TEST(LayerGradients, AreThoseOfAProductAndASum) {
+    expect_the_same_watched([](auto&... t) { return linear(t...); }, {8, 6});
+    expect_the_same_watched([](auto&... t) { return linear_relu(t...); }, {8, 6});
+    expect_the_same_watched([](const Tensor& x, const Tensor& weight,
+                               const Tensor& bias) { return addmm(bias, x, weight); },
+                            {6, 8});
+}
+
+TEST(Addmm, AddsAVectorToEveryRowAsAMatrixOfItWouldBe) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16})
+        for (const double alpha : {1.0, 0.5, 0.0}) {
+            const Tensor a = random_tensor({5, 7}, dtype, 1), b = random_tensor({7, 9}, dtype, 2);
+            const Tensor row = random_tensor({9}, dtype, 3);
+            const Tensor all = contiguous(expand(row, {5, 9}));
+            const Tensor y = addmm(row, a, b, 1, alpha), twin = addmm(all, a, b, 1, alpha);
+            const double unit = dtype == DType::f64   ? 1e-13
+                                : dtype == DType::f32 ? 0x1p-17
+                                : dtype == DType::f16 ? 0x1p-9
+                                                      : 0x1p-6;
+            expect_close(to(y, DType::f64), to(twin, DType::f64), unit);
+        }
 }
 
 }  // namespace

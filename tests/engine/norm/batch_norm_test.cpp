@@ -6,6 +6,7 @@
 
 #include "autograd/backward.h"
 #include "core/cast.h"
+#include "core/gradient_observer.h"
 #include "engine/error.h"
 #include "gradcheck.h"
 #include "pointwise/activation.h"
@@ -92,6 +93,73 @@ TEST(BatchNorm, TheFusedFormStopsTheGradientWhereTheReluDid) {
     EXPECT_EQ(y.values(), (std::vector<double>{0, 1}));
     backward(sum(y));
     EXPECT_EQ(x.grad().values(), (std::vector<double>{0, 1}));
+}
+
+/// Counts the gradients that a batch norm's output is shown to have, and may allow that two of them
+/// are added up unseen.
+class Shown final : public GradientObserver {
+public:
+    explicit Shown(bool allows) : allows_(allows) {}
+    void on_gradient(const OpInfo& to, const Tensor&) override {
+        count += &to == &batch_norm_relu_info ? 1 : 0;
+    }
+    bool allows_pair(const OpInfo&) const override { return allows_; }
+    int count = 0;
+
+private:
+    bool allows_;
+};
+
+/// A residual block's join: the output of a batch norm is used by `branches`, whose gradients meet.
+TensorList gradients_of_join(DType dtype, bool with_residual, int branches) {
+    Parameters p(16, dtype == DType::f64 ? DType::f64 : DType::f32);
+    Tensor x = random_tensor({4, 16, 3, 2}, dtype, 1),
+           residual = random_tensor(x.shape(), dtype, 2);
+    for (auto* t : {&x, &residual, &p.weight, &p.bias}) t->set_requires_grad(true);
+    const Tensor y = batch_norm_relu(x, with_residual ? residual : Tensor(), p.weight, p.bias,
+                                     p.mean, p.var, true);
+    Tensor all;
+    for (int i = 0; i < branches; ++i) {
+        const Tensor branch =
+            mul(y, random_tensor(y.shape(), dtype, 20 + static_cast<unsigned>(i)));
+        all = all.defined() ? add(all, branch) : branch;
+    }
+    backward(sum(to(all, DType::f64)));
+    TensorList found{x.grad(), p.weight.grad(), p.bias.grad()};
+    if (with_residual) found.push_back(residual.grad());
+    return found;
+}
+
+TEST(BatchNorm, AddsTheGradientsOfAJoinAsAnAdditionWould) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16})
+        for (const bool with_residual : {true, false})
+            for (const int branches : {1, 2, 3}) {
+                Shown allows(true), wants_all(false);
+                TensorList fused, added;
+                {
+                    const GradientObserverScope scope(&allows);
+                    fused = gradients_of_join(dtype, with_residual, branches);
+                }
+                {
+                    const GradientObserverScope scope(&wants_all);
+                    added = gradients_of_join(dtype, with_residual, branches);
+                }
+                EXPECT_EQ(allows.count, branches == 1 ? 1 : 0);
+                EXPECT_EQ(wants_all.count, 1);
+                for (std::size_t i = 0; i < fused.size(); ++i)
+                    EXPECT_EQ(fused[i].values(), added[i].values()) << branches << ' ' << i;
+            }
+}
+
+TEST(BatchNorm, ShowsAHookTheSumOfAJoinsGradients) {
+    Tensor x = Tensor::of({-1, 1}, {2, 1}), weight = Tensor::full({1}, 1, DType::f32);
+    x.set_requires_grad(true);
+    const Tensor zero = Tensor::zeros({1}, DType::f32);
+    const Tensor y = batch_norm_relu(x, {}, weight, zero, {}, {}, true, 0.1, 0);
+    std::vector<std::vector<double>> seen;
+    y.register_hook([&](const Tensor& gradient) { seen.push_back(gradient.values()); });
+    backward(sum(add(mul(y, 2.0), mul(y, 3.0))));
+    EXPECT_EQ(seen, (std::vector<std::vector<double>>{{5, 5}}));
 }
 
 TEST(BatchNorm, AResidualOfAnotherTypePromotesAsTheTwinDoes) {

@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "cuda/matmul_plans.h"
+#include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
 #include "kernels/gemm.h"
@@ -38,6 +42,83 @@ TEST_F(SimulatedGemm, RoundsOnceWithoutTheLibrarysBias) {
         operands.run(15, options);
         EXPECT_EQ(operands.c.host().values(), by_library);
         simt::configure(simt::LibrarySettings{});
+    }
+}
+
+std::int64_t launches() { return cuda::call_counts().launches; }
+
+/// Launches of one product with a bias and relu, after a first one that made its plan.
+std::int64_t launches_of_relu(const Operands& operands, std::int64_t rows) {
+    const GemmOptions options{.bias = operands.bias.as<void>(), .relu = true};
+    operands.run(rows, options);
+    const std::int64_t before = launches();
+    operands.run(rows, options);
+    return launches() - before;
+}
+
+TEST_F(SimulatedGemm, TakesTheLibrarysReluOnlyIfItKeepsNaN) {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+        Operands operands{dtype};
+        Buffer a = random_buffer(dtype, 16 * 24, 1);
+        a.set(5 * 24, std::nan(""));
+        cuda::copy_to_device(operands.a.as<void>(), a.bytes().data(), a.bytes().size(), {});
+        EXPECT_EQ(launches_of_relu(operands, 12), 1);
+        const std::vector<double> by_library = operands.c.host().values();
+        simt::configure(simt::LibrarySettings{.relu_keeps_nan = false});
+        EXPECT_EQ(launches_of_relu(operands, 11), 2);
+        const std::vector<double> by_two = operands.c.host().values();
+        simt::configure(simt::LibrarySettings{.relu_epilogue = false});
+        EXPECT_EQ(launches_of_relu(operands, 10), 2);
+        simt::configure(simt::LibrarySettings{});
+        for (std::size_t i = 0; i < 10 * 32; ++i) {
+            EXPECT_EQ(std::isnan(by_library[i]), i / 32 == 5);
+            if (i / 32 != 5) {
+                EXPECT_EQ(by_library[i], by_two[i]);
+            }
+            EXPECT_EQ(std::isnan(by_two[i]), i / 32 == 5);
+        }
+    }
+}
+
+TEST_F(SimulatedGemm, MakesNoTrialWhileItIsCaptured) {
+    const Operands operands{DType::f16};
+    const GemmOptions options{.bias = operands.bias.as<void>(), .relu = true};
+    cuda::begin_capture({});
+    operands.run(9, options);
+    const auto graph = cuda::end_capture({});
+    EXPECT_EQ(graph->nodes(), 2) << "the product, then relu";
+    EXPECT_EQ(launches_of_relu(operands, 9), 1) << "the question stayed open";
+}
+
+TEST_F(SimulatedGemm, SumsAnOperandWithTheProductOrAfterIt) {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+        // c (24, 32) = a^T b, of 16 rows.
+        const Operands operands{dtype};
+        const DeviceBuffer c(dtype, 24 * 32), sums(dtype, 32);
+        const auto run = [&](std::int64_t rows) {
+            const std::int64_t before = launches();
+            cuda::gemm({c.as<void>(), dtype, 24, 32, 32},
+                       {operands.a.as<void>(), dtype, 24, rows, 24, true},
+                       {operands.b.as<void>(), dtype, rows, 32, 32}, {.sums_of_b = sums.as<void>()},
+                       {});
+            return launches() - before;
+        };
+        EXPECT_EQ(run(16), 1);
+        const std::vector<double> by_library = sums.host().values();
+        simt::configure(simt::LibrarySettings{.sums_epilogue = false});
+        EXPECT_GT(run(15), 1);
+        const std::vector<double> by_two = sums.host().values();
+        simt::configure(simt::LibrarySettings{});
+        const std::vector<double> b = operands.b.host().values();
+        for (std::size_t j = 0; j < 32; ++j) {
+            double all = 0, less = 0;
+            for (std::size_t p = 0; p < 16; ++p) {
+                all += b[p * 32 + j];
+                if (p < 15) less += b[p * 32 + j];
+            }
+            EXPECT_TRUE(near(by_library[j], all, dtype, 16 * 16 * 0x1p-24));
+            EXPECT_TRUE(near(by_two[j], less, dtype, 16 * 16 * 0x1p-24));
+        }
     }
 }
 
@@ -88,6 +169,7 @@ TEST(MatmulPlans, HaveAKeyForAllThatMatters) {
     EXPECT_TRUE(differs([](Product& p) { p.in = cuda::lt::DataType::f16; }));
     EXPECT_TRUE(differs([](Product& p) { p.out = cuda::lt::DataType::f16; }));
     EXPECT_TRUE(differs([](Product& p) { p.compute = cuda::lt::ComputeType::tf32; }));
+    EXPECT_TRUE(differs([](Product& p) { p.epilogue = cuda::lt::Epilogue::bias; }));
     EXPECT_TRUE(differs([](Product& p) { p.bias_alignment = 4; }));
     EXPECT_TRUE(differs([](Product& p) { p.batch = 2; }));
     EXPECT_TRUE(differs([](Product& p) { p.device = 1; }));
