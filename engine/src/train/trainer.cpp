@@ -36,13 +36,15 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     take_from_first(model_->buffers());
     step_ =
         std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
+    const MixedPrecision& precision = step_->precision();
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
                                          config_.accumulate);
-    // The exchange uses the host and a stream of its own.
-    if (context_.ranks()) graph_->set_enabled(false);
     if (const PlantConfig& plant = config_.teach.plant; plant.kind != PlantKind::none)
         attach(std::make_shared<PlantedFault>(plant, task_->schema(true), *model_));
-    evaluator_ = std::make_unique<Evaluator>(*task_, *model_, step_->precision(), device);
+    evaluator_ = std::make_unique<Evaluator>(*task_, *model_, precision, device);
+    evaluation_graph_ = std::make_unique<EvaluationGraph>(*evaluator_, *model_, precision,
+                                                          task_->schema(false), device);
+    set_recording(true);
 }
 
 Trainer::~Trainer() = default;
@@ -203,8 +205,14 @@ void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
     if (batch.share.idle()) return;
     with_batch_to_try([&] {
         const RunContext::Entry entered(context_);
-        evaluator_->add(batch, feed);
+        evaluation_graph_->add(batch, feed, graph_->pool());
     });
+}
+
+/// The exchange of several ranks uses the host and a stream of its own.
+void Trainer::set_recording(bool on) {
+    graph_->set_enabled(on && !ranks());
+    evaluation_graph_->set_enabled(on && !ranks());
 }
 
 void Trainer::set_rate_multiplier(double multiplier) {
@@ -214,6 +222,7 @@ void Trainer::set_rate_multiplier(double multiplier) {
 
 std::vector<Message> Trainer::take_warnings() {
     std::vector<Message> out = graph_->take_warnings();
+    for (Message& warning : evaluation_graph_->take_warnings()) out.push_back(std::move(warning));
     for (Message& fallback : context_.take_fallbacks()) out.push_back(std::move(fallback));
     return out;
 }
