@@ -13,6 +13,23 @@
 #include "train/run_needs.h"
 
 namespace engine {
+namespace {
+
+/// The fields of a captured batch. What autocast would cast before anything else reads it lies in
+/// autocast's type already: the feed rounds it once, as the cast would.
+Schema captured_schema(const Task& task, const Model& model, const MixedPrecision& precision,
+                       bool training) {
+    Schema schema = task.schema(training);
+    const auto low = precision.low_type();
+    if (!low || !model.casts_inputs_first()) return schema;
+    for (std::size_t f = 0; f < schema.fields.size(); ++f) {
+        if (is_floating(schema.fields[f].dtype) && task.gives_to_model_alone(f))
+            schema.fields[f].dtype = *low;
+    }
+    return schema;
+}
+
+}  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& data,
                  std::int64_t planned, std::shared_ptr<Communicator> ranks)
@@ -37,13 +54,14 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     step_ =
         std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
     const MixedPrecision& precision = step_->precision();
-    graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
-                                         config_.accumulate);
+    graph_ = std::make_unique<StepGraph>(*step_, captured_schema(*task_, *model_, precision, true),
+                                         device, config_.batch_size, config_.accumulate);
     if (const PlantConfig& plant = config_.teach.plant; plant.kind != PlantKind::none)
         attach(std::make_shared<PlantedFault>(plant, task_->schema(true), *model_));
     evaluator_ = std::make_unique<Evaluator>(*task_, *model_, precision, device);
-    evaluation_graph_ = std::make_unique<EvaluationGraph>(*evaluator_, *model_, precision,
-                                                          task_->schema(false), device);
+    evaluation_graph_ = std::make_unique<EvaluationGraph>(
+        *evaluator_, *model_, precision, captured_schema(*task_, *model_, precision, false),
+        device);
     set_recording(true);
 }
 
