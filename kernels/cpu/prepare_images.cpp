@@ -4,6 +4,7 @@
 
 #include "cpu/grain.h"
 #include "kernels/parallel.h"
+#include "kernels/small_float.h"
 
 namespace kernels::cpu {
 namespace {
@@ -23,7 +24,12 @@ Crop draw(const PhiloxStream& random, std::uint64_t block) {
             (words[2] & 1) != 0};
 }
 
-void prepare_image(float* y, const std::uint8_t* image, const ImageStore& store, const Crop& crop,
+void store_value(float* y, float value) { *y = value; }
+void store_value(Half* y, float value) { *y = to_half(value); }
+void store_value(BFloat16* y, float value) { *y = to_bfloat16(value); }
+
+template <class T>
+void prepare_image(T* y, const std::uint8_t* image, const ImageStore& store, const Crop& crop,
                    bool normalize) {
     for (std::int64_t h = 0; h < store.height; ++h) {
         for (std::int64_t w = 0; w < store.width; ++w) {
@@ -34,28 +40,47 @@ void prepare_image(float* y, const std::uint8_t* image, const ImageStore& store,
                 inside ? image + (row * store.width + col) * store.channels : nullptr;
             for (std::int64_t c = 0; c < store.channels; ++c, ++y) {
                 const float value = pixel != nullptr ? static_cast<float>(pixel[c]) / 255 : 0.0f;
-                *y = normalize ? (value - store.mean[c]) / store.deviation[c] : value;
+                store_value(y, normalize ? (value - store.mean[c]) / store.deviation[c] : value);
             }
         }
     }
+}
+
+template <class T>
+void prepare(T* y, std::int64_t n, Array labels, ConstArray indices, const ImageStore& store,
+             const ImagePreparation& how) {
+    const std::int64_t elements = store.height * store.width * store.channels;
+    const auto* index = static_cast<const std::int64_t*>(indices.data);
+    parallel_for(n, row_grain(elements), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t sample = index != nullptr ? index[i] : i;
+            if (store.labels != nullptr)
+                static_cast<std::int64_t*>(labels.data)[i] = store.labels[sample];
+            const Crop crop =
+                how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop{};
+            prepare_image(y + i * elements, store.pixels + sample * elements, store, crop,
+                          how.normalize);
+        }
+    });
 }
 
 }  // namespace
 
 void prepare_images(Array y, Array labels, ConstArray indices, const ImageStore& store,
                     const ImagePreparation& how, Stream) {
-    assert(y.dtype == DType::f32 && labels.dtype == DType::i64 && indices.dtype == DType::i64);
-    const std::int64_t elements = store.height * store.width * store.channels;
-    parallel_for(indices.size, row_grain(elements), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t sample = static_cast<const std::int64_t*>(indices.data)[i];
-            static_cast<std::int64_t*>(labels.data)[i] = store.labels[sample];
-            const Crop crop =
-                how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop{};
-            prepare_image(static_cast<float*>(y.data) + i * elements,
-                          store.pixels + sample * elements, store, crop, how.normalize);
-        }
-    });
+    if (y.size == 0) return;
+    assert(store.labels == nullptr || labels.dtype == DType::i64);
+    const std::int64_t n = y.size / (store.height * store.width * store.channels);
+    switch (y.dtype) {
+        case DType::f32:
+            return prepare(static_cast<float*>(y.data), n, labels, indices, store, how);
+        case DType::f16:
+            return prepare(static_cast<Half*>(y.data), n, labels, indices, store, how);
+        case DType::bf16:
+            return prepare(static_cast<BFloat16*>(y.data), n, labels, indices, store, how);
+        default:
+            assert(false);
+    }
 }
 
 }  // namespace kernels::cpu

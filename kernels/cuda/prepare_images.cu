@@ -1,6 +1,6 @@
 #include "kernels/prepare_images.h"
 
-#include "cuda/launch.cuh"
+#include "cuda/convert.cuh"
 
 namespace kernels::cuda {
 namespace {
@@ -22,7 +22,8 @@ __device__ __forceinline__ Crop draw(const PhiloxStream& random, std::uint64_t b
 }
 
 /// One row of the result, for a warp. `from` is the row of the image, null outside of it.
-__device__ void prepare_row(float* y, const std::uint8_t* from, const ImageStore& store,
+template <typename T>
+__device__ void prepare_row(T* y, const std::uint8_t* from, const ImageStore& store,
                             const Crop& crop, bool normalize) {
     const std::int64_t values = store.width * store.channels;
     const auto channels = static_cast<std::uint32_t>(store.channels);
@@ -33,18 +34,19 @@ __device__ void prepare_row(float* y, const std::uint8_t* from, const ImageStore
         float value = 0;
         if (from != nullptr && col >= 0 && col < store.width)
             value = static_cast<float>(from[col * store.channels + c]) / 255;
-        y[v] = normalize ? (value - store.mean[c]) / store.deviation[c] : value;
+        y[v] = narrow<T>(normalize ? (value - store.mean[c]) / store.deviation[c] : value);
     }
 }
 
 /// A block an image, a warp a row.
-__global__ void prepare_images_kernel(float* y, std::int64_t* labels, const std::int64_t* indices,
+template <typename T>
+__global__ void prepare_images_kernel(T* y, std::int64_t* labels, const std::int64_t* indices,
                                       std::int64_t n, ImageStore store, ImagePreparation how) {
     const std::int64_t row_values = store.width * store.channels;
     const std::int64_t image_values = store.height * row_values;
     for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x) {
-        const std::int64_t sample = indices[i];
-        if (threadIdx.x == 0) labels[i] = store.labels[sample];
+        const std::int64_t sample = indices == nullptr ? i : indices[i];
+        if (threadIdx.x == 0 && store.labels != nullptr) labels[i] = store.labels[sample];
         const Crop crop =
             how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop();
         const std::uint8_t* image = store.pixels + sample * image_values;
@@ -58,14 +60,34 @@ __global__ void prepare_images_kernel(float* y, std::int64_t* labels, const std:
     }
 }
 
+/// f(T{}) for the types of images.
+template <typename F>
+void with_image_type(DType dtype, const F& f) {
+    switch (dtype) {
+        case DType::f32:
+            return f(float{});
+        case DType::f16:
+            return f(Half{});
+        case DType::bf16:
+            return f(BFloat16{});
+        default:
+            throw DeviceError("images are prepared in f32, f16 or bf16");
+    }
+}
+
 }  // namespace
 
 void prepare_images(Array y, Array labels, ConstArray indices, const ImageStore& store,
                     const ImagePreparation& how, Stream stream) {
-    const Grid grid{std::min<std::int64_t>(indices.size, multiprocessors() * 8), default_threads};
-    launch("prepare_images", prepare_images_kernel, grid, stream, static_cast<float*>(y.data),
-           static_cast<std::int64_t*>(labels.data), static_cast<const std::int64_t*>(indices.data),
-           indices.size, store, how);
+    if (y.size == 0) return;
+    const std::int64_t n = y.size / (store.height * store.width * store.channels);
+    const Grid grid{std::min<std::int64_t>(n, multiprocessors() * 8), default_threads};
+    with_image_type(y.dtype, [&](auto type) {
+        using T = decltype(type);
+        launch("prepare_images", prepare_images_kernel<T>, grid, stream, static_cast<T*>(y.data),
+               static_cast<std::int64_t*>(labels.data),
+               static_cast<const std::int64_t*>(indices.data), n, store, how);
+    });
 }
 
 }  // namespace kernels::cuda

@@ -1781,6 +1781,10 @@
         <translation>内存不足，无法把一步捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢。较小的 batch_size 可以留出空间。</translation>
     </message>
     <message>
+        <source>Evaluations cannot be captured as a CUDA graph, so their kernels are launched one by one, which slows small models down: {}.</source>
+        <translation>无法把评估捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢：{}。</translation>
+    </message>
+    <message>
         <source>The step cannot be captured as a CUDA graph, so its kernels are launched one by one, which slows small models down: {}.</source>
         <translation>无法把一步捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢：{}。</translation>
     </message>

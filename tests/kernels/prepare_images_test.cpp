@@ -1,6 +1,7 @@
 #include "kernels/prepare_images.h"
 #include "kernels/device.h"
 #include "kernels/device_array.h"
+#include "kernels/elementwise.h"
 #include "kernels/image_store.h"
 #include "kernels/support.h"
 
@@ -74,14 +75,44 @@ TEST(PrepareImages, MakesNothingOfAnEmptyBatch) {
     expect_prepared(images, Buffer(DType::i64, 0), {true, true, stream, 0});
 }
 
+constexpr DType image_types[] = {DType::f32, DType::f16, DType::bf16};
+
+TEST(PrepareImages, RoundsToSixteenBitsAsACastDoes) {
+    const RandomImages images(5, 8, 6, 3);
+    const Buffer indices(DType::i64, {4, 0, 3});
+    const ImagePreparation how{true, true, stream, 1000};
+    Buffer wide(DType::f32, 3 * 8 * 6 * 3), labels(DType::i64, 3);
+    cpu::prepare_images(wide, labels, indices, images.store(), how, {});
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+        Buffer y(dtype, wide.size()), expected(dtype, wide.size());
+        cpu::prepare_images(y, labels, indices, images.store(), how, {});
+        cpu::cast(expected, wide, {});
+        EXPECT_EQ(y.bytes(), expected.bytes());
+    }
+}
+
+TEST(PrepareImages, TakesTheRowsAsTheyLieWithoutIndices) {
+    const RandomImages images(4, 8, 6, 3);
+    const Buffer indices(DType::i64, {0, 1, 2, 3});
+    const ImagePreparation how{true, true, stream, 7};
+    Buffer expected(DType::f32, 4 * 8 * 6 * 3), y(DType::f32, expected.size());
+    Buffer labels(DType::i64, 4);
+    cpu::prepare_images(expected, labels, indices, images.store(), how, {});
+    ImageStore no_labels = images.store();
+    no_labels.labels = nullptr;
+    const Array none{nullptr, DType::i64, 0};
+    cpu::prepare_images(y, none, none, no_labels, how, {});
+    EXPECT_EQ(y.bytes(), expected.bytes());
+}
+
 void expect_same_images(const RandomImages& images, const Buffer& indices,
-                        const ImagePreparation& how) {
+                        const ImagePreparation& how, DType dtype) {
     const std::int64_t elements = images.height * images.width * images.channels;
-    Buffer y(DType::f32, indices.size() * elements), labels(DType::i64, indices.size());
+    Buffer y(dtype, indices.size() * elements), labels(DType::i64, indices.size());
     cpu::prepare_images(y, labels, indices, images.store(), how, {});
     const DeviceBuffer pixels(images.pixels), classes(images.labels), mean(images.mean),
         deviation(images.deviation), device_indices(indices);
-    const DeviceBuffer device_y(DType::f32, y.size()), device_labels(DType::i64, labels.size());
+    const DeviceBuffer device_y(dtype, y.size()), device_labels(DType::i64, labels.size());
     const ImageStore store{pixels.as<std::uint8_t>(),
                            classes.as<std::uint8_t>(),
                            mean.as<float>(),
@@ -103,8 +134,28 @@ TEST(CudaPrepareImages, GivesTheCpusBits) {
         for (const bool augment : {false, true})
             for (const bool normalize : {false, true})
                 for (const RandomImages* images : {&colour, &grey, &small})
-                    expect_same_images(*images, indices, {augment, normalize, stream, 1000});
+                    for (const DType dtype : image_types)
+                        expect_same_images(*images, indices, {augment, normalize, stream, 1000},
+                                           dtype);
     }
+}
+
+TEST(CudaPrepareImages, TakesTheRowsAsTheyLieWithoutIndices) {
+    HALFTONE_NEEDS_CUDA();
+    const RandomImages images(4, 8, 6, 3);
+    const ImagePreparation how{true, true, stream, 7};
+    Buffer expected(DType::f32, 4 * 8 * 6 * 3);
+    ImageStore store = images.store();
+    store.labels = nullptr;
+    const Array none{nullptr, DType::i64, 0};
+    cpu::prepare_images(expected, none, none, store, how, {});
+    const DeviceBuffer pixels(images.pixels), mean(images.mean), deviation(images.deviation);
+    const DeviceBuffer y(DType::f32, expected.size());
+    store.pixels = pixels.as<std::uint8_t>();
+    store.mean = mean.as<float>();
+    store.deviation = deviation.as<float>();
+    cuda::prepare_images(y, none, none, store, how, {});
+    EXPECT_EQ(y.host().bytes(), expected.bytes());
 }
 
 TEST(CudaPrepareImages, NeedsNoMeansToLeaveTheValuesAlone) {

@@ -21,11 +21,20 @@ FieldSpec of_window(FieldSpec field, std::int64_t window) {
     return field;
 }
 
+Schema with_image_bytes(Schema schema) {
+    for (FieldSpec& field : schema.fields) {
+        if (field.kind != FieldKind::image) continue;
+        field.dtype = DType::u8;
+        field.transforms.clear();
+    }
+    return schema;
+}
+
 }  // namespace
 
 Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
     : part_(std::move(part)),
-      schema_(std::move(schema)),
+      schema_(options.image_bytes ? with_image_bytes(std::move(schema)) : std::move(schema)),
       options_(options),
       sampler_(make_sampler(part_, options.sampler)),
       strides_(schema_.fields.size()),
@@ -92,7 +101,10 @@ void Collator::lay_out(Batch& out, const BatchPlan& plan) {
         packed_[f] = 0;
         const std::size_t row_bytes =
             spec.ragged == Ragged::no ? 0 : strides_[f] / static_cast<std::size_t>(shape[0]);
-        for (auto& places : places_) places[f] = {.bytes = strides_[f], .row_bytes = row_bytes};
+        for (auto& places : places_)
+            places[f] = {.bytes = strides_[f],
+                         .row_bytes = row_bytes,
+                         .pixel_bytes = spec.dtype == DType::u8 && spec.kind == FieldKind::image};
     }
 }
 

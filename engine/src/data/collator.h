@@ -14,6 +14,7 @@ struct LoaderOptions {
     SamplerOptions sampler{};
     std::int64_t epochs = 0;    ///< passes over the data; 0: without end
     bool indices_only = false;  ///< leave the fields out: the device has the data
+    bool image_bytes = false;   ///< images as bytes, without transforms: the device applies them
     std::int64_t threads = 0;   ///< that read samples, of a data set that decodes; 0: all cores
     int rank = 0;               ///< only this rank's part of each batch is made
     int ranks = 1;              ///< number of ranks
@@ -23,8 +24,9 @@ struct LoaderOptions {
 /// the epoch and the index. Applies the transforms of the schema's fields. One thread at a time.
 class Collator {
 public:
-    /// `schema`: the data set's fields with transforms, and fields that a task added. Throws as
-    /// make_sampler() and check_ragged() do.
+    /// `schema`: the data set's fields with transforms, and fields that a task added. With
+    /// LoaderOptions::image_bytes the data set must give bytes. Throws as make_sampler() and
+    /// check_ragged() do.
     Collator(DataPart part, Schema schema, const LoaderOptions& options);
 
     std::int64_t batches_per_epoch() const { return sampler_->batches_per_epoch(); }

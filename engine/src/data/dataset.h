@@ -42,6 +42,8 @@ public:
     virtual void guide(InputGuide& guide) const { (void)guide; }
     /// A text, read as contiguous streams instead of in shuffled order.
     virtual bool is_stream() const { return false; }
+    /// Its images are bytes, and read() and read_augmented() write them so where that is wanted.
+    virtual bool gives_bytes() const { return false; }
 };
 
 /// A part of a data set: all of its samples, or some.

@@ -46,11 +46,9 @@ ImageDataset::ImageDataset(LabelledImages images, std::vector<std::string> names
       schema_(classified_images(images_.shape, std::move(normalization), std::move(names))) {}
 
 void ImageDataset::read(std::int64_t index, const SampleFields& out) const {
-    const std::span<float> image = out.f32(0);
-    const std::size_t elements = image.size();
-    const std::uint8_t* from = images_.pixels.data() + static_cast<std::size_t>(index) * elements;
-    float* to = image.data();
-    for (std::size_t i = 0; i < elements; ++i) to[i] = static_cast<float>(from[i]) / 255;
+    const auto elements = static_cast<std::size_t>(images_.shape.numel());
+    out.set_image(
+        0, std::span(images_.pixels).subspan(static_cast<std::size_t>(index) * elements, elements));
     if (!out.i64(1).empty()) out.i64(1)[0] = images_.labels[static_cast<std::size_t>(index)];
 }
 

@@ -38,6 +38,7 @@ public:
     std::int64_t size() const override { return images_.size(); }
     const Schema& schema() const override { return schema_; }
     void read(std::int64_t index, const SampleFields& out) const override;
+    bool gives_bytes() const override { return true; }
     const LabelledImages& images() const { return images_; }
 
 private:

@@ -25,10 +25,6 @@ Schema picture_schema(std::int64_t size, std::vector<std::string> classes) {
     return schema;
 }
 
-void write_pixels(const Picture& picture, std::span<float> out) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(picture.rgb[i]) / 255;
-}
-
 std::vector<OptionSpec> folder_options() {
     std::vector<OptionSpec> options{
         {.name = "image_size",
@@ -204,20 +200,18 @@ Picture ImageFolderDataset::load(std::int64_t index) const {
 
 void ImageFolderDataset::read(std::int64_t index, const SampleFields& out) const {
     write_label(index, out);
-    const std::span<float> image = out.f32(0);
-    if (!image.empty())
-        write_pixels(centre_square(load(index), short_side_of(size_), size_), image);
+    if (!out.bytes(0).empty())
+        out.set_image(0, centre_square(load(index), short_side_of(size_), size_).rgb);
 }
 
 void ImageFolderDataset::read_augmented(std::int64_t index, const SampleFields& out,
                                         const SamplePlace& place) const {
     write_label(index, out);
-    const std::span<float> image = out.f32(0);
-    if (image.empty()) return;
+    if (out.bytes(0).empty()) return;
     const Picture whole = load(index);
     Picture picture = resized(whole, random_box(whole.width, whole.height, place), size_, size_);
     if (is_flipped(place)) mirror(picture);
-    write_pixels(picture, image);
+    out.set_image(0, picture.rgb);
 }
 
 void ImageFolderDataset::guide(InputGuide& guide) const {

@@ -26,6 +26,7 @@ public:
     void read_augmented(std::int64_t index, const SampleFields& out,
                         const SamplePlace& place) const override;
     bool decodes() const override { return true; }
+    bool gives_bytes() const override { return true; }
     void guide(InputGuide& guide) const override;
 
 private:

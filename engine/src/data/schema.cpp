@@ -1,5 +1,6 @@
 #include "data/schema.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/error.h"
@@ -111,6 +112,16 @@ Shape batch_shape(const FieldSpec& field, std::int64_t rows) {
     Shape shape{packed ? rows * field.shape[0] : rows};
     for (int i = packed ? 1 : 0; i < field.shape.rank(); ++i) shape.push_back(field.shape[i]);
     return shape;
+}
+
+void SampleFields::set_image(std::size_t field, std::span<const std::uint8_t> pixels) const {
+    if (bytes(field).empty()) return;
+    if (wants_bytes(field)) {
+        std::ranges::copy(pixels, bytes(field).begin());
+        return;
+    }
+    const std::span<float> image = f32(field);
+    for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(pixels[i]) / 255;
 }
 
 }  // namespace engine

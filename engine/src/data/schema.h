@@ -14,7 +14,8 @@ namespace engine {
 
 /// What the values of a field are. Models declare which of the input kinds they take.
 enum class FieldKind {
-    image,     ///< f32 (C, H, W), in memory H, W, C; in [0, 1] before it is normalised
+    image,     ///< f32 (C, H, W), in memory H, W, C; in [0, 1] before it is normalised; as u8 (a
+               ///< loader's batches alone) 255 times that
     features,  ///< f32 (F)
     tokens,    ///< i64 (T) below FieldSpec::cardinality: a window of a text
     indices,   ///< i64 (K) below FieldSpec::cardinality: rows of an embedding table
@@ -63,7 +64,7 @@ public:
 struct FieldSpec {
     std::string name;  ///< "image", "label", "tokens"
     FieldKind kind = FieldKind::other;
-    DType dtype = DType::f32;      ///< f32, i64 or boolean
+    DType dtype = DType::f32;      ///< f32, i64 or boolean; an image's bytes: u8
     Shape shape = {};              ///< of one sample
     std::int64_t cardinality = 0;  ///< i64: values lie in [0, cardinality); 0: any
     Ragged ragged = Ragged::no;
@@ -117,6 +118,7 @@ public:
         std::size_t bytes = 0;      ///< of this sample; of a ragged field: its capacity
         std::int64_t rows = 0;      ///< filled rows of a ragged field
         std::size_t row_bytes = 0;  ///< of a ragged field
+        bool pixel_bytes = false;   ///< an image is wanted as bytes (Dataset::gives_bytes)
     };
 
     explicit SampleFields(std::span<Place> places) : places_(places) {}
@@ -124,6 +126,9 @@ public:
     std::span<float> f32(std::size_t field) const { return values<float>(field); }
     std::span<std::int64_t> i64(std::size_t field) const { return values<std::int64_t>(field); }
     std::span<std::uint8_t> bytes(std::size_t field) const { return values<std::uint8_t>(field); }
+    bool wants_bytes(std::size_t field) const { return places_[field].pixel_bytes; }
+    /// An image of these bytes, in the form that is wanted. An empty field takes nothing.
+    void set_image(std::size_t field, std::span<const std::uint8_t> pixels) const;
     /// How many rows of a ragged field were written; at most its capacity.
     void set_rows(std::size_t field, std::int64_t rows) const { places_[field].rows = rows; }
     std::int64_t rows(std::size_t field) const { return places_[field].rows; }

@@ -28,7 +28,7 @@ StepRecord first_step(const RunConfig& config) {
     const auto feed =
         make_feed(device, data.train, schema, loading,
                   {.per_step = config.accumulate, .held = holds ? config.accumulate : 1});
-    loading.indices_only = feed->indices_only();
+    feed->choose(loading);
     BatchLoader loader(data.train, schema, loading);
     std::vector<Batch> batches;
     do {

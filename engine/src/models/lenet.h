@@ -13,6 +13,7 @@ public:
     LeNet(const Shape& image, std::int64_t classes, std::optional<std::int64_t> seed,
           const Device& device);
     Tensor forward(const Tensor& x) override;
+    bool casts_inputs_first() const override { return true; }
     OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:

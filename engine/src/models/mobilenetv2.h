@@ -16,6 +16,7 @@ public:
     MobileNetV2(ImageStem stem, double dropout, std::int64_t channels, std::int64_t classes,
                 std::optional<std::int64_t> seed, const Device& device);
     Tensor forward(const Tensor& x) override;
+    bool casts_inputs_first() const override { return true; }
     OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:

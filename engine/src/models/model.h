@@ -39,6 +39,9 @@ public:
     }
     /// The most tokens of a window that it reads at once; 0: any number.
     virtual std::int64_t context() const { return 0; }
+    /// Whether a floating input goes into a product or a convolution alone, so that autocast casts
+    /// it to its 16-bit type before anything else is done with it.
+    virtual bool casts_inputs_first() const { return false; }
 
     bool training = true;           ///< batch statistics instead of running ones, and dropout
     StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step

@@ -34,6 +34,7 @@ public:
     ResNet(const ResNetPlan& plan, const ResNetOptions& options, std::int64_t channels,
            std::int64_t classes, std::optional<std::int64_t> seed, const Device& device);
     Tensor forward(const Tensor& x) override;
+    bool casts_inputs_first() const override { return true; }
     OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:

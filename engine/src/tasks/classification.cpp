@@ -22,6 +22,8 @@ public:
         return {{fields[input_]}, fields[label_].cardinality};
     }
 
+    bool gives_to_model_alone(std::size_t field) const override { return field == input_; }
+
     TensorList losses(TaskStep& step) override {
         const Tensor& labels = step.batch[label_];
         const Tensor logits = step.forward(step.batch[input_]);

@@ -134,6 +134,11 @@ public:
     virtual void end_pass(const Tensor& counts, MetricSums* sums) const;
     /// Rows of a batch in evaluation where the settings leave it to the task.
     virtual std::int64_t evaluation_batch() const { return 256; }
+    /// Whether nothing but the model reads this field of a batch.
+    virtual bool gives_to_model_alone(std::size_t field) const {
+        (void)field;
+        return false;
+    }
 };
 
 /// sums += a mean loss over `weight` samples.

@@ -1,7 +1,10 @@
 #include "train/batch_feed.h"
 
+#include "core/cast.h"
 #include "core/memory.h"
+#include "core/transfer.h"
 #include "data/image_dataset.h"
+#include "kernels/elementwise.h"
 #include "train/resident_images.h"
 #include "train/ring_feed.h"
 
@@ -29,6 +32,29 @@ private:
 
 }  // namespace
 
+void BatchFeed::choose(LoaderOptions& options) const {
+    options.indices_only = indices_only();
+    options.image_bytes = image_bytes();
+}
+
+void copy_fields(const DeviceBatch& from, const DeviceBatch& to) {
+    for (std::size_t f = 0; f < to.fields.size(); ++f) {
+        const Tensor &x = from[f], &y = to[f];
+        if (!x.defined()) continue;
+        if (x.dtype() == y.dtype())
+            copy_bytes(y.data(), x.data(), y.bytes(), y.device());
+        else
+            on(y.device(), kernels::cpu::cast, kernels::cuda::cast)(y.array(), x.array(),
+                                                                    current_stream());
+    }
+}
+
+void BatchFeed::fill(const Batch& batch, const DeviceBatch& to) {
+    const DeviceBatch from = upload(batch);
+    copy_fields(from, to);
+    used(from);
+}
+
 std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const Schema& schema,
                                           const FeedDepth& depth) {
     if (device.kind == Device::Kind::cpu) return std::make_unique<HostFeed>(schema);
@@ -41,12 +67,15 @@ std::unique_ptr<BatchFeed> make_feed(const Device& device, const DataPart& part,
                                      const FeedDepth& depth) {
     if (device.kind == Device::Kind::cpu) return make_ring_feed(device, schema, depth);
     if (const auto images = std::dynamic_pointer_cast<const ImageDataset>(part.data);
-        images && ResidentImages::can_make(schema) &&
+        images && ImagePreparer::can_make(schema) &&
         images->images().pixels.size() <= memory_limit(device) / 8) {
         const DeviceScope scope(device);
         return std::make_unique<ResidentImages>(device, images, schema, options, depth);
     }
-    return make_ring_feed(device, schema, depth);
+    if (!part.data->gives_bytes() || !ImagePreparer::can_make(schema))
+        return make_ring_feed(device, schema, depth);
+    const DeviceScope scope(device);
+    return std::make_unique<RingFeed>(device, schema, depth, options.sampler.seed);
 }
 
 }  // namespace engine

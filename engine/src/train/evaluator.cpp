@@ -45,28 +45,41 @@ void Evaluator::begin() {
     first_ = true;
 }
 
-void Evaluator::keep_pictures(const TaskStep& step) {
+TaskStep Evaluator::step_on(const DeviceBatch& batch) {
+    return {model_, batch, precision_.casts(), &sums_.data()->sums};
+}
+
+Tensor Evaluator::compute(const DeviceBatch& batch) {
+    const InferenceMode inference;
+    TaskStep step = step_on(batch);
+    step.state = state_.in(batch.rows);
+    step.pass_counts = pass_counts_;
+    {
+        const EvaluationMode mode(model_);
+        precision_.run([&] { task_.evaluate(step); });
+    }
+    state_.carry(step.next_state);
+    if (kernels::DeferredError* note = deferred_error_word_of(device_))
+        kernels::cuda::take_deferred_error(&sums_.data()->deferred_error, note, current_stream());
+    return step.predicted;
+}
+
+void Evaluator::note(const DeviceBatch& batch, const Tensor& predicted) {
+    if (!std::exchange(first_, false)) return;
+    const InferenceMode inference;
+    TaskStep step = step_on(batch);
+    step.predicted = predicted;
     pictures_ = task_.pictures(step);
     for (Tensor& band : pictures_.bands)
         band = snapshot(to(slice(band, 0, 0, std::min(band.size(0), most_pictures)), DType::f32));
 }
 
 Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
-    const InferenceMode inference;
     const DeviceBatch here = feed.upload(batch);
-    TaskStep step(model_, here, precision_.casts(), &sums_.data()->sums);
-    step.state = state_.in(here.rows);
-    step.pass_counts = pass_counts_;
-    {
-        const EvaluationMode mode(model_);
-        precision_.run([&] { task_.evaluate(step); });
-    }
-    if (std::exchange(first_, false)) keep_pictures(step);
-    state_.carry(step.next_state);
-    if (kernels::DeferredError* note = deferred_error_word_of(device_))
-        kernels::cuda::take_deferred_error(&sums_.data()->deferred_error, note, current_stream());
+    Tensor predicted = compute(here);
+    note(here, predicted);
     feed.used(here);
-    return step.predicted;
+    return predicted;
 }
 
 MetricSums Evaluator::take(Communicator* ranks) {

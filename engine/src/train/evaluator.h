@@ -21,6 +21,12 @@ public:
     void begin();
     /// Returns what the task predicted (TaskStep::predicted), on the device. Throws Error.
     Tensor add(const Batch& batch, BatchFeed& feed);
+    /// The part of add() that computes: asks nothing of the host, so that it can be captured.
+    Tensor compute(const DeviceBatch& batch);
+    /// The part of add() after it: keeps the pictures of the pass's first batch.
+    void note(const DeviceBatch& batch, const Tensor& predicted);
+    /// The memory of the state that is carried from batch to batch of so many rows.
+    const TensorList& state(std::int64_t rows) { return state_.in(rows); }
     /// The sums since the last call; waits for them. Throws Error(value) for a deferred device
     /// error. Null `ranks`: this process alone. Otherwise the sums are over all ranks, which all
     /// call it.
@@ -37,7 +43,7 @@ private:
         kernels::DeferredError deferred_error;
     };
 
-    void keep_pictures(const TaskStep& step);
+    TaskStep step_on(const DeviceBatch& batch);
 
     Task& task_;
     Model& model_;

@@ -32,7 +32,7 @@ public:
         const bool holds = trainer_.task().phases().size() > 1;
         feed_ = make_feed(device_, data_.train, schema, loading,
                           {.per_step = config.accumulate, .held = holds ? config.accumulate : 1});
-        loading.indices_only = feed_->indices_only();
+        feed_->choose(loading);
         loader_ = std::make_unique<BatchLoader>(data_.train, schema, loading);
         trainer_.set_schedule(ramp());
     }

@@ -28,6 +28,12 @@ public:
         return f();
     }
     const TaskStep::Casts& casts() const { return casts_; }
+    /// The type that autocast casts the operands of products and convolutions to. None: there is no
+    /// autocast, or types are forced, so that it depends on the operation.
+    std::optional<DType> low_type() const {
+        return region_ && region_->enabled() && !force_ ? std::optional(region_->low())
+                                                        : std::nullopt;
+    }
     /// What changes the model's outputs in place from now on; null: nothing. Must outlive its use.
     void set_planted(const std::function<void(TensorList&)>* planted) { casts_.planted = planted; }
     /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "data/image_dataset.h"
-#include "kernels/prepare_images.h"
 #include "train/batch_feed.h"
+#include "train/image_preparer.h"
 #include "train/pinned_ring.h"
 
 namespace engine {
@@ -13,10 +13,7 @@ namespace engine {
 /// normalised there, with the numbers of Collator bit for bit. Only indices travel.
 class ResidentImages final : public BatchFeed {
 public:
-    /// Whether batches of this schema can be made so: images and labels alone, cropped and flipped,
-    /// then normalised, or less of it.
-    static bool can_make(const Schema& schema);
-
+    /// `schema`: one that ImagePreparer::can_make().
     ResidentImages(const Device& device, const std::shared_ptr<const ImageDataset>& images,
                    const Schema& schema, const LoaderOptions& options, const FeedDepth& depth = {});
     ResidentImages(const ResidentImages&) = delete;
@@ -24,16 +21,13 @@ public:
 
     bool indices_only() const override { return true; }
     DeviceBatch upload(const Batch& batch) override;
+    void fill(const Batch& batch, const DeviceBatch& to) override;
 
 private:
-    kernels::ImagePreparation preparation(const Batch& batch) const;
-
     Device device_;
     Schema schema_;
-    std::int64_t seed_;
-    bool augment_ = false;
-    bool normalize_ = false;
-    Tensor pixels_, labels_, mean_, deviation_;
+    ImagePreparer preparer_;
+    Tensor pixels_, labels_;
     PinnedRing pinned_;  // indices
 };
 

@@ -32,9 +32,11 @@ bool has_room(const TensorList& blocks, const Batch& batch) {
 
 }  // namespace
 
-RingFeed::RingFeed(const Device& device, const Schema& schema, const FeedDepth& depth)
+RingFeed::RingFeed(const Device& device, const Schema& schema, const FeedDepth& depth,
+                   std::optional<std::int64_t> image_seed)
     : device_(device), schema_(schema), pinned_(depth.per_step) {
     const DeviceScope scope(device_);
+    if (image_seed) preparer_.emplace(device, schema, *image_seed);
     // Two more than are held: one that the step before still reads, and one that is being copied.
     const auto count = static_cast<std::size_t>(std::max<std::int64_t>(depth.held + 2, 3));
     for (std::size_t i = 0; i < count; ++i) places_.push_back(std::make_unique<Place>());
@@ -69,7 +71,8 @@ RingFeed::Place& RingFeed::next_place(const Batch& batch) {
     return place;
 }
 
-DeviceBatch RingFeed::upload(const Batch& batch) {
+/// The fields as they travel.
+DeviceBatch RingFeed::copied(const Batch& batch) {
     std::size_t total = 0;
     for (const BatchField& field : batch.fields) total += padded(field.bytes.size());
     std::byte* pinned = pinned_.next(total);
@@ -90,9 +93,41 @@ DeviceBatch RingFeed::upload(const Batch& batch) {
     return out;
 }
 
+bool RingFeed::has_image_bytes(const DeviceBatch& batch) const {
+    return preparer_ && batch[0].dtype() == DType::u8;
+}
+
+void RingFeed::prepare(const DeviceBatch& from, const Tensor& images, const Batch& batch) const {
+    const kernels::Array no_labels{nullptr, DType::i64, 0}, no_indices = no_labels;
+    preparer_->prepare(images, no_labels, {from[0].data_as<std::uint8_t>(), nullptr, no_indices},
+                       batch);
+}
+
+DeviceBatch RingFeed::upload(const Batch& batch) {
+    DeviceBatch out = copied(batch);
+    if (!has_image_bytes(out)) return out;
+    const FieldSpec& image = schema_.fields[0];
+    const Tensor images = Tensor::empty(batch_shape(image, batch.rows()), image.dtype, device_,
+                                        layout_of_field(image));
+    prepare(out, images, batch);
+    out.fields[0] = images;
+    return out;
+}
+
+void RingFeed::fill(const Batch& batch, const DeviceBatch& to) {
+    DeviceBatch from = copied(batch);
+    if (has_image_bytes(from)) {
+        prepare(from, to[0], batch);
+        from.fields[0] = {};
+    }
+    copy_fields(from, to);
+    used(from);
+}
+
+/// Known by the last field, which lies in its place also where the images were made of bytes.
 void RingFeed::used(const DeviceBatch& batch) {
     for (const auto& place : places_) {
-        if (!place->blocks.empty() && place->blocks.front().data() == batch[0].data())
+        if (!place->blocks.empty() && place->blocks.back().data() == batch.fields.back().data())
             place->used.record({});
     }
 }

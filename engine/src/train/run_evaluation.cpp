@@ -41,7 +41,7 @@ LoaderOptions evaluation_options(const RunConfig& config, const Task& task, cons
 
 LoaderOptions RunEvaluation::options_of(const Part& part) const {
     LoaderOptions options = evaluation_options(config_, trainer_.task(), part.part);
-    options.indices_only = part.feed && part.feed->indices_only();
+    if (part.feed) part.feed->choose(options);
     if (const Communicator* ranks = trainer_.ranks()) {
         options.rank = ranks->rank();
         options.ranks = ranks->size();

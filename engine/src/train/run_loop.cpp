@@ -66,7 +66,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     const DeviceScope scope(device);
     const AccountingScope accounting(trainer_->accounting());
     feed_ = make_feed(device, data_.train, task.schema(true), options, feed_depth());
-    options.indices_only = feed_->indices_only();
+    feed_->choose(options);
     cut_batches(options);
     loader_ = std::make_unique<BatchLoader>(data_.train, task.schema(true), options);
     evaluation_ = std::make_unique<RunEvaluation>(config_, *trainer_, data_);

@@ -7,6 +7,7 @@
 #include "data/batch.h"
 #include "kernels/cuda_graph.h"
 #include "train/batch_feed.h"
+#include "train/capture_scope.h"
 #include "train/train_step.h"
 
 namespace engine {
@@ -31,6 +32,8 @@ public:
     std::int64_t replays() const { return replays_; }
     /// Kernels, copies and fills in the captured step; 0 where there is none.
     std::int64_t nodes() const { return captured_ ? captured_->graph->nodes() : 0; }
+    /// Of the captured step; null where there is none.
+    std::shared_ptr<MemoryPool> pool() const;
     std::vector<Message> take_warnings();
 
 private:
@@ -43,8 +46,7 @@ private:
     bool is_alike(std::span<const Batch> batches) const;
     Captured captured_step();
     bool capture();
-    void stay_eager(bool out_of_memory, const std::string& reason);
-    void fill_inputs(std::span<const Batch> batches, BatchFeed& feed);
+    void stay_eager(const FailedCapture& failed);
 
     TrainStep& step_;
     Schema schema_;

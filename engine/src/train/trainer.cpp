@@ -14,6 +14,23 @@
 #include "train/run_needs.h"
 
 namespace engine {
+namespace {
+
+/// The fields of a captured batch. What autocast would cast before anything else reads it lies in
+/// autocast's type already: the feed rounds it once, as the cast would.
+Schema captured_schema(const Task& task, const Model& model, const MixedPrecision& precision,
+                       bool training) {
+    Schema schema = task.schema(training);
+    const auto low = precision.low_type();
+    if (!low || !model.casts_inputs_first()) return schema;
+    for (std::size_t f = 0; f < schema.fields.size(); ++f) {
+        if (is_floating(schema.fields[f].dtype) && task.gives_to_model_alone(f))
+            schema.fields[f].dtype = *low;
+    }
+    return schema;
+}
+
+}  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& data,
                  std::int64_t planned, std::shared_ptr<Communicator> ranks)
@@ -37,13 +54,16 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     take_from_first(model_->buffers());
     step_ =
         std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
-    graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
-                                         config_.accumulate);
-    // The exchange uses the host and a stream of its own.
-    if (context_.ranks()) graph_->set_enabled(false);
+    const MixedPrecision& precision = step_->precision();
+    graph_ = std::make_unique<StepGraph>(*step_, captured_schema(*task_, *model_, precision, true),
+                                         device, config_.batch_size, config_.accumulate);
     if (const PlantConfig& plant = config_.teach.plant; plant.kind != PlantKind::none)
         attach(std::make_shared<PlantedFault>(plant, task_->schema(true), *model_));
-    evaluator_ = std::make_unique<Evaluator>(*task_, *model_, step_->precision(), device);
+    evaluator_ = std::make_unique<Evaluator>(*task_, *model_, precision, device);
+    evaluation_graph_ = std::make_unique<EvaluationGraph>(
+        *evaluator_, *model_, precision, captured_schema(*task_, *model_, precision, false),
+        device);
+    set_recording(true);
 }
 
 Trainer::~Trainer() = default;
@@ -208,8 +228,14 @@ void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
     if (batch.share.idle()) return;
     with_batch_to_try([&] {
         const RunContext::Entry entered(context_);
-        evaluator_->add(batch, feed);
+        evaluation_graph_->add(batch, feed, graph_->pool());
     });
+}
+
+/// The exchange of several ranks uses the host and a stream of its own.
+void Trainer::set_recording(bool on) {
+    graph_->set_enabled(on && !ranks());
+    evaluation_graph_->set_enabled(on && !ranks());
 }
 
 void Trainer::set_rate_multiplier(double multiplier) {
@@ -219,6 +245,7 @@ void Trainer::set_rate_multiplier(double multiplier) {
 
 std::vector<Message> Trainer::take_warnings() {
     std::vector<Message> out = graph_->take_warnings();
+    for (Message& warning : evaluation_graph_->take_warnings()) out.push_back(std::move(warning));
     for (Message& fallback : context_.take_fallbacks()) out.push_back(std::move(fallback));
     return out;
 }

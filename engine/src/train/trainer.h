@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/library_scratch.h"
-#include "train/evaluator.h"
+#include "train/evaluation_graph.h"
 #include "train/run_context.h"
 #include "train/state_before.h"
 #include "train/step_figures.h"
@@ -75,13 +75,15 @@ public:
     /// What the schedule's rate is multiplied by from the next step on: 1 at the start.
     void set_rate_multiplier(double multiplier);
 
-    /// On a GPU, whether steps are captured as a graph after the first few and replayed (D5); on
-    /// unless it is switched off. Steps of several ranks are never captured.
-    void set_recording(bool on) { graph_->set_enabled(on && !ranks()); }
+    /// On a GPU, whether steps and the batches of evaluations are captured as a graph after the
+    /// first few and replayed (D5); on unless it is switched off. Those of several ranks are never
+    /// captured.
+    void set_recording(bool on);
     /// The steps submitted so far that were replayed.
     std::int64_t replayed_steps() const { return graph_->replays(); }
     /// Kernels, copies and fills in the captured step; 0 where there is none.
     std::int64_t graph_nodes() const { return graph_->nodes(); }
+    const EvaluationGraph& evaluation_graph() const { return *evaluation_graph_; }
 
     /// The observer sees every step that it wants until it is detached.
     void attach(std::shared_ptr<StepObserver> observer) { step_->attach(std::move(observer)); }
@@ -125,6 +127,7 @@ private:
     std::unique_ptr<TrainStep> step_;
     std::unique_ptr<StepGraph> graph_;
     std::unique_ptr<Evaluator> evaluator_;
+    std::unique_ptr<EvaluationGraph> evaluation_graph_;
     std::unique_ptr<StateBefore> before_;  // null: states are not kept
     StepFigures figures_;
     std::deque<ExchangeTimer> exchanges_;  // of the steps in flight

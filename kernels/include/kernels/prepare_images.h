@@ -7,7 +7,7 @@
 namespace kernels {
 
 /// A data set of bytes on the device: pixels (size, H, W, C), labels (size), and C means and
-/// deviations.
+/// deviations. Null labels: there are none to be had here.
 struct ImageStore {
     const std::uint8_t* pixels;
     const std::uint8_t* labels;
@@ -24,9 +24,11 @@ struct ImagePreparation {
 };
 
 /// A batch out of a data set: y[i] = sample indices[i] as value / 255, cropped and flipped if asked
-/// (outside the image: 0), then (value - mean) / deviation if asked; labels[i] = its class. y (n,
-/// H, W, C) f32 dense, labels (n) i64, indices (n) i64, all on the device. Each value is computed
-/// in f32 by these three operations, so that both twins give the same bits.
+/// (outside the image: 0), then (value - mean) / deviation if asked; labels[i] = its class, where
+/// the store has labels. y (n, H, W, C) dense, f32, f16 or bf16; labels (n) i64, indices (n) i64,
+/// all on the device. Null indices: y[i] is of sample i. Each value is computed in f32 by these
+/// three operations and rounded once to a 16-bit y, so that both twins give the same bits, and
+/// those of a cast of the f32 result.
 using PrepareImages = void(Array y, Array labels, ConstArray indices, const ImageStore& store,
                            const ImagePreparation& how, Stream stream);
 HALFTONE_KERNEL(PrepareImages, prepare_images);

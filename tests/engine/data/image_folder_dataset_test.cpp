@@ -140,6 +140,33 @@ TEST_F(ImageFolderTest, GivesTheSameBatchesWhateverTheNumberOfThreadsAndWherever
     EXPECT_NE(batches(parts.train, config(), 1), one) << "not augmented";
 }
 
+TEST_F(ImageFolderTest, GivesThePixelsOfItsBatchesAsBytesToo) {
+    add_classes(6);
+    const DataPart part = open(config()).train;
+    ASSERT_TRUE(part.data->gives_bytes());
+    for (const bool augment : {false, true}) {
+        DatasetConfig settings = config();
+        settings.augment = augment;
+        settings.normalize = false;
+        const Schema schema = with_transforms(part.data->schema(), settings, true);
+        LoaderOptions options{.sampler = {.batch_size = 7, .seed = 5}, .threads = 2};
+        Collator wide(part, schema, options);
+        options.image_bytes = true;
+        Collator narrow(part, schema, options);
+        EXPECT_EQ(narrow.batch_bytes(), std::size_t{7} * (28 * 28 * 3 + 8));
+        Batch values, bytes;
+        wide.make(values, 1, 0);
+        narrow.make(bytes, 1, 0);
+        EXPECT_EQ(bytes.fields[0].dtype, DType::u8);
+        EXPECT_EQ(bytes.fields[1].bytes, values.fields[1].bytes);
+        const auto f32 = values.fields[0].values<float>();
+        const auto u8 = bytes.fields[0].values<std::uint8_t>();
+        ASSERT_EQ(u8.size(), f32.size());
+        for (std::size_t i = 0; i < u8.size(); ++i)
+            ASSERT_EQ(static_cast<float>(u8[i]) / 255, f32[i]);
+    }
+}
+
 TEST_F(ImageFolderTest, LimitsAndLabelsAreSpreadOverTheClasses) {
     add_classes(10);
     DatasetConfig few = config();

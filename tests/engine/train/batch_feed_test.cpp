@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "core/cast.h"
 #include "data/image_dataset.h"
 #include "needs_cuda.h"
 #include "support/device_support.h"
@@ -38,7 +39,7 @@ TEST(ResidentImages, GiveTheHostsBatchesBitForBit) {
             config.augment = augment;
             config.normalize = normalize;
             const Schema schema = with_transforms(data->schema(), config, /*training=*/true);
-            ASSERT_TRUE(ResidentImages::can_make(schema));
+            ASSERT_TRUE(ImagePreparer::can_make(schema));
             ResidentImages feed(cuda, data, schema, options);
             Collator collator({data}, schema, options);
             for (int i = 0; i < 6; ++i) {  // the third batch of an epoch has 8 images
@@ -67,6 +68,106 @@ TEST(ResidentImages, AreChosenForASetThatFits) {
     const std::size_t before = set_memory_limit(1 << 14, cuda);
     EXPECT_FALSE(make_feed(cuda, part, schema, {})->indices_only());
     set_memory_limit(before, cuda);
+}
+
+/// The batch with its images rounded to f16, as captured work wants them.
+DeviceBatch low_inputs(const Schema& schema, std::int64_t rows) {
+    Schema low = schema;
+    low.fields[0].dtype = DType::f16;
+    return empty_batch(cuda, low, rows);
+}
+
+void expect_bytes(const Tensor& found, const Tensor& expected, const char* what) {
+    const Tensor here = found.copy_to(Device{});
+    ASSERT_EQ(here.dtype(), expected.dtype()) << what;
+    ASSERT_EQ(here.bytes(), expected.bytes()) << what;
+    EXPECT_EQ(std::memcmp(here.data(), expected.data(), here.bytes()), 0) << what;
+}
+
+/// upload() and fill(), in f32 and in f16, give the numbers of the host's batch.
+void expect_host_batch(BatchFeed& feed, const Batch& given, const Batch& host,
+                       const Schema& schema) {
+    const Tensor images =
+        Tensor::empty(host.fields[0].shape, DType::f32, Device{}, Layout::channels_last);
+    images.copy_from_host(host.fields[0].bytes.data());
+    const Tensor labels = Tensor::empty(host.fields[1].shape, DType::i64, Device{});
+    labels.copy_from_host(host.fields[1].bytes.data());
+    const DeviceBatch uploaded = feed.upload(given);
+    expect_bytes(uploaded[0], images, "uploaded images");
+    expect_bytes(uploaded[1], labels, "uploaded labels");
+    feed.used(uploaded);
+    const DeviceBatch same = empty_batch(cuda, schema, host.rows());
+    feed.fill(given, same);
+    expect_bytes(same[0], images, "filled images");
+    expect_bytes(same[1], labels, "filled labels");
+    const DeviceBatch low = low_inputs(schema, host.rows());
+    feed.fill(given, low);
+    expect_bytes(low[0], to(images, DType::f16), "filled images in f16");
+    expect_bytes(low[1], labels, "labels beside them");
+}
+
+Schema schema_for(const ImageDataset& data, bool augment, bool normalize) {
+    DatasetConfig config;
+    config.augment = augment;
+    config.normalize = normalize;
+    return with_transforms(data.schema(), config, /*training=*/true);
+}
+
+TEST(ResidentImages, FillMemoryThatIsThereAlsoInSixteenBits) {
+    HALFTONE_NEEDS_CUDA();
+    const auto data = images();
+    const LoaderOptions options{.sampler = {.batch_size = 16, .seed = 5}};
+    const Schema schema = schema_for(*data, true, true);
+    ResidentImages feed(cuda, data, schema, options);
+    Collator collator({data}, schema, options);
+    Batch batch;
+    collator.make(batch, 1, 1);
+    expect_host_batch(feed, batch, batch, schema);
+}
+
+/// The feed of a data set that is too large to lie on the device.
+std::unique_ptr<BatchFeed> feed_of_large_set(const DataPart& part, const Schema& schema,
+                                             const LoaderOptions& options) {
+    const std::size_t before = set_memory_limit(56 << 10, cuda);
+    auto feed = make_feed(cuda, part, schema, options);
+    set_memory_limit(before, cuda);
+    return feed;
+}
+
+TEST(RingFeed, ImagesTravelAsBytesWithTheHostsNumbers) {
+    HALFTONE_NEEDS_CUDA();
+    const auto data = images();
+    for (const bool augment : {false, true}) {
+        for (const bool normalize : {false, true}) {
+            const Schema schema = schema_for(*data, augment, normalize);
+            const LoaderOptions options{.sampler = {.batch_size = 16, .seed = 5}};
+            const auto feed = feed_of_large_set({data}, schema, options);
+            LoaderOptions of_bytes = options;
+            feed->choose(of_bytes);
+            ASSERT_TRUE(of_bytes.image_bytes);
+            ASSERT_FALSE(of_bytes.indices_only);
+            Collator host({data}, schema, options), bytes({data}, schema, of_bytes);
+            for (int i = 0; i < 6; ++i) {  // the third batch of an epoch has 8 images
+                Batch batch, expected;
+                host.make(expected, i / 3, i % 3);
+                bytes.make(batch, i / 3, i % 3);
+                EXPECT_EQ(4 * batch.fields[0].bytes.size(), expected.fields[0].bytes.size());
+                expect_host_batch(*feed, batch, expected, schema);
+                expect_host_batch(*feed, expected, expected, schema);  // f32 is taken too
+            }
+        }
+    }
+}
+
+TEST(RingFeed, TakesImagesInF32WhereTheDeviceCannotMakeThem) {
+    HALFTONE_NEEDS_CUDA();
+    const auto data = images();
+    DatasetConfig config;
+    config.kind = "cifar10";
+    config.options["cutout"] = std::int64_t{3};
+    const Schema schema = with_transforms(data->schema(), config, /*training=*/true);
+    EXPECT_FALSE(feed_of_large_set({data}, schema, {})->image_bytes());
+    EXPECT_FALSE(make_ring_feed(cuda, data->schema())->image_bytes()) << "of samples made by hand";
 }
 
 /// Four features and a label.
