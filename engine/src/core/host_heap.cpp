@@ -82,7 +82,10 @@ std::size_t HostHeap::release() {
 }
 
 void HostHeap::release_addresses() {
-    for (const auto& [data, size] : fresh_.all()) kernels::cpu::unreserve(data, size);
+    for (const auto& [data, size] : fresh_.all()) {
+        ASAN_UNPOISON_MEMORY_REGION(data, size);  // others may have these addresses next
+        kernels::cpu::unreserve(data, size);
+    }
     fresh_.clear();
 }
 

@@ -6,7 +6,7 @@
 #include "autograd/backward.h"
 #include "engine/error.h"
 #include "loss/cross_entropy.h"
-#include "models/observed_twin.h"
+#include "observed_twin.h"
 
 // tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
 namespace engine {

@@ -53,17 +53,24 @@ struct TwinStep {
     bool joined;                    ///< its graph has the op that joins others
 };
 
-/// A step of a model in training, with dropout; with a low type, in its region.
+/// On the CPU, where the models join ops, whatever the default device is.
+inline TensorList on_cpu(const TensorList& inputs) {
+    TensorList out;
+    for (const Tensor& each : inputs) out.push_back(each.copy_to(Device{}));
+    return out;
+}
+
+/// A step of a model on the CPU in training, with dropout; with a low type, in its region.
 inline TwinStep twin_step(Model& model, const TensorList& inputs, std::optional<DType> low,
                           const std::string& joining) {
-    StepRandom random(1, Tensor::zeros({}, DType::i64));
+    StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
     random.begin(0);
     model.random = &random;
     Tensor y;
     {
         const AutocastRegion region(Device::Kind::cpu, low.has_value(), low.value_or(DType::bf16));
         const auto entered = region.enter();
-        y = model.forward(inputs).front();
+        y = model.forward(on_cpu(inputs)).front();
     }
     TwinStep step{{bits_of(y)}, has_node(y, joining)};
     backward(sum(mul(y, y), {}, false, DType::f32));

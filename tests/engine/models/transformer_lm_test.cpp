@@ -9,7 +9,7 @@
 #include "engine/error.h"
 #include "loss/cross_entropy.h"
 #include "models/model_descriptor.h"
-#include "models/observed_twin.h"
+#include "observed_twin.h"
 #include "support/expectations.h"
 
 // tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
