@@ -1,5 +1,6 @@
 // The menu of a plot in the main window, and the state that all plots share.
 #include <QClipboard>
+#include <algorithm>
 
 #include "panels/plot_panels.h"
 #include "plots/plot_fixture.h"
@@ -50,8 +51,12 @@ TEST_F(PlotMenuTest, ChoosesTheXAxisOfAllPlots) {
     QMenu* axes = entry(panel(u"accuracy"_s)->menu(), u"X axis"_s)->menu();
     entry(axes, u"Sample"_s)->trigger();
     EXPECT_EQ(link.options()->x(), XKind::sample);
-    QTest::qWait(100);
-    for (const auto* each : window->findChildren<LinePlot*>()) {
+    const auto plots = window->findChildren<LinePlot*>();
+    const auto reach = [](const LinePlot* plot) {
+        return plot->xAxis->range().upper > 30 * 128 - 1;
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return std::ranges::all_of(plots, reach); }, 5000));
+    for (const auto* each : plots) {
         EXPECT_NEAR(each->xAxis->range().upper, 30 * 128, 1) << each->look().title.toStdString();
     }
 }
