@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "cuda/cublas_lt_api.h"
 #include "cuda/lru_cache.h"
+#include "kernels/plan_choice.h"
 
-/// Plans of cuBLASLt products: descriptors and the algorithm that its heuristic names.
+/// Plans of cuBLASLt products: descriptors and an algorithm of those that its heuristic names.
 namespace kernels::cuda::lt {
 
 /// A matrix as it lies in memory, column-major: `rows` is the extent that is contiguous.
@@ -26,9 +29,12 @@ struct Product {
     std::int64_t batch = 1;
     /// In bytes, of a bias of d's type, one for each row of d, added in the compute type; 0: none.
     std::int64_t bias_alignment = 0;
+    PlanChoice choice;
     int device = 0;
 
     std::array<std::int64_t, 20> key() const;
+    /// The same in every run: all but the device.
+    std::string text() const;
 };
 
 struct KeyHash {
@@ -47,7 +53,17 @@ public:
     Plan& operator=(Plan&&) = delete;
 
     /// False: the library has no algorithm for it.
-    bool found() const { return found_; }
+    bool found() const { return !offers_.empty(); }
+
+    /// Names of the algorithms that the heuristic offers, its first choice first: that is the one
+    /// until another is chosen.
+    std::vector<std::string> names() const;
+    void choose(std::size_t offer) { chosen_ = offer; }
+    /// Whether it is known which of them runs from now on.
+    bool settled() const { return settled_; }
+    void settle(std::size_t offer) { chosen_ = offer, settled_ = true; }
+    /// The chosen one for a reader.
+    std::string words() const;
 
     struct Call {
         const void *a, *b;
@@ -62,14 +78,18 @@ public:
 private:
     void describe(const Product& product);
     void destroy() noexcept;
-    void choose(Handle handle, const Product& product, std::size_t workspace_bytes);
+    void ask(Handle handle, const Product& product, std::size_t workspace_bytes);
 
     Desc desc_ = nullptr;
     Layout a_ = nullptr, b_ = nullptr, d_ = nullptr;
     bool wide_ = false;  // scaled in f64
-    bool found_ = false;
-    Algorithm algorithm_{};
-    std::size_t workspace_bytes_ = 0;
+    struct Offer {
+        Algorithm algorithm;
+        std::size_t workspace_bytes;
+    };
+    std::vector<Offer> offers_;
+    std::size_t chosen_ = 0;
+    bool settled_ = false;
 };
 
 using PlanCache = LruCache<std::array<std::int64_t, 20>, Plan, KeyHash>;

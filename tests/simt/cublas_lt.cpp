@@ -99,6 +99,7 @@ struct Multiplication {
     const void *a, *b;
     void* d;
     double alpha, beta;
+    int algorithm;
 
     /// A batch that shares one matrix reads it once.
     static std::int64_t bytes(const LayoutOpaque& l) {
@@ -132,6 +133,7 @@ struct Multiplication {
         store(d, ld.type, at, static_cast<double>(value));
     }
     void run() const {
+        simt::run_algorithm(algorithm);
         simt::count_bytes("cublasLtMatmul", bytes(la) + bytes(lb) + (beta != 0 ? bytes(ld) : 0),
                           bytes(ld));
         for (std::int64_t block = 0; block < ld.batch; ++block) {
@@ -201,23 +203,42 @@ Status preference_set(Preference preference, PreferenceAttribute attribute, cons
     }
 }
 
-/// The algorithm contains the problem that it was chosen for.
+constexpr std::size_t number_at = 4;  // of an algorithm's words
+
+/// The algorithm contains the problem that it was chosen for, and its number.
 Status heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout, Preference preference,
-                 int, HeuristicResult* result, int* found) {
+                 int wanted, HeuristicResult* results, int* found) {
     simt::count_plan();
     *found = 0;
     require(a->type == b->type && a->batch == c->batch && b->batch == c->batch,
             "operands disagree");
-    require(preference->schemes == reduce_in_compute_type, "sums may be put together in 16 bits");
+    const bool wide = c->type == DataType::f32 || c->type == DataType::f64;
+    const bool stable = preference->schemes == reduce_in_compute_type;
+    require(stable || (wide && preference->schemes == (reduce_in_compute_type | reduce_in_place)),
+            "sums may be put together in 16 bits");
     const bool bias = desc->epilogue == Epilogue::bias;
     require(!bias || desc->bias != nullptr, "a bias without its address");
     if (bias && (desc->compute == ComputeType::f64 || !simt::library_settings().bias_epilogue))
         return not_supported;
-    *found = 1;
-    *result = {};
-    result->workspace_bytes = static_cast<std::size_t>(preference->workspace);
-    std::memcpy(result->algorithm.data, preference->alignment, sizeof(preference->alignment));
+    const std::vector<int> offered = simt::algorithms_offered(stable);
+    *found = std::min(wanted, static_cast<int>(offered.size()));
+    for (int i = 0; i < *found; ++i) {
+        HeuristicResult& result = results[i] = {};
+        result.workspace_bytes = static_cast<std::size_t>(preference->workspace);
+        std::memcpy(result.algorithm.data, preference->alignment, sizeof(preference->alignment));
+        result.algorithm.data[number_at] =
+            static_cast<std::uint64_t>(offered[static_cast<std::size_t>(i)]);
+    }
     return success;
+}
+
+Status algorithm_get(const Algorithm* algorithm, AlgorithmPart part, void* out, std::size_t bytes,
+                     std::size_t* written) {
+    if (part != AlgorithmPart::id) return not_supported;
+    require(bytes == sizeof(std::uint32_t), "a part of the wrong size");
+    const auto number = static_cast<std::uint32_t>(algorithm->data[number_at]);
+    std::memcpy(out, &number, sizeof(number));
+    return *written = sizeof(number), success;
 }
 
 void require_aligned(const void* data, std::uint32_t alignment) {
@@ -240,7 +261,9 @@ Status matmul(Handle, Desc desc, const void* alpha, const void* a, Layout la, co
         return wide ? *static_cast<const double*>(value)
                     : static_cast<double>(*static_cast<const float*>(value));
     };
-    const Multiplication all{*desc, *la, *lb, *ld, a, b, d, scale(alpha), scale(beta)};
+    const int number = static_cast<int>(algorithm->data[number_at]);
+    if (simt::fails(number)) return not_supported;
+    const Multiplication all{*desc, *la, *lb, *ld, a, b, d, scale(alpha), scale(beta), number};
     simt::enqueue("cublasLtMatmul", {stream}, [all] { all.run(); });
     return success;
 }
@@ -264,6 +287,7 @@ const Table& table() {
                             preference_create,
                             preference_destroy,
                             preference_set,
+                            algorithm_get,
                             status_name};
     return only;
 }
