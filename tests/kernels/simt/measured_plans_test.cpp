@@ -219,7 +219,9 @@ TEST_F(MeasuredPlans, OfConvolutionsAreRacedOnceAndStored) {
 
 TEST_F(MeasuredPlans, OfConvolutionsLeaveNoPlanOfALoserBehind) {
     simt::configure({.algorithm_ms = {3, 0, 3}});
-    const Convolution convolution(DType::f32, 4);
+    const Convolution other(DType::f32, 9), convolution(DType::f32, 4);
+    other.run();  // plans of other settings go
+    cuda::synchronize({});
     const std::int64_t before = simt::plans_alive();
     convolution.run();
     cuda::synchronize({});
