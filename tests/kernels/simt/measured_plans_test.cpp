@@ -276,7 +276,7 @@ TEST_F(MeasuredPlans, OfConvolutionsFindNoRoomForARaceAndGoOn) {
 }
 
 TEST_F(MeasuredPlans, OfRecurrentNetworksAreThePersistentOnesWhereTheyAreFaster) {
-    simt::configure({.algorithm_ms = {5, 3, 0}});
+    simt::configure({.algorithm_ms = {90, 45, 0}});
     const RecurrentNetwork n{
         .steps = 3, .batch = 2, .input = 3, .hidden = 4, .layers = 2, .measured = true};
     std::optional<RecurrentSpaces> spaces;
