@@ -143,6 +143,8 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
           {"cards", cards_json(report)},
           {"libraries", libraries_json(report)},
           {"cublas_workspace_config", cublas_workspaces},
+          {"plan_file", report.plan_file},
+          {"measured_plans", report.measured_plans},
           {"generations", generations_json()}}},
         {"mpi",
          {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},

@@ -4,6 +4,7 @@
 
 #include "cuda/mix.h"
 #include "kernels/cuda_device.h"
+#include "kernels/plan_choice.h"
 
 namespace kernels::cuda {
 namespace {
@@ -32,6 +33,7 @@ std::size_t AttentionGraphHash::operator()(const AttentionGraph& g) const noexce
         mix_in(hash, *t);
     mix(hash, std::bit_cast<std::int32_t>(g.scale));
     mix(hash, g.causal ? 1 : 0);
+    mix(hash, g.bit_stable ? 1 : 0);
     mix(hash, g.device);
     return hash;
 }
@@ -59,6 +61,7 @@ AttentionGraph describe(const Attention& a) {
     g.logsumexp = of_q(1, {a.heads * a.queries, a.queries, 1});
     g.scale = a.scale;
     g.causal = a.causal;
+    g.bit_stable = a.pass == AttentionPass::forward || plan_choice().bit_stable;
     g.device = current_device();
     return g;
 }

@@ -26,6 +26,7 @@ struct AttentionGraph {
     AttentionTensor logsumexp;       ///< f32, one element a row
     float scale = 1;
     bool causal = false;
+    bool bit_stable = true;  ///< the backward pass gives the same bits in every run
     int device = 0;
 
     bool operator==(const AttentionGraph&) const = default;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cuda/conv2d_choice.h"
 #include "cuda/conv2d_direct.h"
 #include "cuda/conv2d_graph.h"
 #include "cuda/gemm_finish.h"
@@ -14,6 +15,8 @@
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "kernels/library_fallback.h"
+#include "kernels/plan_choice.h"
+#include "kernels/plan_use.h"
 #include "kernels/reduce.h"
 
 namespace kernels::cuda {
@@ -78,7 +81,9 @@ public:
     const std::string& why() const { return why_; }
 
 private:
-    std::optional<Scratch> scratch_for(const ConvGraph& graph, std::int64_t sums = 0);
+    std::optional<Scratch> scratch_for(const ConvGraph& graph, std::int64_t sums);
+    template <typename Pointers>
+    std::optional<Scratch> run(ConvGraph graph, std::int64_t sums, const Pointers& pointers);
     ConvGraph describe_for(ConvOperation operation, DType dtype, bool bias) const {
         return describe(operation, s_, dtype, bias, stream_.tf32);
     }
@@ -116,15 +121,36 @@ std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::i
     return std::nullopt;
 }
 
+/// Puts the graph on the stream, by the engine that is measured to be the fastest, if the settings
+/// ask for that. pointers(scratch) are its operands, made ready in the scratch where need be. Gives
+/// the scratch that it used; nothing if the library cannot.
+template <typename Pointers>
+std::optional<Scratch> LibraryPasses::run(ConvGraph graph, std::int64_t sums,
+                                          const Pointers& pointers) {
+    const bool measured = plan_choice().measured;
+    const auto known = measured ? convolution_choice(graph) : std::nullopt;
+    if (known) graph.engine = *known;
+    auto scratch = scratch_for(graph, sums);
+    if (!scratch && !graph.engine.empty()) {  // what was measured has gone
+        graph.engine.clear();
+        scratch = scratch_for(graph, sums);
+    }
+    if (!scratch) return std::nullopt;
+    if (measured && !known && choose_convolution(graph, pointers(*scratch), stream_))
+        return run(graph, sums, pointers);
+    convolve(graph, pointers(*scratch), scratch->library, stream_);
+    if (auto* const used = plan_uses()) used->push_back("cuDNN " + convolution_engine(graph));
+    return scratch;
+}
+
 /// y = x * w + bias in one graph.
 bool LibraryPasses::forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias) {
     if (!is_aligned(x.data) || !is_aligned(y.data) || !is_aligned(bias.data)) return false;
-    const ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, bias.data != nullptr);
-    const auto scratch = scratch_for(graph);
-    if (!scratch) return false;
-    convolve(graph, {x.data, library_weights(w, s_, scratch->weights, stream_), y.data, bias.data},
-             scratch->library, stream_);
-    return true;
+    const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
+        return {x.data, library_weights(w, s_, scratch.weights, stream_), y.data, bias.data};
+    };
+    const bool biased = bias.data != nullptr;
+    return run(describe_for(ConvOperation::forward, y.dtype, biased), 0, pointers).has_value();
 }
 
 /// f32 and f64: the sums are stored as they were made, and the bias rounds as it would at once.
@@ -141,11 +167,11 @@ bool LibraryPasses::forward_by_wide_sums(Array y, ConstArray x, ConstArray w, Co
     if (!is_aligned(x.data)) return false;
     ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, false);
     graph.y.dtype = DType::f32;
-    const auto scratch = scratch_for(graph, y.size);
+    const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
+        return {x.data, library_weights(w, s_, scratch.weights, stream_), scratch.sums, nullptr};
+    };
+    const auto scratch = run(graph, y.size, pointers);
     if (!scratch) return false;
-    convolve(graph,
-             {x.data, library_weights(w, s_, scratch->weights, stream_), scratch->sums, nullptr},
-             scratch->library, stream_);
     GemmOptions with_bias;
     with_bias.bias = bias.data;
     gemm_finish({y.data, y.dtype, y.size / s_.k, s_.k, s_.k}, scratch->sums, with_bias, stream_);
@@ -161,22 +187,23 @@ bool LibraryPasses::forward(Array y, ConstArray x, ConstArray w, ConstArray bias
 
 bool LibraryPasses::data_gradient(Array dx, ConstArray dy, ConstArray w) {
     if (!is_aligned(dx.data) || !is_aligned(dy.data)) return false;
-    const ConvGraph graph = describe_for(ConvOperation::data_gradient, dx.dtype, false);
-    const auto scratch = scratch_for(graph);
-    if (!scratch) return false;
-    convolve(graph, {dx.data, library_weights(w, s_, scratch->weights, stream_), dy.data, nullptr},
-             scratch->library, stream_);
-    return true;
+    const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
+        return {dx.data, library_weights(w, s_, scratch.weights, stream_), dy.data, nullptr};
+    };
+    return run(describe_for(ConvOperation::data_gradient, dx.dtype, false), 0, pointers)
+        .has_value();
 }
 
 bool LibraryPasses::weight_gradient(Array dw, ConstArray dy, ConstArray x) {
     if (!is_aligned(dy.data) || !is_aligned(x.data)) return false;
-    const ConvGraph graph = describe_for(ConvOperation::weight_gradient, dw.dtype, false);
-    const auto scratch = scratch_for(graph);
+    const bool apart = weights_need_scratch(dw.data, s_);
+    const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
+        return {x.data, apart ? scratch.weights : dw.data, dy.data, nullptr};
+    };
+    const auto scratch =
+        run(describe_for(ConvOperation::weight_gradient, dw.dtype, false), 0, pointers);
     if (!scratch) return false;
-    void* written = weights_need_scratch(dw.data, s_) ? scratch->weights : dw.data;
-    convolve(graph, {x.data, written, dy.data, nullptr}, scratch->library, stream_);
-    if (written != dw.data) permute_weights(dw.data, written, dw.dtype, s_, false, stream_);
+    if (apart) permute_weights(dw.data, scratch->weights, dw.dtype, s_, false, stream_);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/conv2d.h"
 
@@ -28,8 +29,10 @@ struct ConvGraph {
     std::optional<ConvTensor>
         bias;  ///< forward only: added in the compute type, before the rounding
     std::array<std::int64_t, 2> padding{}, stride{}, dilation{};
-    bool tf32 = false;  ///< f32 operands may be taken as TF32
+    bool tf32 = false;       ///< f32 operands may be taken as TF32
+    bool bit_stable = true;  ///< by an engine that gives the same bits in every run
     int device = 0;
+    std::string engine{};  ///< by the library's name for it; empty: its first choice
 
     bool operator==(const ConvGraph&) const = default;
 };
@@ -37,6 +40,9 @@ struct ConvGraph {
 struct ConvGraphHash {
     std::size_t operator()(const ConvGraph& graph) const noexcept;
 };
+
+/// The same in every run: all but the device and the engine.
+std::string text(const ConvGraph& graph);
 
 /// Of a convolution whose tensors are all of one dtype: images NHWC, weights (K, R, S, C / groups)
 /// in memory.
@@ -54,6 +60,14 @@ std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::st
 /// The same after `bytes` of scratch could not be allocated: from now on an engine that needs less
 /// runs the graph. Nothing if there is none.
 std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, std::size_t bytes);
+/// The engines that could run the graph, whichever it names, the library's first choice first: each
+/// is ready, and within the limit of scratch. Ends early where that takes too long. Empty if there
+/// is none.
+std::vector<std::string> convolution_engines(const ConvGraph& graph);
+/// Gives up the plan of a graph, whose work is done.
+void forget_convolution(const ConvGraph& graph);
+/// The name of the engine that runs it; convolution_workspace has said yes.
+std::string convolution_engine(const ConvGraph& graph);
 /// Puts it on the stream; convolution_workspace has said yes.
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace, Stream stream);
 

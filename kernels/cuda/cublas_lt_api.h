@@ -35,8 +35,12 @@ enum class PreferenceAttribute : int {
     alignment_c = 7,
     alignment_d = 8
 };
-/// Parts of a sum that was split are added in the compute type, by a second kernel.
-constexpr std::uint32_t reduce_in_compute_type = 2;
+/// Parts of a sum that was split are added in the compute type, by a second kernel; or in d, as
+/// each is ready.
+constexpr std::uint32_t reduce_in_compute_type = 2, reduce_in_place = 1;
+
+/// What an algorithm is made of: 32-bit numbers.
+enum class AlgorithmPart : int { id = 0, tile = 1, split = 2, stages = 6 };
 
 struct Context;
 struct DescOpaque;
@@ -75,6 +79,8 @@ struct Table {
     Status (*preference_create)(Preference*);
     Status (*preference_destroy)(Preference);
     Status (*preference_set)(Preference, PreferenceAttribute, const void*, std::size_t);
+    Status (*algorithm_get)(const Algorithm*, AlgorithmPart, void*, std::size_t,
+                            std::size_t* written);
     const char* (*status_name)(Status);
 };
 

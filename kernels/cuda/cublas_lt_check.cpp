@@ -38,6 +38,11 @@ HALFTONE_SAME(PreferenceAttribute::alignment_b, CUBLASLT_MATMUL_PREF_MIN_ALIGNME
 HALFTONE_SAME(PreferenceAttribute::alignment_c, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
 HALFTONE_SAME(PreferenceAttribute::alignment_d, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 HALFTONE_SAME(reduce_in_compute_type, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
+HALFTONE_SAME(reduce_in_place, CUBLASLT_REDUCTION_SCHEME_INPLACE);
+HALFTONE_SAME(AlgorithmPart::id, CUBLASLT_ALGO_CONFIG_ID);
+HALFTONE_SAME(AlgorithmPart::tile, CUBLASLT_ALGO_CONFIG_TILE_ID);
+HALFTONE_SAME(AlgorithmPart::split, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+HALFTONE_SAME(AlgorithmPart::stages, CUBLASLT_ALGO_CONFIG_STAGES_ID);
 #undef HALFTONE_SAME
 
 static_assert(sizeof(Algorithm) == sizeof(cublasLtMatmulAlgo_t));
@@ -61,6 +66,7 @@ static_assert(same_call(&cublasLtMatrixLayoutSetAttribute, none.layout_set));
 static_assert(same_call(&cublasLtMatmulPreferenceCreate, none.preference_create));
 static_assert(same_call(&cublasLtMatmulPreferenceDestroy, none.preference_destroy));
 static_assert(same_call(&cublasLtMatmulPreferenceSetAttribute, none.preference_set));
+static_assert(same_call(&cublasLtMatmulAlgoConfigGetAttribute, none.algorithm_get));
 static_assert(same_call(&cublasLtGetStatusName, none.status_name));
 
 }  // namespace

@@ -23,6 +23,7 @@ Table open_table() {
     take(t.preference_create, "cublasLtMatmulPreferenceCreate");
     take(t.preference_destroy, "cublasLtMatmulPreferenceDestroy");
     take(t.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+    take(t.algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute");
     take(t.status_name, "cublasLtGetStatusName");
     return t;
 }

@@ -60,7 +60,7 @@ void add_backward(fe::graph::Graph& graph, const AttentionGraph& g) {
         q, k, v, graph.tensor(attributes(g.y, g.dtype, uid_y)),
         graph.tensor(attributes(g.dy, g.dtype, uid_dy)),
         graph.tensor(attributes(g.logsumexp, DType::f32, uid_logsumexp)),
-        options<fe::graph::SDPA_backward_attributes>(g).set_deterministic_algorithm(true));
+        options<fe::graph::SDPA_backward_attributes>(g).set_deterministic_algorithm(g.bit_stable));
     write_as(gradients[0], g.dq, g.dtype, uid_dq);
     write_as(gradients[1], g.dk, g.dtype, uid_dk);
     write_as(gradients[2], g.dv, g.dtype, uid_dv);
@@ -88,12 +88,16 @@ struct Family {
         return true;
     }
 
-    /// The same numbers in every run, and no sums in a narrower type.
-    static std::vector<fe::NumericalNote_t> unwanted(const AttentionGraph&) {
-        return {fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
-                fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION,
-                fe::NumericalNote_t::NONDETERMINISTIC};
+    /// No sums in a narrower type; and the same numbers in every run, unless the settings say
+    /// otherwise.
+    static std::vector<fe::NumericalNote_t> unwanted(const AttentionGraph& g) {
+        std::vector<fe::NumericalNote_t> notes = {fe::NumericalNote_t::DOWN_CONVERT_INPUTS,
+                                                  fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION};
+        if (g.bit_stable) notes.push_back(fe::NumericalNote_t::NONDETERMINISTIC);
+        return notes;
     }
+    /// Always the library's first choice.
+    static std::string engine(const AttentionGraph&) { return {}; }
 };
 
 VariantPack variant(const AttentionGraph& g, const AttentionPointers& p) {

@@ -70,6 +70,7 @@ struct Family {
     }
     static bool add(fe::graph::Graph& graph, const ConvGraph& g);
     static std::vector<fe::NumericalNote_t> unwanted(const ConvGraph& g);
+    static const std::string& engine(const ConvGraph& g) { return g.engine; }
 };
 
 /// Sums in f32, in f64 for f64.
@@ -82,14 +83,14 @@ bool Family::add(fe::graph::Graph& graph, const ConvGraph& g) {
     return true;
 }
 
-/// Same numbers on every device, up to the order of summation (D3), and the same in every run:
-/// no operands taken in a narrower type, no sums in one, no transforms that trade accuracy for
-/// speed, no atomic adds.
+/// Same numbers on every device, up to the order of summation (D3): no operands taken in a narrower
+/// type, no sums in one, no transforms that trade accuracy for speed. And the same in every run,
+/// unless the settings say otherwise: no atomic adds.
 std::vector<fe::NumericalNote_t> Family::unwanted(const ConvGraph& g) {
     std::vector<fe::NumericalNote_t> notes = {
         fe::NumericalNote_t::DOWN_CONVERT_INPUTS, fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION,
-        fe::NumericalNote_t::NONDETERMINISTIC, fe::NumericalNote_t::WINOGRAD,
-        fe::NumericalNote_t::FFT};
+        fe::NumericalNote_t::WINOGRAD, fe::NumericalNote_t::FFT};
+    if (g.bit_stable) notes.push_back(fe::NumericalNote_t::NONDETERMINISTIC);
     // Tensor Cores take f32 as TF32.
     if (g.x.dtype == DType::f32 && !g.tf32) notes.push_back(fe::NumericalNote_t::TENSOR_CORE);
     return notes;

@@ -36,6 +36,16 @@ std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, s
     return plans<convolution::Family>().workspace_below(graph, bytes);
 }
 
+std::vector<std::string> convolution_engines(const ConvGraph& graph) {
+    return plans<convolution::Family>().engines(graph);
+}
+
+void forget_convolution(const ConvGraph& graph) { plans<convolution::Family>().forget(graph); }
+
+std::string convolution_engine(const ConvGraph& graph) {
+    return plans<convolution::Family>().engine_of(graph);
+}
+
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
               Stream stream) {
     plans<convolution::Family>().run(graph, convolution::variant(graph, pointers), workspace,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "cuda/cudnn_session.h"
 #include "cuda/native.h"
 #include "cuda/plan_cache.h"
+#include "cuda/plan_race.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
@@ -95,6 +97,8 @@ inline void* argument(const void* data) { return const_cast<void*>(data); }
 ///   static constexpr bool loads_kernels;  true: a plan is built where the driver is
 ///   static std::int64_t most_workspace(const DeviceInfo&);  limit of an engine's scratch, if any
 ///                                         engine stays within it
+///   static std::string engine(const Description&);  the one that is to run it, by cuDNN's name for
+///                                         it; empty: its first choice
 template <class Family>
 class CudnnPlans {
 public:
@@ -117,10 +121,46 @@ public:
         CudnnSession& session = cudnn_session();
         const std::lock_guard lock(session.mutex);
         const auto most = static_cast<std::int64_t>(bytes) - 1;
-        const Made made = make_guarded([&] { return make_plan(session, d, true, most); });
+        const Made made = make_guarded([&] { return make_plan(session, d, {}, true, most); });
         if (!made.plan) return std::nullopt;
         plans_.put(d, made.plan);
         return made.plan->workspace_bytes;
+    }
+
+    /// As convolution_engines().
+    std::vector<std::string> engines(const Description& d) {
+        CudnnSession& session = cudnn_session();
+        native_stream({});
+        const std::lock_guard lock(session.mutex);
+        std::vector<std::string> names;
+        make_guarded([&] {
+            Made open = open_graph(session, d, Family::most_workspace(device_info(d.device)));
+            if (!open.plan) return open;
+            build_all(*open.plan->graph, [&](const std::string& name, std::int64_t index) {
+                Plan plan{open.plan->graph, index, scratch_of(*open.plan->graph, index)};
+                Description by = d;
+                by.engine = name;
+                plans_.put(by, std::make_shared<Plan>(std::move(plan)));
+                names.push_back(name);
+            });
+            return open;
+        });  // where it fails, what has been made is enough
+        return names;
+    }
+
+    void forget(const Description& d) {
+        const std::lock_guard lock(cudnn_session().mutex);
+        plans_.forget(d);
+    }
+
+    /// workspace() has said yes.
+    std::string engine_of(const Description& d) {
+        CudnnSession& session = cudnn_session();
+        const std::lock_guard lock(session.mutex);
+        const auto plan = plans_.get(d, maker(session, d));
+        std::string name;
+        if (plan) check(plan->graph->get_plan_name_at_index(plan->index, name), "get_plan_name");
+        return name;
     }
 
     /// workspace() has said yes.
@@ -133,7 +173,7 @@ public:
         if (!plan) throw DeviceError("cuDNN has no engine for a graph it was given. " + why);
         cudnnHandle_t handle = session.handle_of(d.device);
         check(fe::detail::set_stream(handle, native), "cudnnSetStream");
-        execute(plan->graph, handle, pack, scratch);
+        execute(*plan, handle, pack, scratch);
         count_launch();
     }
 
@@ -143,15 +183,17 @@ public:
 private:
     struct Plan {
         Graph graph;
+        std::int64_t index = 0;  ///< of the engine that was built, in the graph's list
         std::size_t workspace_bytes = 0;
     };
     using Made = MadePlan<Plan>;
 
     /// A kernel may be loaded by its first launch, and find no memory then.
-    static void execute(const Graph& graph, cudnnHandle_t handle, VariantPack& pack,
-                        void* scratch) {
+    static void execute(const Plan& plan, cudnnHandle_t handle, VariantPack& pack, void* scratch) {
         const auto once = [&] {
-            return guarded([&] { return graph->execute(handle, pack, scratch); });
+            return guarded([&] {
+                return plan.graph->execute_plan_at_index(handle, pack, scratch, plan.index);
+            });
         };
         fe::error_t error = once();
         const auto lacks_memory = [&] {
@@ -179,16 +221,24 @@ private:
         return graph.check_support();
     }
 
-    /// The plan of the first engine, in cuDNN's order, that can be made. An engine that supports
-    /// the graph but fails is only skipped at the last try, since a slower one would be kept for
-    /// good.
-    static fe::error_t build_plan(fe::graph::Graph& graph, bool last_try) {
+    static bool has_name(const fe::graph::Graph& graph, std::int64_t index,
+                         const std::string& name) {
+        std::string own;
+        return graph.get_plan_name_at_index(index, own).is_good() && own == name;
+    }
+
+    /// The plan of `engine`, or of the first in cuDNN's order, that can be made: `index` is its
+    /// place. An engine that supports the graph but fails is only skipped at the last try, since a
+    /// slower one would be kept for good.
+    static fe::error_t build_plan(fe::graph::Graph& graph, const std::string& engine, bool last_try,
+                                  std::int64_t& index) {
         fe::error_t problem{fe::error_code_t::GRAPH_NOT_SUPPORTED, "no engine within our rules"};
         bool failed = false;
         for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
+            if (!engine.empty() && !has_name(graph, i, engine)) continue;
             auto error = graph.build_plan_at_index(i);
-            // It is the chosen one now; what remains is to prepare its operands.
-            if (error.is_good()) return graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE);
+            index = i;
+            if (error.is_good()) return error;
             const PlanFailure kind = read_complaint(error.get_message()).kind;
             if (kind == PlanFailure::memory || (kind == PlanFailure::other && !last_try))
                 return error;
@@ -202,11 +252,12 @@ private:
         return {nullptr, read_complaint(error.get_message())};
     }
 
-    static Made make_plan(CudnnSession& session, const Description& d, bool last_try,
-                          std::int64_t most_workspace) {
+    /// The engines are known then, and none is built.
+    static Made open_graph(CudnnSession& session, const Description& d,
+                           std::int64_t most_workspace) {
         const DeviceInfo device = device_info(d.device);
-        Plan plan{std::make_shared<fe::graph::Graph>()};
-        fe::graph::Graph& graph = *plan.graph;
+        auto plan = std::make_shared<Plan>(Plan{.graph = std::make_shared<fe::graph::Graph>()});
+        fe::graph::Graph& graph = *plan->graph;
 #if CUDNN_FRONTEND_VERSION >= 13200
         // A captured graph of ours holds its plans itself. The frontend would ask the stream at
         // each call whether it is being captured, and release a plan when some later plan ends.
@@ -224,20 +275,52 @@ private:
             return failure(error);
         if (auto error = choose_engines(graph, d, most_workspace); error.is_bad())
             return failure(error);
-        if (auto error = build_plan(graph, last_try); error.is_bad()) return failure(error);
+        return {std::move(plan), {}};
+    }
+
+    static std::size_t scratch_of(const fe::graph::Graph& graph, std::int64_t index) {
         std::int64_t bytes = 0;
-        check(graph.get_workspace_size(bytes), "get_workspace_size");
-        plan.workspace_bytes = static_cast<std::size_t>(bytes);
-        return {std::make_shared<Plan>(std::move(plan)), {}};
+        check(graph.get_workspace_size_plan_at_index(index, bytes), "get_workspace_size");
+        return static_cast<std::size_t>(bytes);
+    }
+
+    static Made make_plan(CudnnSession& session, const Description& d, const std::string& engine,
+                          bool last_try, std::int64_t most_workspace) {
+        Made made = open_graph(session, d, most_workspace);
+        if (!made.plan) return made;
+        Plan& plan = *made.plan;
+        if (auto error = build_plan(*plan.graph, engine, last_try, plan.index); error.is_bad())
+            return failure(error);
+        plan.workspace_bytes = scratch_of(*plan.graph, plan.index);
+        return made;
+    }
+
+    /// Calls keep(name, index) for each engine whose plan could be made, in cuDNN's order, until
+    /// that has taken long enough. The plans are the graph's.
+    template <typename Keep>
+    static void build_all(fe::graph::Graph& graph, const Keep& keep) {
+        using Clock = std::chrono::steady_clock;
+        const auto until = Clock::now() + std::chrono::milliseconds(most_build_ms);
+        std::size_t made = 0;
+        const std::int64_t count = graph.get_execution_plan_count();
+        for (std::int64_t i = 0; i < count && made < most_racers && Clock::now() < until; ++i) {
+            std::string name;
+            if (graph.build_plan_at_index(i).is_bad()) continue;
+            check(graph.get_plan_name_at_index(i, name), "get_plan_name");
+            keep(name, i);
+            ++made;
+        }
     }
 
     /// Engines within the family's limit, or any if none is: they are still faster than our loops.
     static Made make_usual(CudnnSession& session, const Description& d, bool last_try) {
         constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
         const std::int64_t most = Family::most_workspace(device_info(d.device));
-        Made made = make_plan(session, d, last_try, most);
+        const std::string engine = Family::engine(d);
+        Made made = make_plan(session, d, engine, last_try, most);
         const bool lacks = !made.plan && made.complaint.kind == PlanFailure::unsupported;
-        if (lacks && most < unlimited) made = make_plan(session, d, last_try, unlimited);
+        if (lacks && engine.empty() && most < unlimited)
+            made = make_plan(session, d, engine, last_try, unlimited);
         return made;
     }
 
@@ -297,9 +380,14 @@ GraphExamination CudnnPlans<Family>::examine(const Description& d, const Describ
         return result;
     if (!described || fails("engines", choose_engines(*graph, d, device.most_workspace)))
         return result;
-    if (Family::loads_kernels || fails("plan", build_plan(*graph, true))) return result;
-    check(graph->get_plan_name(result.engine), "get_plan_name");
-    check(graph->get_workspace_size(result.workspace_bytes), "get_workspace_size");
+    std::int64_t index = 0;
+    if (Family::loads_kernels || fails("plan", build_plan(*graph, Family::engine(d), true, index)))
+        return result;
+    check(graph->get_plan_name_at_index(index, result.engine), "get_plan_name");
+    result.workspace_bytes = static_cast<std::int64_t>(scratch_of(*graph, index));
+    if (device.for_race)
+        build_all(*graph,
+                  [&](const std::string& name, std::int64_t) { result.engines.push_back(name); });
     return result;
 }
 

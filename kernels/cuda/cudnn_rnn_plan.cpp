@@ -150,24 +150,43 @@ Arithmetic arithmetic_of(const RecurrentNetwork& n) {
     }
 }
 
-Plan::Plan(Handle handle, const RecurrentNetwork& n)
-    : mode_(n.training ? Mode::training : Mode::inference), lstm_(n.cell == RecurrentCell::lstm) {
+const char* name_of(Algorithm algorithm) {
+    switch (algorithm) {
+        case Algorithm::persist_static:
+            return "persist-static";
+        case Algorithm::persist_dynamic:
+            return "persist-dynamic";
+        case Algorithm::persist_static_small_h:
+            return "persist-static-small-h";
+        default:
+            return "standard";
+    }
+}
+
+Plan::Plan(Handle handle, const RecurrentNetwork& n, Algorithm algorithm)
+    : algorithm_(algorithm),
+      mode_(n.training ? Mode::training : Mode::inference),
+      lstm_(n.cell == RecurrentCell::lstm) {
     if (!fits({n.steps, n.batch, n.input, n.hidden, n.layers * n.directions(),
                n.hidden * n.directions(), n.batch * n.hidden}))
         return;
-    found_ = describe(handle, n) && measure(handle) && find_weights(handle, n);
+    found_ = describe(handle, n, algorithm) && measure(handle) && find_weights(handle, n);
 }
 
-bool Plan::describe(Handle handle, const RecurrentNetwork& n) {
+bool Plan::describe(Handle handle, const RecurrentNetwork& n, Algorithm algorithm) {
     const Arithmetic a = arithmetic_of(n);
     check(table().dropout_set(no_dropout_.get(), handle, 0, nullptr, 0, 0),
           "cudnnSetDropoutDescriptor");
     const Status status = table().network_set(
-        network_.get(), Algorithm::standard, cell_of(n.cell), n.biases ? Bias::two : Bias::none,
+        network_.get(), algorithm, cell_of(n.cell), n.biases ? Bias::two : Bias::none,
         n.bidirectional ? Direction::both : Direction::one, Input::linear, a.data, a.precision,
         a.math, narrow(n.input), narrow(n.hidden), narrow(n.hidden), narrow(n.layers),
         no_dropout_.get(), padding_off);
     if (!allowed(status, "cudnnSetRNNDescriptor_v8")) return false;
+    if (algorithm == Algorithm::persist_dynamic &&
+        !allowed(table().build_dynamic(handle, network_.get(), narrow(n.batch)),
+                 "cudnnBuildRNNDynamic"))
+        return false;
     const int dims[] = {narrow(n.layers * n.directions()), narrow(n.batch), narrow(n.hidden)};
     const int strides[] = {narrow(n.batch * n.hidden), narrow(n.hidden), 1};
     check(table().tensor_set(state_.get(), a.data, 3, dims, strides), "cudnnSetTensorNdDescriptor");

@@ -42,6 +42,9 @@ struct Arithmetic {
 };
 Arithmetic arithmetic_of(const RecurrentNetwork& network);
 
+/// "standard", "persist-static", ...
+const char* name_of(Algorithm algorithm);
+
 /// One network's descriptors. Every status is checked: "not supported" leaves it not found(),
 /// others throw DeviceError, want of memory OutOfMemory.
 ///
@@ -52,9 +55,10 @@ Arithmetic arithmetic_of(const RecurrentNetwork& network);
 /// descriptor in a recorded pass, each replay would read there: so a recorded graph holds the plan.
 class Plan {
 public:
-    Plan(Handle handle, const RecurrentNetwork& network);
+    Plan(Handle handle, const RecurrentNetwork& network, Algorithm algorithm = Algorithm::standard);
 
     bool found() const { return found_; }
+    Algorithm algorithm() const { return algorithm_; }
     /// The library refused to run it.
     void refuse() { found_ = false; }
 
@@ -71,7 +75,7 @@ public:
                             void* workspace) const;
 
 private:
-    bool describe(Handle handle, const RecurrentNetwork& network);
+    bool describe(Handle handle, const RecurrentNetwork& network, Algorithm algorithm);
     bool measure(Handle handle);
     bool find_weights(Handle handle, const RecurrentNetwork& network);
     Tensor cell_state() const { return lstm_ ? state_.get() : nullptr; }
@@ -80,6 +84,7 @@ private:
     NetworkDescriptor network_;
     SequenceDescriptor x_, y_;
     TensorDescriptor state_;
+    Algorithm algorithm_;
     Mode mode_;
     bool lstm_;
     std::size_t weight_bytes_ = 0, reserve_bytes_ = 0, workspace_bytes_ = 0, covered_ = 0;

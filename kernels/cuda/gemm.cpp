@@ -8,16 +8,20 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cuda/gemm_finish.h"
 #include "cuda/matmul_plans.h"
+#include "cuda/measured_plans.h"
 #include "cuda/native.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
+#include "kernels/plan_choice.h"
+#include "kernels/plan_use.h"
 #include "kernels/reduce.h"
 #include "shared/gemm_sums.h"
 
@@ -102,6 +106,7 @@ lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix&
     product.epilogue = epilogue_of(options);
     const void* vector = vector_of(options);
     product.bias_alignment = vector ? alignment_of(vector) : 0;
+    product.choice = plan_choice();
     product.device = current_device();
     return product;
 }
@@ -135,6 +140,35 @@ bool relu_keeps_nan(lt::Plan& plan, lt::Handle handle, const lt::Plan::Call& cal
     return *plan.keeps_nan;
 }
 
+/// Bytes from c's first element to its last.
+std::size_t bytes_of(const Matrix& c, const GemmOptions& options) {
+    const std::int64_t elements =
+        (options.batch - 1) * options.stride_c + (c.rows - 1) * c.ld + c.cols;
+    return static_cast<std::size_t>(elements) * size_of(c.dtype);
+}
+
+/// The algorithms write where the product will be written again, by the one that is then chosen.
+/// Where c is added to, they add to something of its size.
+void settle_plan(lt::Plan& plan, lt::Handle handle, const lt::Product& product,
+                 const lt::Plan::Call& call, std::size_t bytes, Stream stream) {
+    std::optional<RaceMemory> instead;
+    const auto run = [&](std::size_t offer) {
+        return runs([&] {
+            lt::Plan::Call trial = call;
+            if (call.beta != 0) {
+                if (!instead) instead.emplace(bytes);
+                trial.d = instead->data();
+            }
+            plan.choose(offer);
+            plan.run(handle, trial);
+            return true;
+        });
+    };
+    const auto winner = settle({product.text(), "cuBLASLt", plan.names(), run}, stream);
+    plan.choose(winner.value_or(0));
+    if (winner) plan.settle(*winner);
+}
+
 /// False: the library cannot, and nothing was done but that c may have changed where beta is 0.
 /// `scratch` has room for least_workspace.
 bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
@@ -149,9 +183,12 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     if (!plan.found()) return false;
     const lt::Plan::Call call{b.data,        a.data,       c.data,  vector_of(options),
                               options.alpha, options.beta, scratch, native};
+    if (product.choice.measured && !plan.settled())
+        settle_plan(plan, handle, product, call, bytes_of(c, options), stream);
     if (options.relu && !relu_keeps_nan(plan, handle, call, c, stream)) return false;
     plan.run(handle, call);
     count_launch();
+    if (auto* const used = plan_uses()) used->push_back(plan.words());
     return true;
 }
 

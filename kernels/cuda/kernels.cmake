@@ -49,13 +49,17 @@ set(cuda_host
   attention.cpp
   attention_graph.cpp
   conv2d.cpp
+  conv2d_choice.cpp
   conv2d_graph.cpp
   cudnn_rnn_plan.cpp
   gemm.cpp
   matmul_plans.cpp
+  measured_plans.cpp
   plan_failure.cpp
+  plan_race.cpp
   rank_group.cpp
   recording.cpp
+  recurrent_choice.cpp
   recurrent_network.cpp
   workspace.cpp
 )

@@ -38,6 +38,12 @@ public:
 
     std::size_t size() const { return entries_.size(); }
     bool holds(const Key& key) const { return places_.contains(key); }
+    void forget(const Key& key) {
+        const auto found = places_.find(key);
+        if (found == places_.end()) return;
+        entries_.erase(found->second);
+        places_.erase(found);
+    }
     void clear() {
         places_.clear();
         entries_.clear();

@@ -1,9 +1,12 @@
 #include "cuda/matmul_plans.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string>
 #include <utility>
 
+#include "cuda/measured_plans.h"
 #include "kernels/device_error.h"
 
 namespace kernels::cuda::lt {
@@ -50,6 +53,25 @@ private:
     Preference preference_ = nullptr;
 };
 
+/// How parts of a sum that was split may be put together: in the compute type, never in d's 16
+/// bits (D3). Where they are added in d itself, their order changes from run to run.
+std::uint32_t reduction_of(const Product& product) {
+    const bool wide = product.out == DataType::f32 || product.out == DataType::f64;
+    return wide && !product.choice.bit_stable ? reduce_in_compute_type | reduce_in_place
+                                              : reduce_in_compute_type;
+}
+
+/// The algorithm's own words: the library gives them no name.
+std::string name_of(const Algorithm& algorithm) {
+    std::string out;
+    for (const std::uint64_t word : algorithm.data) {
+        std::array<char, 17> digits{};
+        std::snprintf(digits.data(), digits.size(), "%llx", static_cast<unsigned long long>(word));
+        out += (out.empty() ? "" : "-") + std::string(digits.data());
+    }
+    return out;
+}
+
 }  // namespace
 
 void check(Status status, const char* call) {
@@ -59,13 +81,21 @@ void check(Status status, const char* call) {
 
 std::array<std::int64_t, 20> Product::key() const {
     const auto flags = static_cast<std::int64_t>(a.transposed) |
-                       static_cast<std::int64_t>(b.transposed) << 1 | bias_alignment << 2;
+                       static_cast<std::int64_t>(b.transposed) << 1 |
+                       static_cast<std::int64_t>(choice.measured) << 2 |
+                       static_cast<std::int64_t>(choice.bit_stable) << 3 | bias_alignment << 4;
     const std::int64_t types = static_cast<std::int64_t>(in) | static_cast<std::int64_t>(out) << 8 |
                                static_cast<std::int64_t>(compute) << 16 |
                                static_cast<std::int64_t>(epilogue) << 24;
     return {types,    flags,       device, batch,    a.rows,     a.cols,   a.ld,
             a.stride, a.alignment, b.rows, b.cols,   b.ld,       b.stride, b.alignment,
             d.rows,   d.cols,      d.ld,   d.stride, d.alignment};
+}
+
+std::string Product::text() const {
+    Product anywhere = *this;
+    anywhere.device = 0;
+    return "product " + text_of(anywhere.key());
 }
 
 std::size_t KeyHash::operator()(const std::array<std::int64_t, 20>& words) const noexcept {
@@ -81,7 +111,7 @@ Plan::Plan(Handle handle, const Product& product, std::size_t workspace_bytes)
     : wide_(product.compute == ComputeType::f64) {
     try {
         describe(product);
-        choose(handle, product, workspace_bytes);
+        ask(handle, product, workspace_bytes);
     } catch (...) {
         destroy();
         throw;
@@ -103,9 +133,9 @@ Plan::Plan(Plan&& other) noexcept
       b_(std::exchange(other.b_, nullptr)),
       d_(std::exchange(other.d_, nullptr)),
       wide_(other.wide_),
-      found_(other.found_),
-      algorithm_(other.algorithm_),
-      workspace_bytes_(other.workspace_bytes_) {}
+      offers_(std::move(other.offers_)),
+      chosen_(other.chosen_),
+      settled_(other.settled_) {}
 
 void Plan::describe(const Product& product) {
     // Sums and scales in f32 (f64 for f64), never in 16 bits.
@@ -126,12 +156,10 @@ void Plan::describe(const Product& product) {
     d_ = layout_of(product.out, product.d, product.batch);
 }
 
-void Plan::choose(Handle handle, const Product& product, std::size_t workspace_bytes) {
+void Plan::ask(Handle handle, const Product& product, std::size_t workspace_bytes) {
     Choice choice;
     choice.limit(PreferenceAttribute::workspace_bytes, static_cast<std::uint64_t>(workspace_bytes));
-    // A sum that was split may not be put together in c's 16 bits (D3), nor in an order that
-    // changes from run to run.
-    choice.limit(PreferenceAttribute::reduction_schemes, reduce_in_compute_type);
+    choice.limit(PreferenceAttribute::reduction_schemes, reduction_of(product));
     const auto alignment = [](const Operand& operand) {
         return static_cast<std::uint32_t>(operand.alignment);
     };
@@ -142,16 +170,39 @@ void Plan::choose(Handle handle, const Product& product, std::size_t workspace_b
     const std::int64_t bias = product.bias_alignment > 0 ? product.bias_alignment : 256;
     choice.limit(PreferenceAttribute::alignment_d,
                  static_cast<std::uint32_t>(std::min(product.d.alignment, bias)));
-    HeuristicResult result{};
+    std::array<HeuristicResult, most_racers> results{};
+    const int wanted = product.choice.measured ? static_cast<int>(results.size()) : 1;
     int count = 0;
-    const Status status =
-        table().heuristic(handle, desc_, a_, b_, d_, d_, choice.get(), 1, &result, &count);
+    const Status status = table().heuristic(handle, desc_, a_, b_, d_, d_, choice.get(), wanted,
+                                            results.data(), &count);
     if (status == not_supported || (status == success && count == 0)) return;
     check(status, "cublasLtMatmulAlgoGetHeuristic");
-    if (result.state != success) return;
-    algorithm_ = result.algorithm;
-    workspace_bytes_ = result.workspace_bytes;
-    found_ = true;
+    for (int i = 0; i < count; ++i) {
+        const HeuristicResult& result = results[static_cast<std::size_t>(i)];
+        if (result.state == success) offers_.push_back({result.algorithm, result.workspace_bytes});
+    }
+}
+
+std::vector<std::string> Plan::names() const {
+    std::vector<std::string> out;
+    for (const Offer& offer : offers_) out.push_back(name_of(offer.algorithm));
+    return out;
+}
+
+std::string Plan::words() const {
+    std::string out = "cuBLASLt";
+    const auto add = [&](const char* word, AlgorithmPart part) {
+        std::uint32_t number = 0;
+        std::size_t written = 0;
+        const Status status = table().algorithm_get(&offers_[chosen_].algorithm, part, &number,
+                                                    sizeof(number), &written);
+        if (status == success) out += std::string(" ") + word + " " + std::to_string(number);
+    };
+    add("algorithm", AlgorithmPart::id);
+    add("tile", AlgorithmPart::tile);
+    add("stages", AlgorithmPart::stages);
+    add("split", AlgorithmPart::split);
+    return out;
 }
 
 void Plan::run(Handle handle, const Call& call) {
@@ -159,8 +210,10 @@ void Plan::run(Handle handle, const Call& call) {
     const float alpha = static_cast<float>(call.alpha), beta = static_cast<float>(call.beta);
     const void* scales[] = {&alpha, &beta};
     if (wide_) scales[0] = &call.alpha, scales[1] = &call.beta;
+    const Offer& offer = offers_[chosen_];
     check(table().matmul(handle, desc_, scales[0], call.a, a_, call.b, b_, scales[1], call.d, d_,
-                         call.d, d_, &algorithm_, call.workspace, workspace_bytes_, call.stream),
+                         call.d, d_, &offer.algorithm, call.workspace, offer.workspace_bytes,
+                         call.stream),
           "cublasLtMatmul");
 }
 

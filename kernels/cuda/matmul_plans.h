@@ -5,11 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cuda/cublas_lt_api.h"
 #include "cuda/lru_cache.h"
+#include "kernels/plan_choice.h"
 
-/// Plans of cuBLASLt products: descriptors and the algorithm that its heuristic names.
+/// Plans of cuBLASLt products: descriptors and an algorithm of those that its heuristic names.
 namespace kernels::cuda::lt {
 
 /// A matrix as it lies in memory, column-major: `rows` is the extent that is contiguous.
@@ -28,9 +31,12 @@ struct Product {
     Epilogue epilogue = Epilogue::none;
     /// In bytes, of the vector of d's type that the epilogue reads or writes; 0: there is none.
     std::int64_t bias_alignment = 0;
+    PlanChoice choice;
     int device = 0;
 
     std::array<std::int64_t, 20> key() const;
+    /// The same in every run: all but the device.
+    std::string text() const;
 };
 
 struct KeyHash {
@@ -49,9 +55,25 @@ public:
     Plan& operator=(Plan&&) = delete;
 
     /// False: the library has no algorithm for it.
-    bool found() const { return found_; }
+    bool found() const { return !offers_.empty(); }
 
-    /// Whether relu keeps NaN in the kernels of this plan; unknown until it was tried.
+    /// Names of the algorithms that the heuristic offers, its first choice first: that is the one
+    /// until another is chosen.
+    std::vector<std::string> names() const;
+    void choose(std::size_t offer) {
+        if (offer != chosen_) keeps_nan.reset();
+        chosen_ = offer;
+    }
+    /// Whether it is known which of them runs from now on.
+    bool settled() const { return settled_; }
+    void settle(std::size_t offer) {
+        choose(offer);
+        settled_ = true;
+    }
+    /// The chosen one for a reader.
+    std::string words() const;
+
+    /// Whether relu keeps NaN in the chosen algorithm; unknown until it was tried.
     std::optional<bool> keeps_nan;
 
     struct Call {
@@ -67,14 +89,18 @@ public:
 private:
     void describe(const Product& product);
     void destroy() noexcept;
-    void choose(Handle handle, const Product& product, std::size_t workspace_bytes);
+    void ask(Handle handle, const Product& product, std::size_t workspace_bytes);
 
     Desc desc_ = nullptr;
     Layout a_ = nullptr, b_ = nullptr, d_ = nullptr;
     bool wide_ = false;  // scaled in f64
-    bool found_ = false;
-    Algorithm algorithm_{};
-    std::size_t workspace_bytes_ = 0;
+    struct Offer {
+        Algorithm algorithm;
+        std::size_t workspace_bytes;
+    };
+    std::vector<Offer> offers_;
+    std::size_t chosen_ = 0;
+    bool settled_ = false;
 };
 
 using PlanCache = LruCache<std::array<std::int64_t, 20>, Plan, KeyHash>;

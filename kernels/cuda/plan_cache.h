@@ -72,6 +72,7 @@ public:
         entry.plan = std::move(plan);
     }
 
+    void forget(const Key& key) { entries_.forget(key); }
     void clear() { entries_.clear(); }
 
 private:

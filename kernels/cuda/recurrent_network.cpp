@@ -4,14 +4,17 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "cuda/cudnn_rnn_plan.h"
 #include "cuda/lru_cache.h"
 #include "cuda/native.h"
 #include "cuda/recording.h"
+#include "cuda/recurrent_choice.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
+#include "kernels/plan_use.h"
 
 namespace kernels::cuda {
 namespace {
@@ -28,7 +31,8 @@ struct KeyHash {
     std::size_t operator()(const Key& key) const noexcept {
         const RecurrentNetwork& n = key.network;
         const std::int64_t flags = std::int64_t{n.bidirectional} | std::int64_t{n.biases} << 1 |
-                                   std::int64_t{n.tf32} << 2 | std::int64_t{n.training} << 3;
+                                   std::int64_t{n.tf32} << 2 | std::int64_t{n.training} << 3 |
+                                   std::int64_t{n.measured} << 4;
         std::uint64_t hash = 0xcbf29ce484222325u;
         for (const std::int64_t word :
              {static_cast<std::int64_t>(n.cell), static_cast<std::int64_t>(n.dtype), n.steps,
@@ -63,13 +67,19 @@ rnn::Handle handle_of(Library& lib, int device) {
     return handle;
 }
 
-std::shared_ptr<rnn::Plan> make_plan(rnn::Handle handle, const RecurrentNetwork& network) {
+std::shared_ptr<rnn::Plan> make_standard_plan(rnn::Handle handle, const RecurrentNetwork& network) {
     try {
         return std::make_shared<rnn::Plan>(handle, network);
     } catch (const OutOfMemory&) {
         give_memory_back();
     }
     return std::make_shared<rnn::Plan>(handle, network);
+}
+
+std::shared_ptr<rnn::Plan> make_plan(rnn::Handle handle, const RecurrentNetwork& network) {
+    auto standard = make_standard_plan(handle, network);
+    if (!network.measured || !standard->found()) return standard;
+    return fastest_plan(handle, network, standard);
 }
 
 /// lib.mutex is held.
@@ -88,6 +98,8 @@ bool ran(rnn::Plan& plan, rnn::Status status, const char* call) {
     }
     rnn::check(status, call);
     count_launch();
+    if (auto* const used = plan_uses())
+        used->push_back(std::string("cuDNN ") + rnn::name_of(plan.algorithm()));
     return true;
 }
 

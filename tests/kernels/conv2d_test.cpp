@@ -13,6 +13,7 @@
 #include "kernels/conv2d_problem.h"
 #include "kernels/device_array.h"
 #include "kernels/device_copy.h"
+#include "kernels/measured_choice.h"
 #include "kernels/parallel.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
@@ -435,6 +436,16 @@ TEST(CudaConv2d, AgreesWithDoubleForThePlainThreeByThree) {
                                     .s = 3,
                                     .pad_h = 1,
                                     .pad_w = 1});
+}
+
+TEST(CudaConv2d, AgreesWithDoubleByTheFastestEngine) {
+    HALFTONE_NEEDS_CUDA();
+    const MeasuredChoice measured;
+    for (const DType dtype : floating)
+        for (int call = 0; call < 2; ++call)  // the race, and its winner
+            check_on_device(
+                dtype,
+                {.n = 3, .c = 16, .h = 9, .w = 8, .k = 24, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
 }
 
 TEST(CudaConv2d, AgreesWithDoubleForTheLayersOfLeNetAndAResNet) {

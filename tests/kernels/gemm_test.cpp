@@ -11,6 +11,7 @@
 #include "kernels/device_copy.h"
 #include "kernels/gemm.h"
 #include "kernels/gemm_problem.h"
+#include "kernels/measured_choice.h"
 #include "kernels/parallel.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
@@ -437,6 +438,23 @@ TEST(CudaGemm, ScalesAddsOldValuesBiasAndClampsAtZero) {
                                          .beta = beta,
                                          .bias = bias,
                                          .relu = relu});
+}
+
+TEST(CudaGemm, AgreesWithDoubleByTheFastestAlgorithm) {
+    HALFTONE_NEEDS_CUDA();
+    const MeasuredChoice measured;
+    for (const Types& types : all_types)
+        for (const double beta : {0.0, 0.25})
+            for (int call = 0; call < 2; ++call)  // the race, and its winner
+                check_on_device({.in = types.in,
+                                 .out = types.out,
+                                 .m = 72,
+                                 .n = 48,
+                                 .k = 96,
+                                 .b_transposed = true,
+                                 .batch = 2,
+                                 .beta = beta,
+                                 .bias = true});
 }
 
 TEST(CudaGemm, RunsEveryProductOfABatch) {

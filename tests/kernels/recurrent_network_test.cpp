@@ -1,5 +1,6 @@
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
+#include "kernels/measured_choice.h"
 #include "kernels/recurrent_network_run.h"
 
 namespace kernels::test {
@@ -25,6 +26,27 @@ TEST_F(CudaRecurrentNetwork, AgreesWithDoubleForEveryCellTypeDepthAndDirection) 
         ASSERT_TRUE(spaces);
         expect_the_references_results(n, *spaces, n.layers != 2);
     });
+}
+
+TEST_F(CudaRecurrentNetwork, AgreesWithDoubleByTheFastestAlgorithm) {
+    HALFTONE_NEEDS_CUDA();
+    const MeasuredChoice measured;
+    for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::lstm, RecurrentCell::gru})
+        for (const DType dtype : {DType::f32, DType::f16})
+            for (const std::int64_t layers : {1, 2}) {
+                const RecurrentNetwork n{.cell = cell,
+                                         .dtype = dtype,
+                                         .steps = 4,
+                                         .batch = 16,
+                                         .input = 32,
+                                         .hidden = 32,
+                                         .layers = layers,
+                                         .measured = true};
+                SCOPED_TRACE(to_string(n));
+                const auto spaces = cuda::recurrent_spaces(n);
+                ASSERT_TRUE(spaces);
+                expect_the_references_results(n, *spaces, true);
+            }
 }
 
 TEST_F(CudaRecurrentNetwork, NeedsNoReserveOutsideTraining) {

@@ -163,9 +163,20 @@ Engines& engines() {
     return *only;
 }
 
+std::string name_of(int engine) { return "engine " + std::to_string(engine); }
+
+/// The number of the engine that the graph names, or the first's; -1 if there is none of the name.
+int engine_of(const ConvGraph& graph) {
+    if (graph.engine.empty()) return 0;
+    for (const int engine : simt::algorithms_offered(graph.bit_stable))
+        if (graph.engine == name_of(engine) && !simt::fails(engine)) return engine;
+    return -1;
+}
+
 bool supports(const ConvGraph& graph) {
     const simt::LibrarySettings settings = simt::library_settings();
-    return settings.convolution && (!graph.bias || settings.convolution_bias) &&
+    return settings.convolution && engine_of(graph) >= 0 &&
+           (!graph.bias || settings.convolution_bias) &&
            (graph.y.dtype == graph.x.dtype || settings.convolution_wide);
 }
 
@@ -189,6 +200,18 @@ std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, s
     return engines().scratch_of(graph);
 }
 
+std::vector<std::string> convolution_engines(const ConvGraph& graph) {
+    std::vector<std::string> names;
+    if (supports(graph))
+        for (const int engine : simt::algorithms_offered(graph.bit_stable))
+            if (!simt::fails(engine)) names.push_back(name_of(engine));
+    return names;
+}
+
+void forget_convolution(const ConvGraph& graph) { plans().forget(graph); }
+
+std::string convolution_engine(const ConvGraph& graph) { return name_of(engine_of(graph)); }
+
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
               Stream stream) {
     const auto plan = plans().use(
@@ -200,6 +223,7 @@ void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* worksp
     simt::enqueue(call, stream,
                   simt::with_kernels_of(
                       plan, [graph, pointers, workspace, scratch = engines().scratch_of(graph)] {
+                          simt::run_algorithm(engine_of(graph));
                           count_operands(graph);
                           std::fill_n(static_cast<unsigned char*>(workspace), scratch, 0xffu);
                           if (graph.x.dtype == DType::f64)

@@ -112,6 +112,7 @@ struct Multiplication {
     void* d;
     double alpha, beta;
     bool relu_keeps_nan;
+    int algorithm;
 
     /// A batch that shares one matrix reads it once.
     static std::int64_t bytes(const LayoutOpaque& l) {
@@ -162,6 +163,7 @@ struct Multiplication {
         store(d, ld.type, at, static_cast<double>(value));
     }
     void run() const {
+        simt::run_algorithm(algorithm);
         simt::count_bytes("cublasLtMatmul", bytes(la) + bytes(lb) + (beta != 0 ? bytes(ld) : 0),
                           bytes(ld));
         for (std::int64_t block = 0; block < ld.batch; ++block) {
@@ -231,14 +233,19 @@ Status preference_set(Preference preference, PreferenceAttribute attribute, cons
     }
 }
 
-/// The algorithm contains the problem that it was chosen for.
+constexpr std::size_t number_at = 4;  // of an algorithm's words
+
+/// The algorithm contains the problem that it was chosen for, and its number.
 Status heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout, Preference preference,
-                 int, HeuristicResult* result, int* found) {
+                 int wanted, HeuristicResult* results, int* found) {
     simt::count_plan();
     *found = 0;
     require(a->type == b->type && a->batch == c->batch && b->batch == c->batch,
             "operands disagree");
-    require(preference->schemes == reduce_in_compute_type, "sums may be put together in 16 bits");
+    const bool wide = c->type == DataType::f32 || c->type == DataType::f64;
+    const bool stable = preference->schemes == reduce_in_compute_type;
+    require(stable || (wide && preference->schemes == (reduce_in_compute_type | reduce_in_place)),
+            "sums may be put together in 16 bits");
     const Epilogue epilogue = desc->epilogue;
     require(epilogue == Epilogue::none || epilogue == Epilogue::relu || desc->bias != nullptr,
             "an epilogue's vector without its address");
@@ -249,11 +256,25 @@ Status heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout, Prefer
                            (!has_sums(epilogue) || settings.sums_epilogue);
     if (epilogue != Epilogue::none && (desc->compute == ComputeType::f64 || !supported))
         return not_supported;
-    *found = 1;
-    *result = {};
-    result->workspace_bytes = static_cast<std::size_t>(preference->workspace);
-    std::memcpy(result->algorithm.data, preference->alignment, sizeof(preference->alignment));
+    const std::vector<int> offered = simt::algorithms_offered(stable);
+    *found = std::min(wanted, static_cast<int>(offered.size()));
+    for (int i = 0; i < *found; ++i) {
+        HeuristicResult& result = results[i] = {};
+        result.workspace_bytes = static_cast<std::size_t>(preference->workspace);
+        std::memcpy(result.algorithm.data, preference->alignment, sizeof(preference->alignment));
+        result.algorithm.data[number_at] =
+            static_cast<std::uint64_t>(offered[static_cast<std::size_t>(i)]);
+    }
     return success;
+}
+
+Status algorithm_get(const Algorithm* algorithm, AlgorithmPart part, void* out, std::size_t bytes,
+                     std::size_t* written) {
+    if (part != AlgorithmPart::id) return not_supported;
+    require(bytes == sizeof(std::uint32_t), "a part of the wrong size");
+    const auto number = static_cast<std::uint32_t>(algorithm->data[number_at]);
+    std::memcpy(out, &number, sizeof(number));
+    return *written = sizeof(number), success;
 }
 
 void require_aligned(const void* data, std::uint32_t alignment) {
@@ -277,9 +298,11 @@ Status matmul(Handle, Desc desc, const void* alpha, const void* a, Layout la, co
         return wide ? *static_cast<const double*>(value)
                     : static_cast<double>(*static_cast<const float*>(value));
     };
-    const Multiplication all{
-        *desc, *la, *lb,          *ld,         a,
-        b,     d,   scale(alpha), scale(beta), simt::library_settings().relu_keeps_nan};
+    const int number = static_cast<int>(algorithm->data[number_at]);
+    if (simt::fails(number)) return not_supported;
+    const bool relu_keeps_nan = simt::library_settings().relu_keeps_nan;
+    const Multiplication all{*desc,          *la,   *lb, *ld, a, b, d, scale(alpha), scale(beta),
+                             relu_keeps_nan, number};
     simt::enqueue("cublasLtMatmul", {stream}, [all] { all.run(); });
     return success;
 }
@@ -303,6 +326,7 @@ const Table& table() {
                             preference_create,
                             preference_destroy,
                             preference_set,
+                            algorithm_get,
                             status_name};
     return only;
 }

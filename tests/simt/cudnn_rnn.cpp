@@ -58,8 +58,20 @@ Status sequence_set(Sequence sequence, DataType type, Layout layout, int steps, 
     return success;
 }
 
-Status network_set(Network network, Algorithm, Cell cell, Bias bias, Direction direction, Input,
-                   DataType type, DataType precision, Math math, std::int32_t input,
+/// Those whose times the settings give; persist_dynamic only after build_dynamic.
+bool is_offered(Algorithm algorithm) {
+    const int number = static_cast<int>(algorithm);
+    return number < static_cast<int>(simt::algorithms_offered(true).size()) && !simt::fails(number);
+}
+
+Status build_dynamic(Handle handle, Network network, int batch) {
+    require(handle && batch > 0, "a batch size");
+    require(network->algorithm == Algorithm::persist_dynamic, "an algorithm that is not compiled");
+    return network->built_for = batch, success;
+}
+
+Status network_set(Network network, Algorithm algorithm, Cell cell, Bias bias, Direction direction,
+                   Input, DataType type, DataType precision, Math math, std::int32_t input,
                    std::int32_t hidden, std::int32_t projection, std::int32_t layers,
                    Dropout dropout, std::uint32_t flags) {
     require(dropout->set && flags == padding_off && projection == hidden, "a network's options");
@@ -67,7 +79,8 @@ Status network_set(Network network, Algorithm, Cell cell, Bias bias, Direction d
     require(precision == (wide ? DataType::f64 : DataType::f32), "sums in 16 bits");
     require(math != Math::tensor_op || type == DataType::f16 || type == DataType::bf16,
             "a mode of arithmetic");
-    if (!simt::library_settings().recurrent) return not_supported + 7;
+    if (!simt::library_settings().recurrent || !is_offered(algorithm)) return not_supported + 7;
+    network->algorithm = algorithm;
     if (!simt::plan_problem().empty()) return no_device_memory;
     constexpr RecurrentCell cells[] = {RecurrentCell::rnn_relu, RecurrentCell::rnn_tanh,
                                        RecurrentCell::lstm, RecurrentCell::gru};
@@ -183,8 +196,13 @@ Status forward(Handle handle, Network network, Mode mode, const std::int32_t* le
                               .c_n = c_n,
                               .weights = const_cast<void*>(weights),
                               .reserve = training ? reserve : nullptr};
-    return enqueue("cudnnRNNForward", handle, workspace,
-                   [job, pass] { simt::recurrent_forward_job(job, pass); });
+    const Algorithm algorithm = network->algorithm;
+    require(algorithm != Algorithm::persist_dynamic || network->built_for == job.network.batch,
+            "not compiled for this batch size");
+    return enqueue("cudnnRNNForward", handle, workspace, [job, pass, algorithm] {
+        simt::run_algorithm(static_cast<int>(algorithm));
+        simt::recurrent_forward_job(job, pass);
+    });
 }
 
 Status backward_data(Handle handle, Network network, const std::int32_t* lengths, Sequence y_desc,
@@ -256,6 +274,7 @@ const Table& table() {
                             make<NetworkOpaque>,
                             unmake<NetworkOpaque>,
                             network_set,
+                            build_dynamic,
                             weight_bytes,
                             weight_params,
                             space_bytes,

@@ -30,6 +30,8 @@ struct SequenceOpaque {
 };
 struct NetworkOpaque {
     RecurrentNetwork network;
+    Algorithm algorithm = Algorithm::standard;
+    int built_for = 0;  // examples
     simt::LibraryPlan counted;
 };
 

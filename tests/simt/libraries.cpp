@@ -1,6 +1,10 @@
 #include "simt/libraries.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <numeric>
+#include <thread>
 
 #include "cuda/native.h"
 #include "kernels/cuda_libraries.h"
@@ -17,6 +21,7 @@ std::atomic<std::int64_t> made{0}, alive{0};
 int generation = 0;
 std::string problem;
 int problems = 0;
+AlgorithmRuns runs;
 }  // namespace
 
 void configure(const LibrarySettings& settings) {
@@ -28,6 +33,25 @@ LibrarySettings library_settings() { return current; }
 std::int64_t plans_made() { return made; }
 void count_plan() { ++made; }
 std::int64_t plans_alive() { return alive; }
+
+AlgorithmRuns algorithm_runs() { return runs; }
+void run_algorithm(int algorithm) {
+    const auto& times = current.algorithm_ms;
+    if (!times.empty())
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(times.at(static_cast<std::size_t>(algorithm))));
+    runs = {algorithm, runs.count + 1};
+}
+bool fails(int algorithm) {
+    const auto& times = current.algorithm_ms;
+    return !times.empty() && times.at(static_cast<std::size_t>(algorithm)) < 0;
+}
+std::vector<int> algorithms_offered(bool bit_stable) {
+    const int all = std::max(1, static_cast<int>(current.algorithm_ms.size()));
+    std::vector<int> out(static_cast<std::size_t>(bit_stable ? all - current.unstable : all));
+    std::iota(out.begin(), out.end(), 0);
+    return out;
+}
 
 void fail_plans(const std::string& text, int times) {
     problem = text;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 /// The simulated device's cuBLASLt and cuDNN.
 namespace kernels::simt {
@@ -23,6 +24,12 @@ struct LibrarySettings {
     bool recurrent_backward = true;          ///< ... so do their gradients
     bool recurrent_scattered = false;        ///< gaps between the gates' weights
     bool recurrent_wide = false;  ///< values kept between steps are not rounded to 16 bits
+    /// Milliseconds that each algorithm of a product or engine of a convolution takes, and each
+    /// algorithm of a recurrent network for a forward pass, in the order of Algorithm. Their
+    /// results have the same bits. A negative one is offered and fails. Empty: there is one, and it
+    /// does not wait.
+    std::vector<int> algorithm_ms{};
+    int unstable = 0;  ///< so many of them, the last ones, differ from run to run
 };
 void configure(const LibrarySettings& settings);
 LibrarySettings library_settings();
@@ -35,6 +42,19 @@ void count_plan();
 /// The number of existing plans of convolutions and attention, and descriptions of recurrent
 /// networks.
 std::int64_t plans_alive();
+
+/// Which algorithm has run as the last, and how many runs there have been.
+struct AlgorithmRuns {
+    int last = -1;
+    std::int64_t count = 0;
+};
+AlgorithmRuns algorithm_runs();
+/// For the libraries: waits as long as the algorithm takes, and counts it.
+void run_algorithm(int algorithm);
+/// Whether it is one that fails.
+bool fails(int algorithm);
+/// The numbers of those offered.
+std::vector<int> algorithms_offered(bool bit_stable);
 
 /// Makes the next `times` plans of convolutions and attention fail with this text; those of
 /// recurrent networks run out of memory.

@@ -41,6 +41,11 @@ public:
         return plans_.use(key, maker(supports), stream, nullptr);
     }
 
+    void forget(const Key& key) {
+        const std::lock_guard lock(mutex_);
+        plans_.forget(key);
+    }
+
 private:
     void forget_other_settings() {
         if (const int now = library_generation(); now != generation_) {

@@ -39,6 +39,10 @@ struct MachineReport {
         std::vector<std::string> searched;
     };
     std::vector<Library> libraries;
+    /// Where the fastest algorithms of cuBLASLt and cuDNN are kept as they are measured, and of how
+    /// many operations.
+    std::string plan_file;
+    std::size_t measured_plans = 0;
     /// For each precision: does it pay here, and why (not).
     struct Pay {
         std::string precision;

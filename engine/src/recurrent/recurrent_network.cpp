@@ -7,6 +7,7 @@
 #include "autograd/backward.h"
 #include "autograd/second_derivative.h"
 #include "core/layout.h"
+#include "kernels/plan_choice.h"
 
 namespace engine {
 namespace {
@@ -196,6 +197,7 @@ std::optional<TensorList> recurrent_network(RecurrentNetwork n, const TensorList
     const DeviceScope here(x.device());
     n.tf32 = current_stream().tf32 && n.dtype == DType::f32;
     n.training = grad_enabled() && any_requires_grad(inputs);
+    n.measured = kernels::plan_choice().measured;
     const auto spaces = kernels::cuda::recurrent_spaces(n);
     if (!spaces) return std::nullopt;
     Kept kept = memory_for(n, x, *spaces);

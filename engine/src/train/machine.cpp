@@ -4,6 +4,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
+#include "kernels/plan_store.h"
 #include "kernels/rank_group.h"
 #include "train/gpu_generations.h"
 
@@ -113,6 +114,8 @@ MachineReport inspect_machine() {
     report.cuda_present = devices > 0;
     report.cuda_note = cuda_note(devices);
     report.precisions = payoffs(cpu);
+    report.plan_file = kernels::plan_store().file().string();
+    report.measured_plans = kernels::plan_store().size();
     try {
         add_cards(report, devices);
     } catch (const kernels::DeviceError& error) {

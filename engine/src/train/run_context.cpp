@@ -13,6 +13,7 @@ RunContext::RunContext(const RunConfig& config, const Device& device,
                        std::shared_ptr<Communicator> ranks)
     : device_(device),
       precision_(resolve(config.precision)),
+      plans_{.measured = true, .bit_stable = config.deterministic},
       teach_(config.teach),
       threads_(config.threads > 0 ? static_cast<int>(config.threads)
                                   : kernels::cpu::hardware_threads()),
@@ -28,6 +29,7 @@ RunContext::Entry::Entry(RunContext& context)
     : device_(context.device_),
       accounting_(context.accounting_),
       tf32_(context.precision_.tf32),
+      plans_(context.plans_),
       norms_(context.teach_.norm == TeachNorm::composed, context.teach_.norm_epsilon),
       synced_(context.synced_norms_ ? context.ranks() : nullptr),
       fallbacks_(context.fallbacks_) {

@@ -8,13 +8,15 @@
 #include "engine/message.h"
 #include "engine/run_config.h"
 #include "kernels/library_fallback.h"
+#include "kernels/plan_choice.h"
 #include "norm/composed_norm.h"
 #include "norm/synced_norm.h"
 
 namespace engine {
 
 /// What every entry into a run's computation needs: its device, memory accounting, TF32 setting,
-/// record of library fallbacks and number of threads. Made once for a run; one thread at a time.
+/// choice among the libraries' algorithms, record of library fallbacks and number of threads. Made
+/// once for a run; one thread at a time.
 class RunContext {
 public:
     /// `ranks` connects the ranks that compute the run together. Null: this process alone.
@@ -34,6 +36,7 @@ public:
         DeviceScope device_;
         AccountingScope accounting_;
         Tf32Scope tf32_;
+        kernels::PlanChoiceScope plans_;
         ComposedNorms norms_;
         SyncedNorms synced_;
         kernels::LibraryFallbackScope fallbacks_;
@@ -49,6 +52,7 @@ public:
 private:
     Device device_;
     ResolvedPrecision precision_;
+    kernels::PlanChoice plans_;
     TeachConfig teach_;
     int threads_;
     std::shared_ptr<Communicator> ranks_;

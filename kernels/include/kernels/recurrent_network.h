@@ -16,9 +16,10 @@ struct RecurrentNetwork {
     DType dtype = DType::f32;  ///< of all tensors; sums and gates in f32 (f64 for f64)
     std::int64_t steps = 0, batch = 0, input = 0, hidden = 0, layers = 1;
     bool bidirectional = false;
-    bool biases = true;    ///< two vectors for each layer and direction
-    bool tf32 = false;     ///< f32 products may take their operands as TF32
-    bool training = true;  ///< keeps what the backward pass reads
+    bool biases = true;     ///< two vectors for each layer and direction
+    bool tf32 = false;      ///< f32 products may take their operands as TF32
+    bool training = true;   ///< keeps what the backward pass reads
+    bool measured = false;  ///< by the library's fastest way on this device (PlanChoice)
 
     std::int64_t directions() const { return bidirectional ? 2 : 1; }
     bool operator==(const RecurrentNetwork&) const = default;

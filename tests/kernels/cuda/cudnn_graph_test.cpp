@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,46 @@ TEST(CudnnGraph, TakesAnEngineWithinTheLimitOfScratch) {
                     << device.name << " " << text(c) << " " << to_string(c.dtype, shape);
             }
     EXPECT_GT(others, 0) << "or the limit does nothing";
+}
+
+TEST(CudnnGraph, HasSeveralEnginesForARaceOfEachPassOfAResNetsLayer) {
+    HALFTONE_NEEDS_CUDNN();
+    cuda::DescribedDevice device = description(cards[4]);
+    device.for_race = true;
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32})
+        for (const auto operation : {ConvOperation::forward, ConvOperation::data_gradient,
+                                     ConvOperation::weight_gradient}) {
+            const Case c{operation, dtype, false, true};
+            SCOPED_TRACE(text(c));
+            const auto found = examine(c, layers[0], device);
+            ASSERT_GE(found.engines.size(), 2u);
+            EXPECT_EQ(found.engines.front(), found.engine) << "the first choice runs first";
+            EXPECT_EQ(std::set(found.engines.begin(), found.engines.end()).size(),
+                      found.engines.size())
+                << "a name names one";
+            auto graph = cuda::describe(operation, layers[0], dtype, false, true);
+            graph.engine = found.engines.back();
+            EXPECT_EQ(cuda::examine(graph, description(cards[4])).engine, graph.engine);
+            graph.engine = "eng-1";
+            EXPECT_NE(cuda::examine(graph, description(cards[4])).problem, "");
+        }
+}
+
+TEST(CudnnGraph, HasMoreEnginesWhereSumsMayHaveAnyOrder) {
+    HALFTONE_NEEDS_CUDNN();
+    cuda::DescribedDevice device = description(cards[4]);
+    device.for_race = true;
+    int others = 0;
+    for (const Conv2dShape& shape : layers) {
+        auto graph =
+            cuda::describe(ConvOperation::weight_gradient, shape, DType::f32, false, false);
+        const auto stable = cuda::examine(graph, device);
+        graph.bit_stable = false;
+        const auto any = cuda::examine(graph, device);
+        EXPECT_EQ(any.problem, "");
+        others += any.engines != stable.engines;
+    }
+    EXPECT_GT(others, 0) << "or the setting does nothing";
 }
 
 TEST(CudnnGraph, TakesAnotherEngineForTf32) {

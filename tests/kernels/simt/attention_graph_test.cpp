@@ -30,6 +30,7 @@ TEST(AttentionGraph, DiffersInAllThatMatters) {
     EXPECT_TRUE(differs([](AttentionGraph& g) { g.dv.strides[2] = 9; }));
     EXPECT_TRUE(differs([](AttentionGraph& g) { g.scale = 2; }));
     EXPECT_TRUE(differs([](AttentionGraph& g) { g.causal = true; }));
+    EXPECT_TRUE(differs([](AttentionGraph& g) { g.bit_stable = false; }));
     EXPECT_TRUE(differs([](AttentionGraph& g) { g.device = 1; }));
 }
 

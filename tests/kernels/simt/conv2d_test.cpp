@@ -8,6 +8,7 @@
 #include "kernels/device_array.h"
 #include "kernels/device_error.h"
 #include "kernels/library_fallback.h"
+#include "kernels/plan_choice.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
 #include "simt/work_counts.h"
@@ -218,7 +219,41 @@ TEST(ConvGraph, DiffersInAllThatMatters) {
     EXPECT_TRUE(differs([](ConvGraph& g) { g.stride[0] = 9; }));
     EXPECT_TRUE(differs([](ConvGraph& g) { g.dilation[0] = 9; }));
     EXPECT_TRUE(differs([](ConvGraph& g) { g.tf32 = true; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.bit_stable = false; }));
     EXPECT_TRUE(differs([](ConvGraph& g) { g.device = 1; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.engine = "eng1"; }));
+}
+
+TEST(ConvGraph, HasATextForAllButTheDeviceAndTheEngine) {
+    using cuda::ConvGraph;
+    const ConvGraph base =
+        cuda::describe(cuda::ConvOperation::forward, shapes[0], DType::f32, false, false);
+    const auto differs = [&](auto change) {
+        ConvGraph other = base;
+        change(other);
+        return text(other) != text(base);
+    };
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.operation = cuda::ConvOperation::data_gradient; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.x.dtype = DType::f16; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.y.dims[0] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.w.strides[2] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.bias = g.y; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.padding[1] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.stride[0] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.dilation[0] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.tf32 = true; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.bit_stable = false; }));
+    EXPECT_FALSE(differs([](ConvGraph& g) { g.device = 1; }));
+    EXPECT_FALSE(differs([](ConvGraph& g) { g.engine = "eng1"; }));
+}
+
+TEST(ConvGraph, IsBitStableUnlessTheChoiceSaysOtherwise) {
+    const auto graph = [] {
+        return cuda::describe(cuda::ConvOperation::forward, shapes[0], DType::f32, false, false);
+    };
+    EXPECT_TRUE(graph().bit_stable);
+    const PlanChoiceScope any{{.bit_stable = false}};
+    EXPECT_FALSE(graph().bit_stable);
 }
 
 TEST(ConvGraph, TakesTf32ForF32Only) {

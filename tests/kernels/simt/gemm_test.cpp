@@ -173,6 +173,8 @@ TEST(MatmulPlans, HaveAKeyForAllThatMatters) {
     EXPECT_TRUE(differs([](Product& p) { p.bias_alignment = 4; }));
     EXPECT_TRUE(differs([](Product& p) { p.batch = 2; }));
     EXPECT_TRUE(differs([](Product& p) { p.device = 1; }));
+    EXPECT_TRUE(differs([](Product& p) { p.choice.measured = true; }));
+    EXPECT_TRUE(differs([](Product& p) { p.choice.bit_stable = false; }));
     for (auto operand : {&Product::a, &Product::b, &Product::d}) {
         EXPECT_TRUE(differs([&](Product& p) { (p.*operand).rows = 5; }));
         EXPECT_TRUE(differs([&](Product& p) { (p.*operand).cols = 5; }));

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/plan_race.h"
+
+/// What convolutions, products and recurrent networks share in their choice of a library's
+/// algorithm by measurement.
+namespace kernels::cuda {
+
+/// An operation, and the algorithms that the library offers for it.
+struct Contest {
+    std::string operation;  ///< its shapes, strides, types and rules: the same text in every run
+    std::string library;    ///< as LibraryInfo::name
+    std::vector<std::string> names;  ///< of the algorithms, the library's first choice first
+    /// Computes it by one of them. What it writes may be written again, by each of them.
+    RaceRun run;
+};
+
+/// The algorithm that a run on this machine has found the fastest; nothing if none has.
+std::optional<std::string> stored_winner(const std::string& operation, const std::string& library);
+
+/// Which of them computes the operation from now on: the one that a run on this machine has
+/// measured before, or the winner of a race, which is then stored. Nothing while work of the device
+/// is being recorded, which a race would disturb: the library's first choice computes it then, and
+/// the question stays open.
+std::optional<std::size_t> settle(const Contest& contest, Stream stream);
+
+/// Calls f, which gives work to the device: false if it throws DeviceError, as an algorithm does
+/// that the library cannot run after all. Throws it on if the device was lost by it.
+bool runs(const std::function<bool()>& f);
+
+/// "1x2x3"
+template <class Numbers>
+std::string text_of(const Numbers& numbers) {
+    std::string out;
+    for (const auto number : numbers) out += (out.empty() ? "" : "x") + std::to_string(number);
+    return out;
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "kernels/plan_choice.h"
+#include "kernels/plan_store.h"
+
+namespace kernels::test {
+
+/// While it lives the fastest of a library's algorithms compute, measured anew.
+class MeasuredChoice {
+public:
+    MeasuredChoice() { set_plan_store(&store_); }
+    ~MeasuredChoice() { set_plan_store(nullptr); }
+    MeasuredChoice(const MeasuredChoice&) = delete;
+    MeasuredChoice& operator=(const MeasuredChoice&) = delete;
+
+private:
+    PlanStore store_{std::filesystem::path()};
+    PlanChoiceScope scope_{{.measured = true}};
+};
+
+}  // namespace kernels::test
