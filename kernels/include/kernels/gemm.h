@@ -13,8 +13,8 @@ struct GemmOptions {
     bool relu = false;           ///< c = max(c, 0) after the bias; NaN stays
     /// Where the sums over k of a's rows (m), of b's columns (n) are written, in c's dtype, summed
     /// in f32 (f64 for f64) and rounded once; or null. The gradient of a layer's bias beside that
-    /// of its weights. Only with batch 1, alpha other than 0 and no empty matrix, and the operand's k rows lie one
-    /// after the other: a is transposed with ld = m, b is not, with ld = n.
+    /// of its weights. Only with batch 1, alpha other than 0 and no empty matrix, and the operand's
+    /// k rows lie one after the other: a is transposed with ld = m, b is not, with ld = n.
     void* sums_of_a = nullptr;
     void* sums_of_b = nullptr;
 };

@@ -89,7 +89,8 @@ protected:
             is_simulated_device() ? std::min(v.largest, dozens_of_blocks) : v.largest;
         for (const std::int64_t size : {largest, {1}, {31}, {32}, {33}, {777}}) {
             tensors_.emplace_back(weight_of(draw.many(size), v.weights));
-            parameters.push_back({std::string("p").append(std::to_string(size)), tensors_.back().weight});
+            parameters.push_back(
+                {std::string("p").append(std::to_string(size)), tensors_.back().weight});
         }
         const OptimizerOptions options{.scaling_aware = true,
                                        .master_weights = v.weights != DType::f32};
