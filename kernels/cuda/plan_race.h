@@ -38,11 +38,7 @@ public:
 };
 
 /// A race takes no longer than this, but for the algorithm that is at its turn by then.
-#ifdef HALFTONE_SIMT
-constexpr double most_race_ms = 60'000;  // work takes the simulated device a thousand times as long
-#else
-constexpr double most_race_ms = 300;
-#endif
+double most_race_ms() noexcept;
 /// The same for making their plans, whose kernels may have to be compiled.
 constexpr int most_build_ms = 500;
 /// So many algorithms take part, and those that cannot do not count.

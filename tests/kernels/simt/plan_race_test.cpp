@@ -96,7 +96,7 @@ TEST_F(Race, CountsTheBestOfThreeTimes) {
 }
 
 TEST_F(Race, EndsWhenItsTimeIsUp) {
-    const auto won = hold({cuda::most_race_ms, cuda::most_race_ms / 2, 1});
+    const auto won = hold({cuda::most_race_ms(), cuda::most_race_ms() / 2, 1});
     ASSERT_TRUE(won);
     EXPECT_EQ(won->winner, 0u) << "four runs of the first have taken all of it";
     EXPECT_EQ(runs.size(), 1u);
@@ -106,7 +106,7 @@ TEST_F(Race, LooksForOneThatCanRunHoweverLongThatTakes) {
     const auto won = race(
         3,
         [&](std::size_t i) {
-            now += 10 * cuda::most_race_ms;
+            now += 10 * cuda::most_race_ms();
             last = 1;
             return i == 2;
         },
