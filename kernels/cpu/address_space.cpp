@@ -23,7 +23,7 @@ std::uintptr_t round_up(std::uintptr_t value, std::uintptr_t unit) {
 
 char* pointer(std::uintptr_t address) { return reinterpret_cast<char*>(address); }
 
-/// Bytes of the process's addresses; 0 if the system does not tell.
+/// Size of the process's address space in bytes; 0 if unknown.
 std::int64_t addresses_in_use() {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/self/statm", "r"),
                                                                std::fclose);

@@ -24,8 +24,8 @@ constexpr std::size_t line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 constexpr std::size_t large_block = std::size_t{64} << 20;
 constexpr std::size_t counted_block = std::size_t{1} << 20;
-/// Of a limit on the process's addresses, what no block of ours takes: oneDNN crashes if it gets
-/// none for the code of a primitive.
+/// Address space that our blocks leave free under a limit: oneDNN crashes if it cannot map memory
+/// for a primitive's code.
 constexpr std::int64_t for_libraries = std::int64_t{64} << 20;
 
 std::string model_name() {

@@ -53,6 +53,17 @@ std::optional<Desc> optimized(const Make& make) {
     }
 }
 
+/// make(), with oneDNN's errors as ours.
+template <typename Make>
+auto made(const Make& make) {
+    try {
+        return make();
+    } catch (const dnnl::error& error) {
+        if (error.status == dnnl_out_of_memory) throw OutOfMemory(0);
+        throw DeviceError(std::string("oneDNN: ") + error.what());
+    }
+}
+
 /// A memory object that still points nowhere.
 inline memory unbound(const memory::desc& desc) { return memory(desc, dnnl_engine(), nullptr); }
 

@@ -58,7 +58,9 @@ dnnl::primitive_attr product_attributes(const ProductShape& shape) {
 void add_pack(Product& product, const memory::desc& plain, const memory::desc& packed) {
     if (packed == plain) return;
     product.packed_bytes = packed.get_size();
-    product.pack = dnnl::reorder({dnnl_engine(), plain, dnnl_engine(), packed});
+    product.pack = made([&] {
+        return dnnl::reorder({dnnl_engine(), plain, dnnl_engine(), packed});
+    });
     product.pack_arguments = {{DNNL_ARG_FROM, unbound(plain)}, {DNNL_ARG_TO, unbound(packed)}};
 }
 
@@ -85,7 +87,7 @@ Product make_product(const ProductShape& shape) {
 #endif
     });
     if (!desc) return {};
-    Product product{dnnl::matmul(*desc),
+    Product product{made([&] { return dnnl::matmul(*desc); }),
                     {{DNNL_ARG_SRC, unbound(a)},
                      {DNNL_ARG_WEIGHTS, unbound(desc->weights_desc())},
                      {DNNL_ARG_DST, unbound(c)},

@@ -32,19 +32,24 @@ namespace {
 constexpr std::size_t most_plans = 512;
 
 struct Library {
-    std::mutex mutex;                   // of all below, and of a plan while it is put on a stream
-    std::map<int, lt::Handle> handles;  // by device
+    std::mutex mutex;  // of all below, and of a plan while it is put on a stream
+    lt::Handle handle = nullptr;
     lt::PlanCache plans{most_plans};
 };
-Library& library() {
-    static auto* only = new Library;  // never closed: cuBLASLt may be unloaded before our exit
-    return *only;
+/// One for each device, since a race and a trial wait for theirs with the mutex held.
+Library& library(int device) {
+    struct All {
+        std::mutex mutex;
+        std::map<int, Library> by_device;
+    };
+    static auto* all = new All;  // never closed: cuBLASLt may be unloaded before our exit
+    const std::lock_guard lock(all->mutex);
+    return all->by_device[device];
 }
 
-lt::Handle handle_of(Library& lib, int device) {
-    lt::Handle& handle = lib.handles[device];
-    if (!handle) lt::check(lt::table().create(&handle), "cublasLtCreate");
-    return handle;
+lt::Handle handle_of(Library& lib) {
+    if (!lib.handle) lt::check(lt::table().create(&lib.handle), "cublasLtCreate");
+    return lib.handle;
 }
 
 lt::DataType type_of(DType dtype) {
@@ -126,8 +131,8 @@ bool all_nan(const unsigned char* data, DType dtype, std::int64_t n) {
 }
 
 /// Whether the library's relu keeps NaN, which it does not document: lost NaNs would hide an
-/// overflow from the gradient check. The very kernel is tried once, before its first use, with a
-/// NaN as alpha, which makes every sum one. Waits; nothing while the stream is captured.
+/// overflow from the gradient check. Each chosen algorithm is tried once, with NaN as alpha, which
+/// makes every sum NaN. Waits; nothing is tried while the stream is captured.
 bool relu_keeps_nan(lt::Plan& plan, lt::Handle handle, const lt::Plan::Call& call, const Matrix& c,
                     Stream stream) {
     if (plan.keeps_nan || capturing(stream)) return plan.keeps_nan.value_or(false);
@@ -148,18 +153,20 @@ std::size_t bytes_of(const Matrix& c, const GemmOptions& options) {
 }
 
 /// The algorithms write where the product will be written again, by the one that is then chosen.
-/// Where c is added to, they add to something of its size.
+/// Where c is added to, they add to something of its size. One whose relu loses NaN cannot win.
 void settle_plan(lt::Plan& plan, lt::Handle handle, const lt::Product& product,
-                 const lt::Plan::Call& call, std::size_t bytes, Stream stream) {
+                 const lt::Plan::Call& call, const Matrix& c, const GemmOptions& options,
+                 Stream stream) {
     std::optional<RaceMemory> instead;
     const auto run = [&](std::size_t offer) {
         return runs([&] {
             lt::Plan::Call trial = call;
             if (call.beta != 0) {
-                if (!instead) instead.emplace(bytes);
+                if (!instead) instead.emplace(bytes_of(c, options));
                 trial.d = instead->data();
             }
             plan.choose(offer);
+            if (options.relu && !relu_keeps_nan(plan, handle, call, c, stream)) return false;
             plan.run(handle, trial);
             return true;
         });
@@ -175,16 +182,16 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                  const GemmOptions& options, void* scratch, Stream stream) {
     const lt::Product product = product_of(c, a, b, options, stream);
     void* native = native_stream(stream);
-    Library& lib = library();
+    Library& lib = library(product.device);
     const std::lock_guard lock(lib.mutex);
-    const lt::Handle handle = handle_of(lib, product.device);
+    const lt::Handle handle = handle_of(lib);
     lt::Plan& plan =
         lib.plans.get(product.key(), [&] { return lt::Plan(handle, product, least_workspace); });
     if (!plan.found()) return false;
     const lt::Plan::Call call{b.data,        a.data,       c.data,  vector_of(options),
                               options.alpha, options.beta, scratch, native};
     if (product.choice.measured && !plan.settled())
-        settle_plan(plan, handle, product, call, bytes_of(c, options), stream);
+        settle_plan(plan, handle, product, call, c, options, stream);
     if (options.relu && !relu_keeps_nan(plan, handle, call, c, stream)) return false;
     plan.run(handle, call);
     count_launch();

@@ -7,6 +7,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 #include "kernels/lost_device.h"
+#include "kernels/plan_choice.h"
 #include "kernels/plan_store.h"
 
 namespace kernels::cuda {
@@ -50,6 +51,7 @@ std::optional<std::size_t> settle(const Contest& contest, Stream stream) {
     if (stored)
         if (const auto place = place_of(*stored, contest)) return place;
     if (recording(current_device())) return std::nullopt;
+    if (plan_choice().bit_stable && !plan_store().lasts()) return 0;
     StreamClock clock(stream);
     const auto won = race(contest.names.size(), contest.run, clock);
     if (!won) return 0;

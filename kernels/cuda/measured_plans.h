@@ -23,10 +23,10 @@ struct Contest {
 /// The algorithm that a run on this machine has found the fastest; nothing if none has.
 std::optional<std::string> stored_winner(const std::string& operation, const std::string& library);
 
-/// Which of them computes the operation from now on: the one that a run on this machine has
-/// measured before, or the winner of a race, which is then stored. Nothing while work of the device
-/// is being recorded, which a race would disturb: the library's first choice computes it then, and
-/// the question stays open.
+/// Chooses the algorithm: the stored winner, else the winner of a race, which is then stored.
+/// Nothing during a capture if no winner is stored, because a race would break the capture: the
+/// caller uses the library's first choice. That is also chosen where algorithms must be bit-stable
+/// but no winner can be stored, since winners of races differ from run to run.
 std::optional<std::size_t> settle(const Contest& contest, Stream stream);
 
 /// Calls f, which gives work to the device: false if it throws DeviceError, as an algorithm does

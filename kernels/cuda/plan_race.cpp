@@ -77,6 +77,9 @@ StreamClock::StreamClock(Stream stream) : parts_(std::make_unique<Parts>(stream)
         parts_->busy.emplace(busy_bytes);
     } catch (const OutOfMemory&) {  // then short work looks longer, of each algorithm alike
     }
+    // Earlier work, or a rank that an exchange waits for, must not use up the race's time.
+    synchronize(stream);
+    parts_->began = std::chrono::steady_clock::now();
 }
 
 StreamClock::~StreamClock() = default;

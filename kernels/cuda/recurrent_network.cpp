@@ -45,17 +45,23 @@ struct KeyHash {
 };
 
 struct Library {
-    std::mutex mutex;                    // of all below, and of a handle while it is given work
-    std::map<int, rnn::Handle> handles;  // by device
+    std::mutex mutex;  // of all below, and of the handle while it is given work
+    rnn::Handle handle = nullptr;
     LruCache<Key, std::shared_ptr<rnn::Plan>, KeyHash> plans{most_plans};
 };
-Library& library() {
-    static auto* only = new Library;  // never closed: cuDNN may be unloaded before our exit
-    return *only;
+/// One for each device, since a race waits for its own with the mutex held.
+Library& library(int device) {
+    struct All {
+        std::mutex mutex;
+        std::map<int, Library> by_device;
+    };
+    static auto* all = new All;  // never closed: cuDNN may be unloaded before our exit
+    const std::lock_guard lock(all->mutex);
+    return all->by_device[device];
 }
 
-rnn::Handle handle_of(Library& lib, int device) {
-    rnn::Handle& handle = lib.handles[device];
+rnn::Handle handle_of(Library& lib) {
+    rnn::Handle& handle = lib.handle;
     if (handle) return handle;
     rnn::Status status = rnn::table().create(&handle);
     if (status != rnn::success) {  // it takes memory of the device
@@ -129,9 +135,9 @@ void unpack(const rnn::Plan& plan, const RecurrentBackwardPass& pass, Stream str
 template <typename F>
 bool with_plan(const RecurrentNetwork& network, Stream stream, const F& f) {
     void* native = native_stream(stream);
-    Library& lib = library();
+    Library& lib = library(current_device());
     const std::lock_guard lock(lib.mutex);
-    const rnn::Handle handle = handle_of(lib, current_device());
+    const rnn::Handle handle = handle_of(lib);
     const auto plan = plan_of(lib, handle, network);
     if (!plan->found()) return false;
     keep_if_recorded(plan, stream);
@@ -143,9 +149,9 @@ bool with_plan(const RecurrentNetwork& network, Stream stream, const F& f) {
 
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork& network) {
     native_stream({});  // the handle is made for the thread's device
-    Library& lib = library();
+    Library& lib = library(current_device());
     const std::lock_guard lock(lib.mutex);
-    const auto plan = plan_of(lib, handle_of(lib, current_device()), network);
+    const auto plan = plan_of(lib, handle_of(lib), network);
     if (!plan->found()) return std::nullopt;
     return plan->spaces();
 }

@@ -61,6 +61,7 @@ public:
     ~FileLock() {
         if (descriptor_ >= 0) ::close(descriptor_);
     }
+    bool held() const { return descriptor_ >= 0; }
     FileLock(const FileLock&) = delete;
     FileLock& operator=(const FileLock&) = delete;
 
@@ -146,6 +147,14 @@ std::string PlanStore::keep(const std::string& key, const std::string& name, dou
     is_read_ = true;
     if (add(line, own, outdated)) write();
     return entries_.at(line).name;
+}
+
+bool PlanStore::lasts() {
+    const std::lock_guard lock(mutex_);
+    if (file_.empty()) return false;
+    std::error_code ignored;
+    fs::create_directories(file_.parent_path(), ignored);
+    return FileLock(file_).held();
 }
 
 std::size_t PlanStore::size() {

@@ -2,6 +2,7 @@
 
 #include "kernels/plan_choice.h"
 #include "kernels/plan_store.h"
+#include "temp_folder.h"
 
 namespace kernels::test {
 
@@ -14,7 +15,8 @@ public:
     MeasuredChoice& operator=(const MeasuredChoice&) = delete;
 
 private:
-    PlanStore store_{std::filesystem::path()};
+    test_support::TempFolder folder_;
+    PlanStore store_{folder_.path() / "measured-plans"};
     PlanChoiceScope scope_{{.measured = true}};
 };
 

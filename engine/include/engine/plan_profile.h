@@ -23,11 +23,11 @@ struct PlanRow {
     double flops = 0;       ///< of all runs
     /// FLOP/s as a share of the largest that a product reached here in this type; NaN: unknown.
     double peak_share = std::numeric_limits<double>::quiet_NaN();
-    /// What the step would be shorter by if they ran at that speed.
+    /// Time the step would save if they ran at that speed.
     double lost_us = 0;
 };
 
-/// Where the arithmetic of a training step lies behind what the device reaches.
+/// Where a training step's arithmetic falls short of the device's peak.
 struct PlanProfile {
     std::string device;
     double step_ms = 0;                   ///< of the profiled step, which runs eagerly

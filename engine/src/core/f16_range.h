@@ -35,7 +35,7 @@ public:
     /// calls cover() for the gradient that it computes.
     static float* claim(const Tensor& dy);
     /// The same where the incoming gradient is a sum of two of this type (PairedGradFn), which was
-    /// not shown. It has to be taken along: nobody else sees it.
+    /// not shown. The caller's kernel must measure it: no observer sees the sum.
     static float* claim_sum(DType type);
     static void cover(const Tensor& dx);
 

@@ -34,7 +34,7 @@ extern constinit thread_local GradientObserver* gradient_observer;
 
 /// Whether this thread has an OpObserver or a GradientObserver.
 bool gradients_are_observed() noexcept;
-/// Whether each of them does without seeing a sum of two gradients for an output of `to`.
+/// Whether every observer allows a sum of two gradients of `to`'s output to go unobserved.
 bool pair_is_allowed(const OpInfo& to);
 /// Shows the gradient to them, unless it is undefined or sparse.
 void show_gradient(const OpInfo& to, const Tensor& gradient);

@@ -22,7 +22,8 @@ Range reserved(std::size_t bytes) {
     constexpr std::size_t usual = std::size_t{1} << 30;
     const std::int64_t left = kernels::cpu::address_space_left() - for_libraries;
     if (left < 0 || bytes > static_cast<std::size_t>(left)) throw kernels::OutOfMemory(bytes);
-    if (bytes < usual && usual <= static_cast<std::size_t>(left)) {
+    // Of few addresses most remain for others.
+    if (bytes < usual && usual <= static_cast<std::size_t>(left) / 4) {
         try {
             return {static_cast<char*>(kernels::cpu::reserve(usual)), usual};
         } catch (const kernels::OutOfMemory&) {  // there may be room for this block alone
@@ -38,10 +39,21 @@ HostHeap::Place HostHeap::find(std::size_t bytes) {
     if (const Place place = at_an_end(bytes); place.data) return place;
     auto range = fresh_.smallest(bytes);
     if (!range) {
-        fresh_.add(reserved(bytes));
+        fresh_.add(reserved_anew(bytes));
         range = fresh_.smallest(bytes);
     }
     return {range->data, bytes, bytes};
+}
+
+/// Free ranges that are all too short may together be the addresses that are missing.
+FreeRanges::Range HostHeap::reserved_anew(std::size_t bytes) {
+    try {
+        return reserved(bytes);
+    } catch (const kernels::OutOfMemory&) {
+        if (fresh_.all().empty()) throw;
+    }
+    release_addresses();
+    return reserved(bytes);
 }
 
 HostHeap::Place HostHeap::at_an_end(std::size_t bytes) const {

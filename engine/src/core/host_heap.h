@@ -29,11 +29,13 @@ public:
     Place find(std::size_t bytes);
     void* take(const Place& place);
     void give(void* data, std::size_t bytes);
-    /// Gives the memory of all free ranges back to the system; returns its bytes. Where the
-    /// process's addresses are limited, gives back those of free ranges too: libraries need some.
+    /// Gives the memory of all free ranges back to the system; returns the bytes of memory. Where
+    /// the process's addresses are limited, gives back those of free ranges too: libraries need
+    /// some.
     std::size_t release();
 
 private:
+    FreeRanges::Range reserved_anew(std::size_t bytes);
     void release_addresses();
     /// At the end of a free range that has new memory behind it.
     Place at_an_end(std::size_t bytes) const;

@@ -43,7 +43,7 @@ double best_us(const std::vector<std::vector<XrayOp>>& steps, std::size_t i) {
     return best;
 }
 
-void judge(PlanRow& row, const std::map<std::string, double>& peaks) {
+void add_peak_share(PlanRow& row, const std::map<std::string, double>& peaks) {
     const auto peak = peaks.find(row.compute_dtype);
     if (peak == peaks.end() || !(peak->second > 0) || !(row.us > 0)) return;
     const double ideal_us = row.flops / peak->second * 1e6;
@@ -101,7 +101,7 @@ PlanProfile profile_of(const std::vector<std::vector<XrayOp>>& steps,
         row->us += best_us(steps, i);
         row->flops += op.flops;
     }
-    for (PlanRow& row : out.rows) judge(row, peaks);
+    for (PlanRow& row : out.rows) add_peak_share(row, peaks);
     std::ranges::stable_sort(out.rows, std::greater{}, &PlanRow::lost_us);
     return out;
 }

@@ -25,11 +25,10 @@ const OpInfo linear_chain_info{
     "linear_chain", CastPolicy::low, "linear_chain(x, weight, bias, ...)", 2,
     "Linear layers with a relu between each two as one node of the tape."};
 
-/// Multiply-adds of a layer's product beside which the engine's own work counts.
+/// Largest product, in multiply-adds, for which the engine's overhead matters.
 constexpr std::int64_t most_work = std::int64_t{1} << 20;
 
-/// The copy in `type` that the optimizer keeps of a parameter; null if there is none, or an old
-/// one.
+/// The optimizer's 16-bit copy of a parameter; null if it has none of this type, or a stale one.
 const Tensor* kept_copy(const Tensor& parameter, DType type) {
     const auto& copy = parameter.impl()->low_copy;
     const bool valid = copy && copy->version == parameter.version() && copy->tensor.dtype() == type;
@@ -45,8 +44,8 @@ DType computed_type(const Tensor& x) {
 bool is_at_hand(const Tensor& parameter, DType type) {
     if (!parameter.is_contiguous() || parameter.device().kind != Device::Kind::cpu) return false;
     if (parameter.dtype() == type) return true;
-    return (low_gradients_stay() || !grad_enabled()) && parameter.is_leaf() &&
-           kept_copy(parameter, type) != nullptr;
+    return autocast_enabled(Device::Kind::cpu) && (low_gradients_stay() || !grad_enabled()) &&
+           parameter.is_leaf() && kept_copy(parameter, type) != nullptr;
 }
 
 bool fits(const LinearTerms& layer, std::int64_t rows, std::int64_t in, DType type) {
@@ -122,7 +121,7 @@ public:
         return std::move(out_);
     }
 
-    /// Operations that somebody sees, or that are differentiated again.
+    /// By operations that observers see and that can be differentiated again.
     TensorList recorded(Tensor dy) {
         const TensorList inputs = inputs_of_layers();
         for (std::size_t i = count_; i-- > 0;) {
@@ -130,7 +129,7 @@ public:
             if (saved_.needs_gradient(input(i) + 1))
                 out_[at(i) + 1] = sum(dy, {0}, false, dy.dtype());
             if (i == first_ && !saved_.needs_gradient(0)) break;
-            const Tensor dx = product(dy, false, to(weight(i), type_), false);
+            const Tensor dx = to(product(dy, false, to(weight(i), type_), false), type_);
             if (i == 0)
                 out_[0] = dx;
             else
@@ -182,9 +181,16 @@ private:
     TensorList out_;
 };
 
+/// Whether product() casts its operands: backward() was called inside a region.
+bool casts_operands(DType type) {
+    return autocast_enabled(Device::Kind::cpu) && type != DType::f64 &&
+           type != autocast_low(Device::Kind::cpu);
+}
+
 TensorList gradient(const Tensor& dy, const Saved& saved, std::size_t count, DType type) {
     ChainGradient chain(saved, count, type);
-    return grad_enabled() || is_watched() ? chain.recorded(dy) : chain.computed(dy);
+    const bool by_operations = grad_enabled() || is_watched() || casts_operands(type);
+    return by_operations ? chain.recorded(dy) : chain.computed(dy);
 }
 
 Tensor as_node(const Tensor& y, const Tensor& x, const TensorList& hidden,

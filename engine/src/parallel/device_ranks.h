@@ -27,8 +27,8 @@ public:
     const Device& device() const { return device_; }
     /// Throws Error(training) if a rank was lost.
     kernels::cuda::RankGroup& group();
-    /// Throws Error(training) if a rank was lost and the device's work was ended therefore: what
-    /// the device has computed since is of no use. A caller that has waited for the device asks.
+    /// Throws Error(training) if the exchange was aborted because a rank was lost: results computed
+    /// since are invalid. Call it after waiting for the device.
     void check_intact() const;
     kernels::Stream stream() const { return stream_; }
 

@@ -39,6 +39,7 @@ bool EvaluationGraph::prepare(const Batch& batch, const std::shared_ptr<MemoryPo
     if (!may_replay(batch)) return false;
     if (captured_ && captured_->input.rows != batch.rows()) return false;
     if (captured_ && captured_->places == places(batch.rows())) return true;
+    if (std::exchange(eager_rows_, batch.rows()) != batch.rows()) eager_batches_ = 0;
     if (eager_batches_ < eager_before_capture) {
         ++eager_batches_;
         return false;

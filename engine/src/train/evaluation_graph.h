@@ -57,7 +57,8 @@ private:
     Device device_;
     std::optional<Captured> captured_;
     bool enabled_ = true;
-    int eager_batches_ = 0;  // full ones
+    int eager_batches_ = 0;  // full ones of eager_rows_
+    std::int64_t eager_rows_ = 0;
     std::int64_t replays_ = 0, captures_ = 0;
     std::vector<Message> warnings_;
 };

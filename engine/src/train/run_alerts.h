@@ -15,7 +15,8 @@ class RunAlerts {
 public:
     using Post = std::function<void(Event)>;
 
-    RunAlerts(const RunConfig& config, Post post) : config_(config), post_(std::move(post)) {}
+    RunAlerts(const RunConfig& config, Post post)
+        : config_(config), post_(std::move(post)), watch_(config.scaler.hysteresis) {}
 
     /// A step whose row was written. Throws Error if it ends the run.
     void see(const std::string& run, const FinishedStep& step);

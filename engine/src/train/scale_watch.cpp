@@ -33,7 +33,7 @@ void ScaleWatch::load_state(const SavedNumbers& saved) {
 
 bool ScaleWatch::lower_scale_helps(const StepRecord& row, float to) const {
     if (!std::isfinite(row.loss)) return false;
-    if (skips_in_a_row_ < persistent_after) return true;
+    if (skips_in_a_row_ < persistent_after + hysteresis_ - 1) return true;
     return to < row.loss_scale && to > fitting_scale_ * used_up;
 }
 

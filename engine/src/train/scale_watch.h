@@ -13,9 +13,12 @@ namespace engine {
 /// normal. A lower scale does not help if the loss itself is not finite, or if at least 16 steps in
 /// a row were skipped and the scale
 /// - fell to 2^-16 of the last one that fitted, or of the usual one if none has yet, or
-/// - does not fall any more.
+/// - does not fall any more, for longer than `hysteresis` skips.
 class ScaleWatch {
 public:
+    /// `hysteresis`: skips in a row until the scale falls (ScalerConfig).
+    explicit ScaleWatch(std::int64_t hysteresis = 1) : hysteresis_(hysteresis) {}
+
     std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,
                                     double next_scale);
 
@@ -30,6 +33,7 @@ private:
     bool lower_scale_helps(const StepRecord& row, float to) const;
     ScaleChanged::Kind kind_of_skip(const StepRecord& row, float to) const;
 
+    const std::int64_t hysteresis_;
     std::int64_t clean_steps_ = 0;  ///< since the last growth or skip
     std::int64_t skips_in_a_row_ = 0;
     bool has_grown_ = false;

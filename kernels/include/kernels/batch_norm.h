@@ -43,9 +43,9 @@ HALFTONE_KERNEL(BatchNormForwardInfer, batch_norm_forward_infer);
 /// g, dweight = sum g * xhat, xhat = (x - mean) * invstd, dx = weight * invstd * (g - dbias / rows
 /// - xhat * dweight / rows); dresidual = g. addend: a second gradient of y, or data null. y.data is
 /// read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may be null.
-/// bias: data null, but where batch_norm_forward_train on the same device computed y from x,
-/// weight, bias, mean and invstd without a residual; then the mask may be recomputed instead of
-/// read from y, with the same result. With `training` false (running statistics) dx = weight *
+/// bias: data null unless y was computed by batch_norm_forward_train on this device, from these
+/// operands, without a residual; then the mask may be recomputed instead of read from y, with the
+/// same result. With `training` false (running statistics) dx = weight *
 /// invstd * g. f16_max (may be null; for f16 alone): takes the magnitudes of d and dx along, as
 /// AbsMax would.
 using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias,

@@ -22,7 +22,7 @@ namespace cpu {
 CpuInfo info();
 /// Bytes that the machine can give without swapping, as the system estimates it.
 std::int64_t available_memory();
-/// 64-byte aligned; throws OutOfMemory.
+/// 64-byte aligned; throws OutOfMemory. Under `ulimit -v` it leaves 64 MiB for libraries.
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
 }  // namespace cpu

@@ -10,13 +10,13 @@
 
 namespace kernels {
 
-/// The fastest algorithm for each operation, as measured on this machine: kept in a file, for the
-/// runs to come. Any number of threads and processes may use one file.
+/// The fastest algorithm for each operation, as measured on this machine, kept in a file for later
+/// runs. Any number of threads and processes may use one file.
 ///
 /// The file is text: its format's version, then a line an entry: a checksum of the rest, the key,
-/// the algorithm's name and its milliseconds, with tabs between. One that is not whole counts as
-/// empty, and the next entry replaces it. Nobody has to believe an entry: it names one of the
-/// algorithms that the library offers, or none.
+/// the algorithm's name and its milliseconds, with tabs between. A damaged file counts as empty and
+/// is replaced by the next write. Entries are validated by their readers: a name that the library
+/// does not offer is ignored.
 class PlanStore {
 public:
     /// Without a file it keeps entries for the process.
@@ -29,6 +29,8 @@ public:
     std::string keep(const std::string& key, const std::string& name, double ms,
                      const std::optional<std::string>& outdated = std::nullopt);
 
+    /// Whether entries reach later processes: there is a file, and its lock can be taken.
+    bool lasts();
     std::size_t size();
     const std::filesystem::path& file() const { return file_; }
 

@@ -123,19 +123,47 @@ TEST(HostHeap, RefusesWhatNoAddressSpaceHolds) {
     a[0] = 1;
 }
 
-TEST(HostHeap, GivesAddressesBackWhereTheProcessHasALimit) {
-    rlimit before{};
-    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-    if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "this process has a limit already";
-    rlimit limited = before;
-    limited.rlim_cur = rlim_t{1} << 46;
-    Heap h;
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
-    const std::int64_t left = kernels::cpu::address_space_left();
-    if (left == 0) {  // a thread sanitizer takes more
-        ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-        GTEST_SKIP() << "this process has more addresses than the limit";
+constexpr std::int64_t mib = std::int64_t{1} << 20;
+
+/// A limit on the process's addresses while it lives; set once more if a test throws.
+class AddressLimit {
+public:
+    /// Leaves 2^46 bytes or less in all; `left()` says how much. The process has none of its own.
+    AddressLimit() {
+        getrlimit(RLIMIT_AS, &before_);
+        possible_ = before_.rlim_cur == RLIM_INFINITY;
+        set(rlim_t{1} << 46);
+        possible_ = possible_ && left() > 0;  // a thread sanitizer takes more
     }
+    ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }
+    AddressLimit(const AddressLimit&) = delete;
+    AddressLimit& operator=(const AddressLimit&) = delete;
+
+    bool possible() const { return possible_; }
+    static std::int64_t left() { return kernels::cpu::address_space_left(); }
+    /// From now on so many bytes are left.
+    void leave(std::int64_t bytes) {
+        set(limit_ + static_cast<rlim_t>(bytes) - static_cast<rlim_t>(left()));
+    }
+
+private:
+    void set(rlim_t bytes) {
+        if (!possible_) return;
+        limit_ = bytes;
+        rlimit limited = before_;
+        limited.rlim_cur = bytes;
+        setrlimit(RLIMIT_AS, &limited);
+    }
+    rlimit before_{};
+    rlim_t limit_ = 0;
+    bool possible_ = false;
+};
+
+TEST(HostHeap, GivesAddressesBackWhereTheProcessHasALimit) {
+    Heap h;
+    const AddressLimit limit;
+    if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
+    const std::int64_t left = AddressLimit::left();
     char* const a = h.get(3 * page);
     char* const b = h.get(5 * page);
     const std::int64_t less = kernels::cpu::address_space_left();
@@ -147,39 +175,46 @@ TEST(HostHeap, GivesAddressesBackWhereTheProcessHasALimit) {
     const std::int64_t again = kernels::cpu::address_space_left();
     char* const c = h.get(page);
     std::memset(c, 1, page);
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
     constexpr std::int64_t gib = std::int64_t{1} << 30;
     EXPECT_GE(left - less, gib) << "reserved at once";
     EXPECT_LT(left - again, gib / 16);
 }
 
-TEST(HostHeap, LeavesAddressesToLibrariesWhereTheProcessHasALimit) {
-    rlimit before{};
-    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
-    if (before.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "this process has a limit already";
-    rlimit limited = before;
-    limited.rlim_cur = rlim_t{1} << 46;
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
-    const std::int64_t left = kernels::cpu::address_space_left();
-    if (left == 0) {  // a thread sanitizer takes more
-        ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-        GTEST_SKIP() << "this process has more addresses than the limit";
+bool has_room_for(Heap& h, std::int64_t bytes) {
+    try {
+        return h.heap.find(static_cast<std::size_t>(bytes)).data != nullptr;
+    } catch (const kernels::OutOfMemory&) {
+        return false;
     }
-    constexpr std::size_t mib = std::size_t{1} << 20;
-    limited.rlim_cur += 512 * mib - static_cast<rlim_t>(left);
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &limited), 0);
+}
+
+TEST(HostHeap, LeavesAddressesToLibrariesWhereTheProcessHasALimit) {
+    AddressLimit limit;
+    if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
+    limit.leave(512 * mib);
     Heap h;
-    const auto has_room_for = [&](std::size_t bytes) {
-        try {
-            return h.heap.find(bytes).data != nullptr;
-        } catch (const kernels::OutOfMemory&) {
-            return false;
-        }
-    };
-    const bool all_but_100 = has_room_for(412 * mib), all_but_200 = has_room_for(312 * mib);
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-    EXPECT_FALSE(all_but_100);
-    EXPECT_TRUE(all_but_200);
+    EXPECT_FALSE(has_room_for(h, 412 * mib));
+    EXPECT_TRUE(has_room_for(h, 312 * mib));
+}
+
+TEST(HostHeap, GivesUpFreeAddressesForABlockThatIsLargerThanTheRest) {
+    AddressLimit limit;
+    if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
+    limit.leave(6 * 1024 * mib);
+    Heap h;
+    char* const first = h.get(2 * page);  // a GiB is reserved for it
+    limit.leave(512 * mib);
+    EXPECT_TRUE(has_room_for(h, 1100 * mib));
+    std::memset(first, 1, 2 * page);  // still there
+}
+
+TEST(HostHeap, LeavesMostOfFewAddressesToOthers) {
+    AddressLimit limit;
+    if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
+    limit.leave(2 * 1024 * mib);
+    Heap h;
+    h.get(2 * page);
+    EXPECT_GT(AddressLimit::left(), 1900 * mib);
 }
 
 }  // namespace

@@ -123,10 +123,30 @@ TEST(LinearChain, ComputesNoGradientThatNobodyAskedFor) {
             for (Tensor leaf : leaves) leaf.set_requires_grad(false);
             for (const std::size_t i : asking) Tensor(leaves[i]).set_requires_grad(true);
         }
+        const Tensor y = together(two);
+        ASSERT_TRUE(is_one_node(y));
         backward(loss_of(apart(one)));
-        backward(loss_of(together(two)));
+        backward(loss_of(y));
         expect_equal_gradients(one, two);
     }
+}
+
+TEST(LinearChain, HasTheBitsOfTheLayersInABackwardPassInsideARegion) {
+    const Case one = made(DType::f32), two = made(DType::f32);
+    const Tensor first = loss_of(apart(one)), y = together(two), second = loss_of(y);
+    ASSERT_TRUE(is_one_node(y));
+    const AutocastRegion region(Device::Kind::cpu, true, DType::bf16);
+    const auto entered = region.enter();
+    backward(first);
+    backward(second);
+    expect_equal_gradients(one, two);
+}
+
+TEST(LinearChain, TakesNoCopiesOutsideARegion) {
+    Case c = with_copies(DType::bf16);
+    const GradMode off(false);
+    c.x = to(c.x, DType::bf16);
+    EXPECT_THROW(together(c), Error) << "of two types, as the layers one by one";
 }
 
 TEST(LinearChain, ReadsTheOptimizersCopiesAndLeavesGradientsInTheirType) {

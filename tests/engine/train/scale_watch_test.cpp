@@ -96,7 +96,20 @@ TEST(ScaleWatch, GoesOnFromAStateWithoutTheFittingScale) {
     ScaleWatch watch;
     SavedNumbers saved = watch.saved_state();
     ASSERT_EQ(saved.erase("fitting_scale"), 1u);
-    EXPECT_NO_THROW(watch.load_state(saved));
+    watch.load_state(saved);
+    using enum ScaleChanged::Kind;
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p16f, 0.5f, 15), Each(skipped_calibrating));
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p1f, 0.5f, 3), Each(skipped_persistent))
+        << "2^-16 of the usual scale";
+}
+
+TEST(ScaleWatch, AScaleThatWaitsForItsHysteresisMayStillHelp) {
+    using enum ScaleChanged::Kind;
+    ScaleWatch watch(/*hysteresis=*/20);
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p16f, 1, 19), Each(skipped_calibrating));
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p16f, 0.5f, 1), Each(skipped_calibrating));
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p15f, 1, 14), Each(skipped_calibrating));
+    EXPECT_THAT(kinds_of_skips(watch, 0x1p15f, 1, 3), Each(skipped_persistent));
 }
 
 }  // namespace

@@ -71,6 +71,26 @@ struct Product {
     }
 };
 
+TEST_F(MeasuredPlans, OfAProductWithReluAreRacedAndTriedForNaN) {
+    simt::configure({.algorithm_ms = {4, 0}});
+    const Product p{DType::f16, 7};
+    const auto run = [&] {
+        cuda::gemm({p.c.as<void>(), p.dtype, 7, 32, 32}, {p.a.as<void>(), p.dtype, 7, 24, 24},
+                   {p.b.as<void>(), p.dtype, 24, 32, 32}, {.relu = true}, {});
+    };
+    EXPECT_GT(runs(run), 2);
+    EXPECT_EQ(runs(run), 1);
+    EXPECT_EQ(last(), 1);
+}
+
+TEST_F(MeasuredPlans, AreTheLibrarysFirstChoiceWhereNoWinnerCanBeStored) {
+    simt::configure({.algorithm_ms = {4, 0}});
+    store.emplace(std::filesystem::path());
+    const Product product{DType::f32, 6};
+    EXPECT_EQ(runs([&] { product.run(); }), 1);
+    EXPECT_EQ(last(), 0) << "winners differ from run to run";
+}
+
 TEST_F(MeasuredPlans, OfAProductAreRacedAtItsFirstCallAndTheWinnerRunsFromThenOn) {
     simt::configure({.algorithm_ms = {6, 1, 4}});
     const Product product{DType::f32, 9};
