@@ -19,8 +19,8 @@ from ranks import LIMIT_S, Launch, Problems, SETTINGS, environment, words
 class Fault:
     """One run and what happens to one of its ranks."""
 
-    def __init__(self, args, folder, ranks, rank, number, delay, resume_with):
-        self.args, self.ranks, self.rank, self.number = args, ranks, rank, number
+    def __init__(self, args, folder, ranks, rank, number, delay, resume_with, also=()):
+        self.args, self.ranks, self.rank, self.number, self.also = args, ranks, rank, number, also
         self.delay, self.folder, self.resume_with = delay, folder, resume_with
         self.run = folder / f"run-{time.monotonic_ns()}"
         self.name = (f"{signal.Signals(number).name} of rank {rank} of {ranks} after {delay:.2f} s, "
@@ -36,7 +36,9 @@ class Fault:
             problems.expect(False, f"{self.name}: no step: {launch.error_text()}")
             return None
         time.sleep(self.delay)
-        os.kill(launch.pids()[self.rank], self.number)
+        pids = launch.pids()
+        for rank in (self.rank, *self.also):
+            os.kill(pids[rank], self.number)
         since = time.monotonic()
         code = launch.finish(LIMIT_S)
         took = time.monotonic() - since
@@ -101,6 +103,8 @@ def faults(args, folder, dice):
             turn, which = divmod(i, len(args.ranks))
             ranks = args.ranks[which]
             yield Fault(args, folder, ranks, turn % ranks, number, dice.uniform(0, 1.5), (1, 2, 4)[i % 3])
+    if args.stops > 0:  # rank 1 is the one that should say that rank 0 is lost
+        yield Fault(args, folder, 3, 0, signal.SIGSTOP, dice.uniform(0, 1.5), 2, also=(1,))
 
 
 def main():

@@ -24,7 +24,10 @@ using std::chrono::seconds;
 constexpr milliseconds watch_interval{100};
 // mpirun asks the other ranks to end one second after one has died, and kills them a second later.
 constexpr milliseconds time_to_say_why{800};
-constexpr seconds time_to_end{6};  // then all ranks are ended, even busy ones
+constexpr seconds time_to_end{4};  // then the rank that speaks ends all ranks, even busy ones
+// A rank may be stopped in the middle of a message, which can hold up MPI in the rank that speaks.
+// If that one has not ended the launch by then, another one does.
+constexpr milliseconds time_to_speak_instead{6500};
 constexpr seconds time_to_finalize{20};
 constexpr seconds time_to_abort{3};
 
@@ -180,11 +183,13 @@ void MpiThread::give_up(const Loss& loss, bool tell_others) {
 void MpiThread::end_if_overdue() {
     const std::lock_guard lock(mutex_);
     const auto since = Clock::now() - lost_at_;
-    if (since > time_to_say_why && !left_ && !said_ && speaks_with_lock()) {
+    const bool speaks = speaks_with_lock();
+    const bool is_overdue = since > (speaks ? milliseconds(time_to_end) : time_to_speak_instead);
+    if (!said_ && (speaks ? since > time_to_say_why && !left_ : is_overdue)) {
         said_ = true;
         dprintf(STDERR_FILENO, "halftone: %s\n", loss_->reason.str().c_str());
     }
-    if (since > time_to_end && end_ == End::none) {
+    if (is_overdue && end_ == End::none) {
         end_ = End::abort;
         abort_code_ = training_failed;
     }
@@ -286,7 +291,7 @@ void MpiThread::leave_failed(int exit_code) {
         changed_.notify_all();
     }
     lock.unlock();
-    std::this_thread::sleep_for(time_to_end + time_to_abort + seconds(1));
+    std::this_thread::sleep_for(time_to_speak_instead + time_to_abort + seconds(1));
     _exit(exit_code);
 }
 
