@@ -103,7 +103,7 @@ def faults(args, folder, dice):
             turn, which = divmod(i, len(args.ranks))
             ranks = args.ranks[which]
             yield Fault(args, folder, ranks, turn % ranks, number, dice.uniform(0, 1.5), (1, 2, 4)[i % 3])
-    if args.stops > 0:  # rank 1 is the one that should say that rank 0 is lost
+    for _ in range(args.speaker_stops):  # rank 1 is the one that should say that rank 0 is lost
         yield Fault(args, folder, 3, 0, signal.SIGSTOP, dice.uniform(0, 1.5), 2, also=(1,))
 
 
@@ -113,6 +113,7 @@ def main():
     parser.add_argument("--ranks", type=int, nargs="+", default=[3])
     parser.add_argument("--kills", type=int, default=3, help="of the ranks in turn")
     parser.add_argument("--stops", type=int, default=1)
+    parser.add_argument("--speaker-stops", type=int, default=0, help="of the rank that names the lost one, together with that")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     args = parser.parse_args()
     if shutil.which("mpirun") is None:
