@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "cuda/matmul_plans.h"
 #include "cuda/measured_plans.h"
 #include "cuda/native.h"
+#include "cuda/per_device.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
@@ -31,21 +31,12 @@ namespace {
 /// More shapes than a training run has; a sweep over shapes drops the oldest.
 constexpr std::size_t most_plans = 512;
 
+/// One for each device, since a race and a trial wait for theirs with the mutex held.
 struct Library {
     std::mutex mutex;  // of all below, and of a plan while it is put on a stream
     lt::Handle handle = nullptr;
     lt::PlanCache plans{most_plans};
 };
-/// One for each device, since a race and a trial wait for theirs with the mutex held.
-Library& library(int device) {
-    struct All {
-        std::mutex mutex;
-        std::map<int, Library> by_device;
-    };
-    static auto* all = new All;  // never closed: cuBLASLt may be unloaded before our exit
-    const std::lock_guard lock(all->mutex);
-    return all->by_device[device];
-}
 
 lt::Handle handle_of(Library& lib) {
     if (!lib.handle) lt::check(lt::table().create(&lib.handle), "cublasLtCreate");
@@ -182,7 +173,7 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                  const GemmOptions& options, void* scratch, Stream stream) {
     const lt::Product product = product_of(c, a, b, options, stream);
     void* native = native_stream(stream);
-    Library& lib = library(product.device);
+    Library& lib = one_per_device<Library>(product.device);
     const std::lock_guard lock(lib.mutex);
     const lt::Handle handle = handle_of(lib);
     lt::Plan& plan =

@@ -1,7 +1,6 @@
 #include "kernels/recurrent_network.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -9,6 +8,7 @@
 #include "cuda/cudnn_rnn_plan.h"
 #include "cuda/lru_cache.h"
 #include "cuda/native.h"
+#include "cuda/per_device.h"
 #include "cuda/recording.h"
 #include "cuda/recurrent_choice.h"
 #include "cuda/workspace.h"
@@ -44,21 +44,12 @@ struct KeyHash {
     }
 };
 
+/// One for each device, since a race waits for its own with the mutex held.
 struct Library {
     std::mutex mutex;  // of all below, and of the handle while it is given work
     rnn::Handle handle = nullptr;
     LruCache<Key, std::shared_ptr<rnn::Plan>, KeyHash> plans{most_plans};
 };
-/// One for each device, since a race waits for its own with the mutex held.
-Library& library(int device) {
-    struct All {
-        std::mutex mutex;
-        std::map<int, Library> by_device;
-    };
-    static auto* all = new All;  // never closed: cuDNN may be unloaded before our exit
-    const std::lock_guard lock(all->mutex);
-    return all->by_device[device];
-}
 
 rnn::Handle handle_of(Library& lib) {
     rnn::Handle& handle = lib.handle;
@@ -135,7 +126,7 @@ void unpack(const rnn::Plan& plan, const RecurrentBackwardPass& pass, Stream str
 template <typename F>
 bool with_plan(const RecurrentNetwork& network, Stream stream, const F& f) {
     void* native = native_stream(stream);
-    Library& lib = library(current_device());
+    Library& lib = one_per_device<Library>(current_device());
     const std::lock_guard lock(lib.mutex);
     const rnn::Handle handle = handle_of(lib);
     const auto plan = plan_of(lib, handle, network);
@@ -149,7 +140,7 @@ bool with_plan(const RecurrentNetwork& network, Stream stream, const F& f) {
 
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork& network) {
     native_stream({});  // the handle is made for the thread's device
-    Library& lib = library(current_device());
+    Library& lib = one_per_device<Library>(current_device());
     const std::lock_guard lock(lib.mutex);
     const auto plan = plan_of(lib, handle_of(lib), network);
     if (!plan->found()) return std::nullopt;
