@@ -3,27 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "shape/view.h"
+#include "support/exact_values.h"
 
 namespace engine {
 namespace {
 
-std::string bits(const Tensor& x) {
-    std::string out(x.bytes(), '\0');
-    std::memcpy(out.data(), x.data(), x.bytes());
-    return out;
-}
-
-Tensor numbers(const Shape& shape, DType dtype, int seed) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < shape.numel(); ++i)
-        values.push_back(std::sin(static_cast<double>(seed) + 1.7 * static_cast<double>(i)));
-    return Tensor::of(values, shape, dtype, Device{});
-}
+using test::bits;
+using test::numbers;
 
 /// A bias is added within the product. A whole matrix of its rows takes the other path.
 TEST(Addmm, GivesABiasTheBitsOfAMatrixOfItsRows) {

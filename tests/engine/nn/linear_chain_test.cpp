@@ -18,23 +18,15 @@
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"
 #include "shape/sum.h"
+#include "support/exact_values.h"
 
 namespace engine {
 namespace {
 
-std::string bits(const Tensor& x) {
-    if (!x.defined()) return "none";
-    std::string out(x.bytes(), '\0');
-    const Tensor host = x.copy_to(Device{});
-    std::memcpy(out.data(), host.data(), x.bytes());
-    return name(x.dtype()) + out;
-}
+using test::bits;
 
 Tensor numbers(const Shape& shape, DType dtype, int seed) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < shape.numel(); ++i)
-        values.push_back(std::sin(static_cast<double>(seed) + 1.7 * static_cast<double>(i)));
-    return Tensor::of(values, shape, dtype, Device{}).set_requires_grad(true);
+    return test::numbers(shape, dtype, seed).set_requires_grad(true);
 }
 
 struct Case {

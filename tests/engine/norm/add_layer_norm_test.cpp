@@ -17,22 +17,16 @@
 #include "reduce/reduce.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/exact_values.h"
 
 // add() and layer_norm() are the reference, bit for bit.
 namespace engine {
 namespace {
 
-std::string bits(const Tensor& x) {
-    std::string out(x.bytes(), '\0');
-    std::memcpy(out.data(), x.data(), x.bytes());
-    return out;
-}
+using test::bits;
 
 Tensor numbers(const Shape& shape, DType dtype, int seed) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < shape.numel(); ++i)
-        values.push_back(std::sin(static_cast<double>(seed) + 1.7 * static_cast<double>(i)));
-    return Tensor::of(values, shape, dtype, Device{}).set_requires_grad(true);
+    return test::numbers(shape, dtype, seed).set_requires_grad(true);
 }
 
 struct Case {
