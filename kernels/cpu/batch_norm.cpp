@@ -42,7 +42,9 @@ double* sum_chunks(const Chunks& chunks, std::int64_t channels, const Sum& sum) 
     double* parts = scratch<double>(std::max<std::int64_t>(chunks.count, 1) * 2 * channels);
     if (chunks.count == 0) std::fill_n(parts, 2 * channels, 0.0);
     parallel_for(chunks.count, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t k = begin; k < end; ++k)
+        // The last rows first: whoever wrote the memory wrote them last, so they may still be in
+        // the cache, and the pass that follows begins with the first rows, which were read last.
+        for (std::int64_t k = end; k-- > begin;)
             sum(parts + k * 2 * channels, chunks.begin(k), chunks.end(k));
     });
     return parts;
@@ -82,15 +84,28 @@ void normalize_all(Array y, ConstArray x, ConstArray residual, bool relu, const 
     });
 }
 
-/// Three f32 rows of this thread, one value a channel.
+/// Three f32 rows, one value a channel, in memory for 3 * channels values.
 struct ChannelRows {
-    explicit ChannelRows(std::int64_t channels)
-        : mean(scratch<float>(3 * channels)), factor(mean + channels), shift(factor + channels) {}
+    ChannelRows(float* memory, std::int64_t channels)
+        : mean(memory), factor(mean + channels), shift(factor + channels) {}
     float* mean;
     float* factor;
     float* shift;
     Affine affine() const { return {mean, factor, shift}; }
 };
+
+/// What the forward pass in training multiplies and adds, from its saved statistics.
+Affine forward_rows(const ChannelRows& rows, ConstArray mean, ConstArray invstd, ConstArray weight,
+                    ConstArray bias, std::int64_t channels) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+        rows.mean[c] = static_cast<const float*>(mean.data)[c];
+        rows.factor[c] =
+            static_cast<float>(static_cast<double>(static_cast<const float*>(invstd.data)[c]) *
+                               channel_or(weight, c, 1));
+        rows.shift[c] = static_cast<float>(channel_or(bias, c, 0));
+    }
+    return rows.affine();
+}
 
 }  // namespace
 
@@ -115,15 +130,9 @@ void batch_norm_forward_train(Array y, Array mean, Array invstd, Array running_m
         normalize_double(y, x, mean, invstd, weight, bias, residual, relu, shape);
         return;
     }
-    const ChannelRows rows_of(shape.channels);
-    for (std::int64_t c = 0; c < shape.channels; ++c) {
-        rows_of.mean[c] = static_cast<const float*>(mean.data)[c];
-        rows_of.factor[c] =
-            static_cast<float>(static_cast<double>(static_cast<const float*>(invstd.data)[c]) *
-                               channel_or(weight, c, 1));
-        rows_of.shift[c] = static_cast<float>(channel_or(bias, c, 0));
-    }
-    normalize_all(y, x, residual, relu, rows_of.affine(), shape);
+    const ChannelRows rows_of(scratch<float>(3 * shape.channels), shape.channels);
+    const Affine affine = forward_rows(rows_of, mean, invstd, weight, bias, shape.channels);
+    normalize_all(y, x, residual, relu, affine, shape);
 }
 
 void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArray bias,
@@ -135,7 +144,7 @@ void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArr
                                  shape);
         return;
     }
-    const ChannelRows rows_of(shape.channels);
+    const ChannelRows rows_of(scratch<float>(3 * shape.channels), shape.channels);
     for (std::int64_t c = 0; c < shape.channels; ++c) {
         const double invstd = 1 / std::sqrt(channel_or(running_var, c, 1) + shape.eps);
         rows_of.mean[c] = static_cast<float>(channel_or(running_mean, c, 0));
@@ -147,28 +156,36 @@ void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArr
 
 void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, float* f16_max,
                          ConstArray dy, ConstArray addend, ConstArray x, ConstArray y,
-                         ConstArray weight, ConstArray, ConstArray mean, ConstArray invstd,
+                         ConstArray weight, ConstArray bias, ConstArray mean, ConstArray invstd,
                          bool relu, bool training, const BatchNormShape& shape, Stream stream) {
     assert(x.size == shape.rows * shape.channels && dx.size == x.size && dx.dtype == x.dtype);
-    ConstArray above = dy;
-    if (addend.data != nullptr) {
-        // dx has room for the sum: each of its elements is written after the sum's was last read.
-        binary(dx, dy, addend, BinaryOp::add, stream);
-        above = dx;
-    }
-    if (f16_max != nullptr) abs_max(f16_max, above, stream);
     if (x.dtype == DType::f64) {
-        backward_double({dx, dresidual, dweight, dbias}, above, x, relu ? y.data : nullptr, weight,
-                        mean, invstd, training, shape);
+        // dx has room for the sum: each of its elements is written after the sum's was last read.
+        if (addend.data != nullptr) binary(dx, dy, addend, BinaryOp::add, stream);
+        backward_double({dx, dresidual, dweight, dbias}, addend.data != nullptr ? dx : dy, x,
+                        relu ? y.data : nullptr, weight, mean, invstd, training, shape);
         return;
     }
-    const Gradients in{above,
-                       x,
-                       {relu ? y.data : nullptr, y.dtype, y.size},
-                       static_cast<const float*>(mean.data),
-                       static_cast<const float*>(invstd.data)};
+    float* const memory = scratch<float>(6 * shape.channels);
+    const ChannelRows factors(memory, shape.channels);
+    Affine forward;
+    const bool recomputed = relu && bias.data != nullptr;
+    if (recomputed)
+        forward = forward_rows({memory + 3 * shape.channels, shape.channels}, mean, invstd, weight,
+                               bias, shape.channels);
+    Gradients in{dy,
+                 x,
+                 {relu && !recomputed ? y.data : nullptr, y.dtype, y.size},
+                 static_cast<const float*>(mean.data),
+                 static_cast<const float*>(invstd.data)};
+    if (recomputed) in.forward = &forward;
+    in.addend = addend;
+    in.sum = dx;  // free until gradient_rows puts dx where each sum was last read
     const double* sums = all_gradient_sums(in, shape);
-    const ChannelRows factors(shape.channels);
+    if (addend.data != nullptr)
+        in.dy = dx;  // the sum, where each element of dx will take its place
+    in.addend = {nullptr, x.dtype, 0};
+    if (f16_max != nullptr) abs_max(f16_max, in.dy, stream);
     const auto rows = static_cast<double>(shape.rows);
     for (std::int64_t c = 0; c < shape.channels; ++c) {
         const double sum_g = sums[c], sum_gx = sums[shape.channels + c];

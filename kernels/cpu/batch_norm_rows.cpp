@@ -1,6 +1,7 @@
 #include "cpu/batch_norm_rows.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #undef HWY_TARGET_INCLUDE
@@ -137,19 +138,41 @@ void normalize_of(Array y, ConstArray x, ConstArray residual, bool relu, const A
     });
 }
 
-/// The gradients as typed memory. Masked: with relu, where y says what passed.
-template <class T, bool Masked>
+/// Where relu passes a gradient on: everywhere, where the saved y says so, or where y computed
+/// again from x does.
+enum class Mask { none, saved, recomputed };
+
+/// The largest value that a y of type T is 0 for: half of its smallest subnormal, the tie to even.
+template <class T>
+constexpr float rounds_to_zero = 0;
+template <>
+constexpr float rounds_to_zero<Half> = 0x1p-25f;
+template <>
+constexpr float rounds_to_zero<BFloat16> = 0x1p-134f;
+
+/// The gradients as typed memory.
+template <class T, Mask mask>
 struct Reader {
     const T* dy;
     const T* x;
     const T* y;
     const float* mean;
+    Affine forward;
 
+    /// g of one vector of d.
     template <class P>
-    HWY_INLINE VF gradient(std::int64_t i, P part) const {
-        const VF g = part.load(dy + i);
-        if constexpr (!Masked) return g;
-        return hn::IfThenZeroElse(hn::Le(part.load(y + i), hn::Zero(DF())), g);
+    HWY_INLINE VF masked(VF d, std::int64_t i, std::int64_t c, P part) const {
+        if constexpr (mask == Mask::none) return d;
+        if constexpr (mask == Mask::saved)
+            return hn::IfThenZeroElse(hn::Le(part.load(y + i), hn::Zero(DF())), d);
+        const VF again =
+            batch_normalized(part.load(x + i), part.load(forward.mean + c),
+                             part.load(forward.factor + c), part.load(forward.shift + c));
+        return hn::IfThenZeroElse(hn::Le(again, hn::Set(DF(), rounds_to_zero<T>)), d);
+    }
+    template <class P>
+    HWY_INLINE VF gradient(std::int64_t i, std::int64_t c, P part) const {
+        return masked(part.load(dy + i), i, c, part);
     }
     template <class P>
     HWY_INLINE VF centred(std::int64_t i, std::int64_t c, P part) const {
@@ -165,39 +188,87 @@ void with_reader(const Gradients& in, const F& f) {
         const auto* dy = static_cast<const T*>(in.dy.data);
         const auto* x = static_cast<const T*>(in.x.data);
         const auto* y = static_cast<const T*>(in.y.data);
-        if (y != nullptr)
-            f(Reader<T, true>{dy, x, y, in.mean});
+        if (in.forward != nullptr)
+            f(Reader<T, Mask::recomputed>{dy, x, y, in.mean, *in.forward});
+        else if (y != nullptr)
+            f(Reader<T, Mask::saved>{dy, x, y, in.mean, {}});
         else
-            f(Reader<T, false>{dy, x, y, in.mean});
+            f(Reader<T, Mask::none>{dy, x, y, in.mean, {}});
     });
 }
 
-/// One vector of channels over at most block_rows rows.
-template <class R, class P>
-HWY_INLINE void add_block_sums(double* sum_g, double* sum_gx, const R& reader, const float* invstd,
-                               std::int64_t channels, std::int64_t first, std::int64_t rows,
-                               std::int64_t c, P part) {
-    VF g_sum = hn::Zero(DF()), gx_sum = hn::Zero(DF());
-    for (std::int64_t r = first; r < first + rows; ++r) {
-        const std::int64_t i = r * channels + c;
-        const VF g = reader.gradient(i, part);
-        g_sum = hn::Add(g_sum, g);
-        gx_sum = hn::MulAdd(g, reader.centred(i, c, part), gx_sum);
+/// Two gradients of one tensor, whose rounded sum is written to memory.
+template <class T>
+struct Added {
+    const T* addend;
+    T* sum;
+    template <class P>
+    HWY_INLINE VF operator()(VF d, std::int64_t i, P part) const {
+        part.store(hn::Add(d, part.load(addend + i)), sum + i);
+        return part.load(sum + i);
     }
-    const std::int64_t n = std::min(lane_count(), channels - c);
-    add_lanes(sum_g + c, g_sum, n);
-    add_lanes(sum_gx + c, hn::Mul(gx_sum, part.load(invstd + c)), n);
+};
+struct Alone {
+    template <class P>
+    HWY_INLINE VF operator()(VF d, std::int64_t, P) const {
+        return d;
+    }
+};
+
+/// V vectors of channels over at most block_rows rows.
+template <int V, class R, class A, class P>
+HWY_INLINE void add_block_sums(double* sum_g, double* sum_gx, const R& reader, const A& joined,
+                               const float* invstd, std::int64_t channels, std::int64_t first,
+                               std::int64_t rows, std::int64_t c, P part) {
+    const std::int64_t lanes = lane_count();
+    VF g_sum[V], gx_sum[V];
+    for (int k = 0; k < V; ++k) g_sum[k] = gx_sum[k] = hn::Zero(DF());
+    for (std::int64_t r = first; r < first + rows; ++r) {
+        for (int k = 0; k < V; ++k) {
+            const std::int64_t at = c + k * lanes, i = r * channels + at;
+            const VF d = joined(part.load(reader.dy + i), i, part);
+            const VF g = reader.masked(d, i, at, part);
+            g_sum[k] = hn::Add(g_sum[k], g);
+            gx_sum[k] = hn::MulAdd(g, reader.centred(i, at, part), gx_sum[k]);
+        }
+    }
+    for (int k = 0; k < V; ++k) {
+        const std::int64_t at = c + k * lanes, n = std::min(lanes, channels - at);
+        add_lanes(sum_g + at, g_sum[k], n);
+        add_lanes(sum_gx + at, hn::Mul(gx_sum[k], part.load(invstd + at)), n);
+    }
+}
+
+template <class R, class A>
+void row_sums(double* result, const R& reader, const A& joined, const float* invstd,
+              std::int64_t channels, std::int64_t begin, std::int64_t end) {
+    constexpr int several = 4;  // a row's neighbouring vectors, so that memory is read in order
+    const std::int64_t width = several * lane_count();
+    for (std::int64_t row = begin; row < end; row += block_rows) {
+        const std::int64_t rows = std::min(block_rows, end - row);
+        std::int64_t c = 0;
+        for (; c + width <= channels; c += width)
+            add_block_sums<several>(result, result + channels, reader, joined, invstd, channels,
+                                    row, rows, c, Whole());
+        for_each_vector(channels - c, [&](std::int64_t i, auto part) HWY_ATTR {
+            add_block_sums<1>(result, result + channels, reader, joined, invstd, channels, row,
+                              rows, c + i, part);
+        });
+    }
 }
 
 void gradient_sums_of(double* result, const Gradients& in, std::int64_t channels,
                       std::int64_t begin, std::int64_t end) {
     std::fill_n(result, 2 * channels, 0.0);
     with_reader(in, [&](const auto& reader) {
-        for (std::int64_t row = begin; row < end; row += block_rows)
-            for_each_vector(channels, [&](std::int64_t c, auto part) HWY_ATTR {
-                add_block_sums(result, result + channels, reader, in.invstd, channels, row,
-                               std::min(block_rows, end - row), c, part);
-            });
+        using T = std::remove_cvref_t<decltype(*reader.dy)>;
+        const auto* addend = static_cast<const T*>(in.addend.data);
+        if (addend == nullptr) {
+            row_sums(result, reader, Alone(), in.invstd, channels, begin, end);
+            return;
+        }
+        const Added<T> added{addend, static_cast<T*>(in.sum.data)};
+        row_sums(result, reader, added, in.invstd, channels, begin, end);
     });
 }
 
@@ -210,7 +281,7 @@ void gradient_rows_of(Array dx, Array dresidual, const Gradients& in, const DxFa
         with_reader(in, [&](const auto& reader) {
             for_each_row_vector(
                 channels, begin, end, [&](std::int64_t i, std::int64_t c, auto part) HWY_ATTR {
-                    const VF g = reader.gradient(i, part);
+                    const VF g = reader.gradient(i, c, part);
                     VF rest = hn::Zero(DF());
                     if (f.slope != nullptr)
                         rest = hn::MulAdd(reader.centred(i, c, part), part.load(f.slope + c),
