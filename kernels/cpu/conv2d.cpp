@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/conv2d_columns.h"
 #include "cpu/conv2d_depthwise.h"
 #include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
@@ -19,14 +20,19 @@ std::int64_t input_size(const Conv2dShape& s) { return s.n * s.c * s.h * s.w; }
 std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.ow(); }
 std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
 
-/// f32 shapes for which our tiles are faster than oneDNN, measured on Zen 4: few channels, which do
-/// not fill oneDNN's blocks, and weight gradients of large images. Not with groups, of which a tile
-/// computes one: a depthwise convolution would use one column of it.
+/// f32 shapes for which our tiles are faster than oneDNN, measured on Zen 4 and Zen 5: few
+/// channels, which do not fill oneDNN's blocks, and gradients of large images with up to 64
+/// channels. Not with groups, of which a tile computes one: a depthwise convolution would use one
+/// column of it.
 bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
     if (s.groups > 1) return false;
-    if (direction == ConvDirection::forward) return s.c <= 8 && s.k <= 16;
-    if (direction == ConvDirection::data_gradient) return s.c >= 2 && s.c <= 8;
-    return s.c >= 3 && s.c <= 64 && s.oh() * s.ow() >= 256;
+    const bool large = s.oh() * s.ow() >= 256;
+    const bool moves_by_one = s.stride_h == 1 && s.stride_w == 1 && s.r * s.s > 1;
+    if (direction == ConvDirection::forward)
+        return (s.c <= 8 && s.k <= 16) || (large && moves_by_one && s.c == 64 && s.k == 64);
+    if (direction == ConvDirection::data_gradient)
+        return s.c >= 2 && (s.c <= 8 || (large && moves_by_one && s.c <= 64));
+    return s.c >= 3 && s.c <= 64 && large;
 }
 
 /// The same for 16-bit types without oneDNN arithmetic. Tiles convert their input while it is in
@@ -78,6 +84,13 @@ float* converted(Scratch kind, const void* data, DType dtype, std::int64_t size)
     return result;
 }
 
+/// An f32 convolution by oneDNN: by its convolution, or by its product of our column matrix.
+bool library_f32(ConvDirection direction, const ConvOperands& operands, const Conv2dShape& shape) {
+    const bool columns = direction == ConvDirection::forward && columns_are_faster(shape);
+    return (columns && conv2d_forward_columns(operands, shape)) ||
+           dnnl_convolution(direction, DType::f32, operands, shape);
+}
+
 /// A 16-bit convolution by oneDNN's f32 one. Operands are exact in f32; its sums are rounded once
 /// more, to their dtype.
 bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& operands,
@@ -94,8 +107,7 @@ bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& opera
                                : converted(kinds[i], sources[i], dtype, sizes[i]);
     const float* bias =
         operands.bias ? converted(Scratch::operand_d, operands.bias, dtype, s.k) : nullptr;
-    if (!dnnl_convolution(direction, DType::f32, {wide[0], wide[1], wide[2], bias}, s))
-        return false;
+    if (!library_f32(direction, {wide[0], wide[1], wide[2], bias}, s)) return false;
     cast({const_cast<void*>(sources[written]), dtype, sizes[written]},
          {wide[written], DType::f32, sizes[written]}, {});
     return true;
@@ -105,9 +117,14 @@ bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& opera
 bool by_library(ConvDirection direction, DType dtype, const ConvOperands& operands,
                 const Conv2dShape& shape) {
     if (dtype == DType::f64) return false;
-    if (dtype == DType::f32)
-        return !tiles_beat_f32(direction, shape) &&
-               dnnl_convolution(direction, dtype, operands, shape);
+    if (dtype == DType::f32) {
+        // Forward tiles multiply the padding's zeros, which must not turn infinite weights into
+        // NaN.
+        const bool by_tiles = tiles_beat_f32(direction, shape) &&
+                              (direction != ConvDirection::forward ||
+                               is_finite({operands.w, DType::f32, weight_size(shape)}));
+        return !by_tiles && library_f32(direction, operands, shape);
+    }
     if (dnnl_convolution(direction, dtype, operands, shape)) return true;
     return !has_own_loop(dtype, shape) && !tiles_beat_conversion(direction, shape) &&
            !dnnl_convolution_route(direction, DType::f32, shape).empty() &&
@@ -196,10 +213,12 @@ const char* conv2d_route(DType dtype, const Conv2dShape& shape) {
     static thread_local std::string route;
     const bool wide = dtype == DType::f32;
     if (dtype == DType::f64 || (wide && tiles_beat_f32(forward, shape))) return "tiled";
+    if (wide && columns_are_faster(shape)) return "columns";
     route = dnnl_convolution_route(forward, dtype, shape);
     if (!route.empty()) return route.c_str();
     if (has_own_loop(dtype, shape)) return "depthwise";
     if (wide || tiles_beat_conversion(forward, shape)) return "tiled";
+    if (columns_are_faster(shape)) return "columns through f32";
     route = dnnl_convolution_route(forward, DType::f32, shape);
     if (route.empty()) return "tiled";
     route += " through f32";

@@ -36,7 +36,7 @@ using Conv2dWeightGradient = void(Array dw, Array dbias, ConstArray dy, ConstArr
 HALFTONE_KERNEL(Conv2dWeightGradient, conv2d_weight_gradient);
 
 namespace cpu {
-/// The implementation that the forward pass of this shape uses: "jit:avx512_core", "im2col", ...;
+/// The implementation that the forward pass of this shape uses: "jit:avx512_core", "columns", ...;
 /// for tests and `doctor`.
 const char* conv2d_route(DType dtype, const Conv2dShape& shape);
 }  // namespace cpu
