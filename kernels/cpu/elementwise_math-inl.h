@@ -28,24 +28,41 @@ HWY_INLINE VF polynomial(VF x, const float (&c)[N]) {
 constexpr float ln2_high = 0.693359375f;
 constexpr float ln2_low = -2.12194440e-4f;
 
-HWY_INLINE VF exp_of(VF x) {
+/// exp of x = count ln 2 + r, |r| <= ln 2 / 2, without the factor 2^count.
+HWY_INLINE VF exp_fraction(VF x, VF count) {
     const DF d;
-    const DI i32;
-    // Beyond these bounds the result is infinity or zero anyway.
-    const VF bounded = hn::Max(hn::Min(x, hn::Set(d, 89.0f)), hn::Set(d, -104.0f));
-    const auto n = hn::NearestInt(hn::Mul(bounded, hn::Set(d, 1.44269504f)));
-    const VF count = hn::ConvertTo(d, n);
-    VF r = hn::NegMulAdd(count, hn::Set(d, ln2_high), bounded);
+    VF r = hn::NegMulAdd(count, hn::Set(d, ln2_high), x);
     r = hn::NegMulAdd(count, hn::Set(d, ln2_low), r);
     const VF tail = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
                                    4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-    const VF power = hn::Add(hn::MulAdd(hn::Mul(r, r), tail, r), hn::Set(d, 1.0f));
+    return hn::Add(hn::MulAdd(hn::Mul(r, r), tail, r), hn::Set(d, 1.0f));
+}
+
+constexpr float exp_most = 89.0f;     ///< from here on exp is infinite
+constexpr float exp_least = -104.0f;  ///< from here down it is 0
+constexpr float log2_of_e = 1.44269504f;
+
+HWY_INLINE VF exp_of(VF x) {
+    const DF d;
+#if HWY_TARGET == HWY_AVX3
+    // AVX-512 multiplies by 2^count, rounding once. Its minimum is the second operand if one is
+    // NaN.
+    const VF bounded = {
+        _mm512_max_ps(hn::Set(d, exp_least).raw, _mm512_min_ps(hn::Set(d, exp_most).raw, x.raw))};
+    const VF count = hn::Round(hn::Mul(bounded, hn::Set(d, log2_of_e)));
+    return {_mm512_scalef_ps(exp_fraction(bounded, count).raw, count.raw)};
+#else
+    const DI i32;
+    const VF bounded = hn::Max(hn::Min(x, hn::Set(d, exp_most)), hn::Set(d, exp_least));
+    const auto n = hn::NearestInt(hn::Mul(bounded, hn::Set(d, log2_of_e)));
+    const VF power = exp_fraction(bounded, hn::ConvertTo(d, n));
     // 2^n in two factors: one alone would leave the range of f32 near both ends.
     const auto half = hn::ShiftRight<1>(n);
     const auto bias = hn::Set(i32, 127);
     const VF first = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias)));
     const VF second = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(n, half), bias)));
     return hn::IfThenElse(hn::Eq(x, x), hn::Mul(hn::Mul(power, first), second), x);
+#endif
 }
 
 HWY_INLINE VF log_of(VF x) {

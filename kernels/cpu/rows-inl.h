@@ -45,16 +45,23 @@ HWY_INLINE float row_sum(const T* a, const T* b, std::int64_t n, const F& f) {
     return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
+/// The largest element; NaN counts as the lowest. Four maxima at a time, each of which would wait
+/// for the one before.
 template <class T>
 HWY_INLINE float row_max(const T* x, std::int64_t n) {
     const DF d;
+    constexpr int chains = 4;
     const std::int64_t lanes = lane_count();
     const VF lowest = hn::Set(d, -std::numeric_limits<float>::infinity());
-    VF most = lowest;
+    VF most[chains] = {lowest, lowest, lowest, lowest};
     std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) most = hn::Max(load(x + i), most);
-    if (i < n) most = hn::Max(load_part_or(x + i, static_cast<std::size_t>(n - i), lowest), most);
-    return hn::GetLane(hn::MaxOfLanes(d, most));
+    for (; i + chains * lanes <= n; i += chains * lanes)
+        for (int k = 0; k < chains; ++k) most[k] = hn::Max(load(x + i + k * lanes), most[k]);
+    for (; i + lanes <= n; i += lanes) most[0] = hn::Max(load(x + i), most[0]);
+    if (i < n)
+        most[0] = hn::Max(load_part_or(x + i, static_cast<std::size_t>(n - i), lowest), most[0]);
+    const VF all = hn::Max(hn::Max(most[0], most[1]), hn::Max(most[2], most[3]));
+    return hn::GetLane(hn::MaxOfLanes(d, all));
 }
 
 /// Factors that turn logits into probabilities. A NaN in the row makes the sum NaN, whatever the
