@@ -1,6 +1,7 @@
 #include "instruments/op_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 
@@ -20,6 +21,13 @@ double size_at(const Tensor& t, int dim) { return static_cast<double>(t.size(dim
 template <std::size_t a>
 double product(Tensors in, Tensors out) {
     return in.size() > a ? 2 * numel(out[0]) * last(in[a]) : 0;
+}
+
+/// A product of two matrices, either of which may lie transposed in memory, as in the gradient of
+/// a layer's weights: the summed dimension is what both have beside the result's.
+double matrix_product(Tensors in, Tensors out) {
+    if (in.size() < 2 || numel(out[0]) == 0) return 0;
+    return 2 * numel(out[0]) * std::round(std::sqrt(numel(in[0]) * numel(in[1]) / numel(out[0])));
 }
 
 /// Each output of a convolution sums over one filter; `weight`: (out, in / groups, taps...).
@@ -62,13 +70,19 @@ double recurrent(Tensors in, Tensors) {
     }
     return 2 * rows * weights;
 }
+/// (d_outputs, dh_n, dc_n, gx, h0, w_hh, ...): each row of gx meets the hidden weights once for the
+/// states' gradient and once for the weights'.
+double recurrent_layer_backward(Tensors in, Tensors) {
+    if (in.size() < 6 || numel(in[3]) == 0) return 0;
+    return 4 * numel(in[3]) / last(in[3]) * numel(in[5]);
+}
 double recurrent_backward(Tensors in, Tensors out) { return 2 * recurrent(in, out); }
 
 double none(Tensors, Tensors) { return 0; }
 
 const std::map<std::string, Count>& counts() {
     static const std::map<std::string, Count> table = {
-        {"mm", product<0>},
+        {"mm", matrix_product},
         {"bmm", product<0>},
         {"matmul", product<0>},
         {"mv", product<0>},
@@ -94,7 +108,7 @@ const std::map<std::string, Count>& counts() {
         {"gru", recurrent},
         {"rnn_tanh", recurrent},
         {"rnn_relu", recurrent},
-        {"recurrent_layer_backward", recurrent_backward},
+        {"recurrent_layer_backward", recurrent_layer_backward},
         {"recurrent_network_backward", recurrent_backward},
         {"to", none},
         {"to_device", none},

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "engine/catalog.h"
+#include "support/device_support.h"
 
 namespace engine {
 namespace {
@@ -136,6 +138,28 @@ TEST(PlanProfile, ListsTheProductsOfAStepOnThisMachine) {
     EXPECT_GT(by_onednn, 0) << "the others are our own kernels'";
     const double conv1 = 2.0 * 32 * 6 * 24 * 24 * 25, conv2 = 2.0 * 32 * 16 * 8 * 8 * 25 * 6;
     EXPECT_EQ(forward_flops, conv1 + conv2);
+}
+
+/// An LSTM of 256 on 20 x 35 characters, counted by hand: a product with the input's weights and
+/// one with the hidden ones forward, and twice as many backward, of which the input's are products
+/// of their own.
+TEST(PlanProfile, CountsTheProductsOfALanguageModelInBothPasses) {
+    RunConfig config = test::small_text_run("fp32");
+    config.model.options["embedding"] = std::int64_t{256};
+    config.model.options["hidden"] = std::int64_t{256};
+    config.batch_size = 20;
+    config.bptt = 35;
+    config.dataset.train_limit = 20000;
+    config.device = "cpu";
+    std::map<std::string, double> flops;
+    for (const PlanRow& row : profile_plans(completed(config)).rows)
+        flops[row.op + (row.pass == XrayPass::forward ? "" : " back")] += row.flops;
+    const double words = flops["linear"] / (2.0 * 700 * 256);  // of the output layer
+    EXPECT_GT(words, 20);
+    const double one = 2.0 * 700 * 256 * 1024;  // each row meets one matrix of the cell
+    EXPECT_EQ(flops["lstm"], 2 * one);
+    EXPECT_EQ(flops["recurrent_layer_backward back"], 2 * one);
+    EXPECT_EQ(flops["mm back"], 2 * one + 2 * flops["linear"]);
 }
 
 }  // namespace
