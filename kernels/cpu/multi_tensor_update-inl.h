@@ -170,12 +170,37 @@ void apply_formula(const Formula& formula, float* p, float* g, float* s1, float*
     });
 }
 
+/// Whether all bits of n values are 0.
+inline bool all_zero(const float* x, std::int64_t n) {
+    const DU d;
+    auto bits = hn::Zero(d);
+    for_each_vector(n, [&](std::int64_t i, auto part)
+                           HWY_ATTR { bits = hn::Or(bits, hn::BitCast(d, part.load(x + i))); });
+    return hn::AllTrue(d, hn::Eq(bits, hn::Zero(d)));
+}
+
+/// Whether gradients of +0 leave the weights as they are, bit for bit, and nothing else is written:
+/// then such blocks, most of an embedding's, cost no more than the look at their gradients.
+template <class Formula>
+bool keeps_without_gradient(const UpdateTensor& t, const Formula& formula, const TensorValues& at) {
+    if constexpr (requires { formula.keeps_without_gradient(true); }) {
+        const auto factor = [](double x) { return std::isfinite(x) && x >= 0; };
+        return formula.keeps_without_gradient(t.state1.data != nullptr) &&
+               t.master.dtype == DType::f32 && t.grad.dtype == DType::f32 &&
+               t.low.data == nullptr && !at.gradient.adapts && factor(at.update.lr) &&
+               factor(at.gradient.factor) && factor(at.gradient.clip);
+    }
+    return false;
+}
+
 template <class Formula>
 void update_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
                 const Formula& formula, const TensorValues& at, UpdateCounts* counts) {
     const VF of_tensor = ToVector()(at.of_tensor);
+    const bool may_keep = keeps_without_gradient(t, formula, at);
     for (const std::int64_t end = first + size; first < end; first += update_block_size) {
         const std::int64_t n = std::min(update_block_size, end - first);
+        if (may_keep && all_zero(static_cast<const float*>(t.grad.data) + first, n)) continue;
         Block p(t.master, first, n);
         const MastersBefore before(t, p.values(), n, counts);
         Gradient g(t.grad, first, n, p.values(), at.gradient);

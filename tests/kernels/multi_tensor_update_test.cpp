@@ -147,6 +147,39 @@ TEST(Sgd, WithoutMomentumNeedsNoState) {
     }
 }
 
+/// Of a table of 5,000 rows of 8 only rows 3 and 2,500 have a gradient; -0 in the weights and in
+/// the gradient, and a NaN weight, are where a value left alone would differ from one computed.
+TEST(Sgd, LeavesTheBitsOfWeightsWithoutAGradientAsTheFormulaDoes) {
+    constexpr std::int64_t size = 40000;
+    Buffer p = random_buffer(DType::f32, size, 1), g(DType::f32, size);
+    p.set(100, -0.0);
+    p.set(20001, std::numeric_limits<double>::quiet_NaN());
+    for (const std::int64_t row : {3, 2500})
+        for (std::int64_t i = 0; i < 8; ++i) g.set(row * 8 + i, static_cast<double>(i) + 0.5);
+    p.set(30000, -0.0);
+    g.set(30000, -0.0);
+    const Buffer before = p;
+    const Array none{nullptr, DType::f32, 0};
+    const std::vector<UpdateTensor> tensors = {{p, g, none, none, none}};
+    float lr = 0.25f;
+    const auto update = [&] {
+        cpu::multi_tensor_sgd(tensors, {}, {.lr = &lr}, nullptr, {});
+        return p.bytes();
+    };
+    Buffer expected = before;
+    for (std::int64_t i = 0; i < size; ++i)
+        if (i != 20001) expected.set(i, std::fma(-0.25, g.get(i), before.get(i)));
+    EXPECT_EQ(update(), expected.bytes());
+    EXPECT_EQ(std::signbit(p.get(30000)), false) << "-0 less -0 is 0";
+
+    lr = -0.25f;  // 0 less -0: a negative zero becomes positive
+    (void)update();
+    EXPECT_FALSE(std::signbit(p.get(100)));
+    lr = std::numeric_limits<float>::infinity();  // times 0 it is NaN
+    (void)update();
+    EXPECT_TRUE(std::isnan(p.get(5)));
+}
+
 TEST(Adam, FollowsItsFormulaForEveryTypeAndOption) {
     on_every_target([] {
         for (const Types& t : type_sets)
