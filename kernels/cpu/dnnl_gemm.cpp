@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
+#include <utility>
 
 #include "cpu/dnnl_cache.h"
 #include "cpu/dnnl_common.h"
@@ -121,14 +124,16 @@ const void* packed_b(Product& product, const void* b) {
     return packed;
 }
 
-}  // namespace
+/// One name for the pieces of a call.
+void name_use(const std::string& route) {
+    auto* const used = plan_uses();
+    if (used == nullptr) return;
+    std::string name = "oneDNN " + route;
+    if (used->empty() || used->back() != name) used->push_back(std::move(name));
+}
 
-bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
-               const GemmOptions& options, PackB pack) {
-    if (!dnnl_supports(a.dtype) || c.rows == 0 || c.cols == 0 || a.cols == 0) return false;
-    // oneDNN adds the bias first.
-    if (options.alpha != 1 && options.bias) return false;
-    if (options.batch != 1 && (options.stride_a == 0 || options.stride_b == 0)) return false;
+bool multiply(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+              const GemmOptions& options, PackB pack) {
     const auto strides = [](const auto& matrix, std::int64_t batch, bool transposed) {
         return transposed ? std::array{batch, std::int64_t{1}, matrix.ld}
                           : std::array{batch, matrix.ld, std::int64_t{1}};
@@ -155,9 +160,48 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     bind(product.arguments[DNNL_ARG_DST], c.data);
     if (shape.bias) bind(product.arguments[DNNL_ARG_BIAS], options.bias);
     run(product.primitive, product.arguments);
-    if (auto* const used = plan_uses()) used->push_back("oneDNN " + product.route);
+    name_use(product.route);
     // Not oneDNN's own relu, which turns a NaN into 0.
     if (options.relu) clamp_at_zero(c, options.batch, options.stride_c);
+    return true;
+}
+
+/// Columns of c that one call of oneDNN computes: it walks long rows of c from end to end, so that
+/// of 33,000 columns, each of them a row of b in memory, none is in the cache when the next rows
+/// need it. Pieces are faster by 4 to 16 % on Zen 5, f32 and bf16, from 5,000 columns on, and
+/// slower for few rows.
+std::int64_t columns_at_once(const Matrix& c, const ConstMatrix& b, const GemmOptions& options) {
+    constexpr std::int64_t least_rows = 512, piece = 2048;
+    const bool in_pieces =
+        options.batch == 1 && b.transposed && c.rows >= least_rows && c.cols >= 2 * piece;
+    return in_pieces ? piece : c.cols;
+}
+
+}  // namespace
+
+bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+               const GemmOptions& options, PackB pack) {
+    if (!dnnl_supports(a.dtype) || c.rows == 0 || c.cols == 0 || a.cols == 0) return false;
+    // oneDNN adds the bias first.
+    if (options.alpha != 1 && options.bias) return false;
+    if (options.batch != 1 && (options.stride_a == 0 || options.stride_b == 0)) return false;
+    const std::int64_t step = columns_at_once(c, b, options);
+    if (step == c.cols) return multiply(c, a, b, options, pack);
+    const auto moved = [](const void* data, DType dtype, std::int64_t elements) {
+        return static_cast<const std::byte*>(data) +
+               elements * static_cast<std::int64_t>(size_of(dtype));
+    };
+    for (std::int64_t first = 0; first < c.cols; first += step) {
+        const std::int64_t count = std::min(step, c.cols - first);
+        Matrix c_piece{const_cast<std::byte*>(moved(c.data, c.dtype, first)), c.dtype, c.rows,
+                       count, c.ld};
+        ConstMatrix b_piece = b;
+        b_piece.data = moved(b.data, b.dtype, first * b.ld);
+        b_piece.cols = count;
+        GemmOptions own = options;
+        if (own.bias != nullptr) own.bias = moved(own.bias, c.dtype, first);
+        if (!multiply(c_piece, a, b_piece, own, pack)) return false;
+    }
     return true;
 }
 
