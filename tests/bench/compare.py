@@ -236,12 +236,15 @@ def arguments():
     parser.add_argument("--precision", action="append", choices=list(GROUPS), help="fp32 stands for amp-fp16 too")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=15, help="most of a block")
-    parser.add_argument("--near", type=float, default=1.15, help="peers slower than this share of the fastest leave the turns")
+    parser.add_argument("--near", type=float, default=1.15, help="peers that take more than this many times the fastest's step leave the turns")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--no-compile", dest="compile", action="store_false", help="leave torch.compile out")
     parser.add_argument("--check", action="store_true", help="compare single steps before timing")
     parser.add_argument("--state", help="file of finished configurations")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.near < 1:
+        parser.error("--near: at least 1")
+    return options
 
 
 def asked_device(words):
