@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from ranks import LIMIT_S, Launch, Problems, SETTINGS, environment, words
+from ranks import LIMIT_S, Launch, Problems, SETTINGS, environment, state_of, words
 
 
 class Fault:
@@ -40,11 +40,26 @@ class Fault:
         for rank in (self.rank, *self.also):
             os.kill(pids[rank], self.number)
         since = time.monotonic()
-        code = launch.finish(LIMIT_S)
+        if self.number == signal.SIGSTOP:
+            self.watch_stop(launch, [pids[rank] for rank in (self.rank, *self.also)], since + LIMIT_S, problems)
+        code = launch.finish(max(0, since + LIMIT_S - time.monotonic()))
         took = time.monotonic() - since
         self.check_end(launch, code, problems)
         self.check_checkpoint(launch, problems)
         return took
+
+    def watch_stop(self, launch, stopped, until, problems):
+        """Until the launch has ended: a rank that somebody resumes goes on, as it must, and is no hung rank. `mpirun`
+        resumes it too, to end it, which takes a moment."""
+        seen = set()
+        while time.monotonic() < until and launch.process.poll() is None:
+            states = {pid: state_of(pid) for pid in stopped}
+            seen |= {pid for pid in stopped if states[pid] == "T"}
+            woken = [pid for pid in seen if states[pid] not in ("T", "Z", "X", None)]
+            time.sleep(min(2, max(0, until - time.monotonic())) if woken else 0.1)
+            if woken and launch.process.poll() is None and not launch.sentences():
+                problems.expect(False, f"{self.name}: not a fault of the program: somebody resumed the stopped rank")
+                return
 
     def check_end(self, launch, code, problems):
         problems.expect(code == 5, f"{self.name}: exit code {code}: {launch.error_text()}")

@@ -30,6 +30,14 @@ def words(overrides):
     return [word for override in overrides for word in ("--set", override)]
 
 
+def state_of(pid):
+    """The letter of proc(5): T for stopped, Z and X for ended; None if there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (OSError, IndexError):
+        return None
+
+
 class Launch:
     """A command that becomes several ranks. Its output goes to files, so nobody has to read it."""
 

@@ -1,23 +1,35 @@
 #include "parallel/heartbeat.h"
 
+#include <algorithm>
+
 namespace engine {
 
 Heartbeats::Heartbeats(int rank, int ranks, Clock::time_point now)
-    : last_(static_cast<std::size_t>(ranks), now), asked_(now), next_beat_(now) {
+    : silences_(static_cast<std::size_t>(ranks), Silence{now}), asked_(now), next_beat_(now) {
     if (rank > 0) peers_.push_back(0);
     for (int peer = 1; rank == 0 && peer < ranks; ++peer) peers_.push_back(peer);
 }
 
+void Heartbeats::received(int rank, Clock::time_point now) {
+    silences_[static_cast<std::size_t>(rank)] = {now};
+}
+
 std::optional<int> Heartbeats::silent(Clock::time_point now) {
-    const auto gap = now - asked_;
+    if (now - asked_ > 2 * interval) add_pause(now);
     asked_ = now;
-    if (gap > 2 * interval) {
-        for (auto& last : last_) last += gap;
-    }
     for (const int peer : peers_) {
-        if (now - last_[static_cast<std::size_t>(peer)] > limit) return peer;
+        const Silence& silence = silences_[static_cast<std::size_t>(peer)];
+        if (now - silence.since - silence.longest_pause > limit) return peer;
     }
     return std::nullopt;
+}
+
+/// Of a rank whose message was read right after the pause, none of it is part of the silence.
+void Heartbeats::add_pause(Clock::time_point now) {
+    for (Silence& silence : silences_) {
+        const auto pause = now - std::max(asked_, silence.since);
+        silence.longest_pause = std::max(silence.longest_pause, pause);
+    }
 }
 
 bool Heartbeats::due(Clock::time_point now) {

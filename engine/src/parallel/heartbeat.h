@@ -18,18 +18,28 @@ public:
 
     Heartbeats(int rank, int ranks, Clock::time_point now);
 
-    void received(int rank, Clock::time_point now) { last_[static_cast<std::size_t>(rank)] = now; }
-    /// The lowest rank that is lost. To be called at least once a second. Time in which this
-    /// process itself did not run, because it was stopped or swapped out, does not count.
+    void received(int rank, Clock::time_point now);
+    /// The lowest rank that is lost. To be called at least once a second. A longer time between two
+    /// calls is a pause, in which this process itself did not run: it was stopped or swapped out,
+    /// or the machine slept. Of the pauses within one silence only the longest does not count, so
+    /// that a machine that pauses again and again does not put off the loss for ever.
     std::optional<int> silent(Clock::time_point now);
     /// True once per interval, when a beat must be sent to peers().
     bool due(Clock::time_point now);
     const std::vector<int>& peers() const { return peers_; }
 
 private:
+    /// Since the last message of a rank.
+    struct Silence {
+        Clock::time_point since;
+        Clock::duration longest_pause{};
+    };
+
+    void add_pause(Clock::time_point now);
+
     std::vector<int> peers_;  ///< ranks that this one exchanges beats with
-    std::vector<Clock::time_point> last_;
-    Clock::time_point asked_;
+    std::vector<Silence> silences_;
+    Clock::time_point asked_;  ///< last call of silent()
     Clock::time_point next_beat_;
 };
 

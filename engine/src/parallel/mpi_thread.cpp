@@ -156,7 +156,9 @@ void MpiThread::look_after_ranks() {
     if (found) give_up(*found, /*tell_others=*/found->rank >= 0 && found->rank != rank_);
 }
 
-/// Makes all waiting calls throw and stops their messages.
+/// Makes all waiting calls throw. Messages under way cannot be withdrawn. Through shared memory and
+/// TCP, MPI writes only inside its calls, and after this the thread makes none but MPI_Abort, so
+/// they do not arrive in memory that their owners use again.
 void MpiThread::give_up(const Loss& loss, bool tell_others) {
     if (tell_others) {
         try {
