@@ -26,11 +26,18 @@ class Fault:
         self.name = (f"{signal.Signals(number).name} of rank {rank} of {ranks} after {delay:.2f} s, "
                      f"resumed with {resume_with}")
 
+    def before(self):
+        return [*self.args.launcher.split(), "-n", str(self.ranks)] if self.args.launcher else []
+
+    def expected_code(self):
+        """An mpirun of the user's tells of a rank that a signal killed by its own exit code."""
+        return 128 + self.number if "mpirun" in self.args.launcher and self.number == signal.SIGKILL else 5
+
     def happen(self, problems):
         """The seconds until all had ended; None where it could not be tried."""
         command = [self.args.halftone, "train", "--json", "--out", str(self.run),
                    *words(SETTINGS + [f"workers={self.ranks}", "checkpoint.every_steps=20"])]
-        launch = Launch(command, self.folder, self.folder)
+        launch = Launch([*self.before(), *command], self.folder, self.folder)
         if not launch.wait_for_steps(1):
             launch.finish(0)
             problems.expect(False, f"{self.name}: no step: {launch.error_text()}")
@@ -62,7 +69,7 @@ class Fault:
                 return
 
     def check_end(self, launch, code, problems):
-        problems.expect(code == 5, f"{self.name}: exit code {code}: {launch.error_text()}")
+        problems.expect(code == self.expected_code(), f"{self.name}: exit code {code}: {launch.error_text()}")
         self.check_sentence(launch, problems)
         problems.expect(not launch.left_running(), f"{self.name}: processes are left running")
 
@@ -125,6 +132,7 @@ def faults(args, folder, dice):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halftone", required=True)
+    parser.add_argument("--launcher", default="", help='of the ranks, such as "srun --mpi=pmix"; without one, `workers` starts them')
     parser.add_argument("--ranks", type=int, nargs="+", default=[3])
     parser.add_argument("--kills", type=int, default=3, help="of the ranks in turn")
     parser.add_argument("--stops", type=int, default=1)

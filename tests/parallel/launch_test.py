@@ -14,13 +14,13 @@ SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
 
 
 class Tests:
-    def __init__(self, halftone, folder):
-        self.halftone, self.folder = halftone, folder
+    def __init__(self, halftone, folder, launcher):
+        self.halftone, self.folder, self.launcher = halftone, folder, launcher
         self.problems = Problems()
 
     def train(self, *overrides, ranks=0, more=()):
-        """With `ranks` under mpirun, else alone."""
-        before = ["mpirun", "-n", str(ranks)] if ranks else []
+        """With `ranks` under the launcher, else alone."""
+        before = [*self.launcher, "-n", str(ranks)] if ranks else []
         return Launch(before + [self.halftone, "train", "--json", *words(SHORT + list(overrides)),
                                 *more], self.folder, self.folder)
 
@@ -45,14 +45,14 @@ class Tests:
         self.problems.expect(len(launch.events("done")) == 1, f"{what}: no end")
         return [step["loss"] for step in steps]
 
-    def mpirun_and_workers_train_the_same_run(self):
+    def launcher_and_workers_train_the_same_run(self):
         alone = self.check_whole_run(self.train("workers=2"), 2, "workers=2")
-        under = self.check_whole_run(self.train(ranks=2), 2, "mpirun -n 2")
+        under = self.check_whole_run(self.train(ranks=2), 2, "-n 2")
         both = self.check_whole_run(self.train("workers=2", ranks=2), 2, "both")
         self.problems.expect(alone == under == both, f"losses differ: {alone} {under} {both}")
 
     def another_number_of_workers_is_refused(self):
-        self.expect_code(self.train("workers=3", ranks=2), 2, "workers=3 under mpirun -n 2",
+        self.expect_code(self.train("workers=3", ranks=2), 2, "workers=3 under -n 2",
                          "workers: 3: use 2")
         self.expect_code(self.train("workers=200"), 2, "more workers than samples",
                          "each worker needs a sample")
@@ -111,13 +111,14 @@ class Tests:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halftone", required=True)
+    parser.add_argument("--launcher", default="mpirun", help='or "srun --mpi=pmix"')
     parser.add_argument("--only", help="name of one test")
     args = parser.parse_args()
     if shutil.which("mpirun") is None:
         print("there is no mpirun")
         return 77
     with tempfile.TemporaryDirectory(prefix="halftone-launch-") as folder:
-        tests = Tests(args.halftone, pathlib.Path(folder))
+        tests = Tests(args.halftone, pathlib.Path(folder), args.launcher.split())
         for name in [name for name in vars(Tests) if not name.startswith("_")]:
             is_test = name not in ("train", "expect_code", "check_whole_run")
             if is_test and args.only in (None, name):

@@ -76,7 +76,7 @@ class Launch:
                 state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
             except (OSError, IndexError):
                 continue
-            rank = re.search(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK)=(\d+)\0", "\0" + text + "\0")
+            rank = re.search(r"\0(?:OMPI_COMM_WORLD_RANK|PMI_RANK|PMIX_RANK)=(\d+)\0", "\0" + text + "\0")
             if f"HALFTONE_TEST_MARK={self.mark}" in text and rank and state not in "ZX":
                 found[int(rank.group(1))] = int(entry.name)
         return found

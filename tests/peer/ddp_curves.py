@@ -23,7 +23,7 @@ import rank_curves
 
 RANKS = 2
 WINDOW, WIDTH = 35, 128
-LOW = {"amp-fp16": torch.float16, "amp-bf16": torch.bfloat16}
+LOW = ddp_steps.LOW
 
 
 class LstmLm(nn.Module):
