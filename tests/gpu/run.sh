@@ -25,9 +25,10 @@
 # PYTHON            the Python that has PyTorch (default: python3)
 #
 # Sizes, to be made small for a rehearsal: HALFTONE_CASES (cases an op; 8 in the first visit, 40), HALFTONE_PEER_CASES (24),
-# HALFTONE_STEPS (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_TRAIN_LIMIT (0: all
-# samples), HALFTONE_TESTS (a filter of GoogleTest), HALFTONE_SUITE_SECONDS (120), HALFTONE_SHARES (processes that share a
-# comparison), HALFTONE_BENCH (arguments of tests/bench/compare.py --device cuda).
+# HALFTONE_STEPS (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_BATCH (128: of the
+# ResNet-18 runs and of the profile), HALFTONE_TRAIN_LIMIT (0: all samples), HALFTONE_TESTS (a filter of GoogleTest),
+# HALFTONE_SUITE_SECONDS (120), HALFTONE_SHARES (processes that share a comparison), HALFTONE_BENCH (arguments of
+# tests/bench/compare.py --device cuda).
 # HALFTONE_REHEARSAL=1  no GPU: the programs of a build that is there, on the simulated device. Shows that this works.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
@@ -336,8 +337,8 @@ part_steps() {
 }
 
 resnet_settings() {  # PRECISION SEED
-    printf -- '--set %s ' dataset.kind=cifar100 dataset.path="$cifar" dataset.augment=true model.kind=resnet18 batch_size=128 \
-        device=cuda precision.preset="$1" seed="$2"
+    printf -- '--set %s ' dataset.kind=cifar100 dataset.path="$cifar" dataset.augment=true model.kind=resnet18 \
+        batch_size="${HALFTONE_BATCH:-128}" device=cuda precision.preset="$1" seed="$2"
 }
 resnet() {  # PRECISION SEED: 30 epochs; part accuracy compares the ends
     [[ -d $cifar ]] || { skip "no CIFAR-100 pack in $data"; return; }
@@ -465,6 +466,8 @@ if [[ ${1:-} == --programs ]]; then  # for installer/gpu_kit.sh
 fi
 if [[ ${1:-} == --inside ]]; then
     shift
+    # Cut off, this waits for what it runs: timeout kills that too, but only as long as this lives.
+    trap 'wait; exit 143' TERM
     "$@"
     exit
 fi

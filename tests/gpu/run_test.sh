@@ -196,5 +196,32 @@ expect '-DHALFTONE_CUDA=REQUIRED' "$calls"
 settings=(HALFTONE_PREBUILT=elsewhere HALFTONE_JOBS=4)
 run_on "$work/g" kernels || complain "a kit elsewhere"
 
+# A rehearsal has small batches.
+make_machine "$work/h"
+mkdir -p "$work/h/data/cifar100-5k"
+settings=(HALFTONE_DATA="$work/h/data")
+run_on "$work/h" profile
+expect '--set batch_size=128 ' "$calls"
+settings+=(HALFTONE_BATCH=4)
+run_on "$work/h" profile resnet-fp32-1
+expect_count 2 '--set batch_size=4 ' "$calls"
+
+# What a part runs ends with it, even if it hangs.
+make_machine "$work/i"
+mkdir -p "$work/i/data/cifar100-5k"
+cat > "$work/i/kit/prebuilt/halftone" << EOF
+#!/bin/sh
+[ "\$1" = xray ] || exit 0
+trap '' TERM
+echo \$\$ > "$work/i/hangs"
+sleep 60
+EOF
+settings=(HALFTONE_DATA="$work/i/data" HALFTONE_SECONDS=22)
+run_on "$work/i" profile
+expect 'profile: cut off' "$work/i/out"
+[[ -s $work/i/hangs ]] || complain "no program hangs"
+# Killed, it may still be in the list of processes, as a zombie.
+! grep -qs '^State:.*[RSDT] ' "/proc/$(cat "$work/i/hangs")/status" || complain "a program that hangs is left behind"
+
 ((failures == 0)) || exit 1
 echo "run.sh: all as expected"
