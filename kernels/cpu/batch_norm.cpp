@@ -42,8 +42,8 @@ double* sum_chunks(const Chunks& chunks, std::int64_t channels, const Sum& sum) 
     double* parts = scratch<double>(std::max<std::int64_t>(chunks.count, 1) * 2 * channels);
     if (chunks.count == 0) std::fill_n(parts, 2 * channels, 0.0);
     parallel_for(chunks.count, 1, [&](std::int64_t begin, std::int64_t end) {
-        // The last rows first: whoever wrote the memory wrote them last, so they may still be in
-        // the cache, and the pass that follows begins with the first rows, which were read last.
+        // The last rows first: they were written last, so they may still be in the cache. The pass
+        // that follows begins with the first rows, which are then those that were read last.
         for (std::int64_t k = end; k-- > begin;)
             sum(parts + k * 2 * channels, chunks.begin(k), chunks.end(k));
     });
