@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "cpu/grain.h"
 #include "cpu/multi_tensor_pieces.h"
@@ -45,7 +46,9 @@ struct Exponents {
         add_magnitude(bits);
     }
     void add_to(ExponentCounts& counts) const {
-        for (int slot = 0; slot < slot_count; ++slot)
+        for (std::size_t bin = 0; bin < ExponentCounts::bin_count; ++bin)
+            counts.bins[bin] += slots[bin];
+        for (int slot = ExponentCounts::bin_count; slot < slot_count; ++slot)
             *counter_of(&counts, slot) += slots[static_cast<std::size_t>(slot)];
         counts.largest = std::max(counts.largest, largest);
         counts.smallest_inverted = std::max(counts.smallest_inverted, smallest_inverted);
@@ -142,8 +145,9 @@ HWY_INLINE void add_eight(Extremes& extremes, ExponentTables& tables, const T* x
 /// up costs about as much as counting a thousand values.
 inline constexpr std::int64_t least_for_tables = 1024;
 
+/// Counts any values.
 template <class T>
-HWY_NOINLINE void count_vectors(Exponents& counts, const T* x, std::int64_t n) {
+HWY_NOINLINE void count_any(Exponents& counts, const T* x, std::int64_t n) {
     const std::int64_t step = 8 * lane_count();
     std::int64_t i = 0;
     if (n >= std::max(step, least_for_tables)) {
@@ -160,6 +164,88 @@ HWY_NOINLINE void count_vectors(Exponents& counts, const T* x, std::int64_t n) {
         hn::StoreU(values, DF(), rest);
         for (std::int64_t k = 0; k < here; ++k) counts.add_float(rest[k]);
         i += here;
+    }
+}
+
+using DB = hn::ScalableTag<std::uint8_t>;
+
+/// Values whose exponents are written down, a byte each, before they are counted. The bytes stay in
+/// the nearest cache.
+inline constexpr std::int64_t chunk_size = 4096;
+/// Exponents that are counted in one pass over a chunk, and the most passes: more would take longer
+/// than the tables.
+inline constexpr std::uint32_t window = 4, most_windows = 12;
+
+/// Counts the bytes that are first, first + 1, ...; the sum of these counts.
+template <std::size_t... k>
+HWY_INLINE std::size_t count_window(Exponents& counts, const std::uint8_t* exponents, std::size_t n,
+                                    std::uint32_t first, std::index_sequence<k...>) {
+    const DB bytes;
+    // No byte is 255: that is the exponent of infinities.
+    const hn::Vec<DB> wanted[] = {
+        hn::Set(bytes, static_cast<std::uint8_t>(std::min<std::uint32_t>(first + k, 255)))...};
+    std::size_t found[sizeof...(k)] = {};
+    for (std::size_t i = 0; i < n; i += hn::Lanes(bytes)) {
+        const auto here = hn::Load(bytes, exponents + i);
+        ((found[k] += hn::CountTrue(bytes, hn::Eq(here, wanted[k]))), ...);
+    }
+    ((counts.slots[static_cast<std::size_t>(slot_of_exponent<std::uint32_t>(
+          static_cast<int>(first + k)))] += static_cast<std::int64_t>(found[k])),
+     ...);
+    return (found[k] + ...);
+}
+
+/// The bits of a chunk's extremes.
+struct Scan {
+    std::uint32_t largest;
+    std::uint32_t smallest;  // of the values that are not 0
+};
+/// Writes the biased exponents of a chunk.
+template <class T>
+HWY_INLINE Scan scan(std::uint8_t* exponents, const T* x, std::int64_t n) {
+    const DI i32;
+    const DU u32;
+    const hn::Rebind<std::uint8_t, DI> bytes;
+    auto largest = hn::Zero(u32);
+    auto smallest = hn::Set(u32, 0xffffffffu);  // less 1, so that 0 is above all others
+    for_each_vector(n, [&](std::int64_t i, auto part) HWY_ATTR {
+        const VI magnitude = hn::And(hn::BitCast(i32, part.load(x + i)), hn::Set(i32, 0x7fffffff));
+        largest = hn::Max(largest, hn::BitCast(u32, magnitude));
+        smallest = hn::Min(smallest, hn::BitCast(u32, hn::Sub(magnitude, hn::Set(i32, 1))));
+        hn::StoreU(hn::DemoteTo(bytes, hn::ShiftRight<23>(magnitude)), bytes, exponents + i);
+    });
+    return {hn::GetLane(hn::MaxOfLanes(u32, largest)),
+            hn::GetLane(hn::MinOfLanes(u32, smallest)) + 1};
+}
+
+/// Counts at most chunk_size values if they are finite, not subnormal in f32 and of few exponents,
+/// as in nearly every tensor of a training step. Otherwise counts nothing and returns false.
+template <class T>
+HWY_INLINE bool count_few_exponents(Exponents& counts, const T* x, std::int64_t n) {
+    const std::size_t size = static_cast<std::size_t>(n), width = hn::Lanes(DB());
+    HWY_ALIGN std::uint8_t exponents[chunk_size + HWY_MAX_BYTES];
+    hn::Store(hn::Zero(DB()), DB(), exponents + size / width * width);
+    const Scan found = scan(exponents, x, n);
+    std::size_t nonzero = 0;
+    if (found.largest != 0) {
+        const std::uint32_t first = found.smallest >> 23, last = found.largest >> 23;
+        if (first == 0 || last == 255 || last - first >= window * most_windows) return false;
+        for (std::uint32_t from = first; from <= last; from += window)
+            nonzero +=
+                count_window(counts, exponents, size, from, std::make_index_sequence<window>());
+        for (const std::uint32_t bits : {found.smallest, found.largest})
+            counts.add_magnitude(
+                std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(bits))));
+    }
+    counts.slots[zero_slot] += static_cast<std::int64_t>(size - nonzero);
+    return true;
+}
+
+template <class T>
+HWY_NOINLINE void count_vectors(Exponents& counts, const T* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += chunk_size) {
+        const std::int64_t here = std::min(chunk_size, n - i);
+        if (!count_few_exponents(counts, x + i, here)) count_any(counts, x + i, here);
     }
 }
 

@@ -123,6 +123,42 @@ TEST(ExponentHistogram, CountsRandomBitsOfEveryTypeAndSize) {
     });
 }
 
+/// `size` values of `spread` neighbouring exponents, of which `top` is the largest, and zeros.
+Buffer close_exponents(DType dtype, std::int64_t size, int top, int spread) {
+    std::vector<double> values;
+    for (int i = 0; i < size; ++i) {
+        const double fraction = 1 + (i % 97) / 128.0;
+        const double value = std::ldexp(i % 2 == 0 ? fraction : -fraction, top - i % spread);
+        values.push_back(i % 5 == 4 ? std::copysign(0.0, value) : value);
+    }
+    return Buffer(dtype, values);
+}
+
+// They are counted in another way than values all over the range of their type.
+TEST(ExponentHistogram, CountsValuesOfNeighbouringExponents) {
+    on_every_target([] {
+        for (DType dtype : floating)
+            for (int top : {127, 15, 0, -40, -100})
+                for (int spread : {1, 3, 4, 5, 13, 26, 27, 47, 48, 49})
+                    for (std::int64_t size : {1, 15, 64, 100, 4095, 4096, 4097, 9001}) {
+                        SCOPED_TRACE(::testing::Message()
+                                     << "top " << top << " spread " << spread << " size " << size);
+                        const Buffer x = close_exponents(dtype, size, top, spread);
+                        expect_counts(counts_of(x), Reference(x.values()));
+                    }
+    });
+}
+
+TEST(ExponentHistogram, CountsZerosAlone) {
+    on_every_target([] {
+        for (DType dtype : floating)
+            for (std::int64_t size : {1, 63, 5000}) {
+                const Buffer x(dtype, size);
+                expect_counts(counts_of(x), Reference(x.values()));
+            }
+    });
+}
+
 TEST(ExponentHistogram, PutsTheEndsOfBinsInTheUpperOne) {
     on_every_target([] {
         for (DType dtype : floating) {

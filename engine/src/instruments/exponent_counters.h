@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/device_record.h"
+#include "core/tensor.h"
 #include "engine/exponent_histogram.h"
 #include "kernels/exponent_histogram.h"
 
@@ -18,21 +18,16 @@ public:
     /// Adds the values of a floating tensor on this device. A sparse one must be coalesced; its
     /// missing places count as zeros.
     void add(std::size_t slot, const Tensor& x);
+    void add(std::size_t slot, const kernels::ConstArray& x);
     /// Histograms of slots [0, count); unused slots are empty. Waits for the device.
     std::vector<ExponentHistogram> read(std::size_t count) const;
 
 private:
-    /// Slots of one block of device memory.
-    static constexpr std::size_t block_slots = 128;
-    struct Block {
-        kernels::ExponentCounts of[block_slots];
-    };
-
     kernels::ExponentCounts* counts(std::size_t slot);
 
     Device device_;
-    std::vector<DeviceRecord<Block>> blocks_;
-    std::vector<std::int64_t> sizes_;  // values of each slot, sparse ones as dense
+    std::vector<Tensor> blocks_;        // of counters in device memory, each twice the one before
+    std::vector<std::int64_t> absent_;  // zeros of each slot that sparse tensors do not hold
 };
 
 }  // namespace engine

@@ -1,33 +1,18 @@
 #include "instruments/histogram_sampler.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <utility>
 
-#include "core/layout.h"
 #include "core/tape.h"
 #include "instruments/layer_slots.h"
 #include "instruments/phase_gradients.h"
-#include "kernels/multi_tensor.h"
+#include "instruments/weight_changes.h"
 
 namespace engine {
 namespace {
-
-ValueType value_type(DType dtype) {
-    if (dtype == DType::f16) return ValueType::f16;
-    return dtype == DType::bf16 ? ValueType::bf16 : ValueType::f32;
-}
-
-/// "layer1.0.conv1" and "weight" of "layer1.0.conv1.weight".
-struct CountedName {
-    ModuleName module;
-    std::string word;
-};
-CountedName split_name(const std::string& parameter) {
-    const std::size_t dot = parameter.rfind('.');
-    if (dot == std::string::npos) return {ModuleName(), parameter};
-    return {ModuleName(parameter.substr(0, dot)), parameter.substr(dot + 1)};
-}
 
 /// The tensor that an optimizer updates: the parameter, or its master.
 Tensor updated(const Optimizer& optimizer, std::size_t parameter) {
@@ -35,13 +20,34 @@ Tensor updated(const Optimizer& optimizer, std::size_t parameter) {
     return master.defined() ? master : optimizer.parameters()[parameter].tensor;
 }
 
-Tensor copied(const Tensor& x) {
-    const UseScope use(MemoryUse::workspace);
-    const Tensor flat = dense(x.detach());
-    const Tensor copy = empty_like(flat);
-    copy_into(copy, flat);
-    return copy;
-}
+/// The tensors that the optimizers update, by parameter.
+class Masters {
+public:
+    explicit Masters(std::span<Optimizer* const> optimizers) {
+        for (const Optimizer* optimizer : optimizers) {
+            places_.reserve(places_.size() + optimizer->parameters().size());
+            for (std::size_t i = 0; i < optimizer->parameters().size(); ++i)
+                places_.push_back({optimizer->parameters()[i].tensor.impl().get(), optimizer, i});
+        }
+        std::ranges::stable_sort(places_, {}, &Place::parameter);
+    }
+    /// That of a parameter; itself if none updates it. Of several optimizers, the last counts.
+    Tensor of(const Tensor& parameter) const {
+        const auto after =
+            std::ranges::upper_bound(places_, parameter.impl().get(), {}, &Place::parameter);
+        if (after == places_.begin() || std::prev(after)->parameter != parameter.impl().get())
+            return parameter;
+        return updated(*std::prev(after)->optimizer, std::prev(after)->index);
+    }
+
+private:
+    struct Place {
+        const TensorImpl* parameter;
+        const Optimizer* optimizer;
+        std::size_t index;
+    };
+    std::vector<Place> places_;
+};
 
 }  // namespace
 
@@ -49,7 +55,8 @@ Tensor copied(const Tensor& x) {
 class HistogramSampler::Pass final : public OpObserver {
 public:
     /// `kept`: takes copies of the tensors; may be null.
-    Pass(const Device& device, CountedTensors* kept) : slots_(device), kept_(kept), scope_(*this) {}
+    Pass(const Device& device, SplitNames& names, CountedTensors* kept)
+        : slots_(device), names_(names), kept_(kept), scope_(*this) {}
 
     void on_op(const OpEvent& event) override {
         if (event.in_backward || recomputing()) return;
@@ -61,7 +68,7 @@ public:
             output.is_view())
             return;
         pending_module_ = module;
-        pending_ = output.detach();
+        pending_ = output;
         pending_version_ = pending_.version();
     }
     void on_gradient(const OpInfo&, const Tensor& gradient) override {
@@ -80,41 +87,30 @@ public:
     }
     void count_weights(const StepView& step) {
         if (std::exchange(weights_counted_, true)) return;
-        std::map<const TensorImpl*, Tensor> masters;
-        for (const Optimizer* optimizer : step.optimizers) {
-            for (std::size_t i = 0; i < optimizer->parameters().size(); ++i)
-                masters[optimizer->parameters()[i].tensor.impl().get()] = updated(*optimizer, i);
-        }
-        for (const Parameter& parameter : step.model.parameters()) {
-            const auto found = masters.find(parameter.tensor.impl().get());
-            add(HistogramKind::weights, split_name(parameter.name),
-                found == masters.end() ? parameter.tensor : found->second);
-        }
+        const Masters masters(step.optimizers);
+        for (const Parameter& parameter : step.model.parameters())
+            add(HistogramKind::weights, names_.of(parameter.name), masters.of(parameter.tensor));
     }
     void count_gradients(const StepView& step) {
         for_each_gradient(step, [&](const PhaseGradient& gradient) {
-            const CountedName name = split_name(gradient.name);
+            const SplitName& name = names_.of(gradient.name);
             add(HistogramKind::gradients, name, gradient.values);
             const Tensor weight = updated(gradient.optimizer, gradient.index);
-            before_.push_back({name, weight, copied(weight)});
+            updated_.push_back({&name, weight.dtype()});
+            changes_.add(weight);
         });
+        changes_.copy();
     }
     void count_updates() {
-        const GradMode off(false);
-        for (const Before& each : before_) {
-            const Tensor now = dense(each.weight.detach());
-            const UseScope use(MemoryUse::workspace);
-            const Tensor change =
-                empty_like(now, now.dtype() == DType::f64 ? DType::f64 : DType::f32);
-            const Tensor ignored = Tensor::zeros({}, DType::f32, now.device());
-            const kernels::Array out = change.array();
-            const kernels::ConstArray after = now.array(), before = each.copy.array();
-            on(now.device(), kernels::cpu::multi_tensor_axpby, kernels::cuda::multi_tensor_axpby)(
-                {&out, 1}, 1, {&after, 1}, -1, {&before, 1}, ignored.data_as<float>(),
-                current_stream());
-            add(HistogramKind::updates, each.name, change, now.dtype());
+        changes_.subtract();
+        for (std::size_t i = 0; i < changes_.size(); ++i) {
+            const auto [name, type] = updated_[i];
+            if (name->module == ModuleName()) continue;
+            slots_.add(name->module, HistogramKind::updates, changes_.change(i), value_type(type));
+            if (kept_ != nullptr) keep(HistogramKind::updates, *name, changes_.change_tensor(i));
         }
-        before_.clear();
+        changes_.clear();
+        updated_.clear();
     }
     std::vector<LayerHistogram> finish() {
         count_pending();
@@ -122,30 +118,29 @@ public:
     }
 
 private:
-    /// A weight before its update.
-    struct Before {
-        CountedName name;
-        Tensor weight;
-        Tensor copy;
+    /// A weight of changes_.
+    struct Updated {
+        const SplitName* name;
+        DType type;
     };
 
-    void add(HistogramKind kind, const CountedName& name, const Tensor& x) {
-        add(kind, name, x, x.dtype());
-    }
-    /// `type`: of what the values came from.
-    void add(HistogramKind kind, const CountedName& name, const Tensor& x, DType type) {
+    void add(HistogramKind kind, const SplitName& name, const Tensor& x) {
         if (name.module == ModuleName()) return;
         slots_.add(name.module, kind, x);
-        slots_.note_type(name.module, kind, value_type(type));
-        if (kept_ != nullptr) kept_->add(kind, name.module.text() + '.' + name.word, x);
+        if (kept_ != nullptr) keep(kind, name, x);
+    }
+    void keep(HistogramKind kind, const SplitName& name, const Tensor& x) {
+        kept_->add(kind, name.module.text() + '.' + name.word, x);
     }
 
     LayerSlots slots_;
+    SplitNames& names_;
     CountedTensors* kept_;
     ModuleName pending_module_;
     Tensor pending_;
     std::uint32_t pending_version_ = 0;
-    std::vector<Before> before_;
+    WeightChanges changes_;
+    std::vector<Updated> updated_;
     bool weights_counted_ = false;
     ObserverScope scope_;
 };
@@ -160,7 +155,7 @@ std::optional<HistogramSample> HistogramSampler::take() {
 void HistogramSampler::begin(const StepView& step) {
     requested_ = false;
     sample_.reset();
-    pass_ = std::make_unique<Pass>(step.optimizers.front()->device(), kept_.get());
+    pass_ = std::make_unique<Pass>(step.optimizers.front()->device(), names_, kept_.get());
 }
 
 void HistogramSampler::after_forward(const StepView&, const TensorList&) { pass_->count_pending(); }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,7 +10,7 @@
 #include "core/observer.h"
 #include "engine/histogram_record.h"
 #include "instruments/counted_tensors.h"
-#include "instruments/exponent_counters.h"
+#include "instruments/split_names.h"
 #include "train/step_observer.h"
 
 namespace engine {
@@ -37,9 +36,9 @@ namespace engine {
 /// through its ops and more than 0.1 % of their non-zero values lay in [2^-24, 2^-23), the last
 /// binade above 0: then others became 0 unseen.
 ///
-/// A step that is not wanted costs nothing. One that is holds a copy of the weights until its
-/// update and each activation until the next module has begun, runs eagerly, and on a GPU waits
-/// for the device at its end.
+/// A step that is not wanted costs nothing. One that is holds a copy of the weights in f32
+/// until its update and each activation until the next module has begun, runs eagerly, and on a
+/// GPU waits for the device at its end.
 class HistogramSampler final : public StepObserver {
 public:
     /// Samples the steps divisible by `every`; 0: only requested ones.
@@ -70,7 +69,8 @@ private:
     std::int64_t every_;
     bool requested_ = false;
     std::shared_ptr<CountedTensors> kept_;  // null: the tensors are not wanted
-    std::unique_ptr<Pass> pass_;            // the step in progress
+    SplitNames names_;
+    std::unique_ptr<Pass> pass_;  // the step in progress
     std::optional<HistogramSample> sample_;
 };
 

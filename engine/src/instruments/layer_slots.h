@@ -10,6 +10,9 @@
 
 namespace engine {
 
+/// The type of values in a tensor of a floating type.
+ValueType value_type(DType dtype);
+
 /// The counters of a step by layer and kind. Layers are in the order of their first activation,
 /// which is that of the forward pass; layers without activations follow.
 class LayerSlots {
@@ -18,6 +21,8 @@ public:
 
     /// Adds the values of a floating tensor.
     void add(ModuleName module, HistogramKind kind, const Tensor& x);
+    /// Adds values on the device that were computed from values of `type`.
+    void add(ModuleName module, HistogramKind kind, const kernels::ConstArray& x, ValueType type);
     /// Adds an f16 gradient on its way through the module's ops.
     void add_flow(ModuleName module, const Tensor& gradient);
     /// The narrowest type noted is the one that stands.
@@ -35,12 +40,15 @@ private:
     };
 
     Layer& layer(ModuleName module);
-    void add_to(std::size_t& slot, const Tensor& x);
+    std::size_t used(std::size_t& slot);
+    static void append(std::vector<LayerHistogram>& out, const Layer& layer,
+                       const std::vector<ExponentHistogram>& counts);
 
     ExponentCounters counters_;
     std::size_t used_ = 0;
     std::vector<Layer> layers_;
     std::map<const std::string*, std::size_t> places_;  // of a module's name, whose text is shared
+    std::size_t last_ = 0;                              // the layer that was asked for last
 };
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -33,12 +34,23 @@ public:
     /// Error(data) if it finds that another program cut the file short.
     template <typename F>
     void write_row(const F& write) {
-        if (row_ == rows_) next_chunk();
-        const MappedAccess access(chunk_);
-        write(columns_, row_);
-        if (chunk_.is_lost()) throw_lost();
-        ++row_;
-        ++written_;
+        write_rows(1, [&write](const std::vector<std::byte*>& columns, std::int64_t row,
+                               std::int64_t, std::int64_t) { write(columns, row); });
+    }
+    /// The same for `count` rows, column after column: write(columns, row, first, n) puts rows
+    /// [first, first + n) of them at places [row, row + n). One call, or more where a chunk ends.
+    template <typename F>
+    void write_rows(std::int64_t count, const F& write) {
+        for (std::int64_t first = 0; first < count;) {
+            if (row_ == rows_) next_chunk();
+            const std::int64_t n = std::min(count - first, rows_ - row_);
+            const MappedAccess access(chunk_);
+            write(columns_, row_, first, n);
+            if (chunk_.is_lost()) throw_lost();
+            row_ += n;
+            written_ += n;
+            first += n;
+        }
     }
     /// Publishes the rows written so far.
     void publish();

@@ -72,9 +72,10 @@ std::int64_t ExponentHistogram::finite_nonzero() const {
 std::int64_t ExponentHistogram::total() const { return finite_nonzero() + zero + non_finite(); }
 
 ExponentHistogram& ExponentHistogram::operator+=(const ExponentHistogram& other) {
+    const bool has_values = finite_nonzero() != 0, adds_values = other.finite_nonzero() != 0;
     const auto join = [&](double mine, double theirs, auto choose) {
-        if (other.finite_nonzero() == 0) return mine;
-        if (finite_nonzero() == 0) return theirs;
+        if (!adds_values) return mine;
+        if (!has_values) return theirs;
         return mine > 0 && theirs > 0 ? choose(mine, theirs) : 0.0;
     };
     largest = join(largest, other.largest, [](double a, double b) { return std::max(a, b); });

@@ -66,32 +66,42 @@ void check_header(const record_layout::Header& header, const std::filesystem::pa
     }
 }
 
-std::vector<Row> rows_of(const LayerHistogram& histogram, std::int32_t layer,
-                         const HistogramSample& sample) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    ExponentHistogram left = histogram.values;
-    std::vector<Row> rows;
-    std::int64_t rest = 1;
-    while (rest != 0) {
-        rest = 0;
+void append_rows(std::vector<Row>& rows, const LayerHistogram& histogram, std::int32_t layer,
+                 const HistogramSample& sample) {
+    const auto append = [&]() -> Row& {
         Row& row = rows.emplace_back();
         row.step = sample.step;
         row.loss_scale = sample.loss_scale;
-        row.largest = left.largest;
-        row.smallest = left.smallest;
+        row.largest = histogram.values.largest;
+        row.smallest = histogram.values.smallest;
         row.layer = layer;
         row.kind = static_cast<std::uint8_t>(histogram.kind);
         row.type = static_cast<std::uint8_t>(histogram.type);
         row.shadow = sample.shadow ? 1 : 0;
         row.flushed = histogram.flushed ? 1 : 0;
+        return row;
+    };
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    std::int64_t all = 0;
+    Row& whole = append();
+    for_each_count(histogram.values, [&](std::size_t i, std::int64_t count) {
+        whole.counts[i] = static_cast<std::int32_t>(count);
+        all |= count;
+    });
+    if (all <= most) return;
+    rows.pop_back();  // a count needs several rows
+    ExponentHistogram left = histogram.values;
+    std::int64_t rest = 1;
+    while (rest != 0) {
+        rest = 0;
+        Row& row = append();
         for_each_count(left, [&](std::size_t i, std::int64_t& count) {
             const std::int64_t here = std::min(count, most);
             row.counts[i] = static_cast<std::int32_t>(here);
             count -= here;
-            rest |= count;  // no branch: this loop is a tenth of what a small model's sample costs
+            rest |= count;
         });
     }
-    return rows;
 }
 
 void add_row(ExponentHistogram& histogram, const Row& row) {

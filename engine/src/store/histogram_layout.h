@@ -57,9 +57,9 @@ record_layout::Header make_header();
 /// Throws Error(data) unless the header is whole and has these columns.
 void check_header(const record_layout::Header& header, const std::filesystem::path& file);
 
-/// The rows of a histogram: one, or more where a count exceeds one row.
-std::vector<Row> rows_of(const LayerHistogram& histogram, std::int32_t layer,
-                         const HistogramSample& sample);
+/// Appends the rows of a histogram: one, or more where a count exceeds one row.
+void append_rows(std::vector<Row>& rows, const LayerHistogram& histogram, std::int32_t layer,
+                 const HistogramSample& sample);
 /// Adds a row's counts.
 void add_row(ExponentHistogram& histogram, const Row& row);
 

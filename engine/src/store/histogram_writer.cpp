@@ -3,15 +3,40 @@
 #include <cstring>
 #include <span>
 #include <system_error>
+#include <type_traits>
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
-#include "store/histogram_layout.h"
 #include "store/record_source.h"
 
 namespace engine {
 namespace fs = std::filesystem;
 namespace layout = histogram_layout;
+
+namespace {
+
+using Columns = std::vector<std::byte*>;
+
+/// Puts the rows at places at, at + 1, ... Column by column: each lies in pages of its own.
+void put_rows(const Columns& columns, std::int64_t at, std::span<const layout::Row> rows) {
+    std::size_t column = 0;
+    const auto put = [&](const auto& value_of) {
+        using T = std::remove_cvref_t<decltype(value_of(rows.front()))>;
+        std::byte* to = columns[column++] + at * static_cast<std::int64_t>(sizeof(T));
+        for (const layout::Row& row : rows) {
+            const T value = value_of(row);
+            std::memcpy(to, &value, sizeof value);
+            to += sizeof value;
+        }
+    };
+    layout::for_each_field([&](const char*, auto member) {
+        put([member](const layout::Row& row) { return row.*member; });
+    });
+    for (std::size_t i = 0; i < layout::counter_count; ++i)
+        put([i](const layout::Row& row) { return row.counts[i]; });
+}
+
+}  // namespace
 
 HistogramWriter::HistogramWriter(fs::path run_folder)
     : folder_(std::move(run_folder) / layout::folder_name) {}
@@ -42,18 +67,19 @@ void HistogramWriter::open() {
     columns_ = std::move(columns);
 }
 
-/// The places of the sample's layers in the list of names, which is written if it grows.
-std::vector<std::int32_t> HistogramWriter::places_of(const HistogramSample& sample) {
-    std::vector<std::int32_t> out;
+/// Finds the places of the sample's layers in the list of names, which is written if it grows.
+void HistogramWriter::find_places(const HistogramSample& sample) {
+    sample_places_.clear();
     const std::size_t before = layers_.size();
     for (const LayerHistogram& layer : sample.layers) {
-        const auto [place, is_new] =
-            places_.emplace(layer.layer, static_cast<std::int32_t>(layers_.size()));
-        if (is_new) layers_.push_back(layer.layer);
-        out.push_back(place->second);
+        auto place = places_.find(layer.layer);
+        if (place == places_.end()) {
+            place = places_.emplace(layer.layer, static_cast<std::int32_t>(layers_.size())).first;
+            layers_.push_back(layer.layer);
+        }
+        sample_places_.push_back(place->second);
     }
     if (layers_.size() > before) layout::write_layers(folder_ / layout::layers_name, layers_);
-    return out;
 }
 
 void HistogramWriter::append(const HistogramSample& sample) {
@@ -68,23 +94,18 @@ void HistogramWriter::append(const HistogramSample& sample) {
 }
 
 void HistogramWriter::write(const HistogramSample& sample) {
-    const std::vector<std::int32_t> places = places_of(sample);
-    const std::int64_t first_row = columns_->published();
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        auto rows = layout::rows_of(sample.layers[i], places[i], sample);
-        for (layout::Row& row : rows) {
-            row.first_row = first_row;
-            columns_->write_row([&](const std::vector<std::byte*>& columns, std::int64_t at) {
-                std::size_t column = 0;
-                const auto put = [&](const auto& value) {
-                    std::memcpy(columns[column++] + at * static_cast<std::int64_t>(sizeof value),
-                                &value, sizeof value);
-                };
-                layout::for_each_field([&](const char*, auto member) { put(row.*member); });
-                for (const std::int32_t count : row.counts) put(count);
-            });
-        }
-    }
+    find_places(sample);
+    rows_.clear();
+    for (std::size_t i = 0; i < sample.layers.size(); ++i)
+        layout::append_rows(rows_, sample.layers[i], sample_places_[i], sample);
+    for (layout::Row& row : rows_) row.first_row = columns_->published();
+    const auto put = [this](const Columns& columns, std::int64_t at, std::int64_t first,
+                            std::int64_t n) {
+        put_rows(
+            columns, at,
+            std::span(rows_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)));
+    };
+    columns_->write_rows(static_cast<std::int64_t>(rows_.size()), put);
 }
 
 }  // namespace engine

@@ -8,6 +8,7 @@
 
 #include "engine/histogram_record.h"
 #include "store/column_writer.h"
+#include "store/histogram_layout.h"
 
 namespace engine {
 
@@ -24,12 +25,15 @@ public:
 private:
     void open();
     void write(const HistogramSample& sample);
-    std::vector<std::int32_t> places_of(const HistogramSample& sample);
+    void find_places(const HistogramSample& sample);
 
     std::filesystem::path folder_;
     std::optional<ColumnWriter> columns_;
     std::vector<std::string> layers_;
     std::map<std::string, std::int32_t, std::less<>> places_;
+    // Of the sample that is being written.
+    std::vector<std::int32_t> sample_places_;
+    std::vector<histogram_layout::Row> rows_;
 };
 
 }  // namespace engine

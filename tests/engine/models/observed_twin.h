@@ -16,17 +16,10 @@
 #include "models/model.h"
 #include "pointwise/binary.h"
 #include "shape/sum.h"
+#include "support/op_log.h"
 
 // Models compute some ops together where nobody observes them. An observed step is its reference.
 namespace engine {
-
-class OpNames final : public OpObserver {
-public:
-    void on_op(const OpEvent& event) override {
-        if (!event.in_backward) seen.push_back(event.info->name + (" in " + current_module()));
-    }
-    std::vector<std::string> seen;
-};
 
 /// Whether the graph of y has a node of this op.
 inline bool has_node(const Tensor& y, const std::string& name) {
@@ -90,13 +83,13 @@ inline std::vector<std::string> expect_observed_twin(
     for (const std::optional<DType> low :
          {std::optional<DType>(), std::optional(DType::f16), std::optional(DType::bf16)}) {
         const TwinStep plain = twin_step(*make(), inputs, low, joining);
-        OpNames names;
-        const ObserverScope attached(names);
+        OpLog log;
+        const ObserverScope attached(log);
         const TwinStep observed = twin_step(*make(), inputs, low, joining);
         EXPECT_TRUE(plain.joined) << "else nothing is compared";
         EXPECT_FALSE(observed.joined);
         EXPECT_EQ(observed.bits, plain.bits);
-        seen = names.seen;
+        seen = log.forward;
     }
     return seen;
 }

@@ -19,6 +19,7 @@
 #include "pointwise/binary.h"
 #include "shape/sum.h"
 #include "support/exact_values.h"
+#include "support/op_log.h"
 
 namespace engine {
 namespace {
@@ -230,29 +231,21 @@ TEST(LinearChain, SeesThatAWeightWasChangedInPlace) {
     EXPECT_THROW(backward(loss), Error);
 }
 
-class Names final : public OpObserver {
-public:
-    void on_op(const OpEvent& event) override {
-        seen.push_back(event.info->name + (" in " + current_module()));
-    }
-    std::vector<std::string> seen;
-};
-
 TEST(LinearChain, IsItsLayersForAnObserver) {
-    Names names;
-    const ObserverScope attached(names);
+    OpLog log;
+    const ObserverScope attached(log);
     together(made(DType::f32));
-    EXPECT_EQ(names.seen, (std::vector<std::string>{"linear in fc1", "relu in ", "linear in fc2",
-                                                    "relu in ", "linear in fc3"}));
+    EXPECT_EQ(log.forward, (std::vector<std::string>{"linear in fc1", "relu in ", "linear in fc2",
+                                                     "relu in ", "linear in fc3"}));
 }
 
 TEST(LinearChain, ShowsItsOperationsToAnObserverOfTheBackwardPassAlone) {
     const Case one = made(DType::f32), two = made(DType::f32);
     const Tensor first = loss_of(apart(one)), second = loss_of(together(two));
-    Names names;
-    const ObserverScope attached(names);
+    OpLog log;
+    const ObserverScope attached(log);
     backward(second);
-    EXPECT_EQ(std::ranges::count(names.seen, "relu_backward in "), 2);
+    EXPECT_EQ(std::ranges::count(log.backward, "relu_backward in "), 2);
     backward(first);
     expect_equal_gradients(one, two);
 }

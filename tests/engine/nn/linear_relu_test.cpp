@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -16,24 +15,16 @@
 #include "pointwise/binary.h"
 #include "reduce/reduce.h"
 #include "shape/sum.h"
+#include "support/exact_values.h"
+#include "support/op_log.h"
 
 namespace engine {
 namespace {
 
-/// The bits of a dense tensor.
-std::string bits(const Tensor& x) {
-    std::string out(x.bytes(), '\0');
-    const Tensor host = x.copy_to(Device{});
-    std::memcpy(out.data(), host.data(), x.bytes());
-    return out;
-}
+using test::bits;
 
 Tensor numbers(const Shape& shape, DType dtype, int seed) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < shape.numel(); ++i)
-        values.push_back(std::sin(static_cast<double>(seed) + 1.7 * static_cast<double>(i)));
-    Tensor x = Tensor::of(values, shape, dtype, default_device());
-    return x.set_requires_grad(true);
+    return test::numbers(shape, dtype, seed).copy_to(default_device()).set_requires_grad(true);
 }
 
 struct Case {
@@ -129,19 +120,11 @@ TEST(LinearRelu, HasTheTypesOfTheTwoOpsInAnAutocastRegion) {
     expect_equal_gradients(one, two);
 }
 
-class Names final : public OpObserver {
-public:
-    void on_op(const OpEvent& event) override {
-        seen.push_back(event.info->name + (" in " + current_module()));
-    }
-    std::vector<std::string> seen;
-};
-
 TEST(LinearRelu, IsTwoOpsForAnObserver) {
-    Names names;
-    const ObserverScope attached(names);
+    OpLog log;
+    const ObserverScope attached(log);
     together(made(DType::f32));
-    EXPECT_EQ(names.seen, (std::vector<std::string>{"linear in fc", "relu in "}));
+    EXPECT_EQ(log.forward, (std::vector<std::string>{"linear in fc", "relu in "}));
 }
 
 /// The gradient of the result is overwritten only where nobody else holds it.
