@@ -933,6 +933,14 @@
         <translation>请把 workers 设为 1，或安装 Open MPI 并用 HALFTONE_MPI=ON 构建。</translation>
     </message>
     <message>
+        <source>srun started {} processes that cannot find each other.</source>
+        <translation>srun 启动了 {} 个进程，但它们无法找到彼此。</translation>
+    </message>
+    <message>
+        <source>Start the ranks of one run with srun --mpi=pmix (MPICH: --mpi=pmi2), and separate runs with srun -n 1 each.</source>
+        <translation>同一次运行的各个 rank 请用 srun --mpi=pmix（MPICH 用 --mpi=pmi2）启动，彼此独立的运行请各用一次 srun -n 1。</translation>
+    </message>
+    <message>
         <source>{} processes were started together, and this program&apos;s MPI finds {} of them.</source>
         <translation>共启动了 {} 个进程，而此程序的 MPI 只找到其中 {} 个。</translation>
     </message>

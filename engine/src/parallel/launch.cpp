@@ -1,5 +1,6 @@
 #include "engine/launch.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -26,16 +27,22 @@ std::optional<int> number_in(const char* variable) {
 /// Environment variables from which a process reads its rank and the number of ranks.
 struct LauncherVariables {
     const char *rank, *ranks;
-    const char* besides;  ///< must be there too; null: nothing
 };
-// A batch script of Slurm has SLURM_PROCID although it is not one of several ranks. A process that
-// srun started has the variables of its step too, and those of the interface that MPI reads.
+// The first that are there count: mpirun may itself use srun. A batch script of Slurm has
+// SLURM_PROCID although it is not one of several ranks; only srun sets the variables of a step.
 constexpr std::array launchers = {
-    LauncherVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", nullptr},
-    LauncherVariables{"PMI_RANK", "PMI_SIZE", nullptr},  // MPICH, Intel MPI
-    LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "PMIX_RANK"},
-    LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "PMI_FD"},
+    LauncherVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    LauncherVariables{"PMI_RANK", "PMI_SIZE"},  // MPICH, Intel MPI
+    LauncherVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
 };
+
+/// Whether MPI has a way to find the other ranks. srun gives it only where --mpi, or the cluster's
+/// default, says so.
+bool can_find_others() {
+    return std::ranges::any_of(
+        std::array{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMI_FD", "PMIX_RANK"},
+        [](const char* variable) { return std::getenv(variable) != nullptr; });
+}
 
 /// The launch that this process has joined. Only one, since MPI can be initialised only once.
 std::shared_ptr<JoinedLaunch>& joined() {
@@ -53,18 +60,22 @@ std::string list(const std::vector<std::string>& names) {
 
 LaunchedRank launched_rank() {
     for (const auto& launcher : launchers) {
-        if (launcher.besides != nullptr && std::getenv(launcher.besides) == nullptr) continue;
         const auto rank = number_in(launcher.rank), ranks = number_in(launcher.ranks);
-        if (rank && ranks && *ranks > 1 && *rank >= 0 && *rank < *ranks) return {*rank, *ranks};
+        if (rank && ranks && *rank >= 0 && *rank < *ranks) return {*rank, *ranks};
     }
     return {};
 }
 
 std::shared_ptr<Communicator> launched_communicator() {
-    if (launched_rank().ranks == 1) return nullptr;
+    const int started = launched_rank().ranks;
+    if (started == 1) return nullptr;
+    if (!can_find_others())
+        throw Error(ErrorCode::device,
+                    msg("srun started {} processes that cannot find each other.", started),
+                    msg("Start the ranks of one run with srun --mpi=pmix (MPICH: --mpi=pmi2), and "
+                        "separate runs with srun -n 1 each."));
     if (!joined()) joined() = join_launch();
     const auto line = joined()->first_line();
-    const int started = launched_rank().ranks;
     if (line->size() == started) return line;
     throw Error(ErrorCode::device,
                 msg("{} processes were started together, and this program's MPI finds {} of them.",

@@ -1,7 +1,9 @@
 #include "train/batch_trial.h"
 
 #include <chrono>
+#include <functional>
 #include <new>
+#include <optional>
 
 #include "core/memory.h"
 #include "engine/error.h"
@@ -27,7 +29,7 @@ std::int64_t fixed_bytes(const MemoryAccounting& accounting) {
     return bytes;
 }
 
-void train(Trainer& trainer, const RunConfig& config, const Device& device, TriedBatch& out) {
+void take_steps(Trainer& trainer, const RunConfig& config, const Device& device, TriedBatch& out) {
     const Schema& schema = trainer.task().schema(true);
     check_batch_fits(config, schema, device);
     const AccountingScope accounting(trainer.accounting());
@@ -40,6 +42,15 @@ void train(Trainer& trainer, const RunConfig& config, const Device& device, Trie
         const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
         out.trial.step_ms = taken.count();
         out.fixed_bytes = fixed_bytes(*trainer.accounting());
+    }
+}
+
+void unless_out_of_memory(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::memory) throw;
+    } catch (const std::bad_alloc&) {
     }
 }
 
@@ -59,18 +70,16 @@ TriedBatch try_batch(RunConfig config, const Device& device, const Schema& data,
     config.batch_size = batch_size;
     TriedBatch out;
     out.trial.batch_size = batch_size;
-    Trainer trainer(config, device, data, 0);
-    trainer.accounting()->set_limit(limit);
-    try {
-        train(trainer, config, device, out);
-        out.trial.fits = trainer.accounting()->peak() <= limit;
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::memory) throw;
-    } catch (const std::bad_alloc&) {
-    }
+    std::optional<Trainer> trainer;
+    unless_out_of_memory([&] {
+        trainer.emplace(config, device, data, 0, nullptr, limit);
+        take_steps(*trainer, config, device, out);
+        out.trial.fits = trainer->accounting()->peak() <= limit;
+    });
     if (!out.trial.fits) out.trial.step_ms = 0;
-    out.trial.peak_bytes = trainer.accounting()->peak();
-    out.warnings = trainer.take_warnings();
+    if (!trainer) return out;  // not even the weights fit
+    out.trial.peak_bytes = trainer->accounting()->peak();
+    out.warnings = trainer->take_warnings();
     return out;
 }
 

@@ -33,7 +33,8 @@ Schema captured_schema(const Task& task, const Model& model, const MixedPrecisio
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& data,
-                 std::int64_t planned, std::shared_ptr<Communicator> ranks)
+                 std::int64_t planned, std::shared_ptr<Communicator> ranks,
+                 std::int64_t memory_limit)
     : config_(config),
       context_(config, device, std::move(ranks)),
       scratch_(context_.accounting(), device),
@@ -42,6 +43,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
       figures_(device) {
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
+    accounting()->set_limit(memory_limit);
     const RunContext::Entry entered(context_);
     model_ = make_model(config_.model, shape, config_.seed, device);
     model_->recompute_blocks = config_.recompute == Recompute::blocks;

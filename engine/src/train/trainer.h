@@ -27,9 +27,10 @@ public:
     /// `data`: the fields of the data set's samples. `planned`: updates that the schedule stretches
     /// over. `ranks` connects the ranks that train the run together, on the CPU: each has a
     /// trainer, and all make the same calls with their parts of the batches. Null: this process
-    /// alone. Throws Error.
+    /// alone. `memory_limit`: as MemoryAccounting::set_limit(), from the first weight on. Throws
+    /// Error.
     Trainer(const RunConfig& config, const Device& device, const Schema& data, std::int64_t planned,
-            std::shared_ptr<Communicator> ranks = nullptr);
+            std::shared_ptr<Communicator> ranks = nullptr, std::int64_t memory_limit = 0);
     ~Trainer();
     Trainer(const Trainer&) = delete;
     Trainer& operator=(const Trainer&) = delete;

@@ -1,9 +1,12 @@
 #include "engine/launch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <map>
+
+#include "engine/error.h"
 
 namespace engine {
 namespace {
@@ -57,7 +60,15 @@ TEST(LaunchedRank, WithoutALauncherOrWithOneRankThereIsNone) {
 
 TEST(LaunchedRank, ABatchScriptOfSlurmIsNotARank) {
     EXPECT_EQ(rank_with({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}), Place(0, 1));
-    EXPECT_EQ(rank_with({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}}), Place(0, 1));
+}
+
+TEST(LaunchedRank, AnMpirunThatUsesSrunDecides) {
+    EXPECT_EQ(rank_with({{"OMPI_COMM_WORLD_RANK", "0"},
+                         {"OMPI_COMM_WORLD_SIZE", "1"},
+                         {"PMIX_RANK", "0"},
+                         {"SLURM_PROCID", "1"},
+                         {"SLURM_STEP_NUM_TASKS", "8"}}),
+              Place(0, 1));
 }
 
 TEST(LaunchedRank, WhatIsNoNumberIsNoRank) {
@@ -65,6 +76,21 @@ TEST(LaunchedRank, WhatIsNoNumberIsNoRank) {
               Place(0, 1));
     EXPECT_EQ(rank_with({{"OMPI_COMM_WORLD_RANK", "4"}, {"OMPI_COMM_WORLD_SIZE", "4"}}),
               Place(0, 1));
+}
+
+// Otherwise each of them would train the whole run, and all write the same folder.
+TEST(LaunchedCommunicator, IsRefusedWhereSrunGivesNoWayToMeet) {
+    const Variables variables({{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}});
+    EXPECT_EQ(launched_rank().ranks, 8);
+    EXPECT_FALSE(speaks_for_ranks()) << "that is left to the first of them";
+    try {
+        launched_communicator();
+        FAIL() << "not refused";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.what(), testing::HasSubstr("8 processes that cannot find each other"));
+        EXPECT_THAT(error.hint().str(), testing::HasSubstr("--mpi=pmix"));
+    }
 }
 
 TEST(LaunchedCommunicator, IsNullInOneProcess) {

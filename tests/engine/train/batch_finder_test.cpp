@@ -125,6 +125,23 @@ TEST(BatchFinder, SaysWhenNotEvenOneSampleFits) {
     }
 }
 
+// Their memory counts from the first on, so that not even the trial takes more than the limit.
+TEST(BatchFinder, EndsAtOnceWhereTheWeightsAloneAreMoreThanTheLimit) {
+    const RunConfig config =
+        config_of({"model.kind=mlp", "dataset.kind=spirals", "model.options.hidden=[2000,2000]"});
+    std::vector<BatchTrial> trials;
+    FindBatchOptions options;
+    options.memory = 10'000'000;  // of 16 MB of weights
+    options.after = [&](const BatchTrial& trial) { trials.push_back(trial); };
+    EXPECT_THROW(find_largest_batch(config, options), Error);
+    ASSERT_EQ(trials.size(), 3U) << "batches of 4, 2 and 1";
+    for (const BatchTrial& trial : trials) {
+        EXPECT_FALSE(trial.fits);
+        EXPECT_LE(trial.peak_bytes, options.memory);
+        EXPECT_EQ(trial.step_ms, 0);
+    }
+}
+
 TEST(BatchFinder, EndsWhenAskedTo) {
     FindBatchOptions options;
     options.memory = 5'000'000;
