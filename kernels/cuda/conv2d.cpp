@@ -55,6 +55,15 @@ struct Scratch {
     std::byte *library, *weights, *sums;
 };
 
+/// Where they lie in memory of `total` bytes.
+struct ScratchPlaces {
+    std::size_t weights, sums, total;
+    Scratch in(void* memory) const {
+        auto* const start = static_cast<std::byte*>(memory);
+        return {start, start + weights, start + sums};
+    }
+};
+
 /// cuDNN's engines load 16 bytes at a time.
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
 
@@ -81,7 +90,11 @@ public:
     const std::string& why() const { return why_; }
 
 private:
+    std::optional<std::size_t> library_scratch(const ConvGraph& graph);
+    ScratchPlaces places(const ConvGraph& graph, std::int64_t sums, std::size_t library) const;
     std::optional<Scratch> scratch_for(const ConvGraph& graph, std::int64_t sums);
+    template <typename Pointers>
+    void race(const ConvGraph& graph, std::int64_t sums, const Pointers& pointers);
     template <typename Pointers>
     std::optional<Scratch> run(ConvGraph graph, std::int64_t sums, const Pointers& pointers);
     ConvGraph describe_for(ConvOperation operation, DType dtype, bool bias) const {
@@ -96,22 +109,34 @@ private:
     std::string why_;
 };
 
-/// Scratch with room for weights of the graph's type and for the f32 sums. Nothing if the library
-/// has no engine. If the device has no room for the scratch of the first engine, an engine that
-/// needs less replaces it for good: a slower step is better than none. During a capture that ends
-/// the capture instead, and the eager step after it finds the other engine.
-std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::int64_t sums) {
+/// Bytes that the library needs. Nothing if it has no engine.
+std::optional<std::size_t> LibraryPasses::library_scratch(const ConvGraph& graph) {
     std::string words;
-    auto needed = convolution_workspace(graph, &words);
+    const auto needed = convolution_workspace(graph, &words);
     if (!words.empty()) why_ = words;
+    return needed;
+}
+
+/// With room for weights of the graph's type and for the f32 sums.
+ScratchPlaces LibraryPasses::places(const ConvGraph& graph, std::int64_t sums,
+                                    std::size_t library) const {
+    WorkspaceParts parts;
+    parts.take(library);
+    const std::size_t to_weights = parts.take(bytes_of(weight_size(s_), graph.w.dtype));
+    const std::size_t to_sums = parts.take(bytes_of(sums, DType::f32));
+    return {to_weights, to_sums, parts.total()};
+}
+
+/// The stream's scratch for the graph. Nothing if the library has no engine. If the device has no
+/// room for the scratch of the first engine, an engine that needs less replaces it for good: a
+/// slower step is better than none. During a capture that ends the capture instead, and the eager
+/// step after it finds the other engine.
+std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::int64_t sums) {
+    auto needed = library_scratch(graph);
     while (needed) {
-        WorkspaceParts parts;
-        parts.take(*needed);
-        const std::size_t to_weights = parts.take(bytes_of(weight_size(s_), graph.w.dtype));
-        const std::size_t to_sums = parts.take(bytes_of(sums, DType::f32));
+        const ScratchPlaces parts = places(graph, sums, *needed);
         try {
-            auto* start = static_cast<std::byte*>(workspace(parts.total(), stream_));
-            return Scratch{start, start + to_weights, start + to_sums};
+            return parts.in(workspace(parts.total, stream_));
         } catch (const OutOfMemory&) {
             if (*needed == 0 || recording(current_device())) throw;
             needed = convolution_workspace_below(graph, *needed);
@@ -121,6 +146,16 @@ std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::i
     return std::nullopt;
 }
 
+/// Has the graph's engine chosen by a race. Its scratch is for that moment: the stream would keep
+/// what the library's first choice needs, whichever engine wins.
+template <typename Pointers>
+void LibraryPasses::race(const ConvGraph& graph, std::int64_t sums, const Pointers& pointers) {
+    const ScratchPlaces parts = places(graph, sums, 0);
+    const PassingScratch memory(parts.total);
+    choose_convolution(graph, pointers(parts.in(memory.data())), stream_);
+    synchronize(stream_);  // until here the weights are read where they were copied to
+}
+
 /// Puts the graph on the stream, by the engine that is measured to be the fastest, if the settings
 /// ask for that. pointers(scratch) are its operands, made ready in the scratch where need be. Gives
 /// the scratch that it used; nothing if the library cannot.
@@ -128,7 +163,13 @@ template <typename Pointers>
 std::optional<Scratch> LibraryPasses::run(ConvGraph graph, std::int64_t sums,
                                           const Pointers& pointers) {
     const bool measured = plan_choice().measured;
-    const auto known = measured ? convolution_choice(graph) : std::nullopt;
+    auto known = measured ? convolution_choice(graph) : std::nullopt;
+    // What the engines' making and loading does is not for a recording.
+    if (measured && !known && !recording(current_device())) {
+        if (!library_scratch(graph)) return std::nullopt;
+        race(graph, sums, pointers);
+        known = convolution_choice(graph);
+    }
     if (known) graph.engine = *known;
     auto scratch = scratch_for(graph, sums);
     if (!scratch && !graph.engine.empty()) {  // what was measured has gone
@@ -136,8 +177,6 @@ std::optional<Scratch> LibraryPasses::run(ConvGraph graph, std::int64_t sums,
         scratch = scratch_for(graph, sums);
     }
     if (!scratch) return std::nullopt;
-    if (measured && !known && choose_convolution(graph, pointers(*scratch), stream_))
-        return run(graph, sums, pointers);
     convolve(graph, pointers(*scratch), scratch->library, stream_);
     if (auto* const used = plan_uses()) used->push_back("cuDNN " + convolution_engine(graph));
     return scratch;

@@ -6,7 +6,6 @@
 #include "cuda/lru_cache.h"
 #include "cuda/measured_plans.h"
 #include "kernels/cuda_device.h"
-#include "kernels/cuda_graph.h"
 
 namespace kernels::cuda {
 namespace {
@@ -77,9 +76,7 @@ std::optional<std::string> convolution_choice(const ConvGraph& graph) {
     return stored;
 }
 
-bool choose_convolution(const ConvGraph& graph, const ConvPointers& pointers, Stream stream) {
-    // What the engines' making and loading does is not for a recording.
-    if (recording(current_device())) return false;
+void choose_convolution(const ConvGraph& graph, const ConvPointers& pointers, Stream stream) {
     const std::vector<std::string> engines = convolution_engines(graph);
     if (engines.size() > 1) {
         Racers racers(graph, pointers, stream);
@@ -95,7 +92,6 @@ bool choose_convolution(const ConvGraph& graph, const ConvPointers& pointers, St
     }
     // They share what was made for the race; the winner's plan is made anew, alone.
     for (const std::string& engine : engines) forget_convolution(by(graph, engine));
-    return true;
 }
 
 }  // namespace kernels::cuda

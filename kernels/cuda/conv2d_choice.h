@@ -13,8 +13,7 @@ namespace kernels::cuda {
 std::optional<std::string> convolution_choice(const ConvGraph& graph);
 
 /// Chooses it by a race with these operands. What the graph writes is written by each engine, and
-/// has to be written once more. False while work of the device is being recorded: the question
-/// stays open.
-bool choose_convolution(const ConvGraph& graph, const ConvPointers& pointers, Stream stream);
+/// has to be written once more. Not for a recording.
+void choose_convolution(const ConvGraph& graph, const ConvPointers& pointers, Stream stream);
 
 }  // namespace kernels::cuda

@@ -128,6 +128,8 @@ void run(const ConvGraph& g, const ConvPointers& p) {
     }
 }
 
+std::string name_of(int engine) { return "engine " + std::to_string(engine); }
+
 /// The graphs that the second engine supports, and the scratch that their engines need. convolve()
 /// fills all of it, so that a caller that provides less is detected.
 class Engines {
@@ -135,7 +137,10 @@ public:
     std::size_t scratch_of(const ConvGraph& graph) {
         const std::lock_guard lock(mutex_);
         forget_other_settings();
-        return seconds_.contains(graph) ? least_scratch : first_scratch();
+        if (seconds_.contains(graph)) return least_scratch;
+        const std::size_t later = simt::library_settings().racers_scratch;
+        const bool is_first = graph.engine.empty() || graph.engine == name_of(0);
+        return is_first || later == 0 ? first_scratch() : later;
     }
     /// False if the second engine does not need less.
     bool take_second(const ConvGraph& graph, std::size_t below) {
@@ -162,8 +167,6 @@ Engines& engines() {
     static auto* only = new Engines;
     return *only;
 }
-
-std::string name_of(int engine) { return "engine " + std::to_string(engine); }
 
 /// The number of the engine that the graph names, or the first's; -1 if there is none of the name.
 int engine_of(const ConvGraph& graph) {

@@ -17,6 +17,7 @@ struct LibrarySettings {
     bool convolution_bias = true;
     bool convolution_wide = true;            ///< f32 sums of 16-bit operands are supported
     std::size_t convolution_scratch = 1000;  ///< of the first engine; the second needs 1000
+    std::size_t racers_scratch = 0;          ///< of all racers but the first; 0: as the first
     bool attention = true;                   ///< fused attention is supported
     bool attention_backward = true;          ///< so is its gradient
     bool recurrent = true;                   ///< recurrent networks are planned

@@ -283,11 +283,26 @@ TEST_F(MeasuredPlans, OfConvolutionsAreNotRacedWhileAStepIsRecorded) {
     EXPECT_EQ(last(), 1);
 }
 
+TEST_F(MeasuredPlans, OfConvolutionsLeaveTheStreamTheWinnersScratch) {
+    cuda::release_workspaces();
+    simt::configure(
+        {.convolution_scratch = 4 << 20, .racers_scratch = 1000, .algorithm_ms = {4, 0}});
+    const Convolution convolution(DType::f32, 8);
+    convolution.run();
+    convolution.check();
+    ASSERT_EQ(last(), 1);
+    EXPECT_LT(cuda::workspace_bytes(), 1 << 20) << "a loser's scratch is kept";
+}
+
 TEST_F(MeasuredPlans, OfConvolutionsFindNoRoomForARaceAndGoOn) {
     simt::configure({.convolution_scratch = 40 << 20, .algorithm_ms = {2, 0}});
     simt::configure(simt::DeviceSettings{.memory_bytes = 60 << 20});
     const Convolution convolution(DType::f32, 7);
-    convolution.run();  // the stream's scratch has room, the racers' has not
+    {
+        const PlanChoiceScope first{{}};
+        convolution.run();  // takes the stream's scratch
+    }
+    convolution.run();  // finds no room for the racers'
     convolution.check();
     EXPECT_EQ(last(), 0);
     EXPECT_EQ(store->size(), 0u);
