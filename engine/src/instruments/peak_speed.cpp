@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <mutex>
 #include <tuple>
 
@@ -21,25 +22,41 @@ void settle(const Tensor& result) {
     if (result.device().kind == Device::Kind::cuda) kernels::cuda::synchronize(current_stream());
 }
 
-/// The best of several products of square matrices of this size, in FLOP/s.
-double speed_of(DType dtype, const Device& device, std::int64_t size) {
-    const GradMode off(false);
-    const NoAutocast plain(device.kind);
+/// The shortest time of a product of square matrices of this size, of so many and for so long:
+/// whatever else the machine does makes a product slower and never faster.
+double seconds_of(DType dtype, const Device& device, std::int64_t size, int least,
+                  std::chrono::milliseconds so_long) {
     const Tensor a = Tensor::full({size, size}, 0.5, dtype, device);
     const Tensor b = Tensor::full({size, size}, 0.25, dtype, device);
     settle(mm(a, b));  // plans, threads, caches
-    const double flops = 2.0 * static_cast<double>(size * size) * static_cast<double>(size);
-    // The best of many: whatever else the machine does makes a product slower and never faster.
-    constexpr int least = 8;
-    double best = 0;
-    const auto until = Clock::now() + std::chrono::milliseconds(100);
+    double best = std::numeric_limits<double>::infinity();
+    const auto until = Clock::now() + so_long;
     for (int i = 0; i < least || Clock::now() < until; ++i) {
         const auto start = Clock::now();
         settle(mm(a, b));
-        const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-        best = std::max(best, flops / seconds);
+        best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
     }
     return best;
+}
+
+/// Only a large product keeps a card busy, and a simulated one takes minutes for that: so the size
+/// doubles until a product takes some milliseconds.
+std::int64_t size_for(DType dtype, const Device& device) {
+    if (device.kind == Device::Kind::cpu) return 512;
+    constexpr std::int64_t most = 4096;
+    constexpr double long_enough = 0.005;
+    std::int64_t size = 256;
+    while (size < most && seconds_of(dtype, device, size, 3, {}) < long_enough) size *= 2;
+    return size;
+}
+
+/// In FLOP/s.
+double speed_of(DType dtype, const Device& device) {
+    const GradMode off(false);
+    const NoAutocast plain(device.kind);
+    const std::int64_t size = size_for(dtype, device);
+    const double flops = 2.0 * static_cast<double>(size * size) * static_cast<double>(size);
+    return flops / seconds_of(dtype, device, size, 8, std::chrono::milliseconds(100));
 }
 
 }  // namespace
@@ -52,9 +69,8 @@ std::map<std::string, double> peak_speeds(const Device& device) {
     const Key key{device.kind, device.index, kernels::cpu::threads()};
     auto& speeds = measured[key];
     if (speeds.empty()) {
-        const std::int64_t size = device.kind == Device::Kind::cpu ? 512 : 4096;
         for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
-            speeds[name(dtype)] = speed_of(dtype, device, size);
+            speeds[name(dtype)] = speed_of(dtype, device);
     }
     return speeds;
 }
