@@ -99,32 +99,34 @@ Buffer whole_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
     return out;
 }
 
-/// Many columns of a transposed b are computed in pieces: of c, whose rows are longer than a piece,
-/// and with a bias, a sum with what c held, and relu.
+/// Many columns of a transposed b are computed in pieces, of c whose rows are longer than a piece,
+/// and as a whole where c is added to; with a bias and relu.
 TEST(DnnlGemm, GivesExactSumsForManyColumnsOfATransposedB) {
     constexpr std::int64_t m = 512, n = 4100, k = 24, ld = n + 3;
-    for (const DType dtype : {DType::f32, DType::bf16}) {
-        if (!cpu::dnnl_supports(dtype)) continue;
-        const Buffer a = whole_numbers(dtype, m * k, 1), b = whole_numbers(dtype, n * k, 2);
-        const Buffer bias = whole_numbers(dtype, n, 3), before = whole_numbers(dtype, m * ld, 4);
-        Buffer c = before;
-        ASSERT_TRUE(cpu::dnnl_gemm({c.array().data, dtype, m, n, ld},
-                                   {a.bytes().data(), dtype, m, k, k},
-                                   {b.bytes().data(), dtype, k, n, k, true},
-                                   {.beta = 1, .bias = bias.bytes().data(), .relu = true}));
-        for (std::int64_t row = 0; row < m; ++row)
-            for (std::int64_t column = 0; column < ld; ++column) {
-                const std::int64_t at = row * ld + column;
-                double sum = before.get(at);
-                if (column < n) {
-                    sum += bias.get(column);
-                    for (std::int64_t i = 0; i < k; ++i)
-                        sum += a.get(row * k + i) * b.get(column * k + i);
-                    sum = std::max(sum, 0.0);
+    for (const DType dtype : {DType::f32, DType::bf16})
+        for (const double beta : {0.0, 1.0}) {
+            if (!cpu::dnnl_supports(dtype)) continue;
+            const Buffer a = whole_numbers(dtype, m * k, 1), b = whole_numbers(dtype, n * k, 2);
+            const Buffer bias = whole_numbers(dtype, n, 3),
+                         before = whole_numbers(dtype, m * ld, 4);
+            Buffer c = before;
+            ASSERT_TRUE(cpu::dnnl_gemm({c.array().data, dtype, m, n, ld},
+                                       {a.bytes().data(), dtype, m, k, k},
+                                       {b.bytes().data(), dtype, k, n, k, true},
+                                       {.beta = beta, .bias = bias.bytes().data(), .relu = true}));
+            for (std::int64_t row = 0; row < m; ++row)
+                for (std::int64_t column = 0; column < ld; ++column) {
+                    const std::int64_t at = row * ld + column;
+                    double sum = before.get(at);
+                    if (column < n) {
+                        sum = beta * sum + bias.get(column);
+                        for (std::int64_t i = 0; i < k; ++i)
+                            sum += a.get(row * k + i) * b.get(column * k + i);
+                        sum = std::max(sum, 0.0);
+                    }
+                    ASSERT_EQ(c.get(at), sum) << row << ", " << column << ", beta " << beta;
                 }
-                ASSERT_EQ(c.get(at), sum) << row << ", " << column;
-            }
-    }
+        }
 }
 
 TEST(DnnlGemm, PacksALargeRowMajorBOfManyRows) {
