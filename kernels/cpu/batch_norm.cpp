@@ -159,10 +159,11 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
                          ConstArray weight, ConstArray bias, ConstArray mean, ConstArray invstd,
                          bool relu, bool training, const BatchNormShape& shape, Stream stream) {
     assert(x.size == shape.rows * shape.channels && dx.size == x.size && dx.dtype == x.dtype);
+    // A result has room for the sum: each element takes its place when the sum's was last read.
+    const Array sum = dresidual.data != nullptr ? dresidual : dx;
     if (x.dtype == DType::f64) {
-        // dx has room for the sum: each of its elements is written after the sum's was last read.
-        if (addend.data != nullptr) binary(dx, dy, addend, BinaryOp::add, stream);
-        backward_double({dx, dresidual, dweight, dbias}, addend.data != nullptr ? dx : dy, x,
+        if (addend.data != nullptr) binary(sum, dy, addend, BinaryOp::add, stream);
+        backward_double({dx, dresidual, dweight, dbias}, addend.data != nullptr ? sum : dy, x,
                         relu ? y.data : nullptr, weight, mean, invstd, training, shape);
         return;
     }
@@ -180,10 +181,9 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
                  static_cast<const float*>(invstd.data)};
     if (recomputed) in.forward = &forward;
     in.addend = addend;
-    in.sum = dx;  // free until gradient_rows puts dx where each sum was last read
+    in.sum = sum;
     const double* sums = all_gradient_sums(in, shape);
-    if (addend.data != nullptr)
-        in.dy = dx;  // the sum, where each element of dx will take its place
+    if (addend.data != nullptr) in.dy = sum;
     in.addend = {nullptr, x.dtype, 0};
     if (f16_max != nullptr) abs_max(f16_max, in.dy, stream);
     const auto rows = static_cast<double>(shape.rows);

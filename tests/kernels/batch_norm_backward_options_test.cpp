@@ -81,14 +81,16 @@ struct Gradients {
 /// How a backward pass is asked for the gradients of one case.
 struct Asked {
     bool relu = true, with_residual = true, training = true, recompute = false;
+    bool in_place = false;  ///< dx takes x's memory, dresidual dy's; on the CPU
 };
 
 Gradients gradients_on_cpu(Case& t, const Buffer& dy, ConstArray addend, const Asked& how,
                            float* largest = nullptr) {
-    Buffer dx(dy.dtype(), dy.size()), dresidual(dy.dtype(), dy.size());
+    Buffer dx = t.x, dresidual = dy;
     Buffer dweight(t.wide, t.shape.channels), dbias(t.wide, t.shape.channels);
     cpu::batch_norm_backward(dx, how.with_residual ? dresidual.array() : no_array, dweight, dbias,
-                             largest, dy, addend, t.x, t.y, t.weight, given(how.recompute, t.bias),
+                             largest, how.in_place && how.with_residual ? dresidual : dy, addend,
+                             how.in_place ? dx : t.x, t.y, t.weight, given(how.recompute, t.bias),
                              t.mean, t.invstd, how.relu, how.training, t.shape, {});
     return {dx.bytes(), dresidual.bytes(), dweight.bytes(), dbias.bytes()};
 }
@@ -148,6 +150,23 @@ TEST(BatchNormBackward, AddsASecondGradientAsAnAdditionBeforeItWould) {
         const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
         EXPECT_EQ(gradients_on_cpu(t, first, second, how),
                   gradients_on_cpu(t, sum_of(first, second), no_array, how));
+    });
+}
+
+TEST(BatchNormBackward, HasTheSameBitsInTheMemoryOfItsOperands) {
+    for_each_asked([](Case& t, Asked how) {
+        const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
+        for (const bool recompute : {false, true}) {
+            how.recompute = recompute && how.training && !how.with_residual;
+            Asked in_place = how;
+            in_place.in_place = true;
+            EXPECT_EQ(gradients_on_cpu(t, first, no_array, in_place),
+                      gradients_on_cpu(t, first, no_array, how));
+            if (how.with_residual) {
+                EXPECT_EQ(gradients_on_cpu(t, first, second, in_place),
+                          gradients_on_cpu(t, first, second, how));
+            }
+        }
     });
 }
 

@@ -12,11 +12,22 @@ bool held_by_its_node_alone(const Tensor& kept) {
     return kept.impl().use_count() == 2 && kept.impl()->storage.use_count() == 1;
 }
 
+/// Whether nobody reads what this backward pass has read, once it goes on.
+bool nothing_is_kept() {
+    return detail::backward_frees_graph() && !grad_enabled() && !detail::observed;
+}
+
 }  // namespace
 
+Tensor take_gradient(const Tensor& given) {
+    const bool is_held = given.impl().use_count() > 1 || given.impl()->storage.use_count() > 1;
+    if (!nothing_is_kept() || given.is_sparse() || is_held) return {};
+    given.bump_version();
+    return given.detach();
+}
+
 Tensor take_saved(const Tensor& kept) {
-    if (!detail::backward_frees_graph() || grad_enabled() || detail::observed) return {};
-    if (kept.is_sparse() || !held_by_its_node_alone(kept)) return {};
+    if (!nothing_is_kept() || kept.is_sparse() || !held_by_its_node_alone(kept)) return {};
     // Should the pass break off before the node is freed, a second one finds that this was written.
     kept.bump_version();
     return kept.detach();

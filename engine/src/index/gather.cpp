@@ -38,7 +38,7 @@ Tensor select(const Tensor& x, int dim, const Tensor& index, bool holes);
 Tensor select_backward(const Tensor& dy, const Shape& shape, int dim, const Tensor& index,
                        bool holes) {
     const Tensor zeros = Tensor::zeros(shape, dy.dtype(), dy.device());
-    const Tensor dx = fold_rows(zeros, dim, index, dy, {.holes = holes});
+    const Tensor dx = fold_rows(zeros, dim, index, dy, {.holes = holes, .in_place = true});
     return record(index_select_backward_info, {dy}, dx, {save(index)},
                   [dim, holes](const Tensor& ddx, const Saved& saved) {
                       return select(ddx, dim, saved[0], holes);
@@ -57,8 +57,9 @@ Tensor gather_part(const Tensor& x, int dim, const Tensor& index);
 
 Tensor gather_backward(const Tensor& dy, const Shape& shape, int dim, const Tensor& index) {
     const Tensor zeros = Tensor::zeros(shape, dy.dtype(), dy.device());
+    const Tensor dx = fold_elements(zeros, dim, index, dy, {.in_place = true});
     return record(
-        gather_backward_info, {dy}, fold_elements(zeros, dim, index, dy), {save(index)},
+        gather_backward_info, {dy}, dx, {save(index)},
         [dim](const Tensor& ddx, const Saved& saved) { return gather_part(ddx, dim, saved[0]); });
 }
 

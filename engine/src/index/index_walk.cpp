@@ -90,7 +90,7 @@ Tensor fold_rows(const Tensor& base0, int dim, const Tensor& index, const Tensor
                  const FoldOptions& options) {
     const Tensor base = dense(base0);
     const Tensor source = in_layout(source0, layout_of(base));
-    const Tensor y = empty_like(base);
+    const Tensor y = options.in_place ? base : empty_like(base);
     IndexSpan span = span_of(base, dim, index.numel());
     span.holes = options.holes;
     on(base.device(), kernels::cpu::index_reduce, kernels::cuda::index_reduce)(
@@ -101,7 +101,7 @@ Tensor fold_rows(const Tensor& base0, int dim, const Tensor& index, const Tensor
 
 Tensor fold_elements(const Tensor& base, int dim, const Tensor& index, const Tensor& source,
                      const FoldOptions& options) {
-    Tensor y = copy_of(base);
+    const Tensor y = options.in_place ? base : copy_of(base);
     const Tensor part = corner(y, dim, index.shape());
     const Tensor target = row_major(part), from = row_major(source);
     const std::int64_t m = index.rank() == 0 ? 1 : index.size(dim);

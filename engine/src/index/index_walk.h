@@ -21,6 +21,7 @@ struct FoldOptions {
     kernels::IndexFold fold = kernels::IndexFold::sum;
     bool with_base = true;
     bool holes = false;
+    bool in_place = false;  ///< the result is base, which is dense and nobody else's
 };
 /// base with each row of `source` folded into the row of dimension `dim` that a 1-d index names.
 /// Equal types.

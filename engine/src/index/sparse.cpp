@@ -126,7 +126,8 @@ Tensor to_dense(const Tensor& x) {
     const Tensor zeros =
         Tensor::zeros(joined(split.places.numel(), split.rest), x.dtype(), x.device());
     const Tensor index = places_or_holes(parts.indices, split.places);
-    return reshape(fold_rows(zeros, 0, index, parts.values, {.holes = true}), x.shape());
+    return reshape(fold_rows(zeros, 0, index, parts.values, {.holes = true, .in_place = true}),
+                   x.shape());
 }
 
 Tensor add_sparse(const Tensor& a, const Tensor& b) {

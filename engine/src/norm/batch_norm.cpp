@@ -7,6 +7,7 @@
 #include "core/check.h"
 #include "core/layout.h"
 #include "core/paired_gradient.h"
+#include "core/take_saved.h"
 #include "engine/error.h"
 #include "kernels/batch_norm.h"
 #include "kernels/elementwise.h"
@@ -194,6 +195,17 @@ Tensor forceable(const OpInfo& info, const Tensor& x, const Tensor& residual,
     return dispatched(info, call, x, residual);
 }
 
+/// Whether a batch norm's backward pass may write its results where it reads this operand. On a CPU
+/// that saves reading each line of the cache before it is written.
+bool may_be_overwritten(const Tensor& t) {
+    const bool is_read_as_it_is = t.rank() == 4 ? t.is_channels_last() : t.is_contiguous();
+    return is_read_as_it_is && t.device().kind == Device::Kind::cpu;
+}
+Tensor memory_of_input(const Tensor& x) { return may_be_overwritten(x) ? take_saved(x) : Tensor(); }
+Tensor memory_of_gradient(const Tensor& dy) {
+    return may_be_overwritten(dy) ? take_gradient(dy) : Tensor();
+}
+
 /// Order of the inputs on the tape: x, weight, bias, residual.
 Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
                  const BatchNormTensors& t, const BatchNormOptions& options, bool relu) {
@@ -224,9 +236,17 @@ Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
     const bool recomputable = relu && options.training && !synced.ranks && !residual.defined();
     GradFn gradient = [=, training = options.training, with_residual = residual.defined()](
                           std::span<const Tensor> grads, const Saved& saved) {
+        const Tensor addend = grads.size() > 1 ? grads[1] : Tensor();
+        const Tensor kept = saved[0];
+        const bool alone = !synced.ranks;  // the kernel's work
+        const bool is_dx_free = alone && (!addend.defined() || with_residual);
+        const Tensor dx = is_dx_free ? memory_of_input(kept) : Tensor();
+        const Tensor dresidual = alone && with_residual ? memory_of_gradient(grads[0]) : Tensor();
         return batch_norm_backward({.dy = grads[0],
-                                    .x = saved[0],
-                                    .addend = grads.size() > 1 ? grads[1] : Tensor(),
+                                    .dx = dx,
+                                    .dresidual = dresidual,
+                                    .x = kept,
+                                    .addend = addend,
                                     .weight = saved[1],
                                     .bias = saved[5],
                                     .y = relu ? saved[4].detach() : Tensor(),

@@ -108,8 +108,8 @@ TensorList compute(const BatchNormBackward& a) {
     const Tensor y = a.y.defined() ? in_layout(a.y, layout) : a.y;
     const DType parameters = a.weight.defined() ? a.weight.dtype() : a.statistics.mean.dtype();
     const auto channels = [&] { return Tensor::empty({a.shape.channels}, parameters, x.device()); };
-    TensorList out{empty_like(x), channels(), channels()};
-    if (a.with_residual) out.push_back(empty_like(x));
+    TensorList out{a.dx.defined() ? a.dx : empty_like(x), channels(), channels()};
+    if (a.with_residual) out.push_back(a.dresidual.defined() ? a.dresidual : empty_like(x));
     const kernels::ConstArray none{nullptr, x.dtype(), 0};
     const Tensor addend = a.addend.defined() ? in_layout(a.addend, layout) : a.addend;
     float* const f16_max =

@@ -20,7 +20,10 @@ struct BatchNormStatistics {
 };
 
 struct BatchNormBackward {
-    Tensor dy, x;
+    Tensor dy;
+    Tensor dx;         ///< memory for it, which may be x's (take_saved); undefined: it is allocated
+    Tensor dresidual;  ///< memory for it, which may be dy's (take_gradient); or undefined
+    Tensor x;
     Tensor addend;  ///< a second gradient of y, outside the tape (PairedGradFn); or undefined
     Tensor weight;  ///< or undefined
     Tensor bias;    ///< where y can be recomputed: training, its relu, no residual; or undefined

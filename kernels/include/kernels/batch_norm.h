@@ -47,7 +47,8 @@ HALFTONE_KERNEL(BatchNormForwardInfer, batch_norm_forward_infer);
 /// operands, without a residual; then the mask may be recomputed instead of read from y, with the
 /// same result. With `training` false (running statistics) dx = weight *
 /// invstd * g. f16_max (may be null; for f16 alone): takes the magnitudes of d and dx along, as
-/// AbsMax would.
+/// AbsMax would. On the CPU dresidual may be dy's memory, and
+/// dx x's unless there is an addend without a dresidual.
 using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias,
                                float* f16_max, ConstArray dy, ConstArray addend, ConstArray x,
                                ConstArray y, ConstArray weight, ConstArray bias, ConstArray mean,

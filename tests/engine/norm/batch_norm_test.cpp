@@ -7,6 +7,8 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "core/gradient_observer.h"
+#include "core/layout.h"
+#include "core/tape.h"
 #include "engine/error.h"
 #include "gradcheck.h"
 #include "pointwise/activation.h"
@@ -160,6 +162,58 @@ TEST(BatchNorm, ShowsAHookTheSumOfAJoinsGradients) {
     y.register_hook([&](const Tensor& gradient) { seen.push_back(gradient.values()); });
     backward(sum(add(mul(y, 2.0), mul(y, 3.0))));
     EXPECT_EQ(seen, (std::vector<std::vector<double>>{{5, 5}}));
+}
+
+const OpInfo copied_info{"copied", CastPolicy::none, "copied(x)", 1, "Of these tests."};
+
+/// x in memory of its own. Tells whether its gradient comes in that memory.
+Tensor copied(const Tensor& x, bool& in_place) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = in_layout(mul(x, 1.0), Layout::channels_last);
+    }
+    const void* const memory = y.data();
+    return record(copied_info, {x}, y, {}, [memory, &in_place](const Tensor& dy, const Saved&) {
+        in_place = dy.data() == memory;
+        return dy;
+    });
+}
+
+struct Passed {
+    bool in_place = false;
+    std::vector<double> dx;
+};
+
+/// A pass back through batch norm and relu. `pair`: two gradients of the result.
+Passed passed_back(DType dtype, bool with_residual, bool pair, bool retain) {
+    Parameters p(5);
+    Passed out;
+    Tensor x = random_tensor({4, 5, 3, 2}, dtype, 1);
+    Tensor residual = random_tensor({4, 5, 3, 2}, dtype, 2);
+    x.set_requires_grad(true);
+    residual.set_requires_grad(true);
+    const Tensor y = batch_norm_relu(copied(x, out.in_place), with_residual ? residual : Tensor(),
+                                     p.weight, p.bias, p.mean, p.var, true);
+    const Tensor z = pair ? add(mul(y, 3.0), mul(y, 0.5)) : mul(y, 3.0);
+    const Tensor dz = random_tensor(z.shape(), dtype, 3);
+    backward({&z, 1}, {&dz, 1}, {.retain_graph = retain});
+    out.dx = x.grad().values();
+    return out;
+}
+
+// Nothing else holds the input, as where a convolution made it.
+TEST(BatchNorm, TheGradientTakesTheMemoryOfAnInputThatNobodyReadsAgain) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16})
+        for (const bool with_residual : {false, true})
+            for (const bool pair : {false, true}) {
+                const Passed taken = passed_back(dtype, with_residual, pair, false);
+                const Passed kept = passed_back(dtype, with_residual, pair, true);
+                EXPECT_EQ(taken.in_place, !pair || with_residual)
+                    << "the sum of a pair lies where dx or the residual's gradient will";
+                EXPECT_FALSE(kept.in_place);
+                EXPECT_EQ(taken.dx, kept.dx);
+            }
 }
 
 TEST(BatchNorm, AResidualOfAnotherTypePromotesAsTheTwinDoes) {
