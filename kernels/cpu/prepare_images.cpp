@@ -30,7 +30,7 @@ void store_value(BFloat16* y, float value) { *y = to_bfloat16(value); }
 
 template <class T>
 void prepare_image(T* y, const std::uint8_t* image, const ImageStore& store, const Crop& crop,
-                   bool normalize) {
+                   bool normalize, std::int64_t pitch) {
     for (std::int64_t h = 0; h < store.height; ++h) {
         for (std::int64_t w = 0; w < store.width; ++w) {
             const std::int64_t row = h + crop.down;
@@ -42,6 +42,7 @@ void prepare_image(T* y, const std::uint8_t* image, const ImageStore& store, con
                 const float value = pixel != nullptr ? static_cast<float>(pixel[c]) / 255 : 0.0f;
                 store_value(y, normalize ? (value - store.mean[c]) / store.deviation[c] : value);
             }
+            for (std::int64_t c = store.channels; c < pitch; ++c, ++y) store_value(y, 0.0f);
         }
     }
 }
@@ -49,17 +50,18 @@ void prepare_image(T* y, const std::uint8_t* image, const ImageStore& store, con
 template <class T>
 void prepare(T* y, std::int64_t n, Array labels, ConstArray indices, const ImageStore& store,
              const ImagePreparation& how) {
-    const std::int64_t elements = store.height * store.width * store.channels;
+    const std::int64_t pitch = how.pitch == 0 ? store.channels : how.pitch;
+    const std::int64_t pixels = store.height * store.width;
     const auto* index = static_cast<const std::int64_t*>(indices.data);
-    parallel_for(n, row_grain(elements), [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(n, row_grain(pixels * pitch), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
             const std::int64_t sample = index != nullptr ? index[i] : i;
             if (store.labels != nullptr)
                 static_cast<std::int64_t*>(labels.data)[i] = store.labels[sample];
             const Crop crop =
                 how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop{};
-            prepare_image(y + i * elements, store.pixels + sample * elements, store, crop,
-                          how.normalize);
+            prepare_image(y + i * pixels * pitch, store.pixels + sample * pixels * store.channels,
+                          store, crop, how.normalize, pitch);
         }
     });
 }

@@ -8,6 +8,7 @@
 #include "cuda/conv2d_choice.h"
 #include "cuda/conv2d_direct.h"
 #include "cuda/conv2d_graph.h"
+#include "cuda/conv2d_operands.h"
 #include "cuda/gemm_finish.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
@@ -24,64 +25,28 @@ namespace {
 
 bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::f32; }
 
-std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
-
-std::size_t bytes_of(std::int64_t elements, DType dtype) {
-    return static_cast<std::size_t>(elements) * size_of(dtype);
-}
-
-/// cuDNN's Tensor Core engines for NHWC images require weights (K, R, S, C). Those in PyTorch's
-/// order, (K, C, R, S), are the same memory if there is only one pixel or one channel.
-bool weights_differ(const Conv2dShape& s) {
-    return !s.channels_last_weights && s.r * s.s > 1 && s.c / s.groups > 1;
-}
-
-/// Copies weights from the caller's order to cuDNN's or back: small beside the convolution, which
-/// reads them N times.
-void permute_weights(void* to, const void* from, DType dtype, const Conv2dShape& s,
-                     bool to_channels_last, Stream stream) {
-    if (!weights_differ(s))
-        return copy_on_device(to, from, bytes_of(weight_size(s), dtype), stream);
-    const std::int64_t channels = s.c / s.groups, pixels = s.r * s.s;
-    Strided y{to, dtype, 3, {s.k, channels, pixels}, {channels * pixels, pixels, 1}};
-    ConstStrided x{from, dtype, 3, y.shape, y.strides};
-    auto& permuted = to_channels_last ? y.strides : x.strides;
-    permuted = {channels * pixels, 1, channels};
-    copy_strided(y, x, stream);
-}
-
-/// The scratch of a pass, parts of one workspace: the library's, weights, and sums.
+/// The scratch of a pass, parts of one workspace: the library's, weights, pixels, and sums.
 struct Scratch {
-    std::byte *library, *weights, *sums;
+    std::byte *library, *weights, *pixels, *sums;
 };
 
 /// Where they lie in memory of `total` bytes.
 struct ScratchPlaces {
-    std::size_t weights, sums, total;
+    std::size_t weights, pixels, sums, total;
     Scratch in(void* memory) const {
         auto* const start = static_cast<std::byte*>(memory);
-        return {start, start + weights, start + sums};
+        return {start, start + weights, start + pixels, start + sums};
     }
 };
 
 /// cuDNN's engines load 16 bytes at a time.
 bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
 
-bool weights_need_scratch(const void* w, const Conv2dShape& s) {
-    return weights_differ(s) || !is_aligned(w);
-}
-
-/// The weights as cuDNN takes them, copied to `scratch` if need be.
-const void* library_weights(ConstArray w, const Conv2dShape& s, std::byte* scratch, Stream stream) {
-    if (!weights_need_scratch(w.data, s)) return w.data;
-    permute_weights(scratch, w.data, w.dtype, s, true, stream);
-    return scratch;
-}
-
 /// Passes by the library, and why one was not: its words, where it failed.
 class LibraryPasses {
 public:
-    LibraryPasses(const Conv2dShape& shape, Stream stream) : s_(shape), stream_(stream) {}
+    LibraryPasses(const Conv2dShape& shape, DType dtype, Stream stream)
+        : s_(shape), padded_(padded_shape(shape, dtype)), stream_(stream) {}
 
     /// False: the library cannot, and nothing was done; so in all passes.
     bool forward(Array y, ConstArray x, ConstArray w, ConstArray bias);
@@ -98,16 +63,42 @@ private:
     template <typename Pointers>
     std::optional<Scratch> run(ConvGraph graph, std::int64_t sums, const Pointers& pointers);
     ConvGraph describe_for(ConvOperation operation, DType dtype, bool bias) const {
-        return describe(operation, s_, dtype, bias, stream_.tf32);
+        const bool reads_pixels = operation != ConvOperation::data_gradient;
+        return describe(operation, reads_pixels ? padded_ : s_, dtype, bias, stream_.tf32);
     }
+    /// Between the weights and those of the graph.
+    WeightCopy weight_copy(const ConvGraph& graph) const {
+        return {s_, graph.w.dims[1], graph.w.dtype, stream_};
+    }
+    const void* library_weights(ConstArray w, const ConvGraph& graph, std::byte* scratch) const;
+    bool pixels_need_scratch() const { return padded_.c != s_.c && s_.x_pitch != padded_.c; }
+    bool may_read(ConstArray x) const { return pixels_need_scratch() || is_aligned(x.data); }
+    const void* library_pixels(ConstArray x, std::byte* scratch) const;
     bool forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias);
     bool forward_then_bias(Array y, ConstArray x, ConstArray w, ConstArray bias);
     bool forward_by_wide_sums(Array y, ConstArray x, ConstArray w, ConstArray bias);
 
     const Conv2dShape& s_;
+    const Conv2dShape padded_;
     Stream stream_;
     std::string why_;
 };
+
+/// The weights as cuDNN takes them, copied to `scratch` if need be.
+const void* LibraryPasses::library_weights(ConstArray w, const ConvGraph& graph,
+                                           std::byte* scratch) const {
+    const WeightCopy copy = weight_copy(graph);
+    if (!copy.differs() && is_aligned(w.data)) return w.data;
+    copy.to_library(scratch, w.data);
+    return scratch;
+}
+
+/// The images, with zeros behind the channels if it takes them only so.
+const void* LibraryPasses::library_pixels(ConstArray x, std::byte* scratch) const {
+    if (!pixels_need_scratch()) return x.data;
+    pad_pixels(scratch, padded_.c, x, s_, stream_);
+    return scratch;
+}
 
 /// Bytes that the library needs. Nothing if it has no engine.
 std::optional<std::size_t> LibraryPasses::library_scratch(const ConvGraph& graph) {
@@ -117,14 +108,16 @@ std::optional<std::size_t> LibraryPasses::library_scratch(const ConvGraph& graph
     return needed;
 }
 
-/// With room for weights of the graph's type and for the f32 sums.
+/// With room for weights of the graph's type, for pixels, and for the f32 sums.
 ScratchPlaces LibraryPasses::places(const ConvGraph& graph, std::int64_t sums,
                                     std::size_t library) const {
     WorkspaceParts parts;
     parts.take(library);
-    const std::size_t to_weights = parts.take(bytes_of(weight_size(s_), graph.w.dtype));
+    const std::size_t to_weights = parts.take(bytes_of(weight_size(padded_), graph.w.dtype));
+    const std::size_t to_pixels = parts.take(
+        pixels_need_scratch() ? bytes_of(s_.n * s_.h * s_.w * padded_.c, graph.x.dtype) : 0);
     const std::size_t to_sums = parts.take(bytes_of(sums, DType::f32));
-    return {to_weights, to_sums, parts.total()};
+    return {to_weights, to_pixels, to_sums, parts.total()};
 }
 
 /// The stream's scratch for the graph. Nothing if the library has no engine. If the device has no
@@ -184,12 +177,14 @@ std::optional<Scratch> LibraryPasses::run(ConvGraph graph, std::int64_t sums,
 
 /// y = x * w + bias in one graph.
 bool LibraryPasses::forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias) {
-    if (!is_aligned(x.data) || !is_aligned(y.data) || !is_aligned(bias.data)) return false;
+    if (!may_read(x) || !is_aligned(y.data) || !is_aligned(bias.data)) return false;
+    const ConvGraph graph =
+        describe_for(ConvOperation::forward, y.dtype, /*bias=*/bias.data != nullptr);
     const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
-        return {x.data, library_weights(w, s_, scratch.weights, stream_), y.data, bias.data};
+        return {library_pixels(x, scratch.pixels), library_weights(w, graph, scratch.weights),
+                y.data, bias.data};
     };
-    const bool biased = bias.data != nullptr;
-    return run(describe_for(ConvOperation::forward, y.dtype, biased), 0, pointers).has_value();
+    return run(graph, 0, pointers).has_value();
 }
 
 /// f32 and f64: the sums are stored as they were made, and the bias rounds as it would at once.
@@ -203,11 +198,12 @@ bool LibraryPasses::forward_then_bias(Array y, ConstArray x, ConstArray w, Const
 /// engine within our rules for it from 8.0 on, where channels (of a group, for the weights) are
 /// even (CudnnWideSums).
 bool LibraryPasses::forward_by_wide_sums(Array y, ConstArray x, ConstArray w, ConstArray bias) {
-    if (!is_aligned(x.data)) return false;
+    if (!may_read(x)) return false;
     ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, false);
     graph.y.dtype = DType::f32;
     const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
-        return {x.data, library_weights(w, s_, scratch.weights, stream_), scratch.sums, nullptr};
+        return {library_pixels(x, scratch.pixels), library_weights(w, graph, scratch.weights),
+                scratch.sums, nullptr};
     };
     const auto scratch = run(graph, y.size, pointers);
     if (!scratch) return false;
@@ -226,34 +222,34 @@ bool LibraryPasses::forward(Array y, ConstArray x, ConstArray w, ConstArray bias
 
 bool LibraryPasses::data_gradient(Array dx, ConstArray dy, ConstArray w) {
     if (!is_aligned(dx.data) || !is_aligned(dy.data)) return false;
+    const ConvGraph graph = describe_for(ConvOperation::data_gradient, dx.dtype, false);
     const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
-        return {dx.data, library_weights(w, s_, scratch.weights, stream_), dy.data, nullptr};
+        return {dx.data, library_weights(w, graph, scratch.weights), dy.data, nullptr};
     };
-    return run(describe_for(ConvOperation::data_gradient, dx.dtype, false), 0, pointers)
-        .has_value();
+    return run(graph, 0, pointers).has_value();
 }
 
 bool LibraryPasses::weight_gradient(Array dw, ConstArray dy, ConstArray x) {
-    if (!is_aligned(dy.data) || !is_aligned(x.data)) return false;
-    const bool apart = weights_need_scratch(dw.data, s_);
+    if (!is_aligned(dy.data) || !may_read(x)) return false;
+    const ConvGraph graph = describe_for(ConvOperation::weight_gradient, dw.dtype, false);
+    const WeightCopy copy = weight_copy(graph);
+    const bool apart = copy.differs() || !is_aligned(dw.data);
     const auto pointers = [&](const Scratch& scratch) -> ConvPointers {
-        return {x.data, apart ? scratch.weights : dw.data, dy.data, nullptr};
+        return {library_pixels(x, scratch.pixels), apart ? scratch.weights : dw.data, dy.data,
+                nullptr};
     };
-    const auto scratch =
-        run(describe_for(ConvOperation::weight_gradient, dw.dtype, false), 0, pointers);
+    const auto scratch = run(graph, 0, pointers);
     if (!scratch) return false;
-    if (apart) permute_weights(dw.data, scratch->weights, dw.dtype, s_, false, stream_);
+    if (apart) copy.from_library(dw.data, scratch->weights);
     return true;
 }
-
-std::size_t bytes_of(Array array) { return bytes_of(array.size, array.dtype); }
 
 }  // namespace
 
 void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape,
                     Stream stream) {
     if (y.size == 0) return;
-    LibraryPasses library(shape, stream);
+    LibraryPasses library(shape, y.dtype, stream);
     if (library.forward(y, x, w, bias)) return;
     note_fallback(Conv2dFallback{Conv2dPass::forward, y.dtype, shape, library.why()});
     conv2d_forward_direct(y, x, w, bias, shape, stream);
@@ -263,7 +259,7 @@ void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dSha
                           Stream stream) {
     if (dx.size == 0) return;
     if (dy.size == 0) return set_zero(dx.data, bytes_of(dx), stream);
-    LibraryPasses library(shape, stream);
+    LibraryPasses library(shape, dx.dtype, stream);
     if (library.data_gradient(dx, dy, w)) return;
     note_fallback(Conv2dFallback{Conv2dPass::data_gradient, dx.dtype, shape, library.why()});
     conv2d_data_gradient_direct(dx, dy, w, shape, stream);
@@ -271,7 +267,7 @@ void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dSha
 
 void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
                             const Conv2dShape& shape, Stream stream) {
-    LibraryPasses library(shape, stream);
+    LibraryPasses library(shape, dw.dtype, stream);
     if (dw.size > 0 && (x.size == 0 || dy.size == 0)) {
         set_zero(dw.data, bytes_of(dw), stream);
     } else if (dw.size > 0 && !library.weight_gradient(dw, dy, x)) {

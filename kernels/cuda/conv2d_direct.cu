@@ -7,10 +7,10 @@
 namespace kernels::cuda {
 namespace {
 
-/// The shape with its derived extents; groups as channels of one group; and the distances of a
-/// weight's neighbours along c, r and s.
+/// The shape with its derived extents; groups as channels of one group; and the distances of x's
+/// pixels and of a weight's neighbours along c, r and s.
 struct Extents {
-    std::int64_t n, c, h, w, k, r, s, oh, ow, group_c, group_k;
+    std::int64_t n, c, h, w, k, r, s, oh, ow, group_c, group_k, x_pitch;
     std::int64_t stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
     std::int64_t weight_c, weight_r, weight_s;
 };
@@ -29,6 +29,7 @@ Extents extents_of(const Conv2dShape& s) {
             s.ow(),
             channels,
             s.k / s.groups,
+            s.x_pitch == 0 ? s.c : s.x_pitch,
             s.stride_h,
             s.stride_w,
             s.pad_h,
@@ -76,7 +77,7 @@ __global__ void forward_kernel(T* y, const T* x, const T* w, const T* bias, Exte
             for (std::int64_t s = 0; s < e.s; ++s) {
                 const std::int64_t v = at.w * e.stride_w - e.pad_w + s * e.dilation_w;
                 if (v < 0 || v >= e.w) continue;
-                const T* pixel = x + ((at.n * e.h + h) * e.w + v) * e.c + first_c;
+                const T* pixel = x + ((at.n * e.h + h) * e.w + v) * e.x_pitch + first_c;
                 const T* weight = w + weight_at(e, at.c, 0, r, s);
                 for (std::int64_t c = 0; c < e.group_c; ++c)
                     sum += widen(pixel[c]) * widen(weight[c * e.weight_c]);
@@ -136,7 +137,8 @@ __global__ void weight_gradient_kernel(T* dw, const T* dy, const T* x, Extents e
         const std::int64_t h = at.h * e.stride_h - e.pad_h + r * e.dilation_h;
         const std::int64_t v = at.w * e.stride_w - e.pad_w + s * e.dilation_w;
         if (h < 0 || h >= e.h || v < 0 || v >= e.w) continue;
-        sum += widen(dy[i * e.k + k]) * widen(x[((at.n * e.h + h) * e.w + v) * e.c + channel]);
+        sum +=
+            widen(dy[i * e.k + k]) * widen(x[((at.n * e.h + h) * e.w + v) * e.x_pitch + channel]);
     }
     sum = block_reduce<default_threads>(sum, Sum{});
     if (threadIdx.x == 0) dw[weight_at(e, k, c, r, s)] = narrow<T>(sum);

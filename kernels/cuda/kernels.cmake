@@ -51,6 +51,7 @@ set(cuda_host
   conv2d.cpp
   conv2d_choice.cpp
   conv2d_graph.cpp
+  conv2d_operands.cpp
   cudnn_rnn_plan.cpp
   gemm.cpp
   matmul_plans.cpp

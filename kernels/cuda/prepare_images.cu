@@ -21,15 +21,19 @@ __device__ __forceinline__ Crop draw(const PhiloxStream& random, std::uint64_t b
         (words[2] & 1) != 0};
 }
 
-/// One row of the result, for a warp. `from` is the row of the image, null outside of it.
+/// One row of the result, for a warp, each pixel of `pitch` values. `from` is the row of the image,
+/// null outside of it.
 template <typename T>
 __device__ void prepare_row(T* y, const std::uint8_t* from, const ImageStore& store,
-                            const Crop& crop, bool normalize) {
-    const std::int64_t values = store.width * store.channels;
-    const auto channels = static_cast<std::uint32_t>(store.channels);
+                            const Crop& crop, bool normalize, std::uint32_t pitch) {
+    const std::int64_t values = store.width * pitch;
     for (std::int64_t v = threadIdx.x % warp_size; v < values; v += warp_size) {
-        const std::int64_t w = static_cast<std::uint32_t>(v) / channels;
-        const std::int64_t c = static_cast<std::uint32_t>(v) % channels;
+        const std::int64_t w = static_cast<std::uint32_t>(v) / pitch;
+        const std::int64_t c = static_cast<std::uint32_t>(v) % pitch;
+        if (c >= store.channels) {
+            y[v] = narrow<T>(0.0f);
+            continue;
+        }
         const std::int64_t col = (crop.flip ? store.width - 1 - w : w) + crop.right;
         float value = 0;
         if (from != nullptr && col >= 0 && col < store.width)
@@ -42,20 +46,22 @@ __device__ void prepare_row(T* y, const std::uint8_t* from, const ImageStore& st
 template <typename T>
 __global__ void prepare_images_kernel(T* y, std::int64_t* labels, const std::int64_t* indices,
                                       std::int64_t n, ImageStore store, ImagePreparation how) {
-    const std::int64_t row_values = store.width * store.channels;
-    const std::int64_t image_values = store.height * row_values;
+    const std::int64_t pitch = how.pitch == 0 ? store.channels : how.pitch;
+    const std::int64_t row_values = store.width * pitch;
+    const std::int64_t row_bytes = store.width * store.channels;
     for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const std::int64_t sample = indices == nullptr ? i : indices[i];
         if (threadIdx.x == 0 && store.labels != nullptr) labels[i] = store.labels[sample];
         const Crop crop =
             how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop();
-        const std::uint8_t* image = store.pixels + sample * image_values;
+        const std::uint8_t* image = store.pixels + sample * store.height * row_bytes;
         for (std::int64_t h = threadIdx.x / warp_size; h < store.height;
              h += blockDim.x / warp_size) {
             const std::int64_t row = h + crop.down;
             const bool inside = row >= 0 && row < store.height;
-            prepare_row(y + i * image_values + h * row_values,
-                        inside ? image + row * row_values : nullptr, store, crop, how.normalize);
+            prepare_row(y + (i * store.height + h) * row_values,
+                        inside ? image + row * row_bytes : nullptr, store, crop, how.normalize,
+                        static_cast<std::uint32_t>(pitch));
         }
     }
 }

@@ -105,11 +105,40 @@ TEST(PrepareImages, TakesTheRowsAsTheyLieWithoutIndices) {
     EXPECT_EQ(y.bytes(), expected.bytes());
 }
 
+/// A batch of these images with pixels of `pitch` values; its size counts no zeros.
+Array padded_images(const RandomImages& images, std::int64_t count, void* data, DType dtype) {
+    return {data, dtype, count * images.height * images.width * images.channels};
+}
+
+TEST(PrepareImages, WritesZerosBehindTheChannelsOfPaddedPixels) {
+    constexpr std::int64_t pitch = 8;
+    const RandomImages images(4, 8, 6, 3);
+    const Buffer indices(DType::i64, {2, 0, 3});
+    const ImagePreparation how{true, true, stream, 7};
+    for (const DType dtype : image_types) {
+        Buffer dense(dtype, 3 * 8 * 6 * 3), labels(DType::i64, 3);
+        cpu::prepare_images(dense, labels, indices, images.store(), how, {});
+        Buffer padded(dtype, 3 * 8 * 6 * pitch), expected(dtype, padded.size());
+        for (std::int64_t i = 0; i < padded.size(); ++i) {
+            const std::int64_t c = i % pitch;
+            expected.set(i, c < 3 ? dense.get(i / pitch * 3 + c) : 0);
+            padded.set(i, NAN);
+        }
+        ImagePreparation with_pitch = how;
+        with_pitch.pitch = pitch;
+        cpu::prepare_images(padded_images(images, 3, padded.array().data, dtype), labels, indices,
+                            images.store(), with_pitch, {});
+        EXPECT_EQ(padded.bytes(), expected.bytes());
+    }
+}
+
 void expect_same_images(const RandomImages& images, const Buffer& indices,
                         const ImagePreparation& how, DType dtype) {
-    const std::int64_t elements = images.height * images.width * images.channels;
-    Buffer y(dtype, indices.size() * elements), labels(DType::i64, indices.size());
-    cpu::prepare_images(y, labels, indices, images.store(), how, {});
+    const std::int64_t pitch = how.pitch == 0 ? images.channels : how.pitch;
+    Buffer y(dtype, indices.size() * images.height * images.width * pitch);
+    Buffer labels(DType::i64, indices.size());
+    cpu::prepare_images(padded_images(images, indices.size(), y.array().data, dtype), labels,
+                        indices, images.store(), how, {});
     const DeviceBuffer pixels(images.pixels), classes(images.labels), mean(images.mean),
         deviation(images.deviation), device_indices(indices);
     const DeviceBuffer device_y(dtype, y.size()), device_labels(DType::i64, labels.size());
@@ -120,7 +149,8 @@ void expect_same_images(const RandomImages& images, const Buffer& indices,
                            images.height,
                            images.width,
                            images.channels};
-    cuda::prepare_images(device_y, device_labels, device_indices, store, how, {});
+    cuda::prepare_images(padded_images(images, indices.size(), device_y.as<void>(), dtype),
+                         device_labels, device_indices, store, how, {});
     EXPECT_EQ(device_y.host().bytes(), y.bytes());
     EXPECT_EQ(device_labels.host().bytes(), labels.bytes());
 }
@@ -135,8 +165,9 @@ TEST(CudaPrepareImages, GivesTheCpusBits) {
             for (const bool normalize : {false, true})
                 for (const RandomImages* images : {&colour, &grey, &small})
                     for (const DType dtype : image_types)
-                        expect_same_images(*images, indices, {augment, normalize, stream, 1000},
-                                           dtype);
+                        for (const std::int64_t pitch : {0, 8})
+                            expect_same_images(*images, indices,
+                                               {augment, normalize, stream, 1000, pitch}, dtype);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "conv/convolution.h"
 #include "core/cast.h"
 #include "core/layout.h"
+#include "core/padded_pixels.h"
 #include "shape/sum.h"
 
 namespace engine {
@@ -29,6 +30,12 @@ Shape weight_shape(const ConvShape& s) {
 }
 
 Tensor nhwc(const Tensor& x) { return in_layout(x, Layout::channels_last); }
+/// The images that a convolution reads, as the kernels take them for `with_pitch_of(images, s)`.
+Tensor pixels_of(const Tensor& x) { return pixel_pitch(x) > 0 ? x : nhwc(x); }
+Conv2dShape with_pitch_of(const Tensor& images, Conv2dShape s) {
+    s.x_pitch = pixel_pitch(images);
+    return s;
+}
 
 /// Whether the kernels take the weight as it is, channels last: on a GPU, whose library takes no
 /// other order. Elsewhere, and for other strides, they take a copy in row-major order.
@@ -74,11 +81,12 @@ Tensor convolve_images(const Tensor& x, const Tensor& weight, const Tensor& bias
     if (weight.numel() == 0) return bias_alone(output_shape(s), x, bias, Layout::channels_last);
     Tensor y = Tensor::empty(output_shape(s), x.dtype(), x.device(), Layout::channels_last);
     if (y.numel() == 0) return y;
-    const Tensor from = nhwc(x), w = dense_weight(weight), b = bias.defined() ? dense(bias) : bias;
+    const Tensor from = pixels_of(x), w = dense_weight(weight),
+                 b = bias.defined() ? dense(bias) : bias;
     const kernels::ConstArray none{nullptr, x.dtype(), 0};
     on(x.device(), kernels::cpu::conv2d_forward, kernels::cuda::conv2d_forward)(
         y.array(), from.array(), w.array(), b.defined() ? b.array() : none,
-        with_order_of(weight, s), current_stream());
+        with_pitch_of(from, with_order_of(weight, s)), current_stream());
     return y;
 }
 
@@ -96,9 +104,9 @@ Tensor input_gradient_of_images(const Tensor& dy, const Tensor& weight, const Co
 void weight_gradient_of_images(const Tensor& dw, const Tensor& db, const Tensor& dy,
                                const Tensor& x, const Conv2dShape& s) {
     const kernels::Array bias = db.defined() ? db.array() : kernels::Array{nullptr, dy.dtype(), 0};
-    const Tensor from = nhwc(dy), input = nhwc(x);
+    const Tensor from = nhwc(dy), input = pixels_of(x);
     on(dy.device(), kernels::cpu::conv2d_weight_gradient, kernels::cuda::conv2d_weight_gradient)(
-        dw.array(), bias, from.array(), input.array(), s, current_stream());
+        dw.array(), bias, from.array(), input.array(), with_pitch_of(input, s), current_stream());
 }
 
 // The same on volumes.

@@ -18,12 +18,18 @@ class Node;
 class Tensor;
 using TensorList = std::vector<Tensor>;
 
+/// Of images whose pixels are `pitch` values, zeros behind their channels (core/padded_pixels.h).
+struct PixelPadding {
+    std::int64_t channels = 0, pitch = 0;  ///< 0: not such images
+};
+
 /// Memory shared by a tensor and its views. The version rises with every write, through whichever
 /// alias.
 struct Storage {
     Storage(std::size_t bytes, const Device& device) : block(bytes, device) {}
     Block block;
     std::atomic<std::uint32_t> version{0};
+    PixelPadding padding{};
 };
 
 enum class Layout { contiguous, channels_last };

@@ -20,7 +20,9 @@ struct DeviceBatch {
 /// Images are channels last.
 Layout layout_of_field(const FieldSpec& field);
 
-/// A full batch of `rows`: uninitialised, accounted as the calling thread's scope says.
+/// A full batch of `rows`: uninitialised, accounted as the calling thread's scope says. On a GPU an
+/// image field that asks for padded pixels has them, if its type and channels need any
+/// (core/padded_pixels.h).
 DeviceBatch empty_batch(const Device& device, const Schema& schema, std::int64_t rows);
 
 }  // namespace engine

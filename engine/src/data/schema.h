@@ -68,8 +68,9 @@ struct FieldSpec {
     Shape shape = {};              ///< of one sample
     std::int64_t cardinality = 0;  ///< i64: values lie in [0, cardinality); 0: any
     Ragged ragged = Ragged::no;
-    bool windowed = false;  ///< shape[0] is the length of the run's windows (bptt)
-    bool own_crop = false;  ///< of an image: Dataset::read_augmented() crops and flips it
+    bool windowed = false;       ///< shape[0] is the length of the run's windows (bptt)
+    bool own_crop = false;       ///< of an image: Dataset::read_augmented() crops and flips it
+    bool padded_pixels = false;  ///< of an image on a GPU: as convolutions read it (empty_batch)
     Normalization normalization = {};     ///< empty: none
     std::vector<std::string> names = {};  ///< of the classes, features or targets; may be empty
     std::vector<std::shared_ptr<const SampleTransform>> transforms = {};  ///< applied in order

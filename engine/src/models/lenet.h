@@ -14,6 +14,7 @@ public:
           const Device& device);
     Tensor forward(const Tensor& x) override;
     bool casts_inputs_first() const override { return true; }
+    bool convolves_inputs_first() const override { return true; }
     OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:

@@ -42,6 +42,8 @@ public:
     /// Whether a floating input goes into a product or a convolution alone, so that autocast casts
     /// it to its 16-bit type before anything else is done with it.
     virtual bool casts_inputs_first() const { return false; }
+    /// Whether an image goes into convolutions alone.
+    virtual bool convolves_inputs_first() const { return false; }
 
     bool training = true;           ///< batch statistics instead of running ones, and dropout
     StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step

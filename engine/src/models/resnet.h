@@ -35,6 +35,7 @@ public:
            std::int64_t classes, std::optional<std::int64_t> seed, const Device& device);
     Tensor forward(const Tensor& x) override;
     bool casts_inputs_first() const override { return true; }
+    bool convolves_inputs_first() const override { return true; }
     OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:

@@ -1,7 +1,9 @@
 #include "train/batch_feed.h"
 
 #include "core/cast.h"
+#include "core/layout.h"
 #include "core/memory.h"
+#include "core/padded_pixels.h"
 #include "core/transfer.h"
 #include "data/image_dataset.h"
 #include "kernels/elementwise.h"
@@ -30,6 +32,15 @@ private:
     Schema schema_;
 };
 
+/// Rounded to y's type.
+void copy_dense(const Tensor& y, const Tensor& x) {
+    if (x.dtype() == y.dtype())
+        copy_bytes(y.data(), x.data(), y.bytes(), y.device());
+    else
+        on(y.device(), kernels::cpu::cast, kernels::cuda::cast)(y.array(), x.array(),
+                                                                current_stream());
+}
+
 }  // namespace
 
 void BatchFeed::choose(LoaderOptions& options) const {
@@ -41,11 +52,13 @@ void copy_fields(const DeviceBatch& from, const DeviceBatch& to) {
     for (std::size_t f = 0; f < to.fields.size(); ++f) {
         const Tensor &x = from[f], &y = to[f];
         if (!x.defined()) continue;
-        if (x.dtype() == y.dtype())
-            copy_bytes(y.data(), x.data(), y.bytes(), y.device());
-        else
-            on(y.device(), kernels::cpu::cast, kernels::cuda::cast)(y.array(), x.array(),
-                                                                    current_stream());
+        if (pixel_pitch(y) == 0) {
+            copy_dense(y, x);
+            continue;
+        }
+        const Tensor rounded = empty_like(x, y.dtype());
+        copy_dense(rounded, x);
+        copy_into(y, rounded);
     }
 }
 

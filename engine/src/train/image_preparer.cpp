@@ -1,5 +1,6 @@
 #include "train/image_preparer.h"
 
+#include "core/padded_pixels.h"
 #include "core/philox.h"
 #include "data/image_transforms.h"
 #include "kernels/device.h"
@@ -54,7 +55,7 @@ void ImagePreparer::prepare(const Tensor& images, kernels::Array labels, const S
     const kernels::ImagePreparation how{
         augment_, normalize_,
         RandomStream(seed_, StreamId::augment, static_cast<std::uint32_t>(place.epoch)),
-        static_cast<std::uint64_t>(place.position)};
+        static_cast<std::uint64_t>(place.position), pixel_pitch(images)};
     on(device_, kernels::cpu::prepare_images, kernels::cuda::prepare_images)(
         images.array(), labels, from.indices, store, how, current_stream());
 }

@@ -24,9 +24,9 @@ public:
         const std::uint8_t* labels;
         kernels::ConstArray indices;
     };
-    /// Writes the images to `images` (rows, C, H, W), channels last, in f32 or rounded to its
-    /// 16-bit type, and the labels of the source to `labels`, i64. `place`: of the batch in the
-    /// run.
+    /// Writes the images to `images` (rows, C, H, W), channels last or with padded pixels, in f32
+    /// or rounded to its 16-bit type, and the labels of the source to `labels`, i64. `place`: of
+    /// the batch in the run.
     void prepare(const Tensor& images, kernels::Array labels, const Source& from,
                  const Batch& place) const;
 

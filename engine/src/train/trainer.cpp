@@ -17,15 +17,18 @@ namespace engine {
 namespace {
 
 /// The fields of a captured batch. What autocast would cast before anything else reads it lies in
-/// autocast's type already: the feed rounds it once, as the cast would.
+/// autocast's type already: the feed rounds it once, as the cast would. Images that convolutions
+/// alone read lie as those read them.
 Schema captured_schema(const Task& task, const Model& model, const MixedPrecision& precision,
                        bool training) {
     Schema schema = task.schema(training);
     const auto low = precision.low_type();
     if (!low || !model.casts_inputs_first()) return schema;
     for (std::size_t f = 0; f < schema.fields.size(); ++f) {
-        if (is_floating(schema.fields[f].dtype) && task.gives_to_model_alone(f))
-            schema.fields[f].dtype = *low;
+        FieldSpec& field = schema.fields[f];
+        if (!is_floating(field.dtype) || !task.gives_to_model_alone(f)) continue;
+        field.dtype = *low;
+        field.padded_pixels = field.kind == FieldKind::image && model.convolves_inputs_first();
     }
     return schema;
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/device.h"
+#include "core/padded_pixels.h"
+#include "needs_cuda.h"
 
 namespace engine {
 namespace {
@@ -34,6 +36,29 @@ TEST(DeviceBatch, CountsTheTokensOfWindows) {
     EXPECT_EQ(batch.rows, 20);
     EXPECT_EQ(batch.samples, 700);
     EXPECT_EQ(batch[0].shape(), (Shape{20, 35}));
+}
+
+// Padding is a matter of a GPU's convolutions.
+TEST(DeviceBatch, PadsNoPixelsOnTheHost) {
+    Schema schema = classified_images({3, 4, 5}, {}, {"cat", "dog"});
+    schema.fields[0].dtype = DType::f16;
+    schema.fields[0].padded_pixels = true;
+    EXPECT_TRUE(empty_batch({}, schema, 2)[0].is_channels_last());
+}
+
+TEST(DeviceBatch, PadsPixelsOfOddChannelsInSixteenBits) {
+    HALFTONE_NEEDS_CUDA();
+    const Device cuda{Device::Kind::cuda, 0};
+    Schema schema = classified_images({3, 4, 5}, {}, {"cat", "dog"});
+    FieldSpec& image = schema.fields[0];
+    image.padded_pixels = true;
+    EXPECT_EQ(pixel_pitch(empty_batch(cuda, schema, 2)[0]), 0) << "f32";
+    image.dtype = DType::bf16;
+    EXPECT_EQ(pixel_pitch(empty_batch(cuda, schema, 2)[0]), 8);
+    image.shape = {1, 4, 5};
+    EXPECT_EQ(pixel_pitch(empty_batch(cuda, schema, 2)[0]), 0) << "one channel is dense enough";
+    image.shape = {4, 4, 5};
+    EXPECT_EQ(pixel_pitch(empty_batch(cuda, schema, 2)[0]), 0);
 }
 
 TEST(DeviceBatch, LaysImagesOutChannelsLastAlone) {

@@ -6,8 +6,11 @@
 #include <cstring>
 
 #include "core/cast.h"
+#include "core/layout.h"
+#include "core/padded_pixels.h"
 #include "data/image_dataset.h"
 #include "needs_cuda.h"
+#include "shape/view.h"
 #include "support/device_support.h"
 #include "train/resident_images.h"
 #include "train/ring_feed.h"
@@ -71,10 +74,26 @@ TEST(ResidentImages, AreChosenForASetThatFits) {
 }
 
 /// The batch with its images rounded to f16, as captured work wants them.
-DeviceBatch low_inputs(const Schema& schema, std::int64_t rows) {
+DeviceBatch low_inputs(const Schema& schema, std::int64_t rows, bool padded) {
     Schema low = schema;
     low.fields[0].dtype = DType::f16;
+    low.fields[0].padded_pixels = padded;
     return empty_batch(cuda, low, rows);
+}
+
+/// All values of images with padded pixels, the zeros behind their channels too.
+Tensor whole_pixels(const Tensor& images) {
+    const std::int64_t pitch = pixel_pitch(images);
+    const Shape whole{images.size(0), pitch, images.size(2), images.size(3)};
+    return view_of(images, whole, channels_last_strides(whole), 0);
+}
+
+/// Zeros behind the channels.
+Tensor with_zeros(const Tensor& images, std::int64_t channels) {
+    const Tensor zeros =
+        Tensor::zeros({images.size(0), channels - images.size(1), images.size(2), images.size(3)},
+                      images.dtype());
+    return in_layout(cat({images, zeros}, 1), Layout::channels_last);
 }
 
 void expect_bytes(const Tensor& found, const Tensor& expected, const char* what) {
@@ -100,10 +119,15 @@ void expect_host_batch(BatchFeed& feed, const Batch& given, const Batch& host,
     feed.fill(given, same);
     expect_bytes(same[0], images, "filled images");
     expect_bytes(same[1], labels, "filled labels");
-    const DeviceBatch low = low_inputs(schema, host.rows());
+    const DeviceBatch low = low_inputs(schema, host.rows(), false);
     feed.fill(given, low);
     expect_bytes(low[0], to(images, DType::f16), "filled images in f16");
     expect_bytes(low[1], labels, "labels beside them");
+    const DeviceBatch padded = low_inputs(schema, host.rows(), true);
+    feed.fill(given, padded);
+    ASSERT_EQ(pixel_pitch(padded[0]), 8);
+    expect_bytes(whole_pixels(padded[0]), with_zeros(to(images, DType::f16), 8),
+                 "filled images in f16 with padded pixels");
 }
 
 Schema schema_for(const ImageDataset& data, bool augment, bool normalize) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "cuda/conv2d_graph.h"
@@ -95,7 +96,7 @@ TEST_F(SimulatedConv2d, HasTheSameBitsForWeightsInChannelsLastWithoutTheLibrary)
 
 /// Copies of weights between orders in the three passes of a convolution.
 std::int64_t weight_copies(bool channels_last) {
-    Problem p(DType::f16, weight_orders[2]);
+    Problem p(DType::f16, weight_orders[0]);
     p.shape.channels_last_weights = channels_last;
     simt::start_counting();
     const DeviceBuffer x(p.x), w(p.w), dy(p.dy);
@@ -113,6 +114,55 @@ std::int64_t weight_copies(bool channels_last) {
 TEST_F(SimulatedConv2d, CopiesNoWeightsInChannelsLast) {
     EXPECT_EQ(weight_copies(false), 3);
     EXPECT_EQ(weight_copies(true), 0);
+}
+
+/// Copies and fills of the two passes that read images of three channels.
+std::int64_t copies_of_three_channels(DType dtype, std::int64_t pitch) {
+    Problem p(dtype, {.n = 2, .c = 3, .h = 5, .w = 6, .k = 8, .r = 3, .s = 3});
+    p.shape.channels_last_weights = true;
+    p.shape.x_pitch = pitch;
+    const DeviceBuffer x(p.dtype, p.x.size() / 3 * std::max<std::int64_t>(pitch, 3));
+    const DeviceBuffer w(p.w), dy(p.dy);
+    const DeviceBuffer y(p.dtype, p.dy.size()), dw(p.dtype, p.w.size());
+    simt::start_counting();
+    cuda::conv2d_forward(y, x, w, {nullptr, p.dtype, 0}, p.shape, {});
+    cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, p.shape, {});
+    cuda::synchronize({});
+    const simt::WorkCounts counts = simt::stop_counting();
+    const auto runs = [&](const char* name) {
+        const auto found = counts.find(name);
+        return found == counts.end() ? 0 : found->second.runs;
+    };
+    return runs("fill") + runs("copy_strided");
+}
+
+TEST_F(SimulatedConv2d, PadsThreeChannelsToEightUnlessTheyLieSo) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+        EXPECT_EQ(copies_of_three_channels(dtype, 0), 3 + 4)
+            << "a fill and a copy of the images in each pass and of the weights in one, and the "
+               "weights' gradient";
+        EXPECT_EQ(copies_of_three_channels(dtype, 8), 3);
+    }
+    EXPECT_EQ(copies_of_three_channels(DType::f32, 0), 0);
+}
+
+TEST_F(SimulatedConv2d, ReadsPaddedPixelsWithoutTheLibraryToo) {
+    const Conv2dShape shape{.n = 2, .c = 3, .h = 5, .w = 6, .k = 8, .r = 3, .s = 3};
+    Problem padded(DType::f16, shape);
+    const Problem dense(DType::f16, shape);
+    Buffer pixels(DType::f16, padded.x.size() / 3 * 8);
+    for (std::int64_t i = 0; i < pixels.size(); ++i)
+        pixels.set(i, i % 8 < 3 ? padded.x.get(i / 8 * 3 + i % 8) : 0);
+    padded.x = pixels;
+    padded.shape.x_pitch = 8;
+    simt::configure({.convolution = false});
+    const DeviceBuffer x(padded.x), w(padded.w), dy(padded.dy);
+    const DeviceBuffer y(DType::f16, dense.dy.size()), dw(DType::f16, dense.w.size());
+    cuda::conv2d_forward(y, x, w, {nullptr, DType::f16, 0}, padded.shape, {});
+    cuda::conv2d_weight_gradient(dw, {nullptr, DType::f16, 0}, dy, x, padded.shape, {});
+    expect_sums(y.host(), dense.y_sums, "y");
+    expect_sums(dw.host(), dense.dw_sums, "dw");
+    simt::configure(simt::LibrarySettings{});
 }
 
 TEST_F(SimulatedConv2d, TakesAnEngineThatNeedsLessWhereTheFirstFindsNoRoom) {
