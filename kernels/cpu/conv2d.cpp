@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cpu/conv2d_columns.h"
 #include "cpu/conv2d_depthwise.h"
+#include "cpu/conv2d_pixels.h"
 #include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
 #include "cpu/dnnl_ops.h"
@@ -84,15 +84,23 @@ float* converted(Scratch kind, const void* data, DType dtype, std::int64_t size)
     return result;
 }
 
-/// An f32 convolution by oneDNN: by its convolution, or by its product of our column matrix.
-bool library_f32(ConvDirection direction, const ConvOperands& operands, const Conv2dShape& shape) {
-    const bool columns = direction == ConvDirection::forward && columns_are_faster(shape);
-    return (columns && conv2d_forward_columns(operands, shape)) ||
-           dnnl_convolution(direction, DType::f32, operands, shape);
+/// An f32 convolution pixel by pixel, or by oneDNN. False: oneDNN has nothing for it.
+bool pixels_or_library(ConvDirection direction, const ConvOperands& operands,
+                       const Conv2dShape& shape) {
+    if (!pixels_are_faster(direction, shape))
+        return dnnl_convolution(direction, DType::f32, operands, shape);
+    const auto of = [](const void* data) { return static_cast<const float*>(data); };
+    const auto to = [](void* data) { return static_cast<float*>(data); };
+    if (direction == ConvDirection::forward)
+        conv2d_forward_pixels(to(operands.y), of(operands.x), of(operands.w), of(operands.bias),
+                              shape);
+    else
+        conv2d_data_gradient_pixels(to(operands.x), of(operands.y), of(operands.w), shape);
+    return true;
 }
 
-/// A 16-bit convolution by oneDNN's f32 one. Operands are exact in f32; its sums are rounded once
-/// more, to their dtype.
+/// A 16-bit convolution by an f32 one. Operands are exact in f32; its sums are rounded once more,
+/// to their dtype.
 bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& operands,
                  const Conv2dShape& s) {
     const std::int64_t sizes[] = {input_size(s), weight_size(s), output_size(s)};
@@ -107,7 +115,7 @@ bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& opera
                                : converted(kinds[i], sources[i], dtype, sizes[i]);
     const float* bias =
         operands.bias ? converted(Scratch::operand_d, operands.bias, dtype, s.k) : nullptr;
-    if (!library_f32(direction, {wide[0], wide[1], wide[2], bias}, s)) return false;
+    if (!pixels_or_library(direction, {wide[0], wide[1], wide[2], bias}, s)) return false;
     cast({const_cast<void*>(sources[written]), dtype, sizes[written]},
          {wide[written], DType::f32, sizes[written]}, {});
     return true;
@@ -123,7 +131,7 @@ bool by_library(ConvDirection direction, DType dtype, const ConvOperands& operan
         const bool by_tiles = tiles_beat_f32(direction, shape) &&
                               (direction != ConvDirection::forward ||
                                is_finite({operands.w, DType::f32, weight_size(shape)}));
-        return !by_tiles && library_f32(direction, operands, shape);
+        return !by_tiles && pixels_or_library(direction, operands, shape);
     }
     if (dnnl_convolution(direction, dtype, operands, shape)) return true;
     return !has_own_loop(dtype, shape) && !tiles_beat_conversion(direction, shape) &&
@@ -213,12 +221,12 @@ const char* conv2d_route(DType dtype, const Conv2dShape& shape) {
     static thread_local std::string route;
     const bool wide = dtype == DType::f32;
     if (dtype == DType::f64 || (wide && tiles_beat_f32(forward, shape))) return "tiled";
-    if (wide && columns_are_faster(shape)) return "columns";
+    if (wide && pixels_are_faster(forward, shape)) return "pixels";
     route = dnnl_convolution_route(forward, dtype, shape);
     if (!route.empty()) return route.c_str();
     if (has_own_loop(dtype, shape)) return "depthwise";
     if (wide || tiles_beat_conversion(forward, shape)) return "tiled";
-    if (columns_are_faster(shape)) return "columns through f32";
+    if (pixels_are_faster(forward, shape)) return "pixels through f32";
     route = dnnl_convolution_route(forward, DType::f32, shape);
     if (route.empty()) return "tiled";
     route += " through f32";

@@ -49,7 +49,7 @@ using Conv2dWeightGradient = void(Array dw, Array dbias, ConstArray dy, ConstArr
 HALFTONE_KERNEL(Conv2dWeightGradient, conv2d_weight_gradient);
 
 namespace cpu {
-/// The implementation that the forward pass of this shape uses: "jit:avx512_core", "columns", ...;
+/// The implementation that the forward pass of this shape uses: "jit:avx512_core", "pixels", ...;
 /// for tests and `doctor`.
 const char* conv2d_route(DType dtype, const Conv2dShape& shape);
 }  // namespace cpu
