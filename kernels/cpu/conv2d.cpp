@@ -94,8 +94,10 @@ bool pixels_or_library(ConvDirection direction, const ConvOperands& operands,
     if (direction == ConvDirection::forward)
         conv2d_forward_pixels(to(operands.y), of(operands.x), of(operands.w), of(operands.bias),
                               shape);
-    else
+    else if (direction == ConvDirection::data_gradient)
         conv2d_data_gradient_pixels(to(operands.x), of(operands.y), of(operands.w), shape);
+    else
+        conv2d_weight_gradient_pixels(to(operands.w), of(operands.y), of(operands.x), shape);
     return true;
 }
 

@@ -173,16 +173,16 @@ HWY_EXPORT(forward_of);
 HWY_EXPORT(data_gradient_of);
 }  // namespace
 
-// Measured on Zen 5 with two threads, milliseconds in place of oneDNN's, forward and back, windows
-// of 3 x 3. 512 channels of 4 x 4 pixels: 14.3 and 14.6 in place of 34 and 22 for 128 images, 1.25
-// and 1.45 in place of 2.39 and 1.67 for 8; 256 channels of 8 x 8: 16.9 and 17.0 in place of 16.9
-// and 18.6 for 128, 1.11 and 1.20 in place of 1.17 and 1.23 for 8.
+// Measured on Zen 5 with two threads, milliseconds in place of oneDNN's: forward, data gradient,
+// weight gradient; 3 x 3 windows. 512 channels of 4 x 4 pixels: 14.3, 14.6 and 14.7 in place of 34,
+// 22 and 20.5 for 128 images; 1.25 and 1.45 in place of 2.39 and 1.67 for 8. 256 channels of 8 x 8:
+// 16.9, 17.0 and 17.8 in place of 16.9, 18.6 and 19.9 for 128 images. But the weight gradient from
+// 16 x 16 pixels to 8 x 8 takes 14.7 in place of 13.1.
 bool pixels_are_faster(ConvDirection direction, const Conv2dShape& s) {
-    const bool forward = direction == ConvDirection::forward;
-    if (!forward && (direction != ConvDirection::data_gradient || s.stride_h > 1 || s.stride_w > 1))
-        return false;
-    const std::int64_t pixels = forward ? s.oh() * s.ow() : s.h * s.w;
-    const std::int64_t in = forward ? s.c : s.k, out = forward ? s.k : s.c;
+    const bool back = direction == ConvDirection::data_gradient;
+    if (back && (s.stride_h > 1 || s.stride_w > 1)) return false;
+    const std::int64_t pixels = direction == ConvDirection::forward ? s.oh() * s.ow() : s.h * s.w;
+    const std::int64_t in = back ? s.k : s.c, out = back ? s.c : s.k;
     return s.groups == 1 && s.r * s.s > 1 && pixels <= 64 && s.n >= 8 && in >= 64 && out % 64 == 0;
 }
 

@@ -9,7 +9,7 @@
 /// rows has to multiply by their zeros, or to load all weights for each row of pixels.)
 namespace kernels::cpu {
 
-/// Whether this is faster than oneDNN. For the forward pass and the data gradient.
+/// Whether this is faster than oneDNN.
 bool pixels_are_faster(ConvDirection direction, const Conv2dShape& shape);
 
 /// y = x * w + bias; the bias may be null. Needs pixels_are_faster().
@@ -17,5 +17,7 @@ void conv2d_forward_pixels(float* y, const float* x, const float* w, const float
                            const Conv2dShape& shape);
 void conv2d_data_gradient_pixels(float* dx, const float* dy, const float* w,
                                  const Conv2dShape& shape);
+void conv2d_weight_gradient_pixels(float* dw, const float* dy, const float* x,
+                                   const Conv2dShape& shape);
 
 }  // namespace kernels::cpu

@@ -2,8 +2,8 @@
 // after hwy/highway.h in a file that goes through foreach_target.
 //
 //   out[i, j] = sum over (o, q, p) of a[i * a_row + o * a_outer + q * a_mid + p * a_inner]
-//                                   * b[step * b_step + o * b_gap + j],
-//   step = the count of (o, q, p) so far
+//                                   * b[step * b_step + o * b_gap + mids * b_mid_gap + j],
+//   step = the count of (o, q, p) so far, mids that of (o, q)
 //
 // with a tile of out in registers. Three loops let a row of `a` be a convolution's window read in
 // place; a matrix product uses the innermost one. Tiles of whole vectors may read b and write out
@@ -36,6 +36,7 @@ struct TileSum {
     std::int64_t a_outer, a_mid, a_inner;
     std::int64_t b_step;
     std::int64_t b_gap = 0;      ///< elements of b that are left out after each outer step
+    std::int64_t b_mid_gap = 0;  ///< after each step of the middle loop
     std::int64_t out_step = 0;   ///< elements from one row of out to the next; 0: dense
     const void* bias = nullptr;  ///< added to each row of out, if there is one; of out's type
     bool relu = false;           ///< what is not above 0 becomes 0, after the bias; a NaN stays
@@ -118,6 +119,7 @@ void tile(R* HWY_RESTRICT out, const T* a, const B* b, const TileSum& sum) {
                 for (int g = 0; g < fours; ++g) base[g] += sum.a_inner;
                 b += sum.b_step;
             }
+            b += sum.b_mid_gap;
         }
         b += sum.b_gap;
     }

@@ -40,6 +40,12 @@ void expect_data_gradient(const Problem& p) {
     expect_sums(dx, p.dx_sums, "dx");
 }
 
+void expect_weight_gradient(const Problem& p) {
+    Buffer dw(DType::f32, weight_size(p.shape));
+    cpu::conv2d_weight_gradient_pixels(dw.as<float>(), of(p.dy), of(p.x), p.shape);
+    expect_sums(dw, p.dw_sums, "dw");
+}
+
 /// Channels come in panels of 32 on one side, images in tiles of up to 12.
 std::vector<Conv2dShape> without_stride() {
     Conv2dShape uneven = image(5, 4, 64, 32), spread = image(13, 5, 32, 64);
@@ -61,7 +67,13 @@ TEST(Conv2dPixels, AgreeWithDoubleForWindowsOfEveryKind) {
         const Problem problem(DType::f32, shape);
         expect_forward(problem);
         expect_data_gradient(problem);
+        expect_weight_gradient(problem);
     }
+}
+
+// More terms than one f32 sum takes.
+TEST(Conv2dPixels, AgreeWithDoubleForWeightGradientsOfManyImages) {
+    expect_weight_gradient(Problem(DType::f32, image(140, 4, 13, 32)));
 }
 
 TEST(Conv2dPixels, AgreeWithDoubleForStridesAndInputChannelsOfAnyNumber) {
@@ -72,7 +84,9 @@ TEST(Conv2dPixels, AgreeWithDoubleForStridesAndInputChannelsOfAnyNumber) {
     uneven.pad_w = 2;
     for (const Conv2dShape& shape : {strided, uneven}) {
         SCOPED_TRACE(to_string(DType::f32, shape));
-        expect_forward(Problem(DType::f32, shape));
+        const Problem problem(DType::f32, shape);
+        expect_forward(problem);
+        expect_weight_gradient(problem);
     }
 }
 
@@ -82,11 +96,12 @@ TEST(Conv2dPixels, GiveTheBiasWhereAWindowMeetsNoPixel) {
         .n = 2, .c = 4, .h = 2, .w = 1, .k = 32, .r = 2, .s = 1, .pad_h = 3, .pad_w = 1};
     const Problem problem(DType::f32, shape);
     expect_forward(problem);
+    expect_weight_gradient(problem);
 }
 
 TEST(Conv2dPixels, HaveTheSameBitsForAnyThreadCount) {
     const Problem problem(DType::f32, image(30, 4, 64, 96));
-    std::vector<std::vector<unsigned char>> ys, dxs;
+    std::vector<std::vector<unsigned char>> ys, dxs, dws;
     for (const int threads : {1, 2, 3}) {
         cpu::set_threads(threads);
         Buffer y(DType::f32, output_size(problem.shape)), dx(DType::f32, input_size(problem.shape));
@@ -94,22 +109,29 @@ TEST(Conv2dPixels, HaveTheSameBitsForAnyThreadCount) {
                                    problem.shape);
         cpu::conv2d_data_gradient_pixels(dx.as<float>(), of(problem.dy), of(problem.w),
                                          problem.shape);
+        Buffer dw(DType::f32, weight_size(problem.shape));
+        cpu::conv2d_weight_gradient_pixels(dw.as<float>(), of(problem.dy), of(problem.x),
+                                           problem.shape);
         ys.push_back(y.bytes());
         dxs.push_back(dx.bytes());
+        dws.push_back(dw.bytes());
     }
     cpu::set_threads(cpu::hardware_threads());
     EXPECT_EQ(ys[1], ys[0]);
     EXPECT_EQ(ys[2], ys[0]);
     EXPECT_EQ(dxs[1], dxs[0]);
     EXPECT_EQ(dxs[2], dxs[0]);
+    EXPECT_EQ(dws[1], dws[0]);
+    EXPECT_EQ(dws[2], dws[0]);
 }
 
 TEST(Conv2dPixels, AreChosenForManyChannelsAndFewPixels) {
     constexpr auto forward = ConvDirection::forward, back = ConvDirection::data_gradient;
+    constexpr auto weights = ConvDirection::weight_gradient;
     const Conv2dShape deep = image(8, 4, 64, 64);
     EXPECT_TRUE(cpu::pixels_are_faster(forward, deep));
     EXPECT_TRUE(cpu::pixels_are_faster(back, deep));
-    EXPECT_FALSE(cpu::pixels_are_faster(ConvDirection::weight_gradient, deep));
+    EXPECT_TRUE(cpu::pixels_are_faster(weights, deep));
     EXPECT_FALSE(cpu::pixels_are_faster(forward, image(8, 9, 64, 64)));
     EXPECT_FALSE(cpu::pixels_are_faster(forward, image(8, 4, 32, 64)));
     EXPECT_FALSE(cpu::pixels_are_faster(back, image(8, 4, 32, 64))) << "a panel is half of it";
@@ -118,6 +140,10 @@ TEST(Conv2dPixels, AreChosenForManyChannelsAndFewPixels) {
     strided.stride_h = 2;
     EXPECT_TRUE(cpu::pixels_are_faster(forward, strided));
     EXPECT_FALSE(cpu::pixels_are_faster(back, strided));
+    EXPECT_TRUE(cpu::pixels_are_faster(weights, strided));
+    strided.h = strided.w = 16;
+    EXPECT_TRUE(cpu::pixels_are_faster(forward, strided));
+    EXPECT_FALSE(cpu::pixels_are_faster(weights, strided));
     EXPECT_STREQ(cpu::conv2d_route(DType::f32, deep), "pixels");
     for (const DType dtype : floating) Problem(dtype, deep).check(chosen);
 }
