@@ -86,12 +86,13 @@ struct Asked {
 
 Gradients gradients_on_cpu(Case& t, const Buffer& dy, ConstArray addend, const Asked& how,
                            float* largest = nullptr) {
-    Buffer dx = t.x, dresidual = dy;
+    const bool over_dy = how.in_place && how.with_residual;
+    Buffer dx = t.x, dresidual = over_dy ? dy : Buffer(dy.dtype(), dy.size());
     Buffer dweight(t.wide, t.shape.channels), dbias(t.wide, t.shape.channels);
     cpu::batch_norm_backward(dx, how.with_residual ? dresidual.array() : no_array, dweight, dbias,
-                             largest, how.in_place && how.with_residual ? dresidual : dy, addend,
-                             how.in_place ? dx : t.x, t.y, t.weight, given(how.recompute, t.bias),
-                             t.mean, t.invstd, how.relu, how.training, t.shape, {});
+                             largest, over_dy ? dresidual : dy, addend, how.in_place ? dx : t.x,
+                             t.y, t.weight, given(how.recompute, t.bias), t.mean, t.invstd,
+                             how.relu, how.training, t.shape, {});
     return {dx.bytes(), dresidual.bytes(), dweight.bytes(), dbias.bytes()};
 }
 

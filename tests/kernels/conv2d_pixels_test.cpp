@@ -126,8 +126,8 @@ TEST(Conv2dPixels, HaveTheSameBitsForAnyThreadCount) {
 }
 
 TEST(Conv2dPixels, AreChosenForManyChannelsAndFewPixels) {
-    constexpr auto forward = ConvDirection::forward, back = ConvDirection::data_gradient;
-    constexpr auto weights = ConvDirection::weight_gradient;
+    constexpr auto forward = cpu::ConvDirection::forward, back = cpu::ConvDirection::data_gradient;
+    constexpr auto weights = cpu::ConvDirection::weight_gradient;
     const Conv2dShape deep = image(8, 4, 64, 64);
     EXPECT_TRUE(cpu::pixels_are_faster(forward, deep));
     EXPECT_TRUE(cpu::pixels_are_faster(back, deep));
@@ -137,7 +137,7 @@ TEST(Conv2dPixels, AreChosenForManyChannelsAndFewPixels) {
     EXPECT_FALSE(cpu::pixels_are_faster(back, image(8, 4, 32, 64))) << "a panel is half of it";
     EXPECT_FALSE(cpu::pixels_are_faster(forward, image(7, 4, 64, 64)));
     Conv2dShape strided = deep;
-    strided.stride_h = 2;
+    strided.stride_h = strided.stride_w = 2;
     EXPECT_TRUE(cpu::pixels_are_faster(forward, strided));
     EXPECT_FALSE(cpu::pixels_are_faster(back, strided));
     EXPECT_TRUE(cpu::pixels_are_faster(weights, strided));
