@@ -78,6 +78,22 @@ std::vector<WeightPiece> joined(std::vector<WeightPiece> pieces) {
     return out;
 }
 
+/// Kernels load so many bytes at a time.
+constexpr std::size_t alignment = 16;
+
+/// RecurrentSpaces::places of `params` parameters, of which each has a piece.
+std::vector<std::size_t> places_of(const std::vector<WeightPiece>& pieces, std::size_t params) {
+    if (pieces.size() != params) return {};
+    std::vector<std::size_t> places;
+    for (const WeightPiece& piece : pieces) {
+        if (piece.in_space % alignment != 0) return {};
+        places.push_back(piece.in_space);
+    }
+    return places;
+}
+
+std::int64_t params_per_layer(const RecurrentNetwork& n) { return n.biases ? 4 : 2; }
+
 /// Where the library keeps the weights of one gate of one product.
 class WeightFinder {
 public:
@@ -97,7 +113,7 @@ public:
         check(table().weight_params(handle_, network_, narrow(layer), bytes_, base_,
                                     narrow(product), matrix_.get(), &matrix, bias_.get(), &bias),
               "cudnnGetRNNWeightParams");
-        const std::int64_t param = layer * (n_.biases ? 4 : 2) + of_hidden;
+        const std::int64_t param = layer * params_per_layer(n_) + of_hidden;
         return put(pieces, param, gate, n_.hidden * columns(layer, of_hidden), matrix_, matrix) &&
                (!n_.biases || put(pieces, param + 2, gate, n_.hidden, bias_, bias));
     }
@@ -195,16 +211,16 @@ bool Plan::describe(Handle handle, const RecurrentNetwork& n, Algorithm algorith
 }
 
 bool Plan::measure(Handle handle) {
-    return allowed(table().weight_bytes(handle, network_.get(), &weight_bytes_),
+    return allowed(table().weight_bytes(handle, network_.get(), &spaces_.weights),
                    "cudnnGetRNNWeightSpaceSize") &&
            allowed(table().space_bytes(handle, network_.get(), mode_, x_.get(), &workspace_bytes_,
-                                       &reserve_bytes_),
+                                       &spaces_.reserve),
                    "cudnnGetRNNTempSpaceSizes");
 }
 
 /// Products are numbered input's first, gates in PyTorch's order: i, f, g, o and r, z, n.
 bool Plan::find_weights(Handle handle, const RecurrentNetwork& n) {
-    WeightFinder finder(handle, network_.get(), n, weight_bytes_);
+    WeightFinder finder(handle, network_.get(), n, spaces_.weights);
     std::vector<WeightPiece> found;
     for (std::int64_t layer = 0; layer < n.layers * n.directions(); ++layer)
         for (const bool of_hidden : {false, true})
@@ -212,6 +228,8 @@ bool Plan::find_weights(Handle handle, const RecurrentNetwork& n) {
                 if (!finder.add(found, layer, of_hidden, gate)) return false;
     for (const WeightPiece& piece : found) covered_ += piece.bytes;
     pieces_ = joined(std::move(found));
+    const std::int64_t params = n.layers * n.directions() * params_per_layer(n);
+    spaces_.places = places_of(pieces_, static_cast<std::size_t>(params));
     return true;
 }
 
@@ -220,22 +238,22 @@ bool Plan::find_weights(Handle handle, const RecurrentNetwork& n) {
 
 Status Plan::forward(Handle handle, const RecurrentForwardPass& p, void* workspace) const {
     return table().forward(handle, network_.get(), mode_, nullptr, x_.get(), p.x, y_.get(), p.y,
-                           state_.get(), p.h0, p.h_n, cell_state(), p.c0, p.c_n, weight_bytes_,
-                           p.weights, workspace_bytes_, workspace, reserve_bytes_, p.reserve);
+                           state_.get(), p.h0, p.h_n, cell_state(), p.c0, p.c_n, spaces_.weights,
+                           p.weights, workspace_bytes_, workspace, spaces_.reserve, p.reserve);
 }
 
 Status Plan::backward_data(Handle handle, const RecurrentBackwardPass& p, void* workspace) const {
     return table().backward_data(handle, network_.get(), nullptr, y_.get(), p.y, p.dy, x_.get(),
                                  p.dx, state_.get(), p.h0, p.dh_n, p.dh0, cell_state(), p.c0,
-                                 p.dc_n, p.dc0, weight_bytes_, p.weights, workspace_bytes_,
-                                 workspace, reserve_bytes_, p.reserve);
+                                 p.dc_n, p.dc0, spaces_.weights, p.weights, workspace_bytes_,
+                                 workspace, spaces_.reserve, p.reserve);
 }
 
 Status Plan::backward_weights(Handle handle, const RecurrentBackwardPass& p,
                               void* workspace) const {
     return table().backward_weights(handle, network_.get(), WeightGradient::add, nullptr, x_.get(),
-                                    p.x, state_.get(), p.h0, y_.get(), p.y, weight_bytes_,
-                                    p.d_weights, workspace_bytes_, workspace, reserve_bytes_,
+                                    p.x, state_.get(), p.h0, y_.get(), p.y, spaces_.weights,
+                                    p.d_weights, workspace_bytes_, workspace, spaces_.reserve,
                                     p.reserve);
 }
 

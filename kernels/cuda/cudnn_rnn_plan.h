@@ -62,11 +62,11 @@ public:
     /// The library refused to run it.
     void refuse() { found_ = false; }
 
-    RecurrentSpaces spaces() const { return {weight_bytes_, reserve_bytes_}; }
+    const RecurrentSpaces& spaces() const { return spaces_; }
     std::size_t workspace_bytes() const { return workspace_bytes_; }
     const std::vector<WeightPiece>& pieces() const { return pieces_; }
     /// The library leaves room between weights.
-    bool has_gaps() const { return covered_ < weight_bytes_; }
+    bool has_gaps() const { return covered_ < spaces_.weights; }
 
     Status forward(Handle handle, const RecurrentForwardPass& pass, void* workspace) const;
     Status backward_data(Handle handle, const RecurrentBackwardPass& pass, void* workspace) const;
@@ -87,7 +87,8 @@ private:
     Algorithm algorithm_;
     Mode mode_;
     bool lstm_;
-    std::size_t weight_bytes_ = 0, reserve_bytes_ = 0, workspace_bytes_ = 0, covered_ = 0;
+    RecurrentSpaces spaces_;
+    std::size_t workspace_bytes_ = 0, covered_ = 0;
     std::vector<WeightPiece> pieces_;
     bool found_ = false;
 };

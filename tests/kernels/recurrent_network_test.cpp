@@ -49,6 +49,36 @@ TEST_F(CudaRecurrentNetwork, AgreesWithDoubleByTheFastestAlgorithm) {
             }
 }
 
+// Weights are moved there once, for all sequences.
+TEST_F(CudaRecurrentNetwork, KeepsWeightsInPlacesThatDoNotDependOnTheSequences) {
+    HALFTONE_NEEDS_CUDA();
+    for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::lstm, RecurrentCell::gru})
+        for (const DType dtype : {DType::f32, DType::f16})
+            for (const bool both : {false, true}) {
+                RecurrentNetwork n{.cell = cell,
+                                   .dtype = dtype,
+                                   .steps = 1,
+                                   .batch = 1,
+                                   .input = 64,
+                                   .hidden = 200,
+                                   .layers = 2,
+                                   .bidirectional = both};
+                SCOPED_TRACE(to_string(n));
+                const auto one = cuda::recurrent_spaces(n);
+                n.steps = 35;
+                n.batch = 20;
+                const auto many = cuda::recurrent_spaces(n);
+                n.training = false;
+                n.tf32 = dtype == DType::f32;
+                const auto evaluated = cuda::recurrent_spaces(n);
+                ASSERT_TRUE(one && many && evaluated);
+                EXPECT_EQ(one->places.size(), both ? 16u : 8u);
+                EXPECT_EQ(many->places, one->places);
+                EXPECT_EQ(evaluated->places, one->places);
+                EXPECT_EQ(evaluated->weights, one->weights);
+            }
+}
+
 TEST_F(CudaRecurrentNetwork, NeedsNoReserveOutsideTraining) {
     HALFTONE_NEEDS_CUDA();
     for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::lstm, RecurrentCell::gru}) {

@@ -8,6 +8,7 @@
 #include "autograd/second_derivative.h"
 #include "core/layout.h"
 #include "kernels/plan_choice.h"
+#include "recurrent/weight_block.h"
 
 namespace engine {
 namespace {
@@ -42,11 +43,7 @@ TensorList operands(const TensorList& inputs) {
 }
 void* data_or_null(const Tensor& t) { return t.defined() ? t.data() : nullptr; }
 
-std::vector<const void*> param_data(const TensorList& in) {
-    std::vector<const void*> out;
-    for (std::size_t i = at_params; i < in.size(); ++i) out.push_back(in[i].data());
-    return out;
-}
+std::span<const Tensor> params_of(const TensorList& in) { return std::span(in).subspan(at_params); }
 
 Tensor bytes(std::size_t count, const Device& device) {
     return Tensor::empty({static_cast<std::int64_t>(count)}, DType::u8, device);
@@ -57,13 +54,21 @@ struct Kept {
     Tensor y, weights, reserve;
 };
 
+/// What a forward pass copies into the weights' block: nothing if the parameters lie there.
+std::vector<const void*> params_to_pack(const TensorList& in, const Tensor& block) {
+    std::vector<const void*> out;
+    if (in[at_params].impl()->storage.get() == block.impl()->storage.get()) return out;
+    for (const Tensor& each : params_of(in)) out.push_back(each.data());
+    return out;
+}
+
 /// {y, h_n, c_n}, or nothing if the library refuses; `kept` is written.
 TensorList run_forward(const RecurrentNetwork& n, const TensorList& in, Kept& kept) {
     const Tensor& h0 = in[at_h0];
     const auto like_state = [&] { return Tensor::empty(h0.shape(), h0.dtype(), h0.device()); };
     TensorList results{kept.y, like_state()};
     if (in[at_c0].defined()) results.push_back(like_state());
-    const auto params = param_data(in);
+    const auto params = params_to_pack(in, kept.weights);
     const bool ran = kernels::cuda::recurrent_network_forward(
         n,
         {.x = in[at_x].data(),
@@ -79,31 +84,53 @@ TensorList run_forward(const RecurrentNetwork& n, const TensorList& in, Kept& ke
     return ran ? results : TensorList{};
 }
 
-Kept memory_for(const RecurrentNetwork& n, const Tensor& x, const RecurrentSpaces& spaces) {
+Kept memory_for(const RecurrentNetwork& n, const TensorList& in, const RecurrentSpaces& spaces) {
+    const Tensor& x = in[at_x];
     const Shape rows{n.steps * n.batch, n.hidden * n.directions()};
-    return {Tensor::empty(rows, x.dtype(), x.device()), bytes(spaces.weights, x.device()),
+    const bool in_block = lie_in_block(params_of(in), spaces);
+    return {Tensor::empty(rows, x.dtype(), x.device()),
+            in_block ? block_of(in[at_params]) : bytes(spaces.weights, x.device()),
             n.training ? bytes(spaces.reserve, x.device()) : Tensor()};
 }
 
+using Places = std::vector<std::size_t>;
+
+/// Memory for the gradients by the inputs: those by the parameters at their places in `block`, or,
+/// without places, apart.
+TensorList gradients_in(const Tensor& block, const Places& places, const TensorList& in) {
+    TensorList out;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        const Tensor& t = in[i];
+        if (!t.defined())
+            out.emplace_back();
+        else if (i >= at_params && !places.empty())
+            out.push_back(part_of(block, t, places[i - at_params]));
+        else
+            out.push_back(Tensor::empty(t.shape(), t.dtype(), t.device()));
+    }
+    return out;
+}
+
 /// Gradients by all defined inputs, in their order; nothing if the library fails. `spent`: an
-/// earlier backward pass has overwritten the reserve, so the forward pass runs again.
+/// earlier backward pass has overwritten the reserve, so the forward pass runs again. `places`: of
+/// the parameters' gradients in the library's block, to be left there; none: they are copied out.
 TensorList run_backward(const RecurrentNetwork& n, std::span<const Tensor> grads,
-                        const TensorList& in, Kept kept, bool spent) {
+                        const TensorList& in, Kept kept, bool spent, const Places& places) {
     const DeviceScope here(in[at_x].device());
     if (spent) {
         kept.y = Tensor::empty(kept.y.shape(), kept.y.dtype(), kept.y.device());
         if (run_forward(n, in, kept).empty()) return {};
     }
-    TensorList out;
-    std::vector<void*> d_params;
-    for (const auto& t : in)
-        out.push_back(t.defined() ? Tensor::empty(t.shape(), t.dtype(), t.device()) : Tensor());
-    for (std::size_t i = at_params; i < out.size(); ++i) d_params.push_back(out[i].data());
     const Tensor& x = in[at_x];
+    const Tensor d_weights = bytes(kept.weights.bytes(), x.device());
+    TensorList out = gradients_in(d_weights, places, in);
+    std::vector<void*> d_params;
+    for (const Tensor& each : params_of(out)) {
+        if (places.empty()) d_params.push_back(each.data());
+    }
     const Tensor dy = grads[0].defined() ? operand(grads[0])
                                          : Tensor::zeros(kept.y.shape(), x.dtype(), x.device());
     const Tensor dh_n = operand(grads[1]), dc_n = operand(grads[2]);
-    const Tensor d_weights = bytes(kept.weights.bytes(), x.device());
     const bool ran = kernels::cuda::recurrent_network_backward(n,
                                                                {.x = x.data(),
                                                                 .h0 = in[at_h0].data(),
@@ -152,20 +179,31 @@ TensorList backward_by_layers(std::span<const Tensor> grads, const TensorList& i
 /// The backward pass's context, besides its inputs.
 struct Backward {
     RecurrentNetwork network;
+    Places places;  // of the parameters in the library's block
     RecurrentByLayers by_layers;
     std::shared_ptr<bool> spent = std::make_shared<bool>(false);  // shared by the closure's copies
 };
 
-/// An op of its own, so that it can be differentiated.
+/// Whether the parameters' gradients may lie in one block: each is taken, so that none keeps the
+/// memory of others, and no graph saves them, where a write to one would spoil the others.
+bool may_share_a_block(const Saved& saved, int inputs) {
+    if (grad_enabled()) return false;
+    for (int i = static_cast<int>(at_params); i < inputs; ++i) {
+        if (!saved.needs_gradient(i)) return false;
+    }
+    return true;
+}
+
+/// An op of its own, so that it can be differentiated. `places`: as in run_backward().
 TensorList network_backward(const Backward& b, std::span<const Tensor> grads,
-                            const TensorList& inputs, const Kept& kept) {
+                            const TensorList& inputs, const Kept& kept, const Places& places) {
     TensorList found;
     {
         const GradMode off(false);
         const NoAutocast inside(inputs[at_x].device().kind);
         // Before the call: one that fails half way has spoilt the reserve as well.
         const bool spent = std::exchange(*b.spent, true);
-        found = run_backward(b.network, grads, operands(inputs), kept, spent);
+        found = run_backward(b.network, grads, operands(inputs), kept, spent, places);
         if (found.empty()) found = backward_by_layers(grads, inputs, b.by_layers);
     }
     TensorList all(grads.begin(), grads.end());
@@ -200,8 +238,9 @@ std::optional<TensorList> recurrent_network(RecurrentNetwork n, const TensorList
     n.measured = kernels::plan_choice().measured;
     const auto spaces = kernels::cuda::recurrent_spaces(n);
     if (!spaces) return std::nullopt;
-    Kept kept = memory_for(n, x, *spaces);
-    const TensorList results = run_forward(n, operands(inputs), kept);
+    const TensorList read = operands(inputs);
+    Kept kept = memory_for(n, read, *spaces);
+    const TensorList results = run_forward(n, read, kept);
     if (results.empty()) return std::nullopt;
     std::vector<Save> saves;
     for (const auto& t : inputs) saves.push_back(save(t));
@@ -211,12 +250,14 @@ std::optional<TensorList> recurrent_network(RecurrentNetwork n, const TensorList
     const int count = static_cast<int>(inputs.size());
     return record_outputs(
         network_info, inputs, results, saves,
-        [b = Backward{n, by_layers}, count](std::span<const Tensor> grads, const Saved& saved) {
+        [b = Backward{n, spaces->places, by_layers}, count](std::span<const Tensor> grads,
+                                                            const Saved& saved) {
             TensorList in;
             for (int i = 0; i < count; ++i) in.push_back(saved[i]);
             const TensorList three{grads[0], grads[1], grads.size() > 2 ? grads[2] : Tensor()};
             TensorList found = network_backward(
-                b, three, in, {saved[count].detach(), saved[count + 1], saved[count + 2]});
+                b, three, in, {saved[count].detach(), saved[count + 1], saved[count + 2]},
+                may_share_a_block(saved, count) ? b.places : Places{});
             if (!in[at_c0].defined()) found.insert(found.begin() + at_c0, Tensor());
             return found;
         });

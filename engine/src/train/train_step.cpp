@@ -12,6 +12,7 @@
 #include "core/wide.h"
 #include "kernels/elementwise.h"
 #include "linalg/norm.h"
+#include "models/recurrent_layout.h"
 #include "models/weight_layout.h"
 #include "norm/batch_counts.h"
 #include "norm/batch_norm.h"
@@ -57,6 +58,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     choose_gradients();
     if (ranks_) make_exchanges();
     precision_.attach_low_copies(model);
+    for (const Part& part : parts_) lay_out_recurrent_weights(part.optimizer->parameters());
     const UseScope use(MemoryUse::workspace);
     sums_ = DeviceRecord<MetricSums>(device_);
     figures_ = DeviceRecord<kernels::StepFigures>(device_);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "kernels/kernel.h"
 #include "kernels/recurrent.h"
@@ -29,22 +30,27 @@ struct RecurrentNetwork {
 /// what the forward pass keeps for the backward pass (0 unless `training`).
 struct RecurrentSpaces {
     std::size_t weights = 0, reserve = 0;
+    /// Where the library keeps each parameter in the weights' space, in bytes: whole, and from a
+    /// multiple of 16 on. Empty if it keeps one otherwise.
+    std::vector<std::size_t> places{};
 };
 
 /// Dense device memory. x (steps, batch, input); h0, c0, h_n, c_n (layers * directions, batch,
 /// hidden), the c's null unless lstm; y (steps, batch, hidden * directions). params: w_ih (gates *
 /// hidden, columns), w_hh (gates * hidden, hidden) and, with biases, b_ih, b_hh (gates * hidden) of
 /// each layer and direction, gates in PyTorch's order. All but the parameters begin at multiples of
-/// 16 bytes.
+/// 16 bytes. `weights` is written, the parameters' copy in the library's order; without `params` it
+/// is read, and holds them already.
 struct RecurrentForwardPass {
     const void *x = nullptr, *h0 = nullptr, *c0 = nullptr;
     std::span<const void* const> params;
     void *y = nullptr, *h_n = nullptr, *c_n = nullptr;
-    void *weights = nullptr, *reserve = nullptr;  ///< both written
+    void *weights = nullptr, *reserve = nullptr;  ///< the reserve is written
 };
 
 /// y, weights and reserve as the forward pass left them. The backward pass overwrites the reserve,
-/// so a second one needs another forward pass first. dh_n and dc_n may be null: 0.
+/// so a second one needs another forward pass first. dh_n and dc_n may be null: 0. d_params may be
+/// empty: the parameters' gradients are in d_weights, in the library's order.
 struct RecurrentBackwardPass {
     const void *x = nullptr, *h0 = nullptr, *c0 = nullptr, *y = nullptr;
     const void *dy = nullptr, *dh_n = nullptr, *dc_n = nullptr;

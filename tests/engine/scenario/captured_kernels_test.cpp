@@ -126,11 +126,57 @@ TEST(CapturedKernels, OfATransformerInAmpFp16) {
         << "the bias gradients of four layers a block";
 }
 
+/// LSTM language model of two layers.
+RunConfig lstm(const std::string& precision) {
+    RunConfig config = test::small_text_run(precision);
+    config.model.options["layers"] = std::int64_t{2};
+    config.scaler.init_scale = 128;
+    return config;
+}
+
+TEST(CapturedKernels, OfAnLstmCopyNoWeightAndNoGradient) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* precision : {"fp32", "amp-fp16", "o2-fp16"})
+        for (const std::int64_t batches : {1, 3}) {
+            RunConfig config = lstm(precision);
+            config.accumulate = batches;
+            const CapturedWork work = work_of_replay(config);
+            print(("LSTM of two layers, " + std::string(precision) + ", " +
+                   std::to_string(batches) + " batches a step")
+                      .c_str(),
+                  work);
+            EXPECT_EQ(work.runs("cudnnRNNForward"), batches);
+            EXPECT_EQ(work.runs("cudnnRNNBackwardWeights"), batches);
+            EXPECT_EQ(work.runs("copy"), 1 + 5 * batches)
+                << "of batches, states and figures; with weights and gradients 16 more a batch";
+        }
+}
+
 /// The host's launches for one batch of an evaluation.
 std::int64_t launches_of_evaluation(TrainerFixture& fixture, const Batch& input) {
     const std::int64_t before = kernels::cuda::call_counts().launches;
     fixture.trainer.evaluate(input, *fixture.feed);
     return kernels::cuda::call_counts().launches - before;
+}
+
+TEST(CapturedKernels, OfAnEvaluationOfAnLstmCopyNoWeight) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* precision : {"fp32", "amp-fp16"}) {
+        TrainerFixture fixture(lstm(precision), test::cuda);
+        Batch input;
+        fixture.collator.make(input, 0, 0);
+        while (fixture.trainer.evaluation_graph().replays() == 0)
+            fixture.trainer.evaluate(input, *fixture.feed);
+        (void)fixture.trainer.take_evaluation();
+        kernels::simt::start_counting();
+        fixture.trainer.evaluate(input, *fixture.feed);
+        (void)fixture.trainer.take_evaluation();
+        const CapturedWork work{kernels::simt::stop_counting(),
+                                fixture.trainer.evaluation_graph().nodes()};
+        print(("Evaluation of an LSTM of two layers, " + std::string(precision)).c_str(), work);
+        EXPECT_EQ(work.runs("cudnnRNNForward"), 1);
+        EXPECT_EQ(work.runs("copy"), 6) << "of the batch, states and sums; with weights 8 more";
+    }
 }
 
 TEST(CapturedKernels, OfAnEvaluationOfResNet18InAmpFp16) {

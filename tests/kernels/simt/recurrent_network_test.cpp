@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cuda/cudnn_rnn_plan.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
@@ -54,6 +56,95 @@ TEST_F(SimulatedRecurrentNetwork, CopiesAParameterAtOnceWhereItsGatesLieTogether
     simt::configure({.recurrent_scattered = true});
     // Four parameters of four gates each, and the gaps that are zeroed.
     EXPECT_EQ(nodes(network(22)), 4 * 4 + 1 + 1);
+}
+
+/// The ends of what lies from these places on.
+std::vector<std::size_t> ends_of(const std::vector<std::size_t>& places,
+                                 const std::vector<Buffer>& params) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        out.push_back(places[i] + params[i].bytes().size());
+    return out;
+}
+
+TEST_F(SimulatedRecurrentNetwork, TellsWhereParametersLieThatAreWholeAndAligned) {
+    for (const bool both : {false, true}) {
+        RecurrentNetwork n = network(14);
+        n.layers = 2;
+        n.bidirectional = both;
+        const RecurrentNetworkProblem problem(n);
+        const auto spaces = cuda::recurrent_spaces(n);
+        ASSERT_TRUE(spaces);
+        std::vector<std::size_t> begins = spaces->places;
+        std::vector<std::size_t> ends = ends_of(begins, problem.params);
+        ASSERT_EQ(ends.size(), problem.params.size());
+        std::sort(begins.begin(), begins.end());
+        std::sort(ends.begin(), ends.end());
+        EXPECT_EQ(begins.front(), 0u);
+        EXPECT_EQ(ends.back(), spaces->weights);
+        for (std::size_t i = 1; i < begins.size(); ++i) EXPECT_EQ(begins[i], ends[i - 1]);
+    }
+    const auto places = [](const RecurrentNetwork& n) {
+        return cuda::recurrent_spaces(n).value().places.size();
+    };
+    RecurrentNetwork odd = network(15, RecurrentCell::gru, DType::f16);
+    EXPECT_EQ(places(odd), 0u) << "the biases have 24 bytes each";
+    odd.hidden = 8;
+    EXPECT_EQ(places(odd), 4u);
+    simt::configure({.recurrent_scattered = true});
+    EXPECT_EQ(places(network(16)), 0u) << "gates lie apart";
+    EXPECT_EQ(places(network(16, RecurrentCell::rnn_tanh)), 4u) << "there is one gate";
+}
+
+/// The block of all weights as the library takes it, made by another run.
+void put_weights(RecurrentNetworkRun& run, const RecurrentNetworkRun& from) {
+    const Buffer block = from.weights.host();
+    cuda::copy_to_device(run.weights.array().data, block.bytes().data(), block.bytes().size(), {});
+    run.param_pointers.clear();
+}
+
+/// What `run` leaves in its block of gradients, by parameter.
+std::vector<std::vector<unsigned char>> gradients_in_block(const RecurrentNetworkRun& run,
+                                                           const std::vector<std::size_t>& places) {
+    const Buffer block = run.d_weights.host();
+    const auto ends = ends_of(places, run.p.params);
+    std::vector<std::vector<unsigned char>> out;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        out.emplace_back(block.bytes().begin() + static_cast<std::ptrdiff_t>(places[i]),
+                         block.bytes().begin() + static_cast<std::ptrdiff_t>(ends[i]));
+    return out;
+}
+
+TEST_F(SimulatedRecurrentNetwork, CopiesNothingWhereTheCallerHasItsOrder) {
+    const auto nodes = [](const auto& pass) {
+        cuda::begin_capture({});
+        EXPECT_TRUE(pass());
+        return cuda::end_capture({})->nodes();
+    };
+    for (const bool scattered : {false, true})
+        for (const DType dtype : floating) {
+            simt::configure({.recurrent_scattered = scattered});
+            RecurrentNetwork n = network(
+                17 + scattered, scattered ? RecurrentCell::rnn_tanh : RecurrentCell::lstm, dtype);
+            n.hidden = 8;
+            n.layers = 2;
+            const auto spaces = cuda::recurrent_spaces(n);
+            ASSERT_TRUE(spaces && spaces->places.size() == 8u);
+            const RecurrentNetworkProblem problem(n);
+            RecurrentNetworkRun apart(problem, *spaces), own(problem, *spaces);
+            ASSERT_TRUE(apart.forward());
+            put_weights(own, apart);
+            EXPECT_EQ(nodes([&] { return own.forward(); }), 1);
+            ASSERT_TRUE(own.forward() && apart.backward(true));
+            own.d_param_pointers.clear();
+            ASSERT_TRUE(own.backward(true));
+            const auto expected = apart.bytes(), found = own.bytes();
+            for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i], expected[i]) << i;
+            EXPECT_EQ(gradients_in_block(own, spaces->places),
+                      std::vector(expected.begin() + 4, expected.end()));
+            EXPECT_EQ(nodes([&] { return own.backward(true); }), 3) << "one zeroes the block";
+            EXPECT_EQ(nodes([&] { return apart.backward(true); }), 3 + 8);
+        }
 }
 
 TEST_F(SimulatedRecurrentNetwork, MayKeepItsStepsInF32) {
