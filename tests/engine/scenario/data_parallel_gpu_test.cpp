@@ -65,6 +65,13 @@ TEST(DataParallelOnGpus, DropoutIsThatOfCpus) {
     expect_step_of_cpus(config, order_bound(config, 4 * 5, 2 * 5 + 2), 2);
 }
 
+// The gradients of the network's weights, which are sent, are parts of one block.
+TEST(DataParallelOnGpus, AStepOfARecurrentNetworkIsThatOfCpus) {
+    RunConfig config = test::small_text_run("fp32");
+    config.model.options["layers"] = std::int64_t{2};
+    expect_step_of_cpus(config, order_bound(config, 4 * 5, 2 * 5 + 2), 2);
+}
+
 // Both networks of the pair have batch norms, and each phase a pass forward and back.
 TEST(DataParallelOnGpus, AStepWithSynchronisedBatchNormIsThatOfCpus) {
     for (const char* precision : {"fp32", "amp-bf16"}) {
