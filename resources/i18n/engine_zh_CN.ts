@@ -1793,6 +1793,10 @@
         <translation>无法把评估捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢：{}。</translation>
     </message>
     <message>
+        <source>Evaluations are no longer captured as a CUDA graph, because the memory of the graph was needed again and again. Their kernels are launched one by one, which slows small models down. A smaller batch_size leaves room.</source>
+        <translation>评估不再捕获为 CUDA 图，因为该图占用的内存一再被需要。其内核改为逐个启动，小模型会因此变慢。较小的 batch_size 可以留出空间。</translation>
+    </message>
+    <message>
         <source>The step cannot be captured as a CUDA graph, so its kernels are launched one by one, which slows small models down: {}.</source>
         <translation>无法把一步捕获为 CUDA 图，因此逐个启动内核，小模型会因此变慢：{}。</translation>
     </message>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/memory_cache.h"
+#include "core/memory_giver.h"
 #include "kernels/cuda_libraries.h"
 
 namespace engine {
@@ -67,7 +68,10 @@ void use_cache_for_library_scratch() {
     static std::once_flag once;
     std::call_once(once, [] {
         kernels::cuda::set_memory_giver([](int device) {
-            memory_cache({Device::Kind::cuda, device}).release();
+            const Device gpu{Device::Kind::cuda, device};
+            while (ask_for_memory(gpu)) {  // all of it: the library tries only once more
+            }
+            memory_cache(gpu).release();
         });
         // Last: from here on another thread may hold that lock and wait for the caches.
         kernels::cuda::set_scratch_source({take, give});

@@ -10,8 +10,8 @@
 namespace engine {
 
 /// From now on, library scratch comes from the devices' caches. So it counts against the memory
-/// limit, and cached blocks are released before an allocation fails. They are also released when a
-/// library has no memory of its own for a plan.
+/// limit, and cached blocks are released, and givers asked (core/memory_giver.h), before an
+/// allocation fails. So they are when a library has no memory of its own for a plan.
 void use_cache_for_library_scratch();
 
 /// A run's share of the library scratch. While the object lives, all scratch of the device, present

@@ -2,10 +2,11 @@
 
 #include <sanitizer/asan_interface.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "core/memory_cache.h"
+#include "core/memory_giver.h"
+#include "core/memory_pool.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
 
@@ -14,14 +15,6 @@ namespace {
 
 thread_local std::shared_ptr<MemoryAccounting> current_accounting;
 thread_local MemoryUse current_use = MemoryUse::activations;
-thread_local std::shared_ptr<MemoryPool> current_pool;
-
-/// Allocates on the device, within the limit of `accounting`, which may be null.
-void* allocated(std::size_t capacity, const MemoryAccounting* accounting, const Device& device) {
-    if (accounting != nullptr && !accounting->has_room(capacity))
-        throw kernels::OutOfMemory(capacity);
-    return memory_cache(device).allocate(capacity);
-}
 
 /// Tells the address sanitizer whether the bytes of a block beyond those asked for may be used.
 /// Blocks of the host lie one beside the other.
@@ -74,6 +67,16 @@ AccountingScope::AccountingScope(std::shared_ptr<MemoryAccounting> accounting)
     : before_(std::exchange(current_accounting, std::move(accounting))) {}
 AccountingScope::~AccountingScope() { current_accounting = std::move(before_); }
 
+std::shared_ptr<MemoryAccounting> accounting_of_thread() { return current_accounting; }
+
+void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
+                      const Device& device) {
+    while (accounting != nullptr && !accounting->has_room(capacity)) {
+        if (!ask_for_memory(device, accounting)) throw kernels::OutOfMemory(capacity);
+    }
+    return memory_cache(device).allocate(capacity);
+}
+
 UseScope::UseScope(MemoryUse use) noexcept : before_(std::exchange(current_use, use)) {}
 UseScope::~UseScope() { current_use = before_; }
 
@@ -98,52 +101,17 @@ Message out_of_memory(std::size_t bytes, const MemoryAccounting* accounting, con
                accounting ? split(*accounting, device) : std::string("unknown"));
 }
 
-MemoryPool::MemoryPool(const Device& device) : device_(device), accounting_(current_accounting) {}
-
-MemoryPool::~MemoryPool() {
-    MemoryCache& cache = memory_cache(device_);
-    for (const auto& [capacity, blocks] : free_) {
-        for (void* data : blocks) {
-            cache.give(data, capacity);
-            account(-static_cast<std::int64_t>(capacity));
-        }
-    }
-}
-
-void MemoryPool::account(std::int64_t bytes) noexcept {
-    if (accounting_) accounting_->add(MemoryUse::workspace, bytes);
-}
-
-void* MemoryPool::take(std::size_t capacity) {
-    const std::lock_guard lock(mutex_);
-    auto& free = free_[capacity];
-    if (free.empty()) return allocated(capacity, accounting_.get(), device_);
-    void* data = free.back();
-    free.pop_back();
-    account(-static_cast<std::int64_t>(capacity));
-    return data;
-}
-
-void MemoryPool::give(void* data, std::size_t capacity) {
-    const std::lock_guard lock(mutex_);
-    free_[capacity].push_back(data);
-    account(static_cast<std::int64_t>(capacity));
-}
-
-PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool)
-    : before_(std::exchange(current_pool, std::move(pool))) {}
-PoolScope::~PoolScope() { current_pool = std::move(before_); }
-
 Block::Block(std::size_t bytes, const Device& device)
     : data_(nullptr),
       bytes_(bytes),
       capacity_(block_size(bytes, device)),
       use_(current_use),
       device_(device),
-      pool_(current_pool && current_pool->device() == device ? current_pool : nullptr),
+      pool_(pool_of_thread(device)),
       accounting_(current_accounting) {
     try {
-        data_ = pool_ ? pool_->take(capacity_) : allocated(capacity_, accounting_.get(), device_);
+        data_ =
+            pool_ ? pool_->take(capacity_) : allocate_within(accounting_.get(), capacity_, device_);
     } catch (const kernels::OutOfMemory& error) {
         throw Error(ErrorCode::memory, out_of_memory(error.bytes, accounting_.get(), device_),
                     msg("Try a smaller batch."));

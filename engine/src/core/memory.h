@@ -4,16 +4,15 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <vector>
 
 #include "core/device.h"
 #include "engine/message.h"
 
 namespace engine {
+
+class MemoryPool;  // core/memory_pool.h
 
 /// What a block of memory is for (D8).
 enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
@@ -65,6 +64,15 @@ private:
     std::shared_ptr<MemoryAccounting> before_;
 };
 
+/// The accounts of this thread's blocks; null: none.
+std::shared_ptr<MemoryAccounting> accounting_of_thread();
+
+/// Memory of the device's cache, a block_size(), within the limit of `accounting` (null: none) and
+/// not yet accounted there. If there is no room, the thread's givers are asked for some
+/// (core/memory_giver.h). Throws kernels::OutOfMemory, kernels::DeviceError.
+void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
+                      const Device& device);
+
 /// Blocks allocated by this thread while the object lives are for `use`; the default is
 /// activations.
 class UseScope {
@@ -76,41 +84,6 @@ public:
 
 private:
     MemoryUse before_;
-};
-
-/// The memory of a captured graph. Blocks that are freed during the capture are reused within the
-/// pool only, since every replay writes to the same addresses. Lives as long as the graph or any
-/// block from it; then its memory returns to the device's cache. Free memory of the pool is
-/// accounted as workspace, in the accounts of the thread that made the pool.
-class MemoryPool {
-public:
-    explicit MemoryPool(const Device& device);
-    ~MemoryPool();
-    MemoryPool(const MemoryPool&) = delete;
-    MemoryPool& operator=(const MemoryPool&) = delete;
-    const Device& device() const { return device_; }
-    void* take(std::size_t capacity);
-    void give(void* data, std::size_t capacity);
-
-private:
-    void account(std::int64_t bytes) noexcept;
-
-    Device device_;
-    std::shared_ptr<MemoryAccounting> accounting_;
-    std::mutex mutex_;
-    std::map<std::size_t, std::vector<void*>> free_;
-};
-
-/// While it lives, blocks that this thread allocates on the pool's device come from the pool.
-class PoolScope {
-public:
-    explicit PoolScope(std::shared_ptr<MemoryPool> pool);
-    ~PoolScope();
-    PoolScope(const PoolScope&) = delete;
-    PoolScope& operator=(const PoolScope&) = delete;
-
-private:
-    std::shared_ptr<MemoryPool> before_;
 };
 
 /// A block from the caching allocator, accounted while it lives. 64-byte aligned on the host, 256

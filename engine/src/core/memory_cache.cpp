@@ -9,6 +9,7 @@
 #include "core/deferred_errors.h"
 #include "core/library_scratch.h"
 #include "core/memory.h"
+#include "core/memory_giver.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"
@@ -104,9 +105,26 @@ void* MemoryCache::allocate(std::size_t size) {
         return take_from_system(size);
     } catch (const kernels::OutOfMemory&) {
         release();  // or waits for another thread's
-        if (released_ != before) return take_from_system(size);
-        throw;
+        if (released_ == before && !take_back(size)) throw;
     }
+    while (true) {
+        try {
+            return take_from_system(size);
+        } catch (const kernels::OutOfMemory&) {
+            if (!take_back(size)) throw;
+        }
+    }
+}
+
+/// Asks for room for a block that can fit at all; what belongs to the present run first. No lock is
+/// held: a giver gives its blocks to this cache.
+bool MemoryCache::take_back(std::size_t size) {
+    if (size > limit_) return false;
+    const auto own = accounting_of_thread();
+    const bool gave = own && ask_for_memory(device_, own.get());
+    if (!gave && !ask_for_memory(device_)) return false;
+    release();
+    return true;
 }
 
 /// Up to 256 bytes there is a class every 64; beyond, the two bits below a size's highest one say

@@ -27,7 +27,8 @@ public:
     MemoryCache& operator=(const MemoryCache&) = delete;
 
     /// A block of this size, a block_size(). If the device has no more, releases the cached blocks
-    /// and tries again. Throws kernels::OutOfMemory, kernels::DeviceError.
+    /// and tries again, and then once for each giver of this thread that has memory to give
+    /// (core/memory_giver.h). Throws kernels::OutOfMemory, kernels::DeviceError.
     void* allocate(std::size_t size);
     /// Keeps it for the next.
     void give(void* data, std::size_t size);
@@ -55,6 +56,7 @@ private:
     void* take_from_heap(std::size_t size);
     void hold(std::size_t bytes);
     std::size_t release_heap();
+    bool take_back(std::size_t size);
 
     const Device device_;
     std::mutex mutex_;

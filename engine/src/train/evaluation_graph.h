@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/memory_giver.h"
+#include "core/memory_pool.h"
 #include "kernels/cuda_graph.h"
 #include "train/batch_feed.h"
 #include "train/evaluator.h"
@@ -15,14 +17,24 @@ namespace engine {
 /// are those of the moment. If they move, or their 16-bit copies are no longer kept, the graph is
 /// dropped and captured anew. Batches of another size are computed eagerly, and so are all of them
 /// if a batch cannot be captured, with a warning.
+///
+/// An evaluation is right without its graph, only slower. So where memory is wanted on the device,
+/// the graph gives back what it has added to that of the captured step (MemoryGiver): the pass that
+/// is under way goes on eagerly, and a later one captures the batch anew. That ends, with a
+/// warning, when its memory was wanted in `most_losses` passes: else the run would capture and drop
+/// the graph in each epoch.
 class EvaluationGraph {
 public:
     /// `schema`: of the static inputs.
     EvaluationGraph(Evaluator& evaluator, const Model& model, const MixedPrecision& precision,
                     const Schema& schema, const Device& device);
+    EvaluationGraph(const EvaluationGraph&) = delete;
+    EvaluationGraph& operator=(const EvaluationGraph&) = delete;
 
-    /// Evaluates a batch. A capture takes its memory from `pool`, that of the captured step, whose
-    /// replays never overlap with those of this graph; null: from a pool of its own. Throws Error.
+    /// A pass over a part begins.
+    void begin();
+    /// Evaluates a batch. A capture borrows what is free of `pool`, that of the captured step,
+    /// whose replays never overlap with those of this graph. `pool` may be null. Throws Error.
     void add(const Batch& batch, BatchFeed& feed, const std::shared_ptr<MemoryPool>& pool);
 
     /// On unless it is switched off.
@@ -33,6 +45,7 @@ public:
     /// Kernels, copies and fills in the captured batch; 0 where there is none.
     std::int64_t nodes() const { return captured_ ? captured_->graph->nodes() : 0; }
     std::vector<Message> take_warnings();
+    static constexpr int most_losses = 3;
 
 private:
     using Addresses = std::vector<const void*>;
@@ -45,7 +58,10 @@ private:
         std::unique_ptr<kernels::cuda::Graph> graph;
     };
     bool may_replay(const Batch& batch) const;
+    bool is_as_captured(std::int64_t rows);
     bool prepare(const Batch& batch, const std::shared_ptr<MemoryPool>& pool);
+    bool replay(const Batch& batch, BatchFeed& feed);
+    bool give_memory_back() noexcept;
     Addresses places(std::int64_t rows);
     Captured captured_batch(std::int64_t rows, const std::shared_ptr<MemoryPool>& pool);
     bool capture(std::int64_t rows, const std::shared_ptr<MemoryPool>& pool);
@@ -60,7 +76,10 @@ private:
     int eager_batches_ = 0;  // full ones of eager_rows_
     std::int64_t eager_rows_ = 0;
     std::int64_t replays_ = 0, captures_ = 0;
+    bool gave_back_ = false;  // in this pass
+    int losses_ = 0;          // passes in which it did
     std::vector<Message> warnings_;
+    MemoryGiver giver_;  // last: asked until it ends
 };
 
 }  // namespace engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/memory_giver.h"
 #include "train/capture_scope.h"
 
 namespace engine {
@@ -63,18 +64,23 @@ StepGraph::Captured StepGraph::captured_step() {
 }
 
 /// False if the step cannot be captured, for lack of memory or because the host must read something
-/// in it: then steps stay eager, with a warning.
+/// in it: then steps stay eager, with a warning. Nobody is asked for memory within a capture, so
+/// that is done after one that lacked some.
 bool StepGraph::capture() {
     enabled_ = false;  // unless it succeeds
-    try {
-        captured_ = captured_step();
-    } catch (...) {
-        step_.forget_captured();
-        stay_eager(why_capture_failed());
-        return false;
-    }
-    enabled_ = true;
-    return true;
+    FailedCapture failed{};
+    do {
+        try {
+            captured_ = captured_step();
+            enabled_ = true;
+            return true;
+        } catch (...) {
+            step_.forget_captured();
+            failed = why_capture_failed();
+        }
+    } while (failed.out_of_memory && ask_for_memory(device_));
+    stay_eager(failed);
+    return false;
 }
 
 void StepGraph::stay_eager(const FailedCapture& failed) {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/memory_pool.h"
 #include "data/batch.h"
 #include "kernels/cuda_graph.h"
 #include "train/batch_feed.h"

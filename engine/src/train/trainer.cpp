@@ -225,6 +225,7 @@ void Trainer::begin_evaluation() {
     const RunContext::Entry entered(context_);
     take_from_first(model_->buffers());
     evaluator_->begin();
+    evaluation_graph_->begin();
 }
 
 MetricSums Trainer::take_evaluation() { return evaluator_->take(context_.ranks()); }

@@ -5,6 +5,7 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "core/memory.h"
+#include "core/memory_pool.h"
 #include "core/restore.h"
 #include "engine/error.h"
 #include "fused_attention.h"

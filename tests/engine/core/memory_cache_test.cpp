@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/memory.h"
+#include "core/memory_giver.h"
 #include "engine/error.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
@@ -112,6 +114,35 @@ TEST_F(MemoryCacheThreads, NothingGoesBackWhileAStepIsRecordedThere) {
     kernels::cuda::abandon_capture({});
     EXPECT_NO_THROW(Block(3 * mib, gpu));
     EXPECT_GT(waits(), at_first);
+    set_memory_limit(before, gpu);
+}
+
+TEST_F(MemoryCacheThreads, NobodyIsAskedForMemoryWhileAStepIsRecordedThere) {
+    auto spare = std::make_unique<Block>(2 * mib, gpu);
+    const MemoryGiver giver(gpu, [&] { return std::exchange(spare, nullptr) != nullptr; });
+    const std::size_t before = set_memory_limit(3 * mib, gpu);
+    const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
+    kernels::cuda::begin_capture({});
+    const std::int64_t at_first = waits();
+    EXPECT_THROW(Block(3 * mib, gpu), Error);
+    kernels::cuda::abandon_capture({});
+    EXPECT_EQ(waits(), at_first);
+    EXPECT_TRUE(spare);
+    EXPECT_NO_THROW(Block(3 * mib, gpu));
+    EXPECT_FALSE(spare);
+    set_memory_limit(before, gpu);
+}
+
+// A giver's work is still under way when its memory is wanted: who gets it waits for that work.
+TEST_F(MemoryCacheThreads, WhatIsGivenBackIsWaitedFor) {
+    auto spare = std::make_unique<Block>(2 * mib, gpu);
+    const MemoryGiver giver(gpu, [&] { return std::exchange(spare, nullptr) != nullptr; });
+    const std::size_t before = set_memory_limit(3 * mib, gpu);
+    bool has_run = false;
+    kernels::simt::enqueue("work", {}, [&] { has_run = true; });
+    const Block wanted(3 * mib, gpu);
+    EXPECT_TRUE(has_run);
+    EXPECT_FALSE(spare);
     set_memory_limit(before, gpu);
 }
 

@@ -1,5 +1,6 @@
 #include "autograd/backward.h"
 #include "core/memory.h"
+#include "core/memory_pool.h"
 #include "core/restore.h"
 #include "harness.h"
 #include "kernels/cuda_graph.h"
