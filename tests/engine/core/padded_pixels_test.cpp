@@ -9,7 +9,7 @@ namespace engine {
 namespace {
 
 TEST(PaddedPixels, LieAPitchApartAndAreZeros) {
-    const Tensor x = empty_padded_pixels({2, 3, 4, 5}, DType::f16, {}, 8);
+    const Tensor x = empty_padded_pixels({2, 3, 4, 5}, DType::f16, default_device(), 8);
     EXPECT_EQ(x.shape(), (Shape{2, 3, 4, 5}));
     EXPECT_EQ(x.strides(), (Strides{4 * 5 * 8, 1, 5 * 8, 8}));
     EXPECT_EQ(pixel_pitch(x), 8);
@@ -20,7 +20,7 @@ TEST(PaddedPixels, LieAPitchApartAndAreZeros) {
 }
 
 TEST(PaddedPixels, AreReadAsAViewOfTheirChannels) {
-    const Tensor x = empty_padded_pixels({1, 3, 1, 2}, DType::f32, {}, 8);
+    const Tensor x = empty_padded_pixels({1, 3, 1, 2}, DType::f32, default_device(), 8);
     copy_into(x, Tensor::of({1, 2, 3, 4, 5, 6}, {1, 3, 1, 2}));
     EXPECT_EQ(x.values(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
     EXPECT_EQ(in_layout(x, Layout::channels_last).values(), x.values());
@@ -29,7 +29,7 @@ TEST(PaddedPixels, AreReadAsAViewOfTheirChannels) {
 }
 
 TEST(PaddedPixels, AreNotViewsOfAPartNorOtherTensors) {
-    const Tensor x = empty_padded_pixels({2, 3, 4, 5}, DType::f16, {}, 8);
+    const Tensor x = empty_padded_pixels({2, 3, 4, 5}, DType::f16, default_device(), 8);
     EXPECT_EQ(pixel_pitch(narrow(x, 1, 0, 2)), 0) << "its third channel is not 0";
     EXPECT_EQ(pixel_pitch(narrow(x, 3, 0, 4)), 0);
     EXPECT_EQ(pixel_pitch(narrow(x, 0, 1, 1)), 0);
