@@ -144,5 +144,62 @@ TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
     }
 }
 
+/// 2x, whose gradient function tries to take the gradient that it is given.
+Tensor taking(const Tensor& x, bool& taken) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = mul(x, 2.0);
+    }
+    return record_many(doubled_info, {&x, 1}, y, {},
+                       [&taken](std::span<const Tensor> grads, const Saved&) {
+                           const Tensor memory = take_gradient(grads[0]);
+                           taken = memory.defined();
+                           if (taken) {
+                               EXPECT_EQ(memory.data(), grads[0].data());
+                           }
+                           return TensorList{mul(grads[0], 2.0)};
+                       });
+}
+
+TEST(TakeGradient, TakesAGradientThatThePassAloneHolds) {
+    const Tensor x = leaf();
+    bool taken = false;
+    backward(sum(mul(taking(mul(x, 3.0), taken), 5.0)));
+    EXPECT_TRUE(taken);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{30, 30}));
+}
+
+TEST(TakeGradient, LeavesAGradientThatSomebodyElseHolds) {
+    const Tensor x = leaf();
+    bool taken = true;
+    const Tensor y = taking(mul(x, 3.0), taken);
+    const Tensor dy = Tensor::of({1, 1}, {2});
+    backward({&y, 1}, {&dy, 1});
+    EXPECT_FALSE(taken) << "the caller's";
+    Tensor kept;
+    const Tensor hooked = taking(mul(x, 3.0), taken);
+    hooked.register_hook([&kept](const Tensor& gradient) { kept = gradient; });
+    backward(sum(mul(hooked, 5.0)));
+    EXPECT_FALSE(taken) << "a hook's";
+    EXPECT_EQ(kept.values(), (std::vector<double>{5, 5}));
+    // An addition gives both of its terms the same gradient.
+    bool other = true;
+    backward(sum(mul(add(taking(mul(x, 3.0), taken), taking(mul(x, 3.0), other)), 5.0)));
+    EXPECT_FALSE(taken && other) << "two nodes have one gradient";
+}
+
+TEST(TakeGradient, LeavesAGradientOfAGraphThatIsKept) {
+    const Tensor x = leaf();
+    bool taken = true;
+    const Tensor y = sum(mul(taking(mul(x, 3.0), taken), 5.0));
+    backward(y, {.retain_graph = true});
+    EXPECT_FALSE(taken);
+    backward(y, {.create_graph = true});
+    EXPECT_FALSE(taken);
+    backward(y);
+    EXPECT_TRUE(taken);
+}
+
 }  // namespace
 }  // namespace engine
