@@ -39,10 +39,6 @@ void check_system_has(std::size_t block, std::size_t fresh) {
         throw kernels::OutOfMemory(block);
 }
 
-bool is_recorded_on(const Device& device) {
-    return device.kind == Device::Kind::cuda && kernels::cuda::recording(device.index);
-}
-
 std::size_t memory_of(const Device& device) {
     if (device.kind == Device::Kind::cpu)
         return static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
@@ -78,6 +74,10 @@ std::vector<MemoryCache*> all_cuda_caches() {
 }
 
 }  // namespace
+
+bool is_recorded_on(const Device& device) {
+    return device.kind == Device::Kind::cuda && kernels::cuda::recording(device.index);
+}
 
 std::size_t size_class(std::size_t bytes) {
     if (bytes <= 256) return (bytes + 63) / 64 * 64;

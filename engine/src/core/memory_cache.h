@@ -11,6 +11,10 @@
 
 namespace engine {
 
+/// Whether a step is being captured on the device. Then nothing may wait for it, as giving memory
+/// back to it does.
+bool is_recorded_on(const Device& device);
+
 /// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
 std::size_t size_class(std::size_t bytes);
 /// What a block of `bytes` takes on the device. Large blocks of the host are rounded to pages only:

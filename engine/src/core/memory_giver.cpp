@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "kernels/cuda_graph.h"
+#include "core/memory_cache.h"
 
 namespace engine {
 namespace {
@@ -20,10 +20,6 @@ struct Givers {
 Givers& givers() {
     static auto* only = new Givers;  // as the caches, to the end of the process
     return *only;
-}
-
-bool is_captured_on(const Device& device) {
-    return device.kind == Device::Kind::cuda && kernels::cuda::recording(device.index);
 }
 
 }  // namespace
@@ -54,7 +50,7 @@ void MemoryGiver::claim() {
 }
 
 bool ask_for_memory(const Device& device, const MemoryAccounting* of) {
-    if (is_captured_on(device)) return false;
+    if (is_recorded_on(device)) return false;
     // One that is being asked already allocates for its answer: it has nothing else to give.
     const auto can_be_asked = [&](const auto& each) {
         const MemoryGiver& giver = *each.second;
