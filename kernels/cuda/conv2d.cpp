@@ -114,8 +114,9 @@ ScratchPlaces LibraryPasses::places(const ConvGraph& graph, std::int64_t sums,
     WorkspaceParts parts;
     parts.take(library);
     const std::size_t to_weights = parts.take(bytes_of(weight_size(padded_), graph.w.dtype));
-    const std::size_t to_pixels = parts.take(
-        pixels_need_scratch() ? bytes_of(s_.n * s_.h * s_.w * padded_.c, graph.x.dtype) : 0);
+    const bool pads = graph.operation != ConvOperation::data_gradient && pixels_need_scratch();
+    const std::size_t to_pixels =
+        parts.take(pads ? bytes_of(s_.n * s_.h * s_.w * padded_.c, graph.x.dtype) : 0);
     const std::size_t to_sums = parts.take(bytes_of(sums, DType::f32));
     return {to_weights, to_pixels, to_sums, parts.total()};
 }
