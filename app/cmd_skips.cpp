@@ -24,7 +24,7 @@ struct SkipsArguments {
 };
 
 /// "65536" or "2^16".
-double scale_of(const std::string& text) {
+double power_or_number(const std::string& text) {
     const auto number = [&](const std::string& part) {
         char* end = nullptr;
         const double value = std::strtod(part.c_str(), &end);
@@ -48,7 +48,7 @@ engine::SkipOptions options_of(const SkipsArguments& args) {
 
 int retry(const SkipsArguments& args, const std::filesystem::path& folder) {
     engine::RetryChange change;
-    if (!args.scale.empty()) change.scale = scale_of(args.scale);
+    if (!args.scale.empty()) change.scale = power_or_number(args.scale);
     if (args.without >= 0) change.without = args.without;
     change.fp32 = args.fp32;
     const engine::StepTrial trial = engine::retry_step(folder, args.step, change, options_of(args));

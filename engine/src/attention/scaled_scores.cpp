@@ -42,7 +42,7 @@ int repeats(const Tensor& scores) {
 }
 
 /// Later positions are not seen: their scores are -inf, in the scores' own type.
-Tensor causal(const Tensor& scores) {
+Tensor without_later_keys(const Tensor& scores) {
     const std::int64_t rows = scores.size(scores.rank() - 2),
                        columns = scores.size(scores.rank() - 1);
     std::vector<double> seen;
@@ -82,7 +82,7 @@ Tensor attention_of_scaled_scores(const Tensor& q0, const Tensor& k0, const Tens
     const double scale = 1 / std::sqrt(static_cast<double>(q.size(q.rank() - 1)));
     Tensor scores = mul(matmul(q, transpose(k, k.rank() - 2, k.rank() - 1)), scale);
     for (int left = repeats(scores); left > 0; --left) scores = mul(scores, factor);
-    if (is_causal) scores = causal(scores);
+    if (is_causal) scores = without_later_keys(scores);
     return matmul(to(softmax(scores, -1), v.dtype()), v);
 }
 

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-thread_local const ModuleScope* innermost = nullptr;
+thread_local const ModuleScope* innermost_scope = nullptr;
 /// How many open scopes of this thread have a range in the profiler. They are the inner ones: a
 /// profiler may be attached while a scope is open, which then ends without a range.
 thread_local int scopes_with_range = 0;
@@ -48,20 +48,22 @@ const std::string& ModuleName::text() const noexcept {
     return text_ ? *text_ : none;
 }
 
-ModuleScope::ModuleScope(ModuleName name) noexcept : name_(name), outer_(innermost) {
-    innermost = this;
+ModuleScope::ModuleScope(ModuleName name) noexcept : name_(name), outer_(innermost_scope) {
+    innermost_scope = this;
     open_range(name.text());
 }
 ModuleScope::~ModuleScope() {
-    innermost = outer_;
+    innermost_scope = outer_;
     close_range();
 }
 
-ModuleName current_module_name() noexcept { return innermost ? innermost->name_ : ModuleName(); }
+ModuleName current_module_name() noexcept {
+    return innermost_scope ? innermost_scope->name_ : ModuleName();
+}
 
 std::vector<std::string> open_modules() {
     std::vector<std::string> names;
-    for (const ModuleScope* scope = innermost; scope; scope = scope->outer_)
+    for (const ModuleScope* scope = innermost_scope; scope; scope = scope->outer_)
         names.push_back(scope->name_.text());
     std::reverse(names.begin(), names.end());
     return names;

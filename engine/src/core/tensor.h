@@ -144,6 +144,11 @@ private:
     std::shared_ptr<TensorImpl> impl_;
 };
 
+/// The tensor's values, or a null array of `dtype` if it is undefined.
+inline kernels::Array array_or_null(const Tensor& t, DType dtype) {
+    return t.defined() ? t.array() : kernels::Array{nullptr, dtype, 0};
+}
+
 struct LowCopy {
     Tensor tensor;
     std::uint32_t version;  // of the parameter when the copy was written

@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(Message message) {
+[[noreturn]] void refuse_bytes(Message message) {
     throw Error(ErrorCode::data, std::move(message),
                 msg("Get the file again; it was probably not copied or downloaded to its end."));
 }
 
 [[noreturn]] void refuse_damaged(const fs::path& file, const char* format) {
-    refuse(msg("{}: damaged: its {} data cannot be unpacked", file.string(), format));
+    refuse_bytes(msg("{}: damaged: its {} data cannot be unpacked", file.string(), format));
 }
 
 [[noreturn]] void refuse_cut_short(const fs::path& file, const char* format) {
-    refuse(msg("{}: cut short: its {} data end too early", file.string(), format));
+    refuse_bytes(msg("{}: cut short: its {} data end too early", file.string(), format));
 }
 
 [[noreturn]] void refuse_unreadable(const fs::path& file, int error) {
@@ -173,7 +173,7 @@ std::unique_ptr<ByteReader> open_packed(const fs::path& file, const ReadOptions&
                     msg("Give the path of the file or of its folder."));
     }
     const std::uint64_t size = fs::file_size(file, error);
-    if (size == 0) refuse(msg("{}: the file is empty", file.string()));
+    if (size == 0) refuse_bytes(msg("{}: the file is empty", file.string()));
 
     constexpr std::array<char, 6> xz_magic{'\xFD', '7', 'z', 'X', 'Z', '\0'};
     std::array<char, 6> start{};

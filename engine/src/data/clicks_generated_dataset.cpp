@@ -16,7 +16,7 @@ constexpr std::int64_t teacher_seed = 0;
 constexpr double bias = -1.3, number_weight = 0.3, own_range = 3, pair_range = 1.5;
 constexpr std::size_t pair_width = 3;
 
-std::vector<std::string> number_names() {
+std::vector<std::string> generated_names() {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < numbers; ++i) names.push_back("x" + std::to_string(i + 1));
     return names;
@@ -38,7 +38,7 @@ Trait trait_of(std::uint32_t table, std::int64_t id) {
     return trait;
 }
 
-std::vector<OptionSpec> options() {
+std::vector<OptionSpec> generated_options() {
     return {{.name = "tables",
              .label = "Tables",
              .default_value = std::int64_t{8},
@@ -56,7 +56,7 @@ std::vector<OptionSpec> options() {
 struct Sizes {
     std::int64_t tables, rows;
     explicit Sizes(const DatasetConfig& config) {
-        const auto specs = options();
+        const auto specs = generated_options();
         const TypedOptions given(config.options, specs);
         tables = given.whole("tables");
         rows = given.whole("table_rows");
@@ -87,7 +87,7 @@ struct ClicksGeneratedDataset::Sample {
 ClicksGeneratedDataset::ClicksGeneratedDataset(std::int64_t seed, StreamId stream,
                                                std::int64_t size, std::int64_t tables,
                                                std::int64_t rows)
-    : schema_(click_schema(number_names(), tables, rows)),
+    : schema_(click_schema(generated_names(), tables, rows)),
       seed_(seed),
       size_(size),
       tables_(tables),
@@ -141,7 +141,8 @@ void ClicksGeneratedDataset::read(std::int64_t index, const SampleFields& out) c
 }
 
 void ClicksGeneratedDataset::guide(InputGuide& guide) const {
-    for (std::size_t j = 0; j < numbers; ++j) guide.columns.push_back({number_names()[j], {}, j});
+    for (std::size_t j = 0; j < numbers; ++j)
+        guide.columns.push_back({generated_names()[j], {}, j});
     for (std::int64_t t = 0; t < tables_; ++t) {
         guide.columns.push_back({.name = "id" + std::to_string(t + 1),
                                  .offset = static_cast<std::size_t>(t),
@@ -154,11 +155,11 @@ DatasetDescriptor clicks_generated_descriptor() {
             .title = "Generated clicks",
             .summary = "Numbers and ids made from the seed; a known rule decides the clicks.",
             .unit = "rows",
-            .options = options(),
+            .options = generated_options(),
             .schema =
                 [](const DatasetConfig& config) {
                     const Sizes sizes(config);
-                    return click_schema(number_names(), sizes.tables, sizes.rows);
+                    return click_schema(generated_names(), sizes.tables, sizes.rows);
                 },
             .open = open_clicks};
 }

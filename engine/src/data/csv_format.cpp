@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "core/characters.h"
 #include "data/byte_reader.h"
 #include "data/csv_text.h"
 #include "data/data_files.h"
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 
 // Of two delimiters that fit equally well, the first: a comma is also a decimal separator.
 constexpr std::string_view candidates = "\t;|,";
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 using Counts = std::array<std::size_t, candidates.size()>;
 
 /// How often each candidate stands outside quotes, row by row. Blank lines are no rows.

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t most_word_bytes = std::size_t{64} << 20;
 constexpr std::size_t word_overhead = 64;  // of an entry of the map
-constexpr std::size_t shown_characters = 80;
 
 CsvColumn describe(const CsvScan& scan, const CsvLayout& layout, std::size_t i) {
     const CsvColumnScan& found = scan.columns[i];
@@ -70,7 +69,7 @@ std::vector<CsvColumn> CsvPreview::finish() {
         columns_[i].different = static_cast<std::int64_t>(sorted.size());
         for (std::size_t k = 0; k < std::min(sorted.size(), most_csv_shown_categories); ++k) {
             columns_[i].categories.push_back(
-                {shortened(sorted[k].first, shown_characters), sorted[k].second});
+                {shortened(sorted[k].first, most_shown_characters), sorted[k].second});
         }
     }
     return std::move(columns_);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/characters.h"
 #include "data/csv_text.h"
 #include "data/text_utf8.h"
 #include "engine/error.h"
@@ -18,8 +19,6 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 /// Keeps a field whose quotation mark is never closed from taking all memory.
 void* bounded_realloc(void* block, std::size_t size) {

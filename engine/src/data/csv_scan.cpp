@@ -5,12 +5,12 @@
 
 #include "data/csv_format.h"
 #include "data/csv_header.h"
+#include "data/csv_text.h"
 #include "engine/error.h"
 
 namespace engine {
 namespace {
 
-constexpr std::size_t shown_characters = 80;
 constexpr std::size_t most_shown_bytes = std::size_t{4} << 20;
 
 char delimiter_of(const CsvSource& source) {
@@ -97,7 +97,7 @@ private:
         if (scan_.first_rows.size() > most_first_rows || shown_bytes_ > most_shown_bytes) return;
         auto& row = scan_.first_rows.emplace_back();
         for (const auto field : fields) {
-            row.push_back(shortened(field, shown_characters));
+            row.push_back(shortened(field, most_shown_characters));
             shown_bytes_ += row.back().size() + sizeof(std::string);
         }
     }

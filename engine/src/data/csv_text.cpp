@@ -1,5 +1,7 @@
 #include "data/csv_text.h"
 
+#include "core/characters.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,9 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 10> missing_words{"",     "NA",   "N/A",  "NaN", "nan",
                                                          "null", "NULL", "None", "?",   "-"};
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view without_sign(std::string_view text) {
     if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);

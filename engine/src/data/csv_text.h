@@ -27,6 +27,9 @@ CsvValue parse_csv_value(std::string_view field);
 /// Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
+/// Characters of a field that messages and previews show.
+inline constexpr std::size_t most_shown_characters = 80;
+
 /// At most `characters` code points of UTF-8 text, then "…" if there were more. Control characters
 /// become spaces, so that the result fits on one line.
 std::string shortened(std::string_view text, std::size_t characters = 40);

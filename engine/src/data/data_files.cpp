@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "core/characters.h"
 #include "data/byte_reader.h"
 #include "engine/error.h"
 
@@ -11,8 +12,6 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The number at the front of `text`, as its digits without leading zeros; removed from `text`.
 std::string_view take_number(std::string_view& text) {

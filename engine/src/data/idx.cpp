@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t image_side = 28;
 constexpr std::int64_t class_count = 10;
 
-[[noreturn]] void refuse(Message message) {
+[[noreturn]] void refuse_idx(Message message) {
     throw Error(
         ErrorCode::data, std::move(message),
         msg("Get the four files again: images and labels, of the training and of the test set."));
@@ -35,36 +35,39 @@ std::string hex(std::span<const std::uint8_t> bytes) {
 /// Refuses all but unsigned bytes in `rank` dimensions.
 void check_magic(const std::string& file, const std::array<std::uint8_t, 4>& magic, int rank) {
     if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {
-        refuse(msg("{}: not an IDX file: it begins with {}, not with 00 00 08 0{}", file,
-                   hex(magic), rank));
+        refuse_idx(msg("{}: not an IDX file: it begins with {}, not with 00 00 08 0{}", file,
+                       hex(magic), rank));
     }
     if (magic[2] != 8) {
-        refuse(msg("{}: its numbers are of IDX type {}, not bytes (08)", file,
-                   hex(std::span(magic).subspan(2, 1))));
+        refuse_idx(msg("{}: its numbers are of IDX type {}, not bytes (08)", file,
+                       hex(std::span(magic).subspan(2, 1))));
     }
     if (magic[3] == rank) return;
-    if (magic[3] == 1 && rank == 3) refuse(msg("{}: contains labels; images are expected", file));
-    if (magic[3] == 3 && rank == 1) refuse(msg("{}: contains images; labels are expected", file));
-    refuse(msg("{}: an IDX file of {} dimensions; {} are expected", file, int{magic[3]}, rank));
+    if (magic[3] == 1 && rank == 3)
+        refuse_idx(msg("{}: contains labels; images are expected", file));
+    if (magic[3] == 3 && rank == 1)
+        refuse_idx(msg("{}: contains images; labels are expected", file));
+    refuse_idx(msg("{}: an IDX file of {} dimensions; {} are expected", file, int{magic[3]}, rank));
 }
 
 /// Sizes in the header, the count of samples first.
 std::vector<std::int64_t> read_header(const std::string& file, ByteReader& reader, int rank) {
     std::array<std::uint8_t, 4> word{};
-    if (reader.read(word) < word.size()) refuse(msg("{}: cut short: it ends in its header", file));
+    if (reader.read(word) < word.size())
+        refuse_idx(msg("{}: cut short: it ends in its header", file));
     check_magic(file, word, rank);
     std::vector<std::int64_t> sizes;
     for (int i = 0; i < rank; ++i) {
         if (reader.read(word) < word.size())
-            refuse(msg("{}: cut short: it ends in its header", file));
+            refuse_idx(msg("{}: cut short: it ends in its header", file));
         std::int64_t size = 0;
         for (const auto byte : word) size = size << 8 | byte;
         sizes.push_back(size);
     }
-    if (sizes[0] == 0) refuse(msg("{}: holds no samples", file));
+    if (sizes[0] == 0) refuse_idx(msg("{}: holds no samples", file));
     if (sizes[0] > most_idx_samples) {
-        refuse(msg("{}: its header promises {} samples, more than the {} that a file may hold",
-                   file, sizes[0], most_idx_samples));
+        refuse_idx(msg("{}: its header promises {} samples, more than the {} that a file may hold",
+                       file, sizes[0], most_idx_samples));
     }
     return sizes;
 }
@@ -83,13 +86,13 @@ std::int64_t append_samples(const std::string& file, ByteReader& reader, std::in
         const std::size_t got = reader.read(std::span(out).subspan(before));
         done += static_cast<std::int64_t>(got);
         if (got < ask) {
-            refuse(msg("{}: cut short: its header promises {} samples and {} are there", file,
-                       count, done / sample_bytes));
+            refuse_idx(msg("{}: cut short: its header promises {} samples and {} are there", file,
+                           count, done / sample_bytes));
         }
     }
     std::array<std::uint8_t, 1> more{};
     if (wanted == count && reader.read(more) > 0) {
-        refuse(msg("{}: longer than the {} samples that its header promises", file, count));
+        refuse_idx(msg("{}: longer than the {} samples that its header promises", file, count));
     }
     return count;
 }
@@ -109,11 +112,13 @@ LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int
     }
     const std::string folder = files.front().path.parent_path().string();
     const char* set = train ? "train" : "t10k";
-    if (images.empty()) refuse(msg("{}: no {}-images-idx3-ubyte file here (nor .gz)", folder, set));
-    if (labels.empty()) refuse(msg("{}: no {}-labels-idx1-ubyte file here (nor .gz)", folder, set));
+    if (images.empty())
+        refuse_idx(msg("{}: no {}-images-idx3-ubyte file here (nor .gz)", folder, set));
+    if (labels.empty())
+        refuse_idx(msg("{}: no {}-labels-idx1-ubyte file here (nor .gz)", folder, set));
     if (images.size() != labels.size()) {
-        refuse(msg("{}: {} files of {} images and {} of labels: a part is missing", folder,
-                   images.size(), set, labels.size()));
+        refuse_idx(msg("{}: {} files of {} images and {} of labels: a part is missing", folder,
+                       images.size(), set, labels.size()));
     }
     LabelledImages out{{1, image_side, image_side}, {}, {}};
     for (std::size_t i = 0; i < images.size() && (limit == 0 || out.size() < limit); ++i) {
@@ -121,8 +126,9 @@ LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int
         const auto image_count = append_idx_images(images[i].path, left, out, stop);
         const auto label_count = append_idx_labels(labels[i].path, left, class_count, out, stop);
         if (image_count != label_count) {
-            refuse(msg("{} has {} images and {} has {} labels: they do not belong together",
-                       images[i].path.string(), image_count, labels[i].path.string(), label_count));
+            refuse_idx(msg("{} has {} images and {} has {} labels: they do not belong together",
+                           images[i].path.string(), image_count, labels[i].path.string(),
+                           label_count));
         }
     }
     return out;
@@ -145,8 +151,8 @@ std::int64_t append_idx_images(const fs::path& file, std::int64_t limit, Labelle
     const auto reader = open_packed(file, options_for(image_side * image_side, stop));
     const auto sizes = read_header(file.string(), *reader, 3);
     if (sizes[1] != image_side || sizes[2] != image_side) {
-        refuse(msg("{}: images of {} by {} pixels; 28 by 28 are expected", file.string(), sizes[1],
-                   sizes[2]));
+        refuse_idx(msg("{}: images of {} by {} pixels; 28 by 28 are expected", file.string(),
+                       sizes[1], sizes[2]));
     }
     return append_samples(file.string(), *reader, sizes[0], image_side * image_side, limit,
                           out.pixels);
@@ -160,8 +166,8 @@ std::int64_t append_idx_labels(const fs::path& file, std::int64_t limit, std::in
     const auto count = append_samples(file.string(), *reader, sizes[0], 1, limit, out.labels);
     for (std::size_t i = before; i < out.labels.size(); ++i) {
         if (out.labels[i] < classes) continue;
-        refuse(msg("{}: label {} of sample {} is beyond the {} classes", file.string(),
-                   int{out.labels[i]}, i - before, classes));
+        refuse_idx(msg("{}: label {} of sample {} is beyond the {} classes", file.string(),
+                       int{out.labels[i]}, i - before, classes));
     }
     return count;
 }

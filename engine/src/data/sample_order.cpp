@@ -16,7 +16,7 @@ namespace {
 // Eight million indices of an epoch; each takes up to four times its text in memory.
 constexpr std::uintmax_t largest_order_file = std::uintmax_t{64} << 20;
 
-[[noreturn]] void refuse(Message message) {
+[[noreturn]] void refuse_order(Message message) {
     throw Error(ErrorCode::data, std::move(message),
                 msg("dataset.order takes a text file with one batch a line: sample indices from 0, "
                     "separated by spaces."));
@@ -24,12 +24,12 @@ constexpr std::uintmax_t largest_order_file = std::uintmax_t{64} << 20;
 
 std::ifstream open_order(const std::string& file) {
     std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) refuse(msg("{}: no such file", file));
+    if (!std::filesystem::is_regular_file(file, error)) refuse_order(msg("{}: no such file", file));
     if (std::filesystem::file_size(file, error) > largest_order_file) {
-        refuse(msg("{}: over 64 MiB, too long for an order file", file));
+        refuse_order(msg("{}: over 64 MiB, too long for an order file", file));
     }
     std::ifstream in(file);
-    if (!in) refuse(msg("{}: cannot be read", file));
+    if (!in) refuse_order(msg("{}: cannot be read", file));
     return in;
 }
 
@@ -44,11 +44,12 @@ bool parse_line(const std::string& file, std::size_t number, const std::string& 
         std::int64_t index = 0;
         const auto [stop, status] = std::from_chars(line.data() + at, line.data() + end, index);
         if (status != std::errc{} || stop != line.data() + end) {
-            refuse(msg("{}, line {}: \"{}\" is not a whole number", file, number,
-                       line.substr(at, std::min<std::size_t>(end - at, 40))));
+            refuse_order(msg("{}, line {}: \"{}\" is not a whole number", file, number,
+                             line.substr(at, std::min<std::size_t>(end - at, 40))));
         }
         if (index < 0 || index >= size) {
-            refuse(msg("{}, line {}: sample {} is outside 0 to {}", file, number, index, size - 1));
+            refuse_order(
+                msg("{}, line {}: sample {} is outside 0 to {}", file, number, index, size - 1));
         }
         indices.push_back(index);
         at = end;
@@ -84,11 +85,12 @@ SampleOrder SampleOrder::from_file(std::int64_t size, const std::string& file) {
             if (blank_line == 0) blank_line = number;
             continue;
         }
-        if (blank_line != 0) refuse(msg("{}, line {}: a batch without samples", file, blank_line));
+        if (blank_line != 0)
+            refuse_order(msg("{}, line {}: a batch without samples", file, blank_line));
         order.starts_.push_back(start);
     }
-    if (in.bad()) refuse(msg("{}: cannot be read", file));
-    if (order.starts_.empty()) refuse(msg("{}: no sample index in it", file));
+    if (in.bad()) refuse_order(msg("{}: cannot be read", file));
+    if (order.starts_.empty()) refuse_order(msg("{}: no sample index in it", file));
     order.starts_.push_back(order.indices_.size());
     return order;
 }

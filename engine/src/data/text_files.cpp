@@ -25,13 +25,13 @@ bool has_text_extension(const std::string& name) {
                        [&](std::string_view extension) { return name.ends_with(extension); });
 }
 
-bool contains(const std::string& name, const char* word) {
+bool name_contains(const std::string& name, const char* word) {
     return name.find(word) != std::string::npos;
 }
 
 bool names_a_part(const std::string& name) {
     return std::any_of(part_words.begin(), part_words.end(),
-                       [&](const char* word) { return contains(name, word); });
+                       [&](const char* word) { return name_contains(name, word); });
 }
 
 /// Also "wiki.train", whose last dot begins no extension.
@@ -49,7 +49,7 @@ Wanted wanted_text() {
         .looked_for = "train.txt, valid.txt and test.txt (also .text, .tokens, .raw, .gz, .xz)"};
 }
 
-[[noreturn]] void refuse(Message message) {
+[[noreturn]] void refuse_files(Message message) {
     throw Error(ErrorCode::data, std::move(message),
                 msg("Give a folder with one text file for each part, or a single text file."));
 }
@@ -58,15 +58,15 @@ Wanted wanted_text() {
 fs::path file_of(const std::vector<DataFile>& files, const char* part) {
     fs::path found;
     for (const auto& file : files) {
-        if (!contains(file.name, part)) continue;
+        if (!name_contains(file.name, part)) continue;
         for (const char* other : part_words) {
-            if (other != part && contains(file.name, other))
-                refuse(msg("{}: its name contains both \"{}\" and \"{}\"", file.path.string(), part,
-                           other));
+            if (other != part && name_contains(file.name, other))
+                refuse_files(msg("{}: its name name_contains both \"{}\" and \"{}\"",
+                                 file.path.string(), part, other));
         }
         if (!found.empty()) {
-            refuse(msg("{} and {}: both names contain \"{}\"", found.string(), file.path.string(),
-                       part));
+            refuse_files(msg("{} and {}: both names contain \"{}\"", found.string(),
+                             file.path.string(), part));
         }
         found = file.path;
     }
@@ -79,7 +79,8 @@ TextFiles files_in_folder(const std::string& folder) {
                   .train = file_of(files, part_words[0]),
                   .validation = file_of(files, part_words[1]),
                   .test = file_of(files, part_words[2])};
-    if (out.train.empty()) refuse(msg("{}: no text file with \"train\" in its name here", folder));
+    if (out.train.empty())
+        refuse_files(msg("{}: no text file with \"train\" in its name here", folder));
     return out;
 }
 
@@ -116,7 +117,7 @@ TextFiles find_text_files(const std::vector<std::string>& paths) {
             continue;
         }
         if (paths.size() == 1) return files_in_folder(path);
-        refuse(msg("{}: a folder in a list of several paths", path));
+        refuse_files(msg("{}: a folder in a list of several paths", path));
     }
     // Only for its sentence: no path is given.
     if (paths.empty()) find_data_files(paths, wanted_text());

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "core/characters.h"
 #include "data/text_case.h"
 #include "data/text_utf8.h"
 #include "engine/error.h"
@@ -12,7 +13,6 @@
 namespace engine {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view white_space = " \t\n\v\f\r";
 
 /// The number of bytes that can be returned while more may follow: whole characters, and no "\r"

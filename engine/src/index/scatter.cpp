@@ -31,7 +31,7 @@ TensorList run_index_copy(const OpArguments& args) {
     return {index_copy(args.at(0), dim_of(args), args.at(1), args.at(2))};
 }
 
-std::int64_t size_along(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
+std::int64_t target_size(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
 
 constexpr const char* equal_types =
     "Not on the list: both sides must have one type, under autocast too.";
@@ -76,7 +76,7 @@ Tensor scatter(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
     same_type(scatter_info, {x, whole_source});
     check_extent(scatter_info, index0, x, dim);
     check_extent(scatter_info, index0, whole_source);
-    const Tensor index = checked_index(scatter_info, index0, size_along(x, dim));
+    const Tensor index = checked_index(scatter_info, index0, target_size(x, dim));
     const Tensor source = cut_to(whole_source, index.shape());
     const Tensor inputs[] = {x, source};
     const Tensor y = fold_elements(x, dim, index, source, {.fold = IndexFold::last});
@@ -100,7 +100,7 @@ Tensor scatter_reduce(const Tensor& x, std::int64_t asked_dim, const Tensor& ind
     one_type(scatter_reduce_info, {x, source});
     check_extent(scatter_reduce_info, index0, x, dim);
     check_extent(scatter_reduce_info, index0, source);
-    const Tensor index = checked_index(scatter_reduce_info, index0, size_along(x, dim));
+    const Tensor index = checked_index(scatter_reduce_info, index0, target_size(x, dim));
     const Scattering how{fold_of(reduce), dim, include_self, index};
     const Tensor y = reduce_wide(widened(x), cut_to(widened(source), index.shape()), how);
     return to(y, x.dtype());
@@ -111,10 +111,10 @@ Tensor index_copy(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
     const int dim = wrap_dim("index_copy", asked_dim, x.rank());
     same_type(index_copy_info, {x, source});
     bool fits = index0.rank() <= 1 && source.rank() == x.rank() &&
-                size_along(source, dim) == index0.numel();
+                target_size(source, dim) == index0.numel();
     for (int i = 0; fits && i < x.rank(); ++i) fits = i == dim || source.size(i) == x.size(i);
     check_shapes(index_copy_info, fits, x, source);
-    const Tensor index = checked_index(index_copy_info, index0, size_along(x, dim));
+    const Tensor index = checked_index(index_copy_info, index0, target_size(x, dim));
     const Tensor inputs[] = {x, source};
     const Tensor y = fold_rows(x, dim, index, source, {.fold = IndexFold::last});
     return record_many(

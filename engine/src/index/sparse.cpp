@@ -17,7 +17,7 @@ namespace {
 const OpInfo sparse_info{"sparse_tensor", CastPolicy::none, "sparse_tensor(indices, values)", 0,
                          "Holds what a gradient has other than zeros."};
 
-Tensor row_major(const Tensor& x) { return in_layout(x.detach(), Layout::contiguous); }
+Tensor row_major_values(const Tensor& x) { return in_layout(x.detach(), Layout::contiguous); }
 
 Tensor made(const SparseParts& parts, const Shape& shape) {
     check_shape(shape);
@@ -59,7 +59,7 @@ Tensor flat_places(const Tensor& indices, const Shape& places) {
         const Tensor part = strides[k] == 1 ? row : mul(row, step);
         flat = flat.defined() ? add(flat, part) : part;
     }
-    return row_major(flat);
+    return row_major_values(flat);
 }
 
 /// The same numbers, with -1 for unused entries.
@@ -89,7 +89,7 @@ Tensor sparse_tensor(const Tensor& indices, const Tensor& values, const Shape& s
     }
     const GradMode off(false);
     for (int k = 0; k < d; ++k) checked_index(sparse_info, narrow(indices, 0, k, 1), shape[k]);
-    return made({row_major(to(indices, DType::i64)), row_major(values)}, shape);
+    return made({row_major_values(to(indices, DType::i64)), row_major_values(values)}, shape);
 }
 
 Tensor coalesce(const Tensor& x) {
@@ -142,7 +142,7 @@ Tensor add_sparse(const Tensor& a, const Tensor& b) {
 
 Tensor with_values(const Tensor& x, const Tensor& values) {
     const SparseParts& parts = sparse_parts(x);
-    return made({parts.indices, row_major(values), parts.coalesced}, x.shape());
+    return made({parts.indices, row_major_values(values), parts.coalesced}, x.shape());
 }
 
 }  // namespace engine

@@ -47,14 +47,6 @@ ordered_json to_object(const std::map<std::string, double>& numbers) {
     return out;
 }
 
-ordered_json to_object(const CapsuleMachine& machine) {
-    return {{"program", machine.program},
-            {"device", machine.device},
-            {"features", machine.features},
-            {"onednn", machine.onednn},
-            {"threads", machine.threads}};
-}
-
 ordered_json to_object(const Batch& batch) {
     return {{"samples", batch.samples},   {"full", batch.full},
             {"epoch", batch.epoch},       {"index_in_epoch", batch.index_in_epoch},
@@ -72,7 +64,7 @@ ordered_json metadata_of(const StepCapsule& capsule, const CapsuleFacts& facts) 
     out["rate_multiplier"] = json_number(capsule.rate_multiplier);
     out["batches"] = ordered_json::array();
     for (const Batch& batch : capsule.batches) out["batches"].push_back(to_object(batch));
-    out["machine"] = to_object(facts.machine);
+    out["machine"] = machine_json(facts.machine);
     out["loss"] = json_number(facts.loss);
     out["loss_scale"] = json_number(facts.loss_scale);
     out["bound"] = json_number(facts.bound);
@@ -280,6 +272,14 @@ void read_tensors(const fs::path& file, CapsuleContent& out) {
 }
 
 }  // namespace
+
+ordered_json machine_json(const CapsuleMachine& machine) {
+    return {{"program", machine.program},
+            {"device", machine.device},
+            {"features", machine.features},
+            {"onednn", machine.onednn},
+            {"threads", machine.threads}};
+}
 
 std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule,
                                 const CapsuleFacts& facts) {

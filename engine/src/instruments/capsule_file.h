@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "engine/capsule.h"
@@ -8,6 +9,9 @@
 #include "train/step_capsule.h"
 
 namespace engine {
+
+/// {program, device, features, onednn, threads}, as capsules and replays have it.
+nlohmann::ordered_json machine_json(const CapsuleMachine& machine);
 
 /// Contents of a capsule file other than the capsule.
 struct CapsuleFacts {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "engine/capsule.h"
+#include "instruments/capsule_file.h"
 #include "instruments/skip_json.h"
 #include "store/json_number.h"
 
@@ -10,14 +11,6 @@ namespace engine {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json to_object(const CapsuleMachine& machine) {
-    return {{"program", machine.program},
-            {"device", machine.device},
-            {"features", machine.features},
-            {"onednn", machine.onednn},
-            {"threads", machine.threads}};
-}
 
 std::string words_of(const CapsuleMachine& machine) {
     std::string out = machine.device + ", oneDNN " + machine.onednn + ", " +
@@ -34,8 +27,8 @@ std::string to_json_line(const CapsuleReplay& replay) {
                         {"identical", replay.identical()},
                         {"within_bound", replay.within_bound()},
                         {"same_machine", replay.same_machine},
-                        {"recorded_on", to_object(replay.recorded_on)},
-                        {"here", to_object(replay.here)},
+                        {"recorded_on", machine_json(replay.recorded_on)},
+                        {"here", machine_json(replay.here)},
                         {"recorded_loss", json_number(replay.recorded_loss)},
                         {"loss", json_number(replay.loss)},
                         {"recorded_scale", json_number(replay.recorded_scale)},

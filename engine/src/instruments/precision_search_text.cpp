@@ -2,18 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/precision_search.h"
+#include "store/json_number.h"
 #include "store/text_table.h"
 
 namespace engine {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json figure(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
 
 ordered_json force_object(const ForcedTypes& forced) {
     ordered_json out = ordered_json::object();
@@ -33,18 +28,18 @@ std::string to_json(const FoundPrecision& found) {
     ordered_json trials = ordered_json::array();
     for (const auto& trial : found.trials) {
         trials.push_back(
-            {{"fp32", trial.fp32}, {"error", figure(trial.error)}, {"passed", trial.passed}});
+            {{"fp32", trial.fp32}, {"error", json_number(trial.error)}, {"passed", trial.passed}});
     }
     const ordered_json out = {{"force", force_object(found.force)},
                               {"fp32", found.fp32},
                               {"operations", found.operations},
                               {"tolerance", found.tolerance},
-                              {"amp_error", figure(found.amp_error)},
-                              {"error", figure(found.error)},
+                              {"amp_error", json_number(found.amp_error)},
+                              {"error", json_number(found.error)},
                               {"trial_steps", found.trials.size()},
                               {"confirmed_steps", found.confirmed_steps},
-                              {"loss", figure(found.loss)},
-                              {"fp32_loss", figure(found.fp32_loss)},
+                              {"loss", json_number(found.loss)},
+                              {"fp32_loss", json_number(found.fp32_loss)},
                               {"skipped", found.skipped},
                               {"trials", trials}};
     return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);

@@ -4,6 +4,7 @@
 #include "engine/error.h"
 #include "engine/xray.h"
 #include "file/atomic_file.h"
+#include "store/json_number.h"
 
 namespace engine {
 namespace {
@@ -18,11 +19,6 @@ ordered_json number(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 /// Figures of a result, in the words of the events.
-ordered_json figure(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
 double figure_from(const json& value) {
     if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
     if (value == "inf") return std::numeric_limits<double>::infinity();
@@ -145,8 +141,8 @@ ForcedTypes forced_from(const json& object) {
 }
 
 ordered_json to_value(const XrayOutcome& outcome) {
-    return {{"loss", figure(outcome.loss)},
-            {"gradient_error", figure(outcome.gradient_error)},
+    return {{"loss", json_number(outcome.loss)},
+            {"gradient_error", json_number(outcome.gradient_error)},
             {"step_ms", outcome.step_ms},
             {"peak_bytes", outcome.peak_bytes},
             {"found_inf", outcome.found_inf}};
@@ -177,7 +173,7 @@ std::string to_json(const Xray& xray, int indent) {
                         {"force", to_value(xray.force)},
                         {"step_ms", xray.step_ms},
                         {"untraced_ms", xray.untraced_ms},
-                        {"loss", figure(xray.loss)},
+                        {"loss", json_number(xray.loss)},
                         {"peak_bytes", xray.peak_bytes},
                         {"peaks", xray.peaks},
                         {"by_dtype", to_value(totals_by_dtype(xray))},

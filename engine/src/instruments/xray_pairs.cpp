@@ -7,12 +7,12 @@ namespace engine {
 namespace {
 
 /// Pass, module, operation.
-using Place = std::tuple<XrayPass, std::string, std::string>;
+using PairKey = std::tuple<XrayPass, std::string, std::string>;
 
-Place place_of(const XrayOp& op) { return {op.pass, op.module, op.op}; }
+PairKey place_of(const XrayOp& op) { return {op.pass, op.module, op.op}; }
 
-std::map<Place, std::vector<std::size_t>> by_place(const Xray& trace) {
-    std::map<Place, std::vector<std::size_t>> out;
+std::map<PairKey, std::vector<std::size_t>> by_place(const Xray& trace) {
+    std::map<PairKey, std::vector<std::size_t>> out;
     for (std::size_t i = 0; i < trace.ops.size(); ++i) out[place_of(trace.ops[i])].push_back(i);
     return out;
 }
@@ -21,11 +21,11 @@ std::map<Place, std::vector<std::size_t>> by_place(const Xray& trace) {
 
 std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second) {
     const auto places = by_place(second);
-    std::map<Place, std::size_t> seen;
+    std::map<PairKey, std::size_t> seen;
     std::vector<std::ptrdiff_t> partners;
     std::vector<bool> taken(second.ops.size(), false);
     for (const XrayOp& op : first.ops) {
-        const Place place = place_of(op);
+        const PairKey place = place_of(op);
         const std::size_t nth = seen[place]++;
         const auto found = places.find(place);
         const bool has = found != places.end() && nth < found->second.size();

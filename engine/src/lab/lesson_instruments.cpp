@@ -9,14 +9,15 @@
 namespace engine {
 namespace {
 
-using Kind = LessonInstrument::Kind;
+using InstrumentKind = LessonInstrument::Kind;
 
-constexpr std::array<std::pair<const char*, Kind>, 6> kinds{{{"weight", Kind::weight},
-                                                             {"histogram", Kind::histogram},
-                                                             {"xray", Kind::xray},
-                                                             {"skip", Kind::skip},
-                                                             {"bits", Kind::bits},
-                                                             {"sum", Kind::sum}}};
+constexpr std::array<std::pair<const char*, InstrumentKind>, 6> kinds{
+    {{"weight", InstrumentKind::weight},
+     {"histogram", InstrumentKind::histogram},
+     {"xray", InstrumentKind::xray},
+     {"skip", InstrumentKind::skip},
+     {"bits", InstrumentKind::bits},
+     {"sum", InstrumentKind::sum}}};
 constexpr std::array quantities = {"gradients", "activations", "weights", "updates"};
 
 class InstrumentReader {
@@ -37,18 +38,18 @@ public:
         out_.line = line_.number;
         const std::vector<std::string> options(words.begin() + 1, words.end());
         switch (out_.kind) {
-            case Kind::bits:
+            case InstrumentKind::bits:
                 read_number(options, rest, false);
                 break;
-            case Kind::sum:
+            case InstrumentKind::sum:
                 read_number(options, rest, true);
                 break;
             default:
                 read_runs(rest);
         }
-        if (out_.kind == Kind::weight) read_weight(options);
-        if (out_.kind == Kind::histogram) read_histogram(options);
-        if (out_.kind == Kind::xray) out_.ops = options;
+        if (out_.kind == InstrumentKind::weight) read_weight(options);
+        if (out_.kind == InstrumentKind::histogram) read_histogram(options);
+        if (out_.kind == InstrumentKind::xray) out_.ops = options;
         return std::move(out_);
     }
 

@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 const NumberFormat& format_of(const std::string& name) {
     const NumberFormat* format = find_number_format(name);
@@ -17,7 +17,7 @@ const NumberFormat& format_of(const std::string& name) {
 }
 
 double value_or_unknown(const NumberFormat& format, const std::optional<std::uint32_t>& bits) {
-    return bits ? from_bits(format, *bits) : unknown;
+    return bits ? from_bits(format, *bits) : no_number;
 }
 
 double bits_result(const LessonBlockNumber& block, std::string_view name) {
@@ -41,7 +41,7 @@ double sum_result(const LessonBlockNumber& block, std::string_view name) {
     if (!block.accumulator.empty()) settings.accumulator = &format_of(block.accumulator);
     const SumResult result = sum(settings);
     if (name == "value") return result.sum;
-    return result.stalls_after ? static_cast<double>(*result.stalls_after) : unknown;
+    return result.stalls_after ? static_cast<double>(*result.stalls_after) : no_number;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace engine {
 namespace {
 
-using Kind = Prediction::Kind;
+using PredictionKind = Prediction::Kind;
 
 class PredictionReader {
 public:
@@ -27,7 +27,7 @@ public:
             refuse(block_.line,
                    msg("The prediction {} needs choices, or one of number, range and curve.",
                        out_.id));
-        if (out_.kind == Kind::choice && out_.choices.size() < 2)
+        if (out_.kind == PredictionKind::choice && out_.choices.size() < 2)
             refuse(block_.line, msg("The prediction {} needs at least two choices.", out_.id));
         return std::move(out_);
     }
@@ -69,20 +69,20 @@ private:
             if (!out_.within || !(*out_.within > 0))
                 refuse(line.number, msg("“within” takes a number above 0."));
         } else if (key == "number") {
-            set(Kind::number);
+            set(PredictionKind::number);
             out_.unit = value;
         } else if (key == "range") {
-            set(Kind::range);
+            set(PredictionKind::range);
             std::tie(out_.low, out_.high) = range_in(value, line.number);
         } else if (key == "curve") {
-            set(Kind::curve);
+            set(PredictionKind::curve);
             read_curve(line.number, value);
         } else {
             return false;
         }
         return true;
     }
-    void set(Kind kind) {
+    void set(PredictionKind kind) {
         ++kinds_;
         out_.kind = kind;
     }

@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_result = std::numeric_limits<double>::quiet_NaN();
 
 std::int64_t growths_of(const LessonRunView& run) {
     return std::ranges::count_if(run.events, [](const Event& event) {
@@ -76,7 +76,7 @@ std::vector<std::string> lesson_result_keys() {
 std::optional<double> MeasuredRuns::result(const std::string& run, const std::string& key) const {
     const LessonRunView* view = runner_.find(run);
     if (!view || !view->ended()) return std::nullopt;
-    if (!view->done) return unknown;
+    if (!view->done) return no_result;
     const RunDone& done = *view->done;
     if (key == "steps") return static_cast<double>(done.steps);
     if (key == "updates") return static_cast<double>(done.updates);
@@ -222,11 +222,11 @@ double distance(const Prediction& prediction, const std::vector<double>& drawn,
         sum += std::abs(guess - value);
         ++count;
     }
-    return count > 0 ? sum / static_cast<double>(count) : unknown;
+    return count > 0 ? sum / static_cast<double>(count) : no_result;
 }
 
 double height(const Prediction& prediction, const std::vector<double>& values) {
-    double low = unknown, high = unknown;
+    double low = no_result, high = no_result;
     for (const double value : values) {
         const double x = compared(prediction, value);
         if (!std::isfinite(x)) continue;

@@ -1,8 +1,8 @@
 #include "linalg/products_in_place.h"
 
-#include "linalg/addmm.h"
 #include "core/check.h"
 #include "core/layout.h"
+#include "linalg/addmm.h"
 #include "linalg/products.h"
 #include "pointwise/inplace.h"
 #include "pointwise/write_in_place.h"
@@ -13,7 +13,7 @@ namespace {
 using Form = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, double, double);
 
 template <Form op>
-TensorList run(const OpArguments& args) {
+TensorList run_in_place(const OpArguments& args) {
     // A copy with a place in the graph, since a leaf must not be written to.
     const Tensor& from = args.at(0);
     const Tensor x = copy_(empty_like(from), from);
@@ -33,15 +33,16 @@ constexpr const char* no_entry =
 }  // namespace
 
 const OpInfo addmm_in_place_info{"addmm_", CastPolicy::none, "addmm_(x, a, b; beta, alpha)",
-                                 2,        no_entry,         run<addmm_>};
+                                 2,        no_entry,         run_in_place<addmm_>};
 const OpInfo baddbmm_in_place_info{"baddbmm_", CastPolicy::none, "baddbmm_(x, b1, b2; beta, alpha)",
-                                   2,          no_entry,         run<baddbmm_>};
+                                   2,          no_entry,         run_in_place<baddbmm_>};
 const OpInfo addbmm_in_place_info{"addbmm_", CastPolicy::none, "addbmm_(x, b1, b2; beta, alpha)",
-                                  2,         no_entry,         run<addbmm_>};
+                                  2,         no_entry,         run_in_place<addbmm_>};
 const OpInfo addmv_in_place_info{
-    "addmv_", CastPolicy::none, "addmv_(x, matrix, vector; beta, alpha)", 2, no_entry, run<addmv_>};
+    "addmv_", CastPolicy::none, "addmv_(x, matrix, vector; beta, alpha)",
+    2,        no_entry,         run_in_place<addmv_>};
 const OpInfo addr_in_place_info{"addr_", CastPolicy::none, "addr_(x, v1, v2; beta, alpha)",
-                                2,       no_entry,         run<addr_>};
+                                2,       no_entry,         run_in_place<addr_>};
 
 Tensor addmm_(const Tensor& x, const Tensor& a, const Tensor& b, double beta, double alpha) {
     one_type(addmm_in_place_info, {x, a, b});

@@ -17,7 +17,7 @@ namespace engine {
 namespace {
 
 template <Tensor (*op)(const Tensor&, const Tensor&)>
-TensorList run(const OpArguments& args) {
+TensorList run_pair(const OpArguments& args) {
     return {op(args.at(0), args.at(1))};
 }
 TensorList run_vecdot(const OpArguments& args) {
@@ -64,7 +64,7 @@ const OpInfo vdot_info{"vdot",
                        "vdot(x, y)",
                        2,
                        "Both sides go to the wider type, so that an fp32 side loses nothing.",
-                       run<vdot>};
+                       run_pair<vdot>};
 const OpInfo linalg_vecdot_info{"linalg_vecdot",
                                 CastPolicy::low,
                                 "linalg_vecdot(x, y; dim)",
@@ -88,13 +88,13 @@ const OpInfo outer_info{"outer",
                         "outer(x, y)",
                         2,
                         "Not on the list: one product an element and no sum; mixed inputs promote.",
-                        run<outer>};
+                        run_pair<outer>};
 const OpInfo kron_info{"kron",
                        CastPolicy::none,
                        "kron(x, y)",
                        2,
                        "Not on the list: one product an element and no sum; mixed inputs promote.",
-                       run<kron>};
+                       run_pair<kron>};
 
 Tensor vdot(const Tensor& a0, const Tensor& b0) {
     if (intercepted(vdot_info))

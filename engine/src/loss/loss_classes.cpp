@@ -42,7 +42,7 @@ Tensor whole(double value, const Tensor& like) {
 }
 
 /// The sum over the last dimension of x at the true places of `mask`, kept as a size of 1.
-Tensor picked(const Tensor& mask, const Tensor& x) {
+Tensor score_of_class(const Tensor& mask, const Tensor& x) {
     return sum(where(mask, x, constant(x, 0)), {-1}, true, x.dtype());
 }
 
@@ -99,7 +99,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
     const Tensor hot = equal(label, counting({1, classes}, x.device()));
     const Tensor beyond = greater_equal(label, whole(static_cast<double>(classes), label));
     const Tensor wrong = logical_or(less(label, whole(0, label)), beyond);
-    const Tensor short_of = add(sub(rows, picked(hot, rows)), options.margin);
+    const Tensor short_of = add(sub(rows, score_of_class(hot, rows)), options.margin);
     const Tensor zero = constant(rows, 0);
     // Compared and not clamped, as in PyTorch: a NaN is not above 0 and adds nothing.
     const Tensor counts = logical_and(logical_not(hot), greater(short_of, zero));
@@ -107,7 +107,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
     Tensor losses = sum(options.p == 1 ? others : mul(others, others), {-1}, true, rows.dtype());
     if (weight.defined()) {
         check_shapes(info, weight.rank() == 1 && weight.size(0) == classes, x, weight);
-        losses = mul(losses, picked(hot, reshape(widened(weight), {1, classes})));
+        losses = mul(losses, score_of_class(hot, reshape(widened(weight), {1, classes})));
     }
     losses = unless_wrong(wrong, losses);
     return over_classes(losses, x, options.reduction, type);
@@ -150,7 +150,7 @@ Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction
     const Tensor hot = logical_and(listed, equal(slot, counting({1, 1, classes}, x.device())));
     const Tensor count = sum(to(hot, DType::f32), {1}, true, DType::f32);  // of a class in the list
     const Tensor beyond = greater_equal(slot, whole(static_cast<double>(classes), slot));
-    const Tensor short_of = add(sub(by_class, picked(hot, by_class)), 1.0);
+    const Tensor short_of = add(sub(by_class, score_of_class(hot, by_class)), 1.0);
     const Tensor zero = constant(rows, 0);
     const Tensor is_other = logical_and(equal(count, constant(count, 0)), listed);
     const Tensor counts = logical_and(is_other, greater(short_of, zero));

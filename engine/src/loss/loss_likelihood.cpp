@@ -26,7 +26,7 @@ TensorList run_poisson(const OpArguments& args) {
                              {args.flag("log_input", true), args.flag("full", false),
                               args.number("eps", 1e-8), reduction_of(args)})};
 }
-TensorList run_multilabel(const OpArguments& args) {
+TensorList run_multilabel_likelihood(const OpArguments& args) {
     return {multilabel_soft_margin_loss(args.at(0), args.at(1), args.get(2), reduction_of(args))};
 }
 
@@ -56,7 +56,7 @@ const OpInfo multilabel_soft_margin_loss_info{
     "multilabel_soft_margin_loss(x, target, weight?; reduction)",
     2,
     "Not on the list itself: the sum over the labels inside writes fp32, so the loss is fp32.",
-    run_multilabel};
+    run_multilabel_likelihood};
 
 Tensor kl_div(const Tensor& x0, const Tensor& target0, const KlDivOptions& options) {
     if (intercepted(kl_div_info))

@@ -25,7 +25,7 @@ TensorList run_soft(const OpArguments& args) {
     return {soft_margin_loss(args.at(0), args.at(1), reduction_of(args))};
 }
 
-constexpr const char* worth_f32 =
+constexpr const char* margin_worth_f32 =
     "A loss condenses many numbers into one, so it is computed in fp32.";
 
 }  // namespace
@@ -34,13 +34,13 @@ const OpInfo hinge_embedding_loss_info{"hinge_embedding_loss",
                                        CastPolicy::f32,
                                        "hinge_embedding_loss(x, target; margin, reduction)",
                                        2,
-                                       worth_f32,
+                                       margin_worth_f32,
                                        run_hinge};
 const OpInfo margin_ranking_loss_info{"margin_ranking_loss",
                                       CastPolicy::f32,
                                       "margin_ranking_loss(x1, x2, target; margin, reduction)",
                                       2,
-                                      worth_f32,
+                                      margin_worth_f32,
                                       run_ranking};
 const OpInfo soft_margin_loss_info{"soft_margin_loss",
                                    CastPolicy::f32,

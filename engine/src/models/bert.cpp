@@ -12,8 +12,8 @@
 namespace engine {
 namespace {
 
-constexpr double deviation = 0.02;
-constexpr double eps = 1e-12;
+constexpr double weight_deviation = 0.02;
+constexpr double norm_eps = 1e-12;
 constexpr std::int64_t segments = 2;
 
 /// The rows of a batch that these places of each sample are: (samples * n).
@@ -35,8 +35,8 @@ Tensor gelu_in(ModuleName module, const Tensor& x) {
 Bert::Residual::Residual(TensorRegistry& registry, const std::string& name, std::int64_t in,
                          const Sizes& sizes)
     : module(name),
-      dense(registry, name + ".dense", in, sizes.width, deviation),
-      norm(registry, name + ".LayerNorm", sizes.width, eps),
+      dense(registry, name + ".dense", in, sizes.width, weight_deviation),
+      norm(registry, name + ".LayerNorm", sizes.width, norm_eps),
       dropout(name + ".dropout", sizes.dropout) {}
 
 Tensor Bert::Residual::operator()(const Tensor& x, const Tensor& around,
@@ -49,14 +49,14 @@ Bert::Bert(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& d
     : Model(seed, device), sizes_(sizes), bert_("bert"), encoder_("bert.encoder") {
     const std::string name = "bert.embeddings";
     const auto table = [&](const char* what, std::int64_t rows, bool shared = false) {
-        return Embedding::normal(registry_, name + "." + what, rows, sizes.width, deviation,
+        return Embedding::normal(registry_, name + "." + what, rows, sizes.width, weight_deviation,
                                  shared);
     };
     embeddings_.module = ModuleName(name);
     embeddings_.words = table("word_embeddings", sizes.words, /*shared=*/true);
     embeddings_.positions = table("position_embeddings", sizes.context);
     embeddings_.segments = table("token_type_embeddings", segments);
-    embeddings_.norm = LayerNorm(registry_, name + ".LayerNorm", sizes.width, eps);
+    embeddings_.norm = LayerNorm(registry_, name + ".LayerNorm", sizes.width, norm_eps);
     embeddings_.dropout = Dropout(name + ".dropout", sizes.dropout);
     for (std::int64_t i = 0; i < sizes.layers; ++i) blocks_.push_back(make_block(i));
 
@@ -66,8 +66,8 @@ Bert::Bert(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& d
     head_.decoder = ModuleName(head + ".decoder");
     head_.bias = registry_.constant(head + ".bias", {sizes.words}, 0, /*autocast_low=*/true);
     head_.transform =
-        Linear(registry_, head + ".transform.dense", sizes.width, sizes.width, deviation);
-    head_.norm = LayerNorm(registry_, head + ".transform.LayerNorm", sizes.width, eps);
+        Linear(registry_, head + ".transform.dense", sizes.width, sizes.width, weight_deviation);
+    head_.norm = LayerNorm(registry_, head + ".transform.LayerNorm", sizes.width, norm_eps);
     registry_.alias(head + ".decoder.weight", name + ".word_embeddings.weight");
     registry_.alias(head + ".decoder.bias", head + ".bias");
 }
@@ -77,7 +77,7 @@ Bert::Block Bert::make_block(std::int64_t index) {
     const std::string attention = name + ".attention", self = attention + ".self";
     const std::int64_t width = sizes_.width;
     const auto projection = [&](const char* what) {
-        return Linear(registry_, self + "." + what, width, width, deviation);
+        return Linear(registry_, self + "." + what, width, width, weight_deviation);
     };
     Block block;
     block.name = ModuleName(name);
@@ -89,8 +89,8 @@ Bert::Block Bert::make_block(std::int64_t index) {
     block.value = projection("value");
     block.heads = {sizes_.heads, false, Dropout(self + ".dropout", sizes_.dropout)};
     block.attended = Residual(registry_, attention + ".output", width, sizes_);
-    block.expand =
-        Linear(registry_, name + ".intermediate.dense", width, sizes_.feed_forward, deviation);
+    block.expand = Linear(registry_, name + ".intermediate.dense", width, sizes_.feed_forward,
+                          weight_deviation);
     block.output = Residual(registry_, name + ".output", sizes_.feed_forward, sizes_);
     return block;
 }

@@ -12,8 +12,8 @@
 namespace engine {
 namespace {
 
-constexpr auto he = Conv2d::Init::kaiming_normal_fan_out;
-constexpr std::int64_t first_width = 32, last_width = 1280;
+constexpr auto kaiming = Conv2d::Init::kaiming_normal_fan_out;
+constexpr std::int64_t stem_width = 32, last_width = 1280;
 
 /// Rows of table 2 of the paper between its first and last convolution.
 struct Row {
@@ -38,9 +38,9 @@ MobileNetV2::MobileNetV2(ImageStem stem, double dropout, std::int64_t channels,
                          std::int64_t classes, std::optional<std::int64_t> seed,
                          const Device& device)
     : SimpleModel(seed, device), dropout_(dropout), drop_("classifier.0") {
-    first_ = active_layer("features.0", channels, first_width, 3,
-                          stem == ImageStem::imagenet ? 2 : 1, 1);
-    std::int64_t in = first_width;
+    first_ =
+        active_layer("features.0", channels, stem_width, 3, stem == ImageStem::imagenet ? 2 : 1, 1);
+    std::int64_t in = stem_width;
     for (const Row& row : rows) {
         for (std::int64_t i = 0; i < row.blocks; ++i) {
             const std::string name = "features." + std::to_string(blocks_.size() + 1);
@@ -58,7 +58,7 @@ MobileNetV2::Layer MobileNetV2::active_layer(const std::string& name, std::int64
                                              std::int64_t stride, std::int64_t groups) {
     Layer layer;
     layer.conv =
-        Conv2d(registry_, name + ".0", in, out, kernel, stride, kernel / 2, false, he, groups);
+        Conv2d(registry_, name + ".0", in, out, kernel, stride, kernel / 2, false, kaiming, groups);
     layer.norm = BatchNorm2d(registry_, name + ".1", out);
     layer.activation = ModuleName(name + ".2");
     layer.active = true;
@@ -68,7 +68,8 @@ MobileNetV2::Layer MobileNetV2::active_layer(const std::string& name, std::int64
 MobileNetV2::Layer MobileNetV2::linear_layer(const std::string& prefix, std::size_t index,
                                              std::int64_t in, std::int64_t out) {
     Layer layer;
-    layer.conv = Conv2d(registry_, prefix + std::to_string(index), in, out, 1, 1, 0, false, he);
+    layer.conv =
+        Conv2d(registry_, prefix + std::to_string(index), in, out, 1, 1, 0, false, kaiming);
     layer.norm = BatchNorm2d(registry_, prefix + std::to_string(index + 1), out);
     return layer;
 }

@@ -82,10 +82,6 @@ void check(const OpInfo& info, const Tensor& x, const BatchNormTensors& t,
         refuse_one_value(info, x);
 }
 
-kernels::Array array_or_null(const Tensor& t, DType dtype) {
-    return t.defined() ? t.array() : kernels::Array{nullptr, dtype, 0};
-}
-
 DType wide_of(const Tensor& x) { return x.dtype() == DType::f64 ? DType::f64 : DType::f32; }
 
 /// Training: y, and the batch's mean and 1 / deviation for the gradient. Writes the running ones.

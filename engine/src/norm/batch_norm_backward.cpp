@@ -15,13 +15,13 @@
 namespace engine {
 namespace {
 
-const OpInfo backward_info{"batch_norm_backward", CastPolicy::none,
-                           "batch_norm_backward(dy, x, weight?)", 2,
-                           "Its inputs have the forward op's types; sums in fp32."};
+const OpInfo batch_norm_backward_info{"batch_norm_backward", CastPolicy::none,
+                                      "batch_norm_backward(dy, x, weight?)", 2,
+                                      "Its inputs have the forward op's types; sums in fp32."};
 
-/// Plain-op form of the backward pass, to differentiate it: everything in f32 (f64 for f64),
-/// statistics recomputed from x so that they belong to the graph.
-struct Plain {
+/// PlainBatchNorm-op form of the backward pass, to differentiate it: everything in f32 (f64 for
+/// f64), statistics recomputed from x so that they belong to the graph.
+struct PlainBatchNorm {
     Tensor xhat, invstd, weight;  // broadcast to x's rank
     std::vector<std::int64_t> dims;
     Shape per_channel;
@@ -35,9 +35,9 @@ struct Plain {
     }
 };
 
-Plain plain_of(const Tensor& x, const Tensor& weight, const BatchNormStatistics& statistics,
-               double eps, bool training) {
-    Plain p;
+PlainBatchNorm plain_of(const Tensor& x, const Tensor& weight,
+                        const BatchNormStatistics& statistics, double eps, bool training) {
+    PlainBatchNorm p;
     p.wide = statistics.mean.dtype();
     p.dims = x.rank() == 4 ? std::vector<std::int64_t>{0, 2, 3} : std::vector<std::int64_t>{0};
     p.per_channel = x.rank() == 4 ? Shape{1, x.size(1), 1, 1} : Shape{1, x.size(1)};
@@ -61,13 +61,13 @@ struct Incoming {
 };
 
 /// Gradients by g, x and weight for running statistics, which do not hang on x.
-TensorList second_running(const Plain& p, const Tensor& g, const Incoming& v) {
+TensorList second_running(const PlainBatchNorm& p, const Tensor& g, const Incoming& v) {
     const Tensor by_g = add(mul(mul(p.weight, p.invstd), v.dx), mul(v.dweight, p.xhat));
     return {by_g, mul(mul(v.dweight, g), p.invstd), p.total(mul(mul(v.dx, g), p.invstd))};
 }
 
 /// The same when mean and invstd are the batch's own: d invstd / dx = -invstd^2 xhat / rows.
-TensorList second_training(const Plain& p, const Tensor& g, const Incoming& v) {
+TensorList second_training(const PlainBatchNorm& p, const Tensor& g, const Incoming& v) {
     const Tensor scale = mul(p.weight, p.invstd);
     const Tensor by_g = add(mul(scale, p.projected(v.dx)), mul(v.dweight, p.xhat));
     const Tensor agreement = mul(v.dx, p.projected(g));
@@ -83,7 +83,7 @@ TensorList second_training(const Plain& p, const Tensor& g, const Incoming& v) {
 TensorList second(std::span<const Tensor> grads, const Saved& saved,
                   const kernels::BatchNormShape& shape, bool training) {
     const Tensor dy = saved[0], x = saved[1], weight = saved[2], y = saved[5];
-    const Plain p = plain_of(x, weight, {saved[3], saved[4], {}}, shape.eps, training);
+    const PlainBatchNorm p = plain_of(x, weight, {saved[3], saved[4], {}}, shape.eps, training);
     const Tensor zero = Tensor::scalar(0, p.wide, x.device());
     const auto wide = [&](std::size_t i) {
         if (i >= grads.size() || !grads[i].defined()) return zero;
@@ -174,8 +174,8 @@ TensorList synced_backward(const BatchNormBackward& a) {
 TensorList batch_norm_backward(const BatchNormBackward& a) {
     const Tensor inputs[] = {a.dy, a.x, a.weight};
     if (a.statistics.synced.ranks)
-        return record_outputs(backward_info, inputs, synced_backward(a), {}, {});
-    return record_outputs(backward_info, inputs, compute(a),
+        return record_outputs(batch_norm_backward_info, inputs, synced_backward(a), {}, {});
+    return record_outputs(batch_norm_backward_info, inputs, compute(a),
                           {save(a.dy), save(a.x), save(a.weight), save(a.statistics.mean),
                            save(a.statistics.invstd), save(a.y)},
                           [shape = a.shape, training = a.training](std::span<const Tensor> grads,

@@ -7,10 +7,6 @@
 namespace engine {
 namespace {
 
-kernels::ConstArray array_or_null(const Tensor& t, DType dtype) {
-    return t.defined() ? kernels::ConstArray(t.array()) : kernels::ConstArray{nullptr, dtype, 0};
-}
-
 Tensor rows_first(const Tensor& t) { return t.defined() ? in_layout(t, Layout::contiguous) : t; }
 
 }  // namespace

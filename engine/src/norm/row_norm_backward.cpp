@@ -10,17 +10,17 @@
 namespace engine {
 namespace {
 
-const OpInfo backward_info{"layer_norm_backward", CastPolicy::none,
-                           "layer_norm_backward(dy, x, weight?)", 2,
-                           "Its inputs have the forward op's types; sums in fp32."};
+const OpInfo row_norm_backward_info{"layer_norm_backward", CastPolicy::none,
+                                    "layer_norm_backward(dy, x, weight?)", 2,
+                                    "Its inputs have the forward op's types; sums in fp32."};
 
-/// Plain-op form of the backward pass, to differentiate it: everything (rows, cols) in f32 (f64 for
-/// f64), the moments recomputed from x so that they belong to the graph.
-struct Plain {
+/// PlainRowNorm-op form of the backward pass, to differentiate it: everything (rows, cols) in f32
+/// (f64 for f64), the moments recomputed from x so that they belong to the graph.
+struct PlainRowNorm {
     Tensor xhat, rstd;
     bool rms;
 
-    Plain(const Tensor& x, const kernels::LayerNormShape& shape) : rms(shape.rms) {
+    PlainRowNorm(const Tensor& x, const kernels::LayerNormShape& shape) : rms(shape.rms) {
         const Tensor centred = rms ? x : sub(x, average(x));
         rstd = rsqrt(add(average(mul(centred, centred)), shape.eps));
         xhat = mul(centred, rstd);
@@ -44,7 +44,7 @@ TensorList second(std::span<const Tensor> grads, const Saved& saved,
     const auto widened_to = [&](const Tensor& t, const Shape& to_shape) {
         return to(reshape(t, to_shape), wide);
     };
-    const Plain p(widened_to(x, matrix), shape);
+    const PlainRowNorm p(widened_to(x, matrix), shape);
     const Tensor above = widened_to(dy, matrix);
     const Tensor zero = Tensor::zeros(matrix, wide, x.device());
     const auto came = [&](std::size_t i) { return i < grads.size() && grads[i].defined(); };
@@ -54,8 +54,8 @@ TensorList second(std::span<const Tensor> grads, const Saved& saved,
 
     const Tensor straight = mul(p.rstd, p.projected(v));  // by g
     Tensor by_dy = w.defined() ? mul(straight, w) : straight;
-    Tensor by_xhat = mul(neg(p.rstd), add(mul(v, Plain::average(mul(g, p.xhat))),
-                                          mul(g, Plain::average(mul(v, p.xhat)))));
+    Tensor by_xhat = mul(neg(p.rstd), add(mul(v, PlainRowNorm::average(mul(g, p.xhat))),
+                                          mul(g, PlainRowNorm::average(mul(v, p.xhat)))));
     if (came(1)) {
         const Tensor v_weight = widened_to(grads[1], row);
         by_dy = add(by_dy, mul(v_weight, p.xhat));
@@ -63,7 +63,7 @@ TensorList second(std::span<const Tensor> grads, const Saved& saved,
     }
     if (came(2)) by_dy = add(by_dy, widened_to(grads[2], row));
     const Tensor by_rstd =
-        mul(mul(mul(p.rstd, p.rstd), p.xhat), Plain::average(mul(v, p.projected(g))));
+        mul(mul(mul(p.rstd, p.rstd), p.xhat), PlainRowNorm::average(mul(v, p.projected(g))));
 
     TensorList out(3);
     out[0] = to(reshape(by_dy, dy.shape()), dy.dtype());
@@ -72,10 +72,6 @@ TensorList second(std::span<const Tensor> grads, const Saved& saved,
         out[2] = to(reshape(sum(mul(above, straight), {0}, false, wide), weight.shape()),
                     weight.dtype());
     return out;
-}
-
-kernels::ConstArray array_or_null(const Tensor& t, DType dtype) {
-    return t.defined() ? kernels::ConstArray(t.array()) : kernels::ConstArray{nullptr, dtype, 0};
 }
 
 /// The kernel's work, outside the tape.
@@ -99,7 +95,7 @@ TensorList compute(const RowNormBackward& a) {
 
 TensorList row_norm_backward(const RowNormBackward& a) {
     const Tensor inputs[] = {a.dy, a.x, a.weight};
-    return record_outputs(backward_info, inputs, compute(a),
+    return record_outputs(row_norm_backward_info, inputs, compute(a),
                           {save(a.dy), save(a.x), save(a.weight)},
                           [shape = a.shape](std::span<const Tensor> grads, const Saved& saved) {
                               return second(grads, saved, shape);

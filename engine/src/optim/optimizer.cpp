@@ -131,14 +131,6 @@ Tensor Optimizer::new_state(std::size_t i, bool may_be_low) const {
     return state;
 }
 
-namespace {
-
-kernels::Array array_or_null(const Tensor& tensor) {
-    return tensor.defined() ? tensor.array() : kernels::Array{nullptr, DType::f32, 0};
-}
-
-}  // namespace
-
 Tensor Optimizer::low_values(std::size_t i) const {
     if (slots_[i].master.defined()) return parameters_[i].tensor;
     const auto& copy = parameters_[i].tensor.impl()->low_copy;
@@ -149,10 +141,10 @@ kernels::UpdateTensor Optimizer::whole(std::size_t i, const Tensor& grad) const 
     const Slot& slot = slots_[i];
     return {stored(i).array(),
             grad.array(),
-            array_or_null(slot.state1),
-            array_or_null(slot.state2),
-            array_or_null(low_values(i)),
-            array_or_null(slot.state3),
+            array_or_null(slot.state1, DType::f32),
+            array_or_null(slot.state2, DType::f32),
+            array_or_null(low_values(i), DType::f32),
+            array_or_null(slot.state3, DType::f32),
             slot.group,
             static_cast<int>(i),
             slot.master.defined()};

@@ -11,14 +11,6 @@
 #include "shape/view.h"
 
 namespace engine {
-namespace {
-
-kernels::Array array_or_null(const Tensor& tensor) {
-    return tensor.defined() ? tensor.array() : kernels::Array{nullptr, DType::f32, 0};
-}
-
-}  // namespace
-
 bool Optimizer::updates_rows(int parameter) const {
     return std::ranges::any_of(rows_, [&](const Rows& r) { return r.parameter == parameter; });
 }
@@ -38,7 +30,7 @@ void Optimizer::collect_rows(std::size_t i, std::vector<kernels::UpdateTensor>& 
     if (length == 0) return;
     Rows rows{static_cast<int>(i), place_numbers(gradient), {}, {}};
     const auto copied = [&](const Tensor& whole) {
-        if (!whole.defined()) return array_or_null(whole);
+        if (!whole.defined()) return array_or_null(whole, DType::f32);
         rows.whole.push_back(reshape(whole.detach(), {whole.numel() / length, length}));
         rows.copy.push_back(select_rows(rows.whole.back(), 0, rows.numbers, /*holes=*/true));
         return rows.copy.back().array();

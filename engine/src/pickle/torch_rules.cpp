@@ -30,8 +30,6 @@ const StorageType* storage_type(std::string_view global) {
     return found == std::end(storage_types) ? nullptr : found;
 }
 
-[[noreturn]] void fail(Message reason) { throw PickleFault{std::move(reason)}; }
-
 template <typename T>
 const T& need(const PickleValues& all, std::span<const PickleRef> values, std::size_t index) {
     const T* value = index < values.size() ? all.get<T>(values[index]) : nullptr;

@@ -69,8 +69,6 @@ enum class Op : std::uint8_t {
 constexpr PickleRef mark_ref = ~PickleRef{0};
 constexpr PickleRef absent = ~PickleRef{0} - 1;
 
-[[noreturn]] void fail(Message reason) { throw PickleFault{std::move(reason)}; }
-
 /// The bytes of a pickle in order. Numbers are little-endian.
 class Input {
 public:

@@ -55,6 +55,7 @@ struct PickleValues {
 struct PickleFault {
     Message reason;
 };
+[[noreturn]] inline void fail(Message reason) { throw PickleFault{std::move(reason)}; }
 
 /// The meaning of the names in a pickle. Nothing else gives a pickle any effect.
 class PickleRules {

@@ -21,8 +21,6 @@ namespace {
 using kernels::BinaryOp;
 using kernels::UnaryOp;
 
-constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
-
 TensorList run_gelu(const OpArguments& args) {
     const std::string form = args.text("approximate", "none");
     if (form != "none" && form != "tanh")

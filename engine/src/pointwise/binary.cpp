@@ -209,17 +209,20 @@ TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& ba
             saved.needs_gradient(1) ? neg(mul(scaled, y)) : Tensor()};
 }
 
-constexpr const char* no_entry =
+constexpr const char* widest_type =
     "Not on the autocast list: runs in the wider of its inputs' types.";
 
 }  // namespace
 
-const OpInfo add_info{"add", CastPolicy::none, "add(x, y; alpha)", 2, no_entry, run_sum<1, add>};
-const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y; alpha)", 2, no_entry, run_sum<-1, sub>};
-const OpInfo mul_info{"mul", CastPolicy::none, "mul(x, y)", 2, no_entry, run<mul>};
-const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, no_entry, run_div};
-const OpInfo maximum_info{"maximum", CastPolicy::none, "maximum(x, y)", 2, no_entry, run<maximum>};
-const OpInfo minimum_info{"minimum", CastPolicy::none, "minimum(x, y)", 2, no_entry, run<minimum>};
+const OpInfo add_info{"add", CastPolicy::none, "add(x, y; alpha)", 2, widest_type, run_sum<1, add>};
+const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y; alpha)",
+                      2,     widest_type,      run_sum<-1, sub>};
+const OpInfo mul_info{"mul", CastPolicy::none, "mul(x, y)", 2, widest_type, run<mul>};
+const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, widest_type, run_div};
+const OpInfo maximum_info{"maximum", CastPolicy::none, "maximum(x, y)",
+                          2,         widest_type,      run<maximum>};
+const OpInfo minimum_info{"minimum", CastPolicy::none, "minimum(x, y)",
+                          2,         widest_type,      run<minimum>};
 const OpInfo pow_info{"pow",
                       CastPolicy::f32,
                       "pow(x, y)",

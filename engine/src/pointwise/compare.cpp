@@ -14,7 +14,7 @@ namespace {
 using kernels::CompareOp;
 
 template <Tensor (*op)(const Tensor&, const Tensor&)>
-TensorList run(const OpArguments& args) {
+TensorList run_comparison(const OpArguments& args) {
     if (args.has("other")) {
         const Tensor& x = args.at(0);
         return {op(x, scalar_like(x, args.number("other", 0)))};
@@ -46,12 +46,12 @@ constexpr const char* why = "Compares in the wider of the two types; the result 
 
 }  // namespace
 
-const OpInfo eq_info{"eq", CastPolicy::none, "eq(x, y)", 0, why, run<equal>};
-const OpInfo ne_info{"ne", CastPolicy::none, "ne(x, y)", 0, why, run<not_equal>};
-const OpInfo lt_info{"lt", CastPolicy::none, "lt(x, y)", 0, why, run<less>};
-const OpInfo le_info{"le", CastPolicy::none, "le(x, y)", 0, why, run<less_equal>};
-const OpInfo gt_info{"gt", CastPolicy::none, "gt(x, y)", 0, why, run<greater>};
-const OpInfo ge_info{"ge", CastPolicy::none, "ge(x, y)", 0, why, run<greater_equal>};
+const OpInfo eq_info{"eq", CastPolicy::none, "eq(x, y)", 0, why, run_comparison<equal>};
+const OpInfo ne_info{"ne", CastPolicy::none, "ne(x, y)", 0, why, run_comparison<not_equal>};
+const OpInfo lt_info{"lt", CastPolicy::none, "lt(x, y)", 0, why, run_comparison<less>};
+const OpInfo le_info{"le", CastPolicy::none, "le(x, y)", 0, why, run_comparison<less_equal>};
+const OpInfo gt_info{"gt", CastPolicy::none, "gt(x, y)", 0, why, run_comparison<greater>};
+const OpInfo ge_info{"ge", CastPolicy::none, "ge(x, y)", 0, why, run_comparison<greater_equal>};
 const OpInfo where_info{
     "where",  CastPolicy::none, "where(condition, x, y)", 2, "Chooses values; mixed types promote.",
     run_where};

@@ -30,16 +30,16 @@ TensorList run_mul(const OpArguments& args) {
     return {mul_(writable(args), second(args, "other"))};
 }
 TensorList run_exp(const OpArguments& args) { return {exp_(writable(args))}; }
-TensorList run_pow(const OpArguments& args) {
+TensorList run_pow_in_place(const OpArguments& args) {
     return {pow_(writable(args), second(args, "exponent"))};
 }
 TensorList run_copy(const OpArguments& args) { return {copy_(writable(args), args.at(1))}; }
 TensorList run_zero(const OpArguments& args) { return {zero_(writable(args))}; }
 
-constexpr const char* no_entry =
+constexpr const char* keeps_left_type =
     "In-place forms are never on the list: the left side keeps its type.";
 
-const OpInfo assign_info{"assign", CastPolicy::none, "assign(x)", 2, no_entry};
+const OpInfo assign_info{"assign", CastPolicy::none, "assign(x)", 2, keeps_left_type};
 
 /// x op other, written into x; the other side may be missing.
 template <typename F>
@@ -51,14 +51,15 @@ Tensor apply(const OpInfo& info, const Tensor& x, const Tensor& other, F&& op) {
 
 }  // namespace
 
-const OpInfo add_inplace_info{"add_", CastPolicy::none, "add_(x, y)", 2, no_entry, run_add};
-const OpInfo mul_inplace_info{"mul_", CastPolicy::none, "mul_(x, y)", 2, no_entry, run_mul};
-const OpInfo exp_inplace_info{"exp_", CastPolicy::none, "exp_(x)", 2, no_entry, run_exp};
-const OpInfo pow_inplace_info{"pow_", CastPolicy::none, "pow_(x, y)", 2, no_entry, run_pow};
+const OpInfo add_inplace_info{"add_", CastPolicy::none, "add_(x, y)", 2, keeps_left_type, run_add};
+const OpInfo mul_inplace_info{"mul_", CastPolicy::none, "mul_(x, y)", 2, keeps_left_type, run_mul};
+const OpInfo exp_inplace_info{"exp_", CastPolicy::none, "exp_(x)", 2, keeps_left_type, run_exp};
+const OpInfo pow_inplace_info{"pow_", CastPolicy::none, "pow_(x, y)",
+                              2,      keeps_left_type,  run_pow_in_place};
 const OpInfo copy_inplace_info{
     "copy_", CastPolicy::none, "copy_(x, source)", 2, "A copy takes the type of its destination.",
     run_copy};
-const OpInfo zero_inplace_info{"zero_", CastPolicy::none, "zero_(x)", 2, no_entry, run_zero};
+const OpInfo zero_inplace_info{"zero_", CastPolicy::none, "zero_(x)", 2, keeps_left_type, run_zero};
 
 Tensor add_(const Tensor& x, const Tensor& other) {
     return apply(add_inplace_info, x, other,

@@ -15,7 +15,8 @@ TensorList run_pair(const OpArguments& args) {
     return {op(args.at(0), args.at(1))};
 }
 
-constexpr const char* why = "Tests values and returns bool: there is no arithmetic to cast for.";
+constexpr const char* tests_values =
+    "Tests values and returns bool: there is no arithmetic to cast for.";
 
 Tensor recorded(const OpInfo& info, const Tensor& x, const Tensor& y) {
     return record_flat(info, {&x, 1}, y);
@@ -38,18 +39,18 @@ Tensor infinity_beside(const Tensor& x) {
 
 }  // namespace
 
-const OpInfo isnan_info{"isnan", CastPolicy::none, "isnan(x)", 0, why, run_unary<isnan>};
-const OpInfo isinf_info{"isinf", CastPolicy::none, "isinf(x)", 0, why, run_unary<isinf>};
-const OpInfo isfinite_info{"isfinite", CastPolicy::none,   "isfinite(x)", 0,
-                           why,        run_unary<isfinite>};
+const OpInfo isnan_info{"isnan", CastPolicy::none, "isnan(x)", 0, tests_values, run_unary<isnan>};
+const OpInfo isinf_info{"isinf", CastPolicy::none, "isinf(x)", 0, tests_values, run_unary<isinf>};
+const OpInfo isfinite_info{"isfinite", CastPolicy::none, "isfinite(x)",
+                           0,          tests_values,     run_unary<isfinite>};
 const OpInfo logical_not_info{"logical_not", CastPolicy::none,      "logical_not(x)", 0,
-                              why,           run_unary<logical_not>};
+                              tests_values,  run_unary<logical_not>};
 const OpInfo logical_and_info{"logical_and", CastPolicy::none,     "logical_and(x, y)", 0,
-                              why,           run_pair<logical_and>};
+                              tests_values,  run_pair<logical_and>};
 const OpInfo logical_or_info{"logical_or", CastPolicy::none,    "logical_or(x, y)", 0,
-                             why,          run_pair<logical_or>};
+                             tests_values, run_pair<logical_or>};
 const OpInfo logical_xor_info{"logical_xor", CastPolicy::none,     "logical_xor(x, y)", 0,
-                              why,           run_pair<logical_xor>};
+                              tests_values,  run_pair<logical_xor>};
 
 Tensor isnan(const Tensor& x) {
     const GradMode off(false);

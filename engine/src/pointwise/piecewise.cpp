@@ -19,8 +19,6 @@
 namespace engine {
 namespace {
 
-constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
-
 TensorList run_elu(const OpArguments& args) { return {elu(args.at(0), args.number("alpha", 1))}; }
 TensorList run_celu(const OpArguments& args) { return {celu(args.at(0), args.number("alpha", 1))}; }
 TensorList run_leaky_relu(const OpArguments& args) {

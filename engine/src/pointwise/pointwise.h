@@ -9,6 +9,9 @@
 // and a gradient that are rounded once each.
 namespace engine {
 
+/// Reason of an op of one tensor that autocast leaves alone.
+inline constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
+
 /// A function of a tensor in its wide type (core/wide.h), written in ops.
 using WideFunction = std::function<Tensor(const Tensor&)>;
 

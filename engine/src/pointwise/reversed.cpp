@@ -9,7 +9,7 @@ namespace engine {
 namespace {
 
 template <Tensor (*op)(double, const Tensor&)>
-TensorList run(const OpArguments& args) {
+TensorList run_reversed(const OpArguments& args) {
     if (!args.has("other")) throw Error(ErrorCode::value, "give the number on the left as other");
     return {op(args.number("other", 1), args.at(0))};
 }
@@ -19,15 +19,16 @@ constexpr const char* through_reciprocal =
 
 }  // namespace
 
-const OpInfo rdiv_info{"rdiv", CastPolicy::none, "rdiv(x; other)", 2, through_reciprocal, run<div>};
+const OpInfo rdiv_info{"rdiv", CastPolicy::none,   "rdiv(x; other)",
+                       2,      through_reciprocal, run_reversed<div>};
 const OpInfo rtruediv_info{"rtruediv", CastPolicy::none,   "rtruediv(x; other)",
-                           2,          through_reciprocal, run<div>};
+                           2,          through_reciprocal, run_reversed<div>};
 const OpInfo rpow_info{"rpow",
                        CastPolicy::none,
                        "rpow(x; other)",
                        2,
                        "Not on the list itself: number ** x is pow, which is fp32.",
-                       run<pow>};
+                       run_reversed<pow>};
 
 Tensor div(double number, const Tensor& x) { return mul(reciprocal(x), number); }
 Tensor pow(double number, const Tensor& x) { return pow(scalar_like(x, number), x); }

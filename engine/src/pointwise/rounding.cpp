@@ -19,7 +19,6 @@ namespace {
 using kernels::BinaryOp;
 using kernels::UnaryOp;
 
-constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 constexpr const char* promotes =
     "Not on the autocast list: runs in the wider of its inputs' types.";
 

@@ -12,10 +12,9 @@ namespace {
 
 using kernels::UnaryOp;
 
-constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 constexpr const char* steep_ends =
     "Its slope grows without bound near -1 and 1 and magnifies fp16's rounding there.";
-constexpr const char* exponential = "It grows like exp, which overflows fp16 above 11.09.";
+constexpr const char* grows_exponentially = "It grows like exp, which overflows fp16 above 11.09.";
 
 /// 1 - w^2 without cancellation: the product (1 - w)(1 + w) near the ends, where the difference
 /// would cancel, and the difference near 0, where the derivative of the product would.
@@ -36,8 +35,8 @@ const OpInfo atan_info{"atan", CastPolicy::none, "atan(x)", 2, no_entry, run_una
 const OpInfo tan_info{
     "tan",         CastPolicy::f32, "tan(x)", 2, "It has poles, near which it overflows fp16.",
     run_unary<tan>};
-const OpInfo cosh_info{"cosh", CastPolicy::f32, "cosh(x)", 2, exponential, run_unary<cosh>};
-const OpInfo sinh_info{"sinh", CastPolicy::f32, "sinh(x)", 2, exponential, run_unary<sinh>};
+const OpInfo cosh_info{"cosh", CastPolicy::f32, "cosh(x)", 2, grows_exponentially, run_unary<cosh>};
+const OpInfo sinh_info{"sinh", CastPolicy::f32, "sinh(x)", 2, grows_exponentially, run_unary<sinh>};
 const OpInfo acosh_info{"acosh", CastPolicy::none, "acosh(x)", 2, no_entry, run_unary<acosh>};
 const OpInfo asinh_info{"asinh", CastPolicy::none, "asinh(x)", 2, no_entry, run_unary<asinh>};
 const OpInfo atanh_info{"atanh", CastPolicy::none, "atanh(x)", 2, no_entry, run_unary<atanh>};

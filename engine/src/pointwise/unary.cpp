@@ -11,7 +11,6 @@ namespace {
 
 using kernels::UnaryOp;
 
-constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 constexpr const char* leaves_f16 = "For small x its slope overflows fp16, so it runs in fp32.";
 constexpr const char* steep = "Its slope grows without bound towards its pole, so it runs in fp32.";
 

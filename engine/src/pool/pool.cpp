@@ -73,9 +73,6 @@ WithIndices with_indices(const MaxPooled& pooled, const Tensor& x) {
     return {without_batch(pooled.y, x, 2), without_batch(to(pooled.index, DType::i64), x, 2)};
 }
 
-constexpr const char* chooses = "Chooses values: nothing is lost in its input's type.";
-constexpr const char* adds = "Not on the list: adds in fp32 and rounds to its input's type.";
-
 }  // namespace
 
 const OpInfo max_pool2d_info{

@@ -7,6 +7,10 @@
 
 namespace engine {
 
+/// Reasons of pooling ops that autocast leaves alone.
+inline constexpr const char* chooses = "Chooses values: nothing is lost in its input's type.";
+inline constexpr const char* adds = "Not on the list: adds in fp32 and rounds to its input's type.";
+
 // What the pools of sequences, images and volumes have in common.
 
 /// The windows along one dimension.

@@ -17,7 +17,7 @@ namespace {
 using kernels::Pool2dShape;
 using Integers = std::vector<std::int64_t>;
 
-PoolOptions options_of(const OpArguments& args) {
+PoolOptions space_options(const OpArguments& args) {
     PoolOptions options{args.integers("kernel_size", {2}),
                         args.has("stride") ? args.integers("stride", {}) : Integers{},
                         args.integers("padding", {0}),
@@ -37,11 +37,11 @@ bool wants_indices(const OpArguments& args) { return args.flag("return_indices",
 
 template <WithIndices (*op)(const Tensor&, const PoolOptions&, bool)>
 TensorList run_max(const OpArguments& args) {
-    return answer(op(args.at(0), options_of(args), wants_indices(args)));
+    return answer(op(args.at(0), space_options(args), wants_indices(args)));
 }
 template <Tensor (*op)(const Tensor&, const PoolOptions&)>
 TensorList run_avg(const OpArguments& args) {
-    return {op(args.at(0), options_of(args))};
+    return {op(args.at(0), space_options(args))};
 }
 
 std::int64_t one_size(const OpInfo& info, const OpArguments& args) {
@@ -207,9 +207,6 @@ Tensor adaptive_avg_pool(const OpInfo& info, int dims, const Tensor& x, const In
     const Tensor batch = pool_batch(info, x, dims);
     return without_batch(mean_of(info, batch, adaptive_windows(info, batch, size)), x, dims);
 }
-
-constexpr const char* chooses = "Chooses values: nothing is lost in its input's type.";
-constexpr const char* adds = "Not on the list: adds in fp32 and rounds to its input's type.";
 
 }  // namespace
 

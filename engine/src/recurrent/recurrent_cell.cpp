@@ -46,21 +46,22 @@ TensorList step(const OpInfo& info, RecurrentCell cell, const Tensor& x0, const 
     return made;
 }
 
-constexpr const char* why = "Two matrix products; the few operations on the gates stay in fp32.";
+constexpr const char* two_products =
+    "Two matrix products; the few operations on the gates stay in fp32.";
 
 }  // namespace
 
 const OpInfo rnn_tanh_cell_info{
-    "rnn_tanh_cell",   CastPolicy::low, "rnn_tanh_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", 2, why,
-    run<rnn_tanh_cell>};
+    "rnn_tanh_cell", CastPolicy::low,   "rnn_tanh_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", 2,
+    two_products,    run<rnn_tanh_cell>};
 const OpInfo rnn_relu_cell_info{
-    "rnn_relu_cell",   CastPolicy::low, "rnn_relu_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", 2, why,
-    run<rnn_relu_cell>};
+    "rnn_relu_cell", CastPolicy::low,   "rnn_relu_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", 2,
+    two_products,    run<rnn_relu_cell>};
 const OpInfo lstm_cell_info{
-    "lstm_cell", CastPolicy::low, "lstm_cell(x, h, c, w_ih, w_hh, b_ih?, b_hh?)", 2,
-    why,         run_lstm_cell};
-const OpInfo gru_cell_info{
-    "gru_cell", CastPolicy::low, "gru_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", 2, why, run<gru_cell>};
+    "lstm_cell", CastPolicy::low, "lstm_cell(x, h, c, w_ih, w_hh, b_ih?, b_hh?)",
+    2,           two_products,    run_lstm_cell};
+const OpInfo gru_cell_info{"gru_cell", CastPolicy::low, "gru_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)",
+                           2,          two_products,    run<gru_cell>};
 
 Tensor rnn_tanh_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
     if (intercepted(rnn_tanh_cell_info))

@@ -68,7 +68,7 @@ TensorList fused_cell(const OpInfo& info, RecurrentCell cell, const Tensor& inpu
     return results;
 }
 
-constexpr const char* why =
+constexpr const char* one_kernel =
     "Gates that come from 16-bit matrix products stay in 16 bits; the arithmetic on them is fp32.";
 
 }  // namespace
@@ -78,14 +78,14 @@ const OpInfo thnn_fused_lstm_cell_info{
     CastPolicy::low,
     "_thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias?, hidden_bias?)",
     2,
-    why,
+    one_kernel,
     run<thnn_fused_lstm_cell>};
 const OpInfo thnn_fused_gru_cell_info{
     "_thnn_fused_gru_cell",
     CastPolicy::low,
     "_thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias?, hidden_bias?)",
     2,
-    why,
+    one_kernel,
     run<thnn_fused_gru_cell>};
 
 TensorList thnn_fused_lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates,

@@ -48,10 +48,6 @@ private:
     Tensor now_;
 };
 
-kernels::ConstArray array_or_null(const Tensor& t, DType dtype) {
-    return t.defined() ? kernels::ConstArray(t.array()) : kernels::ConstArray{nullptr, dtype, 0};
-}
-
 /// {outputs, h_n, c_n} and the cell states of all steps, outside the tape.
 struct Computed {
     TensorList results;

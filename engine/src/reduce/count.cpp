@@ -26,15 +26,15 @@ Tensor counted(const OpInfo& info, const Tensor& x, const Ints& dims, bool keepd
     return reduced_by(ReduceOp::sum, ones, reduce_plan(info.name, x, dims), keepdim, DType::f64);
 }
 
-constexpr const char* why =
+constexpr const char* counts_values =
     "A count or an answer is a whole number: there is no precision to lose.";
 
 }  // namespace
 
-const OpInfo all_info{"all", CastPolicy::none, "all(x; dim?, keepdim)", 0, why, run<all>};
-const OpInfo any_info{"any", CastPolicy::none, "any(x; dim?, keepdim)", 0, why, run<any>};
-const OpInfo count_nonzero_info{"count_nonzero", CastPolicy::none, "count_nonzero(x; dim?)", 0, why,
-                                run_count};
+const OpInfo all_info{"all", CastPolicy::none, "all(x; dim?, keepdim)", 0, counts_values, run<all>};
+const OpInfo any_info{"any", CastPolicy::none, "any(x; dim?, keepdim)", 0, counts_values, run<any>};
+const OpInfo count_nonzero_info{"count_nonzero", CastPolicy::none, "count_nonzero(x; dim?)", 0,
+                                counts_values,   run_count};
 
 Tensor all(const Tensor& x, const Ints& dims, bool keepdim) {
     const auto count = static_cast<double>(reduce_plan("all", x, dims).count);

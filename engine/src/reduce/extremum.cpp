@@ -18,7 +18,7 @@ using Ints = std::vector<std::int64_t>;
 using kernels::ReduceOp;
 
 template <Tensor (*op)(const Tensor&, const Ints&, bool)>
-TensorList run(const OpArguments& args) {
+TensorList run_extremum(const OpArguments& args) {
     return {op(args.at(0), args.integers("dim", {}), args.flag("keepdim", false))};
 }
 TensorList run_argmin(const OpArguments& args) {
@@ -43,13 +43,15 @@ Tensor extremum(const OpInfo& info, const Tensor& x, const Ints& dims, bool keep
     return keepdim ? kept : reshape(kept, plan.squeezed);
 }
 
-constexpr const char* why =
+constexpr const char* chooses_values =
     "It chooses one of its inputs: nothing is computed, so no precision is lost.";
 
 }  // namespace
 
-const OpInfo amax_info{"amax", CastPolicy::none, "amax(x; dim?, keepdim)", 2, why, run<amax>};
-const OpInfo amin_info{"amin", CastPolicy::none, "amin(x; dim?, keepdim)", 2, why, run<amin>};
+const OpInfo amax_info{"amax", CastPolicy::none, "amax(x; dim?, keepdim)",
+                       2,      chooses_values,   run_extremum<amax>};
+const OpInfo amin_info{"amin", CastPolicy::none, "amin(x; dim?, keepdim)",
+                       2,      chooses_values,   run_extremum<amin>};
 const OpInfo argmin_info{"argmin",
                          CastPolicy::none,
                          "argmin(x; dim?, keepdim)",

@@ -96,31 +96,21 @@ TensorList moments(const OpInfo& info, const Tensor& x, const Ints& dims, double
     return results;
 }
 
-constexpr const char* why =
+constexpr const char* sums_squares =
     "Not on the list: squares and sums are fp32 inside, and the result has its input's type.";
 
 }  // namespace
 
-const OpInfo var_info{"var", CastPolicy::none,  "var(x; dim?, unbiased?, correction?, keepdim)", 2,
-                      why,   run<var_info, var>};
-const OpInfo std_info{"std",
-                      CastPolicy::none,
-                      "std(x; dim?, unbiased?, correction?, keepdim)",
-                      2,
-                      why,
-                      run<std_info, standard_deviation>};
-const OpInfo var_mean_info{"var_mean",
-                           CastPolicy::none,
-                           "var_mean(x; dim?, unbiased?, correction?, keepdim)",
-                           2,
-                           why,
-                           run<var_mean_info, var_mean>};
-const OpInfo std_mean_info{"std_mean",
-                           CastPolicy::none,
-                           "std_mean(x; dim?, unbiased?, correction?, keepdim)",
-                           2,
-                           why,
-                           run<std_mean_info, std_mean>};
+const OpInfo var_info{"var", CastPolicy::none, "var(x; dim?, unbiased?, correction?, keepdim)",
+                      2,     sums_squares,     run<var_info, var>};
+const OpInfo std_info{"std", CastPolicy::none, "std(x; dim?, unbiased?, correction?, keepdim)",
+                      2,     sums_squares,     run<std_info, standard_deviation>};
+const OpInfo var_mean_info{
+    "var_mean", CastPolicy::none, "var_mean(x; dim?, unbiased?, correction?, keepdim)",
+    2,          sums_squares,     run<var_mean_info, var_mean>};
+const OpInfo std_mean_info{
+    "std_mean", CastPolicy::none, "std_mean(x; dim?, unbiased?, correction?, keepdim)",
+    2,          sums_squares,     run<std_mean_info, std_mean>};
 
 Tensor var(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
     if (intercepted(var_info))

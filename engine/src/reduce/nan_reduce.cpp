@@ -49,15 +49,15 @@ Tensor nan_reduced(const OpInfo& info, const Tensor& x0, const Ints& dims, bool 
     return to(reshape(y, plan.shape(keepdim)), x.dtype());
 }
 
-constexpr const char* why =
+constexpr const char* sums_many =
     "Not on the list: adds in fp32 and rounds the result to its input's type.";
 
 }  // namespace
 
-const OpInfo nansum_info{"nansum", CastPolicy::none, "nansum(x; dim?, keepdim, dtype?)", 2,
-                         why,      run<nansum>};
-const OpInfo nanmean_info{"nanmean", CastPolicy::none, "nanmean(x; dim?, keepdim, dtype?)", 2,
-                          why,       run<nanmean>};
+const OpInfo nansum_info{"nansum", CastPolicy::none, "nansum(x; dim?, keepdim, dtype?)",
+                         2,        sums_many,        run<nansum>};
+const OpInfo nanmean_info{"nanmean", CastPolicy::none, "nanmean(x; dim?, keepdim, dtype?)",
+                          2,         sums_many,        run<nanmean>};
 
 Tensor nansum(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
     if (intercepted(nansum_info))

@@ -96,25 +96,27 @@ Tensor extremum_of_all(const OpInfo& info, const Tensor& x, ReduceOp op) {
     return of_all(info, x, reduced_by(op, x, plan, false, x.dtype()), plan);
 }
 
-constexpr const char* why =
+constexpr const char* orders_values =
     "It chooses among its inputs: nothing is computed, so no precision is lost.";
 
 }  // namespace
 
-const OpInfo sort_info{"sort", CastPolicy::none, "sort(x; dim, descending, stable)", 2,
-                       why,    run_sort};
+const OpInfo sort_info{"sort", CastPolicy::none, "sort(x; dim, descending, stable)",
+                       2,      orders_values,    run_sort};
 const OpInfo argsort_info{"argsort",
                           CastPolicy::none,
                           "argsort(x; dim, descending, stable)",
                           0,
                           "The result is an index, which has no precision to lose.",
                           run_argsort};
-const OpInfo topk_info{"topk", CastPolicy::none, "topk(x; k, dim, largest, sorted)", 2,
-                       why,    run_topk};
-const OpInfo median_info{"median", CastPolicy::none,   "median(x; dim?, keepdim)", 2,
-                         why,      run<median, median>};
-const OpInfo max_info{"max", CastPolicy::none, "max(x; dim?, keepdim)", 2, why, run<max, max>};
-const OpInfo min_info{"min", CastPolicy::none, "min(x; dim?, keepdim)", 2, why, run<min, min>};
+const OpInfo topk_info{"topk", CastPolicy::none, "topk(x; k, dim, largest, sorted)",
+                       2,      orders_values,    run_topk};
+const OpInfo median_info{"median", CastPolicy::none, "median(x; dim?, keepdim)",
+                         2,        orders_values,    run<median, median>};
+const OpInfo max_info{"max", CastPolicy::none, "max(x; dim?, keepdim)",
+                      2,     orders_values,    run<max, max>};
+const OpInfo min_info{"min", CastPolicy::none, "min(x; dim?, keepdim)",
+                      2,     orders_values,    run<min, min>};
 
 Ordered sort(const Tensor& x0, std::int64_t asked_dim, bool descending) {
     const int dim = wrap_dim("sort", asked_dim, x0.rank());

@@ -15,7 +15,7 @@ using Ints = std::vector<std::int64_t>;
 using kernels::ReduceOp;
 
 template <Tensor (*op)(const Tensor&, const Ints&, bool, std::optional<DType>)>
-TensorList run(const OpArguments& args) {
+TensorList run_reduction(const OpArguments& args) {
     return {op(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype())};
 }
 TensorList run_argmax(const OpArguments& args) {
@@ -35,7 +35,7 @@ const OpInfo mean_info{"mean",
                        "mean(x; dim?, keepdim, dtype?)",
                        2,
                        "Not on the list: adds in fp32 and rounds the result to its input's type.",
-                       run<mean>};
+                       run_reduction<mean>};
 const OpInfo argmax_info{"argmax",
                          CastPolicy::none,
                          "argmax(x; dim?, keepdim)",

@@ -49,13 +49,13 @@ const OpInfo slice_backward_info{"slice_backward", CastPolicy::none,
                                  "A copy keeps the type."};
 
 /// Every `step`-th of `count` elements from `start` on.
-struct Steps {
+struct SliceSteps {
     int dim;
     std::int64_t start, step, count;
 };
 
 /// That part of x, outside the tape.
-Tensor part_of(const Tensor& x, const Steps& s) {
+Tensor part_of(const Tensor& x, const SliceSteps& s) {
     Shape shape = x.shape();
     Strides strides = x.strides();
     shape[s.dim] = s.count;
@@ -63,17 +63,17 @@ Tensor part_of(const Tensor& x, const Steps& s) {
     return view_of(x, shape, strides, x.impl()->offset + s.start * x.strides()[s.dim]);
 }
 
-Tensor steps(const Tensor& x, const Steps& s);
+Tensor steps(const Tensor& x, const SliceSteps& s);
 
 /// Zeros of `shape` with dy in that part.
-Tensor put_back(const Tensor& dy, const Shape& shape, const Steps& s) {
+Tensor put_back(const Tensor& dy, const Shape& shape, const SliceSteps& s) {
     const Tensor y = Tensor::zeros(shape, dy.dtype(), dy.device());
     copy_into(part_of(y, s), dy);
     return record(slice_backward_info, {dy}, y, {},
                   [s](const Tensor& ddy, const Saved&) { return steps(ddy, s); });
 }
 
-Tensor steps(const Tensor& x, const Steps& s) {
+Tensor steps(const Tensor& x, const SliceSteps& s) {
     return record(
         slice_info, {x}, part_of(x, s), {},
         [shape = x.shape(), s](const Tensor& dy, const Saved&) { return put_back(dy, shape, s); });

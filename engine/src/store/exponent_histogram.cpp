@@ -11,7 +11,7 @@ namespace engine {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::array<const NumberFormat*, 4> formats = {&fp16_format, &bf16_format,
                                                         &fp8_e4m3_format, &fp8_e5m2_format};
@@ -131,7 +131,7 @@ FormatOutcome outcome(const ExponentHistogram& histogram, const NumberFormat& fo
 
 double smallest_scale(const ExponentHistogram& histogram, const NumberFormat& format) {
     const std::int64_t values = histogram.finite_nonzero();
-    if (values == 0 || histogram.non_finite() > 0) return unknown;
+    if (values == 0 || histogram.non_finite() > 0) return not_known;
     std::int64_t kept = 0;
     for (int exponent = ExponentHistogram::last_exponent;
          exponent >= ExponentHistogram::first_exponent; --exponent) {
@@ -140,11 +140,11 @@ double smallest_scale(const ExponentHistogram& histogram, const NumberFormat& fo
         if (values - kept <= values / 1000)  // 99.9 % in whole numbers
             return std::ldexp(1.0, format.last_flushed_exponent - exponent);
     }
-    return unknown;
+    return not_known;
 }
 
 double largest_scale(const ExponentHistogram& histogram, const NumberFormat& format) {
-    if (histogram.non_finite() > 0 || histogram.largest <= 0) return unknown;
+    if (histogram.non_finite() > 0 || histogram.largest <= 0) return not_known;
     return format.largest / histogram.largest;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::int64_t rows_at_once = 8192;
+constexpr std::int64_t values_at_once = 8192;
 
 std::string dump(const ordered_json& value) {
     return value.dump(1, ' ', false, ordered_json::error_handler_t::replace);
@@ -71,8 +71,8 @@ void write_column(AtomicFile& file, const StepRecordReader& record, std::int64_t
                   std::string_view field, T StepRecord::*member) {
     std::vector<double> values;
     std::string text = "[";
-    for (std::int64_t first = 0; first < size; first += rows_at_once) {
-        values.resize(static_cast<std::size_t>(std::min(rows_at_once, size - first)));
+    for (std::int64_t first = 0; first < size; first += values_at_once) {
+        values.resize(static_cast<std::size_t>(std::min(values_at_once, size - first)));
         record.column(member, first, values);
         for (const double value : values) {
             if (text.back() != '[' || first > 0) text += ',';

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <compare>
 
+#include "core/characters.h"
 #include "engine/error.h"
 #include "store/config_fields.h"
 
@@ -32,8 +33,6 @@ std::string lower(std::string_view text) {
 bool contains(const std::string& text, const std::string& lowered) {
     return lower(text).find(lowered) != std::string::npos;
 }
-
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /// A term as it is written. What stood in quotes is not looked at for operators.
 struct Word {

@@ -20,12 +20,12 @@ using Clock = std::chrono::steady_clock;
 constexpr auto patience = 2s;  // for another process, whose transactions take milliseconds
 constexpr auto retry_interval = 5ms;
 
-constexpr char schema[] =
+constexpr char queue_schema[] =
     "CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT "
     "NULL, batch TEXT NOT NULL, label TEXT NOT NULL, config TEXT NOT NULL, state TEXT NOT NULL, "
     "run TEXT NOT NULL); CREATE INDEX IF NOT EXISTS queue_batch ON queue (batch)";
 /// ?1 is 1 where one batch is meant, and ?2 that batch.
-constexpr char select_runs[] =
+constexpr char select_queue[] =
     "SELECT id, batch, label, config, state, run FROM queue WHERE (?1 = 0 OR batch = ?2) ORDER BY "
     "place, id";
 
@@ -90,7 +90,7 @@ struct RunQueue::Impl {
         if (error) throw_write_error(root, error.value());
         patiently([this] {
             if (!database) database.emplace(file());
-            database->run(schema);
+            database->run(queue_schema);
         });
     }
 
@@ -121,7 +121,7 @@ struct RunQueue::Impl {
     }
 
     std::vector<QueuedRun> read(const std::optional<std::string>& batch) {
-        Statement rows(*database, select_runs);
+        Statement rows(*database, select_queue);
         rows.bind(std::int64_t{batch ? 1 : 0}, batch.value_or(""));
         std::vector<QueuedRun> out;
         while (rows.step()) {

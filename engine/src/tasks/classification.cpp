@@ -53,7 +53,7 @@ const std::vector<Metric>& metric_list() {
 
 std::vector<Metric> Classification::metrics() const { return metric_list(); }
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_classification(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* label = data.find(FieldKind::label);
     return label != nullptr && label->shape.rank() == 0 && input_of(data, model) != nullptr &&
            model.output == ModelOutput::scores;
@@ -66,7 +66,7 @@ TaskDescriptor classification_descriptor() {
             .title = "Classification",
             .summary = "Finds the class of each sample.",
             .metrics = metric_list(),
-            .fits = fits,
+            .fits = fits_classification,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<Classification>(setup);
             }};

@@ -83,7 +83,7 @@ private:
     bool of_probabilities_;  // teach.loss
 };
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_click_prediction(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* label = data.find(FieldKind::label);
     return label != nullptr && label->shape.rank() == 0 && label->cardinality == 2 &&
            data.find(FieldKind::features) != nullptr && data.find(FieldKind::indices) != nullptr &&
@@ -97,7 +97,7 @@ TaskDescriptor click_prediction_descriptor() {
             .title = "Click prediction",
             .summary = "Predicts how likely a click is from numbers and ids.",
             .metrics = ClickPrediction::metric_list(),
-            .fits = fits,
+            .fits = fits_click_prediction,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<ClickPrediction>(setup);
             }};

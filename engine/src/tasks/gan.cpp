@@ -95,7 +95,7 @@ private:
     std::size_t image_, latent_ = 0;
 };
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_gan(const Schema& data, const ModelDescriptor& model) {
     return model.output == ModelOutput::generated && data.find(FieldKind::image) != nullptr;
 }
 
@@ -106,7 +106,7 @@ TaskDescriptor gan_descriptor() {
             .title = "Adversarial pair",
             .summary = "A network learns to draw images that another takes for real.",
             .metrics = Gan::metric_list(),
-            .fits = fits,
+            .fits = fits_gan,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<Gan>(setup);
             }};

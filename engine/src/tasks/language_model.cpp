@@ -62,7 +62,7 @@ private:
     bool steps_first_;
 };
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_language_model(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* tokens = data.find(FieldKind::tokens);
     return tokens != nullptr && tokens->windowed && model.takes(FieldKind::tokens) &&
            model.output == ModelOutput::token_scores && data.find(FieldKind::label) != nullptr;
@@ -75,7 +75,7 @@ TaskDescriptor language_model_descriptor() {
             .title = "Language model",
             .summary = "Predicts the next word or character of a text.",
             .metrics = LanguageModel::metric_list(),
-            .fits = fits,
+            .fits = fits_language_model,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<LanguageModel>(setup);
             }};

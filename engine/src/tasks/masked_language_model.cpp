@@ -78,7 +78,7 @@ private:
     std::int64_t mask_;  ///< id of [MASK]
 };
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_masked_language_model(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* tokens = data.find(FieldKind::tokens);
     return tokens != nullptr && tokens->windowed && model.takes(FieldKind::tokens) &&
            model.output == ModelOutput::masked_token_scores &&
@@ -92,7 +92,7 @@ TaskDescriptor masked_language_model_descriptor() {
             .title = "Masked language model",
             .summary = "Finds words or characters that are masked in a text.",
             .metrics = MaskedLanguageModel::metric_list(),
-            .fits = fits,
+            .fits = fits_masked_language_model,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<MaskedLanguageModel>(setup);
             }};

@@ -50,7 +50,7 @@ private:
     std::size_t image_;
 };
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_reconstruction(const Schema& data, const ModelDescriptor& model) {
     return model.output == ModelOutput::image && data.find(FieldKind::image) != nullptr;
 }
 
@@ -61,7 +61,7 @@ TaskDescriptor reconstruction_descriptor() {
             .title = "Reconstruction",
             .summary = "Reconstructs each image from a short code.",
             .metrics = Reconstruction::metric_list(),
-            .fits = fits,
+            .fits = fits_reconstruction,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<Reconstruction>(setup);
             }};

@@ -66,7 +66,7 @@ private:
     double unit_;  // of the target, for each unit of the standardised one
 };
 
-bool fits(const Schema& data, const ModelDescriptor& model) {
+bool fits_regression(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* value = data.find(FieldKind::value);
     return value != nullptr && value->shape.numel() == 1 && input_of(data, model) != nullptr &&
            model.output == ModelOutput::scores;
@@ -79,7 +79,7 @@ TaskDescriptor regression_descriptor() {
             .title = "Regression",
             .summary = "Predicts a number for each sample.",
             .metrics = Regression::metric_list(),
-            .fits = fits,
+            .fits = fits_regression,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<Regression>(setup);
             }};

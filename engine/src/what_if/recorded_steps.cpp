@@ -8,7 +8,7 @@ namespace engine {
 namespace {
 
 constexpr std::int64_t block_rows = 65536;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_recorded = std::numeric_limits<double>::quiet_NaN();
 /// scale_ceiling takes the largest value to 65504; up to below 65520 values still round to it.
 constexpr double rounding_room = 65520.0 / 65504.0;
 
@@ -31,11 +31,13 @@ const RecordedStep* RecordedSteps::next() {
     return at_ < block_.size() ? &block_[at_++] : nullptr;
 }
 
-double RecordedSteps::ceiling_ahead() const { return at_ > 0 ? ceilings_ahead_[at_ - 1] : unknown; }
+double RecordedSteps::ceiling_ahead() const {
+    return at_ > 0 ? ceilings_ahead_[at_ - 1] : not_recorded;
+}
 
 void RecordedSteps::look_ahead() {
     ceilings_ahead_.resize(block_.size());
-    double nearest = unknown;
+    double nearest = not_recorded;
     for (std::size_t i = block_.size(); i-- > 0;) {
         if (!block_[i].overflowed && !std::isnan(block_[i].ceiling)) nearest = block_[i].ceiling;
         ceilings_ahead_[i] = nearest;
@@ -67,8 +69,8 @@ void RecordedSteps::read_block() {
     for (std::size_t i = 0; i < count; ++i) {
         block_[i].lost_loss = block_[i].lost_loss && block_[i].overflowed;
         block_[i].lost_share = std::max(block_[i].lost_share - others[i], 0.0);
-        if (std::isnan(values[i]) || std::isnan(others[i])) block_[i].lost_share = unknown;
-        block_[i].floor = unknown;
+        if (std::isnan(values[i]) || std::isnan(others[i])) block_[i].lost_share = not_recorded;
+        block_[i].floor = not_recorded;
     }
     look_ahead();
     if (!of_.floors) return;
