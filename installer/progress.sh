@@ -92,6 +92,7 @@ show_progress() {
     local part='-' shown='' shown_at=-1 shown_percent=0 percent=0 fault='' failed=no
     local cost name description line piece status
     while IFS=$'\t' read -r cost name description; do
+        [[ $description ]] || continue
         costs[$description]=$cost
         parts[$description]=$name
         total=$((total + cost))
@@ -157,7 +158,7 @@ progress_draw() {
     percent=$((100 * finished / total))
     ((percent < 100)) || percent=99
     # A core compiles one second's worth in a second until the build shows its own speed.
-    rate=$(((finished + jobs * 10000) / (gone + 10)))
+    rate=$(((finished + jobs * 20000) / (gone + 20)))
     ((rate > 0)) || rate=1
     left=$(((total - finished) / rate))
     line="Building"
