@@ -220,8 +220,7 @@ choose_cuda() {
     if usable_gpu; then
         fetch=fetch
     elif [[ $1 == product && -z $asked ]]; then
-        echo "CUDA: no NVIDIA card of compute capability 7.5 or higher here, so this build is for the CPU only."
-        echo "CUDA: HALFTONE_CUDA=1 $same_command builds the CUDA code all the same."
+        echo "CUDA: left out, because there is no NVIDIA card from compute capability 7.5 on (HALFTONE_CUDA=1 $same_command builds it)."
         return 0
     fi
     prepare_cuda $fetch

@@ -89,6 +89,7 @@ show_progress() {
     trap '' INT
     local -A costs=() parts=()
     local total=0 finished=0 planned started=$SECONDS jobs=$2 terminal=no width=80
+    local base_gone=0 base_finished=0 mark_gone=0 mark_finished=0  # what was finished at two earlier times
     local part='-' shown='' shown_at=-1 shown_percent=0 percent=0 fault='' failed=no
     local cost name description line piece status
     while IFS=$'\t' read -r cost name description; do
@@ -157,8 +158,14 @@ progress_draw() {
     local gone=$((SECONDS - started)) rate left line
     percent=$((100 * finished / total))
     ((percent < 100)) || percent=99
-    # A core compiles one second's worth in a second until the build shows its own speed.
+    # A core compiles one second's worth in a second until the build shows its own speed. The last minutes count most,
+    # because a compiler cache may have made the beginning fast.
+    if ((gone - mark_gone >= 90)); then
+        base_gone=$mark_gone base_finished=$mark_finished
+        mark_gone=$gone mark_finished=$finished
+    fi
     rate=$(((finished + jobs * 20000) / (gone + 20)))
+    rate=$(((finished - base_finished + 30 * rate) / (gone - base_gone + 30)))
     ((rate > 0)) || rate=1
     left=$(((total - finished) / rate))
     line="Building"

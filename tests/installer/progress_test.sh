@@ -97,6 +97,7 @@ test_terminal_line() {
 
 # Twelve minutes into a build of 4500 compile seconds, of which it did two a second.
 test_estimate() {
+    local base_gone=0 base_finished=0 mark_gone=700 mark_finished=1500000
     local total=4500000 finished=1500000 started=$((SECONDS - 740)) jobs=2 terminal=no width=80 part='the tests'
     local shown='' shown_at=-1 shown_percent=0 percent=0
     expect 'Building the tests: 33 %, 12 min gone, about 25 min left' "$(progress_draw)" "estimate"
@@ -106,8 +107,12 @@ test_estimate() {
     expect 'Building the tests: 33 %, 12 min gone, about 25 min left' "$(progress_draw)" "a line for 5 %"
     shown_at=710 shown_percent=33
     expect 'Building the tests: 33 %, 12 min gone, about 25 min left' "$(progress_draw)" "a line after 30 s"
-    finished=4500000
     shown_at=-1
+    # A fast beginning: half in the first 600 s, and in the 140 since then 100 s.
+    finished=2350000 base_gone=600 base_finished=2250000
+    expect 'Building the tests: 52 %, 12 min gone, about 32 min left' "$(progress_draw)" "a fast beginning"
+    base_gone=0 base_finished=0
+    finished=4500000
     expect 'Building the tests: 99 %, 12 min gone, less than a minute left' "$(progress_draw)" "the end"
 }
 
