@@ -55,7 +55,8 @@ plan_build() {
                 return cost[i] * (output ~ /[.]cu[.]o$/ ? architectures : 1) * sources(output)
             }
             input == "parts" { pattern[++parts] = $1; name[parts] = $2; cost[parts] = $3; next }
-            input == "log" { if ($4 != "" && $2 > $1) logged[$4] = $2 - $1; next }
+            # An object within 0.2 s came from a compiler cache, which may not have it the next time.
+            input == "log" { if ($2 - $1 >= ($4 ~ /[.]o$/ ? 200 : 1)) logged[$4] = $2 - $1; next }
             input == "plan" && !ratio {
                 for (output in logged) { took += logged[output]; would += usual(output) }
                 ratio = would > 0 ? took / would : 1
