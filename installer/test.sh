@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything with the window, and runs every test. Arguments go to ctest
-# (for instance: -R layering). With CI=true warnings are errors.
+# (for instance: -R layering). With CI=true warnings are errors. CUDA code is compiled for one architecture if there is a
+# toolkit; HALFTONE_CUDA and HALFTONE_JOBS are those of run.sh.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+# shellcheck source=installer/packages.sh
 source installer/packages.sh
+room_mb=8300  # of the built folder
 
 werror=OFF
 [[ ${CI:-} == true ]] && werror=ON
@@ -13,8 +16,11 @@ if ! install_packages; then
     echo "test.sh: NOT TESTED: the packages above could not be installed." >&2
     exit 1
 fi
-prepare_cuda
-if ! configure_and_build dev all "-DHALFTONE_WERROR=$werror" -DHALFTONE_UI=ON -DHALFTONE_TESTS=ON; then
+if ! choose_cuda tests || ! enough_room build/dev $room_mb; then
+    echo "test.sh: NOT TESTED: see above." >&2
+    exit 1
+fi
+if ! configure_and_build dev all "${cuda_arguments[@]}" "-DHALFTONE_WERROR=$werror" -DHALFTONE_UI=ON -DHALFTONE_TESTS=ON; then
     echo "test.sh: NOT TESTED: the build failed; the first error is above." >&2
     exit 1
 fi
@@ -30,6 +36,9 @@ cases=$(awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 } /^\[  S
 times="build $((built - started)) s, tests $((SECONDS - built)) s"
 if [[ $status != 0 ]]; then
     echo "test.sh: FAILED: ${counts:-no test ran} ($times)." >&2
+    echo "Next: ctest --preset dev --rerun-failed runs the failed tests again; $log has the whole output." >&2
     exit 1
 fi
 echo "test.sh: all tests passed: ${counts:-none}; $cases ($times)."
+echo "Next: installer/run.sh opens the window; cmake --build --preset dev and ctest --preset dev -R NAME test a change."
+echo "resources/handbook/first-hour.md is the way into the code."

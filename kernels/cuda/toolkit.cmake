@@ -78,7 +78,8 @@ installer/cudnn_frontend.sh fetches them)")
   endif()
 endmacro()
 
-# The architectures that cards have: all in a release, with PTX of the last for those to come; else one, to build fast.
+# Default architectures: in a release all that Halftone supports, for packages, with PTX of the last for later cards; else
+# one, to build fast. installer/run.sh passes those of the machine's cards.
 macro(cuda_choose_architectures)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
