@@ -16,7 +16,7 @@ using engine::StoredNumber;
 
 namespace {
 
-constexpr int mostFraction = 23;
+constexpr int mostTableFraction = 23;
 
 QFont small(QFont font) {
     font.setPointSizeF(font.pointSizeF() * 0.85);
@@ -60,7 +60,7 @@ void BitTable::paintHead(QPainter& painter, const Columns& at) const {
     const QString fraction = tr("fraction: how fine");
     put(at.fraction, at.stored, Qt::AlignLeft, t.accent, fraction);
     put(at.fraction + metrics.horizontalAdvance(fraction) + metrics.height(),
-        at.fraction + mostFraction * at.cell, Qt::AlignRight, t.dim,
+        at.fraction + mostTableFraction * at.cell, Qt::AlignRight, t.dim,
         tr("right of the bar: dropped by rounding; a first bit of 1 rounds up"));
     put(at.stored, at.error, Qt::AlignLeft, t.dim, tr("stored value"));
     put(at.error, at.below, Qt::AlignRight, t.dim, tr("error"));
@@ -129,7 +129,7 @@ void BitTable::paintDropped(QPainter& painter, const Columns& at,
                             const NumberFormat& format) const {
     const Tokens& t = theme_->tokens();
     const QString dropped = QString::fromStdString(
-        dropped_bits(format, model_->number(), mostFraction - format.fraction_bits));
+        dropped_bits(format, model_->number(), mostTableFraction - format.fraction_bits));
     if (dropped.isEmpty()) return;
     const QRect last = bitRect(format, 0);
     painter.fillRect(QRect(last.right() + 2, last.top() - 2, 2, last.height() + 4), t.text);

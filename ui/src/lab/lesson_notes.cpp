@@ -14,14 +14,14 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int curvePoints = 65;
+constexpr int noteCurvePoints = 65;
 
 /// Values at evenly spaced steps: linear between two points of the drawn curve, constant beyond its
 /// ends.
 std::vector<double> sampled(const Question& question, const QList<QPointF>& curve) {
     std::vector<double> out;
-    for (int i = 0; i < curvePoints; ++i) {
-        const double x = question.low + (question.high - question.low) * i / (curvePoints - 1);
+    for (int i = 0; i < noteCurvePoints; ++i) {
+        const double x = question.low + (question.high - question.low) * i / (noteCurvePoints - 1);
         const auto after =
             std::ranges::find_if(curve, [x](const QPointF& p) { return p.x() >= x; });
         if (after == curve.begin()) {

@@ -19,8 +19,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int labelColumn = 56;  // names of the rulers and the shares
-constexpr int handleRow = 40;    // above the columns
+constexpr int rowLabelWidth = 56;  // names of the rulers and the shares
+constexpr int handleRow = 40;      // above the columns
 constexpr int rulerHeight = 15;
 constexpr double knob = 7;
 constexpr int decades = 5;  // shares from 1e-5 up to 1
@@ -64,7 +64,7 @@ void ExponentPlot::setLinear(bool linear) {
 
 QRectF ExponentPlot::plot() const {
     const int bottom = rulersTop() - size::grid;
-    return QRectF(labelColumn, handleRow, width() - labelColumn - size::inside,
+    return QRectF(rowLabelWidth, handleRow, width() - rowLabelWidth - size::inside,
                   std::max(20, bottom - handleRow));
 }
 
@@ -307,7 +307,7 @@ void ExponentPlot::paintRulers(QPainter& painter) const {
             QRectF(x(limits.subnormal), top, x(limits.overflow) - x(limits.subnormal), height),
             color);
         painter.setPen(chosen ? color : t.dim);
-        painter.drawText(QRectF(0, row.top(), labelColumn - 8, rulerHeight),
+        painter.drawText(QRectF(0, row.top(), rowLabelWidth - 8, rulerHeight),
                          Qt::AlignRight | Qt::AlignVCenter, shortTitle(format));
         painter.setPen(t.dim);
         const QString low = exponentText(static_cast<int>(std::lround(limits.zero)));
@@ -338,7 +338,7 @@ void ExponentPlot::paintAxes(QPainter& painter) const {
         painter.setPen(t.grid);
         painter.drawLine(QPointF(plot().left(), at), QPointF(plot().right(), at));
         painter.setPen(t.dim);
-        painter.drawText(QRectF(0, at - line / 2.0, labelColumn - 8, line), Qt::AlignRight,
+        painter.drawText(QRectF(0, at - line / 2.0, rowLabelWidth - 8, line), Qt::AlignRight,
                          significant(share * 100, 1) + u" %"_s);
     }
 }

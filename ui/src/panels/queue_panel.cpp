@@ -21,7 +21,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int refreshEvery = 1000;  // ms: another process may train runs of the queue, too
+constexpr int refreshQueueEvery = 1000;  // ms: another process may train runs of the queue, too
 
 bool hasEnded(const engine::QueuedRun& run) {
     return run.state == engine::QueueState::done || run.state == engine::QueueState::failed;
@@ -49,7 +49,7 @@ QueuePanel::QueuePanel(const Context& context, QWidget* parent)
     connect(context_.queue, &QueueRunner::changed, this, &QueuePanel::refresh);
     connect(context_.settings, &SettingsModel::changed, this, &QueuePanel::refresh);
     auto* timer = new QTimer(this);
-    timer->setInterval(refreshEvery);
+    timer->setInterval(refreshQueueEvery);
     connect(timer, &QTimer::timeout, this, [this] {
         if (isVisible()) refresh();
     });

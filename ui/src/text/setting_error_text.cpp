@@ -17,7 +17,7 @@ struct SettingErrorText {
 };
 
 /// 1,000,000 for 1000000.
-QString grouped(QString text) {
+QString withGroupedNumbers(QString text) {
     static const QRegularExpression digits(u"(?<=\\d)(?=(\\d{3})+(?!\\d))"_s);
     static const QRegularExpression longNumber(u"(?<![\\d.])\\d{5,}(?!\\d|\\.\\d)"_s);
     for (auto match = longNumber.match(text); match.hasMatch();
@@ -37,7 +37,7 @@ QString bare(QString value) {
 }  // namespace
 
 QString settingErrorText(const engine::SettingError& error, const QString& label) {
-    const QString allowed = grouped(capitalised(sentence(engineText(error.allowed))));
+    const QString allowed = withGroupedNumbers(capitalised(sentence(engineText(error.allowed))));
     const QString value = bare(QString::fromStdString(error.value));
     const QString text = value.isEmpty()
                              ? allowed

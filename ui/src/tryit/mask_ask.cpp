@@ -14,9 +14,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int narrowest = 260;
+constexpr int narrowestMask = 260;
 constexpr int textLines = 3;
-constexpr int soonMs = 250;
+constexpr int askMaskAfterMs = 250;
 constexpr std::int64_t shownWords = 6;  // for each mask
 
 /// The initial text of the field. English, as the texts of the data sets are.
@@ -31,13 +31,13 @@ MaskAsk::MaskAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
                  QWidget* parent)
     : QWidget(parent), theme_(theme), form_(form), mask_(QString::fromStdString(form.mask)) {
     soon_.setSingleShot(true);
-    soon_.setInterval(soonMs);
+    soon_.setInterval(askMaskAfterMs);
     connect(&soon_, &QTimer::timeout, this, &MaskAsk::ask);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
     column->addWidget(makeTextCard());
-    columns_ = new RunColumns(theme_, models, narrowest, this);
+    columns_ = new RunColumns(theme_, models, narrowestMask, this);
     column->addWidget(columns_, 1);
     for (RunColumn* each : columns_->columns()) {
         each->setBody(new MaskView(theme_, each->model()->precision(), each));

@@ -16,8 +16,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int narrowest = 240;
-constexpr int soonMs = 40;
+constexpr int narrowestPicture = 240;
+constexpr int askPictureAfterMs = 40;
 constexpr int largestDrawn = 64;  // pixels a side of a model that pictures are drawn for
 constexpr int seenSize = 84;
 
@@ -46,7 +46,7 @@ PictureAsk::PictureAsk(Theme* theme, const engine::InputForm& form, const TriedM
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
     row->addLayout(makeLeft());
-    columns_ = new RunColumns(theme_, models, narrowest, this);
+    columns_ = new RunColumns(theme_, models, narrowestPicture, this);
     row->addWidget(columns_, 1);
     for (RunColumn* column : columns_->columns()) {
         auto* view = new AnswerView(theme_, column->model()->precision(), column);
@@ -55,7 +55,7 @@ PictureAsk::PictureAsk(Theme* theme, const engine::InputForm& form, const TriedM
         connect(column->model(), &TriedModel::changed, &soon_, qOverload<>(&QTimer::start));
     }
     soon_.setSingleShot(true);
-    soon_.setInterval(soonMs);
+    soon_.setInterval(askPictureAfterMs);
     connect(&soon_, &QTimer::timeout, this, &PictureAsk::ask);
     connect(board_, &DrawBoard::edited, this, [this] {
         if (!soon_.isActive()) soon_.start();  // answers come while the pen moves

@@ -12,7 +12,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int narrowest = 260;
+constexpr int narrowestDrawing = 260;
 constexpr std::int64_t pictures = 64;
 
 }  // namespace
@@ -35,11 +35,11 @@ RandomAsk::RandomAsk(Theme* theme, const TriedModels& models, QWidget* parent)
     row->addWidget(others);
     row->addWidget(numbers_, 1);
     column->addLayout(row);
-    columns_ = new RunColumns(theme_, models, narrowest, this);
+    columns_ = new RunColumns(theme_, models, narrowestDrawing, this);
     column->addWidget(columns_, 1);
     for (RunColumn* each : columns_->columns()) {
         auto* view = new PictureView(each);
-        view->setMinimumHeight(narrowest);
+        view->setMinimumHeight(narrowestDrawing);
         view->setAccessibleName(tr("Pictures of %1").arg(each->model()->title()));
         each->setBody(view);
         connect(each->model(), &TriedModel::changed, this, [this, each] { askOne(each); });

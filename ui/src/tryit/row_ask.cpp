@@ -16,10 +16,10 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int narrowest = 240;
+constexpr int narrowestRow = 240;
 constexpr int formWidth = 320;
 constexpr int nameWidth = 130;
-constexpr int soonMs = 150;
+constexpr int askRowAfterMs = 150;
 
 /// Six digits, without separators: the engine reads it again.
 QString usualText(double value) { return QString::number(value, 'g', 6); }
@@ -30,13 +30,13 @@ RowAsk::RowAsk(Theme* theme, const engine::InputForm& form, const TriedModels& m
                QWidget* parent)
     : QWidget(parent), theme_(theme), form_(form) {
     soon_.setSingleShot(true);
-    soon_.setInterval(soonMs);
+    soon_.setInterval(askRowAfterMs);
     connect(&soon_, &QTimer::timeout, this, &RowAsk::ask);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
     row->addWidget(makeForm());
-    columns_ = new RunColumns(theme_, models, narrowest, this);
+    columns_ = new RunColumns(theme_, models, narrowestRow, this);
     row->addWidget(columns_, 1);
     for (RunColumn* column : columns_->columns()) {
         column->setBody(new AnswerView(theme_, column->model()->precision(), column));

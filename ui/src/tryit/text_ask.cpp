@@ -16,7 +16,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int narrowest = 240;
+constexpr int narrowestText = 240;
 constexpr int fieldWidth = 64;
 constexpr int promptLines = 3;
 constexpr int pieceMs = 50;  // between pieces of text that reach the screen
@@ -64,7 +64,7 @@ TextAsk::TextAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
     column->addWidget(makeControls(form.words));
-    columns_ = new RunColumns(theme_, models, narrowest, this);
+    columns_ = new RunColumns(theme_, models, narrowestText, this);
     column->addWidget(columns_, 1);
     for (RunColumn* each : columns_->columns()) {
         auto* view = new QPlainTextEdit(each);

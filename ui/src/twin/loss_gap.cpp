@@ -21,7 +21,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int labelColumn = 76;
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double notRecorded = std::numeric_limits<double>::quiet_NaN();
 
 /// Calls f(first, last) for the rows of each pixel column.
 template <typename F>
@@ -52,7 +52,7 @@ LossGap::LossGap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* 
 QSize LossGap::sizeHint() const { return {900, 150}; }
 QSize LossGap::minimumSizeHint() const { return {360, 100}; }
 
-double LossGap::gap() const { return mean_.empty() ? unknown : mean_.back(); }
+double LossGap::gap() const { return mean_.empty() ? notRecorded : mean_.back(); }
 
 double LossGap::noise() const {
     // Seeds may have run fewer steps than this twin.
@@ -104,7 +104,7 @@ void LossGap::takeNoise() {
         auto bySeed = siblings;
         bySeed.push_back(raw_);
         error_ = noiseOverSeeds(bySeed);
-        error_.resize(raw_.size(), unknown);
+        error_.resize(raw_.size(), notRecorded);
     } else {
         if (seeds_ > 1) error_.clear();
         const std::size_t before = error_.size(), lead = std::min(before, averagedSteps);
@@ -183,7 +183,7 @@ void LossGap::paintCurves(QPainter& painter) const {
     bool meant = false;
     forEachColumn(raw_.size(), end(), plot().width(), [&](std::size_t first, std::size_t last) {
         const double x = xOf(static_cast<double>(last));
-        double low = unknown, high = unknown;
+        double low = notRecorded, high = notRecorded;
         for (std::size_t i = first > 0 ? first - 1 : 0; i < last; ++i) {
             if (!std::isfinite(raw_[i])) continue;
             low = std::isnan(low) ? raw_[i] : std::min(low, raw_[i]);

@@ -9,12 +9,11 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QString plain(const std::string& text) { return QString::fromStdString(text); }
-
 QStringList distinct(const std::vector<engine::XrayTensor>& tensors) {
     QStringList out;
     for (const auto& tensor : tensors) {
-        if (!out.contains(plain(tensor.dtype))) out << plain(tensor.dtype);
+        if (!out.contains(QString::fromStdString(tensor.dtype)))
+            out << QString::fromStdString(tensor.dtype);
     }
     return out;
 }
@@ -24,10 +23,11 @@ QStringList distinct(const std::vector<engine::XrayTensor>& tensors) {
 bool OpFilter::passes(const engine::XrayOp& op) const {
     const bool isCasts = rule == u"casts"_s;
     if (isCasts && op.casts.empty()) return false;
-    if (!rule.isEmpty() && !isCasts && plain(op.rule) != rule) return false;
-    QString all = plain(op.module + " " + op.op + " " + op.rule + " " + op.compute_dtype);
-    for (const auto& tensor : op.inputs) all += u' ' + plain(tensor.dtype);
-    for (const auto& tensor : op.outputs) all += u' ' + plain(tensor.dtype);
+    if (!rule.isEmpty() && !isCasts && QString::fromStdString(op.rule) != rule) return false;
+    QString all =
+        QString::fromStdString(op.module + " " + op.op + " " + op.rule + " " + op.compute_dtype);
+    for (const auto& tensor : op.inputs) all += u' ' + QString::fromStdString(tensor.dtype);
+    for (const auto& tensor : op.outputs) all += u' ' + QString::fromStdString(tensor.dtype);
     return std::ranges::all_of(words.split(u' ', Qt::SkipEmptyParts), [&](const QString& word) {
         return all.contains(word, Qt::CaseInsensitive);
     });

@@ -14,11 +14,9 @@ using engine::XrayPass;
 
 namespace {
 
-QString plain(const std::string& text) { return QString::fromStdString(text); }
-
 /// The rule in two or three words.
 QString ruleWords(const XrayOp& op) {
-    if (op.rule == "forced") return OpTree::tr("forced by %1").arg(plain(op.key));
+    if (op.rule == "forced") return OpTree::tr("forced by %1").arg(QString::fromStdString(op.key));
     if (op.rule == "low") return OpTree::tr("on the 16-bit list");
     if (op.rule == "f32" || op.rule == "f32_dtype" || op.rule == "f32_append")
         return OpTree::tr("on the FP32 list");
@@ -26,7 +24,7 @@ QString ruleWords(const XrayOp& op) {
     if (op.rule == "gradient") return OpTree::tr("types of the forward pass");
     if (op.rule == "off") return OpTree::tr("outside autocast");
     if (op.rule == "none") return OpTree::tr("no entry: keeps its input's type");
-    return plain(op.rule);
+    return QString::fromStdString(op.rule);
 }
 
 QString passTitle(XrayPass pass) {
@@ -118,10 +116,10 @@ void OpTree::build() {
         }
         const std::string part = groupOf(op.module);
         if (group < 0 || nodes_[static_cast<std::size_t>(group)].module != part) {
-            group = add(pass, plain(part));
+            group = add(pass, QString::fromStdString(part));
             nodes_[static_cast<std::size_t>(group)].module = part;
         }
-        const int row = add(group, plain(op.op));
+        const int row = add(group, QString::fromStdString(op.op));
         nodes_[static_cast<std::size_t>(row)].op = &op;
         addTo(row, op);
         addTo(group, op);
@@ -185,7 +183,8 @@ QString OpTree::opText(const XrayOp& op, int column) const {
             const auto dot = op.module.rfind('.');
             const std::string own =
                 dot == std::string::npos ? op.module : op.module.substr(dot + 1);
-            return own.empty() ? plain(op.op) : plain(own + "  " + op.op);
+            return own.empty() ? QString::fromStdString(op.op)
+                               : QString::fromStdString(own + "  " + op.op);
         }
         case rule:
             return ruleWords(op);
@@ -203,7 +202,7 @@ QString OpTree::text(const Node& node, int column) const {
         case rule: {
             QStringList parts;
             for (const auto& [name, number] : node.rules)
-                parts << u"%1 %2"_s.arg(number).arg(plain(name));
+                parts << u"%1 %2"_s.arg(number).arg(QString::fromStdString(name));
             return parts.join(u" · "_s);
         }
         case casts:
@@ -228,7 +227,7 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
     if (role == Qt::TextAlignmentRole && index.column() >= micros)
         return QVariant(Qt::AlignRight | Qt::AlignVCenter);
     if (role == shareRole) return node.parent < 0 ? 0.0 : node.us / longest_;
-    if (role == ruleRole && node.op != nullptr) return plain(node.op->rule);
+    if (role == ruleRole && node.op != nullptr) return QString::fromStdString(node.op->rule);
     if (role == Qt::ToolTipRole && node.op != nullptr) {
         const QString why = engineText(node.op->why);
         return index.column() == rule || index.column() == inputs ? why
@@ -237,7 +236,7 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
     if (role != typesRole) return {};
     if (node.op != nullptr) return typesOf(*node.op);
     QStringList types;
-    for (const std::string& type : node.types) types << plain(type);
+    for (const std::string& type : node.types) types << QString::fromStdString(type);
     return types;
 }
 

@@ -13,8 +13,6 @@ using engine::XrayPass;
 
 namespace {
 
-QString plain(const std::string& text) { return QString::fromStdString(text); }
-
 /// Not translated: programs read it.
 QString passName(XrayPass pass) {
     switch (pass) {
@@ -34,7 +32,7 @@ QString tensorList(const std::vector<engine::XrayTensor>& tensors) {
     for (const auto& tensor : tensors) {
         QStringList sizes;
         for (const std::int64_t size : tensor.shape) sizes << QString::number(size);
-        out << u"%1[%2]"_s.arg(plain(tensor.dtype), sizes.join(u'x'));
+        out << u"%1[%2]"_s.arg(QString::fromStdString(tensor.dtype), sizes.join(u'x'));
     }
     return out.join(u' ');
 }
@@ -52,12 +50,12 @@ QStringList fieldsOf(const XrayOp& op) {
     std::int64_t castBytes = 0;
     for (const auto& cast : op.casts) castBytes += cast.bytes;
     return {passName(op.pass),
-            plain(op.module),
-            plain(op.op),
+            QString::fromStdString(op.module),
+            QString::fromStdString(op.op),
             tensorList(op.inputs),
             tensorList(op.outputs),
-            plain(op.compute_dtype),
-            plain(op.rule),
+            QString::fromStdString(op.compute_dtype),
+            QString::fromStdString(op.rule),
             QString::number(op.casts.size()),
             QString::number(castBytes),
             QString::number(op.cached_casts + op.kept_copies),
@@ -76,7 +74,7 @@ QString xrayCsv(const engine::Xray& trace, const OpFilter& filter) {
     QString out =
         u"step,precision,pass,module,op,inputs,outputs,compute_dtype,rule,casts,cast_bytes,"
         "cached_casts,start_us,us,flops,peak_share,bytes_read,bytes_written,memory_bytes\n"_s;
-    const QStringList head{QString::number(trace.step), plain(trace.precision)};
+    const QStringList head{QString::number(trace.step), QString::fromStdString(trace.precision)};
     for (const XrayOp& op : trace.ops) {
         if (filter.passes(op)) out += line(head + fieldsOf(op));
     }
@@ -84,7 +82,8 @@ QString xrayCsv(const engine::Xray& trace, const OpFilter& filter) {
 }
 
 QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpFilter& filter) {
-    const QString a = plain(first.precision), b = plain(second.precision);
+    const QString a = QString::fromStdString(first.precision),
+                  b = QString::fromStdString(second.precision);
     QString out =
         line({u"step"_s, u"pass"_s, u"module"_s, u"op"_s, u"outputs "_s + a, u"outputs "_s + b,
               u"us "_s + a, u"us "_s + b, u"bytes_written "_s + a, u"bytes_written "_s + b});
@@ -92,8 +91,8 @@ QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpF
         if (!(one != nullptr && filter.passes(*one)) && !(two != nullptr && filter.passes(*two)))
             continue;
         const XrayOp& any = one != nullptr ? *one : *two;
-        QStringList fields{QString::number(first.step), passName(any.pass), plain(any.module),
-                           plain(any.op)};
+        QStringList fields{QString::number(first.step), passName(any.pass),
+                           QString::fromStdString(any.module), QString::fromStdString(any.op)};
         for (const XrayOp* op : {one, two})
             fields << (op == nullptr ? QString() : tensorList(op->outputs));
         for (const XrayOp* op : {one, two}) fields << (op == nullptr ? QString() : number(op->us));
