@@ -508,6 +508,7 @@ run_part() {
     local part=$1 log=$results/$1.log limit=$part_limit start=$SECONDS code end most
     end=$(left)
     case $part in
+        build) limit=$end ;;  # the next call goes on building
         smoke) limit=$((smoke_limit + 10)) ;;
         bench-first) limit=240 ;;
         profile) limit=300 ;;

@@ -229,6 +229,12 @@ make_machine "$work/g"
 mv "$work/g/kit/prebuilt" "$work/g/kit/elsewhere"
 run_on "$work/g" first && complain "a build that fails passes"
 expect '-DHALFTONE_CUDA=REQUIRED' "$calls"
+cp "$work/g/bin/cmake" "$work/g/failing-cmake"
+printf '%s\n' '#!/bin/sh' 'exec sleep 60' > "$work/g/bin/cmake"
+settings=(HALFTONE_SECONDS=24)
+run_on "$work/g" first
+expect 'build: cut off after' "$work/g/out"
+mv "$work/g/failing-cmake" "$work/g/bin/cmake"
 settings=(HALFTONE_PREBUILT=elsewhere HALFTONE_JOBS=4)
 run_on "$work/g" kernels || complain "a kit elsewhere"
 
