@@ -1,23 +1,30 @@
 #!/usr/bin/env bash
-# gpu_kit.sh [FOLDER]: on a machine without a GPU, builds what tests/gpu/run.sh needs on one that has it: two archives of at
-# most 60 MiB in FOLDER (default: build/gpu-kit), halftone-gpu.tar.gz with the programs and halftone-gpu-data.tar.gz with
-# Fashion-MNIST, 5,000 pictures of CIFAR-100 and WikiText-2. Unpacked into one folder they run on any x86-64 Linux of glibc
-# 2.36 or newer with an NVIDIA driver, without network, compiler or packages: tests/gpu/run.sh first. cuBLASLt and cuDNN come
-# from a toolkit there or from Python's wheels; PyTorch, where there is one, is what the comparisons need.
+# gpu_kit.sh [FOLDER]: on a machine without a GPU, builds all that tests/gpu/run.sh needs on one that has it. Writes two
+# archives of at most 44 MiB to FOLDER (default: build/gpu-kit):
 #
-# The programs share the kernels and the engine, compiled for compute capability 9.0 alone, and bring the libraries that they
-# need but glibc's.
+#   halftone-gpu.tar.xz       the programs, the scripts, and the names of CIFAR-100's classes
+#   halftone-gpu-data.tar.xz  Fashion-MNIST, 5,000 pictures of CIFAR-100 and WikiText-2
+#
+# Unpack them into one folder and call tests/gpu/run.sh there. The programs run on any x86-64 Linux of glibc 2.36 or newer
+# with an NVIDIA driver, without network, compiler or packages. cuBLASLt and cuDNN come from a toolkit there or from Python's
+# wheels; the comparisons need PyTorch. Measurements of speed need the first archive alone. Without xz there,
+# `python3 -m tarfile -e` unpacks the archives.
+#
+# The limit leaves either archive room beside the tracked files in 64 MiB. Both sums are printed at the end.
 #
 # HALFTONE_KIT_BUILD   the build (default: build/gpu-kit/build)
-# HALFTONE_ARCH        the architecture to build for (default: 90)
+# HALFTONE_ARCH        the architectures, as CMake takes them. Default with CUDA 13: 90-real;100-real;120 (Hopper and
+#                      Blackwell); with CUDA 12: 75-real;80-real;86-real;89-real;90 (Turing to Hopper). PTX of the newest
+#                      is included, for later cards
 # HALFTONE_DATA        folder with the data sets (default: ../shared/data); without it there is no archive of data
+# HALFTONE_KIT_MIB     most MiB of an archive (default: 44)
 # HALFTONE_REHEARSAL=1 the programs of the simulated device instead, to rehearse where there is no GPU
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-build/gpu-kit}")
 build=${HALFTONE_KIT_BUILD:-build/gpu-kit/build}
 data=${HALFTONE_DATA:-../shared/data}
-most_bytes=$((60 * 1024 * 1024))
+most_bytes=$((${HALFTONE_KIT_MIB:-44} * 1024 * 1024))
 simulated=''
 if [[ ${HALFTONE_REHEARSAL:-} ]]; then simulated=_simt; fi
 
@@ -35,12 +42,27 @@ else
     programs+=(halftone)
 fi
 
-# What the programs look for beside themselves, and the data and golden values below the folder that they are started in.
+# [PATH...]: the tracked files below them; without git all files but builds and data.
+files_of() {
+    git ls-files "$@" 2> /dev/null && return
+    find "${@:-.}" \( -path ./build -o -path ./prebuilt -o -path ./data \) -prune -o -type f -print | sed 's:^\./::'
+}
+
+architectures() {
+    local nvcc version
+    for nvcc in "${CUDACXX:-nvcc}" /usr/local/cuda/bin/nvcc; do
+        version=$("$nvcc" --version 2> /dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+        [[ ! $version ]] || break
+    done
+    if ((${version:-13} < 13)); then echo '75-real;80-real;86-real;89-real;90'; else echo '90-real;100-real;120'; fi
+}
+
+# The programs look for libraries beside themselves, for data and golden values below the folder that they are started in.
 build_programs() {
     local target targets=()
     for target in "${programs[@]}"; do targets+=("$(basename "$target")"); done
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF -DHALFTONE_BENCH=OFF -DHALFTONE_MPI=OFF \
-        -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" -DHALFTONE_LIBRARIES=SHARED \
+        -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-$(architectures)}" -DHALFTONE_LIBRARIES=SHARED \
         -DHALFTONE_DATA_DIR:STRING=data -DHALFTONE_GOLDEN_DIR:STRING=tests/peer/golden -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON \
         -DCMAKE_BUILD_RPATH='$ORIGIN;$ORIGIN/lib;$ORIGIN/../../lib' \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags
@@ -73,42 +95,67 @@ collect() {  # FOLDER
     done
     find "$1/prebuilt" -type f -exec strip --strip-unneeded {} +
     all_from_kit "$1"
-    git ls-files tests/gpu tests/peer tests/bench | grep -E '\.(py|sh|md|json|safetensors|npz|txt)$|/golden/' |
+    files_of tests/gpu tests/peer tests/bench | grep -E '\.(py|sh|md|json|safetensors|npz|txt)$|/golden/' |
         while read -r file; do install -D -m644 "$file" "$1/$file"; done
     chmod +x "$1"/tests/gpu/*.sh
 }
 
-# The first records of a pack of CIFAR-100, which are in no order of class.
-cut_pictures() {  # FROM TO COUNT
-    local bytes=$(($3 * 3074))
-    (set +o pipefail; gzip -dc "$1" | head -c $bytes | gzip -9n > "$2")
-    (($(gzip -dc "$2" | wc -c) == bytes)) || fail "$1 does not hold $3 pictures"
+# FROM TO [BYTES]: the beginning of a .gz file, or all of it, as a .gz file that is not compressed: readers expect that
+# name, and xz compresses better what nothing else has compressed.
+store_gz() {
+    python3 - "$@" << 'EOF' || fail "$1 does not hold ${3:-its} bytes"
+import gzip, sys
+source, target, *size = sys.argv[1:]
+with gzip.open(source) as file:
+    data = file.read(int(size[0])) if size else file.read()
+if size and len(data) != int(size[0]):
+    sys.exit(1)
+with open(target, "wb") as out, gzip.GzipFile("", "wb", 0, out, mtime=0) as stored:
+    stored.write(data)
+EOF
 }
 
+store_folder() {  # FROM TO
+    local file
+    mkdir "$2"
+    for file in "$1"/*; do
+        if [[ $file == *.gz ]]; then store_gz "$file" "$2/$(basename "$file")"; else cp --no-preserve=mode "$file" "$2/"; fi
+    done
+}
+
+mebibytes() { awk -v bytes="$1" 'BEGIN {printf "%.1f MiB", bytes / 1048576}'; }
+
 pack() {  # FOLDER NAME
-    local file=$out/$2.tar.gz
-    tar --sort=name --owner=0 --group=0 -C "$1" -cf - . | gzip -9n > "$file"
-    local bytes
+    local file=$out/$2.tar.xz bytes
+    tar --sort=name --owner=0 --group=0 -C "$1" -cf - . | xz -9e > "$file"
     bytes=$(stat -c %s "$file")
     # A rehearsal has the simulated device in each of its programs.
     ((bytes <= most_bytes)) || [[ $simulated ]] || fail "$file has $bytes bytes, more than $most_bytes"
-    awk -v bytes="$bytes" -v file="$file" 'BEGIN {printf "%s: %.1f MiB\n", file, bytes / 1048576}'
+    sizes+=("$file: $(mebibytes "$bytes"), with the tree $(mebibytes $((bytes + tree)))")
 }
 
+sizes=()
+tree=$(files_of | tr '\n' '\0' | xargs -0 stat -c %s | awk '{bytes += $1} END {print bytes + 0}')
 build_programs
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$out" "$stage/programs" "$stage/data/data"
 collect "$stage/programs"
+if [[ -d $data/cifar100-15k ]]; then
+    install -D -m644 -t "$stage/programs/prebuilt/cifar100" "$data"/cifar100-15k/*_label_names.txt
+fi
 pack "$stage/programs" halftone-gpu
 if [[ -d $data/fashion-mnist && -d $data/cifar100-15k ]]; then
-    cp -r --no-preserve=mode "$data/fashion-mnist" "$stage/data/data/"
+    store_folder "$data/fashion-mnist" "$stage/data/data/fashion-mnist"
     mkdir "$stage/data/data/cifar100-5k"
     cp --no-preserve=mode "$data"/cifar100-15k/*_label_names.txt "$stage/data/data/cifar100-5k/"
-    cut_pictures "$data/cifar100-15k/train.bin.gz" "$stage/data/data/cifar100-5k/train.bin.gz" 5000
-    cut_pictures "$data/cifar100-15k/test.bin.gz" "$stage/data/data/cifar100-5k/test.bin.gz" 1000
-    if [[ -d $data/wikitext-2 ]]; then cp -r --no-preserve=mode "$data/wikitext-2" "$stage/data/data/"; fi
+    # The records of the pack are in no order of class.
+    store_gz "$data/cifar100-15k/train.bin.gz" "$stage/data/data/cifar100-5k/train.bin.gz" $((5000 * 3074))
+    store_gz "$data/cifar100-15k/test.bin.gz" "$stage/data/data/cifar100-5k/test.bin.gz" $((1000 * 3074))
+    if [[ -d $data/wikitext-2 ]]; then store_folder "$data/wikitext-2" "$stage/data/data/wikitext-2"; fi
     pack "$stage/data" halftone-gpu-data
 else
     echo "no data sets in $data: no archive of data"
 fi
+echo "the tree: $(mebibytes "$tree")"
+printf '%s\n' "${sizes[@]}"

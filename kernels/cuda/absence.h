@@ -10,6 +10,7 @@ struct Card {
     int ordinal = 0;  ///< CUDA's number of it
     std::string name;
     int major = 0, minor = 0;  ///< compute capability
+    bool has_code = true;      ///< this program holds code that the card and its driver can run
 };
 
 struct Survey {
@@ -19,9 +20,13 @@ struct Survey {
     std::vector<Card> cards;
 };
 
-/// Turing: the oldest that this program has code for.
+/// Turing: the oldest that can be compiled for.
 constexpr int least_major = 7, least_minor = 5;
 
+/// Whether one of the architectures (900: 9.0) has machine code that the card runs: of the same
+/// major version and no newer minor one. PTX of an older one may do as well, if the driver compiles
+/// it, which only the driver can tell.
+bool has_machine_code(const Card& card, const std::vector<int>& architectures);
 /// Ordinals of the cards that can run our kernels.
 std::vector<int> usable(const Survey& survey);
 /// Why there are none; empty if there are.

@@ -26,12 +26,24 @@ bool is_aligned(const void* data) {
     return reinterpret_cast<std::uintptr_t>(data) % attention_alignment == 0;
 }
 
-/// What every version of the library asks for; what its kernels ask beyond it is its own word.
+/// Shapes that cuDNN accepts and, by version, computes wrongly. PyTorch uses it for none of them
+/// (check_cudnn_tensor_shapes in sdp_utils.cpp, issue 138529).
+/// - One key: there is no plan, or it fails.
+/// - One query in the backward pass: the plan fails, or the gradients of k and v are NaN
+///   (cudnn-frontend issue 1072).
+/// - One query of one head of one example: 9.26 crashes while it makes the plan (issue 1071).
+bool is_faulty(const Attention& a) {
+    if (a.keys == 1) return true;
+    if (a.queries > 1) return false;
+    return a.pass == AttentionPass::backward || (a.batch == 1 && a.heads == 1);
+}
+
+/// Requirements of every version of the library. It may refuse more by itself.
 bool is_possible(const Attention& a, const AttentionGraph& g) {
     const bool low = a.dtype == DType::f16 || a.dtype == DType::bf16;
     const auto least =
         std::min({a.batch, a.heads, a.kv_heads, a.queries, a.keys, a.qk_size, a.v_size});
-    if (!low || least < 1 || a.heads % a.kv_heads != 0) return false;
+    if (!low || least < 1 || a.heads % a.kv_heads != 0 || is_faulty(a)) return false;
     if (a.causal && a.queries != a.keys) return false;
     if (!is_aligned(g.q) || !is_aligned(g.k) || !is_aligned(g.v) || !is_aligned(g.y)) return false;
     return a.pass == AttentionPass::forward ||

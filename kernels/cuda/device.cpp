@@ -6,6 +6,7 @@
 
 #include "cuda/absence.h"
 #include "cuda/check.h"
+#include "cuda/code_probe.h"
 #include "cuda/launch.cuh"
 #include "cuda/state.h"
 #include "kernels/cuda_device.h"
@@ -14,10 +15,31 @@
 namespace kernels::cuda {
 namespace {
 
+/// CUDA's answers if the program has neither machine code for the device nor PTX that the driver
+/// compiles for it.
+bool says_no_code(cudaError_t status) {
+    return status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction ||
+           status == cudaErrorInvalidPtx || status == cudaErrorUnsupportedPtxVersion ||
+           status == cudaErrorJitCompilerNotFound || status == cudaErrorJitCompilationDisabled;
+}
+
+/// Asks the driver, which creates a context on the device. Any other failure (a device that is busy
+/// or out of memory) says nothing about code; it is reported when the device is used.
+bool driver_finds_code(int ordinal) {
+    if (cudaSetDevice(ordinal) != cudaSuccess) return static_cast<void>(cudaGetLastError()), true;
+    cudaFuncAttributes unused{};
+    const bool found = !says_no_code(cudaFuncGetAttributes(&unused, code_probe()));
+    if (!found) static_cast<void>(cudaDeviceReset());  // frees the context: nothing will use it
+    static_cast<void>(cudaGetLastError());
+    return found;
+}
+
 Card card_of(int ordinal) {
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
-    return {ordinal, properties.name, properties.major, properties.minor};
+    Card card{ordinal, properties.name, properties.major, properties.minor};
+    card.has_code = has_machine_code(card, compiled_architectures()) || driver_finds_code(ordinal);
+    return card;
 }
 
 Survey survey_machine() {

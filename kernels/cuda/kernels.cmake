@@ -46,6 +46,7 @@ set(cuda_kernels
 )
 # Host code that runs on either: it calls no CUDA itself.
 set(cuda_host
+  absence.cpp
   attention.cpp
   attention_graph.cpp
   conv2d.cpp

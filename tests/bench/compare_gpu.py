@@ -241,7 +241,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0, help="begin no configuration after so many (default: no end)")
     parser.add_argument("--out", help="also write the table to this file")
     options = parser.parse_args()
-    started, left_out, losses, ratios, failed = time.monotonic(), [], [], [], False
+    started, left_out, losses, ratios, failed, timed = time.monotonic(), [], [], [], False, False
     pytorch = Pytorch(options)
     texts = [f"{machine(options)}; PyTorch {pytorch.version}; {options.blocks} blocks each, in turn; bold: the fastest of "
              "PyTorch.\n", HEAD]
@@ -261,6 +261,7 @@ def main():
             texts += lines_of(workload, precision, rows)
             losses.append(losses_of(workload, precision, rows))
             failed = failed or not rows[0].times
+            timed = timed or bool(rows[0].times)
             if rows[0].times and any(row.times for row in rows[1:]):
                 ratios.append(min(row.median() for row in rows[1:] if row.times) / rows[0].median())
             print("\n".join(texts[-len(rows):]), flush=True)
@@ -271,10 +272,12 @@ def main():
                   f"median {statistics.median(ratios):.2f}."]
     if left_out:
         texts += ["", f"Left out because time ran out or data is missing: {', '.join(left_out)} (--only)."]
+    if not timed:
+        texts += ["", "Nothing was timed."]
     print("\n".join(texts[texts.index(""):]))
     if options.out:
         pathlib.Path(options.out).write_text("\n".join(texts) + "\n", encoding="utf-8")
-    return 1 if failed else 0
+    return 1 if failed or not timed else 0
 
 
 if __name__ == "__main__":

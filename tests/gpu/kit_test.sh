@@ -14,12 +14,14 @@ complain() {
 # A tree with the two scripts and a comparison, and a cmake that makes programs of it: each has its rules from a library that
 # lies in the build, where the program looks for it as gpu_kit.sh says.
 tree=$work/tree
-mkdir -p "$tree"/{installer,tests/gpu,tests/peer/golden} "$work/bin"
+mkdir -p "$tree"/{installer,tests/gpu,tests/bench,tests/peer/golden} "$work/bin"
 cp "$root/installer/gpu_kit.sh" "$tree/installer/"
 cp "$root"/tests/gpu/run.sh "$tree/tests/gpu/"
 echo 'print(1)' > "$tree/tests/peer/op_cases.py"
+echo 'print(2)' > "$tree/tests/bench/compare.py"
 echo '{}' > "$tree/tests/peer/golden/models.json"
 echo 'source' > "$tree/tests/peer/steps.cpp"
+head -c $((3 * 1048576 - 40000)) /dev/zero > "$tree/tests/peer/pictures.bin"
 git -C "$tree" init -q && git -C "$tree" add -A
 cat > "$work/bin/cmake" << EOF
 #!/usr/bin/env bash
@@ -38,31 +40,56 @@ fi
 echo 'const char* rules() { return "cuda:0  A card"; }' |
     gcc -shared -fPIC -g -x c - -o "\$build/engine/libengine.so" "\${options[@]}"
 shift 3
+echo '#include <stdio.h>
+      const char* rules(); int main() { puts(rules()); return 0; }' |
+    gcc -g -x c - -o "\$build/program" -L"\$build/engine" -lengine -Wl,--disable-new-dtags \\
+        -Wl,-rpath,"\$(tr ';' ':' < "$work/rpath"):\$build/engine"
 for program in halftone \$("$tree/tests/gpu/run.sh" --programs | sed 's:^:tests/:'); do
     mkdir -p "\$(dirname "\$build/\$program")"
-    echo '#include <stdio.h>
-          const char* rules(); int main() { puts(rules()); return 0; }' |
-        gcc -g -x c - -o "\$build/\$program" -L"\$build/engine" -lengine -Wl,--disable-new-dtags \\
-            -Wl,-rpath,"\$(tr ';' ':' < "$work/rpath"):\$build/engine"
+    cp "\$build/program" "\$build/\$program"
 done
 EOF
-chmod +x "$work/bin/cmake"
+echo 13.0 > "$work/release"
+printf '%s\n' '#!/bin/sh' "echo \"Cuda compilation tools, release \$(cat "$work/release"), V1\"" > "$work/bin/nvcc"
+chmod +x "$work/bin"/*
 mkdir -p "$work"/data/{fashion-mnist,cifar100-15k}
-echo images > "$work/data/fashion-mnist/train-images-idx3-ubyte.gz"
+echo images | gzip > "$work/data/fashion-mnist/train-images-idx3-ubyte.gz"
 echo apple > "$work/data/cifar100-15k/fine_label_names.txt"
 head -c $((5100 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/train.bin.gz"
 head -c $((1000 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/test.bin.gz"
 
-kit() { env PATH="$work/bin:$PATH" HALFTONE_DATA="$work/data" "$tree/installer/gpu_kit.sh" "$work/out" > "$work/log" 2>&1; }
+kit() { env CUDACXX=nvcc PATH="$work/bin:$PATH" HALFTONE_DATA="$work/data" "$tree/installer/gpu_kit.sh" "$work/out" > "$work/log" 2>&1; }
 kit || { complain "no kit"; cat "$work/log"; }
-grep -q 'HALFTONE_MPI=OFF.*HALFTONE_CUDA=REQUIRED.*ARCHITECTURES=90.*LIBRARIES=SHARED' "$work/cmake.log" || complain "$(cat "$work/cmake.log")"
+grep -q 'HALFTONE_MPI=OFF.*HALFTONE_CUDA=REQUIRED.*ARCHITECTURES=90-real;100-real;120 .*LIBRARIES=SHARED' "$work/cmake.log" ||
+    complain "$(cat "$work/cmake.log")"
+grep -q '^the tree: 3.0 MiB$' "$work/log" || complain "the tree's size: $(cat "$work/log")"
 for name in halftone-gpu halftone-gpu-data; do
-    grep -q "$name.tar.gz: [0-9.]* MiB" "$work/log" || complain "no size of $name"
+    grep -q "$name.tar.xz: [0-9.]* MiB, with the tree 3.[0-9] MiB" "$work/log" || complain "no size of $name"
 done
+
+# Without git, and with the compiler of CUDA 12: the files of the tree count, but not builds and data.
+mkdir "$tree/data"
+head -c $((5 * 1048576)) /dev/zero > "$tree/data/train.bin"
+mv "$tree/.git" "$work/dot-git"
+printf '%s\n' '#!/bin/sh' 'exit 127' > "$work/bin/git"
+echo 12.9 > "$work/release"
+chmod +x "$work/bin/git"
+kit || { complain "no kit without git"; cat "$work/log"; }
+grep -q '^the tree: 3.0 MiB$' "$work/log" || complain "the tree's size without git: $(cat "$work/log")"
+tar -tf "$work"/out/halftone-gpu.tar.xz | grep -q '^./tests/peer/op_cases.py$' || complain "no scripts without git"
+tail -2 "$work/cmake.log" | grep -q 'ARCHITECTURES=75-real;80-real;86-real;89-real;90 ' ||
+    complain "$(tail -2 "$work/cmake.log")"
+rm -r "$work/bin/git" "$tree/data"
+echo 13.0 > "$work/release"
+mv "$work/dot-git" "$tree/.git"
+
+# Chosen architectures.
+HALFTONE_ARCH='80;86' kit || complain "no kit of chosen architectures"
+tail -2 "$work/cmake.log" | grep -q 'ARCHITECTURES=80;86 ' || complain "$(tail -2 "$work/cmake.log")"
 
 mv "$tree/build" "$work/gone"
 mkdir "$work/elsewhere"
-for archive in "$work"/out/*.tar.gz; do tar -xzf "$archive" -C "$work/elsewhere"; done
+for archive in "$work"/out/*.tar.xz; do tar -xJf "$archive" -C "$work/elsewhere"; done
 cd "$work/elsewhere" || exit
 [[ $(prebuilt/halftone) == 'cuda:0  A card' ]] || complain "halftone does not run: $(prebuilt/halftone 2>&1)"
 [[ $(prebuilt/tests/engine/device_test) == 'cuda:0  A card' ]] || complain "a test does not run"
@@ -70,25 +97,28 @@ cd "$work/elsewhere" || exit
 ! readelf -S prebuilt/halftone prebuilt/lib/libengine.so | grep -q debug_info || complain "not stripped"
 [[ -e tests/peer/golden/models.json && -e tests/peer/op_cases.py && ! -e tests/peer/steps.cpp ]] || complain "$(find tests)"
 (($(gzip -dc data/cifar100-5k/train.bin.gz | wc -c) == 5000 * 3074)) || complain "pictures"
-[[ -e data/fashion-mnist/train-images-idx3-ubyte.gz && -e data/cifar100-5k/fine_label_names.txt ]] || complain "data"
+[[ $(gzip -dc data/fashion-mnist/train-images-idx3-ubyte.gz) == images && -e data/cifar100-5k/fine_label_names.txt ]] ||
+    complain "data"
+(($(stat -c %s data/cifar100-5k/train.bin.gz) > 5000 * 3074)) || complain "pictures are compressed twice"
+[[ $(cat prebuilt/cifar100/fine_label_names.txt) == apple ]] || complain "no names of classes beside the programs"
 tests/gpu/run.sh build > "$work/log" 2>&1 || { complain "run.sh"; cat "$work/log"; }
 grep -q '^| build | passed .*cuda:0' "$work/log" || complain "run.sh: $(cat "$work/log")"
 
-# What is too much is told, and what lacks.
+# Outside libraries, archives beyond the limit and missing pictures are errors.
 mv "$work/gone" "$tree/build"
 mkdir "$work/apart"
 echo 'int apart;' | gcc -shared -fPIC -x c - -o "$work/apart/libapart.so"
 kit && complain "a kit with a library that looks for another one outside it"
 grep -q "not from the kit: $work/apart/libapart.so" "$work/log" || complain "$(cat "$work/log")"
 rm -r "$work/apart"
-head -c $((61 * 1048576)) /dev/urandom > "$tree/tests/peer/golden/large.json"
+head -c $((2 * 1048576)) /dev/urandom > "$tree/tests/peer/golden/large.json"
 git -C "$tree" add -A
-kit && complain "a kit of more than 60 MiB"
-grep -q 'halftone-gpu.tar.gz has [0-9]* bytes, more than' "$work/log" || complain "$(cat "$work/log")"
+HALFTONE_KIT_MIB=1 kit && complain "a kit of more than its limit"
+grep -q 'halftone-gpu.tar.xz has [0-9]* bytes, more than' "$work/log" || complain "$(cat "$work/log")"
 git -C "$tree" rm -qf tests/peer/golden/large.json
 head -c $((4000 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/train.bin.gz"
 kit && complain "too few pictures"
-grep -q 'does not hold 5000 pictures' "$work/log" || complain "$(cat "$work/log")"
+grep -q 'train.bin.gz does not hold 15370000 bytes' "$work/log" || complain "$(cat "$work/log")"
 
 ((failures == 0)) || exit 1
 echo "gpu_kit.sh: all as expected"

@@ -1,35 +1,39 @@
 #!/usr/bin/env bash
-# run.sh [first|second|PART...]: everything that waits for a GPU, on a machine that has one: takes the programs of a kit
-# (installer/gpu_kit.sh) or builds them here (without the window), runs the suite on the device, compares it with PyTorch,
-# looks with compute-sanitizer, trains the acceptance runs, measures speed, and ends with a table.
+# run.sh [first|second|PART...]: every check that needs a GPU, on a machine that has one. Takes the programs of a kit
+# (installer/gpu_kit.sh) or builds them (without the window), tests the device, measures speed beside PyTorch, lists the
+# kernels of a step, compares each op with PyTorch, runs compute-sanitizer and the acceptance runs, and prints a table.
 #
-# Two visits, the most telling first; with no argument both. Parts of one group run side by side, each in a process of its
-# own and none longer than ten minutes. Test programs run suite by suite, each suite within its own time, so that a fault or
-# a hang costs one suite. What passed is not run again: the same command goes on where it was cut off, with names it runs
-# those parts again.
+# A call ends after HALFTONE_SECONDS, 540 by default. The next call with the same arguments goes on from there: parts that
+# have passed are not run again, unless they are named. The most telling parts come first:
 #
-# Every result is written into one folder as it arrives, and the folder is packed into one file, RESULTS.tar.gz beside it, at
-# the end or when the time is up. That file, beside the folder's place on another machine, is all that the next call there
-# needs to go on.
+#   first   build smoke bench-first profile kernels races engine ops-few memcheck
+#   second  the acceptance runs, all ops, the other sanitizers and the whole benchmark
 #
-# HALFTONE_PREBUILT folder with halftone and tests/: nothing is built (default: prebuilt, where there is one)
+# Parts of one group run side by side, each in its own process with its own time limit. Test programs run suite by suite,
+# so that a crash or a hang costs one suite. Only the part races times the libraries' algorithms; the other tests take the
+# library's first choice. Parts that time run alone on the card and share one store of measured plans.
+#
+# Results and state are written to one folder as they arrive. At its end a call packs the folder, with the measured plans,
+# into RESULTS.tar.gz beside it; on another machine that file is enough to go on.
+#
+# HALFTONE_PREBUILT folder with halftone and tests/: nothing is built (default: prebuilt, if it exists)
 # HALFTONE_PREFIX   folder of installer/prefix.sh, where the machine lacks the libraries
-# HALFTONE_DATA     folder with fashion-mnist/ and cifar100-15k/ or cifar100-5k/ (default: data, or ../shared/data); runs
-#                   skip without it
-# HALFTONE_OUT      where results and state go (default: build/gpu/results)
+# HALFTONE_DATA     folder with fashion-mnist/ and cifar100-15k/ or cifar100-5k/ (default: data, or ../shared/data). Without
+#                   it training runs skip, and speed is measured with random pictures
+# HALFTONE_OUT      folder of results and state (default: build/gpu/results)
+# XDG_CACHE_HOME    folder of the measured plans (default: HALFTONE_OUT with .cache appended)
 # HALFTONE_BUILD    the build (default: build/gpu)
-# HALFTONE_ARCH     the architecture to build for (default: 90)
-# HALFTONE_SECONDS  ends after so many: what is cut off then is taken up by the next call (default: 1500 for a visit that is
-#                   named, else no end)
-# HALFTONE_JOBS     programs at once (default: what memory and processors bear, 4 at most)
+# HALFTONE_ARCH     the architectures to build for (default: those of this machine's cards, else 90)
+# HALFTONE_SECONDS  most seconds of a call (default: 540; 0: no limit)
+# HALFTONE_JOBS     programs at once (default: 8). Always 1 if the card's compute mode is exclusive
 # PYTHON            the Python that has PyTorch (default: python3)
 #
-# Sizes, to be made small for a rehearsal: HALFTONE_CASES (cases an op; 8 in the first visit, 40), HALFTONE_PEER_CASES (24),
-# HALFTONE_STEPS (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_BATCH (128: of the
-# ResNet-18 runs and of the profile), HALFTONE_TRAIN_LIMIT (0: all samples), HALFTONE_TESTS (a filter of GoogleTest),
-# HALFTONE_SUITE_SECONDS (120), HALFTONE_SHARES (processes that share a comparison), HALFTONE_BENCH (arguments of
-# tests/bench/compare.py --device cuda).
-# HALFTONE_REHEARSAL=1  no GPU: the programs of a build that is there, on the simulated device. Shows that this works.
+# Sizes, for a rehearsal: HALFTONE_CASES (cases an op; 8 in ops-few, 40 in ops), HALFTONE_PEER_CASES (24), HALFTONE_STEPS
+# (20), HALFTONE_STEPS_BATCH (64), HALFTONE_SEEDS (3), HALFTONE_EPOCHS (30), HALFTONE_BATCH (128: of the ResNet-18 runs and
+# of the profile), HALFTONE_TRAIN_LIMIT (0: all samples), HALFTONE_TESTS (a filter of GoogleTest), HALFTONE_SUITE_SECONDS
+# (120), HALFTONE_SHARES (processes that share a comparison), HALFTONE_BENCH (arguments of tests/bench/compare.py --device
+# cuda).
+# HALFTONE_REHEARSAL=1  no GPU: the programs of an existing build, on the simulated device.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 build=${HALFTONE_BUILD:-build/gpu}
@@ -43,10 +47,15 @@ results=${HALFTONE_OUT:-build/gpu/results}
 results=$(realpath -m "$results")
 packed=$results.tar.gz
 state=$results/state
-part_limit=590
+part_limit=480
 suite_limit=${HALFTONE_SUITE_SECONDS:-120}
-smoke_limit=60
-export HALFTONE_TEST_DEVICE=cuda
+smoke_limit=200
+export HALFTONE_TEST_DEVICE=cuda HALFTONE_TEST_PLANS=first
+# As in the programs (app/main.cpp): recurrent networks give the same bits in every run.
+export CUBLAS_WORKSPACE_CONFIG=${CUBLAS_WORKSPACE_CONFIG:-:4096:2}
+# Runs that train side by side measure plans under contention, so theirs are kept apart from those of the benchmarks.
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$results.cache}
+training_cache=$XDG_CACHE_HOME/training
 
 data=${HALFTONE_DATA:-}
 for folder in data ../shared/data; do
@@ -55,7 +64,7 @@ done
 cifar=$data/cifar100-15k
 [[ -d $cifar ]] || cifar=$data/cifar100-5k
 
-first=("build" "smoke" "kernels" "engine" "ops-few" "bench-first" "memcheck" "profile")
+first=("build" "smoke" "bench-first" "profile" "kernels" "races" "engine" "ops-few" "memcheck")
 second=("build" "smoke" "steps fashion"
         "resnet-fp32-1 resnet-fp32-2 resnet-fp32-3 resnet-tf32-1 resnet-amp-fp16-1 resnet-amp-bf16-1"
         "accuracy" "golden" "sessions" "ops" "specials" "peer" "racecheck" "synccheck" "initcheck" "bench")
@@ -63,7 +72,8 @@ second=("build" "smoke" "steps fashion"
 read -ra parts <<< "$(printf '%s\n' ${first[*]} ${second[*]} | awk '!seen[$0]++' | tr '\n' ' ')"
 
 kernel_tests=(kernels/kernels_test)
-kernel_cases=${HALFTONE_TESTS:-Cuda*:PutBytes.*}  # those of the device
+kernel_cases=${HALFTONE_TESTS:-Cuda*:PutBytes.*-*Race.*}  # those of the device
+race_cases='*Race.*'
 engine_tests=(engine/core_test engine/ops_test engine/nn_test engine/amp_test engine/autocast_test engine/optim_test
               engine/device_test)
 other_tests=(peer/golden_test engine/session_test)
@@ -80,16 +90,13 @@ left() {
     if [[ ${HALFTONE_DEADLINE:-} ]]; then echo $((HALFTONE_DEADLINE - now)); else echo 1000000; fi
 }
 
-# Programs at once: each takes some GiB of the host's and of the card's memory, and two processors.
-usual_width() {
-    local width=4 host card
-    host=$(awk '/^MemAvailable/ {print int($2 / 1048576 / 3)}' /proc/meminfo)
-    card=$(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits 2> /dev/null | awk 'NR == 1 {print int($1 / 4096)}')
-    local most
-    for most in "$host" "${card:-4}" $(($(nproc) / 2)); do ((most >= width)) || width=$most; done
-    echo $((width > 1 ? width : 1))
-}
-width=${HALFTONE_JOBS:-$(usual_width)}
+ask_card() { nvidia-smi --query-gpu="$1" --format=csv,noheader,nounits 2> /dev/null; }
+
+# In exclusive mode a second process gets no context.
+exclusive=''
+if ask_card compute_mode | head -1 | grep -qi exclusive; then exclusive=1; fi
+width=${HALFTONE_JOBS:-8}
+if [[ $exclusive ]]; then width=1; fi
 shares=${HALFTONE_SHARES:-$width}
 
 # FUNCTION ARGUMENT...: calls it for each, `width` at a time.
@@ -113,10 +120,11 @@ part_build() {
     elif [[ $rehearsal ]]; then
         cmake --build "$build" --target halftone_simt "${targets[@]}" || return
     else
-        local prefix=()
+        local prefix=() architectures
+        architectures=${HALFTONE_ARCH:-$(ask_card compute_cap | tr -d '. ' | sort -u | paste -sd';')}
         [[ -n ${HALFTONE_PREFIX:-} ]] && prefix=(-C "$HALFTONE_PREFIX/prefix.cmake")
         cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF \
-            -DHALFTONE_CUDA=REQUIRED -DHALFTONE_MPI=OFF -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" \
+            -DHALFTONE_CUDA=REQUIRED -DHALFTONE_MPI=OFF -DCMAKE_CUDA_ARCHITECTURES="${architectures:-90}" \
             -DHALFTONE_DATA_DIR="$(realpath -m "${data:-../shared/data}")" &&
             cmake --build "$build" --target halftone "${targets[@]}" || return
     fi
@@ -124,31 +132,33 @@ part_build() {
     grep '^cuda:0' "$results/doctor.txt" || { echo "no device that this program can use"; return 1; }
 }
 
-# One product, convolution, attention, recurrent network, and a replayed step, all within a minute.
+# The part fails without a device, a product, a convolution or a replayed step. Attention and recurrent networks are
+# reported only: their plans take long to make, and training does without them.
 part_smoke() {
-    local end=$((SECONDS + smoke_limit)) failed=0 name test filter
+    local end=$((SECONDS + smoke_limit)) failed=0 name gate test filter
     "$program" doctor | grep '^cuda:0' || failed=1
-    while read -r name test filter; do
-        smoke_step "$name" "$test" "$filter" $((end - SECONDS)) || failed=1
+    while read -r name gate test filter; do
+        smoke_step "$name" "$test" "$filter" $((end - SECONDS)) || [[ $gate == reported ]] || failed=1
     done << 'EOF'
-product kernels/kernels_test CudaGemm.AgreesWithDoubleForEveryDtypeAndTransposition:CudaGemm.WaitsForNothing
-convolution kernels/kernels_test CudaConv2d.AgreesWithDoubleForThePlainThreeByThree
-attention kernels/kernels_test CudaAttention.AgreesWithDoubleInItsResultsAndGradients
-recurrent kernels/kernels_test CudaRecurrentNetwork.GivesTheSameBits*:CudaRecurrentNetwork.MayBeRecordedInAGraph
-step engine/device_test Runs/DeviceStep.ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps/mlp_amp_fp16
+product gate kernels/kernels_test CudaGemm.AgreesWithDoubleForEveryDtypeAndTransposition:CudaGemm.WaitsForNothing
+convolution gate kernels/kernels_test CudaConv2d.AgreesWithDoubleForThePlainThreeByThree
+step gate engine/device_test Runs/DeviceStep.ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps/mlp_amp_fp16
+attention reported kernels/kernels_test CudaAttention/AttentionShape.*/f16_heads_causal
+recurrent reported kernels/kernels_test CudaRecurrentNetwork.GivesTheSameBits*:CudaRecurrentNetwork.MayBeRecordedInAGraph
 EOF
     echo "smoke: $((smoke_limit - end + SECONDS)) s"
     return $failed
 }
+# A skipped test is no failure; a filter that matches no test is one.
 smoke_step() {
-    local name=$1 test=$2 filter=$3 seconds=$4 start=$SECONDS code ran
+    local name=$1 test=$2 filter=$3 seconds=$4 start=$SECONDS code ran skipped_n
     ((seconds > 0)) || { echo "$name: no time is left of $smoke_limit s"; return 1; }
     timeout -k 2 "$seconds" "$programs/tests/$test$simulated" --gtest_brief=1 --gtest_filter="$filter" \
         --gtest_output="xml:$results/smoke-$name.xml" < /dev/null > "$results/smoke-$name.txt" 2>&1
     code=$?
-    ran=$(count completed "$results/smoke-$name.xml")
-    echo "$name: $ran tests, exit code $code, $((SECONDS - start)) s"
-    ((code == 0 && ran > 0)) || { tail -20 "$results/smoke-$name.txt"; return 1; }
+    ran=$(count completed "$results/smoke-$name.xml") skipped_n=$(count skipped "$results/smoke-$name.xml")
+    echo "$name: $ran tests, $skipped_n skipped, exit code $code, $((SECONDS - start)) s"
+    ((code == 0 && ran + skipped_n > 0)) || { tail -20 "$results/smoke-$name.txt"; return 1; }
 }
 
 count() {  # completed|skipped XML
@@ -246,6 +256,11 @@ summary_of() {
     ((ran > 0))
 }
 part_kernels() { tests_by plain "" "$kernel_cases" "${kernel_tests[@]}"; }
+# One suite at a time: others' work on the card would decide who wins.
+part_races() {
+    width=1
+    tests_by race "" "$race_cases" "${kernel_tests[@]}"
+}
 part_engine() { tests_by plain "" "${HALFTONE_TESTS:-*}" "${engine_tests[@]}"; }
 part_golden() { tests_by plain "" "${HALFTONE_TESTS:-*}" peer/golden_test; }
 part_sessions() { tests_by plain "" "${HALFTONE_TESTS:-*}" engine/session_test; }
@@ -253,6 +268,8 @@ part_sessions() { tests_by plain "" "${HALFTONE_TESTS:-*}" engine/session_test; 
 # TOOL OPTIONS...: over our own kernels in their tests, and a captured step; refused calls are part of some tests.
 sanitize() {
     command -v compute-sanitizer > /dev/null || { skip "no compute-sanitizer here"; return; }
+    ! compute-sanitizer "$program" doctor 2>&1 | grep -i 'not supported' ||
+        { skip "compute-sanitizer does not work here"; return; }
     local tool=$1 code=0 step=0 result
     shift
     local command="compute-sanitizer --tool $tool --error-exitcode 9 --print-limit 20 $*"
@@ -336,15 +353,15 @@ part_steps() {
     return $failed
 }
 
-resnet_settings() {  # PRECISION SEED
-    printf -- '--set %s ' dataset.kind=cifar100 dataset.path="$cifar" dataset.augment=true model.kind=resnet18 \
+resnet_settings() {  # PRECISION SEED [PACK]
+    printf -- '--set %s ' dataset.kind=cifar100 dataset.path="${3:-$cifar}" dataset.augment=true model.kind=resnet18 \
         batch_size="${HALFTONE_BATCH:-128}" device=cuda precision.preset="$1" seed="$2"
 }
 resnet() {  # PRECISION SEED: 30 epochs; part accuracy compares the ends
     [[ -d $cifar ]] || { skip "no CIFAR-100 pack in $data"; return; }
     local settings
     read -ra settings <<< "$(resnet_settings "$1" "$2")"
-    "$program" train --json --out "$results/runs/resnet-$1-$2-$$" "${settings[@]}" \
+    XDG_CACHE_HOME=$training_cache "$program" train --json --out "$results/runs/resnet-$1-$2-$$" "${settings[@]}" \
         --set dataset.train_limit="${HALFTONE_TRAIN_LIMIT:-0}" --set dataset.test_limit="${HALFTONE_TRAIN_LIMIT:-0}" \
         --set epochs="${HALFTONE_EPOCHS:-30}" --set optimizer.lr=0.1 --set schedule.kind=cosine \
         --set checkpoint.at_end=false --set checkpoint.best=false | grep -E '"event":"(epoch|done|error|warning)"'
@@ -373,44 +390,133 @@ part_accuracy() {
         }'
 }
 
-# ARGUMENTS...: alone on the card, as all that is timed.
+# Prints the CIFAR-100 pack for measurements of speed. Without a real one it holds random pictures: 5,000 and 1,000, a
+# hundred of them again and again.
+speed_pack() {
+    [[ ! -d $cifar ]] || { echo "$cifar"; return; }
+    local folder=$XDG_CACHE_HOME/cifar100-random names=$programs/cifar100 class
+    [[ ! -e $folder/train.bin ]] || { echo "$folder"; return; }
+    mkdir -p "$folder" || return
+    for ((class = 0; class < 100; ++class)); do
+        # shellcheck disable=SC2059  # the two labels as bytes
+        printf "$(printf '\\x%02x\\x%02x' $((class / 5)) $class)"
+        head -c 3072 /dev/urandom
+    done > "$folder/hundred"
+    if [[ -d $names ]]; then cp "$names"/*_label_names.txt "$folder/"; fi
+    for ((class = 0; class < 10; ++class)); do cat "$folder/hundred"; done > "$folder/test.bin"
+    for ((class = 0; class < 5; ++class)); do cat "$folder/test.bin"; done > "$folder/train.part"
+    rm "$folder/hundred"
+    mv "$folder/train.part" "$folder/train.bin"
+    echo "$folder"
+}
+
+# Steps before a block: the plans are chosen, and the step is captured.
+warm_up=20
+
+# ARGUMENTS...: alone on the card, like everything that is timed. PyTorch takes cuBLAS's workspaces as it would without us;
+# halftone sets its own.
 bench() {
     needs_pytorch || return
-    "$python" tests/bench/compare.py --device cuda --halftone "$program" --data "$cifar" "$@"
+    [[ ! $exclusive ]] || { skip "two programs cannot share a card in exclusive mode"; return; }
+    local pictures
+    pictures=$(speed_pack) || return
+    env -u CUBLAS_WORKSPACE_CONFIG "$python" tests/bench/compare.py --device cuda --halftone "$program" --data "$pictures" "$@"
 }
 part_bench-first() {
-    local options=()
-    read -ra options <<< "${HALFTONE_BENCH:---only resnet18-128 --compile none --blocks 7 --seconds 240}"
+    local options=() settings code
+    read -ra options <<< "${HALFTONE_BENCH:---only resnet18-128-amp-fp16 --compile none --blocks 5 --seconds 90}"
     bench --out "$results/bench-first.md" "${options[@]}"
+    code=$?
+    ((code == skipped)) || return $code
+    echo "Halftone alone:"
+    read -ra settings <<< "$(resnet_settings amp-fp16 1 "$(speed_pack)")"
+    "$program" bench --steps 60 --blocks 5 --warm-up $warm_up "${settings[@]}" | tee "$results/bench-first.md"
+    grep -q ' ms a step' "$results/bench-first.md"
 }
 part_bench() {
     local options=()
-    read -ra options <<< "${HALFTONE_BENCH:---seconds 560}"
+    read -ra options <<< "${HALFTONE_BENCH:---seconds 440}"
     bench --out "$results/bench.md" "${options[@]}"
 }
-# The kernels of some steps, by their time.
+
+# FILE: the launches in a CSV of ncu, summed by kernel: time, bytes to and from memory, bytes written to the L2 cache.
+kernels_of_ncu() {
+    awk '
+        /^"/ {
+            line = $0
+            sub(/^"/, "", line); sub(/"\r?$/, "", line)
+            n = split(line, cell, /","/)
+            if (!kernel_at) {
+                for (i = 1; i <= n; ++i) column[cell[i]] = i
+                kernel_at = column["Kernel Name"]
+                next
+            }
+            value = cell[column["Metric Value"]]
+            gsub(/,/, "", value)
+            kernel = cell[kernel_at]
+            sub(/\(.*/, "", kernel); sub(/^void /, "", kernel)
+            metric = cell[column["Metric Name"]]
+            if (metric ~ /^gpu__time_duration/) {time[kernel] += value / 1000; ++calls[kernel]; all_time += value / 1000; ++all}
+            if (metric ~ /^dram__bytes/) {memory[kernel] += value / 1e6; all_memory += value / 1e6}
+            if (metric ~ /^lts__t_sectors_op_write/) {written[kernel] += value * 32 / 1e6; all_written += value * 32 / 1e6}
+        }
+        END {
+            if (all == 0) exit 1
+            printf "profile: %d launches, %.1f us, %.1f MB of memory, %.1f MB written to L2\n", all, all_time, all_memory,
+                all_written
+            print "      us  calls  MB memory  MB written  kernel"
+            fflush()
+            for (kernel in time)
+                printf "%8.1f %6d %10.2f %11.2f  %s\n", time[kernel], calls[kernel], memory[kernel], written[kernel],
+                    kernel | "sort -rn"
+        }' "$1"
+}
+# The kernels of a replayed ResNet-18 step with their times and bytes. The launches left out are those of the warm-up.
 part_profile() {
-    [[ -d $cifar ]] || { skip "no CIFAR-100 pack in $data"; return; }
-    local settings
-    read -ra settings <<< "$(resnet_settings amp-fp16 1)"
-    if command -v nsys > /dev/null; then
-        nsys profile --force-overwrite true --cuda-graph-trace node -o "$results/profile" \
-            "$program" bench --steps 50 --blocks 1 "${settings[@]}" &&
-            nsys stats --force-export true --report cuda_gpu_kern_sum --format csv "$results/profile.nsys-rep" |
-            tee "$results/profile.csv" | head -40
+    local settings found=1
+    read -ra settings <<< "$(resnet_settings amp-fp16 1 "$(speed_pack)")"
+    local bench=("$program" bench --blocks 1 --warm-up "$warm_up" --steps 30 "${settings[@]}")
+    if command -v ncu > /dev/null; then
+        timeout -k 5 120 ncu --clock-control none --graph-profiling node --print-units base \
+            --metrics gpu__time_duration.sum,dram__bytes.sum,lts__t_sectors_op_write.sum \
+            --launch-skip "${HALFTONE_LAUNCH_SKIP:-3000}" --launch-count "${HALFTONE_LAUNCHES:-230}" --csv "${bench[@]}" \
+            > "$results/profile-ncu.csv" 2> "$results/profile-ncu.txt"
+        kernels_of_ncu "$results/profile-ncu.csv" > "$results/profile-ncu.md" && found=0
+        head -60 "$results/profile-ncu.md"
+        if ((found)); then
+            echo "ncu measured nothing:"
+            cat "$results/profile-ncu.txt" "$results/profile-ncu.csv" | grep -E '^==(ERROR|WARNING)|[Ee]rror' | head -5
+        fi
     else
-        echo "no nsys here: operations in place of kernels"
-        "$program" xray "${settings[@]}" | tee "$results/profile.txt" | head -60
+        echo "no ncu here"
     fi
+    if command -v nsys > /dev/null; then
+        timeout -k 5 100 nsys profile --force-overwrite true --cuda-graph-trace node -o "$results/profile" "${bench[@]}" &&
+            timeout -k 5 60 nsys stats --force-export true --report cuda_gpu_kern_sum --format csv \
+                "$results/profile.nsys-rep" > "$results/profile.csv" && found=0
+        head -40 "$results/profile.csv" 2> /dev/null
+    else
+        echo "no nsys here"
+    fi
+    ((found)) || return 0
+    echo "operations in place of kernels:"
+    "$program" xray "${settings[@]}" | tee "$results/profile.txt" | head -60
 }
 
-# Of a part, in a process of its own that is cut off at its limit.
+# Runs a part in its own process, which ends at the part's limit.
 run_part() {
-    local part=$1 log=$results/$1.log limit=$part_limit start=$SECONDS code end
+    local part=$1 log=$results/$1.log limit=$part_limit start=$SECONDS code end most
     end=$(left)
+    case $part in
+        build) limit=$end ;;  # the next call goes on building
+        smoke) limit=$((smoke_limit + 10)) ;;
+        bench-first) limit=240 ;;
+        profile) limit=300 ;;
+    esac
+    most=$limit
     # Suites have limits of their own, by which they end before this call does.
     case $part in
-        kernels | engine | golden | sessions | *check) limit=$((end + 5)) ;;
+        kernels | races | engine | golden | sessions | *check) limit=$((end + 5)) ;;
         *) ((end >= limit)) || limit=$end ;;
     esac
     if ((end < 10)); then
@@ -419,6 +525,7 @@ run_part() {
     fi
     case $part in
         resnet-*) local rest=${part#resnet-}; timeout -k 5 "$limit" "$self" --inside resnet "${rest%-*}" "${rest##*-}" ;;
+        fashion | steps) XDG_CACHE_HOME=$training_cache timeout -k 5 "$limit" "$self" --inside "part_$part" ;;
         *) timeout -k 5 "$limit" "$self" --inside "part_$part" ;;
     esac > "$log" 2>&1
     code=$?
@@ -431,7 +538,7 @@ run_part() {
                 echo "$part: cut off after $limit s, again at the next call"
                 return
             fi
-            echo "FAILED: not done in $part_limit s" > "$state/$part" ;;
+            echo "FAILED: not done in $most s" > "$state/$part" ;;
         *) echo "FAILED with exit code $code: $part.log" > "$state/$part" ;;
     esac
     echo "$part: $(cat "$state/$part")"
@@ -439,7 +546,7 @@ run_part() {
 }
 
 last_words() {
-    grep -hE 'tests? ran on the device|findings|[0-9] cases, |lowest run|"event":"done"|steps beyond|^accuracy:|^Against|^smoke:|cuda:0' \
+    grep -hE 'tests? ran on the device|findings|ms a step \(median|^profile:|[0-9] cases, |lowest run|"event":"done"|steps beyond|^accuracy:|^Against|^smoke:|cuda:0' \
         "$results/$1.log" 2> /dev/null | tail -"${2:-1}" | cut -c1-200 | paste -sd' ' | sed 's/|/\//g'
 }
 
@@ -453,8 +560,10 @@ table() {
     done
 }
 
-# The folder with all of its state, as one file; whole or not at all.
+# The results, the state and the measured plans as one file, which is replaced whole.
 pack() {
+    mkdir -p "$results/plans"
+    cp -r "$XDG_CACHE_HOME/halftone/." "$results/plans/" 2> /dev/null
     tar -czf "$packed.part" -C "$(dirname "$results")" "$(basename "$results")" && mv "$packed.part" "$packed" &&
         echo "results and state: $packed"
 }
@@ -478,13 +587,17 @@ if [[ ! -d $state && -e $packed ]]; then
     tar -xzf "$packed" -C "$(dirname "$results")" || exit 2
 fi
 mkdir -p "$state"
+# Measured plans of an earlier call, on a machine that has none.
+if [[ -d $results/plans && ! -e $XDG_CACHE_HOME/halftone ]]; then
+    mkdir -p "$XDG_CACHE_HOME" && cp -r "$results/plans" "$XDG_CACHE_HOME/halftone"
+fi
 
 chosen=("${first[@]}" "${second[@]}")
-seconds=${HALFTONE_SECONDS:-}
+seconds=${HALFTONE_SECONDS:-540}
 case ${1:-} in
     '') ;;
-    first) chosen=("${first[@]}") seconds=${seconds:-1500} ;;
-    second) chosen=("${second[@]}") seconds=${seconds:-1500} ;;
+    first) chosen=("${first[@]}") ;;
+    second) chosen=("${second[@]}") ;;
     *)
         for part in "$@"; do
             [[ " ${parts[*]} " == *" $part "* ]] || { echo "run.sh: no part $part; there are: first second ${parts[*]}"; exit 2; }
@@ -492,6 +605,7 @@ case ${1:-} in
             case $part in
                 kernels) for test in "${kernel_tests[@]}"; do rm -rf "$results/suites/plain/$(basename "$test")"; done ;;
                 engine) for test in "${engine_tests[@]}"; do rm -rf "$results/suites/plain/$(basename "$test")"; done ;;
+                races) rm -rf "$results/suites/race" ;;
                 golden) rm -rf "$results/suites/plain/golden_test" ;;
                 sessions) rm -rf "$results/suites/plain/session_test" ;;
                 *check) rm -rf "$results/suites/$part" ;;
@@ -499,18 +613,22 @@ case ${1:-} in
         done
         chosen=("$@") ;;
 esac
-# Some seconds are for the packing.
-if [[ $seconds ]]; then export HALFTONE_DEADLINE=$(($(date +%s) + seconds - 10)); fi
+# The last seconds are for packing.
+if ((seconds > 0)); then export HALFTONE_DEADLINE=$(($(date +%s) + seconds - 10)); fi
 trap pack EXIT
 trap 'exit 130' INT TERM
 
-# The programs and the card are those of this machine, whatever another one has seen.
-rm -f "$state/build" "$state/smoke"
+# This machine, its card and these programs: the smoke test holds for them alone.
+machine() {
+    { uname -n; cat /proc/sys/kernel/random/boot_id; nvidia-smi -L; realpath "$program"; stat -c %Y "$program"; } 2> /dev/null
+}
+rm -f "$state/build"
 for group in "${chosen[@]}"; do
     todo=()
     for part in $group; do
+        if [[ $part == smoke && "$(machine)" != "$(cat "$state/machine" 2> /dev/null)" ]]; then rm -f "$state/smoke"; fi
         if grep -qs '^passed' "$state/$part"; then
-            [[ $part == build || $part == smoke ]] || echo "$part: $(cat "$state/$part") (before)"
+            echo "$part: $(cat "$state/$part") (before)"
             continue
         fi
         todo+=("$part")
@@ -521,7 +639,8 @@ for group in "${chosen[@]}"; do
             echo "nothing else can be shown without $part"
             break 2
         fi
+        if [[ $group == smoke ]]; then machine > "$state/machine"; fi
     done
 done
 table | tee "$results/table.md"
-! grep -qs FAILED "$state"/*
+! grep -qs '^FAILED' "$state"/*

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <string>
+#include <tuple>
+
 #include "kernels/attention_problem.h"
 #include "kernels/device_array.h"
+#include "kernels/library_fallback.h"
 
 namespace kernels::test {
 namespace {
@@ -70,66 +74,119 @@ Attention description(const Problem& p, AttentionPass pass, Order order) {
     return a;
 }
 
-/// Computes both passes of a problem on the device. False: the device has no kernel for it.
-bool check(DType dtype, const Sizes& s, Order order) {
-    const Problem p(dtype, s);
-    const Place of_q{s.heads, s.queries, s.qk_size, order},
-        of_k{s.kv_heads, s.keys, s.qk_size, order}, of_v{s.kv_heads, s.keys, s.v_size, order},
-        of_y{s.heads, s.queries, s.v_size, order};
-    const DeviceBuffer q(placed(dtype, p.q, s.batch, of_q)), k(placed(dtype, p.k, s.batch, of_k)),
-        v(placed(dtype, p.v, s.batch, of_v)), dy(placed(dtype, p.dy, s.batch, of_y));
-    const DeviceBuffer y(dtype, of_y.elements(s.batch)), dq(dtype, of_q.elements(s.batch)),
-        dk(dtype, of_k.elements(s.batch)), dv(dtype, of_v.elements(s.batch));
-    const DeviceBuffer logsumexp(DType::f32, s.batch * s.heads * s.queries);
-    const auto scratch = [](const Attention& a) {
-        const auto bytes = cuda::attention_workspace(a);
-        return std::make_unique<DeviceBuffer>(DType::u8,
-                                              static_cast<std::int64_t>(bytes.value_or(0)));
-    };
+/// Which passes cuDNN is asked for.
+enum class Asked { both, forward, none };
 
-    const Attention forward = description(p, AttentionPass::forward, order);
-    if (!cuda::attention_workspace(forward)) return false;
-    cuda::attention_forward(
-        forward, {q.as<void>(), k.as<void>(), v.as<void>(), y.as<void>(), logsumexp.as<float>()},
-        scratch(forward)->as<void>(), {});
-    expect_within(dense(y, p.dy.size(), of_y), p.y, "y");
-    expect_within(logsumexp.host().values(), p.logsumexp, "logsumexp");
-
-    const Attention backward = description(p, AttentionPass::backward, order);
-    if (!cuda::attention_workspace(backward)) return false;
-    cuda::attention_backward(backward,
-                             {q.as<void>(), k.as<void>(), v.as<void>(), y.as<void>(), dy.as<void>(),
-                              logsumexp.as<float>(), dq.as<void>(), dk.as<void>(), dv.as<void>()},
-                             scratch(backward)->as<void>(), {});
-    expect_within(dense(dq, p.q.size(), of_q), p.dq, "dq");
-    expect_within(dense(dk, p.k.size(), of_k), p.dk, "dk");
-    expect_within(dense(dv, p.v.size(), of_v), p.dv, "dv");
-    return true;
-}
-
-const Sizes shapes[] = {
-    {2, 3, 3, 7, 7, 8, 8, true},
-    {2, 3, 3, 7, 7, 8, 8, false},
-    {1, 2, 2, 33, 50, 16, 24},
-    {1, 2, 2, 1, 77, 64, 64},
-    {1, 2, 2, 77, 1, 64, 64},
-    {2, 6, 2, 5, 9, 16, 8},
-    {1, 4, 1, 20, 20, 32, 32, true, 0.5},
-    {1, 1, 1, 128, 128, 128, 128, true, 0.125},
+struct Shape {
+    const char* name;
+    Sizes sizes;
+    Asked asked = Asked::both;
 };
 
-TEST(CudaAttention, AgreesWithDoubleInItsResultsAndGradients) {
+const Shape shapes[] = {
+    {"causal", {2, 3, 3, 7, 7, 8, 8, true}},
+    {"plain", {2, 3, 3, 7, 7, 8, 8, false}},
+    {"two_sizes", {1, 2, 2, 33, 50, 16, 24}},
+    {"one_query", {1, 2, 2, 1, 77, 64, 64}, Asked::forward},
+    {"one_query_of_two_examples", {2, 1, 1, 1, 77, 64, 64}, Asked::forward},
+    {"one_query_in_all", {1, 1, 1, 1, 77, 64, 64}, Asked::none},
+    {"one_key", {1, 2, 2, 77, 1, 64, 64}, Asked::none},
+    {"two_keys", {1, 2, 2, 77, 2, 64, 64}},
+    {"grouped", {2, 6, 2, 5, 9, 16, 8}},
+    {"one_kv_head", {1, 4, 1, 20, 20, 32, 32, true, 0.5}},
+    {"one_head", {1, 1, 1, 128, 128, 128, 128, true, 0.125}},
+};
+
+void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+
+using Case = std::tuple<DType, Order, Shape>;
+
+/// The case's problem on the device.
+class AttentionShape : public testing::TestWithParam<Case> {
+protected:
+    struct OnDevice {
+        OnDevice(DType dtype, Order order, const Sizes& s)
+            : problem(dtype, s),
+              of_q{s.heads, s.queries, s.qk_size, order},
+              of_k{s.kv_heads, s.keys, s.qk_size, order},
+              of_v{s.kv_heads, s.keys, s.v_size, order},
+              of_y{s.heads, s.queries, s.v_size, order},
+              q(placed(dtype, problem.q, s.batch, of_q)),
+              k(placed(dtype, problem.k, s.batch, of_k)),
+              v(placed(dtype, problem.v, s.batch, of_v)),
+              dy(placed(dtype, problem.dy, s.batch, of_y)),
+              y(dtype, of_y.elements(s.batch)),
+              dq(dtype, of_q.elements(s.batch)),
+              dk(dtype, of_k.elements(s.batch)),
+              dv(dtype, of_v.elements(s.batch)),
+              logsumexp(DType::f32, s.batch * s.heads * s.queries) {}
+
+        void check_forward(const Attention& a) const {
+            const DeviceBuffer scratch = scratch_of(a);
+            cuda::attention_forward(
+                a, {q.as<void>(), k.as<void>(), v.as<void>(), y.as<void>(), logsumexp.as<float>()},
+                scratch.as<void>(), {});
+            expect_within(dense(y, problem.dy.size(), of_y), problem.y, "y");
+            expect_within(logsumexp.host().values(), problem.logsumexp, "logsumexp");
+        }
+        void check_backward(const Attention& a) const {
+            const DeviceBuffer scratch = scratch_of(a);
+            cuda::attention_backward(
+                a,
+                {q.as<void>(), k.as<void>(), v.as<void>(), y.as<void>(), dy.as<void>(),
+                 logsumexp.as<float>(), dq.as<void>(), dk.as<void>(), dv.as<void>()},
+                scratch.as<void>(), {});
+            expect_within(dense(dq, problem.q.size(), of_q), problem.dq, "dq");
+            expect_within(dense(dk, problem.k.size(), of_k), problem.dk, "dk");
+            expect_within(dense(dv, problem.v.size(), of_v), problem.dv, "dv");
+        }
+        static DeviceBuffer scratch_of(const Attention& a) {
+            const auto bytes = cuda::attention_workspace(a);
+            return {DType::u8, static_cast<std::int64_t>(bytes.value_or(0))};
+        }
+
+        const Problem problem;
+        const Place of_q, of_k, of_v, of_y;
+        const DeviceBuffer q, k, v, dy, y, dq, dk, dv, logsumexp;
+    };
+
+    /// Our rules refuse it: the library is not asked, so no fallback of its own is recorded.
+    static void expect_refused(const Attention& a) {
+        LibraryFallbacks fallbacks;
+        const LibraryFallbackScope recorder(fallbacks);
+        EXPECT_FALSE(cuda::attention_workspace(a));
+        EXPECT_TRUE(fallbacks.take().empty()) << "the library was asked";
+    }
+};
+
+TEST_P(AttentionShape, AgreesWithDoubleOrIsRefusedByItsRule) {
     HALFTONE_NEEDS_CUDA();
-    for (const DType dtype : {DType::f16, DType::bf16})
-        for (const Sizes& s : shapes)
-            for (const Order order : {Order::heads, Order::positions}) {
-                SCOPED_TRACE(testing::Message()
-                             << "dtype " << static_cast<int>(dtype) << " " << s.heads << "/"
-                             << s.kv_heads << " heads " << s.queries << "x" << s.keys << " sizes "
-                             << s.qk_size << "/" << s.v_size << (s.causal ? " causal" : ""));
-                if (!check(dtype, s, order)) GTEST_SKIP() << "no fused kernel on this device";
-            }
+    const auto& [dtype, order, shape] = GetParam();
+    const OnDevice on_device(dtype, order, shape.sizes);
+    const Attention forward = description(on_device.problem, AttentionPass::forward, order);
+    const Attention backward = description(on_device.problem, AttentionPass::backward, order);
+    if (shape.asked != Asked::both) expect_refused(backward);
+    if (shape.asked == Asked::none) return expect_refused(forward);
+    if (!cuda::attention_workspace(forward))
+        GTEST_SKIP() << "no fused kernel for the forward pass on this device";
+    on_device.check_forward(forward);
+    if (shape.asked == Asked::forward) return;
+    if (!cuda::attention_workspace(backward))
+        GTEST_SKIP() << "no fused kernel for the backward pass on this device";
+    on_device.check_backward(backward);
 }
+
+std::string name_of(const testing::TestParamInfo<Case>& info) {
+    const auto& [dtype, order, shape] = info.param;
+    return std::string(dtype == DType::f16 ? "f16" : "bf16") +
+           (order == Order::heads ? "_heads_" : "_positions_") + shape.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(CudaAttention, AttentionShape,
+                         testing::Combine(testing::Values(DType::f16, DType::bf16),
+                                          testing::Values(Order::heads, Order::positions),
+                                          testing::ValuesIn(shapes)),
+                         name_of);
 
 TEST(CudaAttention, HasNoKernelForWhatItsRulesLeaveOut) {
     HALFTONE_NEEDS_CUDA();

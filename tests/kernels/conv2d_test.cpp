@@ -210,7 +210,7 @@ TEST(CudaConv2d, AgreesWithDoubleForThePlainThreeByThree) {
                                     .pad_w = 1});
 }
 
-TEST(CudaConv2d, AgreesWithDoubleByTheFastestEngine) {
+TEST(CudaConv2dRace, AgreesWithDouble) {
     HALFTONE_NEEDS_CUDA();
     const MeasuredChoice measured;
     for (const DType dtype : floating)

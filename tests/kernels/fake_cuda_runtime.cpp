@@ -4,6 +4,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "cuda/code_probe.h"
+
 namespace kernels::test {
 namespace {
 
@@ -37,6 +39,13 @@ FakeCudaRuntime& fake_cuda() {
 
 }  // namespace kernels::test
 
+namespace kernels::cuda {
+
+std::vector<int> compiled_architectures() { return test::fake_cuda().architectures; }
+const void* code_probe() { return &test::fake_cuda(); }
+
+}  // namespace kernels::cuda
+
 using kernels::test::answer;
 using kernels::test::fake_cuda;
 using kernels::test::made;
@@ -69,6 +78,10 @@ cudaError_t cudaSetDevice(int device) {
     fake_cuda().contexts.insert(device);
     return answer("cudaSetDevice");
 }
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, const void*) {
+    return answer("cudaFuncGetAttributes");
+}
+cudaError_t cudaDeviceReset() { return answer("cudaDeviceReset"); }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 const char* cudaGetErrorString(cudaError_t status) {
     return status == cudaErrorMemoryAllocation ? "out of memory" : "some error";

@@ -14,6 +14,7 @@ namespace kernels::test {
 struct FakeCudaRuntime {
     std::vector<std::string> calls;              ///< the calls that tests examine, in order
     std::map<std::string, cudaError_t> answers;  ///< of calls that fail, each once
+    std::vector<int> architectures{900};         ///< that the program has code for
     std::set<int> contexts;                      ///< ordinals of the GPUs made current so far
     int graphs = 0, executables = 0;             ///< alive
 };

@@ -163,7 +163,7 @@ TEST(CudaGemm, AgreesWithDoubleForUnevenShapesAndGapsBetweenRows) {
                                  .pad = transposed ? 3 : 0});
 }
 
-TEST(CudaGemm, AgreesWithDoubleByTheFastestAlgorithm) {
+TEST(CudaGemmRace, AgreesWithDouble) {
     HALFTONE_NEEDS_CUDA();
     const MeasuredChoice measured;
     for (const Types& types : all_types)

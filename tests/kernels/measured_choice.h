@@ -6,6 +6,18 @@
 
 namespace kernels::test {
 
+/// Allows races while it lives, also in a program whose tests use first choices.
+class PlanRaces {
+public:
+    PlanRaces() { allow_plan_races(true); }
+    ~PlanRaces() { allow_plan_races(before_); }
+    PlanRaces(const PlanRaces&) = delete;
+    PlanRaces& operator=(const PlanRaces&) = delete;
+
+private:
+    const bool before_ = plan_races_allowed();
+};
+
 /// While it lives the fastest of a library's algorithms compute, measured anew.
 class MeasuredChoice {
 public:
@@ -15,6 +27,7 @@ public:
     MeasuredChoice& operator=(const MeasuredChoice&) = delete;
 
 private:
+    PlanRaces races_;
     test_support::TempFolder folder_;
     PlanStore store_{folder_.path() / "measured-plans"};
     PlanChoiceScope scope_{{.measured = true}};

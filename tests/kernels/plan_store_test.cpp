@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "kernels/plan_choice.h"
 #include "temp_folder.h"
 
 namespace kernels::test {
@@ -157,6 +158,21 @@ TEST(DefaultPlanFile, LiesInTheUsersCacheFolder) {
     EXPECT_EQ(default_plan_file(), "");
     if (!cache.empty()) ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
     if (!home.empty()) ::setenv("HOME", home.c_str(), 1);
+}
+
+TEST(PlanChoices, AreNotMeasuredWhileRacesAreOff) {
+    const bool before = plan_races_allowed();
+    const PlanChoiceScope measured{{.measured = true, .bit_stable = false}};
+    allow_plan_races(false);
+    EXPECT_EQ(plan_choice(), (PlanChoice{.measured = false, .bit_stable = false}));
+    allow_plan_races(true);
+    EXPECT_EQ(plan_choice(), (PlanChoice{.measured = true, .bit_stable = false}));
+    allow_plan_races(before);
+}
+
+// Set by the tests' main function (support/main.cpp).
+TEST(TestProgram, AsksCublasForOneWorkspaceAStream) {
+    EXPECT_NE(std::getenv("CUBLAS_WORKSPACE_CONFIG"), nullptr);
 }
 
 }  // namespace

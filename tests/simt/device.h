@@ -21,6 +21,7 @@ struct DeviceSettings {
     std::int64_t memory_bytes = std::int64_t{2} << 30;
     int multiprocessors = 2;
     ThreadOrder order = ThreadOrder::forward;
+    bool has_code = true;  ///< false: as if the program were compiled for other cards
 };
 /// Call between tests, when nothing is allocated or queued.
 void configure(const DeviceSettings& settings);

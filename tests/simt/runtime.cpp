@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "cuda/absence.h"
 #include "cuda/launch.cuh"
 #include "cuda/recording.h"
 #include "kernels/cuda_device.h"
@@ -20,10 +21,25 @@ using namespace kernels::simt;
 
 bool built() { return true; }
 
-int device_count() noexcept { return simulation().lost ? 0 : simulation().settings.devices; }
+namespace {
+
+Survey survey() {
+    const DeviceSettings& settings = simulation().settings;
+    Survey out{.driver = 13000, .runtime = 13000, .error = {}, .cards = {}};
+    for (int i = 0; i < settings.devices; ++i)
+        out.cards.push_back({i, "Simulated device", 9, 0, settings.has_code});
+    return out;
+}
+
+}  // namespace
+
+int device_count() noexcept {
+    const DeviceSettings& settings = simulation().settings;
+    return simulation().lost || !settings.has_code ? 0 : settings.devices;
+}
 
 std::string why_absent() {
-    return simulation().lost ? "the device has failed" : "the simulation has no devices";
+    return simulation().lost ? "the device has failed" : why_unusable(survey());
 }
 
 std::string lost_to() { return simulation().lost ? fault_text() : std::string(); }

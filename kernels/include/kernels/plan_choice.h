@@ -12,8 +12,14 @@ struct PlanChoice {
     bool operator==(const PlanChoice&) const = default;
 };
 
-/// The calling thread's choice; the default one outside all scopes.
+/// The calling thread's choice; the default one outside all scopes. Never `measured` while races
+/// are off.
 PlanChoice plan_choice() noexcept;
+
+/// Whether this process may time algorithms: yes, unless it has switched that off. Tests of results
+/// do, because a race takes a second and its winner is no part of what they check.
+bool plan_races_allowed() noexcept;
+void allow_plan_races(bool allowed) noexcept;
 
 /// The choice of the calling thread while it lives.
 class PlanChoiceScope {

@@ -61,6 +61,43 @@ TEST_F(AttentionFallback, IsComposedWhereAGradientIsWantedThatHasNoKernel) {
     EXPECT_TRUE(is_fused());
 }
 
+// The library is asked for none of these (kernels/cuda/attention.cpp), whatever it would answer.
+TEST_F(AttentionFallback, IsComposedForTheShapesThatTheLibraryComputesWrongly) {
+    struct Row {
+        const char* what;
+        kernels::test::attention::Sizes sizes;
+        bool fused_without_gradient;
+    };
+    const Row rows[] = {{"one key", {2, 2, 2, 5, 1, 16, 8}, false},
+                        {"one query", {2, 2, 2, 1, 5, 16, 8}, true},
+                        {"one query in all", {1, 1, 1, 1, 5, 16, 8}, false}};
+    for (const auto& [what, s, fused_without_gradient] : rows) {
+        SCOPED_TRACE(what);
+        const Problem p{DType::f16, s};
+        const Tensor own_q = leaf(p.q, {s.batch, s.heads, s.queries, s.qk_size}),
+                     own_k = leaf(p.k, {s.batch, s.kv_heads, s.keys, s.qk_size}),
+                     own_v = leaf(p.v, {s.batch, s.kv_heads, s.keys, s.v_size});
+        const auto run = [&] {
+            return scaled_dot_product_attention(own_q, own_k, own_v, {}, {.scale = s.scale});
+        };
+        {
+            const GradMode off(false);
+            const Names names;
+            expect_within(run().values(), p.y, "y");
+            EXPECT_EQ(names.saw("scaled_dot_product_attention"), fused_without_gradient);
+        }
+        const Names names;
+        const Tensor y = run();
+        const Tensor dy = Tensor::of(p.dy, y.shape(), DType::f16, cuda);
+        backward({&y, 1}, {&dy, 1});
+        EXPECT_FALSE(names.saw("scaled_dot_product_attention"));
+        EXPECT_FALSE(names.saw("attention_backward"));
+        expect_within(own_q.grad().values(), p.dq, "dq");
+        expect_within(own_k.grad().values(), p.dk, "dk");
+        expect_within(own_v.grad().values(), p.dv, "dv");
+    }
+}
+
 // The plan was made for a gradient with the layout of the result; this gradient has another layout.
 TEST_F(AttentionFallback, ComposesTheGradientOfAFusedResultWhereItHasNoKernel) {
     const Tensor y = attend();

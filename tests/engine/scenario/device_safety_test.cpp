@@ -75,6 +75,25 @@ TEST(DeviceSafety, AFaultEndsItsSessionWithAClearErrorAndTheCpuGoesOn) {
     }
 }
 
+TEST(DeviceSafety, ACardThatTheProgramHasNoCodeForIsLeftAlone) {
+    kernels::simt::configure(kernels::simt::DeviceSettings{.has_code = false});
+    const std::string sentence =
+        "this program has no code for compute capability 9.0 (Simulated device), 9.0 (Simulated "
+        "device)";
+    {
+        Machine machine;
+        EXPECT_FALSE(machine.run(run_on("auto")).has_value());
+        const auto failure = machine.run(run_on("cuda"));
+        ASSERT_TRUE(failure.has_value());
+        EXPECT_EQ(failure->code, ErrorCode::device);
+        EXPECT_THAT(failure->message.str(), HasSubstr(sentence));
+        const MachineReport report = inspect_machine();
+        EXPECT_FALSE(report.cuda_present);
+        EXPECT_THAT(report.cuda_note.str(), HasSubstr(sentence));
+    }
+    kernels::simt::configure(kernels::simt::DeviceSettings{});
+}
+
 TEST(DeviceSafety, OutOfMemoryGivesTheSplitAndABatchAndTheNextRunWorks) {
     Machine machine;
     release_cached_memory();

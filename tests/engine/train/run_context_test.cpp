@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/measured_choice.h"
+
 namespace engine {
 namespace {
 
 kernels::PlanChoice choice_in(bool deterministic) {
+    const kernels::test::PlanRaces races;
     RunConfig config;
     config.threads = 1;
     config.deterministic = deterministic;

@@ -13,6 +13,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
 #include "kernels/gemm.h"
+#include "kernels/measured_choice.h"
 #include "kernels/plan_choice.h"
 #include "kernels/plan_store.h"
 #include "kernels/plan_use.h"
@@ -55,6 +56,7 @@ protected:
 
     test_support::TempFolder folder;
     std::optional<PlanStore> store;
+    const PlanRaces races;
     const PlanChoiceScope measured{{.measured = true}};
 };
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+namespace kernels::cuda {
+
+/// The architectures that the program's kernels are compiled for: 900 is 9.0.
+std::vector<int> compiled_architectures();
+
+/// A kernel to ask CUDA about: the program has code for a device either of all kernels or of none.
+const void* code_probe();
+
+}  // namespace kernels::cuda
