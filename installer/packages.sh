@@ -20,11 +20,9 @@ qt6-svg-dev
 libqcustomplot-dev
 qt6-tools-dev
 qt6-l10n-tools
-libqt6sql6-sqlite
 fonts-dejavu-core
 fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
 libdnnl-dev
-ocl-icd-opencl-dev
 libhwy-dev
 nettle-dev
 nlohmann-json3-dev
@@ -39,6 +37,7 @@ libjpeg-dev
 libpng-dev
 libopenmpi-dev
 openmpi-bin
+python3-numpy
 LIST
 }
 
