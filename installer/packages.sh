@@ -18,7 +18,6 @@ libbenchmark-dev
 qt6-base-dev
 qt6-svg-dev
 libqcustomplot-dev
-qt6-tools-dev
 qt6-l10n-tools
 fonts-dejavu-core
 fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
