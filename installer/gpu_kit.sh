@@ -60,6 +60,13 @@ all_from_kit() {  # FOLDER
     fail "loaded from this machine, not from the kit: $others"
 }
 
+# FOLDER...: the files below them that belong to the source, by find, since an archive of the source has no git. Bytecode of
+# Python's and what .gitignore leaves out, which a test may have written, do not belong to it.
+tree_files() {
+    find "$@" -name '.*' -prune -o -name __pycache__ -prune -o -name 'build*' -type d -prune -o \
+        -type f ! -name '*.py[co]' -print | LC_ALL=C sort
+}
+
 collect() {  # FOLDER
     local program library
     for program in "${programs[@]}"; do
@@ -73,7 +80,7 @@ collect() {  # FOLDER
     done
     find "$1/prebuilt" -type f -exec strip --strip-unneeded {} +
     all_from_kit "$1"
-    git ls-files tests/gpu tests/peer tests/bench | grep -E '\.(py|sh|md|json|safetensors|npz|txt)$|/golden/' |
+    tree_files tests/gpu tests/peer tests/bench | grep -E '\.(py|sh|md|json|safetensors|npz|txt)$|/golden/' |
         while read -r file; do install -D -m644 "$file" "$1/$file"; done
     chmod +x "$1"/tests/gpu/*.sh
 }
