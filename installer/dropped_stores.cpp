@@ -1,7 +1,8 @@
-// Exits with 1 if the compiler drops a store that a called function reads, or keeps a value that a called function has
-// changed. dropped_stores.cmake compiles it at the levels of optimisation that the builds use, and runs it. It fails with
-// GCC 12.2 at -O1 to -O3 (the first shape), and with GCC 13.3 and 14.2 at -O1 (the second shape). -fno-ipa-modref mends both:
-// that pass records for each function which memory it reads, writes and lets escape, and records too little here.
+// Exits with 1 if the compiler drops a store that a called function reads, or keeps a value that a
+// called function has changed. dropped_stores.cmake compiles it at the levels of optimisation that
+// the builds use, and runs it. It fails with GCC 12.2 at -O1 to -O3 (the first shape), and with
+// GCC 13.3 and 14.2 at -O1 (the second shape). -fno-ipa-modref mends both: that pass records for
+// each function which memory it reads, writes and lets escape, and records too little here.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,8 +12,9 @@
 
 namespace {
 
-// A closure, reached by reference, is passed by value through a function that returns it. GCC takes the variables that it
-// refers to for unchanged by the call that it is then passed to, and their stores for unread.
+// A closure, reached by reference, is passed by value through a function that returns it. GCC takes
+// the variables that it refers to for unchanged by the call that it is then passed to, and their
+// stores for unread.
 template <class F>
 [[gnu::noinline]] F pass(F f) {
     return f;
@@ -41,14 +43,17 @@ template <class F>
     return to == 3;
 }
 
-// An algorithm that wraps its predicate reads a temporary through the predicate's reference. GCC takes the function around
-// the algorithm for one that reads no memory, and never writes the temporary.
+// An algorithm that wraps its predicate reads a temporary through the predicate's reference. GCC
+// takes the function around the algorithm for one that reads no memory, and never writes the
+// temporary.
 struct Column {
     std::span<const float> values;
     std::size_t first = 0;
     std::size_t stride = 1;
 
-    float operator[](std::int64_t row) const { return values[static_cast<std::size_t>(row) * stride + first]; }
+    float operator[](std::int64_t row) const {
+        return values[static_cast<std::size_t>(row) * stride + first];
+    }
 };
 
 struct Table {

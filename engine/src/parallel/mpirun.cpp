@@ -65,8 +65,8 @@ private:
     _exit(127);
 }
 
-/// Defaults of mpirun's, by the names of Open MPI 4 and of the launcher of Open MPI 5 (PRRTE), which ignores the former.
-/// MPICH's mpirun ignores both. A value that the user has set stays.
+/// Defaults of mpirun's, by the names of Open MPI 4 and of the launcher of Open MPI 5 (PRRTE),
+/// which ignores the former. MPICH's mpirun ignores both. A value that the user has set stays.
 void set_defaults() {
     // Ranks are not bound to one core each: they share the processors by their numbers of threads.
     setenv("OMPI_MCA_hwloc_base_binding_policy", "none", /*overwrite=*/0);
