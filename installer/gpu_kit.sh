@@ -45,7 +45,9 @@ fi
 # [PATH...]: the tracked files below them; without git all files but builds and data.
 files_of() {
     git ls-files "$@" 2> /dev/null && return
-    find "${@:-.}" \( -path ./build -o -path ./prebuilt -o -path ./data \) -prune -o -type f -print | sed 's:^\./::'
+    (($# > 0)) || set -- *
+    find "$@" -name '.*' -prune -o -name __pycache__ -prune -o -name 'build*' -type d -prune -o \
+        \( -path prebuilt -o -path data \) -prune -o -type f ! -name '*.py[co]' -print | LC_ALL=C sort
 }
 
 architectures() {

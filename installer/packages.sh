@@ -24,13 +24,10 @@ libbenchmark-dev
 qt6-base-dev
 qt6-svg-dev
 libqcustomplot-dev
-qt6-tools-dev
 qt6-l10n-tools
-libqt6sql6-sqlite
 fonts-dejavu-core
 fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
 libdnnl-dev
-ocl-icd-opencl-dev
 libhwy-dev
 nettle-dev
 nlohmann-json3-dev
@@ -45,6 +42,7 @@ libjpeg-dev
 libpng-dev
 libopenmpi-dev
 openmpi-bin
+python3-numpy
 LIST
 }
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 
-from ranks import Launch, Problems, SETTINGS, words
+from ranks import Launch, Problems, SETTINGS, one_slot, with_last_different, words
 
 SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
 
@@ -67,15 +67,21 @@ class Tests:
             os.environ["PATH"] = path
         self.expect_code(launch, 4, "no mpirun", "which is not in PATH")
 
+    def more_workers_than_cores_train(self):
+        """Without the tests' own permission: the program asks mpirun for it."""
+        command = [self.halftone, "train", "--json", *words(SHORT + ["workers=2"])]
+        launch = Launch(command, self.folder, self.folder, settings=one_slot(self.folder))
+        self.check_whole_run(launch, 2, "workers=2 on one core")
+
     def ranks_with_other_settings_are_named(self):
         one = [self.halftone, "train", "--json", *words(SHORT)]
-        command = ["mpirun", "-n", "2", *one, ":", "-n", "1", *one, "--set", "seed=7"]
+        command = with_last_different(3, one, ["--set", "seed=7"])
         self.expect_code(Launch(command, self.folder, self.folder), 5, "other settings",
                          "Rank 2 has other settings than rank 0: seed.")
 
     def settings_that_one_rank_cannot_read_are_named(self):
         one = [self.halftone, "train", "--json", *words(SHORT)]
-        command = ["mpirun", "-n", "1", *one, ":", "-n", "1", *one, "--set", "optimizer.lr=fast"]
+        command = with_last_different(2, one, ["--set", "optimizer.lr=fast"])
         launch = Launch(command, self.folder, self.folder)
         launch.finish(60)
         said = [line for line in launch.sentences() if "Rank 1: optimizer.lr" in line]

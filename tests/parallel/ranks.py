@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -14,16 +15,35 @@ SETTINGS = ["dataset.kind=spirals", "model.kind=mlp", "device=cpu", "epochs=1000
 LIMIT_S = 30  # from the moment a rank is lost until nothing is left running
 
 
+OVERSUBSCRIBE = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+
 def environment(home, mark):
-    """What tests need beside the user's: a history of their own, more ranks than cores, and root."""
+    """The user's variables, a history for this test alone, and permission for root and for more ranks than cores. Open MPI 5
+    reads the PRTE_ variable, Open MPI 4 the OMPI_MCA_ variable, and both read the permission for root."""
     added = {
         "XDG_DATA_HOME": str(home),
         "HALFTONE_TEST_MARK": mark,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        **OVERSUBSCRIBE,
     }
     return {**os.environ, **added}
+
+
+def one_slot(folder):
+    """Variables for a machine of one core, in which mpirun refuses two ranks unless it is told otherwise."""
+    hosts = folder / "hosts"
+    hosts.write_text("localhost slots=1\n")
+    return {"OMPI_MCA_orte_default_hostfile": str(hosts), "PRTE_MCA_prte_default_hostfile": str(hosts)}
+
+
+def with_last_different(ranks, command, more):
+    """A command whose last rank gets `more` words. A shell in each rank chooses: with several commands, joined by a colon,
+    mpirun of Open MPI 5.0.7 crashes."""
+    choose = ('test "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$SLURM_PROCID}}" = "$0" || exec "$@"\n'
+              f'exec "$@" {shlex.join(more)}')
+    return ["mpirun", "-n", str(ranks), "sh", "-c", choose, str(ranks - 1), *command]
 
 
 def words(overrides):
@@ -41,12 +61,15 @@ def state_of(pid):
 class Launch:
     """A command that becomes several ranks. Its output goes to files, so nobody has to read it."""
 
-    def __init__(self, command, home, folder):
+    def __init__(self, command, home, folder, settings=None):
+        """`settings` replaces OVERSUBSCRIBE in the environment."""
         self.mark = uuid.uuid4().hex
         self.output, self.errors = folder / f"{self.mark}.out", folder / f"{self.mark}.err"
+        variables = environment(home, self.mark)
+        if settings is not None:
+            variables = {name: value for name, value in variables.items() if name not in OVERSUBSCRIBE} | settings
         with open(self.output, "wb") as out, open(self.errors, "wb") as err:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
-                                            stderr=err, env=environment(home, self.mark))
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=variables)
 
     def events(self, kind):
         events = []

@@ -65,9 +65,16 @@ private:
     _exit(127);
 }
 
-/// Without this, Open MPI binds each rank to a core. Here the ranks share the processors by their
-/// numbers of threads. A value that the user has set stays.
-void set_defaults() { setenv("OMPI_MCA_hwloc_base_binding_policy", "none", /*overwrite=*/0); }
+/// Defaults of mpirun's, by the names of Open MPI 4 and of the launcher of Open MPI 5 (PRRTE),
+/// which ignores the former. MPICH's mpirun ignores both. A value that the user has set stays.
+void set_defaults() {
+    // Ranks are not bound to one core each: they share the processors by their numbers of threads.
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", /*overwrite=*/0);
+    setenv("PRTE_MCA_hwloc_default_binding_policy", "none", /*overwrite=*/0);
+    // More ranks than cores may run; mpirun refuses them otherwise.
+    setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", /*overwrite=*/0);
+    setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", /*overwrite=*/0);
+}
 
 int status_of(pid_t child) {
     int status = 0;
