@@ -68,6 +68,7 @@ void print(const engine::MachineReport& report) {
               << (report.memory_bytes >> 30) << " GiB\n";
     std::cout << "        ";
     for (const auto& feature : report.features) std::cout << feature << ' ';
+    std::cout << "\n        level " << report.cpu_level << " (HALFTONE_CPU sets a lower one)";
     std::cout << "\noneDNN  " << report.onednn << "\nCUDA    " << report.cuda_note.str() << '\n';
     print_cards(report);
     print_libraries(report);

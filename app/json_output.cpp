@@ -132,6 +132,7 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
         {"cores", report.cores},
         {"memory_bytes", report.memory_bytes},
         {"features", report.features},
+        {"cpu_level", report.cpu_level},
         {"bf16_native", report.bf16_native},
         {"fp16_native", report.fp16_native},
         {"onednn", report.onednn},

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "kernels/device_error.h"
 #include "kernels/dtype.h"
@@ -31,13 +32,18 @@ bool dnnl_supports(DType dtype);
 /// Whether oneDNN's name for an implementation is that of its reference code.
 bool is_reference(const char* implementation);
 
-/// The first implementation from desc's on that is not reference code, or an error. Everything that
-/// desc was made of must still live: oneDNN reads it again for each further implementation.
-template <class Desc>
-Desc skip_reference(Desc desc) {
-    while (is_reference(desc.impl_info_str()))
+/// The first implementation from desc's on that is not reference code and whose name `skips` does
+/// not refuse, or an error. Everything that desc was made of must still live: oneDNN reads it again
+/// for each further implementation.
+template <class Desc, class Skips>
+Desc skip_reference(Desc desc, const Skips& skips) {
+    while (is_reference(desc.impl_info_str()) || skips(std::string(desc.impl_info_str())))
         if (!desc.next_impl()) throw dnnl::error(dnnl_unimplemented, "only reference code");
     return desc;
+}
+template <class Desc>
+Desc skip_reference(Desc desc) {
+    return skip_reference(std::move(desc), [](const std::string&) { return false; });
 }
 
 /// The result of `make`, after skip_reference(); nothing if oneDNN has only reference code.

@@ -16,9 +16,14 @@ namespace kernels::cpu {
 // Numerics of bf16: products are exact in f32 and sums are f32, of neighbouring pairs first; the
 // result is rounded once, to nearest even. The instructions treat subnormal bf16 operands as zero
 // and flush a subnormal result; AMX does the same.
+//
+// The bits of a result follow from operands, shape, strides, dtype, processor and threads. They
+// never follow from what a cache or scratch memory holds, from addresses, or from a measurement:
+// otherwise a resumed run would not repeat the first one.
 
-/// Whether a product's b is copied into oneDNN's blocked order before it, as a whole. The bits are
-/// the same.
+/// Whether a product's b is copied into oneDNN's blocked order before it, as a whole. Sums with AMX
+/// then have another order, and other bits, so the choice must follow from the shape, as it does by
+/// default. The others are for tests and measurements.
 enum class PackB : unsigned char { if_faster, never, always };
 
 /// `gemm` for f32 and bf16. Also returns false for a bias with an alpha other than 1, and for an

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -25,9 +27,42 @@ inline std::int64_t input_size(const Conv2dShape& s) { return s.n * s.c * s.h * 
 inline std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.ow(); }
 inline std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
 
-/// Calls f(output index, input index, weight index) for every product of the convolution.
+/// `count` small convolutions with every mixture of channel counts, kernels, strides, padding,
+/// dilations and groups: the same ones each time.
+inline std::vector<Conv2dShape> many_shapes(int count) {
+    std::mt19937 engine(7);
+    const auto one_of = [&](std::initializer_list<std::int64_t> values) {
+        return values.begin()[engine() % values.size()];
+    };
+    std::vector<Conv2dShape> shapes;
+    while (static_cast<int>(shapes.size()) < count) {
+        Conv2dShape s{.n = one_of({1, 2, 3}),
+                      .c = one_of({1, 3, 8, 16, 17, 32, 33, 64}),
+                      .h = one_of({1, 2, 3, 5, 7, 8, 11, 14}),
+                      .w = one_of({1, 2, 4, 5, 7, 9, 14, 17}),
+                      .k = one_of({1, 3, 8, 16, 17, 32, 48, 64}),
+                      .r = one_of({1, 1, 2, 3, 3, 5}),
+                      .s = one_of({1, 1, 2, 3, 3, 5}),
+                      .stride_h = one_of({1, 1, 2, 3}),
+                      .stride_w = one_of({1, 1, 2, 3}),
+                      .pad_h = one_of({0, 0, 1, 2}),
+                      .pad_w = one_of({0, 0, 1, 2}),
+                      .dilation_h = one_of({1, 1, 2}),
+                      .dilation_w = one_of({1, 1, 2})};
+        const std::int64_t form = one_of({0, 0, 0, 0, 1, 2});
+        if (form == 1) s.groups = s.k = s.c;
+        if (form == 2 && s.c % 2 == 0 && s.k % 2 == 0) s.groups = 2;
+        const bool fits = s.h + 2 * s.pad_h > s.dilation_h * (s.r - 1) &&
+                          s.w + 2 * s.pad_w > s.dilation_w * (s.s - 1);
+        if (fits) shapes.push_back(s);
+    }
+    return shapes;
+}
+
+/// Calls f(output index, input index, weight index) for every term of the convolution; the input
+/// index of a zero of the padding is -1.
 template <class F>
-void for_each_product(const Conv2dShape& s, const F& f) {
+void for_each_term(const Conv2dShape& s, const F& f) {
     const std::int64_t in = s.c / s.groups, out = s.k / s.groups;
     for (std::int64_t n = 0; n < s.n; ++n)
         for (std::int64_t oh = 0; oh < s.oh(); ++oh)
@@ -36,13 +71,21 @@ void for_each_product(const Conv2dShape& s, const F& f) {
                     for (std::int64_t t = 0; t < s.s; ++t) {
                         const std::int64_t h = oh * s.stride_h - s.pad_h + r * s.dilation_h;
                         const std::int64_t w = ow * s.stride_w - s.pad_w + t * s.dilation_w;
-                        if (h < 0 || h >= s.h || w < 0 || w >= s.w) continue;
+                        const bool inside = h >= 0 && h < s.h && w >= 0 && w < s.w;
                         for (std::int64_t k = 0; k < s.k; ++k)
                             for (std::int64_t c = 0; c < in; ++c)
                                 f(((n * s.oh() + oh) * s.ow() + ow) * s.k + k,
-                                  ((n * s.h + h) * s.w + w) * s.c + k / out * in + c,
+                                  inside ? ((n * s.h + h) * s.w + w) * s.c + k / out * in + c : -1,
                                   ((k * in + c) * s.r + r) * s.s + t);
                     }
+}
+
+/// Those whose factors are both elements.
+template <class F>
+void for_each_product(const Conv2dShape& s, const F& f) {
+    for_each_term(s, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {
+        if (in >= 0) f(out, in, weight);
+    });
 }
 
 /// Sums of products in double, with the values that their tolerance needs.

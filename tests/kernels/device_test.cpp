@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "kernels/device_error.h"
 
@@ -20,6 +24,22 @@ TEST(CpuInfo, SaysWhatTheMachineHas) {
     if (info.avx512f) {
         EXPECT_TRUE(info.avx2);
     }
+}
+
+/// Limited by HALFTONE_CPU, the features above the level are absent, for our loops as well.
+TEST(CpuInfo, HasWhatItsLevelHasAndNoMore) {
+    const CpuInfo info = cpu::info();
+    if (const char* asked = std::getenv("HALFTONE_CPU")) {
+        EXPECT_EQ(info.level, asked);
+    }
+    const std::vector<std::string> levels = {"sse2", "avx2", "avx512", "avx512_bf16", "amx"};
+    const auto level = std::find(levels.begin(), levels.end(), info.level) - levels.begin();
+    EXPECT_EQ(info.avx2 && info.f16c, level >= 1);
+    EXPECT_EQ(info.avx512f, level >= 2);
+    EXPECT_EQ(info.avx512_bf16, level >= 3);
+    EXPECT_EQ(info.amx_bf16, level >= 4);
+    EXPECT_EQ(info.simd_target.starts_with("AVX3"), level >= 2) << info.simd_target;
+    EXPECT_EQ(info.simd_target == "AVX2", level == 1) << info.simd_target;
 }
 
 TEST(CpuMemory, IsAlignedAndCanBeWritten) {

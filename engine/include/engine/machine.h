@@ -14,7 +14,8 @@ struct MachineReport {
     int cores = 0;
     std::int64_t memory_bytes = 0;
     std::vector<std::string>
-        features;  ///< "avx2", "avx512f", "avx512_bf16", "amx_bf16", "avx512_fp16"
+        features;           ///< "avx2", "avx512f", "avx512_bf16", "amx_bf16", "avx512_fp16"
+    std::string cpu_level;  ///< instruction sets in use, "avx2": HALFTONE_CPU limits them
     bool bf16_native = false;
     bool fp16_native = false;
     std::string onednn;  ///< version

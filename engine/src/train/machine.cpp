@@ -107,6 +107,7 @@ MachineReport inspect_machine() {
     report.cores = cpu.cores;
     report.memory_bytes = cpu.memory_bytes;
     report.features = features(cpu);
+    report.cpu_level = cpu.level;
     report.bf16_native = cpu.avx512_bf16 || cpu.amx_bf16;
     report.fp16_native = cpu.avx512_fp16;
     report.onednn = cpu.onednn_version;

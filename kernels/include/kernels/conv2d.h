@@ -35,11 +35,12 @@ constexpr std::int64_t padded_channels(DType dtype, std::int64_t channels) {
 
 /// y = x * w + bias (bias may have data == nullptr). All of one dtype: f64, f32, f16, bf16; sums in
 /// f32 (f64 for f64), one rounding at the store. Cross-correlation, as in every framework. bf16
-/// subnormals as in `gemm`.
+/// subnormals as in `gemm`. An infinity or NaN reaches its own sums alone. Whether a padding zero is
+/// a factor is up to the implementation, so a sum in which it meets an infinity may be NaN.
 using Conv2dForward = void(Array y, ConstArray x, ConstArray w, ConstArray bias,
                            const Conv2dShape& shape, Stream stream);
 HALFTONE_KERNEL(Conv2dForward, conv2d_forward);
-/// dx from dy and w. Same rules.
+/// dx from dy and w. Same rules; no sum has a term of the padding.
 using Conv2dDataGradient = void(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape,
                                 Stream stream);
 HALFTONE_KERNEL(Conv2dDataGradient, conv2d_data_gradient);

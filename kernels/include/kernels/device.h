@@ -7,7 +7,7 @@
 
 namespace kernels {
 
-/// The CPU as the kernels see it.
+/// The CPU as the kernels see it: features above the level of HALFTONE_CPU are absent.
 struct CpuInfo {
     std::string model;
     int cores = 0;
@@ -16,6 +16,8 @@ struct CpuInfo {
          amx_bf16 = false;
     std::string onednn_version;
     std::string simd_target;  ///< Highway's choice, "AVX3_ZEN4"
+    std::string level;        ///< "sse2", "avx2", "avx512", "avx512_bf16" or "amx": the
+                              ///< processor's, or what HALFTONE_CPU limits it to
 };
 
 namespace cpu {

@@ -27,6 +27,7 @@ TEST(Machine, ReportsTheProcessorThatTheKernelsSee) {
     EXPECT_EQ(report.cores, cpu.cores);
     EXPECT_EQ(report.memory_bytes, cpu.memory_bytes);
     EXPECT_EQ(report.onednn, cpu.onednn_version);
+    EXPECT_EQ(report.cpu_level, cpu.level);
     EXPECT_EQ(report.bf16_native, cpu.avx512_bf16 || cpu.amx_bf16);
     EXPECT_EQ(testing::Matches(testing::Contains("avx2"))(report.features), cpu.avx2);
     EXPECT_EQ(testing::Matches(testing::Contains("avx512_bf16"))(report.features), cpu.avx512_bf16);
