@@ -71,7 +71,6 @@ done
 # Without git, and with the compiler of CUDA 12: the files of the tree count, but not builds and data.
 mkdir "$tree/data"
 head -c $((5 * 1048576)) /dev/zero > "$tree/data/train.bin"
-mv "$tree/.git" "$work/dot-git"
 printf '%s\n' '#!/bin/sh' 'exit 127' > "$work/bin/git"
 echo 12.9 > "$work/release"
 chmod +x "$work/bin/git"
@@ -82,7 +81,6 @@ tail -2 "$work/cmake.log" | grep -q 'ARCHITECTURES=75-real;80-real;86-real;89-re
     complain "$(tail -2 "$work/cmake.log")"
 rm -r "$work/bin/git" "$tree/data"
 echo 13.0 > "$work/release"
-mv "$work/dot-git" "$tree/.git"
 
 # Chosen architectures.
 HALFTONE_ARCH='80;86' kit || complain "no kit of chosen architectures"
