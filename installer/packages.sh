@@ -251,7 +251,7 @@ build_jobs() {
         echo "$HALFTONE_JOBS"
         return
     fi
-    ! grep -qsiE '^CMAKE_UNITY_BUILD:[a-z]+=(on|true|yes|1)$' "$1/CMakeCache.txt" || job=1500
+    ! grep -qsiE '^HALFTONE_UNITY:[a-z]+=(on|true|yes|1)$' "$1/CMakeCache.txt" || job=1500
     cores=$(nproc)
     megabytes=$(free_megabytes)
     most=$((${megabytes:-0} / job))

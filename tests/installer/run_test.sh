@@ -212,7 +212,7 @@ test_jobs() {
     installer run.sh
     expect '--parallel 3' "$calls"
     expect 'Compile jobs: 3 of 8, because 3900 MB of memory are free' "$printed"
-    echo 'CMAKE_UNITY_BUILD:UNINITIALIZED=ON' > "$work/machine/cache"
+    echo 'HALFTONE_UNITY:BOOL=ON' > "$work/machine/cache"
     installer run.sh
     expect '--parallel 2' "$calls"
     echo 300 > "$work/machine/memory"
