@@ -8,7 +8,7 @@
 namespace kernels::test {
 namespace {
 
-constexpr Array none{nullptr, DType::f32, 0};
+constexpr Array absent_array{nullptr, DType::f32, 0};
 
 struct Types {
     DType x, sum;
@@ -19,11 +19,11 @@ const std::vector<Types> all_types = {{DType::f32, DType::f32},
                                       {DType::f16, DType::f16},
                                       {DType::bf16, DType::bf16}};
 /// The last is longer than the rows that one f32 sum of the parameters' gradients takes up.
-const std::vector<std::pair<std::int64_t, std::int64_t>> shapes = {
+const std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of_rows = {
     {0, 3}, {1, 1}, {3, 31}, {4, 32}, {7, 33}, {2, 3001}, {300, 20}, {2100, 48}};
 
-struct Problem {
-    Problem(const Types& types_, const LayerNormShape& shape_)
+struct AddLayerNormProblem {
+    AddLayerNormProblem(const Types& types_, const LayerNormShape& shape_)
         : types(types_),
           shape(shape_),
           n(shape.rows * shape.cols),
@@ -39,8 +39,8 @@ struct Problem {
     Buffer x, around, weight, bias, dy, beside;
 };
 
-struct Forward {
-    explicit Forward(const Problem& p)
+struct AddLayerNormForward {
+    explicit AddLayerNormForward(const AddLayerNormProblem& p)
         : sum(p.types.sum, p.n),
           y(p.types.sum, p.n),
           mean(DType::f32, p.shape.rows),
@@ -48,15 +48,15 @@ struct Forward {
     Buffer sum, y, mean, rstd;
 };
 
-Forward in_one(const Problem& p) {
-    Forward out(p);
+AddLayerNormForward in_one(const AddLayerNormProblem& p) {
+    AddLayerNormForward out(p);
     cpu::add_layer_norm_forward(out.sum, out.y, out.mean, out.rstd, p.x, p.around, p.weight, p.bias,
                                 p.shape);
     return out;
 }
 
-Forward in_two(const Problem& p) {
-    Forward out(p);
+AddLayerNormForward in_two(const AddLayerNormProblem& p) {
+    AddLayerNormForward out(p);
     Buffer wide(p.types.sum, p.n);
     cpu::cast(wide, p.x, {});
     cpu::binary(out.sum, wide, p.around, BinaryOp::add, {});
@@ -65,7 +65,7 @@ Forward in_two(const Problem& p) {
 }
 
 struct Backward {
-    explicit Backward(const Problem& p)
+    explicit Backward(const AddLayerNormProblem& p)
         : dsum(p.types.sum, p.n),
           dx(p.types.x, p.n),
           dweight(DType::f32, p.shape.cols),
@@ -73,22 +73,24 @@ struct Backward {
     Buffer dsum, dx, dweight, dbias;
 };
 
-Backward in_one(const Problem& p, const Forward& saved, bool has_beside, bool parameters) {
+Backward in_one(const AddLayerNormProblem& p, const AddLayerNormForward& saved, bool has_beside,
+                bool parameters) {
     Backward out(p);
     const bool narrow = p.types.x != p.types.sum;
-    cpu::add_layer_norm_backward(
-        {out.dsum, narrow ? out.dx.array() : none, parameters ? out.dweight.array() : none,
-         parameters ? out.dbias.array() : none},
-        has_beside ? p.beside.view() : ConstArray(none), p.dy, saved.sum, p.weight, saved.mean,
-        saved.rstd, p.shape);
+    cpu::add_layer_norm_backward({out.dsum, narrow ? out.dx.array() : absent_array,
+                                  parameters ? out.dweight.array() : absent_array,
+                                  parameters ? out.dbias.array() : absent_array},
+                                 has_beside ? p.beside.view() : ConstArray(absent_array), p.dy,
+                                 saved.sum, p.weight, saved.mean, saved.rstd, p.shape);
     return out;
 }
 
-Backward in_two(const Problem& p, const Forward& saved, bool has_beside, bool parameters) {
+Backward in_two(const AddLayerNormProblem& p, const AddLayerNormForward& saved, bool has_beside,
+                bool parameters) {
     Backward out(p);
-    cpu::layer_norm_backward(out.dsum, parameters ? out.dweight.array() : none,
-                             parameters ? out.dbias.array() : none, p.dy, saved.sum, p.weight,
-                             saved.mean, saved.rstd, p.shape, {});
+    cpu::layer_norm_backward(out.dsum, parameters ? out.dweight.array() : absent_array,
+                             parameters ? out.dbias.array() : absent_array, p.dy, saved.sum,
+                             p.weight, saved.mean, saved.rstd, p.shape, {});
     if (has_beside) cpu::binary(out.dsum, p.beside, out.dsum, BinaryOp::add, {});
     if (p.types.x != p.types.sum) cpu::cast(out.dx, out.dsum, {});
     return out;
@@ -97,18 +99,18 @@ Backward in_two(const Problem& p, const Forward& saved, bool has_beside, bool pa
 template <class F>
 void for_each_problem(const F& f) {
     for (const Types& types : all_types)
-        for (const auto& [rows, cols] : shapes) {
+        for (const auto& [rows, cols] : sizes_of_rows) {
             SCOPED_TRACE(testing::Message()
                          << static_cast<int>(types.x) << " beside " << static_cast<int>(types.sum)
                          << ", " << rows << " x " << cols);
-            f(Problem(types, {rows, cols}));
+            f(AddLayerNormProblem(types, {rows, cols}));
         }
 }
 
 TEST(AddLayerNorm, HasTheBitsOfASumAndItsNorm) {
     on_every_target([] {
-        for_each_problem([](const Problem& p) {
-            const Forward one = in_one(p), two = in_two(p);
+        for_each_problem([](const AddLayerNormProblem& p) {
+            const AddLayerNormForward one = in_one(p), two = in_two(p);
             EXPECT_EQ(one.sum.bytes(), two.sum.bytes());
             EXPECT_EQ(one.y.bytes(), two.y.bytes());
             EXPECT_EQ(one.mean.bytes(), two.mean.bytes());
@@ -119,8 +121,8 @@ TEST(AddLayerNorm, HasTheBitsOfASumAndItsNorm) {
 
 TEST(AddLayerNorm, HasTheBitsOfTheGradientsOfBoth) {
     on_every_target([] {
-        for_each_problem([](const Problem& p) {
-            const Forward saved = in_two(p);
+        for_each_problem([](const AddLayerNormProblem& p) {
+            const AddLayerNormForward saved = in_two(p);
             for (const bool beside : {false, true})
                 for (const bool parameters : {false, true}) {
                     const Backward one = in_one(p, saved, beside, parameters);
@@ -135,8 +137,8 @@ TEST(AddLayerNorm, HasTheBitsOfTheGradientsOfBoth) {
 }
 
 TEST(AddLayerNorm, GivesTheSameBitsForEveryThreadCount) {
-    const Problem p({DType::bf16, DType::f32}, {3000, 100});
-    const Forward expected = in_one(p);
+    const AddLayerNormProblem p({DType::bf16, DType::f32}, {3000, 100});
+    const AddLayerNormForward expected = in_one(p);
     const Backward gradients = in_one(p, expected, true, true);
     with_threads([&](int) {
         EXPECT_EQ(in_one(p).y.bytes(), expected.y.bytes());
@@ -147,10 +149,10 @@ TEST(AddLayerNorm, GivesTheSameBitsForEveryThreadCount) {
 }
 
 TEST(AddLayerNorm, KeepsANaNOrAnInfinityToItsRow) {
-    Problem p({DType::f16, DType::f32}, {3, 40});
+    AddLayerNormProblem p({DType::f16, DType::f32}, {3, 40});
     p.x.set(3, static_cast<double>(nan));
     p.around.set(41, static_cast<double>(infinity));
-    const Forward out = in_one(p);
+    const AddLayerNormForward out = in_one(p);
     EXPECT_TRUE(std::isnan(out.y.get(0)));
     EXPECT_TRUE(std::isnan(out.y.get(41)));  // inf / inf
     EXPECT_TRUE(std::isfinite(out.y.get(80)));

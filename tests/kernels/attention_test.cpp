@@ -7,11 +7,8 @@
 #include "kernels/device_array.h"
 #include "kernels/library_fallback.h"
 
-namespace kernels::test {
+namespace kernels::test::attention {
 namespace {
-
-using attention::Problem;
-using attention::Sizes;
 
 enum class Order { heads, positions };
 
@@ -45,7 +42,8 @@ Buffer placed(DType dtype, const std::vector<double>& values, std::int64_t batch
     return out;
 }
 
-std::vector<double> dense(const DeviceBuffer& on_device, std::size_t count, const Place& place) {
+std::vector<double> dense_values(const DeviceBuffer& on_device, std::size_t count,
+                                 const Place& place) {
     const Buffer all = on_device.host();
     std::vector<double> out;
     for (std::size_t i = 0; i < count; ++i)
@@ -75,34 +73,34 @@ Attention description(const Problem& p, AttentionPass pass, Order order) {
 }
 
 /// Which passes cuDNN is asked for.
-enum class Asked { both, forward, none };
+enum class AskedPasses { both, forward, none };
 
-struct Shape {
+struct NamedSizes {
     const char* name;
     Sizes sizes;
-    Asked asked = Asked::both;
+    AskedPasses asked = AskedPasses::both;
 };
 
-const Shape shapes[] = {
+const NamedSizes attention_shapes[] = {
     {"causal", {2, 3, 3, 7, 7, 8, 8, true}},
     {"plain", {2, 3, 3, 7, 7, 8, 8, false}},
     {"two_sizes", {1, 2, 2, 33, 50, 16, 24}},
-    {"one_query", {1, 2, 2, 1, 77, 64, 64}, Asked::forward},
-    {"one_query_of_two_examples", {2, 1, 1, 1, 77, 64, 64}, Asked::forward},
-    {"one_query_in_all", {1, 1, 1, 1, 77, 64, 64}, Asked::none},
-    {"one_key", {1, 2, 2, 77, 1, 64, 64}, Asked::none},
+    {"one_query", {1, 2, 2, 1, 77, 64, 64}, AskedPasses::forward},
+    {"one_query_of_two_examples", {2, 1, 1, 1, 77, 64, 64}, AskedPasses::forward},
+    {"one_query_in_all", {1, 1, 1, 1, 77, 64, 64}, AskedPasses::none},
+    {"one_key", {1, 2, 2, 77, 1, 64, 64}, AskedPasses::none},
     {"two_keys", {1, 2, 2, 77, 2, 64, 64}},
     {"grouped", {2, 6, 2, 5, 9, 16, 8}},
     {"one_kv_head", {1, 4, 1, 20, 20, 32, 32, true, 0.5}},
     {"one_head", {1, 1, 1, 128, 128, 128, 128, true, 0.125}},
 };
 
-void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
+void PrintTo(const NamedSizes& shape, std::ostream* out) { *out << shape.name; }
 
-using Case = std::tuple<DType, Order, Shape>;
+using AttentionCase = std::tuple<DType, Order, NamedSizes>;
 
 /// The case's problem on the device.
-class AttentionShape : public testing::TestWithParam<Case> {
+class AttentionShape : public testing::TestWithParam<AttentionCase> {
 protected:
     struct OnDevice {
         OnDevice(DType dtype, Order order, const Sizes& s)
@@ -126,7 +124,7 @@ protected:
             cuda::attention_forward(
                 a, {q.as<void>(), k.as<void>(), v.as<void>(), y.as<void>(), logsumexp.as<float>()},
                 scratch.as<void>(), {});
-            expect_within(dense(y, problem.dy.size(), of_y), problem.y, "y");
+            expect_within(dense_values(y, problem.dy.size(), of_y), problem.y, "y");
             expect_within(logsumexp.host().values(), problem.logsumexp, "logsumexp");
         }
         void check_backward(const Attention& a) const {
@@ -136,9 +134,9 @@ protected:
                 {q.as<void>(), k.as<void>(), v.as<void>(), y.as<void>(), dy.as<void>(),
                  logsumexp.as<float>(), dq.as<void>(), dk.as<void>(), dv.as<void>()},
                 scratch.as<void>(), {});
-            expect_within(dense(dq, problem.q.size(), of_q), problem.dq, "dq");
-            expect_within(dense(dk, problem.k.size(), of_k), problem.dk, "dk");
-            expect_within(dense(dv, problem.v.size(), of_v), problem.dv, "dv");
+            expect_within(dense_values(dq, problem.q.size(), of_q), problem.dq, "dq");
+            expect_within(dense_values(dk, problem.k.size(), of_k), problem.dk, "dk");
+            expect_within(dense_values(dv, problem.v.size(), of_v), problem.dv, "dv");
         }
         static DeviceBuffer scratch_of(const Attention& a) {
             const auto bytes = cuda::attention_workspace(a);
@@ -165,18 +163,18 @@ TEST_P(AttentionShape, AgreesWithDoubleOrIsRefusedByItsRule) {
     const OnDevice on_device(dtype, order, shape.sizes);
     const Attention forward = description(on_device.problem, AttentionPass::forward, order);
     const Attention backward = description(on_device.problem, AttentionPass::backward, order);
-    if (shape.asked != Asked::both) expect_refused(backward);
-    if (shape.asked == Asked::none) return expect_refused(forward);
+    if (shape.asked != AskedPasses::both) expect_refused(backward);
+    if (shape.asked == AskedPasses::none) return expect_refused(forward);
     if (!cuda::attention_workspace(forward))
         GTEST_SKIP() << "no fused kernel for the forward pass on this device";
     on_device.check_forward(forward);
-    if (shape.asked == Asked::forward) return;
+    if (shape.asked == AskedPasses::forward) return;
     if (!cuda::attention_workspace(backward))
         GTEST_SKIP() << "no fused kernel for the backward pass on this device";
     on_device.check_backward(backward);
 }
 
-std::string name_of(const testing::TestParamInfo<Case>& info) {
+std::string name_of(const testing::TestParamInfo<AttentionCase>& info) {
     const auto& [dtype, order, shape] = info.param;
     return std::string(dtype == DType::f16 ? "f16" : "bf16") +
            (order == Order::heads ? "_heads_" : "_positions_") + shape.name;
@@ -185,7 +183,7 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(CudaAttention, AttentionShape,
                          testing::Combine(testing::Values(DType::f16, DType::bf16),
                                           testing::Values(Order::heads, Order::positions),
-                                          testing::ValuesIn(shapes)),
+                                          testing::ValuesIn(attention_shapes)),
                          name_of);
 
 TEST(CudaAttention, HasNoKernelForWhatItsRulesLeaveOut) {
@@ -210,4 +208,4 @@ TEST(CudaAttention, HasNoKernelForWhatItsRulesLeaveOut) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::attention

@@ -12,10 +12,8 @@
 
 // What a caller may ask of batch norm's backward pass: the largest magnitude of f16 gradients, the
 // sum of two gradients, a mask that is recomputed.
-namespace kernels::test {
+namespace kernels::test::batch_norm {
 namespace {
-
-using namespace batch_norm;
 
 float abs_max_of_both(const Buffer& dy, const Buffer& dx, float start) {
     cpu::abs_max(&start, dy, {});
@@ -79,12 +77,12 @@ struct Gradients {
 };
 
 /// How a backward pass is asked for the gradients of one case.
-struct Asked {
+struct AskedBackward {
     bool relu = true, with_residual = true, training = true, recompute = false;
     bool in_place = false;  ///< dx takes x's memory, dresidual dy's; on the CPU
 };
 
-Gradients gradients_on_cpu(Case& t, const Buffer& dy, ConstArray addend, const Asked& how,
+Gradients gradients_on_cpu(Case& t, const Buffer& dy, ConstArray addend, const AskedBackward& how,
                            float* largest = nullptr) {
     const bool over_dy = how.in_place && how.with_residual;
     Buffer dx = t.x, dresidual = over_dy ? dy : Buffer(dy.dtype(), dy.size());
@@ -97,8 +95,8 @@ Gradients gradients_on_cpu(Case& t, const Buffer& dy, ConstArray addend, const A
 }
 
 /// Fixed statistics have fixed weights here, so that nobody asks for the sums.
-Gradients gradients_on_device(Case& t, const Buffer& dy, const Buffer* addend, const Asked& how,
-                              float* largest = nullptr) {
+Gradients gradients_on_device(Case& t, const Buffer& dy, const Buffer* addend,
+                              const AskedBackward& how, float* largest = nullptr) {
     const DeviceBuffer dx(Buffer(dy.dtype(), dy.size())), dresidual(Buffer(dy.dtype(), dy.size()));
     const DeviceBuffer dweight(t.wide, t.shape.channels), dbias(t.wide, t.shape.channels);
     const DeviceBuffer from(dy), more(addend ? *addend : dy), x(t.x), y(t.y);
@@ -142,12 +140,12 @@ void for_each_asked(const F& f) {
                                      << with_residual << " training " << training);
                         Case t(dtype, 300, channels);
                         t.forward(with_residual, relu);
-                        f(t, Asked{relu, with_residual, training});
+                        f(t, AskedBackward{relu, with_residual, training});
                     }
 }
 
 TEST(BatchNormBackward, AddsASecondGradientAsAnAdditionBeforeItWould) {
-    for_each_asked([](Case& t, const Asked& how) {
+    for_each_asked([](Case& t, const AskedBackward& how) {
         const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
         EXPECT_EQ(gradients_on_cpu(t, first, second, how),
                   gradients_on_cpu(t, sum_of(first, second), no_array, how));
@@ -155,11 +153,11 @@ TEST(BatchNormBackward, AddsASecondGradientAsAnAdditionBeforeItWould) {
 }
 
 TEST(BatchNormBackward, HasTheSameBitsInTheMemoryOfItsOperands) {
-    for_each_asked([](Case& t, Asked how) {
+    for_each_asked([](Case& t, AskedBackward how) {
         const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
         for (const bool recompute : {false, true}) {
             how.recompute = recompute && how.training && !how.with_residual;
-            Asked in_place = how;
+            AskedBackward in_place = how;
             in_place.in_place = true;
             EXPECT_EQ(gradients_on_cpu(t, first, no_array, in_place),
                       gradients_on_cpu(t, first, no_array, how));
@@ -173,7 +171,7 @@ TEST(BatchNormBackward, HasTheSameBitsInTheMemoryOfItsOperands) {
 
 TEST(CudaBatchNorm, AddsASecondGradientAsAnAdditionBeforeItWould) {
     HALFTONE_NEEDS_CUDA();
-    for_each_asked([](Case& t, const Asked& how) {
+    for_each_asked([](Case& t, const AskedBackward& how) {
         const auto [first, second] = two_gradients(t.x.dtype(), t.x.size());
         const Buffer sum = sum_of(first, second);
         EXPECT_EQ(gradients_on_device(t, first, &second, how),
@@ -196,7 +194,7 @@ void expect_magnitudes_of_sum(const Run& run) {
             first.set(closed, large);
             second.set(closed, large);
             float found = 0;
-            run(t, first, second, Asked{.with_residual = with_residual}, &found);
+            run(t, first, second, AskedBackward{.with_residual = with_residual}, &found);
             EXPECT_EQ(found, large == 2e4 ? 4e4f : infinity) << with_residual;
         }
     }
@@ -204,17 +202,15 @@ void expect_magnitudes_of_sum(const Run& run) {
 
 TEST(BatchNormBackward, TakesTheMagnitudesOfASumAlong) {
     expect_magnitudes_of_sum(
-        [](Case& t, const Buffer& first, const Buffer& second, const Asked& how, float* largest) {
-            gradients_on_cpu(t, first, second, how, largest);
-        });
+        [](Case& t, const Buffer& first, const Buffer& second, const AskedBackward& how,
+           float* largest) { gradients_on_cpu(t, first, second, how, largest); });
 }
 
 TEST(CudaBatchNorm, TakesTheMagnitudesOfASumAlong) {
     HALFTONE_NEEDS_CUDA();
     expect_magnitudes_of_sum(
-        [](Case& t, const Buffer& first, const Buffer& second, const Asked& how, float* largest) {
-            gradients_on_device(t, first, &second, how, largest);
-        });
+        [](Case& t, const Buffer& first, const Buffer& second, const AskedBackward& how,
+           float* largest) { gradients_on_device(t, first, &second, how, largest); });
 }
 
 TEST(CudaBatchNorm, RecomputesTheMaskThatTheForwardPassRoundedTo) {
@@ -237,7 +233,7 @@ TEST(CudaBatchNorm, RecomputesTheMaskThatTheForwardPassRoundedTo) {
                 t.mean = mean.host();
                 t.invstd = invstd.host();
                 const Buffer dy = random_buffer(dtype, t.x.size(), 8);
-                Asked how{.with_residual = with_residual};
+                AskedBackward how{.with_residual = with_residual};
                 const Gradients read = gradients_on_device(t, dy, nullptr, how);
                 how.recompute = true;
                 EXPECT_EQ(gradients_on_device(t, dy, nullptr, how), read);
@@ -248,4 +244,4 @@ TEST(CudaBatchNorm, RecomputesTheMaskThatTheForwardPassRoundedTo) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::batch_norm

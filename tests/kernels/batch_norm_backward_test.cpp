@@ -10,10 +10,8 @@
 
 // Batch norm's gradients against their formula, and what holds for both passes: bits that do not
 // depend on the threads, memory of any alignment.
-namespace kernels::test {
+namespace kernels::test::batch_norm {
 namespace {
-
-using namespace batch_norm;
 
 void expect_backward(DType dtype, std::int64_t rows, std::int64_t channels, bool relu,
                      bool training) {
@@ -183,4 +181,4 @@ TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::batch_norm

@@ -11,10 +11,8 @@
 #include "kernels/targets.h"
 
 // Batch norm's forward pass: statistics, running statistics, results in training and inference.
-namespace kernels::test {
+namespace kernels::test::batch_norm {
 namespace {
-
-using namespace batch_norm;
 
 struct Moments {
     double mean, biased, unbiased;
@@ -30,8 +28,8 @@ Moments moments(const Buffer& x, std::int64_t rows, std::int64_t channels, std::
     return {mean, squares / n, squares / std::max(n - 1, 1.0)};
 }
 
-void expect_forward(DType dtype, std::int64_t rows, std::int64_t channels, bool with_residual,
-                    bool relu) {
+void expect_batch_norm_forward(DType dtype, std::int64_t rows, std::int64_t channels,
+                               bool with_residual, bool relu) {
     Case t(dtype, rows, channels);
     const Buffer old_mean = t.running_mean, old_var = t.running_var;
     t.forward(with_residual, relu);
@@ -68,14 +66,15 @@ TEST(BatchNorm, NormalisesEveryTypeAndShape) {
         for (DType dtype : floating)
             for (std::int64_t channels : {1, 3, 16, 33, 64, 100})
                 for (std::int64_t rows : {2, 31, 300})
-                    expect_forward(dtype, rows, channels, false, false);
+                    expect_batch_norm_forward(dtype, rows, channels, false, false);
     });
 }
 
 TEST(BatchNorm, AddsTheResidualBeforeTheRelu) {
     for (DType dtype : floating)
         for (bool with_residual : {false, true})
-            for (bool relu : {false, true}) expect_forward(dtype, 200, 40, with_residual, relu);
+            for (bool relu : {false, true})
+                expect_batch_norm_forward(dtype, 200, 40, with_residual, relu);
 }
 
 TEST(BatchNorm, DoesNotCancelForMean100AndDeviation001) {
@@ -253,4 +252,4 @@ TEST(CudaBatchNorm, InfersTheCpusBits) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::batch_norm

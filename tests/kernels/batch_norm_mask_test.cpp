@@ -10,9 +10,9 @@
 namespace kernels::test {
 namespace {
 
-struct Results {
+struct BackwardResults {
     Buffer dx, dweight, dbias;
-    bool operator==(const Results& o) const {
+    bool operator==(const BackwardResults& o) const {
         return dx.bytes() == o.dx.bytes() && dweight.bytes() == o.dweight.bytes() &&
                dbias.bytes() == o.dbias.bytes();
     }
@@ -37,9 +37,9 @@ struct Layer {
     }
     ConstArray nothing() const { return {nullptr, x.dtype(), 0}; }
 
-    Results backward(ConstArray gradient, ConstArray addend, bool recompute) const {
+    BackwardResults backward(ConstArray gradient, ConstArray addend, bool recompute) const {
         const std::int64_t n = shape.channels;
-        Results out{{x.dtype(), x.size()}, {DType::f32, n}, {DType::f32, n}};
+        BackwardResults out{{x.dtype(), x.size()}, {DType::f32, n}, {DType::f32, n}};
         cpu::batch_norm_backward(out.dx, {nullptr, x.dtype(), 0}, out.dweight, out.dbias, nullptr,
                                  gradient, addend, x, y, weight,
                                  recompute ? bias.view() : ConstArray{nullptr, DType::f32, 0}, mean,

@@ -25,7 +25,8 @@ struct Carried {
 };
 
 /// Computes the definition, slowly, value by value.
-Carried reference(const std::vector<State>& states, std::int64_t streams, std::int64_t resets) {
+Carried reference_states(const std::vector<State>& states, std::int64_t streams,
+                         std::int64_t resets) {
     std::vector<bool> finite(static_cast<std::size_t>(streams), true);
     const auto stream_of = [&](const State& state, std::int64_t i) {
         return static_cast<std::size_t>(i / state.width % streams);
@@ -44,14 +45,15 @@ Carried reference(const std::vector<State>& states, std::int64_t streams, std::i
     return result;
 }
 
-void expect_equal(const Carried& actual, const Carried& expected) {
+void expect_equal_states(const Carried& actual, const Carried& expected) {
     EXPECT_EQ(actual.resets, expected.resets);
     ASSERT_EQ(actual.to.size(), expected.to.size());
     for (std::size_t t = 0; t < expected.to.size(); ++t)
         EXPECT_EQ(actual.to[t].bytes(), expected.to[t].bytes()) << "tensor " << t;
 }
 
-Carried on_cpu(const std::vector<State>& states, std::int64_t streams, std::int64_t resets) {
+Carried carried_on_cpu(const std::vector<State>& states, std::int64_t streams,
+                       std::int64_t resets) {
     Carried result{{}, resets};
     for (const State& state : states) result.to.emplace_back(DType::f32, state.from.size());
     std::vector<CarriedTensor> tensors;
@@ -62,7 +64,8 @@ Carried on_cpu(const std::vector<State>& states, std::int64_t streams, std::int6
     return result;
 }
 
-Carried on_cuda(const std::vector<State>& states, std::int64_t streams, std::int64_t resets) {
+Carried carried_on_cuda(const std::vector<State>& states, std::int64_t streams,
+                        std::int64_t resets) {
     std::vector<std::unique_ptr<DeviceBuffer>> from, to;
     std::vector<CarriedTensor> tensors;
     for (const State& state : states) {
@@ -86,7 +89,7 @@ void expect_copies_finite_state(Carry* carry) {
                                                random_state(DType::f32, 2, streams, 5, 2)};
             const Carried carried = carry(states, streams, 4);
             EXPECT_EQ(carried.resets, 4);
-            expect_equal(carried, reference(states, streams, 4));
+            expect_equal_states(carried, reference_states(states, streams, 4));
         }
     }
 }
@@ -99,7 +102,7 @@ void expect_zeroes_one_stream(Carry* carry, DType dtype, double broken, std::siz
     states[in].from.set(((state.layers - 1) * 3 + 1) * state.width + 1, broken);
     const Carried carried = carry(states, 3, 10);
     EXPECT_EQ(carried.resets, 11);
-    expect_equal(carried, reference(states, 3, 10));
+    expect_equal_states(carried, reference_states(states, 3, 10));
     for (std::size_t t = 0; t < states.size(); ++t)
         for (std::int64_t i = 0; i < carried.to[t].size(); ++i) {
             const bool zeroed = i / states[t].width % 3 == 1;
@@ -125,7 +128,7 @@ void expect_counts_streams(Carry* carry) {
             state.from.set((layer * 9 + 4) * 6 + 3, -HUGE_VAL);
     const Carried carried = carry(states, 9, 0);
     EXPECT_EQ(carried.resets, 3);
-    expect_equal(carried, reference(states, 9, 0));
+    expect_equal_states(carried, reference_states(states, 9, 0));
 }
 
 /// Tensors of different types, as many as a network can have, wider than a block.
@@ -137,7 +140,7 @@ void expect_carries_the_most_tensors(Carry* carry) {
     states[3].from.set(0, 1e300);  // exceeds f32
     const Carried carried = carry(states, 5, 0);
     EXPECT_EQ(carried.resets, 2);
-    expect_equal(carried, reference(states, 5, 0));
+    expect_equal_states(carried, reference_states(states, 5, 0));
 }
 
 void expect_leaves_no_streams(Carry* carry) {
@@ -145,15 +148,17 @@ void expect_leaves_no_streams(Carry* carry) {
     EXPECT_EQ(carry({}, 3, 6).resets, 6);
 }
 
-TEST(CarryState, CopiesFiniteState) { expect_copies_finite_state(on_cpu); }
-TEST(CarryState, ZeroesABrokenStreamInAllTensors) { expect_zeroes_broken_streams(on_cpu); }
-TEST(CarryState, CountsEachStreamOnce) { expect_counts_streams(on_cpu); }
-TEST(CarryState, TakesTensorsOfDifferentTypesAndSizes) { expect_carries_the_most_tensors(on_cpu); }
-TEST(CarryState, LeavesTheCountWithoutStreams) { expect_leaves_no_streams(on_cpu); }
+TEST(CarryState, CopiesFiniteState) { expect_copies_finite_state(carried_on_cpu); }
+TEST(CarryState, ZeroesABrokenStreamInAllTensors) { expect_zeroes_broken_streams(carried_on_cpu); }
+TEST(CarryState, CountsEachStreamOnce) { expect_counts_streams(carried_on_cpu); }
+TEST(CarryState, TakesTensorsOfDifferentTypesAndSizes) {
+    expect_carries_the_most_tensors(carried_on_cpu);
+}
+TEST(CarryState, LeavesTheCountWithoutStreams) { expect_leaves_no_streams(carried_on_cpu); }
 
 TEST(CarryState, KeepsValuesThatAreLargeOrSubnormal) {
     const std::vector<State> states = {{Buffer(DType::f32, {3e38, -1e-45}), 1, 2}};
-    const Carried carried = on_cpu(states, 1, 0);
+    const Carried carried = carried_on_cpu(states, 1, 0);
     EXPECT_EQ(carried.resets, 0);
     EXPECT_EQ(carried.to[0].bytes(), states[0].from.bytes());
 }
@@ -162,33 +167,33 @@ TEST(CarryState, DoesNotDependOnTheThreads) {
     std::vector<State> states = {random_state(DType::f16, 2, 101, 30, 1)};
     for (std::int64_t i = 0; i < states[0].from.size(); i += 97)
         states[0].from.set(i, std::nan(""));
-    const Carried expected = reference(states, 101, 1);
-    with_threads([&](int) { expect_equal(on_cpu(states, 101, 1), expected); });
+    const Carried expected = reference_states(states, 101, 1);
+    with_threads([&](int) { expect_equal_states(carried_on_cpu(states, 101, 1), expected); });
 }
 
 TEST(CudaCarryState, CopiesFiniteState) {
     HALFTONE_NEEDS_CUDA();
-    expect_copies_finite_state(on_cuda);
+    expect_copies_finite_state(carried_on_cuda);
 }
 
 TEST(CudaCarryState, ZeroesABrokenStreamInAllTensors) {
     HALFTONE_NEEDS_CUDA();
-    expect_zeroes_broken_streams(on_cuda);
+    expect_zeroes_broken_streams(carried_on_cuda);
 }
 
 TEST(CudaCarryState, CountsEachStreamOnce) {
     HALFTONE_NEEDS_CUDA();
-    expect_counts_streams(on_cuda);
+    expect_counts_streams(carried_on_cuda);
 }
 
 TEST(CudaCarryState, TakesTensorsOfDifferentTypesAndSizes) {
     HALFTONE_NEEDS_CUDA();
-    expect_carries_the_most_tensors(on_cuda);
+    expect_carries_the_most_tensors(carried_on_cuda);
 }
 
 TEST(CudaCarryState, LeavesTheCountWithoutStreams) {
     HALFTONE_NEEDS_CUDA();
-    expect_leaves_no_streams(on_cuda);
+    expect_leaves_no_streams(carried_on_cuda);
 }
 
 TEST(CudaCarryState, CarriesOnInEachReplayOfARecording) {

@@ -12,10 +12,8 @@
 #include "kernels/targets.h"
 
 // Loops for convolutions with one channel a group.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
 
 constexpr Kernels depthwise = {
     [](Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape, Stream) {
@@ -100,4 +98,4 @@ TEST(Conv2d, SixteenBitDepthwiseShapesAreNotConvertedWhole) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

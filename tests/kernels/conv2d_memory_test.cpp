@@ -12,10 +12,8 @@
 
 // How a convolution uses memory: orders of the weights, arrays that begin anywhere, empty ones, no
 // allocation once its plan is there.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
 
 TEST(Conv2d, GivesZeroGradientsForAnEmptyBatch) {
     for (const DType dtype : floating) {
@@ -109,4 +107,4 @@ TEST(CudaConv2d, WaitsForNothing) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

@@ -10,12 +10,10 @@
 #include "needs_cuda.h"
 
 // Images whose pixels are followed by zeros, as a GPU's convolutions read them.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
 
-using namespace conv;
-
-const Conv2dShape shapes[] = {
+const Conv2dShape padded_shapes[] = {
     {.n = 2, .c = 3, .h = 9, .w = 8, .k = 16, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1},
     {.n = 1, .c = 3, .h = 15, .w = 13, .k = 8, .r = 7, .s = 7, .stride_h = 2, .stride_w = 2},
     {.n = 3, .c = 5, .h = 6, .w = 7, .k = 5, .r = 2, .s = 3, .dilation_h = 2},
@@ -30,14 +28,14 @@ Buffer with_zeros(const Buffer& x, std::int64_t channels, std::int64_t pitch) {
     return out;
 }
 
-struct Results {
+struct PaddedResults {
     std::vector<double> y, biased, dw, dbias;
-    bool operator==(const Results&) const = default;
+    bool operator==(const PaddedResults&) const = default;
 };
 
 /// The passes that read images, with pixels `pitch` values apart; nothing: dense.
-Results results(const Problem& p, const Buffer& weights, Conv2dShape shape,
-                std::optional<std::int64_t> pitch) {
+PaddedResults results(const Problem& p, const Buffer& weights, Conv2dShape shape,
+                      std::optional<std::int64_t> pitch) {
     shape.x_pitch = pitch.value_or(0);
     const DeviceBuffer pixels(pitch ? with_zeros(p.x, shape.c, *pitch) : p.x);
     const DeviceBuffer w(weights), bias(p.bias), dy(p.dy);
@@ -53,7 +51,7 @@ Results results(const Problem& p, const Buffer& weights, Conv2dShape shape,
 TEST(CudaPaddedConv2d, HasTheBitsOfDenseImages) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : {DType::f16, DType::bf16})
-        for (const Conv2dShape& shape : shapes) {
+        for (const Conv2dShape& shape : padded_shapes) {
             SCOPED_TRACE(to_string(dtype, shape));
             const std::int64_t pitch = padded_channels(dtype, shape.c);
             ASSERT_EQ(pitch, 8);
@@ -70,12 +68,12 @@ TEST(CudaPaddedConv2d, HasTheBitsOfDenseImages) {
 
 TEST(CudaPaddedConv2d, KeepsInfinitiesAndNaNsToTheirOwnChannels) {
     HALFTONE_NEEDS_CUDA();
-    Problem problem(DType::f16, shapes[0]);
+    Problem problem(DType::f16, padded_shapes[0]);
     problem.x.set(4, INFINITY);
     problem.w.set(30, NAN);
     problem.dy.set(17, -INFINITY);
-    const Results dense = results(problem, problem.w, shapes[0], std::nullopt);
-    const Results padded = results(problem, problem.w, shapes[0], 8);
+    const PaddedResults dense = results(problem, problem.w, padded_shapes[0], std::nullopt);
+    const PaddedResults padded = results(problem, problem.w, padded_shapes[0], 8);
     const auto nans = [](const std::vector<double>& values) {
         std::vector<std::size_t> at;
         for (std::size_t i = 0; i < values.size(); ++i)
@@ -89,4 +87,4 @@ TEST(CudaPaddedConv2d, KeepsInfinitiesAndNaNsToTheirOwnChannels) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

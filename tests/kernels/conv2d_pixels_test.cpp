@@ -8,16 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv2d_problem.h"
+#include "kernels/conv2d_on_cpu.h"
 #include "kernels/parallel.h"
 
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
-
-constexpr Kernels chosen = {cpu::conv2d_forward, cpu::conv2d_data_gradient,
-                            cpu::conv2d_weight_gradient};
 
 Conv2dShape image(std::int64_t n, std::int64_t side, std::int64_t c, std::int64_t k) {
     return {.n = n, .c = c, .h = side, .w = side, .k = k, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1};
@@ -25,7 +20,7 @@ Conv2dShape image(std::int64_t n, std::int64_t side, std::int64_t c, std::int64_
 
 const float* of(const Buffer& b) { return static_cast<const float*>(b.view().data); }
 
-void expect_forward(const Problem& p) {
+void expect_pixels_forward(const Problem& p) {
     for (const bool with_bias : {false, true}) {
         Buffer y(DType::f32, output_size(p.shape));
         cpu::conv2d_forward_pixels(y.as<float>(), of(p.x), of(p.w),
@@ -65,7 +60,7 @@ TEST(Conv2dPixels, AgreeWithDoubleForWindowsOfEveryKind) {
     for (const Conv2dShape& shape : without_stride()) {
         SCOPED_TRACE(to_string(DType::f32, shape));
         const Problem problem(DType::f32, shape);
-        expect_forward(problem);
+        expect_pixels_forward(problem);
         expect_data_gradient(problem);
         expect_weight_gradient(problem);
     }
@@ -85,7 +80,7 @@ TEST(Conv2dPixels, AgreeWithDoubleForStridesAndInputChannelsOfAnyNumber) {
     for (const Conv2dShape& shape : {strided, uneven}) {
         SCOPED_TRACE(to_string(DType::f32, shape));
         const Problem problem(DType::f32, shape);
-        expect_forward(problem);
+        expect_pixels_forward(problem);
         expect_weight_gradient(problem);
     }
 }
@@ -95,7 +90,7 @@ TEST(Conv2dPixels, GiveTheBiasWhereAWindowMeetsNoPixel) {
     const Conv2dShape shape{
         .n = 2, .c = 4, .h = 2, .w = 1, .k = 32, .r = 2, .s = 1, .pad_h = 3, .pad_w = 1};
     const Problem problem(DType::f32, shape);
-    expect_forward(problem);
+    expect_pixels_forward(problem);
     expect_weight_gradient(problem);
 }
 
@@ -183,4 +178,4 @@ TEST(Conv2dTiles, AnInfiniteWeightDoesNotMeetThePadding) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

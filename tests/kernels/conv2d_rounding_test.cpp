@@ -10,12 +10,8 @@
 #include "kernels/support.h"
 
 // The bits of a convolution's sums: one rounding, infinities and NaNs.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 /// A 1 x 1 convolution of one pixel, which is the product of a row and a matrix, with 1 or 64
 /// output channels.
@@ -102,4 +98,4 @@ TEST(CudaConv2d, RoundsSixteenBitSumsAndBiasOnce) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

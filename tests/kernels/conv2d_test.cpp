@@ -11,10 +11,8 @@
 #include "needs_cuda.h"
 
 // Convolutions of every dtype and kind of shape.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
 
 TEST(Conv2d, AgreesWithDoubleForThePlainThreeByThree) {
     for (const DType dtype : floating)
@@ -294,4 +292,4 @@ TEST(CudaConv2d, AgreesWithDoubleForOneImageAndForOnePixel) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

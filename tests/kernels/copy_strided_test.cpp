@@ -9,7 +9,7 @@ namespace kernels::test {
 namespace {
 
 /// Row-major strides of a shape, times `step`.
-std::array<std::int64_t, max_rank> dense(const std::vector<std::int64_t>& shape) {
+std::array<std::int64_t, max_rank> packed_strides(const std::vector<std::int64_t>& shape) {
     std::array<std::int64_t, max_rank> strides{};
     std::int64_t size = 1;
     for (std::size_t k = shape.size(); k-- > 0;) {
@@ -27,7 +27,7 @@ void expect_copy(DType dtype, const std::vector<std::int64_t>& shape,
     std::int64_t size = 1;
     for (auto n : shape) size *= n;
     Buffer y(dtype, size);
-    Strided to{y.array().data, dtype, static_cast<int>(shape.size()), {}, dense(shape)};
+    Strided to{y.array().data, dtype, static_cast<int>(shape.size()), {}, packed_strides(shape)};
     ConstStrided from{x.view().data, dtype, to.rank, {}, {}};
     std::copy(shape.begin(), shape.end(), to.shape.begin());
     from.shape = to.shape;

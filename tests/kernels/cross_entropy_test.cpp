@@ -9,9 +9,7 @@
 namespace kernels::test {
 namespace {
 
-const std::vector<std::int64_t> widths = {1, 2, 3, 4, 7, 8, 10, 31, 32, 33, 1000};
-
-DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+const std::vector<std::int64_t> class_counts = {1, 2, 3, 4, 7, 8, 10, 31, 32, 33, 1000};
 
 struct CrossEntropyData {
     Buffer logits, target, stats, losses;
@@ -39,7 +37,7 @@ double log_probability(const Buffer& logits, const Buffer& stats, std::int64_t r
 TEST(CrossEntropy, MeetsTheReferenceAndSkipsIgnoredRows) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (std::int64_t cols : widths) {
+            for (std::int64_t cols : class_counts) {
                 const std::int64_t rows = 9;
                 auto d = cross_entropy_data(dtype, rows, cols);
                 ASSERT_TRUE(cpu::cross_entropy_forward(d.stats, d.losses, d.logits, d.target, rows,
@@ -108,7 +106,7 @@ TEST(CrossEntropy, RefusesALabelOutsideTheClasses) {
 TEST(CrossEntropyBackward, MeetsTheReferenceWithOneScaleOrOnePerRow) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (std::int64_t cols : widths)
+            for (std::int64_t cols : class_counts)
                 for (std::int64_t scales : {1, 9}) {
                     const std::int64_t rows = 9;
                     auto d = cross_entropy_data(dtype, rows, cols);
@@ -137,7 +135,7 @@ TEST(CrossEntropyBackward, MeetsTheReferenceWithOneScaleOrOnePerRow) {
 TEST(CrossEntropyBackward, MayWriteOverTheLogits) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (std::int64_t cols : widths) {
+            for (std::int64_t cols : class_counts) {
                 auto d = cross_entropy_data(dtype, 9, cols);
                 cpu::cross_entropy_forward(d.stats, d.losses, d.logits, d.target, 9, cols, -100, {},
                                            {});
@@ -171,7 +169,7 @@ TEST(CrossEntropyBackward, IgnoredRowsAre0WhateverTheyHold) {
 TEST(CrossEntropy, ComputesARowAsByItselfWhateverItsNeighboursHold) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (std::int64_t cols : widths) {
+            for (std::int64_t cols : class_counts) {
                 const std::int64_t rows = 20;
                 auto d = cross_entropy_data(dtype, rows, cols);
                 d.logits = awkward_buffer(dtype, rows * cols, 8);
@@ -203,14 +201,14 @@ TEST(CrossEntropy, ComputesARowAsByItselfWhateverItsNeighboursHold) {
     });
 }
 
-constexpr std::int64_t ignored = -100;
-const std::vector<std::int64_t> twin_widths = {1, 2, 10, 33, 1000, 1025, 3001};
+constexpr std::int64_t ignored_class = -100;
+const std::vector<std::int64_t> twin_class_counts = {1, 2, 10, 33, 1000, 1025, 3001};
 
 /// Every fourth label is ignored.
 Buffer labels_of(std::int64_t rows, std::int64_t cols) {
     Buffer target(DType::i64, rows);
     for (std::int64_t r = 0; r < rows; ++r)
-        target.set(r, static_cast<double>(r % 4 == 3 ? ignored : r * 37 % cols));
+        target.set(r, static_cast<double>(r % 4 == 3 ? ignored_class : r * 37 % cols));
     return target;
 }
 
@@ -219,37 +217,39 @@ std::int64_t label_of(const Buffer& target, std::int64_t row) {
     return static_cast<std::int64_t>(target.get(row));
 }
 
-struct Forward {
+struct CrossEntropyForward {
     Buffer stats, losses;
 };
 
-Forward on_cpu(const Buffer& logits, const Buffer& target, std::int64_t cols) {
+CrossEntropyForward cross_entropy_on_cpu(const Buffer& logits, const Buffer& target,
+                                         std::int64_t cols) {
     const DType wide = wide_of(logits.dtype());
-    Forward y{{wide, 2 * target.size()}, {wide, target.size()}};
+    CrossEntropyForward y{{wide, 2 * target.size()}, {wide, target.size()}};
     EXPECT_TRUE(cpu::cross_entropy_forward(y.stats, y.losses, logits, target, target.size(), cols,
-                                           ignored, {}, {}));
+                                           ignored_class, {}, {}));
     return y;
 }
 
-Forward on_cuda(const Buffer& logits, const Buffer& target, std::int64_t cols,
-                const DeferredErrorPlace& refused = {}) {
+CrossEntropyForward cross_entropy_on_cuda(const Buffer& logits, const Buffer& target,
+                                          std::int64_t cols,
+                                          const DeferredErrorPlace& refused = {}) {
     const DType wide = wide_of(logits.dtype());
     const DeviceBuffer x(logits), labels(target), stats(wide, 2 * target.size()),
         losses(wide, target.size());
-    EXPECT_TRUE(cuda::cross_entropy_forward(stats, losses, x, labels, target.size(), cols, ignored,
-                                            refused, {}));
+    EXPECT_TRUE(cuda::cross_entropy_forward(stats, losses, x, labels, target.size(), cols,
+                                            ignored_class, refused, {}));
     return {stats.host(), losses.host()};
 }
 
 TEST(CudaCrossEntropy, MeetsTheCpuAndSkipsIgnoredRows) {
     HALFTONE_NEEDS_CUDA();
     for (DType dtype : floating)
-        for (std::int64_t cols : twin_widths) {
+        for (std::int64_t cols : twin_class_counts) {
             const std::int64_t rows = 9;
             const Buffer logits = random_buffer(dtype, rows * cols, 1, 0, 3);
             const Buffer target = labels_of(rows, cols);
-            const Forward expected = on_cpu(logits, target, cols);
-            const Forward actual = on_cuda(logits, target, cols);
+            const CrossEntropyForward expected = cross_entropy_on_cpu(logits, target, cols);
+            const CrossEntropyForward actual = cross_entropy_on_cuda(logits, target, cols);
             // As in the tests of log softmax: for each twin 150 units and 2 of the value.
             const double unit = dtype == DType::f64 ? 0x1p-51 : 0x1p-22;
             for (std::int64_t r = 0; r < rows; ++r) {
@@ -257,7 +257,7 @@ TEST(CudaCrossEntropy, MeetsTheCpuAndSkipsIgnoredRows) {
                 ASSERT_EQ(actual.stats.get(2 * r), expected.stats.get(2 * r));
                 const double e = expected.stats.get(2 * r + 1);
                 ASSERT_NEAR(actual.stats.get(2 * r + 1), e, unit * (182 + 2 * std::fabs(e)));
-                if (label == ignored) {
+                if (label == ignored_class) {
                     EXPECT_EQ(actual.stats.get(2 * r + 1), 0);
                     EXPECT_EQ(actual.losses.get(r), 0);
                 } else {
@@ -276,10 +276,11 @@ TEST(CudaCrossEntropy, GivesNaNInRowsOfALabelOutsideTheClasses) {
                 const Buffer logits = random_buffer(dtype, 3 * cols, 2);
                 Buffer target = labels_of(3, cols);
                 target.as<std::int64_t>()[1] = label;
-                const Forward y = on_cuda(logits, target, cols);
+                const CrossEntropyForward y = cross_entropy_on_cuda(logits, target, cols);
                 const DeviceBuffer dx(logits), stats(y.stats), labels(target),
                     scale(Buffer(y.stats.dtype(), {0.25}));
-                cuda::cross_entropy_backward(dx, scale, dx, stats, labels, 3, cols, ignored, {});
+                cuda::cross_entropy_backward(dx, scale, dx, stats, labels, 3, cols, ignored_class,
+                                             {});
                 const Buffer gradient = dx.host();
                 EXPECT_TRUE(std::isnan(y.losses.get(1)));
                 for (std::int64_t c = 0; c < cols; ++c) {
@@ -303,18 +304,18 @@ TEST(CudaCrossEntropy, MayIgnoreAClassOfTheLogits) {
 TEST(CudaCrossEntropyBackward, MeetsTheCpuWithOneScaleOrOnePerRow) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating)
-        for (std::int64_t cols : twin_widths)
+        for (std::int64_t cols : twin_class_counts)
             for (std::int64_t scales : {1, 9}) {
                 const std::int64_t rows = 9;
                 const Buffer target = labels_of(rows, cols);
                 const Buffer logits = random_buffer(dtype, rows * cols, 4, 0, 3);
-                const Buffer stats = on_cpu(logits, target, cols).stats;
+                const Buffer stats = cross_entropy_on_cpu(logits, target, cols).stats;
                 const Buffer scale = random_buffer(stats.dtype(), scales, 5, 100, 30);
                 const auto results = run_twins(
                     cpu::cross_entropy_backward, cuda::cross_entropy_backward, dtype, rows * cols,
                     {scale, logits, stats, target}, 0,
                     [&](CrossEntropyBackward f, Array y, const std::vector<ConstArray>& in) {
-                        f(y, in[0], in[1], in[2], in[3], rows, cols, ignored, {});
+                        f(y, in[0], in[1], in[2], in[3], rows, cols, ignored_class, {});
                     });
                 for (std::int64_t i = 0; i < rows * cols; ++i) {
                     const std::int64_t r = i / cols;
@@ -340,11 +341,12 @@ TEST(CudaCrossEntropyBackward, MayWriteOverTheLogits) {
         for (const std::int64_t cols : {33, 1500}) {
             const Buffer target = labels_of(9, cols);
             const Buffer logits = random_buffer(dtype, 9 * cols, 6);
-            const Buffer kept = on_cpu(logits, target, cols).stats;
+            const Buffer kept = cross_entropy_on_cpu(logits, target, cols).stats;
             const DeviceBuffer labels(target), scale(Buffer(kept.dtype(), {0.25})), in(logits),
                 stats(kept), expected(dtype, 9 * cols);
-            cuda::cross_entropy_backward(expected, scale, in, stats, labels, 9, cols, ignored, {});
-            cuda::cross_entropy_backward(in, scale, in, stats, labels, 9, cols, ignored, {});
+            cuda::cross_entropy_backward(expected, scale, in, stats, labels, 9, cols, ignored_class,
+                                         {});
+            cuda::cross_entropy_backward(in, scale, in, stats, labels, 9, cols, ignored_class, {});
             EXPECT_EQ(in.host().bytes(), expected.host().bytes());
         }
 }

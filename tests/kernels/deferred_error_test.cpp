@@ -9,8 +9,6 @@
 namespace kernels::test {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 Buffer whole(const std::vector<std::int64_t>& values) {
     Buffer x(DType::i64, static_cast<std::int64_t>(values.size()));
     for (std::size_t i = 0; i < values.size(); ++i) x.as<std::int64_t>()[i] = values[i];
@@ -35,7 +33,7 @@ TEST(DeferredError, KeepsTheOrderOfValuesAndTheValues) {
     }
     EXPECT_EQ(whole_value_of(code_of(std::int64_t{1} << 60)), largest_noted);
     EXPECT_EQ(whole_value_of(code_of(-(std::int64_t{1} << 60))), least_noted);
-    const double values[] = {-infinity, -3.4e38f, -1.5, -1e-40f, 0, 1e-40f, 0.1f, 1.5, infinity};
+    const double values[] = {-inf, -3.4e38f, -1.5, -1e-40f, 0, 1e-40f, 0.1f, 1.5, inf};
     for (std::size_t i = 0; i < std::size(values); ++i) {
         EXPECT_EQ(value_of(code_of(values[i])), values[i]);
         if (i > 0) {
@@ -92,9 +90,9 @@ TEST(CudaCheckNumbers, NotesNumbersBeyondItsEndsInEveryTypeButNoNaN) {
         EXPECT_EQ(inside.read(), 0U);
         cuda::check_numbers(above.place(2), DeviceBuffer(Buffer(dtype, {0.5, 2, 1.5})), 0, 1, {});
         EXPECT_EQ(value_of(above.read()), 1.5);
-        cuda::check_numbers(below.place(2), DeviceBuffer(Buffer(dtype, {-0.25, 4, -infinity})), 0,
-                            1, {});
-        EXPECT_EQ(value_of(below.read()), -infinity);
+        cuda::check_numbers(below.place(2), DeviceBuffer(Buffer(dtype, {-0.25, 4, -inf})), 0, 1,
+                            {});
+        EXPECT_EQ(value_of(below.read()), -inf);
         EXPECT_EQ(rule_of(below.read()), 2U);
     }
 }

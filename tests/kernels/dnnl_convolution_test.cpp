@@ -11,30 +11,27 @@
 
 // One infinity among ones: it must reach exactly the sums that it is a term of, whatever an
 // implementation adds to its operands to fill vectors, pairs and blocks.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
 
 constexpr std::int64_t spare = 64;  // elements after each operand
 constexpr std::int64_t nowhere = -2;
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 enum Operand { x, w, y };  // a gradient is in the place of its tensor
 
 /// The results for operands of ones with an inf at `at` of operand `holder`, computed in double as
 /// operand `written`.
-struct Expected {
+struct ExpectedSums {
     std::vector<double> sums;
     /// Sums with a term of the infinity and a zero of the padding: infinite or NaN, or as if the
     /// term were not there.
     std::vector<bool> meets_padding;
 };
 
-Expected sums_of_ones(const Conv2dShape& shape, Operand holder, std::int64_t at, Operand written,
-                      std::int64_t size) {
-    Expected expected{std::vector<double>(static_cast<std::size_t>(size)),
-                      std::vector<bool>(static_cast<std::size_t>(size))};
+ExpectedSums sums_of_ones(const Conv2dShape& shape, Operand holder, std::int64_t at,
+                          Operand written, std::int64_t size) {
+    ExpectedSums expected{std::vector<double>(static_cast<std::size_t>(size)),
+                          std::vector<bool>(static_cast<std::size_t>(size))};
     for_each_term(shape, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {
         const std::int64_t place[] = {in, weight, out};
         if (written == x && in < 0) return;
@@ -48,7 +45,7 @@ Expected sums_of_ones(const Conv2dShape& shape, Operand holder, std::int64_t at,
 }
 
 /// Computes the operand `written` from the other two.
-void run(Operand written, std::array<Buffer, 3>& operands, const Conv2dShape& shape) {
+void run_convolution(Operand written, std::array<Buffer, 3>& operands, const Conv2dShape& shape) {
     const auto part = [&](Operand o) {  // without the elements after it
         const std::int64_t sizes[] = {input_size(shape), weight_size(shape), output_size(shape)};
         return Array{operands[o].array().data, operands[o].dtype(), sizes[o]};
@@ -64,7 +61,7 @@ void run(Operand written, std::array<Buffer, 3>& operands, const Conv2dShape& sh
 
 /// Whole numbers whose sums are exact, so that no order of the terms and no rounding of the way to
 /// the result excuses a difference.
-Buffer whole_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
+Buffer convolution_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
     Buffer out(dtype, size);
     for (std::int64_t i = 0; i < size; ++i)
         out.set(i, static_cast<double>((i * 7 + i / 5 + seed) % 3 - 1));
@@ -72,9 +69,9 @@ Buffer whole_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
 }
 
 void expect_exact(DType dtype, const Conv2dShape& shape) {
-    const Buffer factors[] = {whole_numbers(dtype, input_size(shape), 1),
-                              whole_numbers(dtype, weight_size(shape), 2),
-                              whole_numbers(dtype, output_size(shape), 3)};
+    const Buffer factors[] = {convolution_numbers(dtype, input_size(shape), 1),
+                              convolution_numbers(dtype, weight_size(shape), 2),
+                              convolution_numbers(dtype, output_size(shape), 3)};
     for (const Operand written : {x, w, y}) {
         std::array<Buffer, 3> operands = {factors[x], factors[w], factors[y]};
         std::vector<double> sums(static_cast<std::size_t>(operands[written].size()));
@@ -87,7 +84,7 @@ void expect_exact(DType dtype, const Conv2dShape& shape) {
         });
         // A result that nothing writes would keep this.
         for (std::int64_t i = 0; i < operands[written].size(); ++i) operands[written].set(i, 77);
-        run(written, operands, shape);
+        run_convolution(written, operands, shape);
         for (std::int64_t i = 0; i < operands[written].size(); ++i)
             ASSERT_EQ(operands[written].get(i), stored(dtype, sums[static_cast<std::size_t>(i)]))
                 << to_string(dtype, shape) << ": element " << i << " of " << written;
@@ -137,7 +134,7 @@ std::vector<double> result(const Buffer& operand) {
     return values;
 }
 
-void expect(const Buffer& operand, const Expected& expected) {
+void expect(const Buffer& operand, const ExpectedSums& expected) {
     const std::vector<double> actual = result(operand);
     ASSERT_EQ(actual.size(), expected.sums.size());
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -154,7 +151,7 @@ void check(DType dtype, const Conv2dShape& shape, Operand written) {
         const std::int64_t size = operands[holder].size() - spare;
         for (std::int64_t at = 0; at < size; at += 1 + size / 7) {
             operands[holder].set(at, inf);
-            run(written, operands, shape);
+            run_convolution(written, operands, shape);
             operands[holder].set(at, 1);
             SCOPED_TRACE(to_string(dtype, shape) + ": " + std::to_string(written) +
                          " with infinity at " + std::to_string(at) + " of " +
@@ -219,9 +216,9 @@ TEST(Conv2dInfinity, ReachesItsOwnPixelsOfADataGradientInSpiteOfPadding) {
 void check_surroundings(DType dtype, const Conv2dShape& shape, Operand written) {
     const Conv2dShape before{.n = 2, .c = 16, .h = 6, .w = 8, .k = 16, .r = 3, .s = 1};
     std::array<Buffer, 3> nan = filled(dtype, before, std::nan(""), 0);
-    run(written, nan, before);
+    run_convolution(written, nan, before);
     std::array<Buffer, 3> ones = filled(dtype, shape, 1, std::nan(""));
-    run(written, ones, shape);
+    run_convolution(written, ones, shape);
     SCOPED_TRACE(to_string(dtype, shape) + ": " + std::to_string(written));
     expect(ones[written], sums_of_ones(shape, x, nowhere, written, ones[written].size() - spare));
 }
@@ -240,4 +237,4 @@ TEST(Conv2dInfinity, NothingBesideTheOperandsReachesASum) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

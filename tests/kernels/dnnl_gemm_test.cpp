@@ -14,7 +14,7 @@ namespace {
 
 using cpu::PackB;
 
-struct Shape {
+struct MatrixShape {
     std::int64_t m, n, k;
     bool b_transposed = false;
     bool bias = false;
@@ -22,7 +22,7 @@ struct Shape {
 };
 
 /// Small whole numbers, whose sums are exact.
-Buffer whole_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
+Buffer product_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
     Buffer out(dtype, size);
     for (std::int64_t i = 0; i < size; ++i)
         out.set(i, static_cast<double>((i * 7 + i / 13 + seed) % 7 - 3));
@@ -30,13 +30,13 @@ Buffer whole_numbers(DType dtype, std::int64_t size, std::int64_t seed) {
 }
 
 struct Operands {
-    Operands(DType dtype, const Shape& shape_)
+    Operands(DType dtype, const MatrixShape& shape_)
         : shape(shape_),
-          a(whole_numbers(dtype, shape.m * shape.k, 1)),
-          b(whole_numbers(dtype, shape.k * shape.n, 2)),
-          bias(whole_numbers(dtype, shape.n, 3)),
-          c(whole_numbers(dtype, shape.m * shape.n, 4)) {}
-    Shape shape;
+          a(product_numbers(dtype, shape.m * shape.k, 1)),
+          b(product_numbers(dtype, shape.k * shape.n, 2)),
+          bias(product_numbers(dtype, shape.n, 3)),
+          c(product_numbers(dtype, shape.m * shape.n, 4)) {}
+    MatrixShape shape;
     Buffer a, b, bias, c;
 
     /// The product's bytes; empty without an implementation.
@@ -65,7 +65,7 @@ bool copies(const Operands& of, PackB pack) {
     return std::any_of(memory, memory + size, [](unsigned char byte) { return byte != mark; });
 }
 
-void expect_equal(DType dtype, const Shape& shape) {
+void expect_equal_products(DType dtype, const MatrixShape& shape) {
     if (!cpu::dnnl_supports(dtype)) return;
     with_threads([&](int threads) {
         const Operands of(dtype, shape);
@@ -80,12 +80,12 @@ void expect_equal(DType dtype, const Shape& shape) {
 /// pieces of k. Whether b is packed therefore follows from the shape (SameBits).
 TEST(DnnlGemm, HasTheSameExactSumsWhenBIsPackedBefore) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
-        expect_equal(dtype, {512, 520, 4101});
-        expect_equal(dtype, {1500, 200, 3700, /*b_transposed=*/true});
-        expect_equal(dtype, {5001, 256, 848, false, /*bias=*/true});
-        expect_equal(dtype, {700, 200, 8001, false, false, /*beta=*/1});
+        expect_equal_products(dtype, {512, 520, 4101});
+        expect_equal_products(dtype, {1500, 200, 3700, /*b_transposed=*/true});
+        expect_equal_products(dtype, {5001, 256, 848, false, /*bias=*/true});
+        expect_equal_products(dtype, {700, 200, 8001, false, false, /*beta=*/1});
         for (const std::int64_t size : {31, 32, 33, 65, 100})
-            expect_equal(dtype, {size + 3, size, size + 1});
+            expect_equal_products(dtype, {size + 3, size, size + 1});
     }
 }
 
@@ -108,9 +108,9 @@ TEST(DnnlGemm, GivesExactSumsForManyColumnsOfATransposedB) {
     for (const DType dtype : {DType::f32, DType::bf16})
         for (const double beta : {0.0, 1.0}) {
             if (!cpu::dnnl_supports(dtype)) continue;
-            const Buffer a = whole_numbers(dtype, m * k, 1), b = whole_numbers(dtype, n * k, 2);
-            const Buffer bias = whole_numbers(dtype, n, 3),
-                         before = whole_numbers(dtype, m * ld, 4);
+            const Buffer a = product_numbers(dtype, m * k, 1), b = product_numbers(dtype, n * k, 2);
+            const Buffer bias = product_numbers(dtype, n, 3),
+                         before = product_numbers(dtype, m * ld, 4);
             Buffer c = before;
             ASSERT_TRUE(cpu::dnnl_gemm({c.array().data, dtype, m, n, ld},
                                        {a.bytes().data(), dtype, m, k, k},

@@ -8,7 +8,7 @@
 namespace kernels::test {
 namespace {
 
-constexpr PhiloxStream stream{{123, 456}, 3, 7};
+constexpr PhiloxStream dropout_stream{{123, 456}, 3, 7};
 
 /// With the last offset, the lower half of the block number overflows within a vector.
 TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
@@ -17,9 +17,10 @@ TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
             for (const std::uint64_t offset :
                  {0ull, 1ull, 2ull, 3ull, 0xffffffffull, 4 * 0xfffffff0ull}) {
                 Buffer mask(DType::boolean, size);
-                cpu::dropout_mask(mask, {stream, nullptr, offset}, 0.3, {});
+                cpu::dropout_mask(mask, {dropout_stream, nullptr, offset}, 0.3, {});
                 for (std::int64_t i = 0; i < size; ++i) {
-                    const float value = stream.uniform(offset + static_cast<std::uint64_t>(i));
+                    const float value =
+                        dropout_stream.uniform(offset + static_cast<std::uint64_t>(i));
                     ASSERT_EQ(mask.get(i), static_cast<double>(value) >= 0.3 ? 1 : 0) << i;
                 }
             }
@@ -29,18 +30,18 @@ TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
 
 TEST(DropoutMask, KeepsAllAtZeroAndNoneAtOne) {
     Buffer mask(DType::boolean, 1001);
-    cpu::dropout_mask(mask, {stream, nullptr, 5}, 0, {});
+    cpu::dropout_mask(mask, {dropout_stream, nullptr, 5}, 0, {});
     for (const double kept : mask.values()) ASSERT_EQ(kept, 1);
-    cpu::dropout_mask(mask, {stream, nullptr, 5}, 1, {});
+    cpu::dropout_mask(mask, {dropout_stream, nullptr, 5}, 1, {});
     for (const double kept : mask.values()) ASSERT_EQ(kept, 0);
 }
 
 TEST(DropoutMask, HoldsForEveryProbability) {
     for (const double p : {1e-9, 0x1p-24, 1 - 0x1p-24, 1 - 0x1p-25, -1.0, 2.0, std::nan("")}) {
         Buffer mask(DType::boolean, 1001);
-        cpu::dropout_mask(mask, {stream, nullptr, 5}, p, {});
+        cpu::dropout_mask(mask, {dropout_stream, nullptr, 5}, p, {});
         for (std::int64_t i = 0; i < mask.size(); ++i) {
-            const float value = stream.uniform(5 + static_cast<std::uint64_t>(i));
+            const float value = dropout_stream.uniform(5 + static_cast<std::uint64_t>(i));
             ASSERT_EQ(mask.get(i), static_cast<double>(value) >= p ? 1 : 0) << p;
         }
     }
@@ -68,13 +69,12 @@ TEST(DropoutApply, MultipliesByMaskAndScaleAndRoundsOnce) {
 }
 
 TEST(DropoutApply, ADroppedNaNOrInfinityIsNaN) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    const Buffer x(DType::f16, {infinity, std::nan(""), infinity, 2});
+    const Buffer x(DType::f16, {inf, std::nan(""), inf, 2});
     const Buffer mask(DType::boolean, {0, 0, 1, 0});
     Buffer y(DType::f16, 4);
     cpu::dropout_apply(y, x, mask, 2, {});
     EXPECT_TRUE(std::isnan(y.get(0)) && std::isnan(y.get(1)));
-    EXPECT_EQ(y.get(2), infinity);
+    EXPECT_EQ(y.get(2), inf);
     EXPECT_EQ(y.get(3), 0);
 }
 
@@ -97,32 +97,32 @@ TEST(CudaDropoutApply, GivesTheCpusBits) {
 TEST(DropoutMask, DoesNotDependOnTheThreads) {
     Buffer expected(DType::boolean, 100003);
     cpu::set_threads(1);
-    cpu::dropout_mask(expected, {stream, nullptr, 2}, 0.5, {});
+    cpu::dropout_mask(expected, {dropout_stream, nullptr, 2}, 0.5, {});
     with_threads([&](int) {
         Buffer mask(DType::boolean, 100003);
-        cpu::dropout_mask(mask, {stream, nullptr, 2}, 0.5, {});
+        cpu::dropout_mask(mask, {dropout_stream, nullptr, 2}, 0.5, {});
         EXPECT_EQ(mask.bytes(), expected.bytes());
     });
 }
 
 TEST(DropoutMask, TakesTheSubstreamFromMemory) {
     const std::int64_t substream = 99;
-    PhiloxStream other = stream;
+    PhiloxStream other = dropout_stream;
     other.substream = 99;
     Buffer expected(DType::boolean, 1001), mask(DType::boolean, 1001), own(DType::boolean, 1001);
     cpu::dropout_mask(expected, {other, nullptr, 6}, 0.5, {});
-    cpu::dropout_mask(mask, {stream, &substream, 6}, 0.5, {});
-    cpu::dropout_mask(own, {stream, nullptr, 6}, 0.5, {});
+    cpu::dropout_mask(mask, {dropout_stream, &substream, 6}, 0.5, {});
+    cpu::dropout_mask(own, {dropout_stream, nullptr, 6}, 0.5, {});
     EXPECT_EQ(mask.bytes(), expected.bytes());
     EXPECT_NE(mask.bytes(), own.bytes());
 }
 
 void expect_same_mask(std::int64_t size, std::int64_t start, std::uint64_t offset, double p) {
     Buffer expected(DType::boolean, size);
-    cpu::dropout_mask(expected, {stream, nullptr, offset}, p, {});
+    cpu::dropout_mask(expected, {dropout_stream, nullptr, offset}, p, {});
     const DeviceBuffer memory(DType::boolean, size + start + 1);
     cuda::dropout_mask({memory.as<std::uint8_t>() + start, DType::boolean, size},
-                       {stream, nullptr, offset}, p, {});
+                       {dropout_stream, nullptr, offset}, p, {});
     const Buffer actual = memory.host();
     for (std::int64_t i = 0; i < start; ++i) ASSERT_EQ(actual.get(i), 255);
     for (std::int64_t i = 0; i < size; ++i)
@@ -143,9 +143,9 @@ TEST(CudaDropoutMask, TakesTheSubstreamFromItsMemory) {
     for (const std::int64_t substream : {std::int64_t{0}, std::int64_t{7}, std::int64_t{8},
                                          (std::int64_t{5} << 32) + 1, std::int64_t{-1}}) {
         Buffer expected(DType::boolean, 1001);
-        cpu::dropout_mask(expected, {stream, &substream, 3}, 0.3, {});
+        cpu::dropout_mask(expected, {dropout_stream, &substream, 3}, 0.3, {});
         const DeviceValue<std::int64_t> on_device(substream);
-        cuda::dropout_mask(mask, {stream, on_device.get(), 3}, 0.3, {});
+        cuda::dropout_mask(mask, {dropout_stream, on_device.get(), 3}, 0.3, {});
         EXPECT_EQ(mask.host().bytes(), expected.bytes()) << substream;
     }
 }

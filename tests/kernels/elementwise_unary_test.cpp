@@ -109,7 +109,7 @@ const std::vector<UnaryCase>& unary_cases() {
 /// 16-bit types compute in f32 before they round. f64 has its own rounding, plus some units for
 /// functions of several steps: erfc multiplies the error of its argument by x^2, exp by the
 /// argument.
-double slack_of(const UnaryCase& c, DType dtype, double x, double expected) {
+double unary_slack(const UnaryCase& c, DType dtype, double x, double expected) {
     if (c.rounds_once && dtype != DType::f16 && dtype != DType::bf16) return 0;
     const double ulp = 2 * half_ulp(dtype == DType::f64 ? DType::f64 : DType::f32, expected);
     if (dtype != DType::f64) return 2 * ulp;
@@ -125,7 +125,8 @@ void expect_unary(const UnaryCase& c, const Buffer& x) {
     cpu::unary(y, x, c.op, {});
     for (std::int64_t i = 0; i < x.size(); ++i) {
         const auto expected = static_cast<double>(c.exact(static_cast<long double>(x.get(i))));
-        ASSERT_TRUE(near(y.get(i), expected, x.dtype(), slack_of(c, x.dtype(), x.get(i), expected)))
+        ASSERT_TRUE(
+            near(y.get(i), expected, x.dtype(), unary_slack(c, x.dtype(), x.get(i), expected)))
             << c.name << " of " << x.get(i);
     }
 }
@@ -222,7 +223,7 @@ Results unary_twins(const Buffer& x, UnaryOp op, std::int64_t skip = 0) {
 /// rounding to 16 bits. In f64 erfc multiplies the error of its argument by x^2. gelu of 16 bits
 /// uses an f32 distribution function with an error of 5 units. gelu_tanh uses an exp with another
 /// argument.
-double slack_of(UnaryOp op, DType dtype, double x, double expected) {
+double unary_slack(UnaryOp op, DType dtype, double x, double expected) {
     const bool wide = dtype == DType::f64, half = dtype == DType::f16 || dtype == DType::bf16;
     const double ulp = 2 * half_ulp(wide ? DType::f64 : DType::f32, expected);
     const bool gelu = op == UnaryOp::gelu;
@@ -239,7 +240,7 @@ void expect_near_twins(const ElementwiseRow<UnaryOp>& row, const Buffer& x) {
     for (std::int64_t i = 0; i < x.size(); ++i) {
         const double expected = results.cpu.get(i);
         ASSERT_TRUE(near(results.cuda.get(i), expected, x.dtype(),
-                         slack_of(row.op, x.dtype(), x.get(i), expected)))
+                         unary_slack(row.op, x.dtype(), x.get(i), expected)))
             << row.name << " of " << x.get(i);
     }
 }

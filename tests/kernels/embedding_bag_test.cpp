@@ -7,12 +7,12 @@ namespace kernels::test {
 namespace {
 
 /// Bags of different lengths, including empty ones, over a table.
-struct Problem {
+struct BagProblem {
     std::int64_t rows = 7, width = 5;
     std::vector<double> offsets, index;
 
-    static Problem random(std::int64_t bags, std::int64_t width, unsigned seed) {
-        Problem problem{7, width, {}, {}};
+    static BagProblem random(std::int64_t bags, std::int64_t width, unsigned seed) {
+        BagProblem problem{7, width, {}, {}};
         std::mt19937 engine(seed);
         for (std::int64_t b = 0; b < bags; ++b) {
             problem.offsets.push_back(static_cast<double>(problem.index.size()));
@@ -34,7 +34,7 @@ struct Problem {
 };
 
 /// The definition, in double.
-double element(const Problem& problem, const Buffer& table, const Buffer* weights,
+double element(const BagProblem& problem, const Buffer& table, const Buffer* weights,
                std::int64_t padding, bool mean, std::int64_t bag, std::int64_t c, double& terms) {
     double sum = 0, count = 0;
     terms = 0;
@@ -61,7 +61,7 @@ TEST(EmbeddingBag, SumsAndAveragesRowsInEveryType) {
                             : dtype == DType::f16 ? 0x1p-11
                                                   : 0x1p-8;
         const double inner = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
-        const Problem problem = Problem::random(40, 67, 3);
+        const BagProblem problem = BagProblem::random(40, 67, 3);
         Buffer table = random_buffer(dtype, problem.rows * problem.width, 1);
         Buffer weights = random_buffer(dtype, problem.terms(), 2);
         Buffer offsets(DType::i64, problem.offsets), index(DType::i64, problem.index);
@@ -117,7 +117,7 @@ TEST(CudaEmbeddingBag, SumsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating) {
         for (const std::int64_t width : {1, 33, 70}) {
-            const Problem problem = Problem::random(300, width, 9);
+            const BagProblem problem = BagProblem::random(300, width, 9);
             Buffer table = random_buffer(dtype, problem.rows * width, 1);
             Buffer offsets(DType::i64, problem.offsets), index(DType::i64, problem.index);
             const DeviceBuffer on_device(offsets), there(index), rows(table);
@@ -142,7 +142,7 @@ TEST(CudaEmbeddingBag, SumsAsTheCpuDoes) {
 
 TEST(CudaEmbeddingBag, WeighsTermsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
-    const Problem problem = Problem::random(100, 9, 4);
+    const BagProblem problem = BagProblem::random(100, 9, 4);
     // Products of integers are exact, with or without fused multiply-add.
     Buffer table(DType::f32, problem.rows * problem.width), weights(DType::f32, problem.terms());
     for (std::int64_t i = 0; i < table.size(); ++i) table.set(i, static_cast<double>(i % 11) - 5);

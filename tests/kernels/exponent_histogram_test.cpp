@@ -72,7 +72,7 @@ ExponentCounts counts_of(ConstArray x) {
     return counts;
 }
 
-void expect_same(const ExponentCounts& actual, const ExponentCounts& expected) {
+void expect_same_counts(const ExponentCounts& actual, const ExponentCounts& expected) {
     EXPECT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0);
 }
 
@@ -190,7 +190,6 @@ TEST(ExponentHistogram, AddsSeveralArraysWithAnyNumberOfThreads) {
 }
 
 TEST(ExponentHistogram, KnowsNoExtremesWithoutAFiniteValueThatIsNotZero) {
-    const double inf = static_cast<double>(infinity);
     const ExponentCounts counts =
         counts_of(Buffer(DType::f32, {0, -0.0, inf, -inf, static_cast<double>(nan)}));
     EXPECT_EQ(largest_of(counts), std::nullopt);
@@ -212,7 +211,7 @@ TEST(CudaExponentHistogram, CountsAsTheCpuDoes) {
                 ExponentCounts expected{};
                 Buffer copy = x;
                 cpu::count_exponents(&expected, from(copy, skip), {});
-                expect_same(counts.host(), expected);
+                expect_same_counts(counts.host(), expected);
             }
 }
 
@@ -226,7 +225,7 @@ TEST(CudaExponentHistogram, CountsEveryPatternAndAddsUp) {
         cuda::count_exponents(counts.get(), on_device, {});
         cpu::count_exponents(&expected, x, {});
     }
-    expect_same(counts.host(), expected);
+    expect_same_counts(counts.host(), expected);
 }
 
 }  // namespace

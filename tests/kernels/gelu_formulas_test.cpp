@@ -13,10 +13,10 @@
 namespace kernels::test {
 namespace {
 
-namespace exact {
+namespace exact_formulas {
 
-const long double root = std::sqrt(8 / std::acos(-1.0L));
-long double argument(long double x) { return root * (x + 0.044715L * x * x * x); }
+const long double tanh_root = std::sqrt(8 / std::acos(-1.0L));
+long double argument(long double x) { return tanh_root * (x + 0.044715L * x * x * x); }
 long double gelu(long double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0L)); }
 long double gelu_tanh(long double x) { return x / (1 + std::exp(-argument(x))); }
 long double gelu_derivative(long double x) {
@@ -25,10 +25,10 @@ long double gelu_derivative(long double x) {
 }
 long double gelu_tanh_derivative(long double x) {
     const long double up = 1 / (1 + std::exp(-argument(x))), down = 1 / (1 + std::exp(argument(x)));
-    return up * (1 + x * down * root * (1 + 3 * 0.044715L * x * x));
+    return up * (1 + x * down * tanh_root * (1 + 3 * 0.044715L * x * x));
 }
 
-}  // namespace exact
+}  // namespace exact_formulas
 
 /// Calls f for magnitudes of every order up to 40, of both signs, and for even steps through [-25,
 /// 25].
@@ -52,8 +52,9 @@ double units_off(float actual, long double expected) {
 TEST(GeluFormulas, AreWithinAUnitAndAHalf) {
     double gelu = 0, gelu_tanh = 0;
     for_many([&](float x) {
-        gelu = std::max(gelu, units_off(gelu_formula::gelu(x), exact::gelu(x)));
-        gelu_tanh = std::max(gelu_tanh, units_off(gelu_formula::gelu_tanh(x), exact::gelu_tanh(x)));
+        gelu = std::max(gelu, units_off(gelu_formula::gelu(x), exact_formulas::gelu(x)));
+        gelu_tanh = std::max(gelu_tanh,
+                             units_off(gelu_formula::gelu_tanh(x), exact_formulas::gelu_tanh(x)));
     });
     EXPECT_LE(gelu, 1.5);
     EXPECT_LE(gelu_tanh, 1.5);
@@ -64,26 +65,26 @@ TEST(GeluFormulas, OfTheDerivativesAreWithinAUnitAndAHalfOfOne) {
     constexpr double slack = 1.5 * 0x1p-24;  // values are below 1.2, most of them below 1
     for_many([&](float x) {
         ASSERT_NEAR(gelu_formula::gelu_derivative(x),
-                    static_cast<double>(exact::gelu_derivative(x)), slack)
+                    static_cast<double>(exact_formulas::gelu_derivative(x)), slack)
             << x;
         ASSERT_NEAR(gelu_formula::gelu_tanh_derivative(x),
-                    static_cast<double>(exact::gelu_tanh_derivative(x)), slack)
+                    static_cast<double>(exact_formulas::gelu_tanh_derivative(x)), slack)
             << x;
     });
 }
 
 TEST(GeluFormulas, KeepNaNAndTheProductsThatInfinitiesAreIn) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr float infinite = std::numeric_limits<float>::infinity();
     for (const auto f : {gelu_formula::gelu, gelu_formula::gelu_tanh}) {
         EXPECT_TRUE(std::isnan(f(std::numeric_limits<float>::quiet_NaN())));
-        EXPECT_TRUE(std::isnan(f(-infinity)));
-        EXPECT_EQ(f(infinity), infinity);
+        EXPECT_TRUE(std::isnan(f(-infinite)));
+        EXPECT_EQ(f(infinite), infinite);
         EXPECT_EQ(f(0), 0);
         EXPECT_EQ(f(1e30f), 1e30f);
         EXPECT_EQ(f(-1e30f), 0);
     }
     for (const auto f : {gelu_formula::gelu_backward, gelu_formula::gelu_tanh_backward}) {
-        for (const float x : {std::numeric_limits<float>::quiet_NaN(), infinity, -infinity})
+        for (const float x : {std::numeric_limits<float>::quiet_NaN(), infinite, -infinite})
             EXPECT_TRUE(std::isnan(f(1, x))) << x;
         EXPECT_EQ(f(3, 1e30f), 3);
         EXPECT_EQ(f(3, -1e30f), 0);

@@ -12,10 +12,8 @@
 #include "kernels/support.h"
 
 // What a product does besides multiplying: factors, old values, bias, relu, sums of an operand.
-namespace kernels::test {
+namespace kernels::test::gemm {
 namespace {
-
-using namespace gemm;
 
 TEST(Gemm, ScalesAddsOldValuesBiasAndClampsAtZero) {
     for (const Types& types : all_types)
@@ -170,4 +168,4 @@ TEST(CudaGemm, SumsAnOperandBesideTheProduct) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::gemm

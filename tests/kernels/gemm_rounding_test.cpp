@@ -13,12 +13,8 @@
 #include "kernels/targets.h"
 
 // The bits of a product: one rounding of f32 sums, subnormals, infinities and NaNs.
-namespace kernels::test {
+namespace kernels::test::gemm {
 namespace {
-
-using namespace gemm;
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 /// The product of a row (1, k) and a column (k, 1) in dtype.
 double dot(DType dtype, const std::vector<double>& row, const std::vector<double>& column) {
@@ -170,4 +166,4 @@ TEST(CudaGemm, PassesNaNsThroughTheReluToTheirRowsOnly) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::gemm

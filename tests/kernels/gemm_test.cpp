@@ -13,10 +13,8 @@
 #include "kernels/support.h"
 
 // Products of every dtype, transposition, shape and batch.
-namespace kernels::test {
+namespace kernels::test::gemm {
 namespace {
-
-using namespace gemm;
 
 TEST(Gemm, AgreesWithDoubleForEveryDtypeAndTransposition) {
     for (const Types& types : all_types)
@@ -242,4 +240,4 @@ TEST(CudaGemm, WaitsForNothing) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::gemm

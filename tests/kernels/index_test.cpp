@@ -74,7 +74,7 @@ double folded(const std::vector<double>& terms, IndexFold fold) {
 }
 
 /// The allowed error of one element: the roundings of the sum or the product in the computing type.
-double slack_of(DType dtype, const std::vector<double>& terms, IndexFold fold) {
+double fold_slack(DType dtype, const std::vector<double>& terms, IndexFold fold) {
     const auto n = static_cast<double>(terms.size());
     const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
     double magnitude = 0;
@@ -109,7 +109,7 @@ void expect_folds(DType dtype, IndexSpan s, IndexFold fold, bool with_base, bool
             ASSERT_EQ(y.get(i), base.get(i));
         else
             ASSERT_TRUE(near(y.get(i), folded(found->second, fold), dtype,
-                             slack_of(dtype, found->second, fold)))
+                             fold_slack(dtype, found->second, fold)))
                 << "element " << i << " of " << found->second.size() << " terms, fold "
                 << static_cast<int>(fold);
     }

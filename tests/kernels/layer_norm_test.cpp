@@ -11,11 +11,12 @@ ConstArray given(bool there, const Buffer& array) {
     return there ? array.view() : ConstArray{nullptr, array.dtype(), 0};
 }
 
-struct Forward {
+struct LayerNormForward {
     Buffer y, mean, rstd;
 };
-Forward forward(const LayerNormProblem& p, DType to) {
-    Forward out{Buffer(to, p.n), Buffer(p.wide, p.shape.rows), Buffer(p.wide, p.shape.rows)};
+LayerNormForward forward(const LayerNormProblem& p, DType to) {
+    LayerNormForward out{Buffer(to, p.n), Buffer(p.wide, p.shape.rows),
+                         Buffer(p.wide, p.shape.rows)};
     cpu::layer_norm_forward(out.y, out.mean, out.rstd, p.x, given(p.affine, p.weight),
                             given(p.affine, p.bias), p.shape, {});
     return out;
@@ -25,7 +26,7 @@ TEST(LayerNorm, MeetsTheReferenceForEveryTypeAndWidth) {
     on_every_target([] {
         for_each_layer_norm([](DType x, DType y, const LayerNormShape& shape, bool affine) {
             const LayerNormProblem p(x, y, shape, affine);
-            const Forward out = forward(p, y);
+            const LayerNormForward out = forward(p, y);
             expect_forward(p, out.y, out.mean, out.rstd);
         });
     });
@@ -34,7 +35,7 @@ TEST(LayerNorm, MeetsTheReferenceForEveryTypeAndWidth) {
 TEST(LayerNorm, LosesNothingToALargeMean) {
     on_every_target([] {
         const LayerNormProblem p(DType::f32, DType::f32, {3, 5000, 0, false}, false, 100, 0.01);
-        const Forward out = forward(p, DType::f32);
+        const LayerNormForward out = forward(p, DType::f32);
         for (std::int64_t row = 0; row < 3; ++row) {
             const RowMoments exact = exact_moments(p, row);
             EXPECT_NEAR(out.mean.get(row), exact.mean, 8e-6);  // one rounding at 100
@@ -49,7 +50,7 @@ TEST(LayerNorm, KeepsANaNOrAnInfinityToItsRow) {
             LayerNormProblem p(DType::f32, DType::f32, {3, 40, 1e-5, rms}, false);
             p.x.set(3, static_cast<double>(nan));
             p.x.set(41, static_cast<double>(infinity));
-            const Forward out = forward(p, DType::f32);
+            const LayerNormForward out = forward(p, DType::f32);
             EXPECT_TRUE(std::isnan(out.y.get(0)));
             EXPECT_TRUE(std::isnan(out.y.get(41)));  // inf / inf
             if (!rms) {
@@ -64,7 +65,7 @@ TEST(LayerNormBackward, MeetsTheReferenceForEveryTypeAndWidth) {
     on_every_target([] {
         for_each_layer_norm([](DType x, DType y, const LayerNormShape& shape, bool affine) {
             const LayerNormProblem p(x, y, shape, affine);
-            const Forward out = forward(p, y);
+            const LayerNormForward out = forward(p, y);
             Buffer dx(x, p.n), dweight(p.wide, shape.cols), dbias(p.wide, shape.cols);
             cpu::layer_norm_backward(dx, dweight, dbias, p.dy, p.x, given(affine, p.weight),
                                      out.mean, out.rstd, shape, {});
@@ -90,7 +91,7 @@ TEST(LayerNormBackward, GivesZeroWeightGradientsForNoRows) {
 
 TEST(LayerNorm, GivesTheSameBitsForEveryThreadCount) {
     const LayerNormProblem p(DType::bf16, DType::f32, {3000, 100}, true);
-    const Forward expected = forward(p, DType::f32);
+    const LayerNormForward expected = forward(p, DType::f32);
     const auto gradients = [&] {
         Buffer dx(DType::bf16, p.n), all(DType::f32, 200);
         cpu::layer_norm_backward(dx, {all.as<float>(), DType::f32, 100},
@@ -106,8 +107,8 @@ TEST(LayerNorm, GivesTheSameBitsForEveryThreadCount) {
 }
 
 /// The arrays of one problem on the device. x and dy begin `skip` elements into their memory.
-struct OnDevice {
-    OnDevice(const LayerNormProblem& p, DType to, std::int64_t skip)
+struct LayerNormOnDevice {
+    LayerNormOnDevice(const LayerNormProblem& p, DType to, std::int64_t skip)
         : x(shifted(p.x, skip)),
           dy(shifted(p.dy, skip)),
           weight(p.weight),
@@ -133,11 +134,12 @@ struct OnDevice {
 };
 
 void expect_both(const LayerNormProblem& p, DType to, std::int64_t skip = 0) {
-    const OnDevice d(p, to, skip);
+    const LayerNormOnDevice d(p, to, skip);
     const auto given = [&](const DeviceBuffer& array) {
         return p.affine ? ConstArray(array.array()) : ConstArray{nullptr, p.wide, 0};
     };
-    const ConstArray x = OnDevice::from(d.x, skip), dy = OnDevice::from(d.dy, skip);
+    const ConstArray x = LayerNormOnDevice::from(d.x, skip),
+                     dy = LayerNormOnDevice::from(d.dy, skip);
     cuda::layer_norm_forward(d.y, d.mean, d.rstd, x, given(d.weight), given(d.bias), p.shape, {});
     const Buffer mean = d.mean.host(), rstd = d.rstd.host();
     expect_forward(p, d.y.host(), mean, rstd);
@@ -171,7 +173,7 @@ TEST(CudaLayerNorm, TakesMisalignedStarts) {
 TEST(CudaLayerNorm, LosesNothingToALargeMean) {
     HALFTONE_NEEDS_CUDA();
     const LayerNormProblem p(DType::f32, DType::f32, {2, 5000, 0, false}, false, 100, 0.01);
-    const OnDevice d(p, DType::f32, 0);
+    const LayerNormOnDevice d(p, DType::f32, 0);
     const ConstArray none{nullptr, DType::f32, 0};
     cuda::layer_norm_forward(d.y, d.mean, d.rstd, d.x, none, none, p.shape, {});
     for (std::int64_t row = 0; row < 2; ++row) {
@@ -185,7 +187,7 @@ TEST(CudaLayerNorm, AnInfinityIsTheMeanOfItsRowAlone) {
     HALFTONE_NEEDS_CUDA();
     LayerNormProblem p(DType::f32, DType::f32, {2, 40, 1e-5, false}, false);
     p.x.set(41, -static_cast<double>(infinity));
-    const OnDevice d(p, DType::f32, 0);
+    const LayerNormOnDevice d(p, DType::f32, 0);
     const ConstArray none{nullptr, DType::f32, 0};
     cuda::layer_norm_forward(d.y, d.mean, d.rstd, d.x, none, none, p.shape, {});
     EXPECT_TRUE(std::isfinite(d.mean.host().get(0)));

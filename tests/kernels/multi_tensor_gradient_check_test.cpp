@@ -17,7 +17,7 @@ std::vector<ConstArray> views(const std::vector<Buffer>& buffers) {
     return result;
 }
 
-GradientStatistics reference(const std::vector<Buffer>& grads) {
+GradientStatistics reference_statistics(const std::vector<Buffer>& grads) {
     GradientStatistics j{};
     for (const Buffer& g : grads)
         for (double v : g.values()) {
@@ -40,7 +40,7 @@ GradientStatistics reference(const std::vector<Buffer>& grads) {
 bool same_or_nan(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 void expect_statistics(const std::vector<Buffer>& grads) {
-    const GradientStatistics expected = reference(grads);
+    const GradientStatistics expected = reference_statistics(grads);
     GradientStatistics j{};
     cpu::multi_tensor_gradient_check(&j, views(grads), {});
     EXPECT_EQ(j.found_inf, expected.found_inf);

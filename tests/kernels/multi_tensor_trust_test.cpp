@@ -10,7 +10,7 @@ namespace {
 
 /// At most 16 f32 (f64) roundings, each of a value of about 10 (Adagrad's sums: 100), and that of
 /// the storage.
-double slack_of(DType master) { return 16 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
+double trust_slack(DType master) { return 16 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
 
 void expect_follows(const OptimizerCase& optimizer, OptimizerProblem& problem) {
     OptimizerReference expected = reference_of(problem);
@@ -18,7 +18,7 @@ void expect_follows(const OptimizerCase& optimizer, OptimizerProblem& problem) {
     optimizer.cpu(problem.list(), problem.scalars(), nullptr);
     for (std::size_t k = 0; k < expected.size(); ++k) {
         const auto& t = problem.tensors[k];
-        const double slack = slack_of(t.master.dtype());
+        const double slack = trust_slack(t.master.dtype());
         const auto near_all = [&](const Buffer& actual, const std::vector<double>& values) {
             for (std::int64_t i = 0; i < actual.size(); ++i) {
                 const double value = values[static_cast<std::size_t>(i)];

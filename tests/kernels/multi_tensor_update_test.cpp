@@ -61,12 +61,12 @@ Values adam_reference(Values v, const AdamOptions& o, const Scalars& s) {
 }
 
 /// At most eight f32 (f64) roundings, each of a value of about 10, and that of the storage.
-double slack_of(DType master) { return 8 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
+double update_slack(DType master) { return 8 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
 
 template <class Reference>
 void expect_update(const Parameter& before, Parameter& after, bool with_low,
                    const Reference& reference) {
-    const double slack = slack_of(before.master.dtype());
+    const double slack = update_slack(before.master.dtype());
     for (std::int64_t i = 0; i < before.master.size(); ++i) {
         const Values v = reference(Values{before.master.get(i), before.grad.get(i),
                                           before.state1.get(i), before.state2.get(i)});
@@ -128,7 +128,7 @@ TEST(Sgd, WithoutMomentumNeedsNoState) {
     for (std::int64_t i = 0; i < 33; ++i) {
         const double g = before.grad.get(i) / 16;  // scale 8, clip 1/2: exact
         ASSERT_NEAR(t.master.get(i), before.master.get(i) - static_cast<double>(s.lr) * g,
-                    slack_of(DType::f32));
+                    update_slack(DType::f32));
     }
 }
 

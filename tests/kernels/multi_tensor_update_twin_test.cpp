@@ -25,7 +25,7 @@ bool cpu_joins() {
     return p.get(0) != 0;
 }
 
-enum Part { master, grad, state1, state2, low, parts };
+enum UpdatePart { master, grad, state1, state2, low, parts };
 
 /// The five arrays of a parameter on the host. With `start` they begin inside their memory.
 struct TwinParameter {
@@ -99,9 +99,9 @@ public:
         update(options, s, write_grads, cpu::multi_tensor_adam, cuda::multi_tensor_adam);
     }
 
-    void expect_same(std::initializer_list<Part> which) const {
+    void expect_same(std::initializer_list<UpdatePart> which) const {
         for (std::size_t i = 0; i < host_.size(); ++i)
-            for (const Part part : which)
+            for (const UpdatePart part : which)
                 ASSERT_EQ(actual(i, part).bytes(), host_[i].arrays[part].bytes())
                     << "tensor " << i << " part " << part;
     }
@@ -126,7 +126,9 @@ public:
     }
 
 private:
-    Buffer actual(std::size_t i, Part part) const { return device_[i * parts + part]->host(); }
+    Buffer actual(std::size_t i, UpdatePart part) const {
+        return device_[i * parts + part]->host();
+    }
 
     std::vector<TwinParameter> host_;
     std::vector<UpdateTensor> tensors_, device_tensors_;

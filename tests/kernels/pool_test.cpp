@@ -28,7 +28,7 @@ Pool2dShape pool_shape(I n, I c, I h, I w, I kernel, I stride, I pad, I dilation
 }
 
 /// Windows that touch, overlap, extend past the edge, are dilated, or skip rows.
-std::vector<Pool2dShape> shapes() {
+std::vector<Pool2dShape> pool_shapes() {
     std::vector<Pool2dShape> result;
     for (I c : {1, 6, 16, 33, 64}) {
         result.push_back(pool_shape(2, c, 8, 8, 2, 2, 0));
@@ -63,7 +63,7 @@ void for_each_tap(const Pool2dShape& s, const std::function<void(I, I, I)>& f) {
 TEST(MaxPool, FindsTheFirstLargestAndItsPlace) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (const Pool2dShape& s : shapes()) {
+            for (const Pool2dShape& s : pool_shapes()) {
                 // Few distinct values, so that ties occur.
                 Buffer x = random_buffer(dtype, x_size(s), 1);
                 for (I i = 0; i < x.size(); ++i) x.set(i, std::round(2 * x.get(i)));
@@ -89,7 +89,6 @@ TEST(MaxPool, CountsNaNAsLargestAndTakesTheLastOfThem) {
     on_every_target([] {
         for (DType dtype : floating) {
             const double no = static_cast<double>(nan);
-            const double inf = static_cast<double>(infinity);
             const Buffer x(dtype, {1, no, inf, no});
             Buffer y(dtype, 1), index(DType::i32, 1);
             cpu::max_pool2d_forward(y, index, x, pool_shape(1, 1, 2, 2, 2, 2, 0), {});
@@ -147,7 +146,7 @@ TEST(MaxPool, AWindowWithoutATapHasNoPlace) {
 TEST(MaxPoolBackward, AddsEachGradientAtItsIndexInF32) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (const Pool2dShape& s : shapes()) {
+            for (const Pool2dShape& s : pool_shapes()) {
                 const Buffer x = random_buffer(dtype, x_size(s), 2);
                 const Buffer dy = random_buffer(dtype, y_size(s), 3);
                 Buffer y(dtype, dy.size()), index(DType::i32, dy.size()), dx(dtype, x.size());
@@ -173,7 +172,7 @@ TEST(MaxPoolBackward, AddsEachGradientAtItsIndexInF32) {
 
 TEST(MaxPoolGather, ReadsAtTheIndices) {
     for (DType dtype : floating)
-        for (const Pool2dShape& s : shapes()) {
+        for (const Pool2dShape& s : pool_shapes()) {
             const Buffer x = random_buffer(dtype, x_size(s), 4);
             Buffer y(dtype, y_size(s)), index(DType::i32, y.size()), again(dtype, y.size());
             cpu::max_pool2d_forward(y, index, x, s, {});
@@ -185,7 +184,7 @@ TEST(MaxPoolGather, ReadsAtTheIndices) {
 TEST(AvgPool, AveragesWithAndWithoutThePadding) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (Pool2dShape s : shapes())
+            for (Pool2dShape s : pool_shapes())
                 for (I divisor : {-1, 0, 5}) {  // -1: the count without the padding, 0: with it
                     const bool padded = divisor >= 0;
                     s.count_include_pad = padded;
@@ -359,7 +358,7 @@ Buffer inputs(DType dtype, std::int64_t size) {
 }
 
 /// Expects the same values; NaN equals NaN, and -0 equals 0.
-void expect_same(const Buffer& actual, const Buffer& expected) {
+void expect_same_values(const Buffer& actual, const Buffer& expected) {
     for (std::int64_t i = 0; i < expected.size(); ++i) {
         const double a = actual.get(i), e = expected.get(i);
         ASSERT_TRUE(a == e || (std::isnan(a) && std::isnan(e))) << a << " for " << e << " at " << i;
@@ -382,12 +381,12 @@ TEST(CudaMaxPool, FindsTheCpusFirstLargest) {
             const DeviceBuffer device_x(x), device_y(dtype, y.size()),
                 device_index(DType::i32, y.size());
             cuda::max_pool2d_forward(device_y, device_index, device_x, s, {});
-            expect_same(device_y.host(), y);
+            expect_same_values(device_y.host(), y);
             EXPECT_EQ(device_index.host().bytes(), index.bytes());
 
             const DeviceBuffer gathered(dtype, y.size());
             cuda::max_pool2d_gather(gathered, device_x, device_index, s, {});
-            expect_same(gathered.host(), y);
+            expect_same_values(gathered.host(), y);
         }
 }
 
@@ -409,7 +408,7 @@ TEST(CudaMaxPool, GivesEachInputTheGradientsOfItsWindows) {
             cpu::max_pool2d_backward(dx, dy, index, s, {});
             const DeviceBuffer device_dy(dy), device_index(index), device_dx(dtype, in_size(s));
             cuda::max_pool2d_backward(device_dx, device_dy, device_index, s, {});
-            expect_same(device_dx.host(), dx);
+            expect_same_values(device_dx.host(), dx);
         }
 }
 
@@ -429,8 +428,8 @@ TEST(CudaAveragePool, AveragesAsTheCpuDoesForwardAndBackward) {
             if (dtype == DType::f64)  // the CPU's f64 sums do not go line by line
                 expect_near_sums(device_y.host(), y, 25, 100);
             else
-                expect_same(device_y.host(), y);
-            expect_same(device_dx.host(), dx);
+                expect_same_values(device_y.host(), y);
+            expect_same_values(device_dx.host(), dx);
         }
 }
 
@@ -450,8 +449,8 @@ TEST(CudaAveragePool, AdaptsItsWindowsAsTheCpuDoes) {
             if (dtype == DType::f64)
                 expect_near_sums(device_y.host(), y, 49, 200);
             else
-                expect_same(device_y.host(), y);
-            expect_same(device_dx.host(), dx);
+                expect_same_values(device_y.host(), y);
+            expect_same_values(device_dx.host(), dx);
         }
 }
 

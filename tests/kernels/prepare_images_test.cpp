@@ -8,11 +8,11 @@
 namespace kernels::test {
 namespace {
 
-constexpr PhiloxStream stream{{11, 0}, 2, 5};
+constexpr PhiloxStream image_stream{{11, 0}, 2, 5};
 
 /// Pads by four zeros, crops, flips and normalises in separate steps.
-std::vector<float> reference(const RandomImages& images, std::int64_t sample,
-                             const ImagePreparation& how, std::uint64_t position) {
+std::vector<float> reference_image(const RandomImages& images, std::int64_t sample,
+                                   const ImagePreparation& how, std::uint64_t position) {
     const std::int64_t height = images.height, width = images.width, channels = images.channels;
     const PhiloxBlock words = how.random.block(position);
     const std::int64_t top = how.augment ? PhiloxStream::to_bounded(words[0], 9) : 4;
@@ -50,7 +50,7 @@ void expect_prepared(const RandomImages& images, const Buffer& indices,
         const auto sample = static_cast<std::int64_t>(indices.get(i));
         ASSERT_EQ(labels.get(i), images.labels.get(sample));
         const auto expected =
-            reference(images, sample, how, how.first + static_cast<std::uint64_t>(i));
+            reference_image(images, sample, how, how.first + static_cast<std::uint64_t>(i));
         for (std::int64_t e = 0; e < elements; ++e)
             ASSERT_EQ(static_cast<float>(y.get(i * elements + e)),
                       expected[static_cast<std::size_t>(e)])
@@ -66,13 +66,13 @@ TEST(PrepareImages, CropsFlipsAndNormalisesTheBytes) {
         for (const bool normalize : {false, true})
             for (const RandomImages* images : {&colour, &grey, &small})
                 with_threads([&](int) {
-                    expect_prepared(*images, indices, {augment, normalize, stream, 1000});
+                    expect_prepared(*images, indices, {augment, normalize, image_stream, 1000});
                 });
 }
 
 TEST(PrepareImages, MakesNothingOfAnEmptyBatch) {
     const RandomImages images(1, 4, 4, 1);
-    expect_prepared(images, Buffer(DType::i64, 0), {true, true, stream, 0});
+    expect_prepared(images, Buffer(DType::i64, 0), {true, true, image_stream, 0});
 }
 
 constexpr DType image_types[] = {DType::f32, DType::f16, DType::bf16};
@@ -80,7 +80,7 @@ constexpr DType image_types[] = {DType::f32, DType::f16, DType::bf16};
 TEST(PrepareImages, RoundsToSixteenBitsAsACastDoes) {
     const RandomImages images(5, 8, 6, 3);
     const Buffer indices(DType::i64, {4, 0, 3});
-    const ImagePreparation how{true, true, stream, 1000};
+    const ImagePreparation how{true, true, image_stream, 1000};
     Buffer wide(DType::f32, 3 * 8 * 6 * 3), labels(DType::i64, 3);
     cpu::prepare_images(wide, labels, indices, images.store(), how, {});
     for (const DType dtype : {DType::f16, DType::bf16}) {
@@ -94,7 +94,7 @@ TEST(PrepareImages, RoundsToSixteenBitsAsACastDoes) {
 TEST(PrepareImages, TakesTheRowsAsTheyLieWithoutIndices) {
     const RandomImages images(4, 8, 6, 3);
     const Buffer indices(DType::i64, {0, 1, 2, 3});
-    const ImagePreparation how{true, true, stream, 7};
+    const ImagePreparation how{true, true, image_stream, 7};
     Buffer expected(DType::f32, 4 * 8 * 6 * 3), y(DType::f32, expected.size());
     Buffer labels(DType::i64, 4);
     cpu::prepare_images(expected, labels, indices, images.store(), how, {});
@@ -114,7 +114,7 @@ TEST(PrepareImages, WritesZerosBehindTheChannelsOfPaddedPixels) {
     constexpr std::int64_t pitch = 8;
     const RandomImages images(4, 8, 6, 3);
     const Buffer indices(DType::i64, {2, 0, 3});
-    const ImagePreparation how{true, true, stream, 7};
+    const ImagePreparation how{true, true, image_stream, 7};
     for (const DType dtype : image_types) {
         Buffer dense(dtype, 3 * 8 * 6 * 3), labels(DType::i64, 3);
         cpu::prepare_images(dense, labels, indices, images.store(), how, {});
@@ -167,14 +167,15 @@ TEST(CudaPrepareImages, GivesTheCpusBits) {
                     for (const DType dtype : image_types)
                         for (const std::int64_t pitch : {0, 8})
                             expect_same_images(*images, indices,
-                                               {augment, normalize, stream, 1000, pitch}, dtype);
+                                               {augment, normalize, image_stream, 1000, pitch},
+                                               dtype);
     }
 }
 
 TEST(CudaPrepareImages, TakesTheRowsAsTheyLieWithoutIndices) {
     HALFTONE_NEEDS_CUDA();
     const RandomImages images(4, 8, 6, 3);
-    const ImagePreparation how{true, true, stream, 7};
+    const ImagePreparation how{true, true, image_stream, 7};
     Buffer expected(DType::f32, 4 * 8 * 6 * 3);
     ImageStore store = images.store();
     store.labels = nullptr;
@@ -196,7 +197,8 @@ TEST(CudaPrepareImages, NeedsNoMeansToLeaveTheValuesAlone) {
     const DeviceBuffer indices(Buffer(DType::i64, {1})), y(DType::f32, 75), labels(DType::i64, 1);
     const ImageStore store{
         pixels.as<std::uint8_t>(), classes.as<std::uint8_t>(), nullptr, nullptr, 5, 5, 3};
-    cuda::prepare_images(y, labels, indices, store, {.normalize = false, .random = stream}, {});
+    cuda::prepare_images(y, labels, indices, store, {.normalize = false, .random = image_stream},
+                         {});
     const Buffer values = y.host();
     for (std::int64_t i = 0; i < 75; ++i)
         ASSERT_EQ(static_cast<float>(values.get(i)),

@@ -12,7 +12,7 @@
 namespace kernels::test {
 namespace {
 
-std::vector<unsigned char> counted(std::size_t size, unsigned first) {
+std::vector<unsigned char> counted_bytes(std::size_t size, unsigned first) {
     std::vector<unsigned char> out(size);
     for (std::size_t i = 0; i < size; ++i)
         out[i] = static_cast<unsigned char>((i * 7 + i / 251 + first) % 256);
@@ -39,9 +39,9 @@ protected:
 TEST_F(PutBytes, TakesAnyNumberAtOnceAndTouchesNothingBeside) {
     for (const std::size_t size : {0, 1, 255, 257, 3839, 3840, 3841, 7680, 11521}) {
         for (const std::size_t offset : {0, 1, 6}) {
-            const auto before = counted(most, 91);
+            const auto before = counted_bytes(most, 91);
             cuda::copy_to_device(device_, before.data(), most, {});
-            auto host = counted(size, 3);
+            auto host = counted_bytes(size, 3);
             const auto values = host;
             cuda::put_bytes(device_ + offset, host.data(), size, {});
             std::fill(host.begin(), host.end(), 0);  // the bytes have been copied
@@ -54,7 +54,7 @@ TEST_F(PutBytes, TakesAnyNumberAtOnceAndTouchesNothingBeside) {
 }
 
 TEST_F(PutBytes, StaysInARecordedGraph) {
-    auto host = counted(5000, 17);
+    auto host = counted_bytes(5000, 17);
     const auto values = host;
     cuda::begin_capture({});
     cuda::put_bytes(device_, host.data(), host.size(), {});

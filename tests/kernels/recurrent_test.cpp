@@ -7,7 +7,7 @@
 namespace kernels::test {
 namespace {
 
-RecurrentResults run(const RecurrentProblem& p, bool with_more) {
+RecurrentResults run_recurrent(const RecurrentProblem& p, bool with_more) {
     RecurrentResults r(p);
     const ConstArray none{nullptr, p.dtype, 0};
     cpu::recurrent_forward(r.h_new, r.c_new, p.gx, p.gh, p.state, p.shape, {});
@@ -20,14 +20,14 @@ TEST(Recurrent, StepsAndGradientsMeetTheirFormulasForEveryCellAndType) {
     on_every_target([] {
         for_each_recurrent([](const RecurrentProblem& p) {
             for (const bool with_more : {true, false})
-                expect_recurrent(p, run(p, with_more), with_more);
+                expect_recurrent(p, run_recurrent(p, with_more), with_more);
         });
     });
 }
 
 TEST(Recurrent, AnAbsentGradientIsZero) {
     RecurrentProblem p(RecurrentCell::lstm, DType::f32, 2, 5);
-    const RecurrentResults whole = run(p, false);
+    const RecurrentResults whole = run_recurrent(p, false);
     RecurrentResults r(p);
     const ConstArray none{nullptr, p.dtype, 0};
     cpu::recurrent_backward(r.dgx, r.dgh, r.dstate, none, p.dh, p.dc, p.gx, p.gh, p.state, p.shape,
@@ -45,7 +45,7 @@ TEST(Recurrent, ReluLetsAGradientThroughANaNAndStopsItAtZero) {
             p.gx = Buffer(dtype, {static_cast<double>(nan), 0, 1});
             p.gh = Buffer(dtype, {0, 0, -1});
             p.dh = Buffer(dtype, {2, 3, 4});
-            const RecurrentResults r = run(p, false);
+            const RecurrentResults r = run_recurrent(p, false);
             EXPECT_TRUE(std::isnan(r.h_new.get(0)));
             EXPECT_EQ(r.dgx.values(), (std::vector<double>{2, 0, 0}));
         }
@@ -54,7 +54,7 @@ TEST(Recurrent, ReluLetsAGradientThroughANaNAndStopsItAtZero) {
 
 TEST(Recurrent, StatesMayBeWrittenInPlaceAndThreadsChangeNothing) {
     const RecurrentProblem p(RecurrentCell::gru, DType::f16, 600, 64);
-    const RecurrentResults expected = run(p, true);
+    const RecurrentResults expected = run_recurrent(p, true);
     with_threads([&](int) {
         Buffer h = p.state, carried = p.dh_more, dgx(p.dtype, p.gates), dgh(p.dtype, p.gates);
         cpu::recurrent_forward(h, {nullptr, p.dtype, 0}, p.gx, p.gh, h, p.shape, {});

@@ -8,13 +8,13 @@
 namespace kernels::test {
 namespace {
 
-struct Expected {
+struct ExpectedResult {
     double value;
     double magnitude;  ///< errors are relative to it: the sum of the terms' magnitudes
 };
 
-Expected reference(const Buffer& x, std::int64_t first, std::int64_t n, std::int64_t step,
-                   ReduceOp op) {
+ExpectedResult reference_result(const Buffer& x, std::int64_t first, std::int64_t n,
+                                std::int64_t step, ReduceOp op) {
     const double none = std::numeric_limits<double>::infinity();
     double sum = 0, magnitude = 0, squares = 0, product = 1, most = -none, least = none;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -63,7 +63,8 @@ void expect_reduction(const Buffer& x, DType to, std::int64_t outer, std::int64_
     const double steps = static_cast<double>(std::min<std::int64_t>(n, 128)) +
                          std::log2(static_cast<double>(n) + 1) + 4;
     for (std::int64_t i = 0; i < y.size(); ++i) {
-        const Expected expected = reference(x, i / inner * n * inner + i % inner, n, inner, op);
+        const ExpectedResult expected =
+            reference_result(x, i / inner * n * inner + i % inner, n, inner, op);
         const double slack = steps * half_unit * expected.magnitude;
         ASSERT_TRUE(near(y.get(i), expected.value, to, std::isfinite(slack) ? slack : 0))
             << "op " << static_cast<int>(op) << " of (" << outer << ", " << n << ", " << inner
@@ -78,22 +79,22 @@ Buffer terms(ReduceOp op, DType dtype, std::int64_t size) {
 }
 
 TEST(Reduce, MeetsTheReferenceForEveryOpTypeAndShape) {
-    struct Shape {
+    struct ReduceShape {
         std::int64_t outer, n, inner;
     };
     for (ReduceOp op : every_op)
         for (DType dtype : floating)
-            for (const Shape& s : {Shape{1, 1, 1},
-                                   {1, 33, 1},
-                                   {3, 1000, 1},
-                                   {1, 32, 2},
-                                   {2, 31, 33},
-                                   {1, 130, 64},
-                                   {1, 7, 300},
-                                   {4, 3, 5},
-                                   {1, 1, 100},
-                                   {0, 5, 1},
-                                   {1, 2100, 4}}) {
+            for (const ReduceShape& s : {ReduceShape{1, 1, 1},
+                                         {1, 33, 1},
+                                         {3, 1000, 1},
+                                         {1, 32, 2},
+                                         {2, 31, 33},
+                                         {1, 130, 64},
+                                         {1, 7, 300},
+                                         {4, 3, 5},
+                                         {1, 1, 100},
+                                         {0, 5, 1},
+                                         {1, 2100, 4}}) {
                 const Buffer x = terms(op, dtype, s.outer * s.n * s.inner);
                 for (DType to : {dtype, DType::f32, DType::f64})
                     if (dtype != DType::f64 || to == DType::f64)
@@ -166,11 +167,12 @@ TEST(Reduce, DoesNotOverflowInTheNormOfHalfs) {
 }
 
 TEST(Reduce, GivesTheSameBitsForEveryThreadCount) {
-    struct Shape {
+    struct ReduceShape {
         std::int64_t outer, n, inner;
     };
     for (DType dtype : floating)
-        for (const Shape& s : {Shape{1, 300007, 1}, {1, 5000, 64}, {700, 300, 1}, {3, 2000, 300}}) {
+        for (const ReduceShape& s :
+             {ReduceShape{1, 300007, 1}, {1, 5000, 64}, {700, 300, 1}, {3, 2000, 300}}) {
             const Buffer x = random_buffer(dtype, s.outer * s.n * s.inner, 4);
             Buffer expected(dtype, s.outer * s.inner);
             cpu::set_threads(1);
@@ -197,30 +199,30 @@ TEST(ArgMax, FindsTheFirstLargestAndCountsNaNAsLargest) {
 }
 
 TEST(ArgMax, HandlesRowsOfInfinities) {
-    const double inf = static_cast<double>(infinity);
     const Buffer x(DType::f32, {-inf, -inf, -inf, inf});
     Buffer y(DType::i64, 2);
     cpu::arg_max(y, x, 2, 2, 1, {});
     EXPECT_EQ(y.values(), (std::vector<double>{0, 1}));
 }
 
-struct Shape {
+struct ReduceShape {
     std::int64_t outer, n, inner;
     std::int64_t results() const { return outer * inner; }
     std::int64_t size() const { return outer * n * inner; }
 };
 
-std::ostream& operator<<(std::ostream& out, const Shape& s) {
+std::ostream& operator<<(std::ostream& out, const ReduceShape& s) {
     return out << "(" << s.outer << ", " << s.n << ", " << s.inner << ")";
 }
 
-Buffer on_cpu(DType to, const Buffer& x, const Shape& s, ReduceOp op) {
+Buffer reduced_on_cpu(DType to, const Buffer& x, const ReduceShape& s, ReduceOp op) {
     Buffer y(to, s.results());
     cpu::reduce(y, x, s.outer, s.n, s.inner, op, {});
     return y;
 }
 
-Buffer on_cuda(DType to, const Buffer& x, const Shape& s, ReduceOp op, std::int64_t skip = 0) {
+Buffer reduced_on_cuda(DType to, const Buffer& x, const ReduceShape& s, ReduceOp op,
+                       std::int64_t skip = 0) {
     Buffer moved(x.dtype(), x.size() + skip);
     std::copy(x.bytes().begin(), x.bytes().end(),
               moved.as<unsigned char>() + static_cast<std::size_t>(skip) * size_of(x.dtype()));
@@ -235,11 +237,11 @@ Buffer on_cuda(DType to, const Buffer& x, const Shape& s, ReduceOp op, std::int6
 /// Compares with the CPU's sums in f64. A term goes through at most 128 additions in its thread and
 /// 13 in its block, once per pass (at most three here); a product has as many roundings. Each adds
 /// half a unit relative to the sum of magnitudes.
-void expect_twin_reduction(const Buffer& x, DType to, const Shape& s, ReduceOp op,
+void expect_twin_reduction(const Buffer& x, DType to, const ReduceShape& s, ReduceOp op,
                            std::int64_t skip = 0) {
-    const Buffer y = on_cuda(to, x, s, op, skip);
-    const Buffer exact = on_cpu(DType::f64, x, s, op);
-    const Buffer magnitude = on_cpu(DType::f64, x, s, ReduceOp::sum_abs);
+    const Buffer y = reduced_on_cuda(to, x, s, op, skip);
+    const Buffer exact = reduced_on_cpu(DType::f64, x, s, op);
+    const Buffer magnitude = reduced_on_cpu(DType::f64, x, s, ReduceOp::sum_abs);
     const bool wide = to == DType::f64 || x.dtype() == DType::f64;
     const double terms = static_cast<double>(s.n);
     const double steps =
@@ -256,19 +258,20 @@ void expect_twin_reduction(const Buffer& x, DType to, const Shape& s, ReduceOp o
     }
 }
 
-const std::vector<Shape> shapes = {
+const std::vector<ReduceShape> reduce_shapes = {
     {1, 1, 1},     {1, 33, 1},   {3, 1000, 1}, {5, 1025, 1}, {2, 4095, 1}, {1, 9001, 1},
     {300, 9, 1},   {4, 3, 5},    {1, 1, 100},  {1, 7, 300},  {0, 5, 1},    {5, 4, 0},
     {1, 32, 2},    {2, 31, 33},  {3, 50, 31},  {1, 130, 64}, {2, 2100, 3}, {1, 5000, 4},
     {1, 700, 257}, {2, 129, 32}, {1, 600, 100}};
 
-const std::vector<Shape> some_shapes = {{5, 4, 3}, {3, 200, 1}, {1, 9001, 1}, {1, 700, 33}};
+const std::vector<ReduceShape> some_reduce_shapes = {
+    {5, 4, 3}, {3, 200, 1}, {1, 9001, 1}, {1, 700, 33}};
 
 TEST(CudaReduce, MeetsTheCpuForEveryOpAndType) {
     HALFTONE_NEEDS_CUDA();
     for (ReduceOp op : every_op)
         for (DType dtype : floating)
-            for (const Shape& s : some_shapes) {
+            for (const ReduceShape& s : some_reduce_shapes) {
                 const Buffer x = terms(op, dtype, s.size());
                 for (DType to : {dtype, DType::f32, DType::f64})
                     if (dtype != DType::f64 || to == DType::f64)
@@ -279,7 +282,7 @@ TEST(CudaReduce, MeetsTheCpuForEveryOpAndType) {
 TEST(CudaReduce, MeetsTheCpuForMoreShapes) {
     HALFTONE_NEEDS_CUDA();
     for (ReduceOp op : {ReduceOp::sum, ReduceOp::max})
-        for (const Shape& s : shapes)
+        for (const ReduceShape& s : reduce_shapes)
             expect_twin_reduction(terms(op, DType::bf16, s.size()), DType::f32, s, op);
 }
 
@@ -287,7 +290,8 @@ TEST(CudaReduce, TakesMisalignedStarts) {
     HALFTONE_NEEDS_CUDA();
     for (DType dtype : floating)
         for (std::int64_t skip : {1, 3})
-            for (const Shape& s : {Shape{3, 1000, 1}, {1, 9001, 1}, {2, 4096, 1}, {3, 50, 31}})
+            for (const ReduceShape& s :
+                 {ReduceShape{3, 1000, 1}, {1, 9001, 1}, {2, 4096, 1}, {3, 50, 31}})
                 expect_twin_reduction(terms(ReduceOp::sum, dtype, s.size()), dtype, s,
                                       ReduceOp::sum, skip);
 }
@@ -295,17 +299,17 @@ TEST(CudaReduce, TakesMisalignedStarts) {
 TEST(CudaReduce, JoinsTheChunksOfLongSums) {
     HALFTONE_NEEDS_CUDA();
     for (ReduceOp op : {ReduceOp::norm2, ReduceOp::mean, ReduceOp::max, ReduceOp::sum_abs})
-        for (const Shape& s : {Shape{1, 300'001, 1}, {2, 70'000, 1}, {1, 50'000, 10}})
+        for (const ReduceShape& s : {ReduceShape{1, 300'001, 1}, {2, 70'000, 1}, {1, 50'000, 10}})
             expect_twin_reduction(terms(op, DType::f32, s.size()), DType::f32, s, op);
-    const Shape three_passes{1, 140'000, 33};
+    const ReduceShape three_passes{1, 140'000, 33};
     expect_twin_reduction(terms(ReduceOp::sum, DType::bf16, three_passes.size()), DType::f32,
                           three_passes, ReduceOp::sum);
 }
 
 TEST(CudaReduce, GivesAThreadOrAWarpToEachOfManyResults) {
     HALFTONE_NEEDS_CUDA();
-    for (const Shape& s :
-         {Shape{70'001, 5, 1}, {9000, 40, 1}, {300, 20, 64}, {6000, 20, 3}, {40'000, 2, 3}})
+    for (const ReduceShape& s :
+         {ReduceShape{70'001, 5, 1}, {9000, 40, 1}, {300, 20, 64}, {6000, 20, 3}, {40'000, 2, 3}})
         expect_twin_reduction(terms(ReduceOp::sum, DType::f16, s.size()), DType::f16, s,
                               ReduceOp::sum);
 }
@@ -315,22 +319,23 @@ TEST(CudaReduce, GivesTheNeutralElementForNoTerms) {
     const Buffer none(DType::f32, 0);
     for (ReduceOp op : every_op)
         for (std::int64_t inner : {1, 3, 40'000})
-            EXPECT_TRUE(same(on_cuda(DType::f32, none, {1, 0, inner}, op),
-                             on_cpu(DType::f32, none, {1, 0, inner}, op)))
+            EXPECT_TRUE(same(reduced_on_cuda(DType::f32, none, {1, 0, inner}, op),
+                             reduced_on_cpu(DType::f32, none, {1, 0, inner}, op)))
                 << static_cast<int>(op);
 }
 
 TEST(CudaReduce, KeepsNaNAndInfinity) {
     HALFTONE_NEEDS_CUDA();
     for (DType dtype : floating)
-        for (const Shape& s : {Shape{2, 7, 1}, {2, 100, 1}, {2, 5000, 1}, {2, 100, 5}})
+        for (const ReduceShape& s : {ReduceShape{2, 7, 1}, {2, 100, 1}, {2, 5000, 1}, {2, 100, 5}})
             for (const float value : {nan, infinity, -infinity})
                 for (std::int64_t place : {std::int64_t{0}, s.n - 1}) {
                     Buffer x = random_buffer(dtype, s.size(), 3);
                     x.set(place * s.inner, static_cast<double>(value));
                     for (ReduceOp op : {ReduceOp::max, ReduceOp::min})
-                        ASSERT_TRUE(same(on_cuda(dtype, x, s, op), on_cpu(dtype, x, s, op)));
-                    const Buffer sum = on_cuda(dtype, x, s, ReduceOp::sum);
+                        ASSERT_TRUE(same(reduced_on_cuda(dtype, x, s, op),
+                                         reduced_on_cpu(dtype, x, s, op)));
+                    const Buffer sum = reduced_on_cuda(dtype, x, s, ReduceOp::sum);
                     EXPECT_TRUE(std::isnan(value) ? std::isnan(sum.get(0))
                                                   : sum.get(0) == static_cast<double>(value));
                     EXPECT_TRUE(std::isfinite(sum.get(s.results() - 1)));
@@ -340,20 +345,20 @@ TEST(CudaReduce, KeepsNaNAndInfinity) {
 TEST(CudaReduce, DoesNotOverflowInTheNormOfHalfs) {
     HALFTONE_NEEDS_CUDA();
     const Buffer x(DType::f16, std::vector<double>(1000, 60000));
-    const Buffer y = on_cuda(DType::f32, x, {1, 1000, 1}, ReduceOp::norm2);
+    const Buffer y = reduced_on_cuda(DType::f32, x, {1, 1000, 1}, ReduceOp::norm2);
     EXPECT_NEAR(y.get(0), stored(DType::f16, 60000) * std::sqrt(1000.0), 10);
 }
 
 TEST(CudaReduce, GivesTheSameBitsEveryTime) {
     HALFTONE_NEEDS_CUDA();
-    for (const Shape& s : {Shape{1, 100'003, 1}, {3, 1000, 1}, {1, 20'000, 24}}) {
+    for (const ReduceShape& s : {ReduceShape{1, 100'003, 1}, {3, 1000, 1}, {1, 20'000, 24}}) {
         const Buffer x = random_buffer(DType::f32, s.size(), 4);
-        EXPECT_EQ(on_cuda(DType::f32, x, s, ReduceOp::sum).bytes(),
-                  on_cuda(DType::f32, x, s, ReduceOp::sum).bytes());
+        EXPECT_EQ(reduced_on_cuda(DType::f32, x, s, ReduceOp::sum).bytes(),
+                  reduced_on_cuda(DType::f32, x, s, ReduceOp::sum).bytes());
     }
 }
 
-void expect_same_arg_max(const Buffer& x, const Shape& s) {
+void expect_same_arg_max(const Buffer& x, const ReduceShape& s) {
     Buffer expected(DType::i64, s.results());
     cpu::arg_max(expected, x, s.outer, s.n, s.inner, {});
     const DeviceBuffer in(x), y(DType::i64, s.results());
@@ -365,7 +370,7 @@ TEST(CudaArgMax, FindsTheFirstLargestOfEveryTypeAndShape) {
     HALFTONE_NEEDS_CUDA();
     for (DType dtype :
          {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::u8})
-        for (const Shape& s : shapes) {
+        for (const ReduceShape& s : reduce_shapes) {
             if (dtype != DType::f32 && s.size() > 3000) continue;
             expect_same_arg_max(awkward_buffer(dtype, s.size(), 5), s);
             Buffer x(dtype, s.size());  // many equal
@@ -377,8 +382,8 @@ TEST(CudaArgMax, FindsTheFirstLargestOfEveryTypeAndShape) {
 
 TEST(CudaArgMax, GoesOnBeyondOneGrid) {
     HALFTONE_NEEDS_CUDA();
-    for (const Shape& s :
-         {Shape{9000, 10, 1}, {300, 20, 64}, {1, 70'001, 1}, {700, 100, 1}, {20, 1100, 3}})
+    for (const ReduceShape& s :
+         {ReduceShape{9000, 10, 1}, {300, 20, 64}, {1, 70'001, 1}, {700, 100, 1}, {20, 1100, 3}})
         expect_same_arg_max(random_buffer(DType::f32, s.size(), 6), s);
 }
 

@@ -194,10 +194,8 @@ TEST(SameBits, OfLargeProducts) {
             expect_same_bits(to_string(dtype, shape), size_of(dtype), product(dtype, dtype, shape));
 }
 
-using Shape = Conv2dShape;
-
 /// Any of the three convolutions: 0 forward, 1 data gradient, 2 weight gradient.
-Run convolution(int direction, DType dtype, const Shape& s) {
+Run convolution(int direction, DType dtype, const Conv2dShape& s) {
     Buffer x = random_buffer(dtype, conv::input_size(s), 1),
            w = random_buffer(dtype, conv::weight_size(s), 2),
            y = random_buffer(dtype, conv::output_size(s), 3);
@@ -217,7 +215,7 @@ Run convolution(int direction, DType dtype, const Shape& s) {
     };
 }
 
-void expect_same_bits(DType dtype, const Shape& shape) {
+void expect_same_bits(DType dtype, const Conv2dShape& shape) {
     for (int direction = 0; direction < 3; ++direction)
         expect_same_bits(conv::to_string(dtype, shape) + ", direction " + std::to_string(direction),
                          size_of(dtype), convolution(direction, dtype, shape));
@@ -225,58 +223,58 @@ void expect_same_bits(DType dtype, const Shape& shape) {
 
 TEST(SameBits, OfConvolutions) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
-        for (const Shape& shape : conv::many_shapes(40)) expect_same_bits(dtype, shape);
+        for (const Conv2dShape& shape : conv::many_shapes(40)) expect_same_bits(dtype, shape);
 }
 
 TEST(SameBits, OfConvolutionsOfResNet) {
     for (const DType dtype : {DType::f32, DType::bf16})
-        for (const Shape& shape : {Shape{.n = 4,
-                                  .c = 3,
-                                  .h = 32,
-                                  .w = 32,
-                                  .k = 64,
-                                  .r = 3,
-                                  .s = 3,
-                                  .pad_h = 1,
-                                  .pad_w = 1},
-                                   Shape{.n = 4,
-                                   .c = 64,
-                                   .h = 16,
-                                   .w = 16,
-                                   .k = 64,
-                                   .r = 3,
-                                   .s = 3,
-                                   .pad_h = 1,
-                                   .pad_w = 1},
-                                   Shape{.n = 4,
-                                   .c = 64,
-                                   .h = 16,
-                                   .w = 16,
-                                   .k = 128,
-                                   .r = 3,
-                                   .s = 3,
-                                   .stride_h = 2,
-                                   .stride_w = 2,
-                                   .pad_h = 1,
-                                   .pad_w = 1},
-                                   Shape{.n = 4,
-                                   .c = 64,
-                                   .h = 16,
-                                   .w = 16,
-                                   .k = 128,
-                                   .r = 1,
-                                   .s = 1,
-                                   .stride_h = 2,
-                                   .stride_w = 2},
-                                   Shape{.n = 4,
-                                   .c = 256,
-                                   .h = 4,
-                                   .w = 4,
-                                   .k = 256,
-                                   .r = 3,
-                                   .s = 3,
-                                   .pad_h = 1,
-                                   .pad_w = 1}})
+        for (const Conv2dShape& shape : {Conv2dShape{.n = 4,
+                                        .c = 3,
+                                        .h = 32,
+                                        .w = 32,
+                                        .k = 64,
+                                        .r = 3,
+                                        .s = 3,
+                                        .pad_h = 1,
+                                        .pad_w = 1},
+                                         Conv2dShape{.n = 4,
+                                         .c = 64,
+                                         .h = 16,
+                                         .w = 16,
+                                         .k = 64,
+                                         .r = 3,
+                                         .s = 3,
+                                         .pad_h = 1,
+                                         .pad_w = 1},
+                                         Conv2dShape{.n = 4,
+                                         .c = 64,
+                                         .h = 16,
+                                         .w = 16,
+                                         .k = 128,
+                                         .r = 3,
+                                         .s = 3,
+                                         .stride_h = 2,
+                                         .stride_w = 2,
+                                         .pad_h = 1,
+                                         .pad_w = 1},
+                                         Conv2dShape{.n = 4,
+                                         .c = 64,
+                                         .h = 16,
+                                         .w = 16,
+                                         .k = 128,
+                                         .r = 1,
+                                         .s = 1,
+                                         .stride_h = 2,
+                                         .stride_w = 2},
+                                         Conv2dShape{.n = 4,
+                                         .c = 256,
+                                         .h = 4,
+                                         .w = 4,
+                                         .k = 256,
+                                         .r = 3,
+                                         .s = 3,
+                                         .pad_h = 1,
+                                         .pad_w = 1}})
             expect_same_bits(dtype, shape);
 }
 
@@ -342,7 +340,7 @@ std::uint64_t hash_of_results() {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
         for (const ProductShape& shape : product_shapes())
             all = hash(product(dtype, dtype, shape)({}), all);
-        for (const Shape& shape : conv::many_shapes(20))
+        for (const Conv2dShape& shape : conv::many_shapes(20))
             for (int direction = 0; direction < 3; ++direction)
                 all = hash(convolution(direction, dtype, shape)({}), all);
         all = hash(attention(dtype, 40, 41, 32, true)({}), all);

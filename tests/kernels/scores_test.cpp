@@ -74,7 +74,6 @@ TEST(Scores, AreOffByAtMostHalfThePairsOfOneBin) {
 }
 
 TEST(Scores, PutInfinitiesIntoTheOuterBinsAndANaNSpoilsTheAucAlone) {
-    const double inf = static_cast<double>(infinity);
     Buffer scores(DType::f32, {inf, -inf, 1e30, -17}), labels(DType::i64, {1, 0, 1, 0});
     const Sums sums = sums_of(scores, labels);
     EXPECT_EQ(sums.values[0], 4);

@@ -59,14 +59,14 @@ TEST(SmallFloat, OverflowsToInfinityAndWithoutOneToNaN) {
     const auto of = [](float f, FloatLayout layout) {
         return from_small_float(to_small_float(f, layout), layout);
     };
-    constexpr float infinity = std::numeric_limits<float>::infinity();
+    constexpr float infinite = std::numeric_limits<float>::infinity();
     EXPECT_EQ(of(464.0f, fp8_e4m3_layout), 448.0f);  // a tie; 448 has the even pattern
     EXPECT_TRUE(std::isnan(of(std::nextafter(464.0f, 500.0f), fp8_e4m3_layout)));
-    EXPECT_TRUE(std::isnan(of(-infinity, fp8_e4m3_layout)));
+    EXPECT_TRUE(std::isnan(of(-infinite, fp8_e4m3_layout)));
     EXPECT_EQ(of(std::nextafter(61440.0f, 0.0f), fp8_e5m2_layout), 57344.0f);
-    EXPECT_EQ(of(-61440.0f, fp8_e5m2_layout), -infinity);
+    EXPECT_EQ(of(-61440.0f, fp8_e5m2_layout), -infinite);
     EXPECT_EQ(of(0x1.ffdffep127f, tf32_layout), 0x1.ffcp127f);
-    EXPECT_EQ(of(0x1.ffep127f, tf32_layout), infinity);
+    EXPECT_EQ(of(0x1.ffep127f, tf32_layout), infinite);
     for (const FloatLayout layout : {tf32_layout, fp8_e4m3_layout, fp8_e5m2_layout})
         EXPECT_TRUE(std::isnan(of(std::numeric_limits<float>::quiet_NaN(), layout)));
 }

@@ -4,6 +4,9 @@
 
 namespace kernels::test {
 
+/// The type of statistics and losses.
+inline DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
 /// Row `row` of softmax(x), or of its logarithm, in double.
 inline std::vector<double> softmax_row(const Buffer& x, std::int64_t row, std::int64_t cols,
                                        bool log) {

@@ -9,7 +9,7 @@
 namespace kernels::test {
 namespace {
 
-const std::vector<std::int64_t> widths = {1, 2, 10, 31, 32, 33, 1000};
+const std::vector<std::int64_t> softmax_widths = {1, 2, 10, 31, 32, 33, 1000};
 
 SoftmaxForm form_of(bool log) { return log ? SoftmaxForm::log : SoftmaxForm::plain; }
 
@@ -17,7 +17,7 @@ TEST(Softmax, MeetsTheReferenceForEveryTypeAndWidth) {
     on_every_target([] {
         for (DType dtype : floating)
             for (DType to : {dtype, dtype == DType::f64 ? DType::f64 : DType::f32})
-                for (std::int64_t cols : widths)
+                for (std::int64_t cols : softmax_widths)
                     for (bool log : {false, true}) {
                         const std::int64_t rows = 5;
                         const Buffer x = random_buffer(dtype, rows * cols, 1, 0, 4);
@@ -36,7 +36,6 @@ TEST(Softmax, MeetsTheReferenceForEveryTypeAndWidth) {
 }
 
 TEST(Softmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
-    const double inf = static_cast<double>(infinity);
     on_every_target([&] {
         for (DType dtype : floating)
             for (std::int64_t cols : {3, 40})
@@ -58,7 +57,6 @@ TEST(Softmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
 
 TEST(Softmax, MaskedGivesZeroForRowsOfMinusInfinityAlone) {
     on_every_target([] {
-        const double inf = std::numeric_limits<double>::infinity();
         for (DType dtype : floating)
             for (std::int64_t cols : {3, 40}) {
                 Buffer x = random_buffer(dtype, 4 * cols, 2);
@@ -89,7 +87,7 @@ TEST(SoftmaxBackward, MeetsTheReferenceForEveryTypeAndWidth) {
     on_every_target([] {
         for (DType dtype : floating)
             for (DType to : {dtype, DType::f16, DType::bf16})
-                for (std::int64_t cols : widths)
+                for (std::int64_t cols : softmax_widths)
                     for (bool log : {false, true}) {
                         const std::int64_t rows = 3;
                         const Buffer x = random_buffer(dtype, rows * cols, 3);
@@ -132,9 +130,7 @@ TEST(Softmax, GivesTheSameBitsForEveryThreadCount) {
 
 /// Covers all ways to divide a row: part of a warp, several elements per lane, one block, the
 /// largest.
-const std::vector<std::int64_t> twin_widths = {1, 2, 10, 31, 33, 64, 1000, 1025, 3001};
-
-DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+const std::vector<std::int64_t> softmax_twin_widths = {1, 2, 10, 31, 33, 64, 1000, 1025, 3001};
 
 /// For each twin: 2 units for exp, 1 for the shift (times its value, as an exponent), 128 + 16 for
 /// the sum of positive terms, 1 for the quotient. Relative for softmax; log turns that into an
@@ -168,7 +164,7 @@ TEST(CudaSoftmax, MeetsTheCpuForEveryTypeAndWidth) {
     HALFTONE_NEEDS_CUDA();
     for (DType dtype : floating)
         for (DType to : {dtype, wide_of(dtype)})
-            for (std::int64_t cols : twin_widths)
+            for (std::int64_t cols : softmax_twin_widths)
                 for (bool log : {false, true})
                     expect_near_softmax(random_buffer(dtype, 5 * cols, 1, 0, 4), to, 5, cols, log);
 }
@@ -201,7 +197,6 @@ TEST(CudaSoftmax, RisesThroughARowWithoutLosingItsSum) {
 
 TEST(CudaSoftmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
     HALFTONE_NEEDS_CUDA();
-    const double inf = static_cast<double>(infinity);
     for (DType dtype : floating)
         for (std::int64_t cols : {3, 40, 1500})
             for (bool log : {false, true}) {
@@ -224,7 +219,6 @@ TEST(CudaSoftmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
 
 TEST(CudaSoftmax, MaskedGivesZeroForRowsOfMinusInfinityAlone) {
     HALFTONE_NEEDS_CUDA();
-    const double inf = static_cast<double>(infinity);
     for (DType dtype : floating)
         for (std::int64_t cols : {3, 40, 1500}) {
             Buffer x = random_buffer(dtype, 3 * cols, 6);
@@ -255,7 +249,7 @@ TEST(CudaSoftmaxBackward, MeetsTheCpuForEveryTypeAndWidth) {
     HALFTONE_NEEDS_CUDA();
     for (DType dtype : floating)
         for (DType to : {dtype, DType::f16, DType::bf16})
-            for (std::int64_t cols : twin_widths)
+            for (std::int64_t cols : softmax_twin_widths)
                 for (bool log : {false, true}) {
                     const std::int64_t rows = 3, skip = cols % 2;
                     const Buffer x = random_buffer(dtype, rows * cols, 8);

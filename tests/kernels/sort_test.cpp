@@ -15,8 +15,8 @@ std::vector<double> order(const Buffer& x, std::int64_t outer, std::int64_t n, s
 }
 
 /// Sorts by counting: the place of element p is the number of elements that precede it.
-std::vector<double> counted(const Buffer& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
-                            bool descending) {
+std::vector<double> sorted_by_counting(const Buffer& x, std::int64_t outer, std::int64_t n,
+                                       std::int64_t inner, bool descending) {
     const auto rank = [](double v) {  // NaN above infinity
         return std::isnan(v) ? std::pair(1, 0.0) : std::pair(0, v);
     };
@@ -47,7 +47,7 @@ TEST(SortOrder, PutsEveryTypeInOrderAndIsStable) {
                 for (std::int64_t i = 0; i < x.size(); ++i)
                     x.set(i, static_cast<double>(i * 7919 % 101 % kinds));
                 EXPECT_EQ(order(x, outer, n, inner, descending),
-                          counted(x, outer, n, inner, descending));
+                          sorted_by_counting(x, outer, n, inner, descending));
             }
 }
 
@@ -66,12 +66,12 @@ TEST(SortOrder, DoesNotDependOnTheThreads) {
     with_threads([&](int) { EXPECT_EQ(order(x, 20, 1000, 10, false), expected); });
 }
 
-struct Shape {
+struct SortShape {
     std::int64_t outer, n, inner;
     std::int64_t size() const { return outer * n * inner; }
 };
 
-void expect_same_order(const Buffer& x, const Shape& s) {
+void expect_same_order(const Buffer& x, const SortShape& s) {
     for (const bool descending : {false, true}) {
         const Results results =
             run_twins(cpu::sort_order, cuda::sort_order, DType::i64, s.size(), {x}, 0,
@@ -94,7 +94,7 @@ Buffer many_equal(DType dtype, std::int64_t size) {
 TEST(CudaSortOrder, MeetsTheCpuInEveryType) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : every_dtype)
-        for (const Shape& s : {Shape{2, 33, 3}, {1, 1500, 1}}) {
+        for (const SortShape& s : {SortShape{2, 33, 3}, {1, 1500, 1}}) {
             expect_same_order(many_equal(dtype, s.size()), s);
             if (dtype != DType::boolean) expect_same_order(awkward_buffer(dtype, s.size(), 7), s);
         }
@@ -104,23 +104,23 @@ TEST(CudaSortOrder, MeetsTheCpuInEveryShape) {
     HALFTONE_NEEDS_CUDA();
     // Segments that fill a block and some that do not; one, two and three merges, with an unpaired
     // run.
-    for (const Shape& s : {Shape{1, 1, 1},
-                           {0, 5, 2},
-                           {2, 0, 3},
-                           {5, 2, 1},
-                           {7, 3, 2},
-                           {300, 5, 3},
-                           {1, 512, 3},
-                           {1, 1024, 1},
-                           {3, 1025, 1},
-                           {1, 2049, 2},
-                           {1, 5000, 1}})
+    for (const SortShape& s : {SortShape{1, 1, 1},
+                               {0, 5, 2},
+                               {2, 0, 3},
+                               {5, 2, 1},
+                               {7, 3, 2},
+                               {300, 5, 3},
+                               {1, 512, 3},
+                               {1, 1024, 1},
+                               {3, 1025, 1},
+                               {1, 2049, 2},
+                               {1, 5000, 1}})
         expect_same_order(random_buffer(DType::f32, s.size(), 8), s);
 }
 
 TEST(CudaSortOrder, IsStableOverLongRowsOfEqualElements) {
     HALFTONE_NEEDS_CUDA();
-    for (const Shape& s : {Shape{1, 3000, 1}, {2, 2500, 2}}) {
+    for (const SortShape& s : {SortShape{1, 3000, 1}, {2, 2500, 2}}) {
         expect_same_order(many_equal(DType::f16, s.size()), s);
         expect_same_order(
             Buffer(DType::f32, std::vector<double>(static_cast<std::size_t>(s.size()), 1)), s);

@@ -146,7 +146,7 @@ TEST(AddSquares, PassesNaNAndInfinityOn) {
 const GradientStatistics one_statistics{0, 4, 16, 5, 6, 7, 8, 9, 3};
 const GradientStatistics other_statistics{1, 3, 0.5, 10, 20, 30, 40, 50, 2};
 
-void expect_equal(const GradientStatistics& actual, const GradientStatistics& expected) {
+void expect_equal_statistics(const GradientStatistics& actual, const GradientStatistics& expected) {
     EXPECT_EQ(actual.found_inf, expected.found_inf);
     if (std::isnan(expected.abs_max))
         EXPECT_TRUE(std::isnan(actual.abs_max));
@@ -164,20 +164,20 @@ void expect_equal(const GradientStatistics& actual, const GradientStatistics& ex
 TEST(MergeGradientStatistics, AddsCountsAndSquaresAndCombinesTheRest) {
     GradientStatistics gradient_statistics = one_statistics;
     cpu::merge_gradient_statistics(&gradient_statistics, &other_statistics, {});
-    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59, 3});
+    expect_equal_statistics(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59, 3});
     gradient_statistics = other_statistics;
     cpu::merge_gradient_statistics(&gradient_statistics, &one_statistics, {});
-    expect_equal(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59, 3});
+    expect_equal_statistics(gradient_statistics, {1, 4, 16.5, 15, 26, 37, 48, 59, 3});
 }
 
 TEST(MergeGradientStatistics, LeavesTheOtherSideForNoGradients) {
     const GradientStatistics nothing{};
     GradientStatistics gradient_statistics = one_statistics;
     cpu::merge_gradient_statistics(&gradient_statistics, &nothing, {});
-    expect_equal(gradient_statistics, one_statistics);
+    expect_equal_statistics(gradient_statistics, one_statistics);
     gradient_statistics = nothing;
     cpu::merge_gradient_statistics(&gradient_statistics, &other_statistics, {});
-    expect_equal(gradient_statistics, other_statistics);
+    expect_equal_statistics(gradient_statistics, other_statistics);
 }
 
 TEST(MergeGradientStatistics, KeepsAMaximumThatIsNaNOnEitherSide) {
@@ -383,7 +383,7 @@ TEST(CudaMergeGradientStatistics, CombinesAsTheCpuDoes) {
             cpu::merge_gradient_statistics(&expected, &from, {});
             const DeviceValue<GradientStatistics> gradient_statistics(to), other(from);
             cuda::merge_gradient_statistics(gradient_statistics.get(), other.get(), {});
-            expect_equal(gradient_statistics.host(), expected);
+            expect_equal_statistics(gradient_statistics.host(), expected);
         }
     }
 }

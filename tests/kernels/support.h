@@ -18,6 +18,7 @@
 namespace kernels::test {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 inline const std::vector<DType> floating = {DType::f64, DType::f32, DType::f16, DType::bf16};

@@ -23,7 +23,6 @@ inline Buffer awkward_buffer(DType dtype, std::int64_t size, unsigned seed) {
     if (is_floating(dtype)) {
         std::normal_distribution<double> normal(0, 3);
         for (std::int64_t i = 0; i < size; ++i) x.set(i, normal(engine));
-        const double inf = static_cast<double>(infinity);
         const double special[] = {0.0,      -0.0,     inf,    -inf,    static_cast<double>(nan),
                                   0x1p-140, -0x1p-24, 65504,  -65520,  0x1p-1060,
                                   3e38,     -1e300,   0x1p62, -0x1p63, 0.5};

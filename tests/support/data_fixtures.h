@@ -21,6 +21,14 @@ namespace engine::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
+inline Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+/// The first `size` of the bytes.
+inline Bytes cut(Bytes bytes, std::size_t size) {
+    bytes.resize(size);
+    return bytes;
+}
+
 inline Bytes gzip(const Bytes& data) {
     z_stream stream{};
     deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);

@@ -33,10 +33,10 @@
 namespace engine {
 namespace {
 
-AutocastRegion f16_region() { return AutocastRegion(here, true, DType::f16); }
+AutocastRegion plain_f16_region() { return AutocastRegion(here, true, DType::f16); }
 
 TEST(Autocast, M9RowsOf110HoldWithLowInputsInAnF16Region) {
-    const auto entered = f16_region().enter();
+    const auto entered = plain_f16_region().enter();
     const Tensor x = Tensor::full({2, 3}, 0.5, DType::f16);
     const Tensor image = Tensor::full({1, 2, 4, 4}, 0.5, DType::f16);
     const Tensor channels = Tensor::full({2}, 1, DType::f32);
@@ -104,7 +104,7 @@ TEST(Autocast, M9RowsOf111PromoteTheSameInsideAndOutside) {
         EXPECT_EQ(copy_(t(DType::f16), t(DType::f32)).dtype(), DType::f16);
     };
     check();
-    const auto entered = f16_region().enter();
+    const auto entered = plain_f16_region().enter();
     check();
 }
 
@@ -136,7 +136,7 @@ TEST(Autocast, M9RowsOf111OpsThatNeedEqualTypesAreErrorsOutsideNamingBothTypesAn
                 EXPECT_NE(text.find(part), std::string::npos) << text;
             EXPECT_NE(error.hint().str().find("autocast"), std::string::npos);
         }
-        const auto entered = f16_region().enter();
+        const auto entered = plain_f16_region().enter();
         EXPECT_EQ(call().dtype(), op == "dot" ? DType::f32 : DType::f16) << op;
     }
 }

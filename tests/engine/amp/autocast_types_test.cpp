@@ -57,7 +57,7 @@ void expect_type(const Row& row, DType low, DType expected) {
     }
 }
 
-const Arg line{{4}}, rows{{2, 4}}, image{{1, 2, 4, 4}}, volume{{1, 2, 4, 4, 4}},
+const Arg line{{4}}, rows{{2, 4}}, image_arg{{1, 2, 4, 4}}, volume{{1, 2, 4, 4, 4}},
     wide_channels{{2}, DType::f32};
 
 const std::vector<Row> rows_that_stay_low{
@@ -91,22 +91,22 @@ const std::vector<Row> rows_that_stay_low{
     {"exp_", {rows}},
     {"pow_", {rows}, {{"exponent", 2.0}}},
     {"batch_norm",
-     {image, wide_channels, wide_channels, wide_channels, wide_channels},
+     {image_arg, wide_channels, wide_channels, wide_channels, wide_channels},
      {{"training", true}}},
     {"instance_norm",
-     {image, wide_channels, wide_channels, wide_channels, wide_channels},
+     {image_arg, wide_channels, wide_channels, wide_channels, wide_channels},
      {{"use_input_stats", true}}},
-    {"max_pool2d", {image}, {{"kernel_size", Ints{2}}}},
-    {"avg_pool2d", {image}, {{"kernel_size", Ints{2}}}},
-    {"adaptive_avg_pool2d", {image}, {{"output_size", Ints{1, 1}}}},
-    {"constant_pad_nd", {image}, {{"pad", Ints{1, 1}}}},
-    {"reflection_pad2d", {image}, {{"padding", Ints{1, 1, 1, 1}}}},
+    {"max_pool2d", {image_arg}, {{"kernel_size", Ints{2}}}},
+    {"avg_pool2d", {image_arg}, {{"kernel_size", Ints{2}}}},
+    {"adaptive_avg_pool2d", {image_arg}, {{"output_size", Ints{1, 1}}}},
+    {"constant_pad_nd", {image_arg}, {{"pad", Ints{1, 1}}}},
+    {"reflection_pad2d", {image_arg}, {{"padding", Ints{1, 1, 1, 1}}}},
     {"replication_pad3d", {volume}, {{"padding", Ints{1, 1, 1, 1, 1, 1}}}},
     {"max_pool3d", {volume}, {{"kernel_size", Ints{2}}}},
     {"avg_pool3d", {volume}, {{"kernel_size", Ints{2}}}},
 };
 
-const Arg labels{{2}, DType::i64}, wide{{2, 4}, DType::f32};
+const Arg labels{{2}, DType::i64}, wide_arg{{2, 4}, DType::f32};
 
 const std::vector<Row> rows_that_become_f32{
     {"sum", {rows}},
@@ -125,12 +125,12 @@ const std::vector<Row> rows_that_become_f32{
     {"square", {rows}},
     {"layer_norm", {rows, {{4}, DType::f32}, {{4}, DType::f32}}, {{"normalized_shape", Ints{4}}}},
     {"layer_norm", {rows, line, line}, {{"normalized_shape", Ints{4}}}},
-    {"group_norm", {image, wide_channels, wide_channels}, {{"num_groups", std::int64_t{1}}}},
-    {"group_norm", {image, {{2}}, {{2}}}, {{"num_groups", std::int64_t{1}}}},
-    {"embedding", {labels, wide}},
-    {"upsample_nearest2d", {image}, {{"output_size", Ints{6, 6}}}},
+    {"group_norm", {image_arg, wide_channels, wide_channels}, {{"num_groups", std::int64_t{1}}}},
+    {"group_norm", {image_arg, {{2}}, {{2}}}, {{"num_groups", std::int64_t{1}}}},
+    {"embedding", {labels, wide_arg}},
+    {"upsample_nearest2d", {image_arg}, {{"output_size", Ints{6, 6}}}},
     {"upsample_linear1d", {{{1, 2, 4}}}, {{"output_size", Ints{6}}, {"align_corners", false}}},
-    {"upsample_bicubic2d", {image}, {{"output_size", Ints{6, 6}}, {"align_corners", false}}},
+    {"upsample_bicubic2d", {image_arg}, {{"output_size", Ints{6, 6}}, {"align_corners", false}}},
     {"multilabel_soft_margin_loss", {rows, rows}},
     {"mse_loss", {rows, rows}},
     {"l1_loss", {rows, rows}},
@@ -144,16 +144,16 @@ const std::vector<Row> rows_that_become_f32{
     {"binary_cross_entropy_with_logits", {rows, rows}},
 };
 
-constexpr DType lows[] = {DType::f16, DType::bf16};
+constexpr DType low_types[] = {DType::f16, DType::bf16};
 
 TEST(TypeRows, M9_RowsOf110ThatStayLow) {
-    for (const DType low : lows) {
+    for (const DType low : low_types) {
         for (const auto& row : rows_that_stay_low) expect_type(row, low, low);
     }
 }
 
 TEST(TypeRows, M9_RowsOf110ThatBecomeF32) {
-    for (const DType low : lows) {
+    for (const DType low : low_types) {
         for (const auto& row : rows_that_become_f32) expect_type(row, low, DType::f32);
     }
 }
@@ -163,20 +163,20 @@ const Arg low_rows{{2, 4}, DType::f16}, low_row{{4}, DType::f16}, one_index{{1},
 
 /// Ordinary element-wise ops on (f16, f32): the result is f32, with autocast on or off.
 const std::vector<Row> rows_that_promote{
-    {"add", {low_rows, wide}},
-    {"sub", {low_rows, wide}},
-    {"mul", {low_rows, wide}},
-    {"div", {low_rows, wide}},
-    {"maximum", {low_rows, wide}},
-    {"minimum", {low_rows, wide}},
-    {"fmod", {low_rows, wide}},
-    {"atan2", {low_rows, wide}},
-    {"where", {mask, low_rows, wide}},
-    {"addcmul", {low_rows, wide, wide}},
-    {"addcdiv", {low_rows, wide, wide}},
+    {"add", {low_rows, wide_arg}},
+    {"sub", {low_rows, wide_arg}},
+    {"mul", {low_rows, wide_arg}},
+    {"div", {low_rows, wide_arg}},
+    {"maximum", {low_rows, wide_arg}},
+    {"minimum", {low_rows, wide_arg}},
+    {"fmod", {low_rows, wide_arg}},
+    {"atan2", {low_rows, wide_arg}},
+    {"where", {mask, low_rows, wide_arg}},
+    {"addcmul", {low_rows, wide_arg, wide_arg}},
+    {"addcdiv", {low_rows, wide_arg, wide_arg}},
     {"outer", {low_row, {{4}, DType::f32}}},
-    {"cat", {}, {{"dim", std::int64_t{0}}}, {low_rows, wide}},
-    {"stack", {}, {{"dim", std::int64_t{0}}}, {low_rows, wide}},
+    {"cat", {}, {{"dim", std::int64_t{0}}}, {low_rows, wide_arg}},
+    {"stack", {}, {{"dim", std::int64_t{0}}}, {low_rows, wide_arg}},
 };
 
 TEST(TypeRows, M9_RowsOf111ThatPromoteTheSameInsideAndOutside) {
@@ -189,11 +189,11 @@ TEST(TypeRows, M9_RowsOf111ThatPromoteTheSameInsideAndOutside) {
 
 /// Mixed f16 and f32 that is rejected inside a region too.
 const std::vector<Row> rows_refused_everywhere{
-    {"lerp", {low_rows, wide}, {{"weight", 0.5}}},
+    {"lerp", {low_rows, wide_arg}, {{"weight", 0.5}}},
     {"index_add", {low_rows, one_index, {{1, 4}, DType::f32}}, {{"dim", std::int64_t{0}}}},
-    {"scatter", {low_rows, index_rows, wide}, {{"dim", std::int64_t{0}}}},
+    {"scatter", {low_rows, index_rows, wide_arg}, {{"dim", std::int64_t{0}}}},
     {"scatter_reduce",
-     {low_rows, index_rows, wide},
+     {low_rows, index_rows, wide_arg},
      {{"dim", std::int64_t{0}}, {"reduce", std::string("sum")}}},
     {"masked_scatter", {low_rows, mask, {{8}, DType::f32}}},
     {"index_copy", {low_rows, one_index, {{1, 4}, DType::f32}}, {{"dim", std::int64_t{0}}}},
@@ -213,7 +213,7 @@ const std::vector<Row> rows_refused_outside{
     {"vdot", {low_row, {{4}, DType::f32}}},
     {"tensordot", {low_rows, {{4, 2}, DType::f32}}, {{"dims", std::int64_t{1}}}},
     {"cross", {{{2, 3}, DType::f16}, {{2, 3}, DType::f32}}, {{"dim", std::int64_t{1}}}},
-    {"scatter_add", {low_rows, index_rows, wide}, {{"dim", std::int64_t{0}}}},
+    {"scatter_add", {low_rows, index_rows, wide_arg}, {{"dim", std::int64_t{0}}}},
     {"grid_sampler",
      {{{1, 1, 2, 2}, DType::f16}, {{1, 2, 2, 2}, DType::f32}},
      {{"mode", std::string("bilinear")}}},

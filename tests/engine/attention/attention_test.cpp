@@ -9,22 +9,22 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "pointwise/binary.h"
 #include "pointwise/compare.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-struct Heads {
+struct AttentionInputs {
     Tensor q, k, v;
 };
-Heads heads(DType dtype, std::int64_t queries = 3, std::int64_t keys = 5) {
+AttentionInputs heads(DType dtype, std::int64_t queries = 3, std::int64_t keys = 5) {
     return {random_tensor({2, 4, queries, 8}, dtype, 1), random_tensor({2, 4, keys, 8}, dtype, 2),
             random_tensor({2, 4, keys, 6}, dtype, 3)};
 }
@@ -45,7 +45,7 @@ TEST(Attention, WeighsTheValuesByTheSoftmaxOfTheScores) {
 }
 
 TEST(Attention, ABooleanMaskAnAddedOneAndCausalAreTheSameWhereTheyMeanTheSame) {
-    const Heads h = heads(DType::f64);
+    const AttentionInputs h = heads(DType::f64);
     const std::vector<double> seen{1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0};
     std::vector<double> added;
     for (const double s : seen) added.push_back(s > 0 ? 0 : -infinite);
@@ -57,7 +57,7 @@ TEST(Attention, ABooleanMaskAnAddedOneAndCausalAreTheSameWhereTheyMeanTheSame) {
 
 TEST(Attention, ARowThatSeesNoKeyIsZeroAndSoAreItsGradients) {
     for (const bool added : {false, true}) {
-        Heads h = heads(DType::f32, 2, 3);
+        AttentionInputs h = heads(DType::f32, 2, 3);
         for (auto* t : {&h.q, &h.k, &h.v}) t->set_requires_grad(true);
         const Tensor mask = added ? Tensor::of({0, -infinite, 0, -infinite, -infinite, -infinite},
                                                {2, 3}, DType::f32)
@@ -106,7 +106,7 @@ TEST(Attention, ACausalMaskHidesAnInfiniteScoreAndAnAddedOneDoesNot) {
 }
 
 TEST(Attention, GroupsOfHeadsShareTheirKeysAndValues) {
-    const Heads h = heads(DType::f64);
+    const AttentionInputs h = heads(DType::f64);
     const Tensor k = random_tensor({2, 2, 5, 8}, DType::f64, 4);
     const Tensor v = random_tensor({2, 2, 5, 6}, DType::f64, 5);
     const Tensor y = scaled_dot_product_attention(h.q, k, v, {}, {.enable_gqa = true});
@@ -127,7 +127,7 @@ TEST(Attention, GroupsOfHeadsShareTheirKeysAndValues) {
 }
 
 TEST(Attention, IsLowInARegionWithItsAddedMaskAndKeepsLargeScoresFinite) {
-    Heads h = heads(DType::f32);
+    AttentionInputs h = heads(DType::f32);
     const Tensor mask = random_tensor({3, 5}, DType::f32, 6);
     const AutocastRegion region(here, true, DType::f16);
     const auto inside = region.enter();
@@ -139,7 +139,7 @@ TEST(Attention, IsLowInARegionWithItsAddedMaskAndKeepsLargeScoresFinite) {
 }
 
 TEST(Attention, DropoutTakesItsMaskFromTheStream) {
-    const Heads h = heads(DType::f32);
+    const AttentionInputs h = heads(DType::f32);
     AttentionOptions options{.dropout_p = 0.5};
     EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.v, {}, options), Error);
     options.random = RandomStream(3, StreamId::dropout);
@@ -152,7 +152,7 @@ TEST(Attention, DropoutTakesItsMaskFromTheStream) {
 }
 
 TEST(Attention, RefusesMixedTypesAndShapesThatDoNotFit) {
-    const Heads h = heads(DType::f32);
+    const AttentionInputs h = heads(DType::f32);
     const Tensor low = to(h.k, DType::bf16);
     try {
         scaled_dot_product_attention(h.q, low, h.v);
@@ -174,7 +174,7 @@ TEST(Attention, RefusesMixedTypesAndShapesThatDoNotFit) {
     EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.v, {}, {.dropout_p = 1.5}), Error);
 }
 
-Heads even_heads(DType dtype, std::int64_t queries, std::int64_t keys) {
+AttentionInputs even_heads(DType dtype, std::int64_t queries, std::int64_t keys) {
     return {random_tensor({2, 3, queries, 4}, dtype, 1), random_tensor({2, 3, keys, 4}, dtype, 2),
             random_tensor({2, 3, keys, 4}, dtype, 3)};
 }
@@ -198,7 +198,7 @@ TEST(FlashAttention, IsAttentionWithTheLogsumexpOfEachRow) {
         scaled_dot_product_flash_attention(q, k, v, {.is_causal = true, .scale = 3})[1].values()[0],
         6, 1e-12);
     for (const bool is_causal : {false, true}) {
-        const Heads h = even_heads(DType::f16, 3, 3);
+        const AttentionInputs h = even_heads(DType::f16, 3, 3);
         const AttentionOptions options{.is_causal = is_causal};
         EXPECT_EQ(scaled_dot_product_flash_attention(h.q, h.k, h.v, options)[0].values(),
                   scaled_dot_product_attention(h.q, h.k, h.v, {}, options).values());
@@ -207,7 +207,7 @@ TEST(FlashAttention, IsAttentionWithTheLogsumexpOfEachRow) {
 
 TEST(FlashAttention, ItsLogsumexpIsWideAndHasNoGradient) {
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-        Heads h = even_heads(dtype, 3, 5);
+        AttentionInputs h = even_heads(dtype, 3, 5);
         for (auto* t : {&h.q, &h.k, &h.v}) t->set_requires_grad(true);
         const TensorList made = scaled_dot_product_flash_attention(h.q, h.k, h.v);
         EXPECT_EQ(made[0].dtype(), dtype);
@@ -220,7 +220,7 @@ TEST(FlashAttention, ItsLogsumexpIsWideAndHasNoGradient) {
         const auto got = made[1].values(), wanted = exact[1].values();
         for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 4e-6) << i;
     }
-    const Heads h = even_heads(DType::f32, 3, 5);
+    const AttentionInputs h = even_heads(DType::f32, 3, 5);
     const AutocastRegion region(here, true, DType::f16);
     const auto inside = region.enter();
     const TensorList made = scaled_dot_product_flash_attention(h.q, to(h.k, DType::bf16), h.v);
@@ -238,19 +238,19 @@ TEST(FlashAttention, ItsLogsumexpIsInfiniteWhereARowHasNoSum) {
     EXPECT_EQ(sums[2], infinite);
     EXPECT_EQ(y[0], 0);
     EXPECT_TRUE(std::isnan(y[2]));
-    const Heads none = even_heads(DType::f16, 3, 0);
+    const AttentionInputs none = even_heads(DType::f16, 3, 0);
     const TensorList empty = scaled_dot_product_flash_attention(none.q, none.k, none.v);
     for (const double x : empty[0].values()) EXPECT_EQ(x, 0);
     EXPECT_EQ(empty[1].shape(), (Shape{2, 3, 3}));
     EXPECT_EQ(empty[1].dtype(), DType::f32);
     for (const double x : empty[1].values()) EXPECT_EQ(x, infinite);
-    const Heads nobody = even_heads(DType::f32, 0, 5);
+    const AttentionInputs nobody = even_heads(DType::f32, 0, 5);
     EXPECT_EQ(scaled_dot_product_flash_attention(nobody.q, nobody.k, nobody.v)[1].shape(),
               (Shape{2, 3, 0}));
 }
 
 TEST(FlashAttention, RefusesMixedTypesAndWhatItsKernelsDoNotTake) {
-    const Heads h = even_heads(DType::f32, 3, 5);
+    const AttentionInputs h = even_heads(DType::f32, 3, 5);
     try {
         scaled_dot_product_flash_attention(h.q, to(h.k, DType::bf16), h.v);
         FAIL() << "no error";
@@ -261,7 +261,7 @@ TEST(FlashAttention, RefusesMixedTypesAndWhatItsKernelsDoNotTake) {
         EXPECT_NE(text.find("f32"), std::string::npos) << text;
         EXPECT_NE(text.find("bf16"), std::string::npos) << text;
     }
-    const auto refused = [](const Heads& a, const AttentionOptions& options) {
+    const auto refused = [](const AttentionInputs& a, const AttentionOptions& options) {
         EXPECT_THROW(scaled_dot_product_flash_attention(a.q, a.k, a.v, options), Error);
     };
     refused(h, {.is_causal = true});  // more keys than queries
@@ -278,10 +278,10 @@ TEST(FlashAttention, RefusesMixedTypesAndWhatItsKernelsDoNotTake) {
 }
 
 TEST(Attention, NoKeysGiveZerosAndNoQueriesNothing) {
-    const Heads none = heads(DType::f32, 3, 0);
+    const AttentionInputs none = heads(DType::f32, 3, 0);
     for (const double y : scaled_dot_product_attention(none.q, none.k, none.v).values())
         EXPECT_EQ(y, 0);
-    const Heads empty = heads(DType::f32, 0, 5);
+    const AttentionInputs empty = heads(DType::f32, 0, 5);
     EXPECT_EQ(scaled_dot_product_attention(empty.q, empty.k, empty.v).shape(), (Shape{2, 4, 0, 6}));
 }
 

@@ -15,9 +15,9 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
-const DType all[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
+const DType all_types[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
 
-Tensor sequence(const Values& values, DType dtype) {
+Tensor typed_sequence(const Values& values, DType dtype) {
     return Tensor::of(values, {1, 1, static_cast<std::int64_t>(values.size())}, dtype);
 }
 Tensor pillar(const Values& values, DType dtype) {
@@ -34,31 +34,32 @@ void back(const Tensor& y, const Values& dy) {
 }
 
 TEST(ConvolutionInfinity, TheOddZeroOfSamePaddingIsAnElementLikeAnother) {
-    for (const DType dtype : all) {
-        const Tensor x = leaf(sequence({inf, 2, 3}, dtype)), w = leaf(sequence({1, 10}, dtype));
+    for (const DType dtype : all_types) {
+        const Tensor x = leaf(typed_sequence({inf, 2, 3}, dtype)),
+                     w = leaf(typed_sequence({1, 10}, dtype));
         const Tensor y = conv1d(x, w, {}, {.same = true});
         EXPECT_EQ(y.values(), (Values{inf, 32, 3}));
         back(y, {1, 1, 1});
         EXPECT_EQ(w.grad().values(), (Values{inf, 5}));  // 2 + 3 + the zero
         EXPECT_EQ(x.grad().values(), (Values{1, 11, 11}));
-        const Values out =
-            conv1d(sequence({1, 2, 3}, dtype), sequence({1, inf}, dtype), {}, {.same = true})
-                .values();
+        const Values out = conv1d(typed_sequence({1, 2, 3}, dtype), typed_sequence({1, inf}, dtype),
+                                  {}, {.same = true})
+                               .values();
         EXPECT_EQ(out[1], inf);
         EXPECT_TRUE(std::isnan(out[2]));  // infinity times the zero, as PyTorch pads it
     }
 }
 
 TEST(ConvolutionInfinity, OutputPaddingOfWholeStridesMeetsNoWeight) {
-    for (const DType dtype : all) {
-        const Tensor x = sequence({1, 2}, dtype), w = sequence({1, 10, inf}, dtype);
+    for (const DType dtype : all_types) {
+        const Tensor x = typed_sequence({1, 2}, dtype), w = typed_sequence({1, 10, inf}, dtype);
         EXPECT_EQ(conv_transpose1d(x, w, {}, {.output_padding = {1}, .dilation = {2}}).values(),
                   (Values{1, 2, 10, 20, inf, inf, 0}));
         EXPECT_EQ(conv_transpose1d(x, w, Tensor::full({1}, 1, dtype),
                                    {.padding = {1}, .output_padding = {1}, .dilation = {2}})
                       .values(),
                   (Values{3, 11, 21, inf, inf}));
-        EXPECT_EQ(conv_transpose1d(x, sequence({1, 10}, dtype), Tensor::full({1}, 1, dtype),
+        EXPECT_EQ(conv_transpose1d(x, typed_sequence({1, 10}, dtype), Tensor::full({1}, 1, dtype),
                                    {.output_padding = {2}, .dilation = {3}})
                       .values(),
                   (Values{2, 3, 1, 11, 21, 1, 1}));
@@ -66,7 +67,7 @@ TEST(ConvolutionInfinity, OutputPaddingOfWholeStridesMeetsNoWeight) {
 }
 
 TEST(ConvolutionInfinity, ADepthTapThatMeetsPaddingIsNoTermOfTheSum) {
-    for (const DType dtype : all) {
+    for (const DType dtype : all_types) {
         const Tensor w = pillar({inf, 1}, dtype), x = pillar({1, 2, 3, 4}, dtype);
         EXPECT_EQ(conv3d(x, w, {}, {.padding = {1, 0, 0}}).values(),
                   (Values{1, inf, inf, inf, inf}));
@@ -91,7 +92,7 @@ TEST(ConvolutionInfinity, ADepthTapThatMeetsPaddingIsNoTermOfTheSum) {
 }
 
 TEST(ConvolutionInfinity, SlicesThatMeetOnlyPaddingHoldTheBias) {
-    for (const DType dtype : all) {
+    for (const DType dtype : all_types) {
         const Tensor b = leaf(Tensor::of({7, 8}, {2}, dtype));
         const Tensor w = Tensor::of({inf, 2}, {2, 1, 1, 1, 1}, dtype);
         const Tensor y = conv3d(pillar({1}, dtype), w, b, {.padding = {1, 0, 0}});
@@ -104,7 +105,7 @@ TEST(ConvolutionInfinity, SlicesThatMeetOnlyPaddingHoldTheBias) {
 }
 
 TEST(ConvolutionInfinity, ASequenceByTimeIsPaddedByNothing) {
-    for (const DType dtype : all) {
+    for (const DType dtype : all_types) {
         const Tensor x = Tensor::of({1, 2}, {2, 1, 1}, dtype);
         const Tensor w = leaf(Tensor::of({inf, 1}, {2, 1, 1}, dtype));
         const Tensor y = conv_tbc(x, w, Tensor::zeros({1}, dtype), 1);
@@ -115,8 +116,9 @@ TEST(ConvolutionInfinity, ASequenceByTimeIsPaddedByNothing) {
 }
 
 TEST(ConvolutionInfinity, NeitherAnOddPixelNorAnOddChannelTakesItsNeighbour) {
-    for (const DType dtype : all) {
-        const Tensor x = sequence({1, 2, 3, inf}, dtype), w = leaf(sequence({1, 1}, dtype));
+    for (const DType dtype : all_types) {
+        const Tensor x = typed_sequence({1, 2, 3, inf}, dtype),
+                     w = leaf(typed_sequence({1, 1}, dtype));
         back(conv1d(x, w), {1, 1, 1});
         EXPECT_EQ(w.grad().values(), (Values{6, inf}));
         // The channels of one pixel are next to those of the next pixel in memory.

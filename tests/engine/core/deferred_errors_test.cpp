@@ -19,11 +19,12 @@ namespace {
 const Device gpu{Device::Kind::cuda, 0};
 
 ValueRule rule(const std::string& op) { return {op + ": index ", " is out of range"}; }
-Tensor numbers(const std::vector<double>& values, const Device& device = gpu) {
+Tensor whole_numbers(const std::vector<double>& values, const Device& device = gpu) {
     return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64, device);
 }
-void check(const std::string& op, const std::vector<double>& values, const Device& device = gpu) {
-    check_whole_values(rule(op), numbers(values, device), 0, 4);
+void check_range(const std::string& op, const std::vector<double>& values,
+                 const Device& device = gpu) {
+    check_whole_values(rule(op), whole_numbers(values, device), 0, 4);
 }
 
 /// The message of the Error(value) that is thrown; empty if none is thrown.
@@ -44,35 +45,38 @@ std::string error_at_read(const Device& device = gpu) {
 
 TEST(DeferredErrors, AreToldByTheNextReadThatWaitsAndOnce) {
     HALFTONE_NEEDS_CUDA();
-    check("embedding", {1, 7, 4});
+    check_range("embedding", {1, 7, 4});
     EXPECT_EQ(error_at_read(), "embedding: index 7 is out of range");
     EXPECT_EQ(error_at_read(), "") << "the device goes on";
-    check("embedding", {1, 3, 4});
+    check_range("embedding", {1, 3, 4});
     EXPECT_EQ(error_at_read(), "");
-    check("gather", {-1});
+    check_range("gather", {-1});
     EXPECT_EQ(error_of([] {
-                  (void)numbers({1, 2}).copy_to(Device{});
+                  (void)whole_numbers({1, 2}).copy_to(Device{});
               }),
               "gather: index -1 is out of range");
-    check("gather", {-2});
-    EXPECT_EQ(error_of([] { (void)numbers({1, 2}).values(); }), "gather: index -2 is out of range");
+    check_range("gather", {-2});
+    EXPECT_EQ(error_of([] {
+                  (void)whole_numbers({1, 2}).values();
+              }),
+              "gather: index -2 is out of range");
 }
 
 TEST(DeferredErrors, TheFirstWins) {
     HALFTONE_NEEDS_CUDA();
-    check("fine", {0, 1});
-    check("first", {9, 8});
-    check("second", {5});
-    check("first", {6});
+    check_range("fine", {0, 1});
+    check_range("first", {9, 8});
+    check_range("second", {5});
+    check_range("first", {6});
     EXPECT_EQ(error_at_read(), "first: index 6 is out of range") << "the least of the rule's";
     EXPECT_EQ(error_at_read(), "");
 }
 
 TEST(DeferredErrors, AValueBeyondWhatANoteHoldsIsToldAsSuch) {
     HALFTONE_NEEDS_CUDA();
-    check("embedding", {0x1p60});
+    check_range("embedding", {0x1p60});
     EXPECT_EQ(error_at_read(), "embedding: index 8796093022207 or more is out of range");
-    check("embedding", {-0x1p60});
+    check_range("embedding", {-0x1p60});
     EXPECT_EQ(error_at_read(), "embedding: index -8796093022208 or less is out of range");
 }
 
@@ -85,8 +89,8 @@ TEST(DeferredErrors, BeyondTheLastRuleANoteSaysNoMoreThanThatThereWasAValue) {
 
 TEST(DeferredErrors, WaitForNothingAndAReadWaitsOnceWithThem) {
     HALFTONE_NEEDS_CUDA();
-    const Tensor x = Tensor::scalar(2, DType::f32, gpu), index = numbers({1, 7});
-    check("warm", {1});
+    const Tensor x = Tensor::scalar(2, DType::f32, gpu), index = whole_numbers({1, 7});
+    check_range("warm", {1});
     (void)x.item();
     const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
     const std::int64_t before = waits();
@@ -102,8 +106,8 @@ TEST(DeferredErrors, BelongToTheirDevice) {
     HALFTONE_NEEDS_CUDA();
     if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
     const Device second{Device::Kind::cuda, 1};
-    check("embedding", {7}, second);
-    check("gather", {8}, gpu);
+    check_range("embedding", {7}, second);
+    check_range("gather", {8}, gpu);
     EXPECT_EQ(error_at_read(second), "embedding: index 7 is out of range");
     EXPECT_EQ(error_at_read(second), "");
     EXPECT_EQ(error_at_read(gpu), "gather: index 8 is out of range");
@@ -111,7 +115,7 @@ TEST(DeferredErrors, BelongToTheirDevice) {
 
 TEST(DeferredErrors, CanBeForgotten) {
     HALFTONE_NEEDS_CUDA();
-    check("embedding", {7});
+    check_range("embedding", {7});
     clear_deferred_errors(gpu);
     EXPECT_EQ(error_at_read(), "");
     clear_deferred_errors(Device{});
@@ -120,8 +124,8 @@ TEST(DeferredErrors, CanBeForgotten) {
 TEST(DeferredErrors, AreToldOfEachReplayThatBringsThemAbout) {
     HALFTONE_NEEDS_CUDA();
     const DeviceScope scope(gpu);
-    const Tensor index = numbers({1, 2});
-    check("warm", {1});
+    const Tensor index = whole_numbers({1, 2});
+    check_range("warm", {1});
     EXPECT_EQ(error_at_read(), "");
     kernels::cuda::begin_capture(current_stream());
     check_whole_values(rule("recorded"), index, 0, 4);
@@ -138,7 +142,7 @@ TEST(DeferredErrors, AreToldOfEachReplayThatBringsThemAbout) {
 }
 
 TEST(DeferredErrors, OnTheCpuAreThrownAtOnceAndNameTheFirst) {
-    const Tensor x = numbers({1, 9, 7}, Device{});
+    const Tensor x = whole_numbers({1, 9, 7}, Device{});
     EXPECT_EQ(error_of([&] { check_whole_values(rule("gather"), x, 0, 4); }),
               "gather: index 9 is out of range");
     EXPECT_EQ(error_of([&] { check_whole_values(rule("gather"), x, 0, 7, 9); }), "");

@@ -18,7 +18,7 @@ public:
     std::vector<double> seen;
 };
 
-Tensor leaf(double value) {
+Tensor single_leaf(double value) {
     Tensor x = Tensor::of({value}, {1});
     return x.set_requires_grad(true);
 }
@@ -26,7 +26,7 @@ Tensor leaf(double value) {
 TEST(GradientObserver, SeesTheGradientOfEveryOutputBeforeItIsUsed) {
     Log log;
     const GradientObserverScope attached(&log);
-    backward(mul(neg(leaf(3)), 2.0));
+    backward(mul(neg(single_leaf(3)), 2.0));
     // Of the product, of the negation, and of the leaf.
     EXPECT_EQ(log.seen, (std::vector<double>{1, 2, -2}));
 }
@@ -35,7 +35,7 @@ TEST(GradientObserver, WatchesNoOperation) {
     Log log;
     const GradientObserverScope attached(&log);
     EXPECT_FALSE(is_watched());
-    neg(leaf(1));
+    neg(single_leaf(1));
     EXPECT_TRUE(log.seen.empty());
 }
 
@@ -44,13 +44,13 @@ TEST(GradientObserver, TheOneBeforeComesBack) {
     const GradientObserverScope attached(&outer);
     {
         const GradientObserverScope nearer(&inner);
-        backward(neg(leaf(1)));
+        backward(neg(single_leaf(1)));
         const GradientObserverScope nobody(nullptr);
-        backward(neg(leaf(1)));
+        backward(neg(single_leaf(1)));
     }
     EXPECT_EQ(inner.seen.size(), 2u);
     EXPECT_TRUE(outer.seen.empty());
-    backward(neg(leaf(1)));
+    backward(neg(single_leaf(1)));
     EXPECT_EQ(outer.seen.size(), 2u);
 }
 

@@ -34,7 +34,9 @@ private:
     }
 };
 
-Tensor leaf(double value) { return Tensor::full({2}, value, DType::f32).set_requires_grad(true); }
+Tensor filled_leaf(double value) {
+    return Tensor::full({2}, value, DType::f32).set_requires_grad(true);
+}
 
 TEST(ModuleScope, IsTheInnermostModuleUntilItEnds) {
     EXPECT_EQ(current_module(), "");
@@ -79,7 +81,7 @@ TEST(ModuleName, EqualNamesAreOneAndAreNeverFreed) {
 }
 
 TEST(ModuleScope, ANodeRemembersTheModuleOfItsForward) {
-    const Tensor x = leaf(1);
+    const Tensor x = filled_leaf(1);
     Tensor inside;
     {
         const ModuleScope opened(ModuleName("fc"));
@@ -91,7 +93,7 @@ TEST(ModuleScope, ANodeRemembersTheModuleOfItsForward) {
 }
 
 TEST(ModuleScope, ABackwardPassOpensTheModuleOfEachNode) {
-    const Tensor x = leaf(1);
+    const Tensor x = filled_leaf(1);
     Tensor y;
     {
         const ModuleScope opened(ModuleName("first"));
@@ -119,7 +121,7 @@ TEST(ModuleScope, ABackwardPassOpensTheModuleOfEachNode) {
 }
 
 TEST(ModuleScope, ATapeOutlivesTheNamesOwner) {
-    const Tensor x = leaf(1);
+    const Tensor x = filled_leaf(1);
     Tensor y;
     {
         const std::string owner = "a name that is too long for the string's own buffer";

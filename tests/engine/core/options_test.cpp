@@ -48,7 +48,7 @@ const std::vector<OptionSpec> specs = {
 
 const OptionSpec& spec(const char* name) { return *find_option(specs, name); }
 
-std::string check(const char* name, const OptionValue& value) {
+std::string check_named(const char* name, const OptionValue& value) {
     return check_option(spec(name), value).str();
 }
 
@@ -85,9 +85,9 @@ TEST(Options, WidenAWholeNumberToANumberAndToAList) {
     const Options given{{"number", std::int64_t{0}}, {"numbers", std::int64_t{128}}};
     EXPECT_EQ(option<double>(given, specs, "number"), 0);
     EXPECT_THAT(option<Numbers>(given, specs, "numbers"), ElementsAre(128));
-    EXPECT_EQ(check("number", std::int64_t{0}), "");
-    EXPECT_EQ(check("numbers", std::int64_t{128}), "");
-    EXPECT_NE(check("whole", 2.0), "") << "a number does not narrow";
+    EXPECT_EQ(check_named("number", std::int64_t{0}), "");
+    EXPECT_EQ(check_named("numbers", std::int64_t{128}), "");
+    EXPECT_NE(check_named("whole", 2.0), "") << "a number does not narrow";
 }
 
 TEST(Options, TakeAFlagOrAWholeNumberForTheirWords) {
@@ -98,9 +98,9 @@ TEST(Options, TakeAFlagOrAWholeNumberForTheirWords) {
     EXPECT_THAT(option<Words>({{"words", std::int64_t{3}}}, specs, "words"), ElementsAre("3"));
     EXPECT_THAT(option<Words>({{"words", Numbers{1, 2}}}, specs, "words"), ElementsAre("1", "2"));
     EXPECT_TRUE(option<Words>({{"words", Numbers{}}}, specs, "words").empty());
-    EXPECT_EQ(check("choice", true), "");
-    EXPECT_NE(check("word", Numbers{1, 2}), "");
-    EXPECT_NE(check("word", 2.5), "");
+    EXPECT_EQ(check_named("choice", true), "");
+    EXPECT_NE(check_named("word", Numbers{1, 2}), "");
+    EXPECT_NE(check_named("word", 2.5), "");
 }
 
 TEST(Options, TakeAListAsPeopleTypeIt) {
@@ -112,7 +112,7 @@ TEST(Options, TakeAListAsPeopleTypeIt) {
                 ElementsAre("a b", "c"));
     EXPECT_TRUE(option<Words>({{"words", std::string()}}, specs, "words").empty());
     for (const char* bad : {"64, x", "64.5", "1e3", "99999999999999999999"})
-        EXPECT_NE(check("numbers", std::string(bad)), "") << bad;
+        EXPECT_NE(check_named("numbers", std::string(bad)), "") << bad;
 }
 
 TEST(Options, RefuseAnOptionThatThereIsNot) {
@@ -136,27 +136,27 @@ TEST(Options, RefuseAValueOfAnotherType) {
 }
 
 TEST(CheckOption, NamesTheTypeThatIsWanted) {
-    EXPECT_EQ(check("flag", std::int64_t{1}), "use true or false");
-    EXPECT_EQ(check("flag", std::string("true")), "use true or false");
-    EXPECT_EQ(check("whole", true), "use a whole number");
-    EXPECT_EQ(check("whole", 1.5), "use a whole number");
-    EXPECT_EQ(check("number", std::string("x")), "use a number");
-    EXPECT_EQ(check("word", 1.5), "use a word");
-    EXPECT_EQ(check("numbers", Words{"x"}), "use whole numbers, separated by commas");
-    EXPECT_EQ(check("words", 1.5), "use words, separated by commas");
+    EXPECT_EQ(check_named("flag", std::int64_t{1}), "use true or false");
+    EXPECT_EQ(check_named("flag", std::string("true")), "use true or false");
+    EXPECT_EQ(check_named("whole", true), "use a whole number");
+    EXPECT_EQ(check_named("whole", 1.5), "use a whole number");
+    EXPECT_EQ(check_named("number", std::string("x")), "use a number");
+    EXPECT_EQ(check_named("word", 1.5), "use a word");
+    EXPECT_EQ(check_named("numbers", Words{"x"}), "use whole numbers, separated by commas");
+    EXPECT_EQ(check_named("words", 1.5), "use words, separated by commas");
 }
 
 TEST(CheckOption, KeepsToTheRange) {
-    EXPECT_EQ(check("whole", std::int64_t{1}), "");
-    EXPECT_EQ(check("whole", std::int64_t{10}), "");
-    EXPECT_EQ(check("whole", std::int64_t{0}), "use a whole number from 1 to 10");
-    EXPECT_EQ(check("whole", std::int64_t{11}), "use a whole number from 1 to 10");
-    EXPECT_EQ(check("number", 0.0), "");
-    EXPECT_EQ(check("number", 1.0), "use a number from 0 to below 1");
-    EXPECT_EQ(check("number", -0.1), "use a number from 0 to below 1");
-    EXPECT_EQ(check("numbers", Numbers{1, 4096}), "");
-    EXPECT_EQ(check("numbers", Numbers{1, 0}), "use whole numbers from 1 to 4096");
-    EXPECT_EQ(check("numbers", std::int64_t{5000}), "use whole numbers from 1 to 4096");
+    EXPECT_EQ(check_named("whole", std::int64_t{1}), "");
+    EXPECT_EQ(check_named("whole", std::int64_t{10}), "");
+    EXPECT_EQ(check_named("whole", std::int64_t{0}), "use a whole number from 1 to 10");
+    EXPECT_EQ(check_named("whole", std::int64_t{11}), "use a whole number from 1 to 10");
+    EXPECT_EQ(check_named("number", 0.0), "");
+    EXPECT_EQ(check_named("number", 1.0), "use a number from 0 to below 1");
+    EXPECT_EQ(check_named("number", -0.1), "use a number from 0 to below 1");
+    EXPECT_EQ(check_named("numbers", Numbers{1, 4096}), "");
+    EXPECT_EQ(check_named("numbers", Numbers{1, 0}), "use whole numbers from 1 to 4096");
+    EXPECT_EQ(check_named("numbers", std::int64_t{5000}), "use whole numbers from 1 to 4096");
 }
 
 TEST(CheckOption, DescribesEachKindOfRange) {
@@ -189,14 +189,14 @@ TEST(CheckOption, DescribesEachKindOfRange) {
 TEST(CheckOption, RefusesNumbersThatAreNotFinite) {
     for (const double value :
          {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
-        EXPECT_NE(check("number", value), "");
+        EXPECT_NE(check_named("number", value), "");
 }
 
 TEST(CheckOption, ListsTheChoices) {
-    EXPECT_EQ(check("choice", std::string("auto")), "");
-    EXPECT_EQ(check("choice", std::string("maybe")), "use one of auto, true, false");
-    EXPECT_EQ(check("choice", std::int64_t{1}), "use one of auto, true, false");
-    EXPECT_EQ(check("word", std::string("maybe")), "") << "without choices any word will do";
+    EXPECT_EQ(check_named("choice", std::string("auto")), "");
+    EXPECT_EQ(check_named("choice", std::string("maybe")), "use one of auto, true, false");
+    EXPECT_EQ(check_named("choice", std::int64_t{1}), "use one of auto, true, false");
+    EXPECT_EQ(check_named("word", std::string("maybe")), "") << "without choices any word will do";
 }
 
 TEST(CompleteOptions, AddsDefaultsAndGivesEachOptionItsType) {

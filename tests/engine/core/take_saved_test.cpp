@@ -43,10 +43,10 @@ Tensor doubled(const Tensor& x, Found& found) {
                   });
 }
 
-Tensor leaf() { return Tensor::of({1, 2}, {2}).set_requires_grad(true); }
+Tensor pair_leaf() { return Tensor::of({1, 2}, {2}).set_requires_grad(true); }
 
 TEST(TakeSaved, TakesATensorThatItsNodeAloneHolds) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found;
     const Tensor y = doubled(mul(x, 3.0), found);
     backward(sum(y));
@@ -55,7 +55,7 @@ TEST(TakeSaved, TakesATensorThatItsNodeAloneHolds) {
 }
 
 TEST(TakeSaved, TakesAViewWhoseBaseIsGone) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found;
     const Tensor y = doubled(reshape(mul(x, 3.0), {2, 1}), found);
     backward(sum(y));
@@ -63,7 +63,7 @@ TEST(TakeSaved, TakesAViewWhoseBaseIsGone) {
 }
 
 TEST(TakeSaved, LeavesATensorThatSomebodyElseHolds) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found;
     backward(sum(doubled(x, found)));
     EXPECT_FALSE(found.taken) << "a leaf";
@@ -80,7 +80,7 @@ TEST(TakeSaved, LeavesATensorThatSomebodyElseHolds) {
 }
 
 TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found;
     const Tensor y = [&] {
         const Tensor h = mul(x, 3.0);
@@ -99,7 +99,7 @@ TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
 }
 
 TEST(TakeSaved, LeavesATensorOfAGraphThatIsKept) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found;
     const Tensor y = sum(doubled(mul(x, 3.0), found));
     backward(y, {.retain_graph = true});
@@ -114,7 +114,7 @@ TEST(TakeSaved, LeavesATensorWhileOpsAreObserved) {
     struct Blind : OpObserver {
         void on_op(const OpEvent&) override {}
     } blind;
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found;
     const Tensor y = sum(doubled(mul(x, 3.0), found));
     const ObserverScope attached(blind);
@@ -130,7 +130,7 @@ TEST(TakeSaved, LeavesATensorOutsideABackwardPass) {
 }
 
 TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     Found found{.breaks_off = true};
     const Tensor y = sum(doubled(mul(x, 3.0), found));
     EXPECT_THROW(backward(y), Error);
@@ -163,7 +163,7 @@ Tensor taking(const Tensor& x, bool& taken) {
 }
 
 TEST(TakeGradient, TakesAGradientThatThePassAloneHolds) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     bool taken = false;
     backward(sum(mul(taking(mul(x, 3.0), taken), 5.0)));
     EXPECT_TRUE(taken);
@@ -171,7 +171,7 @@ TEST(TakeGradient, TakesAGradientThatThePassAloneHolds) {
 }
 
 TEST(TakeGradient, LeavesAGradientThatSomebodyElseHolds) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     bool taken = true;
     const Tensor y = taking(mul(x, 3.0), taken);
     const Tensor dy = Tensor::of({1, 1}, {2});
@@ -190,7 +190,7 @@ TEST(TakeGradient, LeavesAGradientThatSomebodyElseHolds) {
 }
 
 TEST(TakeGradient, LeavesAGradientOfAGraphThatIsKept) {
-    const Tensor x = leaf();
+    const Tensor x = pair_leaf();
     bool taken = true;
     const Tensor y = sum(mul(taking(mul(x, 3.0), taken), 5.0));
     backward(y, {.retain_graph = true});

@@ -15,8 +15,8 @@ using test::RampDataset;
 
 // Batches of 16 of these images go through the loader's thread; features are made in the caller's
 // thread.
-const Shape images{3, 16, 16};
-const Shape features{4};
+const Shape image_shape{3, 16, 16};
+const Shape feature_shape{4};
 
 std::shared_ptr<RampDataset> ramp(const Shape& shape, std::int64_t size = 100) {
     return std::make_shared<RampDataset>(size, shape);
@@ -124,7 +124,7 @@ TEST_P(BatchLoaderOf, StopsAtAnyMoment) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Data, BatchLoaderOf, ::testing::Values(images, features),
+INSTANTIATE_TEST_SUITE_P(Data, BatchLoaderOf, ::testing::Values(image_shape, feature_shape),
                          [](const auto& shape) {
                              return std::string(shape.param.rank() == 3 ? "Images" : "Features");
                          });
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Data, BatchLoaderOf, ::testing::Values(images, features
 TEST(BatchLoader, FollowsAnOrderFileWithBatchesOfDifferentSizes) {
     const test_support::TempFolder folder;
     const auto file = folder.write("order.txt", "1 2 3\n50\n");
-    BatchLoader loader({ramp(images)}, schema_of(images),
+    BatchLoader loader({ramp(image_shape)}, schema_of(image_shape),
                        {.sampler = {.batch_size = 16, .order = file}});
     Batch batch;
     for (int epoch = 0; epoch < 2; ++epoch) {
@@ -148,14 +148,15 @@ TEST(BatchLoader, FollowsAnOrderFileWithBatchesOfDifferentSizes) {
 TEST(BatchLoader, GoesOnWhenTheOrderFileVanishes) {
     const test_support::TempFolder folder;
     const auto file = folder.write("order.txt", "1 2 3\n50\n");
-    BatchLoader loader({ramp(images)}, schema_of(images), {.sampler = {.order = file}});
+    BatchLoader loader({ramp(image_shape)}, schema_of(image_shape), {.sampler = {.order = file}});
     std::filesystem::remove(file);
     Batch batch;
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(loader.next(batch));
 }
 
 TEST(BatchLoader, TakesTheBuffersOfTheBatchGivenBack) {
-    BatchLoader loader({ramp(images, 64)}, schema_of(images), {.sampler = {.batch_size = 16}});
+    BatchLoader loader({ramp(image_shape, 64)}, schema_of(image_shape),
+                       {.sampler = {.batch_size = 16}});
     Batch batch;
     std::set<const std::byte*> buffers;
     for (int i = 0; i < 100; ++i) {
@@ -166,9 +167,9 @@ TEST(BatchLoader, TakesTheBuffersOfTheBatchGivenBack) {
 }
 
 TEST(BatchLoader, GivesTheIndicesAloneWhereTheDeviceHasTheData) {
-    const auto data = ramp(images);
+    const auto data = ramp(image_shape);
     data->fail_at(5);
-    BatchLoader loader({data}, schema_of(images),
+    BatchLoader loader({data}, schema_of(image_shape),
                        {.sampler = {.batch_size = 16}, .epochs = 1, .indices_only = true});
     Batch batch;
     std::set<std::int64_t> seen;

@@ -18,7 +18,7 @@ Bytes sample_bytes(std::size_t count) {
     return data;
 }
 
-Bytes read_all(const std::string& file, std::size_t piece) {
+Bytes all_bytes(const std::string& file, std::size_t piece) {
     const auto reader = open_packed(file);
     Bytes all, buffer(piece);
     for (std::size_t got = piece; got == piece;) {
@@ -32,9 +32,9 @@ TEST(ByteReader, GivesTheSameBytesPlainGzippedAndXzWhateverTheName) {
     const TempFolder folder;
     const Bytes data = sample_bytes(200000);
     for (const std::size_t piece : {1000UL, 65536UL, 200000UL, 300000UL}) {
-        EXPECT_EQ(read_all(folder.write("plain", data), piece), data);
-        EXPECT_EQ(read_all(folder.write("no-ending", test::gzip(data)), piece), data);
-        EXPECT_EQ(read_all(folder.write("wrong-ending.gz", test::xz(data)), piece), data);
+        EXPECT_EQ(all_bytes(folder.write("plain", data), piece), data);
+        EXPECT_EQ(all_bytes(folder.write("no-ending", test::gzip(data)), piece), data);
+        EXPECT_EQ(all_bytes(folder.write("wrong-ending.gz", test::xz(data)), piece), data);
     }
 }
 
@@ -47,7 +47,7 @@ TEST(ByteReader, ReadsPackedFilesOfSeveralMembers) {
         Bytes packed = pack(data);
         const Bytes again = packed;
         packed.insert(packed.end(), again.begin(), again.end());
-        EXPECT_EQ(read_all(folder.write("packed", packed), 4096), twice);
+        EXPECT_EQ(all_bytes(folder.write("packed", packed), 4096), twice);
     }
 }
 
@@ -57,7 +57,7 @@ TEST(ByteReader, RefusesPackedDataThatAreCutShort) {
         Bytes packed = pack(sample_bytes(200000));
         packed.resize(packed.size() / 2);
         const auto file = folder.write("packed", packed);
-        EXPECT_THAT(test::data_error([&] { read_all(file, 4096); }), HasSubstr("cut short"));
+        EXPECT_THAT(test::data_error([&] { all_bytes(file, 4096); }), HasSubstr("cut short"));
     }
 }
 
@@ -72,7 +72,7 @@ TEST(ByteReader, RefusesPackedDataWithOneWrongByte) {
         Bytes packed = pack(noise);
         packed[packed.size() / 2] ^= 1;
         const auto file = folder.write("packed", packed);
-        EXPECT_THAT(test::data_error([&] { read_all(file, 4096); }), HasSubstr("damaged"));
+        EXPECT_THAT(test::data_error([&] { all_bytes(file, 4096); }), HasSubstr("damaged"));
     }
 }
 

@@ -19,7 +19,7 @@ struct Click {
     bool operator==(const Click&) const = default;
 };
 
-Click read(const Dataset& data, std::int64_t index) {
+Click read_click(const Dataset& data, std::int64_t index) {
     const auto& fields = data.schema().fields;
     Click click{std::vector<float>(static_cast<std::size_t>(fields[1].shape.numel())),
                 std::vector<std::int64_t>(static_cast<std::size_t>(fields[0].shape.numel()))};
@@ -56,9 +56,9 @@ TEST(ClicksGeneratedDataset, IsAPureFunctionOfSeedStreamAndIndex) {
     const auto few = clicks(10), many = clicks(1000), test = clicks(10, StreamId::clicks_test),
                other = clicks(10, StreamId::clicks_train, 8);
     for (std::int64_t i = 0; i < 10; ++i) {
-        EXPECT_EQ(read(few, i), read(many, i));
-        EXPECT_FALSE(read(few, i) == read(test, i));
-        EXPECT_FALSE(read(few, i) == read(other, i));
+        EXPECT_EQ(read_click(few, i), read_click(many, i));
+        EXPECT_FALSE(read_click(few, i) == read_click(test, i));
+        EXPECT_FALSE(read_click(few, i) == read_click(other, i));
     }
 }
 
@@ -68,7 +68,7 @@ TEST(ClicksGeneratedDataset, HasStandardNormalNumbersAndFrequentLowIds) {
     double sum = 0, squares = 0, low = 0;
     std::int64_t highest = 0;
     for (std::int64_t i = 0; i < size; ++i) {
-        const Click click = read(data, i);
+        const Click click = read_click(data, i);
         for (const float x : click.x) {
             sum += static_cast<double>(x);
             squares += static_cast<double>(x * x);
@@ -95,7 +95,7 @@ TEST(ClicksGeneratedDataset, ItsRuleHasTheAucThatTheReadmeStates) {
     double clicked = 0, expected = 0;
     for (std::int64_t i = 0; i < data.size(); ++i) {
         const double logit = data.logit(i);
-        scored.emplace_back(logit, read(data, i).label);
+        scored.emplace_back(logit, read_click(data, i).label);
         clicked += static_cast<double>(scored.back().second);
         expected += 1 / (1 + std::exp(-logit));
     }

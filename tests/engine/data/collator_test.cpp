@@ -19,11 +19,11 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 
-const Shape colour{3, 12, 10};
+const Shape colour_image{3, 12, 10};
 
 /// Batch `index` of an epoch of 20 images, unchanged.
 Batch make(const SamplerOptions& sampler, std::int64_t epoch = 0, std::int64_t index = 0) {
-    const auto data = std::make_shared<RampDataset>(20, colour);
+    const auto data = std::make_shared<RampDataset>(20, colour_image);
     Collator collator({data}, data->schema(), {.sampler = sampler});
     Batch batch;
     collator.make(batch, epoch, index);
@@ -67,7 +67,7 @@ TEST(Collator, CallsABatchFullThatIsAsLargeAsTheOthers) {
 }
 
 TEST(Collator, LeavesTheFieldsOutWhereTheDeviceHasTheData) {
-    const auto data = std::make_shared<RampDataset>(20, colour);
+    const auto data = std::make_shared<RampDataset>(20, colour_image);
     data->fail_at(3);
     Collator collator({data}, data->schema(),
                       {.sampler = {.batch_size = 8, .shuffle = false}, .indices_only = true});
@@ -79,7 +79,7 @@ TEST(Collator, LeavesTheFieldsOutWhereTheDeviceHasTheData) {
 }
 
 TEST(Collator, CountsTheBytesOfAFullBatch) {
-    const auto data = std::make_shared<RampDataset>(20, colour);
+    const auto data = std::make_shared<RampDataset>(20, colour_image);
     const Collator collator({data}, data->schema(), {.sampler = {.batch_size = 8}});
     EXPECT_EQ(collator.batch_bytes(), 8U * (360 * 4 + 8));
 }

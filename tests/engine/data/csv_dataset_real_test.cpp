@@ -29,7 +29,7 @@ struct Sample {
     std::int64_t label = -1;
 };
 
-Sample read(const Dataset& data, std::int64_t row) {
+Sample read_row(const Dataset& data, std::int64_t row) {
     const Schema& schema = data.schema();
     Sample sample;
     sample.features.assign(static_cast<std::size_t>(schema["features"].shape[0]), -99);
@@ -56,9 +56,9 @@ TEST(CsvDataset, ReadsTheRealIris) {
                 ElementsAre("sepal_length", "sepal_width", "petal_length", "petal_width"));
     std::array<int, 3> counts{};
     for (std::int64_t i = 0; i < 150; ++i)
-        ++counts.at(static_cast<std::size_t>(read(*parts.train.data, i).label));
+        ++counts.at(static_cast<std::size_t>(read_row(*parts.train.data, i).label));
     EXPECT_THAT(counts, Each(50));
-    EXPECT_THAT(read(*parts.train.data, 0).features, ElementsAre(5.1F, 3.5F, 1.4F, 0.2F));
+    EXPECT_THAT(read_row(*parts.train.data, 0).features, ElementsAre(5.1F, 3.5F, 1.4F, 0.2F));
     EXPECT_THAT(parts.warnings, IsEmpty());
 }
 
@@ -86,7 +86,7 @@ TEST(CsvDataset, ReadsTheRealHousing) {
                     "population", "households", "median_income", "ocean_proximity=<1H OCEAN",
                     "ocean_proximity=INLAND", "ocean_proximity=ISLAND", "ocean_proximity=NEAR BAY",
                     "ocean_proximity=NEAR OCEAN"));
-    const Sample first = read(*parts.train.data, 0);
+    const Sample first = read_row(*parts.train.data, 0);
     EXPECT_THAT(first.features,
                 ElementsAre(-122.23F, 37.88F, 41, 880, 129, 322, 126, 8.3252F, 0, 0, 0, 1, 0));
     EXPECT_EQ(first.target, 452600);

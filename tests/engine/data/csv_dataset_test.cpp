@@ -38,7 +38,7 @@ struct Sample {
     std::int64_t label = -1;
 };
 
-Sample read(const Dataset& data, std::int64_t row) {
+Sample read_row(const Dataset& data, std::int64_t row) {
     const Schema& schema = data.schema();
     Sample sample;
     sample.features.assign(static_cast<std::size_t>(schema["features"].shape[0]), -99);
@@ -87,9 +87,9 @@ TEST(CsvDataset, FieldsAreFeaturesAndTarget) {
 TEST(CsvDataset, ReadsRawNumbersAndOneHotWords) {
     const DataParts parts = open_text(table());
     EXPECT_EQ(parts.train.data->size(), 50);
-    const Sample first = read(*parts.train.data, 0);
+    const Sample first = read_row(*parts.train.data, 0);
     EXPECT_THAT(first.features, ElementsAre(0, 0, 1, 0));
-    const Sample sample = read(*parts.train.data, 7);  // 49 % 37 = 12, mid
+    const Sample sample = read_row(*parts.train.data, 7);  // 49 % 37 = 12, mid
     EXPECT_THAT(sample.features, ElementsAre(12, 0, 0, 1));
     EXPECT_EQ(sample.target, 6);
 }
@@ -103,7 +103,7 @@ TEST(CsvDataset, AWholeTargetIsAValueAndALabel) {
     EXPECT_EQ(schema["label"].shape, Shape{});
     EXPECT_EQ(schema["label"].cardinality, 2);
     EXPECT_THAT(schema["label"].names, ElementsAre("4", "30"));
-    const Sample sample = read(*parts.train.data, 0);
+    const Sample sample = read_row(*parts.train.data, 0);
     EXPECT_EQ(sample.target, 30);
     EXPECT_EQ(sample.label, 1);
 }
@@ -113,7 +113,7 @@ TEST(CsvDataset, ATargetOfWordsIsALabelOnly) {
     const Schema& schema = parts.train.data->schema();
     ASSERT_EQ(schema.fields.size(), 2U);
     EXPECT_THAT(schema["label"].names, ElementsAre("a", "b"));
-    EXPECT_EQ(read(*parts.train.data, 1).label, 0);
+    EXPECT_EQ(read_row(*parts.train.data, 1).label, 0);
 }
 
 TEST(CsvDataset, StandardisesWithTheTrainingRowsAlone) {
@@ -121,11 +121,11 @@ TEST(CsvDataset, StandardisesWithTheTrainingRowsAlone) {
     ASSERT_EQ(parts.train.size(), 40);
     double sum = 0;
     for (std::int64_t i = 0; i < 40; ++i)
-        sum += read(*parts.train.data, parts.train.sample(i)).features[0];
+        sum += read_row(*parts.train.data, parts.train.sample(i)).features[0];
     const double mean = sum / 40;
     double squares = 0;
     for (std::int64_t i = 0; i < 40; ++i) {
-        const double x = read(*parts.train.data, parts.train.sample(i)).features[0];
+        const double x = read_row(*parts.train.data, parts.train.sample(i)).features[0];
         squares += (x - mean) * (x - mean);
     }
     const double deviation = std::sqrt(squares / 40);
@@ -189,7 +189,7 @@ TEST(CsvDataset, LimitsKeepTheFirstRowsOfAPart) {
     EXPECT_EQ(parts.test.sample(2), all.test.sample(2));
     double sum = 0;
     for (std::int64_t i = 0; i < 7; ++i)
-        sum += read(*parts.train.data, parts.train.sample(i)).features[0];
+        sum += read_row(*parts.train.data, parts.train.sample(i)).features[0];
     EXPECT_FLOAT_EQ(parts.train.data->schema()["features"].normalization.mean[0],
                     static_cast<float>(sum / 7));
 }
@@ -211,7 +211,7 @@ TEST(CsvDataset, FillsGapsWithTheTrainingMeanAndTheMostFrequentTrainingCategory)
     }
     const auto mean = static_cast<float>(sum / count);
     for (std::int64_t row = 0; row < 40; ++row) {
-        const auto features = read(*parts.train.data, row).features;
+        const auto features = read_row(*parts.train.data, row).features;
         if (row % 4 == 0) {
             EXPECT_THAT(features, ElementsAre(mean, 0, 1)) << row;  // of all parts
         } else {
@@ -256,7 +256,7 @@ TEST(CsvDataset, RefusesFoldersAndMissingFiles) {
 
 TEST(CsvDataset, DoesNotNeedItsFileOnceOpened) {
     const DataParts parts = open_text(table());  // its folder is gone
-    EXPECT_EQ(read(*parts.train.data, 49).features.size(), 4U);
+    EXPECT_EQ(read_row(*parts.train.data, 49).features.size(), 4U);
 }
 
 TEST(CsvDataset, TheNominalSchemaHasAllFields) {

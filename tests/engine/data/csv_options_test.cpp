@@ -12,14 +12,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-CsvOptions read(const Options& options) {
+CsvOptions read_options(const Options& options) {
     DatasetConfig config;
     config.options = options;
     return read_csv_options(config);
 }
 
 TEST(CsvOptions, DefaultsAreThoseOfTheSpecs) {
-    const CsvOptions options = read({});
+    const CsvOptions options = read_options({});
     EXPECT_EQ(options.target, "");
     EXPECT_THAT(options.columns, IsEmpty());
     EXPECT_EQ(options.delimiter, '\0');
@@ -35,14 +35,14 @@ TEST(CsvOptions, DefaultsAreThoseOfTheSpecs) {
 }
 
 TEST(CsvOptions, ReadsEachOption) {
-    const CsvOptions options = read({{"target", std::string("y")},
-                                     {"columns", std::vector<std::string>{"a", "b"}},
-                                     {"delimiter", std::string("semicolon")},
-                                     {"header", std::string("false")},
-                                     {"categorical", std::string("a")},
-                                     {"missing", std::string("mean")},
-                                     {"standardize", false},
-                                     {"test_share", 0.5}});
+    const CsvOptions options = read_options({{"target", std::string("y")},
+                                             {"columns", std::vector<std::string>{"a", "b"}},
+                                             {"delimiter", std::string("semicolon")},
+                                             {"header", std::string("false")},
+                                             {"categorical", std::string("a")},
+                                             {"missing", std::string("mean")},
+                                             {"standardize", false},
+                                             {"test_share", 0.5}});
     EXPECT_EQ(options.target, "y");
     EXPECT_THAT(options.columns, ElementsAre("a", "b"));
     EXPECT_EQ(options.delimiter, ';');
@@ -54,17 +54,17 @@ TEST(CsvOptions, ReadsEachOption) {
 }
 
 TEST(CsvOptions, TakesTrueAndFalseForTheHeaderAndNumbersForColumns) {
-    EXPECT_EQ(read({{"header", true}}).header, CsvHeader::present);
-    EXPECT_EQ(read({{"header", false}}).header, CsvHeader::absent);
-    EXPECT_EQ(read({{"target", std::int64_t{3}}}).target, "3");
-    EXPECT_THAT(read({{"columns", std::vector<std::int64_t>{1, 2}}}).columns,
+    EXPECT_EQ(read_options({{"header", true}}).header, CsvHeader::present);
+    EXPECT_EQ(read_options({{"header", false}}).header, CsvHeader::absent);
+    EXPECT_EQ(read_options({{"target", std::int64_t{3}}}).target, "3");
+    EXPECT_THAT(read_options({{"columns", std::vector<std::int64_t>{1, 2}}}).columns,
                 ElementsAre("1", "2"));
-    EXPECT_EQ(read({{"test_share", std::int64_t{0}}}).test_share, 0);
+    EXPECT_EQ(read_options({{"test_share", std::int64_t{0}}}).test_share, 0);
 }
 
 TEST(CsvOptions, RefusesAWordThatIsNoChoice) {
     try {
-        read({{"missing", std::string("median")}});
+        read_options({{"missing", std::string("median")}});
         FAIL() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::settings);

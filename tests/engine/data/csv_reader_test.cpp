@@ -17,10 +17,10 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 
 using Fields = std::vector<std::string>;
-using Rows = std::vector<std::pair<std::int64_t, Fields>>;  // line and fields
+using NumberedRows = std::vector<std::pair<std::int64_t, Fields>>;  // line and fields
 
-Rows read_file(const std::string& file, char delimiter = ',') {
-    Rows rows;
+NumberedRows read_file(const std::string& file, char delimiter = ',') {
+    NumberedRows rows;
     read_csv_rows(file, delimiter, {}, [&](const CsvRow& row) {
         rows.push_back({row.line, {row.fields.begin(), row.fields.end()}});
         return true;
@@ -28,7 +28,7 @@ Rows read_file(const std::string& file, char delimiter = ',') {
     return rows;
 }
 
-Rows read_text(const std::string& text, char delimiter = ',') {
+NumberedRows read_text(const std::string& text, char delimiter = ',') {
     const TempFolder folder;
     return read_file(folder.write("a.csv", text), delimiter);
 }
@@ -51,7 +51,7 @@ TEST(CsvReader, CountsLinesAsATextEditorDoes) {
 TEST(CsvReader, CountsLinesAcrossTheBlocksThatItReads) {
     std::string text;
     for (int i = 0; i < 100000; ++i) text += "12345,\"6\"\r\n";  // 1.2 MB
-    const Rows rows = read_text(text);
+    const NumberedRows rows = read_text(text);
     ASSERT_EQ(rows.size(), 100000U);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         ASSERT_EQ(rows[i].first, static_cast<std::int64_t>(i + 1));
@@ -78,7 +78,7 @@ TEST(CsvReader, ReadsPackedFiles) {
     const TempFolder folder;
     const std::string text = "a,b\n1,2\n";
     const test::Bytes bytes(text.begin(), text.end());
-    const Rows expected = read_text(text);
+    const NumberedRows expected = read_text(text);
     EXPECT_EQ(read_file(folder.write("a.csv.gz", test::gzip(bytes))), expected);
     EXPECT_EQ(read_file(folder.write("a.csv.xz", test::xz(bytes))), expected);
 }

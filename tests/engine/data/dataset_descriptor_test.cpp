@@ -104,7 +104,7 @@ TEST(DatasetDescriptor, DescribesTheFieldsOfGeneratedSetsAsTheyAre) {
 }
 
 /// All fields of sample `index`. For a stream: a window of 8 tokens.
-std::vector<std::byte> read_all(const Dataset& data, std::int64_t index) {
+std::vector<std::byte> read_sample_bytes(const Dataset& data, std::int64_t index) {
     std::vector<std::size_t> sizes;
     std::size_t total = 0;
     for (const FieldSpec& field : data.schema().fields) {
@@ -133,10 +133,12 @@ TEST(DatasetDescriptor, GeneratesTheSameSamplesOfTheSameSeed) {
         ASSERT_EQ(first.train.size(), second.train.size());
         int differing = 0;
         for (std::int64_t i = 0; i < 100; ++i) {
-            const auto sample = read_all(*first.train.data, i);
-            EXPECT_EQ(sample, read_all(*second.train.data, i)) << i;
-            EXPECT_EQ(read_all(*first.test.data, i), read_all(*second.test.data, i)) << i;
-            differing += sample != read_all(*other.train.data, i);
+            const auto sample = read_sample_bytes(*first.train.data, i);
+            EXPECT_EQ(sample, read_sample_bytes(*second.train.data, i)) << i;
+            EXPECT_EQ(read_sample_bytes(*first.test.data, i),
+                      read_sample_bytes(*second.test.data, i))
+                << i;
+            differing += sample != read_sample_bytes(*other.train.data, i);
         }
         EXPECT_GT(differing, 50) << "another seed gives other samples";
     }

@@ -9,7 +9,7 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t size = 200'000;
+constexpr std::int64_t text_size = 200'000;
 
 /// The sentences without their full stops; the last one, which may be cut, is left out.
 std::vector<std::string> sentences(const std::string& text) {
@@ -37,8 +37,8 @@ std::uint64_t hash(const std::string& text) {
 TEST(GeneratedText, IsTheSameOnEveryMachine) {
     EXPECT_EQ(generated_text(1, 60),
               "\"the very nice fox sees an apple,\" says the kind cat. the br");
-    EXPECT_EQ(hash(generated_text(1, size)), 5091046214357302303U);
-    EXPECT_EQ(hash(generated_text(-7, size, 1)), 13155306008801140900U);
+    EXPECT_EQ(hash(generated_text(1, text_size)), 5091046214357302303U);
+    EXPECT_EQ(hash(generated_text(-7, text_size, 1)), 13155306008801140900U);
 }
 
 TEST(GeneratedText, IsTheBeginningOfAnEndlessTextOfItsSeedAndPart) {
@@ -51,13 +51,13 @@ TEST(GeneratedText, IsTheBeginningOfAnEndlessTextOfItsSeedAndPart) {
 
 TEST(GeneratedText, HasFortyCharacters) {
     for (const std::int64_t seed : {1, 2, 3}) {
-        const std::string text = generated_text(seed, size);
+        const std::string text = generated_text(seed, text_size);
         EXPECT_EQ(std::set<char>(text.begin(), text.end()).size(), 40U);
     }
 }
 
 TEST(GeneratedText, EndsSentencesAndParagraphsAsItSays) {
-    const std::string text = generated_text(1, size);
+    const std::string text = generated_text(1, text_size);
     int paragraphs = 0;
     for (std::size_t at = text.find('.'); at + 1 < text.size(); at = text.find('.', at + 1)) {
         if (at == std::string::npos) break;
@@ -78,7 +78,7 @@ TEST(GeneratedText, HasCorrectSumsAndDifferences) {
     EXPECT_EQ(numbers["thirteen"], 13);
     int sums = 0;
     int differences = 0;
-    for (const auto& sentence : sentences(generated_text(1, size))) {
+    for (const auto& sentence : sentences(generated_text(1, text_size))) {
         const auto w = words_of(sentence);
         if (w.size() != 5 || w[3] != "is") continue;
         ASSERT_TRUE(numbers.contains(w[0]) && numbers.contains(w[2]) && numbers.contains(w[4]));
@@ -92,7 +92,7 @@ TEST(GeneratedText, HasCorrectSumsAndDifferences) {
 
 TEST(GeneratedText, ClosesItsBracketsAndQuotationMarksInEachSentence) {
     std::size_t deepest = 0;
-    for (const auto& sentence : sentences(generated_text(1, size))) {
+    for (const auto& sentence : sentences(generated_text(1, text_size))) {
         std::string open;
         int quotation_marks = 0;
         for (const char c : sentence) {
@@ -112,7 +112,7 @@ TEST(GeneratedText, ClosesItsBracketsAndQuotationMarksInEachSentence) {
 }
 
 TEST(GeneratedText, ChoosesAOrAnByTheNextLetter) {
-    for (const auto& sentence : sentences(generated_text(1, size))) {
+    for (const auto& sentence : sentences(generated_text(1, text_size))) {
         const auto w = words_of(sentence);
         for (std::size_t i = 0; i + 1 < w.size(); ++i) {
             if (w[i] != "a" && w[i] != "an") continue;

@@ -13,7 +13,7 @@
 namespace engine {
 namespace {
 
-std::vector<float> image(const Dataset& data, std::int64_t index) {
+std::vector<float> image_at(const Dataset& data, std::int64_t index) {
     return test::read_sample(data, index).values;
 }
 
@@ -21,35 +21,36 @@ TEST(GlyphDataset, IsAPureFunctionOfSeedStreamAndIndex) {
     const GlyphDataset forwards(5, StreamId::glyphs_train, 50);
     const GlyphDataset backwards(5, StreamId::glyphs_train, 100);
     std::vector<std::vector<float>> first;
-    for (std::int64_t i = 0; i < 50; ++i) first.push_back(image(forwards, i));
+    for (std::int64_t i = 0; i < 50; ++i) first.push_back(image_at(forwards, i));
     for (std::int64_t i = 49; i >= 0; --i) {
-        EXPECT_EQ(first[static_cast<std::size_t>(i)], image(backwards, i)) << i;
+        EXPECT_EQ(first[static_cast<std::size_t>(i)], image_at(backwards, i)) << i;
         EXPECT_EQ(test::read_label(forwards, i), test::read_label(backwards, i));
     }
     const GlyphDataset other_seed(6, StreamId::glyphs_train, 50);
-    EXPECT_NE(image(forwards, 0), image(other_seed, 0));
+    EXPECT_NE(image_at(forwards, 0), image_at(other_seed, 0));
 }
 
 TEST(GlyphDataset, ReadsTheSameFromItsCacheAsWhenFirstDrawn) {
     const GlyphDataset data(5, StreamId::glyphs_train, 3);
-    const auto drawn = image(data, 2);
-    EXPECT_EQ(drawn, image(data, 2));
+    const auto drawn = image_at(data, 2);
+    EXPECT_EQ(drawn, image_at(data, 2));
 }
 
 TEST(GlyphDataset, NoTestImageIsATrainImage) {
     const GlyphDataset train(1, StreamId::glyphs_train, GlyphDataset::train_size);
     const GlyphDataset test(1, StreamId::glyphs_test, GlyphDataset::test_size);
     std::set<std::vector<float>> seen;
-    for (std::int64_t i = 0; i < train.size(); ++i) seen.insert(image(train, i));
+    for (std::int64_t i = 0; i < train.size(); ++i) seen.insert(image_at(train, i));
     EXPECT_EQ(seen.size(), static_cast<std::size_t>(train.size()));
-    for (std::int64_t i = 0; i < test.size(); ++i) EXPECT_FALSE(seen.contains(image(test, i))) << i;
+    for (std::int64_t i = 0; i < test.size(); ++i)
+        EXPECT_FALSE(seen.contains(image_at(test, i))) << i;
 }
 
 TEST(GlyphDataset, StatesItsMeanAndDeviation) {
     const GlyphDataset data(11, StreamId::glyphs_train, GlyphDataset::train_size);
     double sum = 0, square = 0;
     for (std::int64_t i = 0; i < data.size(); ++i) {
-        for (const float value : image(data, i)) {
+        for (const float value : image_at(data, i)) {
             ASSERT_GE(value, 0.0F);
             ASSERT_LE(value, 1.0F);
             sum += value;
@@ -81,12 +82,12 @@ TEST(GlyphDataset, MayBeReadFromSeveralThreadsAtOnce) {
         std::vector<std::jthread> readers;
         for (auto& images : seen) {
             readers.emplace_back([&images, &shared] {
-                for (std::int64_t i = 0; i < 200; ++i) images.push_back(image(shared, i));
+                for (std::int64_t i = 0; i < 200; ++i) images.push_back(image_at(shared, i));
             });
         }
     }
     for (std::int64_t i = 0; i < 200; ++i) {
-        const auto expected = image(alone, i);
+        const auto expected = image_at(alone, i);
         EXPECT_EQ(seen[0][static_cast<std::size_t>(i)], expected);
         EXPECT_EQ(seen[1][static_cast<std::size_t>(i)], expected);
     }

@@ -13,6 +13,7 @@ namespace engine {
 namespace {
 
 using test::Bytes;
+using test::cut;
 using test::idx;
 using test::idx_images;
 using test::idx_labels;
@@ -111,11 +112,6 @@ TEST_P(BadIdxFile, IsRefusedWithOneSentence) {
 
 Bytes with(Bytes bytes, std::size_t at, std::uint8_t value) {
     bytes[at] = value;
-    return bytes;
-}
-
-Bytes cut(Bytes bytes, std::size_t size) {
-    bytes.resize(size);
     return bytes;
 }
 

@@ -27,7 +27,7 @@ std::vector<float> transformed(std::vector<float> values, const SampleTransform&
     return values;
 }
 
-std::vector<float> image(const Shape& shape, std::int64_t sample) {
+std::vector<float> ramp_image(const Shape& shape, std::int64_t sample) {
     std::vector<float> values;
     for (std::int64_t e = 0; e < shape.numel(); ++e)
         values.push_back(RampDataset::value(sample, e));
@@ -36,7 +36,7 @@ std::vector<float> image(const Shape& shape, std::int64_t sample) {
 
 /// The augmented image of a sample.
 std::vector<float> crop(const Shape& shape, std::int64_t sample, const SamplePlace& place) {
-    return transformed(image(shape, sample), CropAndFlip(shape), place);
+    return transformed(ramp_image(shape, sample), CropAndFlip(shape), place);
 }
 
 /// Where an augmented image was cut from. Every value of RampDataset is unique and 0 is padding.
@@ -122,7 +122,7 @@ TEST(CropAndFlip, CropsImagesOfDifferentSizesInTurns) {
 }
 
 TEST(Normalize, DividesByTheDeviationOfTheChannel) {
-    const auto before = image(colour, 4);
+    const auto before = ramp_image(colour, 4);
     const auto after =
         transformed(before, Normalize({{0.25F, 0.5F, 0.75F}, {0.5F, 1.0F, 1.5F}}, colour[2]));
     for (std::size_t i = 0; i < before.size(); ++i) {

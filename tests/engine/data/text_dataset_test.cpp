@@ -28,7 +28,7 @@ struct Window {
     std::vector<std::int64_t> targets;
 };
 
-Window read(const Dataset& data, std::int64_t index, std::size_t length) {
+Window read_window(const Dataset& data, std::int64_t index, std::size_t length) {
     Window window{std::vector<std::int64_t>(length), std::vector<std::int64_t>(length)};
     std::array places{place(window.tokens), place(window.targets)};
     data.read(index, SampleFields(places));
@@ -45,14 +45,14 @@ DatasetConfig folder_of(const TempFolder& folder) {
 TEST(TextDataset, GivesWindowsAndTheSameOneTokenLater) {
     const TempFolder folder;
     const auto parts = open_text(folder_of(folder), 1);
-    const auto first = read(*parts.train.data, 0, 3);
+    const auto first = read_window(*parts.train.data, 0, 3);
     EXPECT_THAT(first.tokens, ElementsAre(0, 1, 2));
     EXPECT_THAT(first.targets, ElementsAre(1, 2, 3));
-    const auto last = read(*parts.train.data, 5, 2);
+    const auto last = read_window(*parts.train.data, 5, 2);
     EXPECT_THAT(last.tokens, ElementsAre(0, 5));
     EXPECT_THAT(last.targets, ElementsAre(5, 3));
-    EXPECT_THAT(read(*parts.validation.data, 0, 2).targets, ElementsAre(5, 3));
-    EXPECT_THAT(read(*parts.test.data, 0, 3).tokens, ElementsAre(6, 1, 2));
+    EXPECT_THAT(read_window(*parts.validation.data, 0, 2).targets, ElementsAre(5, 3));
+    EXPECT_THAT(read_window(*parts.test.data, 0, 3).tokens, ElementsAre(6, 1, 2));
 }
 
 TEST(TextDataset, FillsOnlyTheFieldsThatAreWanted) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "data/text_reader.h"
+#include "read_tokens.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -12,19 +13,12 @@ namespace {
 
 using namespace std::string_literals;
 using test::Bytes;
+using test::bytes_of;
+using test::cut;
 using test_support::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-TextTokens read(const DatasetConfig& config) { return read_text(config, text_reading(config)); }
-
-Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
-
-Bytes cut(Bytes bytes, std::size_t size) {
-    bytes.resize(size);
-    return bytes;
-}
 
 Bytes flipped(Bytes bytes, std::size_t at) {
     bytes[at] ^= 0x5A;
@@ -48,7 +42,7 @@ TEST_P(BadTextFile, IsRefusedWithOneSentence) {
     folder.write(GetParam().file, GetParam().content);
     for (const char* kind : {"text-words", "text-chars"}) {
         const auto config = test::dataset(kind, {(folder / GetParam().path).string()});
-        const auto error = test::data_error([&] { read(config); });
+        const auto error = test::data_error([&] { read_tokens(config); });
         EXPECT_THAT(error, HasSubstr(GetParam().sentence));
         EXPECT_THAT(error, HasSubstr(folder.str()));
         EXPECT_EQ(error.find(". "), std::string::npos) << "more than one sentence: " << error;
@@ -119,14 +113,16 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(BadText, RefusesATrainingPartWithoutAnythingToPredict) {
     const TempFolder folder;
     const auto file = folder.write("a.txt", "x");
-    EXPECT_THAT(test::data_error([&] { read(test::dataset("text-chars", {file})); }),
+    EXPECT_THAT(test::data_error([&] { read_tokens(test::dataset("text-chars", {file})); }),
                 HasSubstr("a.txt: the training part has fewer than 2 tokens"));
     auto config = test::dataset("text-words", {folder.write("b.txt", "a b c d e\n")});
     config.train_limit = 1;
-    EXPECT_THAT(test::data_error([&] { read(config); }), HasSubstr("has fewer than 2 tokens"));
+    EXPECT_THAT(test::data_error([&] { read_tokens(config); }),
+                HasSubstr("has fewer than 2 tokens"));
     config.train_limit = 0;
     config.options["test_share"] = 0.9;
-    EXPECT_THAT(test::data_error([&] { read(config); }), HasSubstr("has fewer than 2 tokens"));
+    EXPECT_THAT(test::data_error([&] { read_tokens(config); }),
+                HasSubstr("has fewer than 2 tokens"));
 }
 
 TEST(BadText, RefusesAValidationPartWithoutAnythingToPredict) {
@@ -134,7 +130,7 @@ TEST(BadText, RefusesAValidationPartWithoutAnythingToPredict) {
     auto config = test::dataset("text-chars", {folder.write("a.txt", "abcdefghijk")});
     config.validation_share = 0.1;
     try {
-        read(config);
+        read_tokens(config);
         FAIL() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::settings);
@@ -145,18 +141,18 @@ TEST(BadText, RefusesAValidationPartWithoutAnythingToPredict) {
     folder.write("sub/train.txt", "abc");
     folder.write("sub/valid.txt", "a");
     config = test::dataset("text-chars", {(folder / "sub").string()});
-    EXPECT_THAT(test::data_error([&] { read(config); }),
+    EXPECT_THAT(test::data_error([&] { read_tokens(config); }),
                 HasSubstr("valid.txt: fewer than 2 tokens, so there is nothing to predict"));
 }
 
 TEST(BadText, RefusesAPathThatIsNotThereOrStandsBesideAFolder) {
     const TempFolder folder;
     folder.write("train.txt", "a b\n");
-    EXPECT_THAT(test::data_error([&] { read(test::dataset("text-words", {})); }),
+    EXPECT_THAT(test::data_error([&] { read_tokens(test::dataset("text-words", {})); }),
                 HasSubstr("no path is given"));
     const auto file = folder.write("a.txt", "a b\n");
     EXPECT_THAT(test::data_error([&] {
-                    read(test::dataset("text-words", {file, folder.str()}));
+                    read_tokens(test::dataset("text-words", {file, folder.str()}));
                 }),
                 HasSubstr("a folder in a list of several paths"));
 }
@@ -165,9 +161,9 @@ TEST(BadText, RefusesAWordOfMoreThan16Mebibytes) {
     const TempFolder folder;
     const std::string text = "a\nb " + std::string((std::size_t{16} << 20) + 1, 'x') + " c\n";
     const auto file = folder.write("a.txt", text);
-    EXPECT_THAT(test::data_error([&] { read(test::dataset("text-words", {file})); }),
+    EXPECT_THAT(test::data_error([&] { read_tokens(test::dataset("text-words", {file})); }),
                 HasSubstr("a.txt, line 2: a word of more than 16 MiB"));
-    EXPECT_EQ(read(test::dataset("text-chars", {file})).vocabulary.size(), 6);
+    EXPECT_EQ(read_tokens(test::dataset("text-chars", {file})).vocabulary.size(), 6);
 }
 
 TEST(BadText, IsRefusedOrReadWhateverItsBytesAre) {
@@ -183,7 +179,7 @@ TEST(BadText, IsRefusedOrReadWhateverItsBytesAre) {
             test::dataset(i % 4 < 2 ? "text-words" : "text-chars", {folder.write("a", text)});
         config.validation_share = i % 3 == 0 ? 0.3 : 0;
         try {
-            const auto tokens = read(config);
+            const auto tokens = read_tokens(config);
             EXPECT_GE(tokens.train, 2);
             for (const auto token : tokens.tokens) ASSERT_LT(token, tokens.vocabulary.size());
             ++read_well;
@@ -198,7 +194,7 @@ TEST(BadText, IsRefusedOrReadWhateverItsBytesAre) {
 TextTokens read_odd(const TempFolder& folder, const char* kind, const std::string& text) {
     auto config = test::dataset(kind, {folder.write("odd.txt", text)});
     config.options["test_share"] = 0.0;
-    return read(config);
+    return read_tokens(config);
 }
 
 TEST(OddText, MayHaveAWordOfAMegabyte) {
@@ -242,7 +238,8 @@ TEST(OddText, MayHaveASingleDistinctWordOrCharacter) {
 
 TEST(OddText, MayBeTooShortForATestPart) {
     const TempFolder folder;
-    const auto text = read(test::dataset("text-chars", {folder.write("odd.txt", "abcdefghijk")}));
+    const auto text =
+        read_tokens(test::dataset("text-chars", {folder.write("odd.txt", "abcdefghijk")}));
     EXPECT_EQ(text.train, 10);
     EXPECT_EQ(text.test, 0);
     EXPECT_EQ(text.tokens.size(), 10U);
@@ -254,7 +251,7 @@ TEST(OddText, MayLackATestText) {
     const TempFolder folder;
     folder.write("train.txt", "a b\n");
     folder.write("valid.txt", "a b\n");
-    const auto text = read(test::dataset("text-words", {folder.str()}));
+    const auto text = read_tokens(test::dataset("text-words", {folder.str()}));
     EXPECT_EQ(text.test, 0);
     ASSERT_EQ(text.warnings.size(), 1U);
     EXPECT_THAT(text.warnings[0].str(), HasSubstr("no test text here"));
@@ -273,7 +270,8 @@ TEST(OddText, MayHaveAnyNameAndUnusualCharacters) {
     const TempFolder folder;
     auto config = test::dataset("text-chars", {folder.write("文 章.md", "a😀\uFFFD\u2028b")});
     config.options["test_share"] = 0.0;
-    EXPECT_THAT(read(config).vocabulary.words, ElementsAre("a", "b", "\u2028", "\uFFFD", "😀"));
+    EXPECT_THAT(read_tokens(config).vocabulary.words,
+                ElementsAre("a", "b", "\u2028", "\uFFFD", "😀"));
 }
 
 }  // namespace

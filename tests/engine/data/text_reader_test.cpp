@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "data/byte_reader.h"
+#include "read_tokens.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -14,9 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TextTokens read(const DatasetConfig& config) { return read_text(config, text_reading(config)); }
-
-std::vector<std::string> sentences(const TextTokens& text) {
+std::vector<std::string> warning_sentences(const TextTokens& text) {
     std::vector<std::string> out;
     for (const auto& warning : text.warnings) out.push_back(warning.str());
     return out;
@@ -39,15 +38,15 @@ std::string ten_letters(std::size_t count) {
 TEST(TextReader, SplitsASingleFileByItsShares) {
     const TempFolder folder;
     auto config = test::dataset("text-chars", {folder.write("a.txt", ten_letters(1000))});
-    EXPECT_THAT(sizes(read(config)), ElementsAre(900, 0, 100));
+    EXPECT_THAT(sizes(read_tokens(config)), ElementsAre(900, 0, 100));
     config.validation_share = 0.2;
-    const auto text = read(config);
+    const auto text = read_tokens(config);
     EXPECT_THAT(sizes(text), ElementsAre(720, 180, 100));
     for (std::size_t i = 0; i < 1000; ++i)
         ASSERT_EQ(text.tokens[i], static_cast<std::int32_t>(i % 10));
     EXPECT_THAT(text.warnings, IsEmpty());
     config.options["test_share"] = 0.0;
-    EXPECT_THAT(sizes(read(config)), ElementsAre(800, 200, 0));
+    EXPECT_THAT(sizes(read_tokens(config)), ElementsAre(800, 200, 0));
 }
 
 TEST(TextReader, LimitsThePartsBeforeItSplitsOffTheValidationPart) {
@@ -56,7 +55,7 @@ TEST(TextReader, LimitsThePartsBeforeItSplitsOffTheValidationPart) {
     config.train_limit = 105;
     config.test_limit = 7;
     config.validation_share = 0.2;
-    const auto text = read(config);
+    const auto text = read_tokens(config);
     EXPECT_THAT(sizes(text), ElementsAre(84, 21, 7));
     EXPECT_EQ(text.tokens[84], 4);
     // The test part begins at character 900.
@@ -67,7 +66,7 @@ TEST(TextReader, JoinsSeveralFilesInTheirOrder) {
     const TempFolder folder;
     auto config = test::dataset("text-words", {folder.write("b", "x y"), folder.write("a", "z\n")});
     config.options["test_share"] = 0.0;
-    const auto text = read(config);
+    const auto text = read_tokens(config);
     EXPECT_THAT(text.vocabulary.words, ElementsAre("x", "y", "<eos>", "z"));
     EXPECT_THAT(text.tokens, ElementsAre(0, 1, 2, 3, 2));
 }
@@ -79,7 +78,7 @@ TEST(TextReader, TakesThePartsOfAFolderFromItsFiles) {
     folder.write("test.txt", "c\n");
     auto config = test::dataset("text-words", {folder.str()});
     config.validation_share = 0.5;  // the folder's own validation file takes precedence
-    const auto text = read(config);
+    const auto text = read_tokens(config);
     EXPECT_THAT(sizes(text), ElementsAre(4, 3, 2));
     EXPECT_THAT(text.tokens, ElementsAre(0, 1, 2, 3, 1, 0, 3, 2, 3));
     EXPECT_THAT(text.warnings, IsEmpty());
@@ -93,7 +92,7 @@ TEST(TextReader, SplitsTheTrainingTextOfAFolderWithoutAValidationText) {
     config.validation_share = 0.25;
     config.train_limit = 80;
     config.test_limit = 20;
-    EXPECT_THAT(sizes(read(config)), ElementsAre(60, 20, 20));
+    EXPECT_THAT(sizes(read_tokens(config)), ElementsAre(60, 20, 20));
 }
 
 TEST(TextReader, ALimitedTrainingPartHasAVocabularyOfItsOwn) {
@@ -102,7 +101,7 @@ TEST(TextReader, ALimitedTrainingPartHasAVocabularyOfItsOwn) {
     folder.write("test.txt", "a f\n");
     auto config = test::dataset("text-words", {folder.str()});
     config.train_limit = 3;
-    const auto text = read(config);
+    const auto text = read_tokens(config);
     EXPECT_THAT(text.vocabulary.words, ElementsAre("a", "b", "c", "<unk>"));
     EXPECT_THAT(text.tokens, ElementsAre(0, 1, 2, 0, 3, 3));
 }
@@ -111,12 +110,12 @@ TEST(TextReader, AppliesTheOptionsOfItsKind) {
     const TempFolder folder;
     auto config = test::dataset("text-words", {folder.write("a.txt", "The the A b a\n")});
     config.options = {{"lowercase", true}, {"min_count", std::int64_t{2}}, {"test_share", 0.0}};
-    EXPECT_THAT(read(config).vocabulary.words, ElementsAre("the", "a", "<eos>", "<unk>"));
+    EXPECT_THAT(read_tokens(config).vocabulary.words, ElementsAre("the", "a", "<eos>", "<unk>"));
     config.options = {{"max_words", std::int64_t{1}}, {"test_share", 0.0}};
-    EXPECT_THAT(read(config).vocabulary.words, ElementsAre("The", "<eos>", "<unk>"));
+    EXPECT_THAT(read_tokens(config).vocabulary.words, ElementsAre("The", "<eos>", "<unk>"));
     config.kind = "text-chars";
     config.options = {{"lowercase", true}, {"min_count", std::int64_t{3}}, {"test_share", 0.0}};
-    EXPECT_THAT(read(config).vocabulary.words, ElementsAre(" ", "<unk>"));
+    EXPECT_THAT(read_tokens(config).vocabulary.words, ElementsAre(" ", "<unk>"));
 }
 
 TEST(TextReader, CountsUnknownWordsInOneWarning) {
@@ -124,7 +123,7 @@ TEST(TextReader, CountsUnknownWordsInOneWarning) {
     folder.write("train.txt", "a b\n");
     folder.write("valid.txt", "a x\n");
     folder.write("test.txt", "y a b z b\n");
-    EXPECT_THAT(sentences(read(test::dataset("text-words", {folder.str()}))),
+    EXPECT_THAT(warning_sentences(read_tokens(test::dataset("text-words", {folder.str()}))),
                 ElementsAre(folder.str() +
                             ": 3 of the 9 tokens of the validation and test parts (33.33 %) are "
                             "not in the vocabulary of the training part and became <unk>"));
@@ -157,7 +156,7 @@ TEST(TextReader, StopsSoonAfterItWasAsked) {
 
 TEST(TextReader, ReadsTheRealWikiText2AsPyTorchsExampleDoes) {
     SKIP_WITHOUT_DATA("wikitext-2");
-    const auto text = read(test::dataset("text-words", {HALFTONE_DATA_DIR "/wikitext-2"}));
+    const auto text = read_tokens(test::dataset("text-words", {HALFTONE_DATA_DIR "/wikitext-2"}));
     EXPECT_THAT(sizes(text), ElementsAre(2088628, 217646, 245569));
     ASSERT_EQ(text.vocabulary.size(), 33278);
     const auto& words = text.vocabulary.words;
@@ -174,7 +173,7 @@ TEST(TextReader, ReadsTheRealWikiText2AsPyTorchsExampleDoes) {
 TEST(TextReader, ReadsTheRealTinyShakespeare) {
     SKIP_WITHOUT_DATA("tinyshakespeare");
     const auto text =
-        read(test::dataset("text-chars", {HALFTONE_DATA_DIR "/tinyshakespeare/input.txt"}));
+        read_tokens(test::dataset("text-chars", {HALFTONE_DATA_DIR "/tinyshakespeare/input.txt"}));
     EXPECT_THAT(sizes(text), ElementsAre(1003855, 0, 111539));
     ASSERT_EQ(text.vocabulary.size(), 65);
     EXPECT_EQ(text.vocabulary.words.front(), "\n");

@@ -9,20 +9,19 @@
 namespace engine {
 namespace {
 
+using test::bytes_of;
 using test_support::TempFolder;
 using ::testing::HasSubstr;
 
-constexpr std::size_t piece = TextSource::piece_bytes;
-
-test::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+constexpr std::size_t piece_size = TextSource::piece_bytes;
 
 /// The whole file. Checks that no piece splits a character.
-std::string read_all(const std::string& file, bool lowercase = false) {
+std::string all_text(const std::string& file, bool lowercase = false) {
     TextSource source(file, lowercase);
     std::string all;
     for (auto part = source.next(); !part.empty(); part = source.next()) {
         EXPECT_EQ(first_bad_byte(part), part.size());
-        EXPECT_LE(part.size(), piece);
+        EXPECT_LE(part.size(), piece_size);
         all += part;
     }
     EXPECT_TRUE(source.next().empty());
@@ -32,14 +31,14 @@ std::string read_all(const std::string& file, bool lowercase = false) {
 TEST(TextSource, ReadsPlainAndPackedFiles) {
     const TempFolder folder;
     const std::string text = "one two\nthree\n";
-    EXPECT_EQ(read_all(folder.write("a.txt", text)), text);
-    EXPECT_EQ(read_all(folder.write("a.txt.gz", test::gzip(bytes_of(text)))), text);
-    EXPECT_EQ(read_all(folder.write("a.txt.xz", test::xz(bytes_of(text)))), text);
+    EXPECT_EQ(all_text(folder.write("a.txt", text)), text);
+    EXPECT_EQ(all_text(folder.write("a.txt.gz", test::gzip(bytes_of(text)))), text);
+    EXPECT_EQ(all_text(folder.write("a.txt.xz", test::xz(bytes_of(text)))), text);
 }
 
 TEST(TextSource, SkipsAByteOrderMarkAtTheBeginningOnly) {
     const TempFolder folder;
-    EXPECT_EQ(read_all(folder.write("a",
+    EXPECT_EQ(all_text(folder.write("a",
                                     "\xEF\xBB\xBF"
                                     "a \xEF\xBB\xBF"
                                     "b")),
@@ -49,22 +48,22 @@ TEST(TextSource, SkipsAByteOrderMarkAtTheBeginningOnly) {
 
 TEST(TextSource, TurnsCarriageReturnsBeforeLineFeedsIntoLineFeeds) {
     const TempFolder folder;
-    EXPECT_EQ(read_all(folder.write("a", "a\r\nb\rc\r\r\n\r\n\nd\r")), "a\nb\rc\r\n\n\nd\r");
+    EXPECT_EQ(all_text(folder.write("a", "a\r\nb\rc\r\r\n\r\n\nd\r")), "a\nb\rc\r\n\n\nd\r");
 }
 
 TEST(TextSource, LowersLetters) {
     const TempFolder folder;
-    EXPECT_EQ(read_all(folder.write("a", "The ÉCLAIR\r\nИ"), true), "the éclair\nи");
+    EXPECT_EQ(all_text(folder.write("a", "The ÉCLAIR\r\nИ"), true), "the éclair\nи");
 }
 
 TEST(TextSource, JoinsWhatStandsAcrossTheEndOfAPiece) {
     const TempFolder folder;
     for (const std::string across : {"é", "€", "𝄞", "\r\n", "\r\r\n", "\rx"}) {
-        for (std::size_t before = piece - 5; before < piece + 2; ++before) {
+        for (std::size_t before = piece_size - 5; before < piece_size + 2; ++before) {
             const std::string text = std::string(before, 'a') + across + "b";
             std::string wanted = text;
             if (const auto at = wanted.find("\r\n"); at != std::string::npos) wanted.erase(at, 1);
-            ASSERT_EQ(read_all(folder.write("a", text)), wanted) << before;
+            ASSERT_EQ(all_text(folder.write("a", text)), wanted) << before;
         }
     }
 }
@@ -73,33 +72,36 @@ TEST(TextSource, NamesLineAndByteOfWhatIsInvalid) {
     const TempFolder folder;
     const auto error = [&](const std::string& text) {
         const auto file = folder.write("a", text);
-        return test::data_error([&] { read_all(file); });
+        return test::data_error([&] { all_text(file); });
     };
     EXPECT_THAT(error("\xFF"), HasSubstr("line 1: not valid UTF-8 at byte 1 of the line"));
     EXPECT_THAT(error("ab\r\ncd\r\nef\xFFg\n"),
                 HasSubstr("line 3: not valid UTF-8 at byte 3 of the line"));
-    const std::string long_line(piece * 2 + 10, 'x');
-    EXPECT_THAT(error("a\r\n" + long_line + "\xC3("),
-                HasSubstr("line 2: not valid UTF-8 at byte " + std::to_string(piece * 2 + 11)));
+    const std::string long_line(piece_size * 2 + 10, 'x');
+    EXPECT_THAT(
+        error("a\r\n" + long_line + "\xC3("),
+        HasSubstr("line 2: not valid UTF-8 at byte " + std::to_string(piece_size * 2 + 11)));
     std::string many_lines;
-    for (std::size_t i = 0; i < piece; ++i) many_lines += "a\r\n";
-    EXPECT_THAT(error(many_lines + "b\xED\xA0\x80"),
-                HasSubstr("line " + std::to_string(piece + 1) + ": not valid UTF-8 at byte 2 "));
+    for (std::size_t i = 0; i < piece_size; ++i) many_lines += "a\r\n";
+    EXPECT_THAT(
+        error(many_lines + "b\xED\xA0\x80"),
+        HasSubstr("line " + std::to_string(piece_size + 1) + ": not valid UTF-8 at byte 2 "));
     EXPECT_THAT(error(many_lines + "b" + '\0'),
-                HasSubstr("line " + std::to_string(piece + 1) + ": contains a NUL byte"));
+                HasSubstr("line " + std::to_string(piece_size + 1) + ": contains a NUL byte"));
 }
 
 TEST(TextSource, RefusesAFileOfWhiteSpaceOnceItHasReadItAll) {
     const TempFolder folder;
-    const auto file = folder.write("a", std::string(3 * piece, ' ') + "\n");
-    EXPECT_THAT(test::data_error([&] { read_all(file); }),
+    const auto file = folder.write("a", std::string(3 * piece_size, ' ') + "\n");
+    EXPECT_THAT(test::data_error([&] { all_text(file); }),
                 HasSubstr("holds no text, only white space"));
-    EXPECT_EQ(read_all(folder.write("a", std::string(piece, '\n') + "a")).size(), piece + 1);
+    EXPECT_EQ(all_text(folder.write("a", std::string(piece_size, '\n') + "a")).size(),
+              piece_size + 1);
 }
 
 TEST(TextSource, StopsSoonAfterItWasAsked) {
     const TempFolder folder;
-    const auto file = folder.write("a", std::string(10 * piece, 'a'));
+    const auto file = folder.write("a", std::string(10 * piece_size, 'a'));
     std::stop_source stop;
     TextSource source(file, false, stop.get_token());
     EXPECT_FALSE(source.next().empty());

@@ -6,6 +6,7 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "core/sparse.h"
+#include "embedding_support.h"
 #include "engine/error.h"
 #include "index/sparse.h"
 #include "support/expectations.h"
@@ -16,18 +17,8 @@ namespace {
 
 using testing::HasSubstr;
 
-using Values = std::vector<double>;
-
 Tensor numbers(const Values& values) {
     return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64);
-}
-Tensor table(DType dtype = DType::f32) {
-    Tensor weight = Tensor::of({1, 2, 3, 4, 5, 6}, {3, 2}, dtype);
-    weight.set_requires_grad(true);
-    return weight;
-}
-void send_back(const Tensor& y, const Values& dy) {
-    backward({&y, 1}, std::vector{Tensor::of(dy, y.shape(), y.dtype())});
 }
 constexpr EmbeddingBagOptions sums{.mode = BagMode::sum};
 

@@ -8,6 +8,7 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "core/sparse.h"
+#include "embedding_support.h"
 #include "engine/error.h"
 #include "index/sparse.h"
 #include "pointwise/binary.h"
@@ -17,18 +18,8 @@
 namespace engine {
 namespace {
 
-using Values = std::vector<double>;
-
 Tensor places(const Values& values) {
     return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64);
-}
-Tensor table(DType dtype = DType::f32) {
-    Tensor weight = Tensor::of({1, 2, 3, 4, 5, 6}, {3, 2}, dtype);
-    weight.set_requires_grad(true);
-    return weight;
-}
-void send_back(const Tensor& y, const Values& dy) {
-    backward({&y, 1}, std::vector{Tensor::of(dy, y.shape(), y.dtype())});
 }
 
 TEST(Embedding, GivesRowsInTheShapeOfTheIndex) {

@@ -17,7 +17,7 @@ namespace engine {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double of(const Tensor& x, const MatrixOrder& ord) { return linalg_matrix_norm(x, ord).item(); }
 
@@ -30,8 +30,8 @@ TEST(MatrixNorm, OfEveryOrderByHand) {
     const Tensor y = Tensor::of({1, -2, 3, 4}, {2, 2}, DType::f64);
     EXPECT_EQ(of(y, 1.0), 6);
     EXPECT_EQ(of(y, -1.0), 4);
-    EXPECT_EQ(of(y, inf), 7);
-    EXPECT_EQ(of(y, -inf), 3);
+    EXPECT_EQ(of(y, infinite), 7);
+    EXPECT_EQ(of(y, -infinite), 3);
     EXPECT_EQ(frobenius_norm(x, {}).item(), 5);
     EXPECT_NEAR(nuclear_norm(x).item(), 7, 1e-15 * 8);
 }

@@ -9,6 +9,7 @@
 
 #include "engine/catalog.h"
 #include "engine/dataset_preview.h"
+#include "finding_ids.h"
 
 namespace engine {
 namespace {
@@ -22,12 +23,6 @@ RunConfig settings(const std::vector<std::string>& overrides) {
     const ParsedConfig parsed = parse_run_config("{}", overrides);
     for (const auto& error : parsed.errors) ADD_FAILURE() << error.str();
     return parsed.config;
-}
-
-std::vector<std::string> ids(const std::vector<LintFinding>& findings) {
-    std::vector<std::string> out;
-    for (const auto& each : findings) out.push_back(each.id);
-    return out;
 }
 
 /// Settings that have a finding, and further facts that the rule needs.

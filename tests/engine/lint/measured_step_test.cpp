@@ -2,18 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/lint.h"
+#include "finding_ids.h"
 #include "support/device_support.h"
 
 namespace engine {
 namespace {
 
 using testing::IsEmpty;
-
-std::vector<std::string> ids(const std::vector<LintFinding>& findings) {
-    std::vector<std::string> out;
-    for (const auto& each : findings) out.push_back(each.id);
-    return out;
-}
 
 RunConfig spirals(const std::string& preset, const std::vector<std::string>& more) {
     RunConfig config = test::small_run("mlp", preset);

@@ -13,14 +13,14 @@ namespace {
 
 using testing::ElementsAre;
 
-Autoencoder small(const Shape& image) { return {image, 6, 4, 1, Device{}}; }
+Autoencoder small_autoencoder(const Shape& image) { return {image, 6, 4, 1, Device{}}; }
 
 // encoder = Sequential(Conv2d(3, 4, 3, 2, 1), ReLU, Conv2d(4, 8, 3, 2, 1), ReLU, Flatten,
 // Linear(96, 6)), decoder = Sequential(Linear(6, 96), ReLU, Unflatten(1, (8, 3, 4)),
 // ConvTranspose2d(8, 4, 4, 2, 1), ReLU, ConvTranspose2d(4, 3, 4, 2, 1), Sigmoid).
 TEST(Autoencoder, HasTheNamesAndShapesOfPyTorchsModules) {
     EXPECT_THAT(
-        test::parameter_lines(small({3, 12, 16})),
+        test::parameter_lines(small_autoencoder({3, 12, 16})),
         ElementsAre("encoder.0.weight 4 3 3 3", "encoder.0.bias 4", "encoder.2.weight 8 4 3 3",
                     "encoder.2.bias 8", "encoder.5.weight 6 96", "encoder.5.bias 6",
                     "decoder.0.weight 96 6", "decoder.0.bias 96", "decoder.3.weight 8 4 4 4",
@@ -28,7 +28,7 @@ TEST(Autoencoder, HasTheNamesAndShapesOfPyTorchsModules) {
 }
 
 TEST(Autoencoder, DrawsImagesOfItsInputsSizeBetweenBlackAndWhite) {
-    Autoencoder model = small({3, 12, 16});
+    Autoencoder model = small_autoencoder({3, 12, 16});
     const Tensor drawn =
         static_cast<SimpleModel&>(model).forward(Tensor::full({2, 3, 12, 16}, 0.5, DType::f32, {}));
     EXPECT_EQ(drawn.shape(), (Shape{2, 3, 12, 16}));
@@ -38,8 +38,8 @@ TEST(Autoencoder, DrawsImagesOfItsInputsSizeBetweenBlackAndWhite) {
 }
 
 TEST(Autoencoder, RefusesSidesThatCannotBeHalvedTwice) {
-    EXPECT_THROW(small({1, 30, 28}), Error);
-    EXPECT_THROW(small({1, 28, 27}), Error);
+    EXPECT_THROW(small_autoencoder({1, 30, 28}), Error);
+    EXPECT_THROW(small_autoencoder({1, 28, 27}), Error);
 }
 
 }  // namespace

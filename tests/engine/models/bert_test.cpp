@@ -12,10 +12,10 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t samples = 2, window = 4, words = 11;
+constexpr std::int64_t bert_samples = 2, bert_window = 4, bert_words = 11;
 
-Bert::Sizes sizes(double dropout = 0) {
-    return {.words = words,
+Bert::Sizes bert_sizes(double dropout = 0) {
+    return {.words = bert_words,
             .layers = 2,
             .width = 8,
             .heads = 2,
@@ -24,56 +24,57 @@ Bert::Sizes sizes(double dropout = 0) {
             .dropout = dropout};
 }
 
-Tensor tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
-    return Tensor::of(ids, {samples, window}, DType::i64);
+Tensor bert_tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
+    return Tensor::of(ids, {bert_samples, bert_window}, DType::i64);
 }
-Tensor places() { return Tensor::of({0, 3, 1, 2}, {samples, 2}, DType::i64); }
+Tensor places() { return Tensor::of({0, 3, 1, 2}, {bert_samples, 2}, DType::i64); }
 
 TEST(Bert, ReadsFromBothSides) {
-    Bert model(sizes(), 1, default_device());
-    const auto before = model.forward({tokens()}).front().values();
-    const auto after = model.forward({tokens({1, 2, 3, 9, 5, 0, 7, 10})}).front().values();
-    for (std::int64_t row = 0; row < samples * window; ++row) {
-        const auto at = static_cast<std::size_t>(row * words);
-        EXPECT_EQ(before[at] != after[at], row < window) << "row " << row;
+    Bert model(bert_sizes(), 1, default_device());
+    const auto before = model.forward({bert_tokens()}).front().values();
+    const auto after = model.forward({bert_tokens({1, 2, 3, 9, 5, 0, 7, 10})}).front().values();
+    for (std::int64_t row = 0; row < bert_samples * bert_window; ++row) {
+        const auto at = static_cast<std::size_t>(row * bert_words);
+        EXPECT_EQ(before[at] != after[at], row < bert_window) << "row " << row;
     }
 }
 
 TEST(Bert, ScoresTheTokensAtGivenPlacesAlone) {
-    Bert model(sizes(), 1, default_device());
-    const auto all = model.forward({tokens()}).front().values();
-    const Tensor some = model.forward({tokens(), places()}).front();
-    EXPECT_EQ(some.shape(), (Shape{samples * 2, words}));
+    Bert model(bert_sizes(), 1, default_device());
+    const auto all = model.forward({bert_tokens()}).front().values();
+    const Tensor some = model.forward({bert_tokens(), places()}).front();
+    EXPECT_EQ(some.shape(), (Shape{bert_samples * 2, bert_words}));
     const auto found = some.values();
-    const std::vector<std::int64_t> rows{0, 3, window + 1, window + 2};
+    const std::vector<std::int64_t> rows{0, 3, bert_window + 1, bert_window + 2};
     for (std::size_t i = 0; i < found.size(); ++i) {
-        const std::int64_t row = rows[i / words];
-        EXPECT_NEAR(found[i], all[static_cast<std::size_t>(row * words) + i % words], 1e-6);
+        const std::int64_t row = rows[i / bert_words];
+        EXPECT_NEAR(found[i], all[static_cast<std::size_t>(row * bert_words) + i % bert_words],
+                    1e-6);
     }
 }
 
 TEST(Bert, EveryParameterTakesPart) {
-    Bert model(sizes(), 1, default_device());
-    const Tensor logits = model.forward({tokens(), places()}).front();
+    Bert model(bert_sizes(), 1, default_device());
+    const Tensor logits = model.forward({bert_tokens(), places()}).front();
     backward(cross_entropy(logits, Tensor::of({1, 4, 0, 7}, {4}, DType::i64)));
     for (const Parameter& parameter : model.parameters())
         EXPECT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
 }
 
 TEST(Bert, TakesNoWindowBeyondItsPositions) {
-    Bert model(sizes(), 1, default_device());
+    Bert model(bert_sizes(), 1, default_device());
     EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
 }
 
 TEST(Bert, DropsInTrainingAloneAndTheSameWhenRecomputed) {
-    Bert kept(sizes(0.3), 1, default_device()), again(sizes(0.3), 1, default_device());
-    Bert without(sizes(), 1, default_device());
+    Bert kept(bert_sizes(0.3), 1, default_device()), again(bert_sizes(0.3), 1, default_device());
+    Bert without(bert_sizes(), 1, default_device());
     again.recompute_blocks = true;
     const auto step_of = [](Bert& model) {
         StepRandom random(1, Tensor::zeros({}, DType::i64));
         random.begin(0);
         model.random = &random;
-        backward(cross_entropy(model.forward({tokens(), places()}).front(),
+        backward(cross_entropy(model.forward({bert_tokens(), places()}).front(),
                                Tensor::of({1, 4, 0, 7}, {4}, DType::i64)));
         std::vector<std::vector<double>> out;
         for (const Parameter& parameter : model.parameters())
@@ -84,14 +85,14 @@ TEST(Bert, DropsInTrainingAloneAndTheSameWhenRecomputed) {
     EXPECT_EQ(step_of(again), drawn) << "to the bit";
     EXPECT_NE(step_of(without), drawn);
     kept.training = without.training = false;
-    EXPECT_EQ(kept.forward({tokens()}).front().values(),
-              without.forward({tokens()}).front().values());
+    EXPECT_EQ(kept.forward({bert_tokens()}).front().values(),
+              without.forward({bert_tokens()}).front().values());
 }
 
 TEST(Bert, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
     const auto seen =
-        expect_observed_twin([] { return std::make_unique<Bert>(sizes(0.3), 1, Device{}); },
-                             {tokens(), places()}, "add_layer_norm");
+        expect_observed_twin([] { return std::make_unique<Bert>(bert_sizes(0.3), 1, Device{}); },
+                             {bert_tokens(), places()}, "add_layer_norm");
     const std::string layer = "bert.encoder.layer.1";
     EXPECT_THAT(seen,
                 testing::IsSupersetOf({"add in " + layer + ".attention.output",

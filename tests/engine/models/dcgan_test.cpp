@@ -13,11 +13,11 @@ namespace {
 
 using testing::ElementsAre;
 
-Dcgan small(const Shape& image) { return {image, {.latent = 5, .channels = 4}, 1, Device{}}; }
+Dcgan small_dcgan(const Shape& image) { return {image, {.latent = 5, .channels = 4}, 1, Device{}}; }
 
 TEST(Dcgan, HasTheNamesAndShapesOfPyTorchsExampleFor64Pixels) {
     EXPECT_THAT(
-        test::parameter_lines(small({3, 64, 64})),
+        test::parameter_lines(small_dcgan({3, 64, 64})),
         ElementsAre("generator.main.0.weight 5 32 4 4", "generator.main.1.weight 32",
                     "generator.main.1.bias 32", "generator.main.3.weight 32 16 4 4",
                     "generator.main.4.weight 16", "generator.main.4.bias 16",
@@ -35,7 +35,7 @@ TEST(Dcgan, HasTheNamesAndShapesOfPyTorchsExampleFor64Pixels) {
 class DcganOfSide : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(DcganOfSide, DrawsAndJudgesImagesOfThatSide) {
-    Dcgan model = small({1, GetParam(), GetParam()});
+    Dcgan model = small_dcgan({1, GetParam(), GetParam()});
     const Tensor drawn = model.generate(Tensor::full({3, 5}, 0.5, DType::f32, Device{}));
     ASSERT_EQ(drawn.shape(), (Shape{3, 1, GetParam(), GetParam()}));
     for (const double value : drawn.values()) EXPECT_LT(std::abs(value), 1);
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Sides, DcganOfSide, testing::Values(16, 20, 24, 28, 32,
 TEST(Dcgan, RefusesImagesThatItsLayersCannotReach) {
     for (const Shape& image : {Shape{1, 28, 32}, Shape{1, 30, 30}, Shape{1, 8, 8}, Shape{1, 14, 14},
                                Shape{1, 4, 4}, Shape{1, 2, 2}})
-        EXPECT_THROW(small(image), Error) << image[1];
+        EXPECT_THROW(small_dcgan(image), Error) << image[1];
 }
 
 TEST(Dcgan, DrawsInitialWeightsWithTheDeviationOfThePaper) {

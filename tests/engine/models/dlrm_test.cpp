@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-Dlrm::Sizes sizes() {
+Dlrm::Sizes dlrm_sizes() {
     return {.numbers = 3, .tables = 2, .rows = 5, .embedding = 2, .bottom = {4}, .top = {3}};
 }
 
@@ -22,7 +22,7 @@ Tensor ids() { return Tensor::of({4, 1, 0, 0, 4, 3}, {3, 2}, DType::i64); }
 Tensor numbers() { return Tensor::of({1, 2, 3, -1, 0.5, 2, 0, 0, 0.25}, {3, 3}); }
 
 TEST(Dlrm, HasTheNamesAndShapesOfTheReferenceImplementation) {
-    const Dlrm model(sizes(), 1, default_device());
+    const Dlrm model(dlrm_sizes(), 1, default_device());
     std::vector<std::string> found;
     for (const Parameter& parameter : model.parameters())
         found.push_back(parameter.name + " " + to_string(parameter.tensor.shape()));
@@ -48,7 +48,7 @@ std::vector<double> layer(const Model& model, const std::string& name, const std
 }
 
 TEST(Dlrm, JoinsTheBottomsOutputAndTheProductsOfPairsRowByRow) {
-    Dlrm model(sizes(), 7, default_device());
+    Dlrm model(dlrm_sizes(), 7, default_device());
     const std::vector<double> found = model.forward({numbers(), ids()}).front().values();
     const std::vector<double> x = numbers().values(), id = ids().values();
     for (std::size_t r = 0; r < 3; ++r) {
@@ -73,7 +73,7 @@ TEST(Dlrm, JoinsTheBottomsOutputAndTheProductsOfPairsRowByRow) {
 }
 
 TEST(Dlrm, SparseGradientsOfItsTablesAreTheDenseOnes) {
-    Dlrm dense(sizes(), 7, default_device()), sparse(sizes(), 7, default_device());
+    Dlrm dense(dlrm_sizes(), 7, default_device()), sparse(dlrm_sizes(), 7, default_device());
     sparse.sparse_gradients = true;
     for (Dlrm* model : {&dense, &sparse}) backward(sum(model->forward({numbers(), ids()}).front()));
     for (std::size_t i = 0; i < dense.parameters().size(); ++i) {

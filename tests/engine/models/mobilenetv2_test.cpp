@@ -17,7 +17,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::Not;
 
-const Shape large{3, 224, 224}, small{3, 32, 32};
+const Shape large_picture{3, 224, 224}, small_picture{3, 32, 32};
 
 Options options(const char* stem, double dropout) {
     return {{"stem", std::string(stem)}, {"dropout", dropout}};
@@ -37,12 +37,12 @@ std::vector<std::string> modules_of(Model& model) {
 }
 
 TEST(MobileNetV2, HasThePublishedCountOfParameters) {
-    EXPECT_EQ(convnet("mobilenetv2", {}, large, 1000)->parameter_count(), 3'504'872);
+    EXPECT_EQ(convnet("mobilenetv2", {}, large_picture, 1000)->parameter_count(), 3'504'872);
 }
 
 TEST(MobileNetV2, StemsDifferInStridesAlone) {
-    const auto of_large = convnet("mobilenetv2", {}, large, 10),
-               of_small = convnet("mobilenetv2", {}, small, 10);
+    const auto of_large = convnet("mobilenetv2", {}, large_picture, 10),
+               of_small = convnet("mobilenetv2", {}, small_picture, 10);
     const auto strides = [](const Model& model, const char* conv) {
         return sizes_of_node(model, conv, "strides");
     };
@@ -60,13 +60,13 @@ TEST(MobileNetV2, StemsDifferInStridesAlone) {
 }
 
 TEST(MobileNetV2, DepthwiseConvolutionsHaveOneChannelAGroup) {
-    const auto model = convnet("mobilenetv2", {}, large, 10);
+    const auto model = convnet("mobilenetv2", {}, large_picture, 10);
     EXPECT_EQ(parameter(*model, "features.1.conv.0.0.weight").shape(), (Shape{32, 1, 3, 3}));
     EXPECT_EQ(parameter(*model, "features.17.conv.1.0.weight").shape(), (Shape{960, 1, 3, 3}));
 }
 
 TEST(MobileNetV2, TheLastLayerStartsNarrowAndWithoutABias) {
-    const auto model = convnet("mobilenetv2", {}, large, 1000, 1);
+    const auto model = convnet("mobilenetv2", {}, large_picture, 1000, 1);
     EXPECT_THAT(parameter(*model, "classifier.1.bias").values(), Each(0.0));
     double squares = 0;
     const std::vector<double> weights = parameter(*model, "classifier.1.weight").values();
@@ -76,7 +76,7 @@ TEST(MobileNetV2, TheLastLayerStartsNarrowAndWithoutABias) {
 }
 
 TEST(MobileNetV2, OpensTorchvisionsModules) {
-    const auto model = convnet("mobilenetv2", options("imagenet", 0.2), small, 4, 1);
+    const auto model = convnet("mobilenetv2", options("imagenet", 0.2), small_picture, 4, 1);
     std::vector<std::string> modules = modules_of(*model);
     EXPECT_THAT(modules, Contains("features.18.2"));
     EXPECT_EQ(modules.at(modules.size() - 2), "classifier.0");
@@ -90,27 +90,27 @@ TEST(MobileNetV2, OpensTorchvisionsModules) {
 }
 
 TEST(MobileNetV2, WithoutDropoutDrawsNothing) {
-    const auto model = convnet("mobilenetv2", options("imagenet", 0), small, 4, 1);
+    const auto model = convnet("mobilenetv2", options("imagenet", 0), small_picture, 4, 1);
     EXPECT_THAT(modules_of(*model), Not(Contains("classifier.0")));
 }
 
 TEST(MobileNetV2, DropoutIsForTrainingAlone) {
-    const auto model = convnet("mobilenetv2", options("imagenet", 0.9), small, 4, 1),
-               whole = convnet("mobilenetv2", options("imagenet", 0), small, 4, 1);
+    const auto model = convnet("mobilenetv2", options("imagenet", 0.9), small_picture, 4, 1),
+               whole = convnet("mobilenetv2", options("imagenet", 0), small_picture, 4, 1);
     model->training = whole->training = false;
     const Tensor images = made_pictures({2, 3, 32, 32});
     EXPECT_EQ(model->forward({images}).front().values(), whole->forward({images}).front().values());
 }
 
 TEST(MobileNetV2, RecomputedBlocksGiveTheSameBits) {
-    const auto plain = convnet("mobilenetv2", options("imagenet", 0), small, 4, 1),
-               again = convnet("mobilenetv2", options("imagenet", 0), small, 4, 1);
+    const auto plain = convnet("mobilenetv2", options("imagenet", 0), small_picture, 4, 1),
+               again = convnet("mobilenetv2", options("imagenet", 0), small_picture, 4, 1);
     again->recompute_blocks = true;
-    EXPECT_EQ(step_of_two(*plain, small), step_of_two(*again, small));
+    EXPECT_EQ(step_of_two(*plain, small_picture), step_of_two(*again, small_picture));
 }
 
 TEST(MobileNetV2, ActivationsOfTheGraphAreClipped) {
-    const auto model = convnet("mobilenetv2", {}, large, 10, 1);
+    const auto model = convnet("mobilenetv2", {}, large_picture, 10, 1);
     OnnxGraph graph(DType::f16);
     model->export_graph(graph, OnnxValues{graph.input("image", DType::f16, {OnnxDim("batch")})});
     int clips = 0;

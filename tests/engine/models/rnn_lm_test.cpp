@@ -17,15 +17,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::int64_t streams = 2, window = 3, words = 11;
+constexpr std::int64_t rnn_streams = 2, rnn_window = 3, rnn_words = 11;
 
-RnnLanguageModel::Sizes sizes(RecurrentKind cell = RecurrentKind::lstm) {
-    return {.cell = cell, .words = words, .embedding = 4, .hidden = 4, .layers = 2, .dropout = 0};
+RnnLanguageModel::Sizes rnn_sizes(RecurrentKind cell = RecurrentKind::lstm) {
+    return {
+        .cell = cell, .words = rnn_words, .embedding = 4, .hidden = 4, .layers = 2, .dropout = 0};
 }
 
 TensorList inputs_for(const Model& model) {
-    TensorList in{Tensor::of({1, 2, 3, 4, 5, 0}, {streams, window}, DType::i64)};
-    for (const Shape& shape : model.state_shapes(streams))
+    TensorList in{Tensor::of({1, 2, 3, 4, 5, 0}, {rnn_streams, rnn_window}, DType::i64)};
+    for (const Shape& shape : model.state_shapes(rnn_streams))
         in.push_back(Tensor::zeros(shape, DType::f32));
     return in;
 }
@@ -37,7 +38,7 @@ std::vector<std::string> names_of(const Model& model) {
 }
 
 TEST(RnnLanguageModel, HasTheNamesOfPyTorchsExample) {
-    RnnLanguageModel model(sizes(), 1, default_device());
+    RnnLanguageModel model(rnn_sizes(), 1, default_device());
     EXPECT_THAT(
         names_of(model),
         ElementsAre("encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0",
@@ -51,10 +52,10 @@ TEST(RnnLanguageModel, HasTheNamesOfPyTorchsExample) {
 TEST(RnnLanguageModel, EveryCellGivesLogitsStepByStepAndItsState) {
     for (const RecurrentKind cell : {RecurrentKind::lstm, RecurrentKind::gru,
                                      RecurrentKind::rnn_tanh, RecurrentKind::rnn_relu}) {
-        RnnLanguageModel model(sizes(cell), 1, default_device());
+        RnnLanguageModel model(rnn_sizes(cell), 1, default_device());
         const TensorList in = inputs_for(model), out = model.forward(in);
         ASSERT_EQ(out.size(), in.size()) << "logits, and as many states as came in";
-        EXPECT_EQ(out[0].shape(), (Shape{window * streams, words}));
+        EXPECT_EQ(out[0].shape(), (Shape{rnn_window * rnn_streams, rnn_words}));
         EXPECT_EQ(out.size() - 1, cell == RecurrentKind::lstm ? 2u : 1u);
         for (std::size_t i = 1; i < out.size(); ++i) EXPECT_EQ(out[i].shape(), in[i].shape());
         backward(cross_entropy(out[0], Tensor::of({1, 2, 3, 4, 5, 6}, {6}, DType::i64)));
@@ -64,15 +65,15 @@ TEST(RnnLanguageModel, EveryCellGivesLogitsStepByStepAndItsState) {
 }
 
 TEST(RnnLanguageModel, AWindowInTwoPartsGivesTheSameAsWhole) {
-    RnnLanguageModel model(sizes(), 1, default_device());
+    RnnLanguageModel model(rnn_sizes(), 1, default_device());
     const TensorList whole = model.forward(inputs_for(model));
     TensorList in = inputs_for(model);
     std::vector<double> logits;
-    for (int t = 0; t < window; ++t) {
+    for (int t = 0; t < rnn_window; ++t) {
         const std::vector<double> tokens = inputs_for(model)[0].values();
         in[0] = Tensor::of(
-            {tokens[static_cast<std::size_t>(t)], tokens[static_cast<std::size_t>(window + t)]},
-            {streams, 1}, DType::i64);
+            {tokens[static_cast<std::size_t>(t)], tokens[static_cast<std::size_t>(rnn_window + t)]},
+            {rnn_streams, 1}, DType::i64);
         TensorList out = model.forward(in);
         const auto values = out[0].values();
         logits.insert(logits.end(), values.begin(), values.end());
@@ -88,12 +89,12 @@ TEST(RnnLanguageModel, AWindowInTwoPartsGivesTheSameAsWhole) {
 }
 
 TEST(RnnLanguageModel, TiedItHasOneTable) {
-    auto tied = sizes();
+    auto tied = rnn_sizes();
     tied.tied = true;
     const RnnLanguageModel model(tied, 1, default_device());
     EXPECT_EQ(std::ranges::count(names_of(model), "decoder.weight"), 0);
     EXPECT_EQ(model.parameter_count(),
-              RnnLanguageModel(sizes(), 1, default_device()).parameter_count() - 4 * words);
+              RnnLanguageModel(rnn_sizes(), 1, default_device()).parameter_count() - 4 * rnn_words);
     tied.hidden = 5;
     EXPECT_THAT(message_of(ErrorCode::settings,
                            [&] { RnnLanguageModel(tied, std::nullopt, default_device()); }),
@@ -101,9 +102,9 @@ TEST(RnnLanguageModel, TiedItHasOneTable) {
 }
 
 TEST(RnnLanguageModel, DropsNothingInEvaluation) {
-    auto dropping = sizes();
+    auto dropping = rnn_sizes();
     dropping.dropout = 0.5;
-    RnnLanguageModel with(dropping, 1, default_device()), without(sizes(), 1, default_device());
+    RnnLanguageModel with(dropping, 1, default_device()), without(rnn_sizes(), 1, default_device());
     StepRandom random(1, Tensor::zeros({}, DType::i64));
     with.random = &random;
     random.begin(0);

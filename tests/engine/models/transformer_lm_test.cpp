@@ -18,10 +18,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t streams = 2, window = 4, words = 11;
+constexpr std::int64_t transformer_streams = 2, transformer_window = 4, transformer_words = 11;
 
-TransformerLanguageModel::Sizes sizes(double dropout = 0) {
-    return {.words = words,
+TransformerLanguageModel::Sizes transformer_sizes(double dropout = 0) {
+    return {.words = transformer_words,
             .layers = 2,
             .width = 8,
             .heads = 2,
@@ -30,9 +30,9 @@ TransformerLanguageModel::Sizes sizes(double dropout = 0) {
             .dropout = dropout};
 }
 
-Tensor tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
-    const auto length = static_cast<std::int64_t>(ids.size()) / streams;
-    return Tensor::of(ids, {streams, length}, DType::i64);
+Tensor transformer_tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
+    const auto length = static_cast<std::int64_t>(ids.size()) / transformer_streams;
+    return Tensor::of(ids, {transformer_streams, length}, DType::i64);
 }
 
 double deviation_of(const Model& model, const std::string& name) {
@@ -47,35 +47,36 @@ double deviation_of(const Model& model, const std::string& name) {
 }
 
 TEST(TransformerLanguageModel, GivesLogitsStreamAfterStream) {
-    TransformerLanguageModel model(sizes(), 1, default_device());
-    const Tensor both = model.forward({tokens()}).front();
-    EXPECT_EQ(both.shape(), (Shape{streams * window, words}));
-    const Tensor first = Tensor::of({1, 2, 3, 4}, {1, window}, DType::i64);
+    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const Tensor both = model.forward({transformer_tokens()}).front();
+    EXPECT_EQ(both.shape(), (Shape{transformer_streams * transformer_window, transformer_words}));
+    const Tensor first = Tensor::of({1, 2, 3, 4}, {1, transformer_window}, DType::i64);
     const auto alone = model.forward({first}).front().values(), all = both.values();
     for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(alone[i], all[i], 1e-6);
 }
 
 TEST(TransformerLanguageModel, SeesNoTokenThatFollows) {
-    TransformerLanguageModel model(sizes(), 1, default_device());
-    const auto before = model.forward({tokens()}).front().values();
-    const auto after = model.forward({tokens({1, 2, 3, 9, 5, 0, 7, 9})}).front().values();
-    for (std::int64_t row = 0; row < streams * window; ++row) {
-        const auto at = static_cast<std::size_t>(row * words);
+    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const auto before = model.forward({transformer_tokens()}).front().values();
+    const auto after =
+        model.forward({transformer_tokens({1, 2, 3, 9, 5, 0, 7, 9})}).front().values();
+    for (std::int64_t row = 0; row < transformer_streams * transformer_window; ++row) {
+        const auto at = static_cast<std::size_t>(row * transformer_words);
         const bool changed = before[at] != after[at];
-        EXPECT_EQ(changed, row % window == 3) << "row " << row;
+        EXPECT_EQ(changed, row % transformer_window == 3) << "row " << row;
     }
 }
 
 TEST(TransformerLanguageModel, EveryParameterTakesPart) {
-    TransformerLanguageModel model(sizes(), 1, default_device());
-    const Tensor logits = model.forward({tokens()}).front();
+    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const Tensor logits = model.forward({transformer_tokens()}).front();
     backward(cross_entropy(logits, Tensor::of({2, 3, 4, 5, 0, 7, 10, 1}, {8}, DType::i64)));
     for (const Parameter& parameter : model.parameters())
         EXPECT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
 }
 
 TEST(TransformerLanguageModel, IsDrawnAsGpt2) {
-    auto wide = sizes();
+    auto wide = transformer_sizes();
     wide.width = 64;
     wide.feed_forward = 256;
     const TransformerLanguageModel model(wide, 1, default_device());
@@ -111,17 +112,17 @@ TEST(TransformerLanguageModel, RefusesSizesThatDoNotFit) {
                           .kind = FieldKind::tokens,
                           .dtype = DType::i64,
                           .shape = {35},
-                          .cardinality = words,
+                          .cardinality = transformer_words,
                           .windowed = true};
     const auto refused = [&](const char* option, std::int64_t value) {
         config.options = {{option, value}};
         return message_of(ErrorCode::settings, [&] {
-            (void)make_model(config, {{input}, words}, std::nullopt, Device{});
+            (void)make_model(config, {{input}, transformer_words}, std::nullopt, Device{});
         });
     };
     EXPECT_THAT(refused("heads", 3), HasSubstr("model.options.heads: 3: must divide the width"));
     EXPECT_THAT(refused("context", 34), HasSubstr("model.options.context: 34"));
-    TransformerLanguageModel model(sizes(), 1, default_device());
+    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
     EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
 }
 
@@ -130,7 +131,7 @@ std::vector<std::vector<double>> step_of(TransformerLanguageModel& model, std::s
     StepRandom random(1, Tensor::zeros({}, DType::i64));
     random.begin(batch);
     model.random = &random;
-    const Tensor loss = cross_entropy(model.forward({tokens()}).front(),
+    const Tensor loss = cross_entropy(model.forward({transformer_tokens()}).front(),
                                       Tensor::of({2, 3, 4, 5, 0, 7, 10, 1}, {8}, DType::i64));
     backward(loss);
     std::vector<std::vector<double>> out{loss.values()};
@@ -142,28 +143,30 @@ std::vector<std::vector<double>> step_of(TransformerLanguageModel& model, std::s
 }
 
 TEST(TransformerLanguageModel, DropsInTrainingAlone) {
-    TransformerLanguageModel with(sizes(0.5), 1, default_device());
-    TransformerLanguageModel without(sizes(), 1, default_device());
+    TransformerLanguageModel with(transformer_sizes(0.5), 1, default_device());
+    TransformerLanguageModel without(transformer_sizes(), 1, default_device());
     const auto drawn = step_of(with);
     EXPECT_NE(drawn, step_of(without));
     EXPECT_EQ(step_of(with), drawn) << "the same numbers again";
     EXPECT_NE(step_of(with, 1), drawn);
     with.training = false;
-    EXPECT_EQ(with.forward({tokens()}).front().values(),
-              without.forward({tokens()}).front().values());
+    EXPECT_EQ(with.forward({transformer_tokens()}).front().values(),
+              without.forward({transformer_tokens()}).front().values());
 }
 
 TEST(TransformerLanguageModel, RecomputedBlocksDropTheSame) {
-    TransformerLanguageModel kept(sizes(0.3), 1, default_device());
-    TransformerLanguageModel again(sizes(0.3), 1, default_device());
+    TransformerLanguageModel kept(transformer_sizes(0.3), 1, default_device());
+    TransformerLanguageModel again(transformer_sizes(0.3), 1, default_device());
     again.recompute_blocks = true;
     EXPECT_EQ(step_of(again), step_of(kept)) << "to the bit";
 }
 
 TEST(TransformerLanguageModel, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
     const auto seen = expect_observed_twin(
-        [] { return std::make_unique<TransformerLanguageModel>(sizes(0.3), 1, Device{}); },
-        {tokens()}, "add_layer_norm");
+        [] {
+            return std::make_unique<TransformerLanguageModel>(transformer_sizes(0.3), 1, Device{});
+        },
+        {transformer_tokens()}, "add_layer_norm");
     EXPECT_THAT(
         seen, testing::IsSupersetOf({"add in transformer.h.0", "layer_norm in transformer.h.0.ln_1",
                                      "layer_norm in transformer.h.0.ln_2", "add in transformer.h.1",
@@ -172,10 +175,11 @@ TEST(TransformerLanguageModel, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
 }
 
 TEST(TransformerLanguageModel, ComputesTheNextNormOutsideOfARecomputedBlock) {
-    TransformerLanguageModel model(sizes(0.3), 1, Device{}), again(sizes(0.3), 1, Device{});
+    TransformerLanguageModel model(transformer_sizes(0.3), 1, Device{}),
+        again(transformer_sizes(0.3), 1, Device{});
     again.recompute_blocks = true;
-    EXPECT_EQ(twin_step(model, {tokens()}, DType::bf16, "").bits,
-              twin_step(again, {tokens()}, DType::bf16, "").bits);
+    EXPECT_EQ(twin_step(model, {transformer_tokens()}, DType::bf16, "").bits,
+              twin_step(again, {transformer_tokens()}, DType::bf16, "").bits);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<std::string> names_of(const TensorRegistry& registry) {
     return names;
 }
 
-Tensor ramp(const Shape& shape) {
+Tensor recurrent_ramp(const Shape& shape) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < shape.numel(); ++i)
         values.push_back(0.1 * static_cast<double>(i % 13) - 0.6);
@@ -80,9 +80,9 @@ TEST(Recurrent, LayersAndCellsRunInTheirModule) {
         const RecurrentCell cell(registry, "cell", kind, 3, 4);
         ModuleLog log;
         const ObserverScope attached(log);
-        (void)layer(ramp({5, 2, 3}));
-        (void)layer(ramp({5, 3}));
-        (void)cell(ramp({2, 3}));
+        (void)layer(recurrent_ramp({5, 2, 3}));
+        (void)layer(recurrent_ramp({5, 3}));
+        (void)cell(recurrent_ramp({2, 3}));
         EXPECT_EQ(log.forward, (std::vector<std::string>{"rnn", "cell"}));
     }
 }
@@ -127,7 +127,7 @@ TEST(RecurrentLayers, TakeZerosForAbsentStatesAndASequenceWithoutABatch) {
             const Recurrent net(
                 registry, "net", kind,
                 {.in = 3, .hidden = 2, .bidirectional = true, .batch_first = first});
-            const Tensor x = ramp({5, 3});
+            const Tensor x = recurrent_ramp({5, 3});
             const TensorList alone = net(x);
             const TensorList batch = net(reshape(x, first ? Shape{1, 5, 3} : Shape{5, 1, 3}));
             EXPECT_EQ(alone[0].shape(), (Shape{5, 4}));
@@ -144,7 +144,7 @@ TEST(RecurrentLayers, ACellIsALayerOfOneStep) {
         TensorRegistry a(3, default_device()), b(3, default_device());
         const Recurrent net(a, "net", kind, {.in = 3, .hidden = 2});
         const RecurrentCell cell(b, "cell", kind, 3, 2);
-        const Tensor x = ramp({4, 3});
+        const Tensor x = recurrent_ramp({4, 3});
         const Tensor step = reshape(x, {1, 4, 3});
         const TensorList one = cell(x), all = net(step);
         expect_same(one[0], all[0], bounds_of(net, step));
@@ -161,7 +161,7 @@ TEST(RecurrentLayers, X2AreF16InARegionAndTrainTheirFp32Weights) {
         {
             const AutocastRegion region(here, true, DType::f16);
             const auto inside = region.enter();
-            y = net(ramp({5, 2, 3}),
+            y = net(recurrent_ramp({5, 2, 3}),
                     {.training = true, .random = RandomStream(1, StreamId::dropout)})[0];
         }
         EXPECT_EQ(y.dtype(), DType::f16);

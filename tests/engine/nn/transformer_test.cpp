@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-Tensor numbers(const Shape& shape, double step) {
+Tensor waves(const Shape& shape, double step) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < shape.numel(); ++i)
         values.push_back(std::sin(step * static_cast<double>(i + 1)));
@@ -27,7 +27,7 @@ TEST(Transformer, Conv1DIsALinearLayerWithItsWeightTransposed) {
     EXPECT_EQ(layer.weight.shape(), (Shape{4, 6}));
     EXPECT_THAT(layer.bias.values(), testing::Each(0));
     EXPECT_TRUE(registry.parameters[0].autocast_low && registry.parameters[1].autocast_low);
-    const Tensor x = numbers({5, 4}, 0.7);
+    const Tensor x = waves({5, 4}, 0.7);
     const auto found = layer(x).values();
     const auto expected = linear(x, contiguous(transpose(layer.weight, 0, 1)), layer.bias).values();
     ASSERT_EQ(found.size(), expected.size());
@@ -37,7 +37,7 @@ TEST(Transformer, Conv1DIsALinearLayerWithItsWeightTransposed) {
 TEST(Transformer, LayerNormHasItsEpsilon) {
     TensorRegistry registry(1, default_device());
     const LayerNorm norm(registry, "ln", 4, 0.25);
-    const Tensor x = numbers({3, 4}, 0.3);
+    const Tensor x = waves({3, 4}, 0.3);
     EXPECT_EQ(norm(x).values(), layer_norm(x, {4}, norm.weight, norm.bias, 0.25).values());
     EXPECT_NE(norm(x).values(), layer_norm(x, {4}, norm.weight, norm.bias, 0.5).values());
 }
@@ -45,7 +45,7 @@ TEST(Transformer, LayerNormHasItsEpsilon) {
 TEST(Transformer, RowsAttendWithinTheirSample) {
     const TokenRows of{.samples = 2, .tokens = 3};
     const AttentionHeads heads{.heads = 2, .is_causal = true, .dropout = {}};
-    const Tensor q = numbers({6, 4}, 0.7), k = numbers({6, 4}, 1.1), v = numbers({6, 4}, 1.3);
+    const Tensor q = waves({6, 4}, 0.7), k = waves({6, 4}, 1.1), v = waves({6, 4}, 1.3);
     DropoutDraws none;
     const Tensor y = heads(q, k, v, of, none);
     EXPECT_EQ(y.shape(), (Shape{6, 4}));
@@ -82,7 +82,7 @@ TEST(Transformer, AttentionTakesOneNumberAWeight) {
     const TokenRows of{.samples = 3, .tokens = 4};
     EXPECT_EQ(heads.draws(of), 3 * 2 * 4 * 4);
     EXPECT_EQ((AttentionHeads{.heads = 2, .is_causal = false, .dropout = {}}.draws(of)), 0);
-    const Tensor x = numbers({12, 4}, 0.7);
+    const Tensor x = waves({12, 4}, 0.7);
     StepRandom random(1, Tensor::zeros({}, DType::i64));
     DropoutDraws draws(random, heads.draws(of)), none;
     const auto dropped = heads(x, x, x, of, draws).values();

@@ -3,11 +3,11 @@
 #include <limits>
 #include <memory>
 
-#include "support/element.h"
 #include "golden.h"
 #include "json_optimizer.h"
 #include "optim_support.h"
 #include "scaler/grad_scaler.h"
+#include "support/element.h"
 
 // Compares SGD, Adam, AdamW, Adagrad and GradScaler with PyTorch's, from the file that
 // tests/peer/optim_golden.py writes.
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int updates = 20;
+constexpr int golden_updates = 20;
 constexpr int tensors = 2;
 
 std::vector<Parameter> start_weights(const Golden& golden, DType dtype) {
@@ -43,7 +43,7 @@ Tensor gradient(const Golden& golden, int update, int k, DType dtype, double sca
 /// 10, of which a 16th (lr) reaches the weight.
 double tolerance_of(DType dtype) {
     const double half_unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
-    return 2 * updates * 10 * 8 * half_unit;
+    return 2 * golden_updates * 10 * 8 * half_unit;
 }
 
 TEST(OptimizerGolden, FollowsPyTorchOver20Updates) {
@@ -55,7 +55,7 @@ TEST(OptimizerGolden, FollowsPyTorchOver20Updates) {
             const double tolerance = tolerance_of(dtype);
             const auto parameters = start_weights(golden, dtype);
             const auto optimizer = make_optimizer(variant, parameters);
-            for (int update = 0; update < updates; ++update) {
+            for (int update = 0; update < golden_updates; ++update) {
                 for (int k = 0; k < tensors; ++k)
                     parameters[static_cast<std::size_t>(k)].tensor.set_grad(
                         gradient(golden, update, k, dtype));
@@ -64,7 +64,7 @@ TEST(OptimizerGolden, FollowsPyTorchOver20Updates) {
                 for (int k = 0; k < tensors; ++k)
                     expect_near(parameters[static_cast<std::size_t>(k)].tensor,
                                 golden.tensor(prefix + "first." + std::to_string(k)),
-                                tolerance / updates, prefix + "first");
+                                tolerance / golden_updates, prefix + "first");
             }
             for (int k = 0; k < tensors; ++k) {
                 const auto at = static_cast<std::size_t>(k);
@@ -106,7 +106,7 @@ void run_late(const Golden& golden, const std::vector<Parameter>& parameters, Op
     const json late = golden.setting("late");
     GradScaler scaler({.init_scale = golden.setting("scaler").at("init_scale")});
     scaler.scale(Tensor::zeros({}, DType::f32));
-    for (int update = 0; update < updates; ++update) {
+    for (int update = 0; update < golden_updates; ++update) {
         for (int k = 0; k < tensors; ++k)
             parameters[static_cast<std::size_t>(k)].tensor.set_grad(
                 gradient(golden, update, k, dtype, scaler.loss_scale()));
@@ -163,7 +163,7 @@ TEST(GradScalerGolden, FollowsPyTorchsScaleAndSkips) {
                                .growth_interval = scaler_settings.at("growth_interval")});
             scaler.scale(Tensor::zeros({}, DType::f32));
             const auto scales = golden.tensor(prefix + "scales").values();
-            for (int update = 0; update < updates; ++update) {
+            for (int update = 0; update < golden_updates; ++update) {
                 for (int k = 0; k < tensors; ++k)
                     parameters[static_cast<std::size_t>(k)].tensor.set_grad(
                         gradient(golden, update, k, DType::f32, scaler.loss_scale()));
@@ -175,7 +175,8 @@ TEST(GradScalerGolden, FollowsPyTorchsScaleAndSkips) {
                 ASSERT_EQ(scaler.loss_scale(), scales[static_cast<std::size_t>(update)])
                     << prefix << " update " << update;
             }
-            EXPECT_EQ(optimizer->steps(), updates - static_cast<std::int64_t>(spoiled.size()));
+            EXPECT_EQ(optimizer->steps(),
+                      golden_updates - static_cast<std::int64_t>(spoiled.size()));
             for (int k = 0; k < tensors; ++k)
                 expect_near(parameters[static_cast<std::size_t>(k)].tensor,
                             golden.tensor(prefix + "w." + std::to_string(k)),

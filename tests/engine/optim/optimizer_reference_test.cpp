@@ -13,10 +13,10 @@ namespace {
 // 100 updates, compared with a slow reference in double that carries its own error bound. The
 // gradients are scaled by 1024, and every seventh update is skipped.
 
-constexpr int updates = 100;
+constexpr int reference_updates = 100;
 constexpr double grad_scale = 1024;
 
-struct Variant {
+struct ReferenceVariant {
     const char* name;
     std::optional<SgdOptions> sgd;  // else AdamW
     AdamWOptions adamw{};
@@ -24,7 +24,9 @@ struct Variant {
     std::int64_t largest = 4099;
 };
 
-std::ostream& operator<<(std::ostream& out, const Variant& variant) { return out << variant.name; }
+std::ostream& operator<<(std::ostream& out, const ReferenceVariant& variant) {
+    return out << variant.name;
+}
 
 /// One element of the reference.
 struct Element {
@@ -78,10 +80,10 @@ struct ReferenceTensor {
     std::vector<Element> elements;
 };
 
-class OptimizerReference : public testing::TestWithParam<Variant> {
+class OptimizerReference : public testing::TestWithParam<ReferenceVariant> {
 protected:
     void SetUp() override {
-        const Variant& v = GetParam();
+        const ReferenceVariant& v = GetParam();
         Uniform draw(3, v.weights == DType::f32 ? 24 : 8);
         std::vector<Parameter> parameters;
         constexpr std::int64_t dozens_of_blocks = 78'011;
@@ -104,7 +106,7 @@ protected:
 
     /// Sets new gradients. With `apply` the reference updates by them too.
     void give_gradients(bool apply, int step) {
-        const Variant& v = GetParam();
+        const ReferenceVariant& v = GetParam();
         for (auto& t : tensors_) {
             const auto gradients = gradient_.many(t.weight.numel());
             std::vector<double> scaled = gradients;
@@ -171,12 +173,12 @@ protected:
 };
 
 TEST_P(OptimizerReference, StaysWithinTheErrorBoundOver100UpdatesWithSkipsBetween) {
-    for (int step = 1; step <= updates; ++step) {
+    for (int step = 1; step <= reference_updates; ++step) {
         if (step % 7 == 3) skip();
         give_gradients(true, step);
         optimizer_->step();
     }
-    EXPECT_EQ(optimizer_->steps(), updates);
+    EXPECT_EQ(optimizer_->steps(), reference_updates);
     expect_within_bounds();
     for (std::size_t k = 0; k < tensors_.size(); ++k) {
         const Tensor& weight = tensors_[k].weight;
@@ -190,7 +192,7 @@ TEST_P(OptimizerReference, StaysWithinTheErrorBoundOver100UpdatesWithSkipsBetwee
 
 constexpr std::int64_t many_elements = 278011;  // enough work for several threads
 
-std::vector<Variant> variants() {
+std::vector<ReferenceVariant> reference_variants() {
     const SgdOptions momentum{.lr = 0.05, .momentum = 0.9, .weight_decay = 0.0005};
     SgdOptions nesterov = momentum;
     nesterov.nesterov = true;
@@ -209,8 +211,8 @@ std::vector<Variant> variants() {
     };
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, OptimizerReference, testing::ValuesIn(variants()),
-                         [](const testing::TestParamInfo<Variant>& variant) {
+INSTANTIATE_TEST_SUITE_P(Variants, OptimizerReference, testing::ValuesIn(reference_variants()),
+                         [](const testing::TestParamInfo<ReferenceVariant>& variant) {
                              return std::string(variant.param.name);
                          });
 

@@ -29,17 +29,19 @@ Make making(const Settings& settings, bool larc = false) {
     };
 }
 
-struct Variant {
+struct StateVariant {
     const char* name;
     Make make;
     bool sparse = false;
 };
 
-std::ostream& operator<<(std::ostream& out, const Variant& variant) { return out << variant.name; }
+std::ostream& operator<<(std::ostream& out, const StateVariant& variant) {
+    return out << variant.name;
+}
 
 const SgdOptions dampened{.lr = 0.05, .momentum = 0.9, .dampening = 0.3, .weight_decay = 0.01};
 
-const Variant variants[] = {
+const StateVariant state_variants[] = {
     {"sgd", making<Sgd>(SgdOptions{.lr = 0.05, .weight_decay = 0.01})},
     {"sgd_dampened", making<Sgd>(dampened)},
     {"sgd_nesterov", making<Sgd>(SgdOptions{.lr = 0.05, .momentum = 0.9, .nesterov = true})},
@@ -59,17 +61,17 @@ const Variant variants[] = {
     {"sparse_adam", making<SparseAdam>(SparseAdamOptions{}), /*sparse=*/true},
 };
 
-struct Weights {
+struct WeightTypes {
     const char* name;
     DType dtype;
     bool masters = false;
 };
-const Weights all_weights[] = {{"f32", DType::f32},
-                               {"f64", DType::f64},
-                               {"f16", DType::f16},
-                               {"bf16", DType::bf16},
-                               {"f16 with masters", DType::f16, true},
-                               {"bf16 with masters", DType::bf16, true}};
+const WeightTypes all_weights[] = {{"f32", DType::f32},
+                                   {"f64", DType::f64},
+                                   {"f16", DType::f16},
+                                   {"bf16", DType::bf16},
+                                   {"f16 with masters", DType::f16, true},
+                                   {"bf16 with masters", DType::bf16, true}};
 
 Tensor drawn(Uniform& draw, const Shape& shape, DType dtype, Layout layout = Layout::contiguous) {
     const Tensor values = Tensor::of(draw.many(shape.numel()), shape, dtype);
@@ -84,7 +86,7 @@ class Training {
 public:
     static constexpr int late = 5;
 
-    Training(const Variant& variant, const Weights& weights, std::uint64_t seed)
+    Training(const StateVariant& variant, const WeightTypes& weights, std::uint64_t seed)
         : variant_(variant), dtype_(weights.dtype) {
         Uniform draw(seed, 8);
         const auto of_seed = static_cast<double>(seed);  // what is loaded has to replace it
@@ -143,7 +145,7 @@ private:
         parameters_.push_back({name, tensor.set_requires_grad(true)});
     }
 
-    const Variant& variant_;
+    const StateVariant& variant_;
     DType dtype_;
     std::vector<Parameter> parameters_;
     std::unique_ptr<Optimizer> optimizer_;
@@ -158,13 +160,13 @@ void expect_equal(const TensorMap& a, const TensorMap& b) {
     }
 }
 
-class OptimizerState : public testing::TestWithParam<Variant> {};
+class OptimizerState : public testing::TestWithParam<StateVariant> {};
 
 constexpr int saved_at = 4, last = 9;
 static_assert(saved_at < Training::late && Training::late < last);
 
 TEST_P(OptimizerState, RestoredIntoAFreshOptimizerGoesOnBitForBit) {
-    for (const Weights& weights : all_weights) {
+    for (const WeightTypes& weights : all_weights) {
         for (const int steps_before_loading : {0, last}) {
             SCOPED_TRACE(std::string(weights.name) + ", after " +
                          std::to_string(steps_before_loading) + " updates of its own");
@@ -232,8 +234,8 @@ TEST_P(OptimizerState, LoadedStateKeepsItsMemory) {
     EXPECT_EQ(places(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Variants, OptimizerState, testing::ValuesIn(variants),
-                         [](const testing::TestParamInfo<Variant>& variant) {
+INSTANTIATE_TEST_SUITE_P(Variants, OptimizerState, testing::ValuesIn(state_variants),
+                         [](const testing::TestParamInfo<StateVariant>& variant) {
                              return std::string(variant.param.name);
                          });
 
@@ -244,7 +246,7 @@ std::vector<std::string> names_of(const TensorMap& saved) {
 }
 
 TEST(OptimizerState, NamesWhatItHolds) {
-    Training fresh(variants[5], {"", DType::f16, true}, 1);
+    Training fresh(state_variants[5], {"", DType::f16, true}, 1);
     EXPECT_THAT(names_of(fresh.optimizer().saved_state()),
                 UnorderedElementsAre("groups.lr", "groups.weight_decay", "groups.steps",
                                      "groups.parameters", "a.master", "b.master", "c.master",
@@ -267,11 +269,11 @@ TEST(OptimizerState, NamesWhatItHolds) {
 void expect_refused(const std::string& words, const std::function<void(TensorMap&)>& change) {
     SCOPED_TRACE(words);
     for (const int updates : {0, 3}) {
-        Training source(variants[4], {"", DType::f16, true}, 1);
+        Training source(state_variants[4], {"", DType::f16, true}, 1);
         source.steps(1, saved_at);
         TensorMap saved = source.optimizer().saved_state();
         change(saved);
-        Training target(variants[4], {"", DType::f16, true}, 2);
+        Training target(state_variants[4], {"", DType::f16, true}, 2);
         target.steps(1, updates);
         const TensorMap before = target.optimizer().saved_state();
         try {

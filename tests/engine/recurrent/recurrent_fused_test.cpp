@@ -6,12 +6,12 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "linalg/linear.h"
 #include "recurrent/recurrent.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -33,8 +33,8 @@ struct Form {
     const OpInfo* info;
     std::int64_t gates;
 };
-const Form forms[] = {{thnn_fused_lstm_cell, &thnn_fused_lstm_cell_info, 4},
-                      {thnn_fused_gru_cell, &thnn_fused_gru_cell_info, 3}};
+const Form fused_forms[] = {{thnn_fused_lstm_cell, &thnn_fused_lstm_cell_info, 4},
+                            {thnn_fused_gru_cell, &thnn_fused_gru_cell_info, 3}};
 
 TEST(FusedCells, AnLstmStepByHand) {
     // Two units. The gates i, f, g, o are side by side, each with both units.
@@ -69,7 +69,7 @@ TEST(FusedCells, AreTheCellsBehindTheirProducts) {
     const auto made = [](const Shape& shape, std::uint32_t seed) {
         return random_tensor(shape, DType::f64, seed, -1, 1).detach().set_requires_grad(true);
     };
-    for (const auto& form : forms) {
+    for (const auto& form : fused_forms) {
         const std::int64_t rows = form.gates * hidden;
         const Tensor x = made({batch, in}, 1), h = made({batch, hidden}, 2),
                      c = made({batch, hidden}, 3);
@@ -108,7 +108,7 @@ TEST(FusedCells, BiasesAreAddedBeforeAnythingIsRounded) {
 }
 
 TEST(FusedCells, AreLowInARegionWithAWorkspaceThatHasNoGradient) {
-    for (const auto& form : forms)
+    for (const auto& form : fused_forms)
         for (const DType dtype : {DType::f32, DType::f16}) {
             const std::int64_t columns = form.gates * 2;
             const auto leaf = [](const Shape& shape, DType type, std::uint32_t seed) {
@@ -142,7 +142,7 @@ TEST(FusedCells, AreLowInARegionWithAWorkspaceThatHasNoGradient) {
 }
 
 TEST(FusedCells, AnEmptyBatchIsEmpty) {
-    for (const auto& form : forms) {
+    for (const auto& form : fused_forms) {
         const Tensor gates = Tensor::zeros({0, form.gates * 2}, DType::f32);
         const TensorList made = form.cell(gates, gates, Tensor::zeros({0, 2}, DType::f32), {}, {});
         EXPECT_EQ(made[0].shape(), (Shape{0, 2}));
@@ -151,7 +151,7 @@ TEST(FusedCells, AnEmptyBatchIsEmpty) {
 }
 
 TEST(FusedCells, RefuseMixedTypesOneBiasAloneAndShapesThatDoNotFit) {
-    for (const auto& form : forms) {
+    for (const auto& form : fused_forms) {
         SCOPED_TRACE(form.info->name);
         const std::int64_t columns = form.gates * 2;
         const Tensor gates = Tensor::zeros({3, columns}, DType::f32),

@@ -8,11 +8,11 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "pointwise/binary.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -54,7 +54,7 @@ struct Types {
     DType x, state, weight;
 };
 
-constexpr std::int64_t in = 3, hidden = 4, batch = 3, steps = 4;
+constexpr std::int64_t cell_in = 3, cell_hidden = 4, cell_batch = 3, steps = 4;
 
 Tensor leaf(const Shape& shape, DType dtype, std::uint32_t seed) {
     const Tensor low = random_tensor(shape, DType::f16, seed, -1, 1);
@@ -69,18 +69,20 @@ Arguments arguments_for(Kind kind, const RecurrentOptions& options, const Types&
     if (!options.batch_sizes.empty()) {
         std::int64_t rows = 0;
         for (const auto n : options.batch_sizes) rows += n;
-        a.x = leaf({rows, in}, types.x, 1);
+        a.x = leaf({rows, cell_in}, types.x, 1);
     } else {
-        a.x = leaf(options.batch_first ? Shape{batch, steps, in} : Shape{steps, batch, in}, types.x,
-                   1);
+        a.x = leaf(options.batch_first ? Shape{cell_batch, steps, cell_in}
+                                       : Shape{steps, cell_batch, cell_in},
+                   types.x, 1);
     }
     for (std::uint32_t i = 0; i < (kind == Kind::lstm ? 2 : 1); ++i)
-        a.hx.push_back(leaf({options.num_layers * directions, batch, hidden}, types.state, 2 + i));
-    const std::int64_t rows = gates(kind) * hidden;
+        a.hx.push_back(
+            leaf({options.num_layers * directions, cell_batch, cell_hidden}, types.state, 2 + i));
+    const std::int64_t rows = gates(kind) * cell_hidden;
     std::vector<Shape> shapes;
     for (std::int64_t i = 0; i < options.num_layers * directions; ++i) {
-        shapes.push_back({rows, i < directions ? in : hidden * directions});
-        shapes.push_back({rows, hidden});
+        shapes.push_back({rows, i < directions ? cell_in : cell_hidden * directions});
+        shapes.push_back({rows, cell_hidden});
         if (options.has_biases) shapes.insert(shapes.end(), 2, Shape{rows});
     }
     std::int64_t all = 0, at = 0;
@@ -196,18 +198,18 @@ TEST(Recurrent, X2CellsAndModulesGiveF16AndTheInputsGradientItsType) {
                     check(a.x, [&] { return a.run(); });
                 }
         const auto cell = [&](std::int64_t rows, const auto& call) {
-            const Tensor x = leaf({2, in}, dtype, 1), h = leaf({2, hidden}, dtype, 2);
-            const CellWeights w{leaf({rows, in}, DType::f32, 3),
-                                leaf({rows, hidden}, DType::f32, 4), leaf({rows}, DType::f32, 5),
-                                leaf({rows}, DType::f32, 6)};
+            const Tensor x = leaf({2, cell_in}, dtype, 1), h = leaf({2, cell_hidden}, dtype, 2);
+            const CellWeights w{leaf({rows, cell_in}, DType::f32, 3),
+                                leaf({rows, cell_hidden}, DType::f32, 4),
+                                leaf({rows}, DType::f32, 5), leaf({rows}, DType::f32, 6)};
             check(x, [&]() -> TensorList { return call(x, h, w); });
         };
         using T = const Tensor&;
         using W = const CellWeights&;
-        cell(hidden, [](T x, T h, W w) -> TensorList { return {rnn_tanh_cell(x, h, w)}; });
-        cell(hidden, [](T x, T h, W w) -> TensorList { return {rnn_relu_cell(x, h, w)}; });
-        cell(3 * hidden, [](T x, T h, W w) -> TensorList { return {gru_cell(x, h, w)}; });
-        cell(4 * hidden, [](T x, T h, W w) { return lstm_cell(x, h, h, w); });
+        cell(cell_hidden, [](T x, T h, W w) -> TensorList { return {rnn_tanh_cell(x, h, w)}; });
+        cell(cell_hidden, [](T x, T h, W w) -> TensorList { return {rnn_relu_cell(x, h, w)}; });
+        cell(3 * cell_hidden, [](T x, T h, W w) -> TensorList { return {gru_cell(x, h, w)}; });
+        cell(4 * cell_hidden, [](T x, T h, W w) { return lstm_cell(x, h, h, w); });
     }
 }
 
@@ -216,15 +218,17 @@ TEST(Recurrent, ASequenceIsItsCellStepByStep) {
     const Arguments a = arguments_for(Kind::lstm, options, {DType::f64, DType::f64, DType::f64});
     const TensorList made = a.run();
     const CellWeights w{a.params[0], a.params[1], a.params[2], a.params[3]};
-    Tensor h = reshape(a.hx[0], {batch, hidden}), c = reshape(a.hx[1], {batch, hidden});
+    Tensor h = reshape(a.hx[0], {cell_batch, cell_hidden}),
+           c = reshape(a.hx[1], {cell_batch, cell_hidden});
     for (std::int64_t t = 0; t < steps; ++t) {
-        const TensorList next = lstm_cell(reshape(narrow(a.x, 0, t, 1), {batch, in}), h, c, w);
+        const TensorList next =
+            lstm_cell(reshape(narrow(a.x, 0, t, 1), {cell_batch, cell_in}), h, c, w);
         h = next[0];
         c = next[1];
-        expect_close(reshape(narrow(made[0], 0, t, 1), {batch, hidden}), h, 1e-14);
+        expect_close(reshape(narrow(made[0], 0, t, 1), {cell_batch, cell_hidden}), h, 1e-14);
     }
-    expect_close(reshape(made[1], {batch, hidden}), h, 1e-14);
-    expect_close(reshape(made[2], {batch, hidden}), c, 1e-14);
+    expect_close(reshape(made[1], {cell_batch, cell_hidden}), h, 1e-14);
+    expect_close(reshape(made[2], {cell_batch, cell_hidden}), c, 1e-14);
 }
 
 TEST(Recurrent, APackedSequenceIsEachSequenceAlone) {
@@ -243,12 +247,12 @@ TEST(Recurrent, APackedSequenceIsEachSequenceAlone) {
             TensorList rows;
             for (std::int64_t t = 0; t < lengths[r]; ++t)
                 rows.push_back(narrow(all.x, 0, starts[t] + r, 1));
-            one.x = reshape(cat(rows, 0), {lengths[r], 1, in});
+            one.x = reshape(cat(rows, 0), {lengths[r], 1, cell_in});
             for (auto& h : one.hx) h = narrow(h, 1, r, 1);
             const TensorList alone = one.run();
             for (std::int64_t t = 0; t < lengths[r]; ++t) {
                 expect_close(narrow(packed[0], 0, starts[t] + r, 1),
-                             reshape(narrow(alone[0], 0, t, 1), {1, 2 * hidden}), 1e-14);
+                             reshape(narrow(alone[0], 0, t, 1), {1, 2 * cell_hidden}), 1e-14);
             }
             for (std::size_t i = 1; i < packed.size(); ++i)
                 expect_close(narrow(packed[i], 1, r, 1), alone[i], 1e-14);
@@ -290,16 +294,18 @@ TEST(Recurrent, RefusesShapesCountsAndOrdersThatDoNotFit) {
     refused([](Arguments& a) { a.hx[1] = narrow(a.hx[1], 1, 0, 2); });
     refused([](Arguments& a) { a.x = narrow(a.x, 2, 0, 2); });
     refused([](Arguments& a) { a.x = narrow(a.x, 0, 0, 0); });
-    refused([](Arguments& a) { a.x = reshape(a.x, {steps * batch, in}); });
+    refused([](Arguments& a) { a.x = reshape(a.x, {steps * cell_batch, cell_in}); });
     refused([](Arguments& a) { a.options.num_layers = 2; });
     for (const auto& sizes : std::vector<std::vector<std::int64_t>>{{3, 4}, {3, 0}, {3, 2}})
         refused([&](Arguments& a) {
-            a.x = leaf({7, in}, DType::f32, 1);
+            a.x = leaf({7, cell_in}, DType::f32, 1);
             a.options.batch_sizes = sizes;
         });
-    const Tensor x = leaf({2, in}, DType::f32, 1), h = leaf({2, hidden}, DType::f32, 2);
-    const CellWeights w{
-        leaf({hidden, in}, DType::f32, 3), leaf({hidden, hidden}, DType::f32, 4), {}, {}};
+    const Tensor x = leaf({2, cell_in}, DType::f32, 1), h = leaf({2, cell_hidden}, DType::f32, 2);
+    const CellWeights w{leaf({cell_hidden, cell_in}, DType::f32, 3),
+                        leaf({cell_hidden, cell_hidden}, DType::f32, 4),
+                        {},
+                        {}};
     EXPECT_NO_THROW(rnn_tanh_cell(x, h, w));
     EXPECT_THROW(gru_cell(x, h, w), Error);
     EXPECT_THROW(rnn_tanh_cell(narrow(x, 0, 0, 1), h, w), Error);

@@ -20,11 +20,11 @@ using namespace test;
 using kernels::simt::LibrarySettings;
 using Values = std::vector<std::vector<double>>;
 
-const Device cuda{Device::Kind::cuda, 0};
+const Device gpu{Device::Kind::cuda, 0};
 
 class WeightBlock : public ::testing::Test {
 protected:
-    WeightBlock() { set_default_device(cuda); }
+    WeightBlock() { set_default_device(gpu); }
     ~WeightBlock() override {
         kernels::simt::configure(LibrarySettings{});
         set_default_device({});
@@ -178,15 +178,15 @@ TEST_F(WeightBlock, OfGradientsGoesWithTheLastOfThem) {
     const ProblemCall call(problem);
     backward(call.run(), call.seeds());
     for (const Tensor& each : call.leaves()) each.set_grad({});
-    const std::size_t before = memory_in_use(cuda);
+    const std::size_t before = memory_in_use(gpu);
     backward(call.run(), call.seeds());
     call.x.set_grad({});
     for (const Tensor& each : call.hx) each.set_grad({});
     for (const Tensor& each : call.params) {
-        EXPECT_GT(memory_in_use(cuda), before);
+        EXPECT_GT(memory_in_use(gpu), before);
         each.set_grad({});
     }
-    EXPECT_EQ(memory_in_use(cuda), before);
+    EXPECT_EQ(memory_in_use(gpu), before);
 }
 
 TEST_F(WeightBlock, IsNotMadeOfGradientsThatMayBeKeptWithoutEachOther) {

@@ -1,8 +1,8 @@
 #include <random>
 
-#include "support/element.h"
 #include "kernels/scaler.h"
 #include "scaler_support.h"
+#include "support/element.h"
 
 // The scaling-aware form of every optimizer (2.6).
 
@@ -12,20 +12,20 @@ namespace {
 using Make = std::function<std::unique_ptr<Optimizer>(const TensorList&, const OptimizerOptions&)>;
 
 template <class Kind, class Options>
-Make with(const Options& settings) {
+Make make_with(const Options& settings) {
     return [settings](const TensorList& tensors, const OptimizerOptions& options) {
         return std::make_unique<Kind>(named(tensors), settings, options);
     };
 }
 
 const std::vector<Make> every_optimizer = {
-    with<Sgd>(SgdOptions{.lr = 0.5, .momentum = 0.9, .weight_decay = 0.1}),
-    with<Adam>(AdamOptions{.weight_decay = 0.1}),
-    with<Adam>(AdamOptions{.amsgrad = true}),
-    with<AdamW>(AdamWOptions{}),
-    with<Adagrad>(AdagradOptions{}),
-    with<Lamb>(LambOptions{}),
-    with<NovoGrad>(NovoGradOptions{}),
+    make_with<Sgd>(SgdOptions{.lr = 0.5, .momentum = 0.9, .weight_decay = 0.1}),
+    make_with<Adam>(AdamOptions{.weight_decay = 0.1}),
+    make_with<Adam>(AdamOptions{.amsgrad = true}),
+    make_with<AdamW>(AdamWOptions{}),
+    make_with<Adagrad>(AdagradOptions{}),
+    make_with<Lamb>(LambOptions{}),
+    make_with<NovoGrad>(NovoGradOptions{}),
 };
 
 TEST(FusedOptimizers, S21WithFoundInfWriteNothing) {

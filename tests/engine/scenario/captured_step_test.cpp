@@ -12,7 +12,7 @@
 namespace engine {
 namespace {
 
-constexpr Device cuda{Device::Kind::cuda, 0};
+constexpr Device gpu{Device::Kind::cuda, 0};
 
 /// Captures the work that `work` submits to the device. Its memory belongs to the graph.
 template <typename F>
@@ -28,7 +28,7 @@ std::unique_ptr<kernels::cuda::Graph> recorded(const std::shared_ptr<MemoryPool>
     return kernels::cuda::end_capture(current_stream());
 }
 
-Tensor leaf_on(const Device& device, const std::vector<double>& values, const Shape& shape) {
+Tensor made_leaf_on(const Device& device, const std::vector<double>& values, const Shape& shape) {
     Tensor t = Tensor::of(values, shape, DType::f32, device);
     t.set_requires_grad(true);
     return t;
@@ -36,12 +36,12 @@ Tensor leaf_on(const Device& device, const std::vector<double>& values, const Sh
 
 TEST(GradScaler, S22_CapturedGraph) {
     HALFTONE_NEEDS_CUDA();
-    const Tensor weight = leaf_on(cuda, std::vector<double>(100, 1.0), {100});
+    const Tensor weight = made_leaf_on(gpu, std::vector<double>(100, 1.0), {100});
     Sgd optimizer(named({weight}), {.lr = 0.1}, {.scaling_aware = true, .write_grads = false});
     GradScaler scaler({.init_scale = 4, .growth_interval = 2});
-    scaler.scale(Tensor::full({}, 1, DType::f32, cuda));  // creates the scale, once
-    const Tensor input = Tensor::full({100}, 0, DType::f16, cuda);
-    const auto pool = std::make_shared<MemoryPool>(cuda);
+    scaler.scale(Tensor::full({}, 1, DType::f32, gpu));  // creates the scale, once
+    const Tensor input = Tensor::full({100}, 0, DType::f16, gpu);
+    const auto pool = std::make_shared<MemoryPool>(gpu);
     const auto graph = recorded(pool, [&] {
         optimizer.zero_grad();
         backward(scaler.scale(sum(mul(to(weight, DType::f16), input))));
@@ -87,9 +87,10 @@ const std::vector<MakeFused> every_fused = {
 
 struct Training {
     explicit Training(const MakeFused& make)
-        : w(leaf_on(cuda, Net().parameters[0].copy_to(Device{}).values(), {net_width, net_width})),
-          x(Tensor::zeros({net_width, net_width}, DType::f32, cuda)),
-          target(Tensor::zeros({net_width, net_width}, DType::f32, cuda)),
+        : w(made_leaf_on(gpu, Net().parameters[0].copy_to(Device{}).values(),
+                         {net_width, net_width})),
+          x(Tensor::zeros({net_width, net_width}, DType::f32, gpu)),
+          target(Tensor::zeros({net_width, net_width}, DType::f32, gpu)),
           scaler({.init_scale = 128, .growth_interval = 1}) {
         const OptimizerOptions options{.scaling_aware = true, .write_grads = false};
         optimizer = make(named({w}), options);
@@ -122,7 +123,7 @@ TEST(GradScaler, S23_CapturedStepAndUpdateEqualTheUncapturedRun) {
     const auto batches = harness_batches();
     for (const MakeFused& make : every_fused) {
         Training eager(make), captured(make);
-        const auto pool = std::make_shared<MemoryPool>(cuda);
+        const auto pool = std::make_shared<MemoryPool>(gpu);
         std::unique_ptr<kernels::cuda::Graph> graph;
         for (int i = 0; i < 9; ++i) {
             // The last step but one overflows in f16.
@@ -155,7 +156,7 @@ TEST(GradScaler, ALoadedStateReachesTheStepThatWasRecordedBeforeIt) {
             source.step();
         };
         for (int i = 0; i < 5; ++i) step(i);
-        const auto pool = std::make_shared<MemoryPool>(cuda);
+        const auto pool = std::make_shared<MemoryPool>(gpu);
         captured.give(batches[3], 1);
         for (int i = 0; i < 2; ++i) captured.step();
         const auto graph = recorded(pool, [&] { captured.step(); });

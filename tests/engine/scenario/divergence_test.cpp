@@ -30,7 +30,7 @@ RunConfig spirals(const std::string& precision) {
 }
 
 /// The outcome of a run, and the events that it posted.
-struct Ended {
+struct DivergenceEnd {
     RunState state{};
     std::int64_t rows = 0;
     std::vector<RunWarning> warnings;
@@ -38,13 +38,13 @@ struct Ended {
     std::vector<RunDone> done;
 };
 
-Ended run(const RunConfig& config) {
+DivergenceEnd run(const RunConfig& config) {
     const test_support::TempFolder folder;
     Session session(config, std::make_shared<ComputeThread>(),
                     std::make_shared<RunStore>(folder.path()));
     session.post(Command::start);
     EXPECT_TRUE(session.wait(300));
-    Ended out;
+    DivergenceEnd out;
     out.state = session.state();
     out.rows = session.record().size();
     for (const auto& event : session.drain()) {
@@ -65,7 +65,7 @@ RunConfig diverging(const std::string& precision) {
 
 TEST(Divergence, ANonFiniteLossForTheStepsAllowedEndsTheRunAsDiverged) {
     for (const std::string precision : {"fp32", "amp-bf16", "pure-fp16"}) {
-        const Ended ended = run(diverging(precision));
+        const DivergenceEnd ended = run(diverging(precision));
         EXPECT_EQ(ended.state, RunState::failed) << precision;
         ASSERT_THAT(ended.failures, SizeIs(1)) << precision;
         EXPECT_EQ(ended.failures[0].code, ErrorCode::training);
@@ -81,7 +81,7 @@ TEST(Divergence, ANonFiniteLossForTheStepsAllowedEndsTheRunAsDiverged) {
 TEST(Divergence, AStaticScalersHintNamesTheScale) {
     RunConfig config = diverging("amp-fp16");
     config.precision.scaler = ScalerMode::constant;
-    const Ended ended = run(config);
+    const DivergenceEnd ended = run(config);
     ASSERT_THAT(ended.failures, SizeIs(1));
     EXPECT_THAT(ended.failures[0].hint.str(), HasSubstr("scaler.init_scale"));
 }
@@ -89,7 +89,7 @@ TEST(Divergence, AStaticScalersHintNamesTheScale) {
 TEST(Divergence, NoStepsMeansNever) {
     RunConfig config = diverging("fp32");
     config.stop_on_nan = 0;
-    const Ended ended = run(config);
+    const DivergenceEnd ended = run(config);
     EXPECT_EQ(ended.state, RunState::done);
     EXPECT_EQ(ended.rows, 40);
 }
@@ -115,7 +115,7 @@ TEST(Divergence, ARunThatEndsByPlanSaysFromWhichStepItsLossWasNotFinite) {
 }
 
 TEST(Divergence, ARunWhoseLossStaysFiniteHasNoSuchStep) {
-    const Ended ended = run(spirals("fp32"));
+    const DivergenceEnd ended = run(spirals("fp32"));
     ASSERT_THAT(ended.done, SizeIs(1));
     EXPECT_EQ(ended.done[0].diverged_at, 0);
 }
@@ -127,7 +127,7 @@ TEST(Divergence, AnEpochWithoutAnUpdateIsReported) {
     config.epochs = 2;
     config.scaler.init_scale = 1e38;
     config.scaler.backoff_factor = 0.9999;
-    const Ended ended = run(config);
+    const DivergenceEnd ended = run(config);
     EXPECT_EQ(ended.state, RunState::done);
     ASSERT_THAT(ended.warnings, SizeIs(2)) << "one an epoch";
     EXPECT_THAT(ended.warnings[0].message.str(),

@@ -119,7 +119,7 @@ void expect_same_sums(const MetricSums& found, const MetricSums& expected) {
     EXPECT_TRUE(std::ranges::equal(found.values, expected.values));
 }
 
-std::vector<std::string> words_of(EvaluatedRun& run) {
+std::vector<std::string> evaluation_warnings(EvaluatedRun& run) {
     std::vector<std::string> words;
     for (const Message& message : run.trainer.take_warnings()) words.push_back(message.str());
     return words;
@@ -147,7 +147,7 @@ TEST_F(EvaluationMemory, IsGivenBackToTheDeviceAndTheRunGoesOnWithItsBits) {
         EXPECT_EQ(run.trainer.replayed_steps(), 6);
         EXPECT_EQ(run.graph().captures(), 2) << "anew, in the next pass";
         EXPECT_EQ(run.graph().replays(), untouched.graph().replays());
-        EXPECT_THAT(words_of(run), IsEmpty());
+        EXPECT_THAT(evaluation_warnings(run), IsEmpty());
     }
 }
 
@@ -253,14 +253,14 @@ TEST_F(EvaluationMemory, ThatIsWantedInThreePassesIsNotTakenAgain) {
     const Accounts before = run.capture();
     const MetricSums expected = run.evaluate(2);
     for (int pass = 0; pass < EvaluationGraph::most_losses; ++pass) {
-        EXPECT_THAT(words_of(run), IsEmpty());
+        EXPECT_THAT(evaluation_warnings(run), IsEmpty());
         ASSERT_TRUE(run.is_captured());
         want(most_of(before, run));
         expect_same_sums(run.evaluate(2), expected);
     }
     EXPECT_FALSE(run.is_captured());
     EXPECT_EQ(run.graph().captures(), EvaluationGraph::most_losses);
-    EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("no longer captured")));
+    EXPECT_THAT(evaluation_warnings(run), ElementsAre(HasSubstr("no longer captured")));
     expect_same_sums(run.evaluate(2), expected);
     EXPECT_EQ(run.graph().captures(), EvaluationGraph::most_losses);
 }
@@ -282,7 +282,7 @@ TEST_F(EvaluationMemory, OfACaptureThatFindsNoneReturnsToTheStep) {
     EXPECT_EQ(run.graph().captures(), 0);
     EXPECT_TRUE(other.is_captured());
     EXPECT_EQ(run.accounts(), before);
-    EXPECT_THAT(words_of(run), ElementsAre(HasSubstr("Evaluations cannot be captured")));
+    EXPECT_THAT(evaluation_warnings(run), ElementsAre(HasSubstr("Evaluations cannot be captured")));
     untouched.train(3);
     run.train(3);
     EXPECT_EQ(run.losses, untouched.losses);
@@ -298,7 +298,7 @@ TEST_F(EvaluationMemory, IsGivenBackForTheCaptureOfTheStep) {
     run.train(2);
     EXPECT_EQ(run.trainer.replayed_steps(), 2);
     EXPECT_FALSE(run.is_captured());
-    EXPECT_THAT(words_of(run), IsEmpty());
+    EXPECT_THAT(evaluation_warnings(run), IsEmpty());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ std::unique_ptr<Model> made(const char* kind, const Options& options, const Mode
 }
 
 /// Bytes accounted as activations after a forward pass. Inputs are not included.
-double kept_bytes(const std::function<Tensor()>& forward, std::optional<DType> low) {
+double bytes_kept_by(const std::function<Tensor()>& forward, std::optional<DType> low) {
     const auto accounting = std::make_shared<MemoryAccounting>();
     const AccountingScope scope(accounting);
     const AutocastRegion region(Device::Kind::cpu, low.has_value(), low);
@@ -35,9 +35,9 @@ double kept_bytes(const std::function<Tensor()>& forward, std::optional<DType> l
 /// Expects half the bytes in 16 bits, except for `staying` bytes, which stay f32, and `copies`,
 /// 16-bit copies of f32 inputs.
 void expect_kept(const std::function<Tensor()>& forward, double staying, double copies) {
-    const double wide = kept_bytes(forward, {});
+    const double wide = bytes_kept_by(forward, {});
     for (const DType low : {DType::f16, DType::bf16}) {
-        const double found = kept_bytes(forward, low);
+        const double found = bytes_kept_by(forward, low);
         testing::Test::RecordProperty(std::string(name(low)), std::to_string(found / wide));
         // Blocks are rounded up to cache lines.
         EXPECT_NEAR(found, (wide + staying) / 2 + copies, 1024) << name(low) << " of " << wide;

@@ -22,12 +22,12 @@ namespace {
 constexpr int steps_before = 4, steps_after = 4;
 constexpr int spoilt_before = 1, spoilt_after = 5;  // skipped with a dynamic scale
 
-enum class Kind { sgd, adamw };
+enum class OptimizerKind { sgd, adamw };
 
-struct Setup {
+struct ResumeSetup {
     OptProperties level;
     std::size_t losses = 1;
-    Kind kind = Kind::sgd;
+    OptimizerKind kind = OptimizerKind::sgd;
 };
 
 /// The contents of a checkpoint, each part with a prefix.
@@ -61,13 +61,13 @@ GradScaler::State scaler_state_of(const TensorMap& tensors) {
 /// turn, and each has its own scaler.
 class Run {
 public:
-    Run(const Setup& setup, std::int64_t seed) : setup_(setup), net_(seed) {}
+    Run(const ResumeSetup& setup, std::int64_t seed) : setup_(setup), net_(seed) {}
 
     void initialise() {
         convert(net_, setup_.level);
         const OptimizerOptions options{
             .scaling_aware = true, .master_weights = setup_.level.master_weights.value_or(false)};
-        if (setup_.kind == Kind::sgd) {
+        if (setup_.kind == OptimizerKind::sgd) {
             optimizer_ = std::make_unique<Sgd>(net_.parameters(),
                                                SgdOptions{.lr = 0.05, .momentum = 0.9}, options);
         } else {
@@ -133,7 +133,7 @@ private:
         return out;
     }
 
-    Setup setup_;
+    ResumeSetup setup_;
     SmallNet net_;
     std::unique_ptr<Optimizer> optimizer_;
     std::vector<GradScaler> scalers_;
@@ -156,7 +156,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
 /// When a new run loads the checkpoint. before_conversion: while its model is still f32.
 enum class Restore { before_conversion, before_the_first_step, after_some_steps };
 
-Run restored(const Setup& setup, const Checkpoint& saved, Restore when) {
+Run restored(const ResumeSetup& setup, const Checkpoint& saved, Restore when) {
     Run run(setup, /*seed=*/2);
     if (when == Restore::before_conversion) run.load_model(saved);
     run.initialise();
@@ -168,7 +168,7 @@ Run restored(const Setup& setup, const Checkpoint& saved, Restore when) {
     return run;
 }
 
-void expect_resumes(const Setup& setup, Restore when,
+void expect_resumes(const ResumeSetup& setup, Restore when,
                     const std::function<Checkpoint(const Checkpoint&)>& by_way_of) {
     Run uninterrupted(setup, 1);
     uninterrupted.initialise();
@@ -191,13 +191,13 @@ void expect_resumes(const Setup& setup, Restore when,
 TEST(Resume, X5ARestoredRunGoesOnBitForBitAtEveryLevel) {
     for (const char* level : {"O0", "O1", "O2", "O3"})
         for (const std::size_t losses : {1u, 2u})
-            for (const Kind kind : {Kind::sgd, Kind::adamw})
+            for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw})
                 for (const Restore when :
                      {Restore::before_conversion, Restore::before_the_first_step,
                       Restore::after_some_steps}) {
                     SCOPED_TRACE(std::string(level) + ", losses " + std::to_string(losses) +
-                                 (kind == Kind::sgd ? ", sgd" : ", adamw") + ", restored at " +
-                                 std::to_string(static_cast<int>(when)));
+                                 (kind == OptimizerKind::sgd ? ", sgd" : ", adamw") +
+                                 ", restored at " + std::to_string(static_cast<int>(when)));
                     expect_resumes({resolve_opt_level(level).properties, losses, kind}, when,
                                    [](const Checkpoint& saved) { return saved; });
                 }
@@ -206,7 +206,7 @@ TEST(Resume, X5ARestoredRunGoesOnBitForBitAtEveryLevel) {
 TEST(Resume, X5ACheckpointGoesThroughASafetensorsFile) {
     const test_support::TempFolder folder;
     for (const char* level : {"O1", "O2"})
-        expect_resumes({resolve_opt_level(level).properties, 2, Kind::adamw},
+        expect_resumes({resolve_opt_level(level).properties, 2, OptimizerKind::adamw},
                        Restore::before_the_first_step, [&](const Checkpoint& saved) {
                            save_tensors(folder / "run.safetensors", saved);
                            return load_tensors(folder / "run.safetensors");

@@ -27,7 +27,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 /// A finished run with its outcome and record.
-struct Ended {
+struct TaskRunEnd {
     RunStarted started;
     std::vector<EpochDone> epochs;
     std::vector<RunWarning> warnings;
@@ -41,11 +41,11 @@ struct Ended {
 
 class TaskRuns : public testing::Test {
 protected:
-    Ended run(const RunConfig& config, RunState state = RunState::done) {
+    TaskRunEnd run(const RunConfig& config, RunState state = RunState::done) {
         Session session(config, std::make_shared<ComputeThread>(), store_);
         session.post(Command::start);
         EXPECT_TRUE(session.wait(300));
-        Ended out;
+        TaskRunEnd out;
         out.events = session.drain();
         for (const Event& event : out.events) {
             if (const auto* started = std::get_if<RunStarted>(&event)) out.started = *started;
@@ -88,7 +88,7 @@ RunConfig text() {
 }
 
 TEST_F(TaskRuns, ATextIsCountedInTokensAndMeasuredByItsPerplexity) {
-    const Ended ended = run(text());
+    const TaskRunEnd ended = run(text());
     EXPECT_EQ(ended.started.task, "language-model");
     EXPECT_EQ(ended.started.unit, "tokens");
     EXPECT_EQ(ended.started.train_samples, 400);
@@ -141,7 +141,7 @@ TEST_F(TaskRuns, ATestPartShorterThanTheEvaluationsStreamsIsEvaluatedInFewer) {
     config.evaluation_batch = 0;  // with the task's own 10 streams 20 tokens would be needed
     config.dataset.test_limit = 5;
     config.max_steps = 2;
-    const Ended ended = run(config);
+    const TaskRunEnd ended = run(config);
     ASSERT_THAT(ended.epochs, SizeIs(1));
     EXPECT_TRUE(std::isfinite(ended.epochs[0].test.loss));
     EXPECT_GT(ended.epochs[0].test.of("perplexity"), 1);
@@ -150,7 +150,7 @@ TEST_F(TaskRuns, ATestPartShorterThanTheEvaluationsStreamsIsEvaluatedInFewer) {
 TEST_F(TaskRuns, TheValidationPartOfATextIsItsLastTokens) {
     RunConfig config = text();
     config.dataset.validation_share = 0.25;
-    const Ended ended = run(config);
+    const TaskRunEnd ended = run(config);
     EXPECT_EQ(ended.started.train_samples, 300);
     EXPECT_EQ(ended.started.validation_samples, 100);
     ASSERT_THAT(ended.epochs, SizeIs(2));
@@ -190,7 +190,7 @@ TEST_F(TaskRuns, AStateThatOverflowsIsResetAndToldOnceARun) {
     set_element(table, token * table.size(1), std::numeric_limits<double>::infinity());
     config.model.init_from = (folder_ / "weights.safetensors").string();
     save_tensors(config.model.init_from, saved_state(*model));
-    const Ended ended = run(config);
+    const TaskRunEnd ended = run(config);
     std::vector<RunWarning> told;
     for (const RunWarning& warning : ended.warnings) {
         if (warning.message.str().find("carried state") != std::string::npos)
@@ -232,7 +232,7 @@ TEST_F(TaskRuns, ATablesNumberIsPredictedInItsOwnUnits) {
     RunConfig config = csv(table_in(folder_), "y");
     config.dataset.validation_share = 0.25;
     ASSERT_THAT(validate(config), IsEmpty());
-    const Ended ended = run(config);
+    const TaskRunEnd ended = run(config);
     EXPECT_EQ(ended.started.task, "regression");
     EXPECT_EQ(ended.started.unit, "rows");
     EXPECT_EQ(ended.started.test_samples, 40);
@@ -271,7 +271,7 @@ TEST_F(TaskRuns, ATablesNumberIsPredictedInItsOwnUnits) {
 }
 
 TEST_F(TaskRuns, ATablesCategoryIsClassified) {
-    const Ended ended = run(csv(table_in(folder_), "kind"));
+    const TaskRunEnd ended = run(csv(table_in(folder_), "kind"));
     EXPECT_EQ(ended.started.task, "classification");
     EXPECT_EQ(ended.started.unit, "rows");
     EXPECT_EQ(ended.started.metrics, classification_metrics());
@@ -283,7 +283,7 @@ TEST_F(TaskRuns, ATablesCategoryIsClassified) {
 TEST_F(TaskRuns, ATaskThatTheDataDoNotHaveEndsTheRunWithTheReason) {
     RunConfig config = csv(table_in(folder_), "kind");
     config.task.kind = "regression";
-    const Ended ended = run(config, RunState::failed);
+    const TaskRunEnd ended = run(config, RunState::failed);
     ASSERT_THAT(ended.failures, SizeIs(1));
     EXPECT_EQ(ended.failures[0].code, ErrorCode::settings);
     EXPECT_THAT(ended.failures[0].message.str(), HasSubstr("task.kind: regression"));
@@ -293,11 +293,11 @@ TEST_F(TaskRuns, AValidationPartIsKeptOutOfTrainingAndEvaluatedBesideTheTestPart
     RunConfig config = small_run("mlp", "fp32");
     config.dataset.train_limit = 200;
     config.dataset.test_limit = 50;
-    const Ended whole = run(config);
+    const TaskRunEnd whole = run(config);
     EXPECT_EQ(whole.started.validation_samples, 0);
     EXPECT_FALSE(whole.done.validation.known());
     config.dataset.validation_share = 0.2;
-    const Ended split = run(config);
+    const TaskRunEnd split = run(config);
     EXPECT_EQ(split.started.train_samples, 160);
     EXPECT_EQ(split.started.validation_samples, 40);
     EXPECT_EQ(split.started.test_samples, 50);

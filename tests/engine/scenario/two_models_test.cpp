@@ -52,7 +52,7 @@ struct Spoil {
     bool in_second = false;
 };
 
-struct Setup {
+struct TwoModelsSetup {
     Level level;
     Zero zero = Zero::by_optimizer;
     std::vector<double> scales = {4};  ///< one scaler for all, or one per model
@@ -72,7 +72,7 @@ const double rates[] = {0.25, 0.5};
 
 class Session {
 public:
-    explicit Session(const Setup& setup) : setup_(setup) {
+    explicit Session(const TwoModelsSetup& setup) : setup_(setup) {
         for (const double u : {1.0, 2.0}) models_.emplace_back(u, setup.level);
         const OptimizerOptions options{.scaling_aware = true,
                                        .master_weights = setup.level.masters,
@@ -152,7 +152,7 @@ private:
         EXPECT_THAT(unscaled(models_[at(k)].second), ElementsAreArray(expected.second));
     }
 
-    Setup setup_;
+    TwoModelsSetup setup_;
     std::vector<TwoWeights> models_;
     std::vector<std::unique_ptr<Sgd>> optimizers_;
     std::vector<GradScaler> scalers_;

@@ -25,7 +25,7 @@
 namespace engine {
 namespace {
 
-constexpr double scale = 1024, penalty_weight = 10;
+constexpr double loss_scale = 1024, penalty_weight = 10;
 const char* const weight_names[] = {"conv1.weight", "conv1.bias", "conv2.weight",
                                     "conv2.bias",   "fc.weight",  "fc.bias"};
 
@@ -72,7 +72,7 @@ Results step(const GoldenFile& golden, DType dtype, bool amp) {
                  mix = to(golden.tensor("mix"), dtype);
     Tensor between = add(mul(mix, real), mul(add(neg(mix), 1.0), fake));
     between.set_requires_grad(true);
-    GradScaler scaler({.init_scale = scale, .enabled = amp});
+    GradScaler scaler({.init_scale = loss_scale, .enabled = amp});
     const AutocastRegion region(default_device().kind, amp, DType::f16);
     const auto score = [&](const Tensor& x) { return mean(to(critic(w, x), dtype)); };
     Tensor wasserstein, judged;

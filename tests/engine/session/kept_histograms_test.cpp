@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/session.h"
+#include "patience.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -15,12 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int patience_s = 2000;
-#else
-constexpr int patience_s = 300;
-#endif
 
 /// Runs of the spirals MLP that record histograms.
 class KeptHistogramsTest : public testing::Test {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "engine/skips.h"
+#include "patience.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
 
@@ -20,13 +21,6 @@ using test::small_run;
 using test::small_text_run;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-// With a sanitizer a session on the simulated device takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int patience_s = 2000;
-#else
-constexpr int patience_s = 300;
-#endif
 
 /// The outcome of a run.
 struct Ended {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "patience.h"
 #include "store/event_json.h"
 #include "temp_folder.h"
 
@@ -15,13 +16,6 @@ namespace engine {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Only reached on the simulated device with a sanitizer, where a session takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int patience_s = 2000;
-#else
-constexpr int patience_s = 300;
-#endif
 
 /// A store in its own folder, a compute thread, and a quick run.
 class SessionTest : public testing::Test {

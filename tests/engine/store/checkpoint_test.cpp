@@ -39,7 +39,7 @@ std::vector<std::int64_t> steps_in(const fs::path& folder) {
     return steps;
 }
 
-std::string error_of(const fs::path& checkpoint) {
+std::string checkpoint_error(const fs::path& checkpoint) {
     try {
         read_checkpoint(checkpoint);
     } catch (const Error& error) {
@@ -129,21 +129,21 @@ TEST_F(Checkpoints, ADamagedFileIsRefusedByItsChecksum) {
     file.seekp(-1, std::ios::end);
     file.put('\x55');
     file.close();
-    EXPECT_THAT(error_of(place), HasSubstr("weights.safetensors: the file is damaged"));
+    EXPECT_THAT(checkpoint_error(place), HasSubstr("weights.safetensors: the file is damaged"));
 }
 
 TEST_F(Checkpoints, AMissingFileALinkAndAStateThatLiesAreRefused) {
     const fs::path place = write(5);
     fs::rename(place / "optimizer.safetensors", folder_ / "elsewhere");
-    EXPECT_THAT(error_of(place), HasSubstr("optimizer.safetensors: the checkpoint lacks"));
+    EXPECT_THAT(checkpoint_error(place), HasSubstr("optimizer.safetensors: the checkpoint lacks"));
     fs::create_symlink(folder_ / "elsewhere", place / "optimizer.safetensors");
-    EXPECT_THAT(error_of(place), HasSubstr("optimizer.safetensors: the checkpoint lacks"));
+    EXPECT_THAT(checkpoint_error(place), HasSubstr("optimizer.safetensors: the checkpoint lacks"));
     for (const std::string text :
          {"", "[]", "{}", R"({"version":1,"step":6,"files":{}})", R"({"version":1,"step":5})",
           R"({"version":1,"step":5,"files":[]})", R"({"version":2,"step":5,"files":{}})",
           R"({"version":1,"step":5,"files":{"weights.safetensors":{"sha256":7}}})"}) {
         overwrite(place / "state.json", text);
-        EXPECT_NE(error_of(place), "") << text;
+        EXPECT_NE(checkpoint_error(place), "") << text;
     }
 }
 

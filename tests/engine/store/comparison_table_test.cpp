@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 /// A run of `steps` steps that took `seconds` in total.
-FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, double seconds) {
+FinishedRun finished_run(const std::filesystem::path& folder, std::int64_t steps, double seconds) {
     std::filesystem::create_directories(folder);
     auto writer = StepRecordWriter::create(folder);
     for (std::int64_t i = 1; i <= steps; ++i) {
@@ -40,8 +40,8 @@ FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, doub
 
 TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
     test_support::TempFolder dir;
-    const auto rows = compare_runs(
-        {{"fp32", {run_of(dir / "a", 10, 0.04)}}, {"amp-fp16", {run_of(dir / "b", 10, 0.02)}}});
+    const auto rows = compare_runs({{"fp32", {finished_run(dir / "a", 10, 0.04)}},
+                                    {"amp-fp16", {finished_run(dir / "b", 10, 0.02)}}});
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0].best_test_loss.mean, 0.5);
     EXPECT_EQ(rows[0].last_test_loss.mean, 0.6);
@@ -106,11 +106,11 @@ TEST(Comparison, SeedsGiveAMeanAndTheSpreadOfASample) {
 
 TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
     test_support::TempFolder dir;
-    auto second_seed = run_of(dir / "c", 10, 0.02);
+    auto second_seed = finished_run(dir / "c", 10, 0.02);
     second_seed.tests.back().loss = 0.8;
-    const std::string table = comparison_table(
-        compare_runs({{"fp32", {run_of(dir / "a", 10, 0.04), run_of(dir / "b", 10, 0.04)}},
-                      {"amp-fp16", {second_seed, run_of(dir / "d", 10, 0.02)}}}));
+    const std::string table = comparison_table(compare_runs(
+        {{"fp32", {finished_run(dir / "a", 10, 0.04), finished_run(dir / "b", 10, 0.04)}},
+         {"amp-fp16", {second_seed, finished_run(dir / "d", 10, 0.02)}}}));
     std::istringstream lines(table);
     std::vector<std::size_t> widths;
     for (std::string line; std::getline(lines, line);) {

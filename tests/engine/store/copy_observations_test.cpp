@@ -10,6 +10,7 @@
 #include "histogram_support.h"
 #include "store/histogram_writer.h"
 #include "temp_folder.h"
+#include "write_text.h"
 
 namespace engine {
 namespace {
@@ -23,11 +24,6 @@ HistogramSample sample_of(std::int64_t step, bool shadow = false) {
             1024,
             {{"conv1", HistogramKind::gradients, test::histogram_of({value, 2 * value}),
               ValueType::f16, false}}};
-}
-
-void write(const std::filesystem::path& file, const std::string& text) {
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
 }
 
 std::string read(const std::filesystem::path& file) {
@@ -53,10 +49,10 @@ TEST(CopyObservations, TakesHistogramsUpToTheStepAndGoesOnAfterThem) {
 
 TEST(CopyObservations, TakesExaminedSkipsUnderTheNewRunsId) {
     const TempFolder parent, child;
-    write(parent / "skips/3.json", R"({"run":"1","step":3})");
-    write(parent / "skips/40.json", R"({"run":"1","step":40})");
-    write(parent / "skips/2.json", "damaged");
-    write(parent / "skips/5.json.tmp", "{}");
+    write_text(parent / "skips/3.json", R"({"run":"1","step":3})");
+    write_text(parent / "skips/40.json", R"({"run":"1","step":40})");
+    write_text(parent / "skips/2.json", "damaged");
+    write_text(parent / "skips/5.json.tmp", "{}");
     copy_observations(parent.path(), child.path(), "7", 20);
     EXPECT_EQ(read(child / "skips/3.json"), "{\"run\":\"7\",\"step\":3}\n");
     for (const char* none : {"skips/40.json", "skips/2.json", "skips/5.json.tmp"})
@@ -71,7 +67,7 @@ TEST(CopyObservations, OfARunWithoutAnyMakesNothing) {
 
 TEST(CopyObservations, ThrowsForDamagedHistograms) {
     const TempFolder parent, child;
-    write(parent / "histograms/exponents.rec", "no record");
+    write_text(parent / "histograms/exponents.rec", "no record");
     EXPECT_THROW(copy_observations(parent.path(), child.path(), "7", 20), Error);
 }
 

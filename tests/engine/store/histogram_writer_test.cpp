@@ -28,7 +28,7 @@ std::vector<float> random_values(unsigned seed) {
 }
 
 /// A sample with made-up counts for three layers and all kinds.
-HistogramSample sample_of(std::int64_t step, bool shadow = false) {
+HistogramSample sample_of_layers(std::int64_t step, bool shadow = false) {
     HistogramSample out{step, shadow, shadow ? 1.0 : 1024.0, {}};
     auto seed = static_cast<unsigned>(10 * step + (shadow ? 5 : 0));
     for (const char* layer : {"conv1", "layer1.0.bn1", ""})
@@ -39,7 +39,7 @@ HistogramSample sample_of(std::int64_t step, bool shadow = false) {
     return out;
 }
 
-std::string error_of(const std::function<void()>& work) {
+std::string writing_error(const std::function<void()>& work) {
     try {
         work();
     } catch (const Error& error) {
@@ -52,12 +52,12 @@ TEST(HistogramRecord, GivesBackWhatWasWritten) {
     const TempFolder run;
     EXPECT_FALSE(HistogramRecordReader::exists(run.path()));
     HistogramWriter writer(run.path());
-    for (const std::int64_t step : {10, 20, 30}) writer.append(sample_of(step));
+    for (const std::int64_t step : {10, 20, 30}) writer.append(sample_of_layers(step));
     const auto reader = HistogramRecordReader::open(run.path());
     ASSERT_TRUE(HistogramRecordReader::exists(run.path()));
     ASSERT_EQ(reader.samples().size(), 3u);
     for (std::size_t i = 0; i < 3; ++i)
-        EXPECT_EQ(reader.read(i), sample_of(static_cast<std::int64_t>(10 * (i + 1))));
+        EXPECT_EQ(reader.read(i), sample_of_layers(static_cast<std::int64_t>(10 * (i + 1))));
     EXPECT_EQ(reader.layers(), (std::vector<std::string>{"conv1", "layer1.0.bn1", ""}));
 }
 
@@ -65,15 +65,16 @@ TEST(HistogramRecord, GivesBackWhatWasWritten) {
 TEST(HistogramRecord, IndexesMoreRowsThanOnePiece) {
     const TempFolder run;
     HistogramWriter writer(run.path());
-    for (std::int64_t step = 1; step <= 400; ++step) writer.append(sample_of(step));
-    writer.append(sample_of(342));  // computed again: rows 4,092 to 4,103 are no longer valid
+    for (std::int64_t step = 1; step <= 400; ++step) writer.append(sample_of_layers(step));
+    writer.append(
+        sample_of_layers(342));  // computed again: rows 4,092 to 4,103 are no longer valid
     const auto reader = HistogramRecordReader::open(run.path());
     ASSERT_EQ(reader.samples().size(), 400u);
     for (const std::size_t at : {0u, 340u, 341u, 342u, 399u})
-        EXPECT_EQ(reader.read(at), sample_of(static_cast<std::int64_t>(at) + 1)) << at;
+        EXPECT_EQ(reader.read(at), sample_of_layers(static_cast<std::int64_t>(at) + 1)) << at;
     const auto drift = reader.read("conv1", HistogramKind::weights, 339, 4);
     for (std::size_t i = 0; i < 4; ++i)
-        EXPECT_EQ(drift[i], sample_of(static_cast<std::int64_t>(340 + i))
+        EXPECT_EQ(drift[i], sample_of_layers(static_cast<std::int64_t>(340 + i))
                                 .find("conv1", HistogramKind::weights)
                                 ->values);
 }
@@ -81,21 +82,21 @@ TEST(HistogramRecord, IndexesMoreRowsThanOnePiece) {
 TEST(HistogramRecord, IsFollowedWhileItIsWritten) {
     const TempFolder run;
     HistogramWriter writer(run.path());
-    writer.append(sample_of(1));
+    writer.append(sample_of_layers(1));
     auto reader = HistogramRecordReader::open(run.path());
     EXPECT_FALSE(reader.refresh());
     // Exceeds the first chunk, with a layer that did not exist before.
-    for (std::int64_t step = 2; step <= 60; ++step) writer.append(sample_of(step));
-    HistogramSample more = sample_of(61);
+    for (std::int64_t step = 2; step <= 60; ++step) writer.append(sample_of_layers(step));
+    HistogramSample more = sample_of_layers(61);
     more.layers.push_back({"fc", HistogramKind::weights, histogram_of({1.0f}), {}, false});
     writer.append(more);
     EXPECT_TRUE(reader.refresh());
     ASSERT_EQ(reader.samples().size(), 61u);
-    EXPECT_EQ(reader.read(40), sample_of(41));
+    EXPECT_EQ(reader.read(40), sample_of_layers(41));
     EXPECT_EQ(reader.read(60), more);
     const auto drift = reader.read("layer1.0.bn1", HistogramKind::updates, 10, 51);
     for (std::size_t i = 0; i < 51; ++i)
-        EXPECT_EQ(drift[i], sample_of(static_cast<std::int64_t>(i) + 11)
+        EXPECT_EQ(drift[i], sample_of_layers(static_cast<std::int64_t>(i) + 11)
                                 .find("layer1.0.bn1", HistogramKind::updates)
                                 ->values);
     const auto rare = reader.read("fc", HistogramKind::weights, 59, 2);
@@ -107,39 +108,39 @@ TEST(HistogramRecord, GoesOnInTheSameFilesAndTheLaterSampleOfAStepStands) {
     const TempFolder run;
     {
         HistogramWriter writer(run.path());
-        for (const std::int64_t step : {10, 20, 30}) writer.append(sample_of(step));
+        for (const std::int64_t step : {10, 20, 30}) writer.append(sample_of_layers(step));
     }
     HistogramWriter writer(run.path());
-    HistogramSample again = sample_of(20);
+    HistogramSample again = sample_of_layers(20);
     again.loss_scale = 512;
     writer.append(again);
     writer.append(again);
     const auto reader = HistogramRecordReader::open(run.path());
     ASSERT_EQ(reader.samples().size(), 3u);
     EXPECT_EQ(reader.read(1), again);
-    EXPECT_EQ(reader.read(2), sample_of(30));
+    EXPECT_EQ(reader.read(2), sample_of_layers(30));
     EXPECT_EQ(reader.samples()[1].loss_scale, 512);
 }
 
 TEST(HistogramRecord, KeepsAShadowBesideTheStepItself) {
     const TempFolder run;
     HistogramWriter writer(run.path());
-    writer.append(sample_of(10));
-    writer.append(sample_of(11, true));
-    writer.append(sample_of(11));
+    writer.append(sample_of_layers(10));
+    writer.append(sample_of_layers(11, true));
+    writer.append(sample_of_layers(11));
     const auto reader = HistogramRecordReader::open(run.path());
     ASSERT_EQ(reader.samples().size(), 3u);
     EXPECT_EQ(reader.nearest(100), 1u);
     EXPECT_EQ(reader.nearest(1), 0u);
     EXPECT_EQ(reader.nearest(1, true), 2u);
-    EXPECT_EQ(reader.read(2), sample_of(11, true));
-    EXPECT_EQ(reader.read(1), sample_of(11));
+    EXPECT_EQ(reader.read(2), sample_of_layers(11, true));
+    EXPECT_EQ(reader.read(1), sample_of_layers(11));
 }
 
 TEST(HistogramRecord, NamesTheNearestStepAndTheEarlierOfTwo) {
     const TempFolder run;
     HistogramWriter writer(run.path());
-    for (const std::int64_t step : {10, 20}) writer.append(sample_of(step));
+    for (const std::int64_t step : {10, 20}) writer.append(sample_of_layers(step));
     const auto reader = HistogramRecordReader::open(run.path());
     EXPECT_EQ(reader.nearest(15), 0u);
     EXPECT_EQ(reader.nearest(16), 1u);
@@ -162,7 +163,7 @@ TEST(HistogramRecord, HoldsCountsBeyond32Bits) {
 }
 
 TEST(HistogramRecord, AddsUpTheLayersOfAKind) {
-    const HistogramSample sample = sample_of(3);
+    const HistogramSample sample = sample_of_layers(3);
     ExponentHistogram sum;
     for (const LayerHistogram& layer : sample.layers)
         if (layer.kind == HistogramKind::gradients) sum += layer.values;
@@ -178,11 +179,11 @@ TEST(HistogramRecord, AddsUpTheLayersOfAKind) {
 
 TEST(HistogramRecord, RefusesWhatIsNotWhole) {
     const TempFolder run;
-    EXPECT_THAT(error_of([&] { HistogramRecordReader::open(run.path()); }),
+    EXPECT_THAT(writing_error([&] { HistogramRecordReader::open(run.path()); }),
                 HasSubstr("cannot open the histograms"));
     {
         HistogramWriter writer(run.path());
-        for (std::int64_t step = 1; step <= 40; ++step) writer.append(sample_of(step));
+        for (std::int64_t step = 1; step <= 40; ++step) writer.append(sample_of_layers(step));
     }
     const auto folder = run.path() / "histograms";
     const auto file = folder / "exponents.rec";
@@ -190,17 +191,19 @@ TEST(HistogramRecord, RefusesWhatIsNotWhole) {
     std::filesystem::rename(layers, folder / "kept");
     for (const char* text : {"", "[]", "{\"layers\":3}", "{\"layers\":[1]}", "{\"layers\":[]}"}) {
         std::ofstream(layers) << text;
-        EXPECT_THAT(error_of([&] { HistogramRecordReader::open(run.path()).read(0); }),
+        EXPECT_THAT(writing_error([&] { HistogramRecordReader::open(run.path()).read(0); }),
                     HasSubstr("damaged"))
             << text;
     }
     std::filesystem::rename(folder / "kept", layers);
-    EXPECT_EQ(HistogramRecordReader::open(run.path()).read(0), sample_of(1));
+    EXPECT_EQ(HistogramRecordReader::open(run.path()).read(0), sample_of_layers(1));
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 8192);
-    EXPECT_THAT(error_of([&] { HistogramRecordReader::open(run.path()); }), HasSubstr("too short"));
+    EXPECT_THAT(writing_error([&] { HistogramRecordReader::open(run.path()); }),
+                HasSubstr("too short"));
     std::filesystem::resize_file(file, 100);
-    EXPECT_THAT(error_of([&] { HistogramRecordReader::open(run.path()); }), HasSubstr("damaged"));
-    EXPECT_THAT(error_of([&] { HistogramWriter(run.path()).append(sample_of(1)); }),
+    EXPECT_THAT(writing_error([&] { HistogramRecordReader::open(run.path()); }),
+                HasSubstr("damaged"));
+    EXPECT_THAT(writing_error([&] { HistogramWriter(run.path()).append(sample_of_layers(1)); }),
                 HasSubstr("damaged"));
 }
 

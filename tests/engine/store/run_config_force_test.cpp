@@ -3,6 +3,7 @@
 
 #include "engine/catalog.h"
 #include "engine/run_config.h"
+#include "error_lines.h"
 
 namespace engine {
 namespace {
@@ -11,12 +12,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<std::string> lines(const ParsedConfig& parsed) {
-    std::vector<std::string> out;
-    for (const auto& error : parsed.errors) out.push_back(error.str());
-    return out;
-}
-
 const ForcedTypes three = {{"fc:linear", ForcedType::bf16},
                            {"layer1.0.conv1", ForcedType::fp32},
                            {"relu", ForcedType::fp16}};
@@ -24,12 +19,12 @@ const ForcedTypes three = {{"fc:linear", ForcedType::bf16},
 TEST(RunConfigForce, ReadsAnObjectAndKeysWithDots) {
     const auto file = parse_run_config(R"({"precision": {"force": {
         "layer1.0.conv1": "fp32", "fc:linear": "bf16", "relu": "fp16"}}})");
-    EXPECT_THAT(lines(file), IsEmpty());
+    EXPECT_THAT(error_lines(file), IsEmpty());
     EXPECT_EQ(file.config.precision.force, three);
     const auto sets = parse_run_config(
         "{}", {"precision.force.layer1.0.conv1=fp32", "precision.force.fc:linear=bf16",
                R"(precision.force.relu="fp16")"});
-    EXPECT_THAT(lines(sets), IsEmpty());
+    EXPECT_THAT(error_lines(sets), IsEmpty());
     EXPECT_EQ(sets.config.precision.force, three);
     EXPECT_EQ(resolve(sets.config.precision).force, three);
 }
@@ -60,15 +55,15 @@ TEST(RunConfigForce, SurvivesJsonAndIsComparedKeyByKey) {
 
 TEST(RunConfigForce, RefusesAllThatIsWrongAtOnce) {
     EXPECT_THAT(
-        lines(parse_run_config(R"({"precision": {"force": {
+        error_lines(parse_run_config(R"({"precision": {"force": {
         "conv1": "fp64", "a:relu": 16, "conv1:conv9d": "fp16", "x:reshape": "fp16"}}})")),
         ElementsAre(HasSubstr("precision.force.a:relu: 16: use a text"),
                     "precision.force.conv1: fp64: use fp32, fp16 or bf16; did you mean fp32?",
                     HasSubstr("precision.force.conv1:conv9d: fp16: conv9d is not an operation"),
                     HasSubstr("precision.force.x:reshape: fp16: reshape is not an operation")));
-    EXPECT_THAT(lines(parse_run_config(R"({"precision": {"force": ["relu"]}})")),
+    EXPECT_THAT(error_lines(parse_run_config(R"({"precision": {"force": ["relu"]}})")),
                 ElementsAre(HasSubstr("precision.force: [\"relu\"]: use an object")));
-    EXPECT_THAT(lines(parse_run_config(R"({"precision": {"force": {"": "fp16"}}})")),
+    EXPECT_THAT(error_lines(parse_run_config(R"({"precision": {"force": {"": "fp16"}}})")),
                 ElementsAre(HasSubstr("precision.force.: fp16: name a module")));
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/catalog.h"
 #include "engine/run_config.h"
+#include "error_lines.h"
 #include "random_config.h"
 
 namespace engine {
@@ -16,15 +17,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-std::vector<std::string> lines(const ParsedConfig& parsed) {
-    std::vector<std::string> out;
-    for (const auto& error : parsed.errors) out.push_back(error.str());
-    return out;
-}
-
 TEST(RunConfigJson, AnEmptyObjectIsTheDefaultRun) {
     const auto parsed = parse_run_config("{}");
-    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_THAT(error_lines(parsed), IsEmpty());
     EXPECT_EQ(parsed.config, completed(RunConfig{}));
 }
 
@@ -32,7 +27,7 @@ TEST(RunConfigJson, ReportsEverythingWrongAtOnceInTheOrderOfTheFields) {
     const auto parsed = parse_run_config(R"({
         "epochs": 0, "batch_size": "many", "colour": 1,
         "optimizer": {"lr": -1, "momentun": 0.5}, "dataset": {"kind": "cifar1O"}})");
-    EXPECT_THAT(lines(parsed),
+    EXPECT_THAT(error_lines(parsed),
                 ElementsAre("colour: 1: there is no such field",
                             "optimizer.momentun: 0.5: there is no such field; did you mean "
                             "optimizer.momentum?",
@@ -41,14 +36,14 @@ TEST(RunConfigJson, ReportsEverythingWrongAtOnceInTheOrderOfTheFields) {
 }
 
 TEST(RunConfigJson, FindsAFieldThatStandsInTheWrongPlace) {
-    EXPECT_THAT(lines(parse_run_config(R"({"lr": 0.1})")),
+    EXPECT_THAT(error_lines(parse_run_config(R"({"lr": 0.1})")),
                 ElementsAre("lr: 0.1: there is no such field; did you mean optimizer.lr?"));
-    EXPECT_THAT(lines(parse_run_config(R"({"optimiser": {"lr": 0.1}})")),
+    EXPECT_THAT(error_lines(parse_run_config(R"({"optimiser": {"lr": 0.1}})")),
                 ElementsAre(HasSubstr("did you mean optimizer?")));
 }
 
 TEST(RunConfigJson, ADottedNameIsNoFieldInAFile) {
-    EXPECT_THAT(lines(parse_run_config(R"({"optimizer.lr": 0.1})")),
+    EXPECT_THAT(error_lines(parse_run_config(R"({"optimizer.lr": 0.1})")),
                 ElementsAre(HasSubstr("there is no such field")));
 }
 
@@ -77,7 +72,7 @@ struct WrongType {
 class RefusedType : public testing::TestWithParam<WrongType> {};
 
 TEST_P(RefusedType, IsNamed) {
-    EXPECT_THAT(lines(parse_run_config(GetParam().json)), ElementsAre(GetParam().line));
+    EXPECT_THAT(error_lines(parse_run_config(GetParam().json)), ElementsAre(GetParam().line));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -102,14 +97,14 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(RunConfigJson, TakesWholeNumbersWrittenAsFloats) {
     const auto parsed =
         parse_run_config(R"({"scaler": {"growth_interval": 1e3}, "batch_size": 64.0})");
-    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_THAT(error_lines(parsed), IsEmpty());
     EXPECT_EQ(parsed.config.scaler.growth_interval, 1000);
     EXPECT_EQ(parsed.config.batch_size, 64);
 }
 
 TEST(RunConfigJson, APathIsAStringOrAList) {
-    const auto path_of = [](const char* json) {
-        return parse_run_config(json).config.dataset.path;
+    const auto path_of = [](const char* text) {
+        return parse_run_config(text).config.dataset.path;
     };
     EXPECT_THAT(path_of(R"({"dataset": {"path": ""}})"), IsEmpty());
     EXPECT_THAT(path_of(R"({"dataset": {"path": "a"}})"), ElementsAre("a"));
@@ -155,11 +150,12 @@ TEST(RunConfigJson, RefusesDeepNestingWithoutExhaustingTheStack) {
 }
 
 TEST(RunConfigJson, RefusesAFieldGivenTwice) {
-    EXPECT_THAT(lines(parse_run_config(R"({"optimizer": {"lr": 0.1, "lr": 0.2}, "seed": 2})")),
-                ElementsAre("optimizer.lr: given twice: a field can be given only once"));
     EXPECT_THAT(
-        lines(parse_run_config(R"({"clip": {"kind": "norm"}, "schedule": {"kind": "cosine"}})")),
-        IsEmpty());
+        error_lines(parse_run_config(R"({"optimizer": {"lr": 0.1, "lr": 0.2}, "seed": 2})")),
+        ElementsAre("optimizer.lr: given twice: a field can be given only once"));
+    EXPECT_THAT(error_lines(parse_run_config(
+                    R"({"clip": {"kind": "norm"}, "schedule": {"kind": "cosine"}})")),
+                IsEmpty());
 }
 
 TEST(RunConfigJson, AnErrorStaysOneLine) {
@@ -168,7 +164,7 @@ TEST(RunConfigJson, AnErrorStaysOneLine) {
     // Allowed values are listed in full; the invalid value is shortened.
     std::size_t kinds = 0;
     for (const auto& model : models()) kinds += model.kind.size() + 2;
-    for (const auto& line : lines(parsed)) {
+    for (const auto& line : error_lines(parsed)) {
         EXPECT_THAT(line, testing::Not(HasSubstr("\n")));
         EXPECT_LT(line.size(), 120 + kinds);
     }
@@ -212,7 +208,7 @@ TEST(RunConfigJson, EveryOptimizerHasDefaultsOfItsOwn) {
 TEST(RunConfigJson, OptionsOfAnotherOptimizerAreKeptAndNotedUnlessTheySayNothing) {
     const auto parsed = parse_run_config(
         R"({"optimizer": {"kind": "sgd", "beta1": 0.5, "beta2": 0.999, "norm": "l2"}})");
-    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_THAT(error_lines(parsed), IsEmpty());
     EXPECT_EQ(number(parsed.config.optimizer, "beta1"), 0.5);
     EXPECT_EQ(parsed.config.optimizer.options.count("beta2"), 0u);
     EXPECT_EQ(parsed.config.optimizer.options.count("norm"), 0u);
@@ -235,7 +231,7 @@ TEST(RunConfigJson, OverridesComeOnTop) {
         R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "optimizer": {"lr": 1}})",
         {"optimizer.lr=0.25", "dataset.path=12", "model.options.hidden=[64,64]", "seed=7", "seed=8",
          "scaler={\"preset\":\"classroom\"}", "optimizer={\"momentum\":0.5}"});
-    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_THAT(error_lines(parsed), IsEmpty());
     EXPECT_EQ(number(parsed.config.optimizer, "lr"), 0.25);
     EXPECT_EQ(number(parsed.config.optimizer, "momentum"), 0.5);
     EXPECT_THAT(parsed.config.dataset.path, ElementsAre("12"));
@@ -247,8 +243,8 @@ TEST(RunConfigJson, OverridesComeOnTop) {
 
 TEST(RunConfigJson, RefusesBadOverrides) {
     EXPECT_THAT(
-        lines(parse_run_config("{}", {"seed", "=3", "optimizer.rate=1", "optimizer.lr.x=1",
-                                      "model.options.=1", "epochs=two"})),
+        error_lines(parse_run_config("{}", {"seed", "=3", "optimizer.rate=1", "optimizer.lr.x=1",
+                                            "model.options.=1", "epochs=two"})),
         ElementsAre(StartsWith("--set: seed: "), StartsWith("--set: =3: "),
                     StartsWith("optimizer.rate: 1: "), StartsWith("optimizer.lr.x: 1: "),
                     StartsWith("model.options.: 1: "), "epochs: \"two\": use a whole number"));
@@ -264,7 +260,7 @@ TEST(RunConfigJson, WhatIsWrittenReadsBackEqual) {
     for (int i = 0; i < 500; ++i) {
         const RunConfig config = random_config(random);
         const auto parsed = parse_run_config(to_json(config));
-        ASSERT_THAT(lines(parsed), IsEmpty()) << to_json(config);
+        ASSERT_THAT(error_lines(parsed), IsEmpty()) << to_json(config);
         ASSERT_EQ(parsed.config, config) << to_json(config);
         ASSERT_THAT(differing_fields(parsed.config, config), IsEmpty());
     }
@@ -295,7 +291,7 @@ TEST(RunConfigJson, NeverThrowsOnDamagedText) {
         for (int n = 0; n < 1 + i % 4; ++n)
             text[random() % text.size()] = static_cast<char>(random());
         if (i % 3 == 0) text.resize(random() % text.size());
-        for (const auto& line : lines(parse_run_config(text))) ASSERT_FALSE(line.empty());
+        for (const auto& line : error_lines(parse_run_config(text))) ASSERT_FALSE(line.empty());
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/catalog.h"
 #include "engine/run_config.h"
+#include "error_lines.h"
 
 namespace engine {
 namespace {
@@ -16,25 +17,19 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-std::vector<std::string> lines(const std::vector<SettingError>& errors) {
-    std::vector<std::string> out;
-    for (const auto& error : errors) out.push_back(error.str());
-    return out;
-}
-
 std::vector<std::string> lines_with(const std::vector<std::string>& overrides) {
-    return lines(parse_run_config("{}", overrides).errors);
+    return error_lines(parse_run_config("{}", overrides).errors);
 }
 
 TEST(RunConfigValidate, TakesTheDefaults) {
-    EXPECT_THAT(lines(validate(RunConfig{})), IsEmpty());
-    EXPECT_THAT(lines(validate(default_comparison())), IsEmpty());
+    EXPECT_THAT(error_lines(validate(RunConfig{})), IsEmpty());
+    EXPECT_THAT(error_lines(validate(default_comparison())), IsEmpty());
 }
 
 TEST(RunConfigValidate, NamesFieldValueAndWhatIsAllowed) {
     RunConfig config;
     config.batch_size = 0;
-    EXPECT_THAT(lines(validate(config)),
+    EXPECT_THAT(error_lines(validate(config)),
                 ElementsAre("batch_size: 0: use a whole number from 1 to 1000000"));
 }
 
@@ -47,7 +42,7 @@ class RefusedSetting : public testing::TestWithParam<RefusedCase> {};
 
 TEST_P(RefusedSetting, IsTheOnlyError) {
     const auto parsed = parse_run_config("{}", {GetParam().set});
-    ASSERT_EQ(parsed.errors.size(), 1u) << testing::PrintToString(lines(parsed.errors));
+    ASSERT_EQ(parsed.errors.size(), 1u) << testing::PrintToString(error_lines(parsed.errors));
     EXPECT_EQ(parsed.errors[0].field, GetParam().field);
     EXPECT_FALSE(parsed.errors[0].value.empty());
     EXPECT_FALSE(parsed.errors[0].allowed.empty());
@@ -170,7 +165,7 @@ TEST(RunConfigValidate, TakesExactlyTheChoicesOfTheCatalog) {
         }
         // Texts among the options are shown in JSON form.
         const std::string foo = field.kinds.empty() ? "foo" : "\"foo\"";
-        EXPECT_THAT(lines(with("foo")),
+        EXPECT_THAT(error_lines(with("foo")),
                     testing::Contains(testing::StartsWith(path + ": " + foo + ": use ")));
     }
     EXPECT_THAT(lines_with({"precision.scaler=foo"}),
@@ -252,7 +247,7 @@ TEST(RunConfigValidate, RefusesTextThatJsonCannotHold) {
 TEST(RunConfigValidate, FindsNumbersThatOnlyCodeCanSet) {
     RunConfig config;
     config.scaler.growth_factor = std::numeric_limits<double>::infinity();
-    EXPECT_THAT(lines(validate(config)),
+    EXPECT_THAT(error_lines(validate(config)),
                 ElementsAre("scaler.growth_factor: inf: use a number above 1"));
 }
 

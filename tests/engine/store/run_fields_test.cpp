@@ -17,7 +17,7 @@ using testing::Field;
 using testing::IsEmpty;
 using testing::Not;
 
-RunSummary run_of(const std::string& id, const std::string& settings = "{}") {
+RunSummary run_of_settings(const std::string& id, const std::string& settings = "{}") {
     RunSummary run;
     run.run = id;
     run.config = parse_run_config(settings).config;
@@ -51,7 +51,7 @@ TEST(RunFields, NameEverySettingOfTheCatalogAndEveryMetric) {
 }
 
 TEST(RunFields, EverySettingOfARunHasTheTypeOfItsField) {
-    const RunSummary run = run_of("1");
+    const RunSummary run = run_of_settings("1");
     for (const RunField& each : run_fields()) {
         const RunValue value = value_of(run, each);
         if (!each.is_setting || !is_known(value)) continue;
@@ -70,7 +70,8 @@ TEST(RunFields, EverySettingOfARunHasTheTypeOfItsField) {
 }
 
 TEST(RunFields, ValuesAreWrittenShort) {
-    RunSummary run = run_of("7", R"({"model": {"kind": "mlp", "options": {"hidden": [64, 32]}}})");
+    RunSummary run =
+        run_of_settings("7", R"({"model": {"kind": "mlp", "options": {"hidden": [64, 32]}}})");
     run.test = classified(0.5, 0.25);
     EXPECT_EQ(to_string(value_of(run, field("optimizer.lr"))), "0.05");
     EXPECT_EQ(to_string(value_of(run, field("model.options.hidden"))), "64,32");
@@ -80,7 +81,8 @@ TEST(RunFields, ValuesAreWrittenShort) {
 }
 
 TEST(RunFields, SortByAFigureWithUnknownOnesLastInBothDirections) {
-    std::vector<RunSummary> runs = {run_of("1"), run_of("2"), run_of("3"), run_of("4")};
+    std::vector<RunSummary> runs = {run_of_settings("1"), run_of_settings("2"),
+                                    run_of_settings("3"), run_of_settings("4")};
     runs[0].test = classified(0.5, 0.8);
     runs[2].test = classified(0.5, 0.9);
     runs[3].test = classified(0.5, 0.7);
@@ -91,20 +93,23 @@ TEST(RunFields, SortByAFigureWithUnknownOnesLastInBothDirections) {
 }
 
 TEST(RunFields, SortIdsAsNumbersAndNamesAfterThem) {
-    const std::vector<RunSummary> runs = {run_of("10"), run_of("mine"), run_of("9")};
+    const std::vector<RunSummary> runs = {run_of_settings("10"), run_of_settings("mine"),
+                                          run_of_settings("9")};
     EXPECT_THAT(ordered(runs, "run"), ElementsAre("9", "10", "mine"));
 }
 
 TEST(RunFields, AnInfiniteLossIsAValueAndAnUnknownOneIsNone) {
-    std::vector<RunSummary> runs = {run_of("1"), run_of("2"), run_of("3")};
+    std::vector<RunSummary> runs = {run_of_settings("1"), run_of_settings("2"),
+                                    run_of_settings("3")};
     runs[1].test.loss = std::numeric_limits<double>::infinity();
     runs[2].test.loss = 1;
     EXPECT_THAT(ordered(runs, "test_loss"), ElementsAre("3", "2", "1"));
 }
 
 TEST(RunDifferences, HoldTheSettingsThatDifferWithTheValueOfEachRun) {
-    const std::vector<RunSummary> runs = {run_of("1"), run_of("2", R"({"optimizer": {"lr": 0.1}})"),
-                                          run_of("3", R"({"batch_size": 32})")};
+    const std::vector<RunSummary> runs = {run_of_settings("1"),
+                                          run_of_settings("2", R"({"optimizer": {"lr": 0.1}})"),
+                                          run_of_settings("3", R"({"batch_size": 32})")};
     const auto rows = differing_settings(runs);
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0].field, "optimizer.lr");
@@ -115,8 +120,8 @@ TEST(RunDifferences, HoldTheSettingsThatDifferWithTheValueOfEachRun) {
 }
 
 TEST(RunDifferences, WhatAnotherProgramDoesNotTellDiffersFromNothing) {
-    std::vector<RunSummary> runs = {run_of("1", R"({"optimizer": {"lr": 0.1}})"),
-                                    run_of("2", R"({"precision": {"preset": "fp32"}})")};
+    std::vector<RunSummary> runs = {run_of_settings("1", R"({"optimizer": {"lr": 0.1}})"),
+                                    run_of_settings("2", R"({"precision": {"preset": "fp32"}})")};
     runs[1].origin = RunOrigin{.program = "PyTorch 2.15.0"};
     const auto rows = differing_settings(runs);
     ASSERT_EQ(rows.size(), 1u);
@@ -124,7 +129,7 @@ TEST(RunDifferences, WhatAnotherProgramDoesNotTellDiffersFromNothing) {
 }
 
 TEST(RunDifferences, ShowTheResultsThatAnyOfTheRunsHas) {
-    std::vector<RunSummary> runs = {run_of("1"), run_of("2")};
+    std::vector<RunSummary> runs = {run_of_settings("1"), run_of_settings("2")};
     runs[0].steps = 30;
     runs[0].test = classified(0.5, 0.8125);
     const auto rows = results_of(runs);

@@ -15,6 +15,7 @@
 #include <functional>
 #include <random>
 
+#include "done_of.h"
 #include "engine/error.h"
 #include "engine/run_store.h"
 #include "store/step_record.h"
@@ -29,10 +30,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-RunDone done_of(const std::string& run) {
-    return {run, DoneReason::epochs, 20, 18, 2, classified(0.5, 0.83), 1.5, 800, 1024};
-}
 
 /// A store of three runs that ended normally.
 void make_history(const fs::path& root) {
@@ -50,7 +47,7 @@ void change_index(const fs::path& root, const char* sql) {
 }
 
 /// The text of an error that the user reads.
-std::string error_of(const std::function<void()>& act) {
+std::string index_error(const std::function<void()>& act) {
     try {
         act();
     } catch (const Error& error) {
@@ -201,13 +198,13 @@ TEST(RunIndex, AnIndexOfALaterVersionIsKeptAndTrainingGoesElsewhere) {
     test_support::TempFolder dir;
     make_history(dir.path());
     change_index(dir.path(), "ALTER TABLE runs ADD COLUMN mood TEXT; PRAGMA user_version = 2");
-    EXPECT_THAT(error_of([&] { RunStore store(dir.path()); }), HasSubstr("later version"));
+    EXPECT_THAT(index_error([&] { RunStore store(dir.path()); }), HasSubstr("later version"));
     const auto store = RunStore::open(dir.path());
     EXPECT_NE(store->root(), dir.path());
     EXPECT_THAT(train_once(*store), SizeIs(1));
     EXPECT_THAT(store->take_warnings().front().str(), HasSubstr("later version"));
     fs::remove_all(store->root());
-    EXPECT_THAT(error_of([&] { RunStore again(dir.path()); }), HasSubstr("later version"));
+    EXPECT_THAT(index_error([&] { RunStore again(dir.path()); }), HasSubstr("later version"));
 }
 
 TEST(RunIndex, AnIndexThatCannotBeMendedInPlaceLeavesTrainingATemporaryFolder) {
@@ -305,7 +302,7 @@ TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
     ASSERT_EQ(::read(ready[0], &byte, 1), 1);
     {
         RunStore store(dir.path());
-        const std::string error = error_of([&] { (void)store.list(); });
+        const std::string error = index_error([&] { (void)store.list(); });
         EXPECT_THAT(error, HasSubstr("another program is using the run history"));
         EXPECT_THAT(error, Not(HasSubstr("can be written")));
         const auto run = store.create({});
@@ -326,7 +323,7 @@ std::string error_on_a_disk_of(const fs::path& root, rlim_t bytes) {
         std::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{bytes, bytes};
         ::setrlimit(RLIMIT_FSIZE, &limit);
-        const std::string error = error_of([&] {
+        const std::string error = index_error([&] {
             RunStore store(root);
             for (int i = 0; i < 8; ++i)
                 store.set_notes("1", std::string(8000, static_cast<char>('a' + i)));
@@ -432,7 +429,7 @@ TEST(RunIndex, AFolderThatIsDeletedWhileItsRunTrainsIsAnErrorOfThatRun) {
     RunStore store(dir.path());
     const auto run = store.create({}), other = store.create({});
     fs::remove_all(run.folder);
-    EXPECT_THAT(error_of([&] { store.check_folder(run.run); }), HasSubstr(run.folder.string()));
+    EXPECT_THAT(index_error([&] { store.check_folder(run.run); }), HasSubstr(run.folder.string()));
     EXPECT_NO_THROW(store.check_folder(other.run));
     store.append(RunFailed{run.run, ErrorCode::data, msg("gone"), {}});
     EXPECT_FALSE(fs::exists(run.folder)) << "it is not made anew";
@@ -444,7 +441,7 @@ TEST(RunIndex, AnEventForADeletedFolderIsAnErrorThatSaysSo) {
     RunStore store(dir.path());
     const auto run = store.create({});
     fs::rename(run.folder, dir / "moved");
-    EXPECT_THAT(error_of([&] {
+    EXPECT_THAT(index_error([&] {
                     store.append(RunWarning{run.run, msg("w"), 1});
                 }),
                 HasSubstr("deleted or moved"));

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-RunSummary run_of(const std::string& id, const std::string& settings) {
+RunSummary queried_run(const std::string& id, const std::string& settings) {
     RunSummary run;
     run.run = id;
     run.config = parse_run_config(settings).config;
@@ -27,10 +27,10 @@ RunSummary run_of(const std::string& id, const std::string& settings) {
 /// Three runs that differ in the fields that the filters use.
 std::vector<RunSummary> three_runs() {
     std::vector<RunSummary> runs = {
-        run_of("1", R"({"optimizer": {"lr": 0.1}, "precision": {"preset": "fp32"}})"),
-        run_of("2", R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp",
+        queried_run("1", R"({"optimizer": {"lr": 0.1}, "precision": {"preset": "fp32"}})"),
+        queried_run("2", R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp",
                         "options": {"hidden": [64, 32]}}, "optimizer": {"lr": 0.01}})"),
-        run_of("3", R"({"model": {"kind": "resnet18"}, "optimizer": {"kind": "adam",
+        queried_run("3", R"({"model": {"kind": "resnet18"}, "optimizer": {"kind": "adam",
                         "lr": 0.001}, "dataset": {"augment": true}})")};
     runs[0].test = classified(0.5, 0.83);
     runs[0].steps = 100;
@@ -88,7 +88,7 @@ TEST(RunQuery, AWordIsLookedForInWhatTheRunIsCalledAndNotedAndTrains) {
 
 TEST(RunQuery, ANumberFindsTheRunOfThatIdAndNoLongerOne) {
     auto runs = three_runs();
-    runs.push_back(run_of("12", "{}"));
+    runs.push_back(queried_run("12", "{}"));
     EXPECT_THAT(matching("1", runs), ElementsAre("1"));
     EXPECT_THAT(matching("run>2", runs), ElementsAre("3", "12"));
 }

@@ -26,7 +26,7 @@ QueueEntry entry(const std::string& label, const std::string& batch = "") {
     return {completed(config), label, batch};
 }
 
-std::vector<std::string> labels(const std::vector<QueuedRun>& runs) {
+std::vector<std::string> queued_labels(const std::vector<QueuedRun>& runs) {
     std::vector<std::string> out;
     for (const QueuedRun& run : runs) out.push_back(run.entry.label);
     return out;
@@ -85,8 +85,8 @@ TEST(RunQueue, TakesAndListsOneBatchAlone) {
     const TempFolder folder;
     RunQueue queue(folder.path());
     queue.add({entry("a"), entry("b", "sweep"), entry("c")});
-    EXPECT_THAT(labels(queue.list("sweep")), ElementsAre("b"));
-    EXPECT_THAT(labels(queue.list("")), ElementsAre("a", "c"));
+    EXPECT_THAT(queued_labels(queue.list("sweep")), ElementsAre("b"));
+    EXPECT_THAT(queued_labels(queue.list("")), ElementsAre("a", "c"));
     EXPECT_EQ(taken_label(queue, "sweep"), "b");
     EXPECT_EQ(taken_label(queue, "sweep"), "none");
     EXPECT_EQ(taken_label(queue, ""), "a");
@@ -97,7 +97,7 @@ TEST(RunQueue, ARunThatItsBatchHasAlreadyIsNotAddedAgain) {
     RunQueue queue(folder.path()), other(folder.path());
     queue.add({entry("a", "sweep"), entry("a")});
     EXPECT_EQ(other.add({entry("a", "sweep"), entry("b", "sweep"), entry("a")}).size(), 2u);
-    EXPECT_THAT(labels(queue.list()), ElementsAre("a", "a", "b", "a"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("a", "a", "b", "a"));
 }
 
 TEST(RunQueue, ARunThatIsTakenIsRunningForEveryProcessAndKnowsItsRun) {
@@ -187,16 +187,16 @@ TEST(RunQueue, MovesARunBeforeAnotherOrToTheEnd) {
     RunQueue queue(folder.path());
     const auto ids = queue.add({entry("a"), entry("b"), entry("c")});
     queue.move(ids[2], ids[0]);
-    EXPECT_THAT(labels(queue.list()), ElementsAre("c", "a", "b"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "a", "b"));
     queue.move(ids[0], 0);
-    EXPECT_THAT(labels(queue.list()), ElementsAre("c", "b", "a"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a"));
     queue.move(ids[1], ids[1]);
-    EXPECT_THAT(labels(queue.list()), ElementsAre("c", "b", "a"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a"));
     queue.add({entry("d")});
-    EXPECT_THAT(labels(queue.list()), ElementsAre("c", "b", "a", "d"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a", "d"));
     EXPECT_THROW(queue.move(999, ids[0]), Error);
     EXPECT_THROW(queue.move(ids[0], 999), Error);
-    EXPECT_THAT(labels(queue.list()), ElementsAre("c", "b", "a", "d"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a", "d"));
 }
 
 TEST(RunQueue, RemovesWhatDoesNotRunAndNeverGivesAnIdTwice) {
@@ -207,7 +207,7 @@ TEST(RunQueue, RemovesWhatDoesNotRunAndNeverGivesAnIdTwice) {
     EXPECT_THROW(queue.remove(ids[0]), Error);
     queue.remove(ids[1]);
     queue.remove(12345);
-    EXPECT_THAT(labels(queue.list()), ElementsAre("a"));
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("a"));
     EXPECT_GT(queue.add({entry("c")}).front(), ids[1]);
 }
 

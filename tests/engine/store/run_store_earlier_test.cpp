@@ -8,6 +8,7 @@
 #include "engine/run_store.h"
 #include "store/step_record.h"
 #include "temp_folder.h"
+#include "write_text.h"
 
 // Folders of runs that versions before metrics, tasks and parts wrote.
 namespace engine {
@@ -19,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr char config[] = R"({
+constexpr char earlier_config[] = R"({
   "dataset": {"kind": "spirals", "path": "", "augment": false, "normalize": true,
               "train_limit": 0, "test_limit": 0, "order": ""},
   "model": {"kind": "mlp", "options": {"hidden": [32, 16]}, "init_from": ""},
@@ -31,7 +32,7 @@ constexpr char config[] = R"({
 /// {"event":"start",...} in the form of those versions.
 std::string start_line() {
     std::string compact;
-    for (const char c : std::string(config)) compact += c == '\n' ? ' ' : c;
+    for (const char c : std::string(earlier_config)) compact += c == '\n' ? ' ' : c;
     return R"({"event":"start","run":"3","config":)" + compact +
            R"(,"device":"cpu","threads":2,"parameters":658,"train_samples":10000,)"
            R"("test_samples":2000,"steps_planned":314,"folder":"/old/3"})";
@@ -50,16 +51,11 @@ std::string events_text() {
 )";
 }
 
-void write(const fs::path& file, const std::string& text) {
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-}
-
 /// Settings, events and the record of three steps in a run's folder.
 fs::path make_earlier_run(const fs::path& root) {
     const fs::path folder = root / "3";
-    write(folder / "config.json", config);
-    write(folder / "events.jsonl", events_text());
+    write_text(folder / "config.json", earlier_config);
+    write_text(folder / "events.jsonl", events_text());
     // The columns of those versions (StepRecordMetrics).
     auto record = StepRecordWriter::create(folder);
     for (std::int64_t step = 1; step <= 3; ++step) {
@@ -157,7 +153,7 @@ TEST(EarlierRun, ItsPageAndItsLineAreWhatTheyWere) {
 }
 
 TEST(EarlierRun, ItsSettingsStillRun) {
-    const ParsedConfig parsed = parse_run_config(config);
+    const ParsedConfig parsed = parse_run_config(earlier_config);
     EXPECT_THAT(parsed.errors, IsEmpty()) << "options of another optimizer are ignored";
     EXPECT_EQ(std::get<std::vector<std::int64_t>>(parsed.config.model.options.at("hidden")),
               (std::vector<std::int64_t>{32, 16}));
@@ -168,9 +164,9 @@ TEST(EarlierRun, ItsSettingsStillRun) {
 TEST(EarlierRun, AFailedOneWithoutAnEvaluationHasUnknownFigures) {
     const test_support::TempFolder dir;
     const fs::path folder = dir / "4";
-    write(folder / "config.json", config);
-    write(folder / "events.jsonl",
-          R"({"event":"created","run":"4","time":"2024-05-01T10:11:12","microseconds":1}
+    write_text(folder / "config.json", earlier_config);
+    write_text(folder / "events.jsonl",
+               R"({"event":"created","run":"4","time":"2024-05-01T10:11:12","microseconds":1}
 {"event":"error","run":"4","code":"training","message":"it diverged","hint":""}
 {"event":"done","run":"4","reason":"failed","steps":5,"updates":5,"skipped":0,"test_loss":"nan","test_accuracy":"nan","wall_s":1,"samples_per_s":"nan","peak_bytes":1}
 )");

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "done_of.h"
 #include "engine/error.h"
 #include "store/step_record.h"
 #include "support/part_figures.h"
@@ -30,10 +31,6 @@ RunConfig config_with_seed(std::int64_t seed) {
     RunConfig config;
     config.seed = seed;
     return completed(config);
-}
-
-RunDone done_of(const std::string& run) {
-    return {run, DoneReason::epochs, 20, 18, 2, classified(0.5, 0.83), 1.5, 800, 1024};
 }
 
 std::string text_of(const fs::path& file) {

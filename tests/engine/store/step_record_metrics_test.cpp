@@ -21,8 +21,8 @@ using test::row_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const Metric accuracy{.key = "accuracy", .title = "Accuracy", .is_share = true};
-const Metric rmse{.key = "rmse", .title = "RMSE", .higher_is_better = false};
+const Metric accuracy_metric{.key = "accuracy", .title = "Accuracy", .is_share = true};
+const Metric rmse_metric{.key = "rmse", .title = "RMSE", .higher_is_better = false};
 const Metric r2{.key = "r2", .title = "R²"};
 const Metric perplexity{.key = "perplexity", .title = "Perplexity", .higher_is_better = false};
 
@@ -109,12 +109,12 @@ TEST(StepRecordMetrics, ARecordOfAnEarlierVersionGoesOnWithoutWhatWasAdded) {
 }
 
 TEST(StepRecordMetrics, AccuracyKeepsItsColumnAndOthersFollowInOrder) {
-    EXPECT_EQ(metric_column(std::vector{accuracy}, 0), &StepRecord::accuracy);
-    const std::vector<Metric> mixed{rmse, accuracy, r2};
+    EXPECT_EQ(metric_column(std::vector{accuracy_metric}, 0), &StepRecord::accuracy);
+    const std::vector<Metric> mixed{rmse_metric, accuracy_metric, r2};
     EXPECT_EQ(metric_column(mixed, 0), &StepRecord::metric_1);
     EXPECT_EQ(metric_column(mixed, 1), &StepRecord::accuracy);
     EXPECT_EQ(metric_column(mixed, 2), &StepRecord::metric_2);
-    std::vector<Metric> many(9, rmse);
+    std::vector<Metric> many(9, rmse_metric);
     EXPECT_EQ(metric_column(many, 7), &StepRecord::metric_8);
     message_of([&] { (void)metric_column(many, 8); }, ErrorCode::state);
 }
@@ -125,10 +125,10 @@ TEST(StepRecordMetrics, FieldsAreNamedByTheKeysOfTheMetrics) {
         for_each_named_field(metrics, [&](std::string_view name, auto) { out.emplace_back(name); });
         return out;
     };
-    const auto plain = names({accuracy});
+    const auto plain = names({accuracy_metric});
     EXPECT_EQ(plain.size(), 32u);
     EXPECT_EQ(plain[8], "accuracy");
-    const auto regression = names({rmse, r2});
+    const auto regression = names({rmse_metric, r2});
     EXPECT_EQ(regression.size(), 33u);
     EXPECT_EQ(std::ranges::count(regression, "accuracy"), 0);
     EXPECT_EQ(regression[28], "rmse");
@@ -185,7 +185,7 @@ std::filesystem::path run_with(RunStore& store, const std::vector<Metric>& metri
 TEST(StepRecordMetrics, TheCsvOfARunNamesItsMetrics) {
     const test_support::TempFolder dir;
     RunStore store(dir / "runs");
-    export_csv(run_with(store, {rmse, r2}), dir / "steps.csv");
+    export_csv(run_with(store, {rmse_metric, r2}), dir / "steps.csv");
     const auto rows = cells_of(dir / "steps.csv");
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0].at("rmse"), "1.5");
@@ -198,11 +198,11 @@ TEST(StepRecordMetrics, TheCsvOfARunNamesItsMetrics) {
 TEST(StepRecordMetrics, RunsOfSeveralKindsShareOneCsv) {
     const test_support::TempFolder dir;
     RunStore store(dir / "runs");
-    const std::vector<CsvRun> runs = {{"images", run_with(store, {accuracy})},
-                                      {"early", run_with(store, {accuracy}, false)},
-                                      {"table", run_with(store, {rmse, r2})},
+    const std::vector<CsvRun> runs = {{"images", run_with(store, {accuracy_metric})},
+                                      {"early", run_with(store, {accuracy_metric}, false)},
+                                      {"table", run_with(store, {rmse_metric, r2})},
                                       {"text", run_with(store, {perplexity})},
-                                      {"mixed", run_with(store, {r2, accuracy})}};
+                                      {"mixed", run_with(store, {r2, accuracy_metric})}};
     export_csv(runs, dir / "steps.csv");
     const auto rows = cells_of(dir / "steps.csv");
     ASSERT_EQ(rows.size(), 10u);
@@ -243,7 +243,7 @@ TEST(StepRecordMetrics, AStepsLineCarriesThemUnderTheirKeys) {
     StepRecord row = row_of(1);
     row.metric_1 = 0.25F;
     row.metric_2 = std::nanf("");
-    const std::string line = to_json_line("1", row, std::vector{rmse, r2});
+    const std::string line = to_json_line("1", row, std::vector{rmse_metric, r2});
     EXPECT_THAT(line, HasSubstr("\"rmse\":0.25"));
     EXPECT_THAT(line, testing::Not(HasSubstr("r2"))) << "not measured";
     EXPECT_THAT(line, testing::Not(HasSubstr("accuracy")));

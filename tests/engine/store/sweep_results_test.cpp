@@ -63,7 +63,7 @@ SweepRequest rates(std::int64_t seeds = 1) {
     return request;
 }
 
-std::vector<std::string> labels(const std::vector<SweepRow>& rows) {
+std::vector<std::string> row_labels(const std::vector<SweepRow>& rows) {
     std::vector<std::string> out;
     for (const SweepRow& row : rows) out.push_back(row.label);
     return out;
@@ -75,7 +75,7 @@ TEST(SweepResults, TheBestPointComesFirstAndOnesWithoutAFigureLast) {
     sweep.run({0.5, 0.7, 0.6});
     sweep.run({0.8});
     const auto rows = sweep.rows();
-    EXPECT_THAT(labels(rows),
+    EXPECT_THAT(row_labels(rows),
                 ElementsAre("optimizer.lr=0.3", "optimizer.lr=0.2", "optimizer.lr=0.1"));
     EXPECT_EQ(rows[1].best.mean, 0.7);
     EXPECT_EQ(rows[1].last.mean, 0.6);

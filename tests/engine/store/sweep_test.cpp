@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::vector<std::string> labels(const SweepPlan& plan) {
+std::vector<std::string> point_labels(const SweepPlan& plan) {
     std::vector<std::string> out;
     for (const SweepPoint& point : plan.points) out.push_back(point.label);
     return out;
@@ -36,7 +36,7 @@ double lr(const RunConfig& config) { return std::get<double>(config.optimizer.op
 TEST(PlanSweep, AGridIsEveryCombinationTheLastFieldFastest) {
     const SweepPlan plan = plan_sweep(grid({"optimizer.lr=0.1,0.01", "batch_size=32,64"}));
     EXPECT_THAT(errors(plan), IsEmpty());
-    EXPECT_THAT(labels(plan),
+    EXPECT_THAT(point_labels(plan),
                 ElementsAre("optimizer.lr=0.1 batch_size=32", "optimizer.lr=0.1 batch_size=64",
                             "optimizer.lr=0.01 batch_size=32", "optimizer.lr=0.01 batch_size=64"));
     EXPECT_EQ(lr(plan.points[2].config), 0.01);
@@ -102,7 +102,7 @@ TEST(PlanSweep, RefusesMoreRunsThanAnyoneWaitsFor) {
 }
 
 TEST(PlanSweep, LeavesOutAPointThatRepeatsAnEarlierOne) {
-    EXPECT_THAT(labels(plan_sweep(grid({"optimizer.lr=0.1,0.10,1e-1"}))),
+    EXPECT_THAT(point_labels(plan_sweep(grid({"optimizer.lr=0.1,0.10,1e-1"}))),
                 ElementsAre("optimizer.lr=0.1"));
 }
 
@@ -118,7 +118,7 @@ TEST(SweepPlan, IsFoundAgainFromItsRuns) {
             run.entry = entry;
         }
         const SweepPlan found = plan_of(batch);
-        EXPECT_EQ(labels(found), labels(plan));
+        EXPECT_EQ(point_labels(found), point_labels(plan));
         EXPECT_EQ(found.seeds, seeds);
         ASSERT_EQ(found.entries().size(), batch.size());
         for (std::size_t i = 0; i < batch.size(); ++i)

@@ -23,7 +23,7 @@ public:
     TensorList forward(const TensorList& inputs) override { return {inputs.front()}; }
 };
 
-struct Measured {
+struct ClickFigures {
     double loss, auc, accuracy;
 };
 
@@ -38,7 +38,7 @@ DeviceBatch batch_of(const std::vector<double>& logits, const std::vector<double
 }
 
 /// Measures batches of logits and labels: in training, or as one evaluation.
-Measured measure(const Rows& batches, bool evaluation) {
+ClickFigures measure_clicks(const Rows& batches, bool evaluation) {
     const auto task = make_task(small_click_run("fp32"), click_schema({"x"}, 1, 1));
     FirstNumber model;
     model.training = !evaluation;
@@ -61,7 +61,7 @@ Measured measure(const Rows& batches, bool evaluation) {
 const Rows two_batches = {{{3, 1, -1, -2}, {1, 0, 1, 0}}, {{0.5, -3}, {0, 1}}};
 
 TEST(ClickPrediction, EvaluationComparesAllPairsOfAPart) {
-    const Measured found = measure(two_batches, true);
+    const ClickFigures found = measure_clicks(two_batches, true);
     // Clicked: 3, -1, -3; not clicked: 1, -2, 0.5. Of the three pairs each, 3 wins three, -1 one
     // and -3 none.
     EXPECT_DOUBLE_EQ(found.auc, 4.0 / 9);
@@ -75,12 +75,12 @@ TEST(ClickPrediction, EvaluationComparesAllPairsOfAPart) {
 
 TEST(ClickPrediction, TrainingComparesPairsWithinEachBatch) {
     // Three of four pairs in the first batch, and none of one in the second.
-    EXPECT_DOUBLE_EQ(measure(two_batches, false).auc, 3.0 / 5);
-    EXPECT_DOUBLE_EQ(measure(two_batches, false).accuracy, 2.0 / 6);
+    EXPECT_DOUBLE_EQ(measure_clicks(two_batches, false).auc, 3.0 / 5);
+    EXPECT_DOUBLE_EQ(measure_clicks(two_batches, false).accuracy, 2.0 / 6);
 }
 
 TEST(ClickPrediction, AucOfOneClassAloneIsUnknown) {
-    const Measured found = measure({{{1, 2}, {1, 1}}}, true);
+    const ClickFigures found = measure_clicks({{{1, 2}, {1, 1}}}, true);
     EXPECT_TRUE(std::isnan(found.auc));
     EXPECT_EQ(found.accuracy, 1);
 }

@@ -13,7 +13,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-RunConfig config_of(const std::string& precision) {
+RunConfig gan_config(const std::string& precision) {
     RunConfig config = test::small_run("dcgan", precision);
     config.model.options = {{"latent", std::int64_t{6}}, {"channels", std::int64_t{4}}};
     config.optimizer.kind = "adam";
@@ -70,7 +70,7 @@ struct Pair {
 };
 
 TEST(Gan, MovesBothNetworksInAStepAndRecordsBothLosses) {
-    Pair pair(config_of("fp32"));
+    Pair pair(gan_config("fp32"));
     const auto moved = pair.advance(0);
     EXPECT_GT(moved[0], 0);
     EXPECT_GT(moved[1], 0);
@@ -86,7 +86,7 @@ TEST(Gan, MovesBothNetworksInAStepAndRecordsBothLosses) {
 }
 
 TEST(Gan, SkipsTheDiscriminatorsUpdateAloneWhereOnlyItsGradientsOverflow) {
-    RunConfig config = config_of("amp-fp16");
+    RunConfig config = gan_config("amp-fp16");
     config.scaler.init_scale = 0x1p40;
     Pair pair(config);
     EXPECT_THAT(pair.advance(0), ElementsAre(0, 0));
@@ -94,7 +94,7 @@ TEST(Gan, SkipsTheDiscriminatorsUpdateAloneWhereOnlyItsGradientsOverflow) {
 }
 
 TEST(Gan, DrawsOtherNumbersForEachSampleAndEpochInTrainingAndTheSameInEvaluation) {
-    Pair pair(config_of("fp32"));
+    Pair pair(gan_config("fp32"));
     const std::size_t latent = pair.task->schema(true).index("latent");
     const auto drawn = [&](bool training, std::int64_t epoch, std::int64_t index) {
         Collator collator(pair.data, pair.task->schema(training),
@@ -117,7 +117,7 @@ TEST(Gan, DrawsOtherNumbersForEachSampleAndEpochInTrainingAndTheSameInEvaluation
 
 TEST(Gan, ScalesPixelsToTheRangeOfTheGenerator) {
     const auto task =
-        make_task(config_of("fp32"),
+        make_task(gan_config("fp32"),
                   classified_images({1, 28, 28}, {.mean = {0.3F}, .deviation = {0.2F}}, {"a"}));
     const Normalization& range = task->schema(true).fields[0].normalization;
     EXPECT_THAT(range.mean, ElementsAre(0.5F));
@@ -125,7 +125,7 @@ TEST(Gan, ScalesPixelsToTheRangeOfTheGenerator) {
 }
 
 TEST(Gan, HasNoBestEvaluation) {
-    const Pair pair(config_of("fp32"));
+    const Pair pair(gan_config("fp32"));
     EXPECT_FALSE(pair.task->has_best());
 }
 

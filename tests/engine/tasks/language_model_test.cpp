@@ -25,7 +25,7 @@ using test::TrainerFixture;
 using testing::IsEmpty;
 
 /// Rates of 0 keep the weights constant, so a step's result depends only on its window and state.
-RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
+RunConfig frozen_text_run(const std::string& precision, std::int64_t accumulate = 1) {
     RunConfig config = small_text_run(precision);
     config.optimizer.options["lr"] = 0.0;
     config.optimizer.options["weight_decay"] = 0.0;
@@ -41,7 +41,8 @@ TensorList cold(const Model& model, std::int64_t streams) {
 }
 
 /// Loss of window `index` with the state in `state`, which is then updated. `low`: computed in f16.
-double by_hand(TrainerFixture& fixture, std::int64_t index, TensorList& state, bool low = false) {
+double text_loss_by_hand(TrainerFixture& fixture, std::int64_t index, TensorList& state,
+                         bool low = false) {
     Batch batch;
     fixture.collator.make(batch, 0, index);
     const GradMode off(false);
@@ -58,13 +59,13 @@ double by_hand(TrainerFixture& fixture, std::int64_t index, TensorList& state, b
 }
 
 TEST(LanguageModel, EachStepReadsTheStateThatTheOneBeforeLeft) {
-    TrainerFixture fixture(frozen("fp32"), default_device());
+    TrainerFixture fixture(frozen_text_run("fp32"), default_device());
     TensorList state = cold(fixture.trainer.model(), 4);
     double without = 0;
     for (int i = 0; i < 4; ++i) {
-        const double expected = by_hand(fixture, i, state);
+        const double expected = text_loss_by_hand(fixture, i, state);
         TensorList none = cold(fixture.trainer.model(), 4);
-        without += std::abs(by_hand(fixture, i, none) - expected);
+        without += std::abs(text_loss_by_hand(fixture, i, none) - expected);
         const FinishedStep step = fixture.step(i);
         EXPECT_EQ(static_cast<double>(step.row.loss), expected) << "step " << i;
         EXPECT_EQ(step.sums.weight, 4 * 5) << "tokens";
@@ -75,10 +76,11 @@ TEST(LanguageModel, EachStepReadsTheStateThatTheOneBeforeLeft) {
 }
 
 TEST(LanguageModel, MicroBatchesOfAStepAreConsecutiveWindows) {
-    TrainerFixture fixture(frozen("fp32", 2), default_device());
+    TrainerFixture fixture(frozen_text_run("fp32", 2), default_device());
     TensorList state = cold(fixture.trainer.model(), 4);
     for (int i = 0; i < 3; ++i) {
-        const double a = by_hand(fixture, 2 * i, state), b = by_hand(fixture, 2 * i + 1, state);
+        const double a = text_loss_by_hand(fixture, 2 * i, state),
+                     b = text_loss_by_hand(fixture, 2 * i + 1, state);
         const FinishedStep step = fixture.step(i);
         EXPECT_EQ(step.sums.loss, 20 * a + 20 * b) << "step " << i;
         EXPECT_EQ(step.row.samples, (i + 1) * 40) << "tokens";
@@ -86,7 +88,7 @@ TEST(LanguageModel, MicroBatchesOfAStepAreConsecutiveWindows) {
 }
 
 TEST(LanguageModel, APassBeginsWithoutAState) {
-    TrainerFixture fixture(frozen("fp32"), default_device());
+    TrainerFixture fixture(frozen_text_run("fp32"), default_device());
     const float first = fixture.step(0).row.loss, second = fixture.step(1).row.loss;
     EXPECT_EQ(fixture.step(0).row.loss, first) << "the first window of a pass";
     EXPECT_EQ(fixture.step(1).row.loss, second);
@@ -94,8 +96,8 @@ TEST(LanguageModel, APassBeginsWithoutAState) {
 }
 
 TEST(LanguageModel, AnEvaluationBetweenStepsLeavesTheirStateAlone) {
-    TrainerFixture plain(frozen("fp32"), default_device()),
-        evaluated(frozen("fp32"), default_device());
+    TrainerFixture plain(frozen_text_run("fp32"), default_device()),
+        evaluated(frozen_text_run("fp32"), default_device());
     Collator collator(evaluated.data, evaluated.trainer.task().schema(false), evaluated.options);
     Batch batch;
     for (int i = 0; i < 3; ++i) {
@@ -119,7 +121,7 @@ TEST(LanguageModel, ASkippedStepCarriesItsState) {
     RunConfig config = small_text_run("amp-fp16");
     config.scaler.init_scale = 0x1p60;
     TrainerFixture skipping(config, default_device());
-    config = frozen("amp-fp16");
+    config = frozen_text_run("amp-fp16");
     config.scaler.init_scale = 1;
     TrainerFixture applied(config, default_device());
     for (int i = 0; i < 3; ++i) {
@@ -144,7 +146,7 @@ struct Overflowing {
         set_element(table, token * table.size(1), std::numeric_limits<double>::infinity());
     }
     static RunConfig config(const std::string& precision) {
-        RunConfig out = frozen(precision);
+        RunConfig out = frozen_text_run(precision);
         out.model.options["cell"] = std::string("rnn-relu");
         return out;
     }
@@ -167,7 +169,7 @@ TEST(LanguageModel, AStreamWhoseStateOverflowsBeginsAgainFromZero) {
     TensorList state = cold(run.fixture.trainer.model(), 4);
     for (int i = 0; i < 4; ++i) {
         SCOPED_TRACE(i);
-        const double expected = by_hand(run.fixture, i, state, /*low=*/true);
+        const double expected = text_loss_by_hand(run.fixture, i, state, /*low=*/true);
         std::int64_t resets = 0;
         std::vector<double> kept = state[0].values();  // (1, 4, 8)
         for (std::int64_t row = 0; row < 4; ++row) {

@@ -19,7 +19,7 @@ using test::TrainerFixture;
 using testing::IsEmpty;
 
 /// Rates of 0 keep the weights constant.
-RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
+RunConfig frozen_masked_run(const std::string& precision, std::int64_t accumulate = 1) {
     RunConfig config = small_masked_run(precision);
     config.optimizer.options["lr"] = 0.0;
     config.optimizer.options["weight_decay"] = 0.0;
@@ -28,7 +28,7 @@ RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
 }
 
 /// The loss of window `index`: over all outputs of the model, ignoring tokens that are not masked.
-double by_hand(TrainerFixture& fixture, std::int64_t index) {
+double masked_loss_by_hand(TrainerFixture& fixture, std::int64_t index) {
     Batch batch;
     fixture.collator.make(batch, 0, index);
     const auto tokens = batch.fields[0].values<std::int64_t>();
@@ -52,11 +52,11 @@ double by_hand(TrainerFixture& fixture, std::int64_t index) {
 }
 
 TEST(MaskedLanguageModel, LossIsTheMeanOverTheMaskedTokens) {
-    TrainerFixture fixture(frozen("fp32"), default_device());
+    TrainerFixture fixture(frozen_masked_run("fp32"), default_device());
     std::set<float> losses;
     for (int i = 0; i < 3; ++i) {
         const FinishedStep step = fixture.step(i);
-        EXPECT_NEAR(static_cast<double>(step.row.loss), by_hand(fixture, i), 1e-5);
+        EXPECT_NEAR(static_cast<double>(step.row.loss), masked_loss_by_hand(fixture, i), 1e-5);
         EXPECT_EQ(step.sums.weight, static_cast<double>(4 * masked_count(12)));
         EXPECT_FLOAT_EQ(step.row.metric_1, std::exp(step.row.loss));
         EXPECT_EQ(step.row.samples, (i + 1) * 4 * 12) << "tokens";
@@ -66,7 +66,8 @@ TEST(MaskedLanguageModel, LossIsTheMeanOverTheMaskedTokens) {
 }
 
 TEST(MaskedLanguageModel, MicroBatchesAreConsecutiveWindows) {
-    TrainerFixture two(frozen("fp32", 2), default_device()), one(frozen("fp32"), default_device());
+    TrainerFixture two(frozen_masked_run("fp32", 2), default_device()),
+        one(frozen_masked_run("fp32"), default_device());
     for (int i = 0; i < 2; ++i) {
         const double a = one.step(2 * i).sums.loss, b = one.step(2 * i + 1).sums.loss;
         EXPECT_EQ(two.step(i).sums.loss, a + b);

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-RunConfig config_of(bool normalize) {
+RunConfig autoencoder_config(bool normalize) {
     RunConfig config = test::small_run("autoencoder", "fp32");
     config.dataset.normalize = normalize;
     return config;
@@ -31,19 +31,19 @@ public:
 };
 
 TEST(Reconstruction, IsWhatAnAutoencoderLearnsFromImages) {
-    EXPECT_EQ(task_of(config_of(true), images()).kind, "autoencoder");
+    EXPECT_EQ(task_of(autoencoder_config(true), images()).kind, "autoencoder");
 }
 
 TEST(Reconstruction, KeepsPixelsFromBlackToWhiteWhateverTheSettingsSay) {
     for (const bool normalize : {false, true}) {
-        const auto task = make_task(config_of(normalize), images());
+        const auto task = make_task(autoencoder_config(normalize), images());
         for (const bool training : {false, true})
             EXPECT_THAT(task->schema(training).fields[0].transforms, testing::IsEmpty());
     }
 }
 
 TEST(Reconstruction, MeasuresTheErrorOfAPixelAndShowsBothImages) {
-    const auto task = make_task(config_of(true), images());
+    const auto task = make_task(autoencoder_config(true), images());
     Black model;
     model.training = false;
     const DeviceRecord<MetricSums> sums(default_device());

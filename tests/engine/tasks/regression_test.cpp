@@ -31,13 +31,14 @@ public:
     Tensor forward(const Tensor& x) override { return x; }
 };
 
-struct Measured {
+struct RegressionFigures {
     double loss, rmse, r2;
 };
 
 /// Measures batches of predictions and targets, both standardised.
-Measured measure(const std::vector<std::pair<std::vector<double>, std::vector<double>>>& batches,
-                 bool normalized = true) {
+RegressionFigures measure_regression(
+    const std::vector<std::pair<std::vector<double>, std::vector<double>>>& batches,
+    bool normalized = true) {
     RunConfig config = test::small_run("mlp", "fp32");
     const auto task = make_task(config, prices(normalized));
     Echo model;
@@ -66,7 +67,7 @@ TEST(Regression, DerivesRmseInTheTargetsUnitsAndR2) {
         spread += std::pow(targets[i] - middle, 2);
     }
     // Batches of different sizes weigh by their samples.
-    const Measured found = measure(
+    const RegressionFigures found = measure_regression(
         {{{predictions.begin(), predictions.begin() + 2}, {targets.begin(), targets.begin() + 2}},
          {{predictions.begin() + 2, predictions.end()}, {targets.begin() + 2, targets.end()}}});
     EXPECT_DOUBLE_EQ(found.rmse, deviation * std::sqrt(squares / 5));
@@ -75,19 +76,19 @@ TEST(Regression, DerivesRmseInTheTargetsUnitsAndR2) {
 }
 
 TEST(Regression, OfATargetThatIsNotNormalisedTheUnitIsOne) {
-    EXPECT_EQ(measure({{{1, 3}, {0, 0}}}, /*normalized=*/false).rmse, std::sqrt(5.0));
+    EXPECT_EQ(measure_regression({{{1, 3}, {0, 0}}}, /*normalized=*/false).rmse, std::sqrt(5.0));
 }
 
 TEST(Regression, APerfectPredictionHasR2OfOneAndTheMeanHasZero) {
-    EXPECT_EQ(measure({{{-1, 1}, {-1, 1}}}).r2, 1);
-    EXPECT_EQ(measure({{{-1, 1}, {-1, 1}}}).rmse, 0);
-    EXPECT_EQ(measure({{{0, 0}, {-1, 1}}}).r2, 0);
-    EXPECT_LT(measure({{{1, -1}, {-1, 1}}}).r2, 0) << "worse than the mean";
+    EXPECT_EQ(measure_regression({{{-1, 1}, {-1, 1}}}).r2, 1);
+    EXPECT_EQ(measure_regression({{{-1, 1}, {-1, 1}}}).rmse, 0);
+    EXPECT_EQ(measure_regression({{{0, 0}, {-1, 1}}}).r2, 0);
+    EXPECT_LT(measure_regression({{{1, -1}, {-1, 1}}}).r2, 0) << "worse than the mean";
 }
 
 TEST(Regression, R2OfATargetThatNeverChangesIsUnknown) {
-    EXPECT_TRUE(std::isnan(measure({{{0, 1}, {0.5, 0.5}}}).r2));
-    EXPECT_TRUE(std::isfinite(measure({{{0, 1}, {0.5, 0.5}}}).rmse));
+    EXPECT_TRUE(std::isnan(measure_regression({{{0, 1}, {0.5, 0.5}}}).r2));
+    EXPECT_TRUE(std::isfinite(measure_regression({{{0, 1}, {0.5, 0.5}}}).rmse));
 }
 
 TEST(Regression, ItsErrorIsInTheUnitOfTheTarget) {

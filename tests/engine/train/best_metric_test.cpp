@@ -8,15 +8,15 @@ namespace engine {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 const std::vector<Metric> no_metrics;
-const std::vector<Metric> accuracy = classification_metrics();
-const std::vector<Metric> rmse = {{.key = "rmse", .title = "RMSE", .higher_is_better = false},
-                                  {.key = "r2", .title = "R2"}};
+const std::vector<Metric> accuracy_metrics = classification_metrics();
+const std::vector<Metric> rmse_and_r2 = {
+    {.key = "rmse", .title = "RMSE", .higher_is_better = false}, {.key = "r2", .title = "R2"}};
 
 PartFigures with_loss(double loss) { return {.loss = loss, .metrics = {}}; }
-PartFigures with(const std::string& key, double value) {
+PartFigures with_metric(const std::string& key, double value) {
     return {.loss = 1, .metrics = {{key, value}}};
 }
 
@@ -34,25 +34,26 @@ TEST(BestMetric, GoesByTheLossWhereTheTaskHasNoMetric) {
 }
 
 TEST(BestMetric, TakesTheDirectionFromThePrimaryMetric) {
-    BestMetric high(accuracy), low(rmse);
-    EXPECT_TRUE(high.see({}, with("accuracy", 0.5), 1, 10));
-    EXPECT_FALSE(high.see({}, with("accuracy", 0.4), 2, 20));
-    EXPECT_TRUE(high.see({}, with("accuracy", 0.6), 3, 30));
-    EXPECT_TRUE(low.see({}, with("rmse", 5), 1, 10));
-    EXPECT_FALSE(low.see({}, with("rmse", 6), 2, 20));
-    EXPECT_TRUE(low.see({}, with("rmse", 4), 3, 30));
+    BestMetric high(accuracy_metrics), low(rmse_and_r2);
+    EXPECT_TRUE(high.see({}, with_metric("accuracy", 0.5), 1, 10));
+    EXPECT_FALSE(high.see({}, with_metric("accuracy", 0.4), 2, 20));
+    EXPECT_TRUE(high.see({}, with_metric("accuracy", 0.6), 3, 30));
+    EXPECT_TRUE(low.see({}, with_metric("rmse", 5), 1, 10));
+    EXPECT_FALSE(low.see({}, with_metric("rmse", 6), 2, 20));
+    EXPECT_TRUE(low.see({}, with_metric("rmse", 4), 3, 30));
 }
 
 TEST(BestMetric, ReadsTheValidationPartWhereItWasEvaluatedAndElseTheTestPart) {
-    BestMetric best(accuracy);
-    EXPECT_EQ(best.figure(with("accuracy", 0.7), with("accuracy", 0.9)), 0.7);
-    EXPECT_EQ(best.figure(unknown_figures(accuracy), with("accuracy", 0.9)), 0.9);
-    EXPECT_TRUE(std::isnan(best.figure(unknown_figures(accuracy), unknown_figures(accuracy))));
+    BestMetric best(accuracy_metrics);
+    EXPECT_EQ(best.figure(with_metric("accuracy", 0.7), with_metric("accuracy", 0.9)), 0.7);
+    EXPECT_EQ(best.figure(unknown_figures(accuracy_metrics), with_metric("accuracy", 0.9)), 0.9);
+    EXPECT_TRUE(std::isnan(
+        best.figure(unknown_figures(accuracy_metrics), unknown_figures(accuracy_metrics))));
 }
 
 TEST(BestMetric, ANotANumberIsNeverBetterNorInTheWay) {
     BestMetric best(no_metrics);
-    EXPECT_EQ(seen(best, {nan, inf, 2, nan, -inf}),
+    EXPECT_EQ(seen(best, {nan, infinite, 2, nan, -infinite}),
               (std::vector<bool>{false, false, true, false, true}));
 }
 

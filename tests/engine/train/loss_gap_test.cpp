@@ -11,7 +11,7 @@
 namespace engine {
 namespace {
 
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan_loss = std::numeric_limits<double>::quiet_NaN();
 
 TEST(LossGap, OfARecordWithItselfIsZeroWithoutNoise) {
     const MadeRecord run(500, jittered(1.0, 0.1, 1));
@@ -76,7 +76,7 @@ TEST(LossGap, BelowAFiftiethOfTheLossIsALagAndNoParting) {
 TEST(LossGap, FindsTheStepFromWhichALossIsNoNumber) {
     for (const std::int64_t at : {1, 2, 777, 1000}) {
         const MadeRecord a(1000, jittered(1.0, 0.02, 1));
-        const MadeRecord b(1000, [at](std::int64_t step) { return step >= at ? nan_value : 1.0; });
+        const MadeRecord b(1000, [at](std::int64_t step) { return step >= at ? nan_loss : 1.0; });
         const LossGap gap = loss_gap(a.reader(), b.reader());
         EXPECT_EQ(gap.other_lost, at);
         EXPECT_EQ(gap.baseline_lost, 0);
@@ -85,7 +85,7 @@ TEST(LossGap, FindsTheStepFromWhichALossIsNoNumber) {
 
 TEST(LossGap, LeavesOutASingleStepWithoutANumber) {
     const MadeRecord a(64, jittered(1.0, 0.02, 1));
-    const MadeRecord b(64, [](std::int64_t step) { return step == 60 ? nan_value : 1.0; });
+    const MadeRecord b(64, [](std::int64_t step) { return step == 60 ? nan_loss : 1.0; });
     const LossGap gap = loss_gap(a.reader(), b.reader());
     EXPECT_EQ(gap.other_lost, 0);
     EXPECT_TRUE(std::isfinite(gap.gap));

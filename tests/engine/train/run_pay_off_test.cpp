@@ -18,7 +18,7 @@ struct Parts {
     float data, forward, backward, optimizer;
 };
 
-MadeRecord with(const Parts& parts, std::int64_t steps = 200) {
+MadeRecord record_with(const Parts& parts, std::int64_t steps = 200) {
     return MadeRecord(
         steps, [](std::int64_t) { return 1.0; },
         [&](StepRecord& row) {
@@ -40,7 +40,7 @@ RunPayOff pay_off(const MadeRecord& fp32, const MadeRecord& mixed,
 }
 
 TEST(RunPayOff, SaysWhatAFasterStepSaves) {
-    const RunPayOff found = pay_off(with({0, 4, 8, 1}), with({0, 2, 4, 1}));
+    const RunPayOff found = pay_off(record_with({0, 4, 8, 1}), record_with({0, 2, 4, 1}));
     EXPECT_EQ(
         found.sentence.str(),
         "AMP FP16 pays off: forward and backward pass take 6.00 ms instead of 12.0 ms, and the "
@@ -52,7 +52,7 @@ TEST(RunPayOff, SaysWhatAFasterStepSaves) {
 }
 
 TEST(RunPayOff, FindsTheWaitForData) {
-    const RunPayOff found = pay_off(with({12, 4, 8, 1}), with({18, 2, 4, 1}));
+    const RunPayOff found = pay_off(record_with({12, 4, 8, 1}), record_with({18, 2, 4, 1}));
     EXPECT_EQ(
         found.sentence.str(),
         "AMP FP16 does not pay off (1.00 times FP32's speed): 72 % of its step is spent waiting "
@@ -61,14 +61,15 @@ TEST(RunPayOff, FindsTheWaitForData) {
 }
 
 TEST(RunPayOff, FindsAnOptimizerThatTakesLongerThanThePasses) {
-    const RunPayOff found = pay_off(with({0, 1, 1, 8}), with({0, 1, 1, 8}), "amp-bf16");
+    const RunPayOff found =
+        pay_off(record_with({0, 1, 1, 8}), record_with({0, 1, 1, 8}), "amp-bf16");
     EXPECT_THAT(found.sentence.str(), HasSubstr("AMP BF16 does not pay off"));
     EXPECT_THAT(found.sentence.str(), HasSubstr("the optimizer is 80 % of the step"));
     EXPECT_TRUE(found.explained);
 }
 
 TEST(RunPayOff, LeavesTheReasonOfSlowPassesToAMeasurement) {
-    const RunPayOff found = pay_off(with({0, 4, 8, 1}), with({0, 5, 9, 1}));
+    const RunPayOff found = pay_off(record_with({0, 4, 8, 1}), record_with({0, 5, 9, 1}));
     EXPECT_EQ(
         found.sentence.str(),
         "AMP FP16 does not pay off (0.867 times FP32's speed): forward and backward pass take "
@@ -115,12 +116,13 @@ TEST(RunPayOff, IsUndecidedWhereEqualSpeedIsWithinTheInterval) {
 }
 
 TEST(RunPayOff, IsOfFp32BesideSixteenBitsAlone) {
-    const MadeRecord a = with({0, 4, 8, 1}), b = with({0, 2, 4, 1});
+    const MadeRecord a = record_with({0, 4, 8, 1}), b = record_with({0, 2, 4, 1});
     EXPECT_FALSE(pay_off(a, b, "pure-fp16").sentence.empty());
     EXPECT_TRUE(pay_off(a, b, "tf32").sentence.empty());
     EXPECT_TRUE(pay_off(a, b, "fp32").sentence.empty());
     EXPECT_TRUE(pay_off(a, b, "amp-fp16", "amp-bf16").sentence.empty());
-    EXPECT_TRUE(pay_off(with({0, 4, 8, 1}, 8), with({0, 2, 4, 1}, 8)).sentence.empty())
+    EXPECT_TRUE(
+        pay_off(record_with({0, 4, 8, 1}, 8), record_with({0, 2, 4, 1}, 8)).sentence.empty())
         << "too few steps";
 }
 

@@ -73,7 +73,7 @@ TEST_P(ClippedOptimizers, EachClipsItsOwnUnscaledGradients) {
         first.zero_grad();
         second.zero_grad();
         add_gradients(first, second, fixture->make(i));
-        const double norm = std::hypot(first.gradient_norm(), second.gradient_norm());
+        const double by_norm = std::hypot(first.gradient_norm(), second.gradient_norm());
         const auto figures = fixture->compute();
         for (LinearReference* layer : {&first, &second}) {
             expect_clipping(*layer, config.clip);
@@ -83,7 +83,8 @@ TEST_P(ClippedOptimizers, EachClipsItsOwnUnscaledGradients) {
         expect_near(model.second, second);
         const bool scaled = config.precision.scaler != ScalerMode::off;
         const double scale = scaled ? static_cast<double>(figures.loss_scale) : 1;
-        EXPECT_NEAR(std::sqrt(figures.gradient_statistics.sum_squares) / scale, norm, 1e-5 * norm)
+        EXPECT_NEAR(std::sqrt(figures.gradient_statistics.sum_squares) / scale, by_norm,
+                    1e-5 * by_norm)
             << "of all optimizers, before clipping";
         EXPECT_EQ(figures.updates, i + 1);
         EXPECT_EQ(figures.further_updates[0], i + 1);
@@ -94,25 +95,25 @@ TEST_P(ClippedOptimizers, EachClipsItsOwnUnscaledGradients) {
     }
 }
 
-std::string label(const testing::TestParamInfo<ClipCase>& of) {
+std::string clip_label(const testing::TestParamInfo<ClipCase>& of) {
     return word_of(of.param.scaler) + "_" + word_of(of.param.clip.kind) + "_" +
            std::to_string(of.param.accumulate);
 }
 
-const ClipConfig none{.kind = ClipKind::none}, norm{.kind = ClipKind::norm, .value = 0.1},
-    value{.kind = ClipKind::value, .value = 0.02};
+const ClipConfig no_clip{.kind = ClipKind::none}, by_norm{.kind = ClipKind::norm, .value = 0.1},
+    by_value{.kind = ClipKind::value, .value = 0.02};
 
 INSTANTIATE_TEST_SUITE_P(Scalers, ClippedOptimizers,
-                         testing::Values(ClipCase{ScalerMode::constant, none, 1},
-                                         ClipCase{ScalerMode::constant, norm, 1},
-                                         ClipCase{ScalerMode::constant, value, 1},
-                                         ClipCase{ScalerMode::constant, norm, 2},
-                                         ClipCase{ScalerMode::constant, value, 2},
-                                         ClipCase{ScalerMode::dynamic, norm, 1},
-                                         ClipCase{ScalerMode::dynamic, value, 1},
-                                         ClipCase{ScalerMode::off, norm, 1},
-                                         ClipCase{ScalerMode::off, value, 1}),
-                         label);
+                         testing::Values(ClipCase{ScalerMode::constant, no_clip, 1},
+                                         ClipCase{ScalerMode::constant, by_norm, 1},
+                                         ClipCase{ScalerMode::constant, by_value, 1},
+                                         ClipCase{ScalerMode::constant, by_norm, 2},
+                                         ClipCase{ScalerMode::constant, by_value, 2},
+                                         ClipCase{ScalerMode::dynamic, by_norm, 1},
+                                         ClipCase{ScalerMode::dynamic, by_value, 1},
+                                         ClipCase{ScalerMode::off, by_norm, 1},
+                                         ClipCase{ScalerMode::off, by_value, 1}),
+                         clip_label);
 
 }  // namespace
 }  // namespace engine

@@ -26,7 +26,7 @@ using test::PairModel;
 using test::StepFixture;
 using test::TwoLosses;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infinity_f32 = std::numeric_limits<float>::infinity();
 
 /// A PairModel, an optimizer for each of its layers, and a scaler, used like in a handwritten loop.
 struct ByHand {
@@ -180,7 +180,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     const auto before = fixture->weights();
     // Only the discriminator uses the real pictures.
     fixture->make(1);
-    test::fill_field(fixture->batches.back(), 0, infinity);
+    test::fill_field(fixture->batches.back(), 0, infinity_f32);
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
     const auto skipped = fixture->compute();
     EXPECT_EQ(skipped.gradient_statistics.found_inf, 1);
@@ -194,7 +194,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     EXPECT_NE(after[2], before[2]) << "the generator learns all the same";
     // Both use the noise: one backoff for two overflows.
     fixture->make(2);
-    test::fill_field(fixture->batches.front(), 1, infinity);
+    test::fill_field(fixture->batches.front(), 1, infinity_f32);
     adversaries_by_hand(hand, uploaded(*fixture, *feed_));
     const auto both = fixture->compute();
     EXPECT_EQ(both.gradient_statistics.found_inf, 1);
@@ -205,7 +205,7 @@ TEST_P(TwoScaledOptimizers, OneSkipsWhileTheOtherApplies) {
     EXPECT_EQ(hand.scaler.loss_scale(), 64);
 }
 
-std::string label(const testing::TestParamInfo<TwoOptimizers::ParamType>& run) {
+std::string label_of_run(const testing::TestParamInfo<TwoOptimizers::ParamType>& run) {
     return std::string(run.param.first[0] == 'f' ? "fp32" : "amp_fp16") + "_" +
            std::to_string(run.param.second);
 }
@@ -213,10 +213,10 @@ std::string label(const testing::TestParamInfo<TwoOptimizers::ParamType>& run) {
 INSTANTIATE_TEST_SUITE_P(Runs, TwoOptimizers,
                          testing::Values(std::pair{"fp32", 1}, std::pair{"fp32", 2},
                                          std::pair{"amp-fp16", 1}, std::pair{"amp-fp16", 2}),
-                         label);
+                         label_of_run);
 INSTANTIATE_TEST_SUITE_P(Runs, TwoScaledOptimizers,
                          testing::Values(std::pair{"amp-fp16", 1}, std::pair{"amp-fp16", 2}),
-                         label);
+                         label_of_run);
 
 TEST(TrainStep, FreesTheGradientsOfOtherPhasesOnlyWhereTheirOptimizerSteps) {
     const auto fixture =

@@ -215,7 +215,7 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is better by 2 points.");
 }
 
-const Metric rmse{.key = "rmse", .title = "RMSE", .unit = "price", .higher_is_better = false};
+const Metric price_rmse{.key = "rmse", .title = "RMSE", .unit = "price", .higher_is_better = false};
 
 /// Runs of a task with this metric, each evaluated once, over several seeds.
 std::pair<RunFigures, RunFigures> seeded(const MadeRecord& record, const Metric& metric,
@@ -232,13 +232,13 @@ std::pair<RunFigures, RunFigures> seeded(const MadeRecord& record, const Metric&
 
 TEST(Verdict, TellsDifferencesOfMetricsThatAreNoSharesInPerCent) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1));
-    const auto [baseline, worse] = seeded(a, rmse, 200, 230, 1);
+    const auto [baseline, worse] = seeded(a, price_rmse, 200, 230, 1);
     EXPECT_EQ(judge(baseline, worse).headline.str(), "AMP FP16 is worse by 15 %.");
     EXPECT_EQ(judge(baseline, worse).tone, VerdictTone::bad);
     EXPECT_THAT(judge(baseline, worse).details(),
                 HasSubstr("RMSE on the test part: 15 % apart, seed noise 1.41 %."));
     EXPECT_EQ(judge(worse, baseline).headline.str(), "FP32 is better by 13 %.");
-    const auto [same, also] = seeded(a, rmse, 200, 201, 1);
+    const auto [same, also] = seeded(a, price_rmse, 200, 201, 1);
     EXPECT_EQ(judge(same, also).headline.str(), "No difference beyond seed noise.");
 }
 

@@ -25,8 +25,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 Tensor row(const Values& values, DType dtype = DType::f32) {
     return Tensor::of(values, {1, 1, static_cast<std::int64_t>(values.size())}, dtype);
@@ -90,7 +90,7 @@ TEST(Upsample, TakesTheStepsFromTheFactors) {
 }
 
 TEST(Upsample, CopiesEqualSizesWhateverTheFactor) {
-    const Tensor x = row({1, inf, 2, nan});
+    const Tensor x = row({1, infinite, 2, not_a_number});
     expect_same(upsample(UpsampleMode::linear, x, {{4}, {}}).values(), x.values());
     expect_same(upsample(UpsampleMode::linear, x, {{}, {1.2}}).values(), x.values());
     const Tensor image = reshape(x, {1, 1, 2, 2});
@@ -104,21 +104,23 @@ TEST(Upsample, CopiesEqualSizesWhateverTheFactor) {
 
 // As PyTorch's CUDA kernels: 0 * inf is NaN, also along an axis whose size does not change.
 TEST(Upsample, MultipliesANeighbourOfWeightZero) {
-    const Tensor x = Tensor::of({0, inf, 2}, {1, 1, 1, 3});
+    const Tensor x = Tensor::of({0, infinite, 2}, {1, 1, 1, 3});
     // The second neighbour of a single row is the row itself: its weight is 0, then 0.25.
-    const Values linear{nan, nan, 2, nan, inf, 2}, smooth{nan, inf, 2, nan, inf, 2};
+    const Values linear{not_a_number, not_a_number, 2, not_a_number, infinite, 2},
+        smooth{not_a_number, infinite, 2, not_a_number, infinite, 2};
     expect_same(upsample(UpsampleMode::linear, x, {{2, 3}, {}}).values(), linear);
     expect_same(upsample(UpsampleMode::linear, x, {{}, {2, 1}}).values(), linear);
     expect_same(upsample(UpsampleMode::linear_aa, x, {{2, 3}, {}}).values(), smooth);
     expect_same(upsample(UpsampleMode::linear_aa, x, {{}, {2, 1}}).values(), smooth);
-    expect_same(upsample(UpsampleMode::linear_aa, x, {{1, 3}, {}}).values(), {nan, inf, 2});
-    expect_same(upsample(UpsampleMode::linear, row({inf, 1, 2}), {{5}, {}}, true).values(),
-                {inf, inf, 1, 1.5, 2});
+    expect_same(upsample(UpsampleMode::linear_aa, x, {{1, 3}, {}}).values(),
+                {not_a_number, infinite, 2});
+    expect_same(upsample(UpsampleMode::linear, row({infinite, 1, 2}), {{5}, {}}, true).values(),
+                {infinite, infinite, 1, 1.5, 2});
     // Of the cubic's four neighbours, from one before to two after, three have weight 0 at an
     // element.
-    const Tensor longer = Tensor::of({inf, 1, 2, 3, 4, 5}, {1, 1, 1, 6});
+    const Tensor longer = Tensor::of({infinite, 1, 2, 3, 4, 5}, {1, 1, 1, 6});
     expect_same(upsample(UpsampleMode::cubic, longer, {{2, 6}, {}}, true).values(),
-                {nan, nan, 2, 3, 4, 5, nan, nan, 2, 3, 4, 5});
+                {not_a_number, not_a_number, 2, 3, 4, 5, not_a_number, not_a_number, 2, 3, 4, 5});
 }
 
 TEST(Upsample, TheMeanOfASmoothSmallerImage) {

@@ -11,10 +11,9 @@
 
 // The graphs of all convolutions, with the real cuDNN and without a device: it validates them, and
 // plans them for devices described by their properties.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
 
-using namespace conv;
 using cuda::ConvOperation;
 
 struct Case {
@@ -162,4 +161,4 @@ TEST(CudnnGraph, TakesAnotherEngineForTf32) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

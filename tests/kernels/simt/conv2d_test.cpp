@@ -17,10 +17,8 @@
 #include "simt/work_counts.h"
 
 // Cases of the CUDA convolutions that only the simulated library can produce.
-namespace kernels::test {
+namespace kernels::test::conv {
 namespace {
-
-using namespace conv;
 
 /// The five results of a shape, with the engines that the library offers.
 std::vector<std::vector<double>> results(const Problem& p, const simt::LibrarySettings& settings) {
@@ -318,4 +316,4 @@ TEST(ConvGraph, TakesTf32ForF32Only) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::conv

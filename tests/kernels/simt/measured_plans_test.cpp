@@ -61,7 +61,7 @@ protected:
 };
 
 /// Rows differ from test to test: a shape that has a plan is not planned again.
-struct Product {
+struct MeasuredProduct {
     DType dtype;
     std::int64_t rows;
     double beta = 0;
@@ -75,7 +75,7 @@ struct Product {
 
 TEST_F(MeasuredPlans, OfAProductWithReluAreRacedAndTriedForNaN) {
     simt::configure({.algorithm_ms = {4, 0}});
-    const Product p{DType::f16, 7};
+    const MeasuredProduct p{DType::f16, 7};
     const auto run = [&] {
         cuda::gemm({p.c.as<void>(), p.dtype, 7, 32, 32}, {p.a.as<void>(), p.dtype, 7, 24, 24},
                    {p.b.as<void>(), p.dtype, 24, 32, 32}, {.relu = true}, {});
@@ -88,14 +88,14 @@ TEST_F(MeasuredPlans, OfAProductWithReluAreRacedAndTriedForNaN) {
 TEST_F(MeasuredPlans, AreTheLibrarysFirstChoiceWhereNoWinnerCanBeStored) {
     simt::configure({.algorithm_ms = {4, 0}});
     store.emplace(std::filesystem::path());
-    const Product product{DType::f32, 6};
+    const MeasuredProduct product{DType::f32, 6};
     EXPECT_EQ(runs([&] { product.run(); }), 1);
     EXPECT_EQ(last(), 0) << "winners differ from run to run";
 }
 
 TEST_F(MeasuredPlans, OfAProductAreRacedAtItsFirstCallAndTheWinnerRunsFromThenOn) {
     simt::configure({.algorithm_ms = {6, 1, 4}});
-    const Product product{DType::f32, 9};
+    const MeasuredProduct product{DType::f32, 9};
     EXPECT_GT(runs([&] { product.run(); }), 6);
     EXPECT_EQ(last(), 1);
     EXPECT_EQ(runs([&] { product.run(); }), 1);
@@ -105,13 +105,13 @@ TEST_F(MeasuredPlans, OfAProductAreRacedAtItsFirstCallAndTheWinnerRunsFromThenOn
 
 TEST_F(MeasuredPlans, OfAProductAreThoseOfEarlierRuns) {
     simt::configure({.algorithm_ms = {6, 1, 4}});
-    const Product first{DType::f16, 8};
+    const MeasuredProduct first{DType::f16, 8};
     first.run();
     cuda::synchronize({});
     // The second device has plans of its own, and the same name.
     cuda::set_device(1);
     start_process();
-    const Product second{DType::f16, 8};
+    const MeasuredProduct second{DType::f16, 8};
     simt::configure({.algorithm_ms = {0, 9, 0}});  // it would win no race now
     EXPECT_EQ(runs([&] { second.run(); }), 1);
     EXPECT_EQ(last(), 1);
@@ -120,7 +120,7 @@ TEST_F(MeasuredPlans, OfAProductAreThoseOfEarlierRuns) {
 TEST_F(MeasuredPlans, AddToAProductsResultOnce) {
     std::int64_t rows = 10;
     for (const double beta : {0.0, 1.0, 0.5}) {
-        const Product plain{DType::f32, ++rows, beta}, raced{DType::f32, rows, beta};
+        const MeasuredProduct plain{DType::f32, ++rows, beta}, raced{DType::f32, rows, beta};
         {
             const PlanChoiceScope first{{}};
             plain.run();
@@ -135,7 +135,7 @@ TEST_F(MeasuredPlans, AddToAProductsResultOnce) {
 TEST_F(MeasuredPlans, WithoutAScopeAreTheLibrarysFirst) {
     const PlanChoiceScope first{{}};
     simt::configure({.algorithm_ms = {4, 0}});
-    const Product product{DType::f32, 6};
+    const MeasuredProduct product{DType::f32, 6};
     EXPECT_EQ(runs([&] { product.run(); }), 1);
     EXPECT_EQ(last(), 0);
     EXPECT_EQ(store->size(), 0u);
@@ -143,7 +143,7 @@ TEST_F(MeasuredPlans, WithoutAScopeAreTheLibrarysFirst) {
 
 TEST_F(MeasuredPlans, LeaveOutAlgorithmsThatFail) {
     simt::configure({.algorithm_ms = {5, -1, 1}});
-    const Product product{DType::bf16, 6};
+    const MeasuredProduct product{DType::bf16, 6};
     product.run();
     cuda::synchronize({});
     EXPECT_EQ(last(), 2);
@@ -151,7 +151,7 @@ TEST_F(MeasuredPlans, LeaveOutAlgorithmsThatFail) {
 
 TEST_F(MeasuredPlans, MayDifferFromRunToRunOnlyWhereTheSettingsSaySo) {
     simt::configure({.algorithm_ms = {5, 3, 0}, .unstable = 1});
-    const Product product{DType::f32, 5};
+    const MeasuredProduct product{DType::f32, 5};
     product.run();
     cuda::synchronize({});
     EXPECT_EQ(last(), 1);
@@ -160,7 +160,7 @@ TEST_F(MeasuredPlans, MayDifferFromRunToRunOnlyWhereTheSettingsSaySo) {
     cuda::synchronize({});
     EXPECT_EQ(last(), 2);
     EXPECT_EQ(store->size(), 2u);
-    const Product half{DType::f16, 5};
+    const MeasuredProduct half{DType::f16, 5};
     half.run();
     cuda::synchronize({});
     EXPECT_EQ(last(), 1) << "parts of its sums would be added in 16 bits";
@@ -168,7 +168,7 @@ TEST_F(MeasuredPlans, MayDifferFromRunToRunOnlyWhereTheSettingsSaySo) {
 
 TEST_F(MeasuredPlans, AreNotRacedWhileAStepIsRecorded) {
     simt::configure({.algorithm_ms = {4, 0}});
-    const Product product{DType::f32, 4};
+    const MeasuredProduct product{DType::f32, 4};
     cuda::begin_capture({});
     product.run();
     auto graph = cuda::end_capture({});
@@ -188,7 +188,7 @@ TEST_F(MeasuredPlans, AreNotRacedWhileAStepIsRecorded) {
 
 TEST_F(MeasuredPlans, SayWhoComputed) {
     simt::configure({.algorithm_ms = {4, 0}});
-    const Product product{DType::f32, 3};
+    const MeasuredProduct product{DType::f32, 3};
     std::vector<std::string> used;
     {
         const PlanUseScope scope(used);

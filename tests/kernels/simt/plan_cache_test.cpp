@@ -77,14 +77,14 @@ TEST(PlanComplaint, HasTheLineThatCounts) {
     EXPECT_EQ(read_complaint("").words, "");
 }
 
-int given_back = 0;
+int times_given_back = 0;
 
 /// A cache for a library whose failure each test selects.
 class PlanCache : public ::testing::Test {
 protected:
     PlanCache() {
-        given_back = 0;
-        cuda::set_memory_giver([](int) { ++given_back; });
+        times_given_back = 0;
+        cuda::set_memory_giver([](int) { ++times_given_back; });
     }
     ~PlanCache() override { cuda::set_memory_giver(nullptr); }
 
@@ -116,18 +116,18 @@ TEST_F(PlanCache, RemembersAPlanAndWhatIsNotSupported) {
     EXPECT_FALSE(get([](bool) { return plan(); }));
     EXPECT_EQ(asked, 2);
     EXPECT_EQ(why, "no compiler");
-    EXPECT_EQ(given_back, 0);
+    EXPECT_EQ(times_given_back, 0);
 }
 
 TEST_F(PlanCache, GivesMemoryBackAndAsksOnceMore) {
     for (const auto kind : {PlanFailure::memory, PlanFailure::other}) {
         cache.clear();
-        const int before = given_back;
+        const int before = times_given_back;
         EXPECT_TRUE(get([&](bool last_try) {
-            EXPECT_EQ(given_back, before + last_try);
+            EXPECT_EQ(times_given_back, before + last_try);
             return last_try ? plan() : failed(kind, "busy");
         }));
-        EXPECT_EQ(given_back, before + 1);
+        EXPECT_EQ(times_given_back, before + 1);
     }
     EXPECT_TRUE(get([](bool) { return Made{}; })) << "it is remembered";
 }
@@ -169,7 +169,8 @@ TEST_F(PlanCache, GivesAReasonForAnotherFailureAndAsksAgainMoreAndMoreRarely) {
     EXPECT_TRUE(get(broken)) << "and takes what it is then given";
 }
 
-constexpr Conv2dShape shape{.n = 2, .c = 3, .h = 5, .w = 4, .k = 2, .r = 3, .s = 3, .pad_h = 1};
+constexpr Conv2dShape small_shape{
+    .n = 2, .c = 3, .h = 5, .w = 4, .k = 2, .r = 3, .s = 3, .pad_h = 1};
 
 class SimulatedPlans : public ::testing::Test {
 protected:
@@ -181,7 +182,7 @@ protected:
     }
     /// Requests that many more shapes than the cache holds.
     static void ask_for_other_shapes() {
-        Conv2dShape other = shape;
+        Conv2dShape other = small_shape;
         for (other.n = 10; other.n < 610; ++other.n)
             ASSERT_TRUE(cuda::convolution_workspace(
                 cuda::describe(cuda::ConvOperation::forward, other, DType::f32, false, false),
@@ -190,9 +191,9 @@ protected:
 };
 
 TEST_F(SimulatedPlans, OfARecordedStepLiveAsLongAsItsGraph) {
-    const conv::Problem p(DType::f32, shape);
+    const conv::Problem p(DType::f32, small_shape);
     const DeviceBuffer x(p.x), w(p.w), bias(p.bias), y(p.dtype, p.dy.size());
-    const auto convolve = [&] { cuda::conv2d_forward(y, x, w, bias, shape, {}); };
+    const auto convolve = [&] { cuda::conv2d_forward(y, x, w, bias, small_shape, {}); };
     convolve();
     cuda::begin_capture({});
     convolve();
@@ -209,10 +210,10 @@ TEST_F(SimulatedPlans, OfARecordedStepLiveAsLongAsItsGraph) {
 }
 
 TEST_F(SimulatedPlans, OfARecordingThatIsGivenUpAreNotHeld) {
-    const conv::Problem p(DType::f32, shape);
+    const conv::Problem p(DType::f32, small_shape);
     const DeviceBuffer x(p.x), w(p.w), bias(p.bias), y(p.dtype, p.dy.size());
     cuda::begin_capture({});
-    cuda::conv2d_forward(y, x, w, bias, shape, {});
+    cuda::conv2d_forward(y, x, w, bias, small_shape, {});
     cuda::abandon_capture({});
     ask_for_other_shapes();
     EXPECT_EQ(simt::plans_alive(), 512);
@@ -238,10 +239,10 @@ TEST_F(SimulatedPlans, OfRecurrentNetworksLiveAsLongAsTheGraphToo) {
 TEST_F(SimulatedPlans, OfAConvolutionThatCannotBeMadeAreAskedForAgain) {
     LibraryFallbacks fallbacks;
     const LibraryFallbackScope recorder(fallbacks);
-    const conv::Problem p(DType::f32, shape);
+    const conv::Problem p(DType::f32, small_shape);
     const DeviceBuffer x(p.x), dy(p.dy), dw(p.dtype, p.w.size());
     const auto gradient = [&] {
-        cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, shape, {});
+        cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, small_shape, {});
         conv::expect_sums(dw.host(), p.dw_sums, "dw");
     };
     simt::fail_plans(no_driver, 2);

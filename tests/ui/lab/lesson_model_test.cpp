@@ -21,7 +21,7 @@ using test_support::number_lesson;
 using test_support::small_lesson;
 using Phase = LessonRuns::Phase;
 
-constexpr int patience = 60'000;  // ms
+constexpr int modelPatience = 60'000;  // ms
 
 struct LessonModelTest : testing::Test {
     void openSmall() { model.openPath(writeLesson(folder, u"small"_s, small_lesson())); }
@@ -37,7 +37,7 @@ struct LessonModelTest : testing::Test {
     }
     bool runToTheEnd() {
         model.runs()->start();
-        return QTest::qWaitFor([&] { return model.ended(); }, patience);
+        return QTest::qWaitFor([&] { return model.ended(); }, modelPatience);
     }
     CheckRow row(const QString& id) {
         const auto rows = model.checkRows();
@@ -103,7 +103,7 @@ TEST_F(LessonModelTest, AKnobRunsAgainBesideTheFormerCurves) {
     model.runs()->setKnob(u"optimizer.lr"_s, u"0.1"_s);
     ASSERT_EQ(model.runs()->former().size(), 1u);
     EXPECT_EQ(model.runs()->former().front(), before);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model.ended(); }, patience));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model.ended(); }, modelPatience));
     EXPECT_EQ(before[1]->rows(), 40) << "they keep their rows";
     EXPECT_NE(model.runs()->tracks()[1]->at(40).loss, before[1]->at(40).loss);
     EXPECT_EQ(engine::setting_text(model.runs()->tracks()[1]->config(), "optimizer.lr"), "0.1");
@@ -113,16 +113,17 @@ TEST_F(LessonModelTest, PauseAndStepActOnTheRuns) {
     openSmall();
     predict(u"worse"_s, 1);
     model.runs()->step();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model.runs()->phase() == Phase::paused; }, patience));
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return model.runs()->phase() == Phase::paused; }, modelPatience));
     const auto tracks = model.runs()->tracks();
     ASSERT_EQ(tracks.size(), 2u);
     ASSERT_TRUE(QTest::qWaitFor([&] { return tracks[0]->rows() == 1 && tracks[1]->rows() == 1; },
-                                patience));
+                                modelPatience));
     model.runs()->step();
     EXPECT_TRUE(QTest::qWaitFor([&] { return tracks[0]->rows() == 2 && tracks[1]->rows() == 2; },
-                                patience));
+                                modelPatience));
     model.runs()->stop();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return model.ended(); }, patience));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return model.ended(); }, modelPatience));
 }
 
 TEST_F(LessonModelTest, ReloadKeepsTheAnswersAndResetForgetsThem) {

@@ -18,7 +18,7 @@ engine::QueuedRun queued(std::int64_t id, engine::QueueState state) {
     return run;
 }
 
-QString text(const QueueModel& model, int row, int column) {
+QString queueText(const QueueModel& model, int row, int column) {
     return model.index(row, column).data().toString();
 }
 
@@ -29,10 +29,10 @@ TEST(QueueModel, ListsTheRunsWithTheirStates) {
     done.run = "12";
     model.setRuns({done, queued(7, engine::QueueState::waiting)});
     ASSERT_EQ(model.rowCount(), 2);
-    EXPECT_EQ(text(model, 0, QueueModel::Settings), u"lr"_s);
-    EXPECT_EQ(text(model, 0, QueueModel::State), u"done"_s);
-    EXPECT_EQ(text(model, 0, QueueModel::Run), u"12"_s);
-    EXPECT_EQ(text(model, 1, QueueModel::State), u"waiting"_s);
+    EXPECT_EQ(queueText(model, 0, QueueModel::Settings), u"lr"_s);
+    EXPECT_EQ(queueText(model, 0, QueueModel::State), u"done"_s);
+    EXPECT_EQ(queueText(model, 0, QueueModel::Run), u"12"_s);
+    EXPECT_EQ(queueText(model, 1, QueueModel::State), u"waiting"_s);
     EXPECT_EQ(model.index(0, 0).data(Qt::ToolTipRole).toString(), u"optimizer.lr=0.25"_s);
     EXPECT_EQ(model.rowOf(7), 1);
     EXPECT_EQ(model.rowOf(8), -1);
@@ -43,7 +43,7 @@ TEST(QueueModel, SaysWhyARunIsRefused) {
     auto run = queued(1, engine::QueueState::waiting);
     run.errors = {{"model.kind", "of-tomorrow", engine::msg("use {}", "mlp")}};
     model.setRuns({run});
-    EXPECT_EQ(text(model, 0, QueueModel::State), u"refused"_s);
+    EXPECT_EQ(queueText(model, 0, QueueModel::State), u"refused"_s);
     EXPECT_TRUE(model.index(0, 0).data(Qt::ToolTipRole).toString().contains(u"of-tomorrow"_s));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-engine::RunSummary summary(const char* run, const char* state, double accuracy) {
+engine::RunSummary listedRun(const char* run, const char* state, double accuracy) {
     engine::RunSummary out{};
     out.run = run;
     out.state = state;
@@ -20,10 +20,10 @@ engine::RunSummary summary(const char* run, const char* state, double accuracy) 
 
 TEST(RunListModel, ShowsThePrimaryMetricOfTheTask) {
     RunListModel model;
-    auto table = summary("1", "done", 0);
+    auto table = listedRun("1", "done", 0);
     table.metrics = {{.key = "rmse", .title = "RMSE", .higher_is_better = false}};
     table.test = {0.3, {{"rmse", 59600}}};
-    auto plain = summary("2", "done", 0);
+    auto plain = listedRun("2", "done", 0);
     plain.metrics.clear();
     plain.test = {0.25, {}};
     model.setRuns({table, plain});
@@ -37,16 +37,16 @@ TEST(RunListModel, ShowsThePrimaryMetricOfTheTask) {
 TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {
     RunListModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
-    auto diverged = summary("10", "diverged", 0.05);
+    auto diverged = listedRun("10", "diverged", 0.05);
     diverged.diverged_at = 23;
     diverged.config.dataset.kind = "spirals";
     diverged.config.model.kind = "mlp";
     diverged.skipped = 132;
     diverged.wall_s = 61;
-    auto named = summary("9", "done", 0.5);
+    auto named = listedRun("9", "done", 0.5);
     named.title = "first try";
-    model.setRuns({summary("12", "running", std::numeric_limits<double>::quiet_NaN()),
-                   summary("11", "done", 0.884), diverged, named});
+    model.setRuns({listedRun("12", "running", std::numeric_limits<double>::quiet_NaN()),
+                   listedRun("11", "done", 0.884), diverged, named});
     ASSERT_EQ(model.rowCount(), 4);
     EXPECT_EQ(model.index(0).data(RunListModel::MetricRole).toString(), u"–"_s);
     EXPECT_TRUE(model.index(1).data().toString().startsWith(u"11 "_s));
@@ -61,7 +61,7 @@ TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {
 
 TEST(RunListModel, SaysWhichRunsAreOnThePlots) {
     RunListModel model;
-    model.setRuns({summary("2", "done", 0.5), summary("1", "done", 0.5)});
+    model.setRuns({listedRun("2", "done", 0.5), listedRun("1", "done", 0.5)});
     model.setShown({"1"});
     EXPECT_FALSE(model.index(0).data(RunListModel::ShownRole).toBool());
     EXPECT_TRUE(model.index(1).data(RunListModel::ShownRole).toBool());

@@ -11,7 +11,8 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-engine::RunSummary summary(const std::string& run, double accuracy, const std::string& group = {}) {
+engine::RunSummary tableRun(const std::string& run, double accuracy,
+                            const std::string& group = {}) {
     engine::RunSummary out{};
     out.run = run;
     out.state = "done";
@@ -29,12 +30,12 @@ RunTableModel::Runs listOf(std::vector<engine::RunSummary> runs) {
 struct RunTableModelTest : testing::Test {
     RunTableModelTest() {
         model.setColumns({"state", "test_accuracy", "wall_s"});
-        auto slow = summary("2", 0.9, "g");
+        auto slow = tableRun("2", 0.9, "g");
         slow.wall_s = 61;
-        auto diverged = summary("1", std::numeric_limits<double>::quiet_NaN());
+        auto diverged = tableRun("1", std::numeric_limits<double>::quiet_NaN());
         diverged.state = "diverged";
         diverged.diverged_at = 23;
-        model.setRuns(listOf({summary("4", 0.5), summary("3", 0.7, "g"), slow, diverged}));
+        model.setRuns(listOf({tableRun("4", 0.5), tableRun("3", 0.7, "g"), slow, diverged}));
     }
 
     QString cell(int row, int column, const QModelIndex& parent = {}) const {
@@ -100,7 +101,7 @@ TEST_F(RunTableModelTest, GroupsTheRunsOfAComparisonAndLeavesOthersAsTheyAre) {
 }
 
 TEST_F(RunTableModelTest, AGroupSaysInWhatItsRunsDiffer) {
-    auto first = summary("1", 0.5, "g"), second = summary("2", 0.5, "g");
+    auto first = tableRun("1", 0.5, "g"), second = tableRun("2", 0.5, "g");
     second.config.precision.preset = "fp32";
     second.config.optimizer.options["lr"] = 0.25;
     model.setGrouped(true);
@@ -114,7 +115,7 @@ TEST_F(RunTableModelTest, NewFiguresMoveNoRow) {
     QObject::connect(&model, &QAbstractItemModel::modelReset, &model, [&] { ++resets; });
     QObject::connect(&model, &QAbstractItemModel::dataChanged, &model, [&] { ++changes; });
     model.setFigures(listOf(
-        {summary("4", 0.99), summary("3", 0.7, "g"), summary("2", 0.9, "g"), summary("1", 0)}));
+        {tableRun("4", 0.99), tableRun("3", 0.7, "g"), tableRun("2", 0.9, "g"), tableRun("1", 0)}));
     EXPECT_EQ(names(), QStringList({u"2"_s, u"3"_s, u"4"_s, u"1"_s}));
     EXPECT_EQ(cell(2, 2), u"99.0\u202f%"_s);
     EXPECT_EQ(resets, 0);
@@ -134,8 +135,8 @@ TEST_F(RunTableModelTest, ANameIsAskedForAndNotSetHere) {
 TEST_F(RunTableModelTest, FiveThousandRunsAreFilteredAndSortedWithoutAPause) {
     std::vector<engine::RunSummary> runs;
     for (int i = 0; i < 5000; ++i) {
-        runs.push_back(summary(std::to_string(5000 - i), (i * 7919 % 1000) / 1000.0,
-                               i % 3 == 0 ? "group" + std::to_string(i / 12) : ""));
+        runs.push_back(tableRun(std::to_string(5000 - i), (i * 7919 % 1000) / 1000.0,
+                                i % 3 == 0 ? "group" + std::to_string(i / 12) : ""));
         runs.back().config.optimizer.options["lr"] = 0.001 * (i % 50);
     }
     const auto list = listOf(std::move(runs));

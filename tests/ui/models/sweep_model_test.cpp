@@ -22,7 +22,7 @@ engine::SweepRow row(const std::string& label, double best, double spread, std::
     return out;
 }
 
-QString text(const SweepModel& model, int at, int column) {
+QString sweepText(const SweepModel& model, int at, int column) {
     return model.index(at, column).data().toString();
 }
 
@@ -33,13 +33,13 @@ TEST(SweepModel, ShowsMeanAndSpreadOverTheSeeds) {
     failed.failed = 1;
     model.setRows(2, {row("optimizer.lr=0.1 model.options.hidden=[8]", 0.875, 0.0125, 2),
                       row("optimizer.lr=0.2", 0.5, 0, 1), failed});
-    EXPECT_EQ(text(model, 0, SweepModel::Settings), u"lr=0.1  hidden=[8]"_s);
-    EXPECT_EQ(text(model, 0, SweepModel::Best).count(u'%'), 1) << "one unit for both";
-    EXPECT_TRUE(text(model, 0, SweepModel::Best).startsWith(u"87.5 ± 1."_s));
-    EXPECT_FALSE(text(model, 1, SweepModel::Best).contains(u"±"_s)) << "of one run";
-    EXPECT_EQ(text(model, 0, SweepModel::Time), u"1:15"_s);
-    EXPECT_EQ(text(model, 1, SweepModel::Seeds), u"1/2"_s);
-    EXPECT_EQ(text(model, 2, SweepModel::Seeds), u"2/2, 1 failed"_s);
+    EXPECT_EQ(sweepText(model, 0, SweepModel::Settings), u"lr=0.1  hidden=[8]"_s);
+    EXPECT_EQ(sweepText(model, 0, SweepModel::Best).count(u'%'), 1) << "one unit for both";
+    EXPECT_TRUE(sweepText(model, 0, SweepModel::Best).startsWith(u"87.5 ± 1."_s));
+    EXPECT_FALSE(sweepText(model, 1, SweepModel::Best).contains(u"±"_s)) << "of one run";
+    EXPECT_EQ(sweepText(model, 0, SweepModel::Time), u"1:15"_s);
+    EXPECT_EQ(sweepText(model, 1, SweepModel::Seeds), u"1/2"_s);
+    EXPECT_EQ(sweepText(model, 2, SweepModel::Seeds), u"2/2, 1 failed"_s);
     EXPECT_EQ(model.headerData(SweepModel::Best, Qt::Horizontal, Qt::DisplayRole).toString(),
               u"Best"_s);
     EXPECT_EQ(model.figure(), u"test accuracy"_s);

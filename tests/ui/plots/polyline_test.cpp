@@ -8,7 +8,7 @@
 namespace ui {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double nanValue = std::numeric_limits<double>::quiet_NaN();
 
 SeriesPyramid::Columns columnsOf(const std::vector<double>& values) {
     SeriesPyramid::Columns columns;
@@ -36,9 +36,9 @@ TEST(Polyline, TakesEveryColumnFromItsLowestToItsHighest) {
 }
 
 TEST(Polyline, BreaksAtNaN) {
-    const Polyline line = envelope(columnsOf({1, nan, 2}));
+    const Polyline line = envelope(columnsOf({1, nanValue, 2}));
     EXPECT_TRUE(std::isnan(line.y[1]));
-    const auto marks = nonFinite(columnsOf({1, nan, std::numeric_limits<double>::infinity()}));
+    const auto marks = nonFinite(columnsOf({1, nanValue, std::numeric_limits<double>::infinity()}));
     ASSERT_EQ(marks.size(), 2u);
     EXPECT_TRUE(marks[0].nan && !marks[0].up);
     EXPECT_TRUE(marks[1].up && !marks[1].nan);

@@ -12,7 +12,7 @@ namespace {
 using namespace Qt::StringLiterals;
 using engine::ScaleChanged;
 
-const float nan = std::numeric_limits<float>::quiet_NaN();
+const float nanLoss = std::numeric_limits<float>::quiet_NaN();
 
 ScaleChanged skip(ScaleChanged::Kind kind) {
     return {.run = "1", .step = 412, .kind = kind, .from = 65536, .to = 32768, .clean_steps = 7};
@@ -56,7 +56,7 @@ TEST(EventText, BlamesTheForwardPassOnlyForALossThatIsNotFinite) {
     EXPECT_EQ(describeEvent(event, {}).meaning,
               u"Persistent: the gradients are not finite even at scale 2¹, so "
               u"look for a NaN in the backward pass."_s);
-    event.loss = nan;
+    event.loss = nanLoss;
     EXPECT_EQ(describeEvent(event, {}).meaning,
               u"Persistent: lowering the scale cannot fix a NaN in the forward pass."_s);
 }
@@ -79,7 +79,7 @@ TEST(EventText, LeavesOutChangesOfState) {
 
 TEST(EventText, DoesNotCallALossThatIsNaNAGradientOverflow) {
     ScaleChanged event = skip(ScaleChanged::Kind::skipped_persistent);
-    event.loss = nan;
+    event.loss = nanLoss;
     EXPECT_EQ(describeEvent(event, {}).what, u"Skipped: the loss is NaN. Scale 2¹⁶ → 2¹⁵."_s);
     event.loss = std::numeric_limits<float>::infinity();
     EXPECT_TRUE(describeEvent(event, {}).what.startsWith(u"Skipped: the loss is ∞."_s));
@@ -152,7 +152,7 @@ TEST(StepReason, SaysHowFarTheScaleHasToFallAndWhenItIsNotTheScale) {
 
 TEST(StepReason, BlamesTheForwardPassForANaNLoss) {
     engine::StepRecord row{};
-    row.loss = nan;
+    row.loss = nanLoss;
     row.loss_scale = 65536;
     row.found_inf = 1;
     EXPECT_EQ(explainStep(row, nullptr, 32768, true).tone, StepReason::Tone::bad);

@@ -9,13 +9,13 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double nanMetric = std::numeric_limits<double>::quiet_NaN();
 
 TEST(MetricText, WritesSharesInPerCentAndOthersAsNumbers) {
     const engine::Metric accuracy = engine::classification_metrics().front();
     EXPECT_EQ(metricValue(accuracy, 0.884), u"88.4\u202f%"_s);
     EXPECT_EQ(metricValue({.key = "rmse", .title = "RMSE"}, 59600), u"59,600"_s);
-    EXPECT_EQ(metricValue(accuracy, nan), u"–"_s);
+    EXPECT_EQ(metricValue(accuracy, nanMetric), u"–"_s);
 }
 
 TEST(MetricText, TheLossTakesThePlaceOfAMetric) {

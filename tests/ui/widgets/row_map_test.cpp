@@ -10,11 +10,11 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr int head = 20, foot = 10, least = 12, most = 40;
+constexpr int head = 20, foot = 10, least = 12, mostRows = 40;
 
 class Map final : public RowMap {
 public:
-    Map() : RowMap({least, most, head, foot}) {
+    Map() : RowMap({least, mostRows, head, foot}) {
         setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
         setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
         resize(300, head + foot + 120);
@@ -41,8 +41,8 @@ TEST(RowMap, FewRowsShareTheRoomUpToTheirLargestHeight) {
     EXPECT_EQ(map.rowHeight(), 30);
     EXPECT_EQ(map.verticalScrollBar()->maximum(), 0);
     map.fill(2);
-    EXPECT_EQ(map.rowHeight(), most);
-    EXPECT_EQ(map.rowAt(head + 2 * most + 1), -1) << "below the last row";
+    EXPECT_EQ(map.rowHeight(), mostRows);
+    EXPECT_EQ(map.rowAt(head + 2 * mostRows + 1), -1) << "below the last row";
 }
 
 TEST(RowMap, FindsTheRowUnderThePointerWhereverItIsScrolled) {
