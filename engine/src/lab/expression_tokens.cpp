@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "core/characters.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -10,6 +9,7 @@ namespace {
 
 using Token = ExpressionToken;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 Token number_at(std::string_view text, std::size_t at) {

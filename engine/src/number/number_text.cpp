@@ -9,7 +9,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/characters.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -67,6 +66,8 @@ int compare(const Decimal& a, const Decimal& b) {
     if (a.exponent != b.exponent) return a.exponent < b.exponent ? -1 : 1;
     return a.digits.compare(b.digits);
 }
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Nothing if it is not "[+-]digits".
 std::optional<int> read_exponent(std::string_view text) {

@@ -123,7 +123,7 @@ TEST(HostHeap, RefusesWhatNoAddressSpaceHolds) {
     a[0] = 1;
 }
 
-constexpr std::int64_t mib = std::int64_t{1} << 20;
+constexpr std::int64_t heap_mib = std::int64_t{1} << 20;
 
 /// A limit on the process's addresses while it lives; set once more if a test throws.
 class AddressLimit {
@@ -191,30 +191,30 @@ bool has_room_for(Heap& h, std::int64_t bytes) {
 TEST(HostHeap, LeavesAddressesToLibrariesWhereTheProcessHasALimit) {
     AddressLimit limit;
     if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
-    limit.leave(512 * mib);
+    limit.leave(512 * heap_mib);
     Heap h;
-    EXPECT_FALSE(has_room_for(h, 412 * mib));
-    EXPECT_TRUE(has_room_for(h, 312 * mib));
+    EXPECT_FALSE(has_room_for(h, 412 * heap_mib));
+    EXPECT_TRUE(has_room_for(h, 312 * heap_mib));
 }
 
 TEST(HostHeap, GivesUpFreeAddressesForABlockThatIsLargerThanTheRest) {
     AddressLimit limit;
     if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
-    limit.leave(6 * 1024 * mib);
+    limit.leave(6 * 1024 * heap_mib);
     Heap h;
     char* const first = h.get(2 * page);  // a GiB is reserved for it
-    limit.leave(512 * mib);
-    EXPECT_TRUE(has_room_for(h, 1100 * mib));
+    limit.leave(512 * heap_mib);
+    EXPECT_TRUE(has_room_for(h, 1100 * heap_mib));
     std::memset(first, 1, 2 * page);  // still there
 }
 
 TEST(HostHeap, LeavesMostOfFewAddressesToOthers) {
     AddressLimit limit;
     if (!limit.possible()) GTEST_SKIP() << "this process's addresses cannot be limited";
-    limit.leave(2 * 1024 * mib);
+    limit.leave(2 * 1024 * heap_mib);
     Heap h;
     h.get(2 * page);
-    EXPECT_GT(AddressLimit::left(), 1900 * mib);
+    EXPECT_GT(AddressLimit::left(), 1900 * heap_mib);
 }
 
 }  // namespace

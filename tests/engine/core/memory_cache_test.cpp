@@ -15,14 +15,13 @@
 #include "kernels/cuda_graph.h"
 #include "simt/device.h"
 #include "simt/queue.h"
+#include "support/mebibyte.h"
 
 // Several threads allocate memory of one GPU, which frees blocks only when its work is done.
 namespace engine {
 namespace {
 
 const Device gpu{Device::Kind::cuda, 0};
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 /// Work of the GPU that runs until it is stopped, at most 20 s.
 class LongWork {
 public:

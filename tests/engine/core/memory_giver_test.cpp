@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "support/mebibyte.h"
 
 namespace engine {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr std::size_t mib = std::size_t{1} << 20;
 
 /// A block that can be done without.
 struct Spare {

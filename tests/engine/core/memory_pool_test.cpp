@@ -1,4 +1,5 @@
 #include "core/memory_pool.h"
+#include "support/mebibyte.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +7,6 @@
 
 namespace engine {
 namespace {
-
-constexpr std::size_t mib = std::size_t{1} << 20;
 
 std::unique_ptr<Block> block_of(const std::shared_ptr<MemoryPool>& pool, std::size_t bytes) {
     const PoolScope within(pool);

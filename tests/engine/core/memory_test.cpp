@@ -11,6 +11,7 @@
 
 #include "core/tensor.h"
 #include "engine/error.h"
+#include "support/mebibyte.h"
 
 namespace engine {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::int64_t kib = 1024;
-constexpr std::size_t mib = std::size_t{1} << 20;
-
 /// New accounting for the calling thread.
 struct Accounting {
     std::shared_ptr<MemoryAccounting> accounting = std::make_shared<MemoryAccounting>();

@@ -25,7 +25,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int refreshEvery = 100;  // ms
-using BatchOrRefusal = std::variant<engine::FoundBatch, engine::Message>;
+using BatchOrMessage = std::variant<engine::FoundBatch, engine::Message>;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ struct BatchFinder::Search {
     std::vector<engine::BatchTrial> trials;
     std::int64_t trying = 0;
 
-    BatchOrRefusal run() {
+    BatchOrMessage run() {
         engine::FindBatchOptions options;
         options.memory = memory;
         options.before = [this](std::int64_t batch) {
@@ -143,7 +143,7 @@ void BatchFinder::start() {
     timer_->start();
     inBackground(
         this, [search = search_] { return search->run(); },
-        [this](const BatchOrRefusal& found) {
+        [this](const BatchOrMessage& found) {
             timer_->stop();
             refresh();
             find_->setEnabled(true);

@@ -22,7 +22,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int drawEvery = 100;  // ms
-using RateOrRefusal = std::variant<engine::FoundRate, engine::Message>;
+using RateOrMessage = std::variant<engine::FoundRate, engine::Message>;
 
 /// Leaves out the last points, where the loss diverges: with them the rest of the curve would look
 /// flat.
@@ -39,7 +39,7 @@ struct RateFinder::Test {
     std::mutex mutex;  ///< guards points
     std::vector<engine::RatePoint> points;
 
-    RateOrRefusal run() {
+    RateOrMessage run() {
         try {
             return engine::find_learning_rate(config, {}, [this](const engine::RatePoint& point) {
                 const std::lock_guard lock(mutex);
@@ -123,7 +123,7 @@ void RateFinder::start() {
     words_->setText(tr("Preparing"));
     inBackground(
         this, [test = test_] { return test->run(); },
-        [this](RateOrRefusal found) {
+        [this](RateOrMessage found) {
             timer_->stop();
             refresh();
             if (const auto* problem = std::get_if<engine::Message>(&found))

@@ -69,7 +69,7 @@ int figuresWidth() {
 
 }  // namespace
 
-RunFigures cardFiguresOf(const RunTrack* track) {
+RunFigures figuresOf(const RunTrack* track) {
     RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     if (track == nullptr) return out;
     const std::int64_t rows = track->rows();
@@ -177,7 +177,7 @@ void RunCard::setMeasures(const std::vector<engine::Metric>& metrics, const std:
 }
 
 void RunCard::show(const RunTrack* track, bool baseline) {
-    const RunFigures figures = cardFiguresOf(track);
+    const RunFigures figures = figuresOf(track);
     values_[0]->setText(figures.loss);
     values_[1]->setText(figures.metric);
     values_[2]->setText(figures.speed);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t mostLines = 4;  // five runs; more are in the cards' table alone
 constexpr int padding = 6;
 
-engine::RunFigures figuresOf(const RunTrack& track) {
+engine::RunFigures judgedFigures(const RunTrack& track) {
     engine::RunFigures figures;
     figures.precision = track.precision();
     figures.record = track.reader();
@@ -36,7 +36,7 @@ engine::RunFigures figuresOf(const RunTrack& track) {
 
 engine::Verdict verdictOf(const RunTrack& baseline, const RunTrack& other) {
     try {
-        return engine::judge(figuresOf(baseline), figuresOf(other));
+        return engine::judge(judgedFigures(baseline), judgedFigures(other));
     } catch (const engine::Error& error) {  // another program cut a record short
         return {engine::VerdictTone::neutral, error.message(), {}, {error.hint()}};
     }
