@@ -96,6 +96,19 @@ TEST(Conv2dExact, SumsOfManyShapes) {
         for (const Conv2dShape& shape : many_shapes(80)) expect_exact(dtype, shape);
 }
 
+/// Windows that lie in the padding as a whole, and strides of a single output place.
+TEST(Conv2dExact, SumsOfEmptyWindowsAndIdleStrides) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        expect_exact(dtype, {2, 65, 1, 4, 48, 2, 3, 1, 1, 2, 2, 3, 1});
+        expect_exact(dtype, {4, 63, 2, 4, 32, 2, 1, 2, 2, 0, 2});
+        expect_exact(dtype, {2, 64, 16, 4, 32, 2, 3, 2, 2, 0, 2, 2, 3, 2});
+        expect_exact(dtype, {1, 8, 11, 5, 8, 3, 3, 2, 3, 0, 0, 1, 1, 2});
+        expect_exact(dtype, {4, 65, 11, 5, 48, 3, 3, 1, 3, 2, 0, 1, 2});
+        expect_exact(dtype, {2, 16, 14, 5, 3, 5, 3, 1, 2, 0, 0, 1, 2});
+        expect_exact(dtype, {3, 40, 5, 28, 1, 1, 2, 1, 1, 0, 2, 2, 3});
+    }
+}
+
 /// Blocks of 16 input channels of which the last is not full, under dilated rows.
 TEST(Conv2dExact, SumsOfDilatedRowsAndOddChannels) {
     for (const DType dtype : {DType::f32, DType::bf16})
