@@ -61,8 +61,8 @@ fs::path file_of(const std::vector<DataFile>& files, const char* part) {
         if (!name_contains(file.name, part)) continue;
         for (const char* other : part_words) {
             if (other != part && name_contains(file.name, other))
-                refuse_files(msg("{}: its name name_contains both \"{}\" and \"{}\"",
-                                 file.path.string(), part, other));
+                refuse_files(msg("{}: its name contains both \"{}\" and \"{}\"", file.path.string(),
+                                 part, other));
         }
         if (!found.empty()) {
             refuse_files(msg("{} and {}: both names contain \"{}\"", found.string(),
