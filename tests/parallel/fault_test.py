@@ -5,6 +5,7 @@ import argparse
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -74,11 +75,11 @@ class Fault:
         problems.expect(not launch.left_running(), f"{self.name}: processes are left running")
 
     def check_sentence(self, launch, problems):
-        """One, which names the rank. MPICH's mpirun kills the other ranks at once: the command that started it says so, and
-        a rank may or may not have named the lost one before."""
+        """One, which names the rank. The mpirun of MPICH and of Open MPI 5 kills the other ranks at once: the command that
+        started it says so, and a rank may or may not have named the lost one before."""
         said = launch.sentences()
         lost = "halftone: A rank was lost; mpirun ended the others before they named it."
-        if self.args.is_mpich and self.number == signal.SIGKILL and lost in said:
+        if self.args.kills_at_once and self.number == signal.SIGKILL and lost in said:
             said.remove(lost)
             if not said:
                 return
@@ -143,7 +144,7 @@ def main():
         print("there is no mpirun")
         return 77
     doctor = subprocess.run([args.halftone, "doctor"], capture_output=True, text=True, check=True)
-    args.is_mpich = "MPICH" in doctor.stdout
+    args.kills_at_once = re.search(r"MPICH|Open MPI v([5-9]|\d\d)", doctor.stdout) is not None
     print("seed", args.seed, flush=True)
     dice, problems = random.Random(args.seed), Problems()
     with tempfile.TemporaryDirectory(prefix="halftone-fault-") as folder:

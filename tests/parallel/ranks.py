@@ -86,7 +86,9 @@ class Launch:
         return self.errors.read_text(errors="replace")
 
     def sentences(self):
-        return [line for line in self.error_text().splitlines() if line.startswith("halftone: ")]
+        # Open MPI 5 puts a blank before a line that follows its own text.
+        lines = [line.lstrip() for line in self.error_text().splitlines()]
+        return [line for line in lines if line.startswith("halftone: ")]
 
     def pids(self):
         """rank: process, of those that are alive."""

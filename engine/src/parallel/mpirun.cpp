@@ -16,6 +16,7 @@
 
 #include "engine/error.h"
 #include "engine/launch.h"
+#include "parallel/joined_launch.h"
 
 namespace engine {
 namespace {
@@ -83,9 +84,17 @@ int status_of(pid_t child) {
     return status;
 }
 
+/// Whether the library is Open MPI 5 or later. mpirun is taken to be of the same version.
+bool is_open_mpi_5() {
+    const std::string library = mpi_library(), name = "Open MPI v";
+    return library.starts_with(name) && std::atoi(library.c_str() + name.size()) >= 5;
+}
+
 /// mpirun returns the exit code of the first rank that failed. If a signal ended a rank:
 ///
-/// - Open MPI's returns 128 plus its number, after the other ranks have named the lost one;
+/// - Open MPI 4's returns 128 plus its number, after the other ranks have named the lost one;
+/// - Open MPI 5's returns the same, and kills the other ranks half a second later, often before
+///   they can name it. Its own text names it;
 /// - MPICH's returns its number, and kills the other ranks, mostly before they can name it. Its own
 ///   text names the first process that it finds dead, which may be one of those.
 int exit_code_of(int status) {
@@ -95,7 +104,7 @@ int exit_code_of(int status) {
     if (code == 0 || (code >= exit_code(ErrorCode::settings) && code <= failed)) return code;
     if (code == 1 || code == 127)
         std::cerr << "halftone: mpirun could not run the workers; its own words say why\n";
-    else if (code < 128)
+    else if (code < 128 || is_open_mpi_5())
         std::cerr << "halftone: A rank was lost; mpirun ended the others before they named it.\n";
     return failed;
 }
