@@ -88,8 +88,8 @@ if [[ -e $work/machine/apt ]]; then cat "$work/machine/apt" >&2; exit 100; fi
 rm "$work/machine/lacks"
 END
     stand_in ctest << 'END'
-mkdir -p build/dev/Testing/Temporary
-echo '[==========] 5 tests from 1 test suite ran.' > build/dev/Testing/Temporary/LastTest.log
+mkdir -p build/check/Testing/Temporary
+echo '[==========] 5 tests from 1 test suite ran.' > build/check/Testing/Temporary/LastTest.log
 if [[ -e $work/machine/test_fails ]]; then echo '90% tests passed, 1 tests failed out of 10'; exit 8; fi
 echo '100% tests passed, 0 tests failed out of 10'
 END
