@@ -14,10 +14,21 @@ namespace ui {
 
 inline constexpr int patience = 60'000;  // ms
 
-/// The window with a lesson, opened as if from the command line.
-struct LessonViewTest : WindowFixture {
-    LessonViewTest() {
+/// A folder of its own for the Lab's answers, which the window writes when it closes: a base class,
+/// so that it outlives the window.
+struct LessonHome {
+    LessonHome() : before(qgetenv("XDG_DATA_HOME")) {
         qputenv("XDG_DATA_HOME", data.path().toUtf8());
+    }
+    ~LessonHome() { qputenv("XDG_DATA_HOME", before); }
+
+    QTemporaryDir data;
+    QByteArray before;
+};
+
+/// The window with a lesson, opened as if from the command line.
+struct LessonViewTest : LessonHome, WindowFixture {
+    LessonViewTest() {
         commands.openPath(writeLesson(data, QStringLiteral("small"), test_support::small_lesson()));
         view = window->findChild<LessonView*>();
     }
@@ -37,7 +48,6 @@ struct LessonViewTest : WindowFixture {
         return window->findChild<CommandBar*>()->findChild<QPushButton*>(QStringLiteral("primary"));
     }
 
-    QTemporaryDir data;
     LessonView* view = nullptr;
 };
 
