@@ -45,10 +45,11 @@ class FolderTest(unittest.TestCase):
         self.folder = self.scratch / "run"
 
     def halftone(self, *args, code=0):
-        """Runs the program with a history of its own. Returns its output and its errors."""
+        """Runs the program with a history of its own. Returns its output and its errors. Its threads sleep while they wait:
+        where other tests use the processors, threads that spin take minutes for a step."""
         done = subprocess.run([arguments.halftone, *map(str, args)], capture_output=True, text=True,
-                              timeout=TIMEOUT, env={"HOME": str(self.scratch), "PATH": "/usr/bin"},
-                              check=False)
+                              timeout=TIMEOUT, check=False,
+                              env={"HOME": str(self.scratch), "PATH": "/usr/bin", "OMP_WAIT_POLICY": "passive"})
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout, done.stderr
 
