@@ -43,6 +43,7 @@ libpng-dev
 libopenmpi-dev
 openmpi-bin
 python3-numpy
+xz-utils
 LIST
 }
 
