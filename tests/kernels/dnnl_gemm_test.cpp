@@ -134,12 +134,21 @@ TEST(DnnlGemm, GivesExactSumsForManyColumnsOfATransposedB) {
 TEST(DnnlGemm, PacksALargeRowMajorBOfManyRows) {
     if (!cpu::info().avx512_bf16) GTEST_SKIP() << "oneDNN has no blocked order of b here";
     for (const DType dtype : {DType::f32, DType::bf16}) {
+        if (dtype == DType::bf16 && cpu::info().amx_bf16) continue;
         EXPECT_TRUE(copies({dtype, {512, 512, 4096}}, PackB::if_faster));
         EXPECT_FALSE(copies({dtype, {512, 512, 4096}}, PackB::never));
         EXPECT_FALSE(copies({dtype, {511, 514, 4096}}, PackB::if_faster));
         EXPECT_FALSE(copies({dtype, {512, 512, 4095}}, PackB::if_faster));
         EXPECT_FALSE(copies({dtype, {512, 512, 4096, true}}, PackB::if_faster));
     }
+}
+
+TEST(DnnlGemm, PacksForAmxOnlyALargeBOfThousandsOfRows) {
+    if (!cpu::info().amx_bf16) GTEST_SKIP() << "this processor has no AMX";
+    EXPECT_TRUE(copies({DType::bf16, {4096, 4096, 2048}}, PackB::if_faster));
+    EXPECT_FALSE(copies({DType::bf16, {4095, 4096, 2048}}, PackB::if_faster));
+    EXPECT_FALSE(copies({DType::bf16, {4096, 4095, 2048}}, PackB::if_faster));
+    EXPECT_FALSE(copies({DType::bf16, {4096, 4096, 2048, true}}, PackB::if_faster));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "kernels/attention.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_problem.h"
+#include "kernels/device.h"
 #include "kernels/gemm.h"
 #include "kernels/support.h"
 
@@ -192,6 +193,13 @@ TEST(SameBits, OfLargeProducts) {
                                           {700, 200, 8001, false, false, 1},
                                           {512, 4100, 65, false, true}})
             expect_same_bits(to_string(dtype, shape), size_of(dtype), product(dtype, dtype, shape));
+}
+
+TEST(SameBits, OfAProductThatIsPackedForAmx) {
+    if (!cpu::info().amx_bf16) GTEST_SKIP() << "this processor has no AMX";
+    const ProductShape shape{4096, 4096, 2048};
+    expect_same_bits(to_string(DType::bf16, shape), size_of(DType::bf16),
+                     product(DType::bf16, DType::bf16, shape));
 }
 
 /// Any of the three convolutions: 0 forward, 1 data gradient, 2 weight gradient.
