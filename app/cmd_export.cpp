@@ -20,6 +20,7 @@ struct ExportArguments {
     std::string checkpoint = "last";
     std::string dtype = "fp32";
     std::vector<std::string> others;  ///< of a report
+    bool raw = false;
     bool checkpoint_given() const { return checkpoint != "last"; }
 };
 
@@ -90,6 +91,8 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
         refuse("--dtype: " + args.dtype + ": not a type of an exported model", "Use fp32 or fp16.");
     if (args.dtype != "fp32" && info->format != engine::ExportFormat::onnx)
         refuse("--dtype: " + info->name + " is written as it is", "Leave it away.");
+    if (args.raw && info->format != engine::ExportFormat::csv)
+        refuse("--raw: " + info->name + " is no CSV", "Leave it away.");
     return *info;
 }
 
@@ -101,8 +104,9 @@ int export_one(const ExportArguments& args) {
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     const std::string file =
         args.file.empty() ? engine::export_file_name(run->summary, info) : args.file;
-    engine::export_run(run->summary.folder, info.format, file,
-                       {.checkpoint = args.checkpoint, .half = args.dtype == "fp16"});
+    engine::export_run(
+        run->summary.folder, info.format, file,
+        {.checkpoint = args.checkpoint, .half = args.dtype == "fp16", .raw = args.raw});
     std::cout << file << '\n';
     return 0;
 }
@@ -129,6 +133,9 @@ void describe_export(Command command) {
         .not_empty();
     command.text("--dtype", args->dtype, "Type of an ONNX model: fp32 (the default) or fp16")
         .not_empty();
+    command.flag("--raw", args->raw,
+                 "CSV: texts as they are; without it, one that a spreadsheet would compute gets an "
+                 "apostrophe");
     command.repeated_text("--with", args->others, "For a report: another run, to compare with RUN");
     command
         .text("-o,--output", args->file,

@@ -14,7 +14,7 @@ namespace {
 struct LessonArguments {
     std::string file, language = "en", collect;
     std::int64_t seeds = 1;
-    bool check = false, list = false, csv = false, json = false;
+    bool check = false, list = false, csv = false, raw = false, json = false;
 };
 
 constexpr double longest_s = 900;  ///< of one seed of a lesson
@@ -177,7 +177,7 @@ int lesson(const LessonArguments& args) {
     if (!args.collect.empty()) {
         const auto answers = engine::collect_answers(args.collect);
         std::cout << (args.json  ? engine::answers_json(answers)
-                      : args.csv ? engine::answers_csv(answers)
+                      : args.csv ? engine::answers_csv(answers, args.raw)
                                  : engine::answers_table(answers));
         return 0;
     }
@@ -202,7 +202,10 @@ void describe_lesson(Command command) {
     command.text("--collect", args->collect,
                  "Prints a table of the answers of a class from this folder, which has one JSON "
                  "file per answer sheet");
-    command.flag("--csv", args->csv, "With --collect: CSV with one line per answer");
+    command.flag("--csv", args->csv,
+                 "With --collect: CSV with one line per answer; a text that a spreadsheet would "
+                 "compute gets an apostrophe");
+    command.flag("--raw", args->raw, "With --csv: every text as it is");
     command.flag("--json", args->json,
                  "One JSON object per lesson and seed, or one for all answers");
     command.run([args] { return lesson(*args); });

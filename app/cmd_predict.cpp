@@ -91,21 +91,27 @@ private:
     const PredictArguments& args_;
 };
 
-/// The cells of the columns that the model knows; others, such as the target's, play no part.
-std::map<std::string, std::string> known_cells(const engine::InputForm& form,
-                                               const engine::InputRow& row,
-                                               const std::string& file) {
-    std::map<std::string, std::string> out;
-    for (const auto& column : form.columns) {
-        const auto cell = row.cells.find(column.name);
-        if (cell != row.cells.end()) out.insert(*cell);
+/// Predicts the rows of a table. False if one of them cannot be; the others are.
+bool predict_rows(engine::TrainedModel& model, const std::string& file, const Printer& printer) {
+    const engine::InputTable table = model.read_rows(file);
+    for (const auto& note : table.notes) std::cerr << "halftone: " << note.str() << '\n';
+    bool good = true;
+    for (const engine::InputRow& row : table.rows) {
+        const std::string place = file + " line " + std::to_string(row.line);
+        engine::Message problem = row.problem;
+        if (problem.empty()) {
+            try {
+                printer.print(place, model.answer(row.cells));
+            } catch (const engine::Error& error) {
+                if (error.code() != engine::ErrorCode::value) throw;
+                problem = error.message();
+            }
+        }
+        if (problem.empty()) continue;
+        std::cerr << "halftone: " << place << ": " << problem.str() << '\n';
+        good = good && row.dropped;
     }
-    if (out.empty()) {
-        throw engine::Error(engine::ErrorCode::data,
-                            file + ": its header names none of the model's columns",
-                            "They are " + form.columns.front().name + " and so on.");
-    }
-    return out;
+    return good;
 }
 
 void print_filled(const std::vector<engine::FilledMask>& filled, bool json) {
@@ -151,14 +157,12 @@ int predict(const PredictArguments& args) {
         throw engine::Error(engine::ErrorCode::settings, "predict: FILE is required");
     const Printer printer(model, args);
     using Kind = engine::InputForm::Kind;
+    bool good = true;
     for (const std::string& file : args.files) {
         if (model.form().kind == Kind::picture) {
             printer.print(file, model.answer(engine::load_picture(file, model.form().alpha)));
         } else if (model.form().kind == Kind::row) {
-            for (const engine::InputRow& row : engine::read_input_rows(file)) {
-                printer.print(file + " line " + std::to_string(row.line),
-                              model.answer(known_cells(model.form(), row, file)));
-            }
+            good = predict_rows(model, file, printer) && good;
         } else {
             throw engine::Error(engine::ErrorCode::settings,
                                 "predict: the model of this run takes neither pictures nor rows",
@@ -166,7 +170,7 @@ int predict(const PredictArguments& args) {
                                 "pictures: use `halftone generate`.");
         }
     }
-    return 0;
+    return good ? 0 : engine::exit_code(engine::ErrorCode::data);
 }
 
 }  // namespace
@@ -179,7 +183,9 @@ void describe_predict(Command command) {
     const Option files =
         command
             .texts("FILE", args->files,
-                   "Pictures (PNG, JPEG), or tables in CSV whose header names the columns")
+                   "Pictures (PNG, JPEG), or tables in CSV: columns by the names in the header, by "
+                   "position without one; a row that cannot be read is named, the others are "
+                   "predicted, and the exit code is 3")
             .optional();
     command
         .text("--text", args->text,

@@ -1313,6 +1313,10 @@
         <translation>没有这个字段；是否想写 {}？</translation>
     </message>
     <message>
+        <source>in a file, write {} inside the object {}</source>
+        <translation>在设置文件中，请把 {} 写在对象 {} 里</translation>
+    </message>
+    <message>
         <source>use an object with fields</source>
         <translation>请使用带字段的对象</translation>
     </message>
@@ -2741,6 +2745,14 @@
         <translation>{}：第 {} 行以制表符分隔的字段有 {} 个，应为 {} 个</translation>
     </message>
     <message>
+        <source>{}: line {} is blank</source>
+        <translation>{}：第 {} 行为空行</translation>
+    </message>
+    <message>
+        <source>Remove it: only the end of the file may have blank lines.</source>
+        <translation>请删除该行：只有文件末尾可以有空行。</translation>
+    </message>
+    <message>
         <source>{}: line {}, field {}: {} is not 0 or 1</source>
         <translation>{}：第 {} 行第 {} 个字段：{} 不是 0 或 1</translation>
     </message>
@@ -3117,8 +3129,8 @@
         <translation>{}：找不到列“{}”（由 dataset.{} 指定）</translation>
     </message>
     <message>
-        <source>{}: dataset.columns leaves no feature beside the target {}</source>
-        <translation>{}：按 dataset.columns，除目标列 {} 外没有任何特征列</translation>
+        <source>{}: dataset.columns and dataset.without leave no feature beside the target {}</source>
+        <translation>{}：按 dataset.columns 和 dataset.without，除目标列 {} 外没有任何特征列</translation>
     </message>
     <message>
         <source>List at least one other column, or none to use them all.</source>
@@ -3133,10 +3145,6 @@
         <translation>请把 dataset.target 设为其他列。</translation>
     </message>
     <message>
-        <source>List the other columns in dataset.columns.</source>
-        <translation>请在 dataset.columns 中只列出其他列。</translation>
-    </message>
-    <message>
         <source>{}, line {}, column {}: "{}" among numbers</source>
         <translation>{}，第 {} 行，列 {}：数值列中出现了“{}”</translation>
     </message>
@@ -3145,8 +3153,8 @@
         <translation>如果第一行是列名，请把 dataset.header 设为 true。</translation>
     </message>
     <message>
-        <source>Correct the value, or list the column in dataset.categorical to treat its values as words.</source>
-        <translation>请改正该值；若要按类别处理，请把该列加入 dataset.categorical。</translation>
+        <source>Correct the value; or set dataset.missing to "drop" or "mean" if it stands for a missing one; or list the column in dataset.categorical to treat its values as words.</source>
+        <translation>请改正该值；如果它表示缺失，请把 dataset.missing 设为 "drop" 或 "mean"；若要按类别处理，请把该列加入 dataset.categorical。</translation>
     </message>
     <message>
         <source>{}, line {}, column {}: {} is infinite or too large for a 32-bit float</source>
@@ -3173,20 +3181,24 @@
         <translation>把 dataset.missing 设为 "drop" 可丢弃这些行，设为 "mean" 可填补缺失值。</translation>
     </message>
     <message>
+        <source>Set dataset.missing to "drop" to leave such rows out, or to "mean" to fill the gaps; or list the column in dataset.categorical if {} is a category.</source>
+        <translation>请把 dataset.missing 设为 "drop" 以略去这些行，或设为 "mean" 以填补；如果 {} 是一个类别，请把该列加入 dataset.categorical。</translation>
+    </message>
+    <message>
         <source>{}: more than {} features after one-hot encoding</source>
         <translation>{}：独热编码后的特征数超过 {}</translation>
     </message>
     <message>
-        <source>Leave columns with many different words out with dataset.columns.</source>
-        <translation>请用 dataset.columns 排除取值过多的类别列。</translation>
+        <source>Leave columns with many different words out with dataset.without.</source>
+        <translation>请用 dataset.without 排除取值过多的类别列。</translation>
     </message>
     <message>
         <source>{}, line {}, column {}: the words of the table take more than {} MiB</source>
         <translation>{}，第 {} 行，列 {}：表中的文本占用超过 {} MiB</translation>
     </message>
     <message>
-        <source>Leave columns of long texts out with dataset.columns.</source>
-        <translation>请用 dataset.columns 排除长文本列。</translation>
+        <source>Leave columns of long texts out with dataset.without.</source>
+        <translation>请用 dataset.without 排除长文本列。</translation>
     </message>
     <message>
         <source>{}, line {}, column {}: the target has more than {} classes</source>
@@ -3201,8 +3213,8 @@
         <translation>请把 dataset.target 设为类别较少的列或数值列。</translation>
     </message>
     <message>
-        <source>Leave the column out with dataset.columns.</source>
-        <translation>请用 dataset.columns 排除该列。</translation>
+        <source>Leave the column out with dataset.without.</source>
+        <translation>请用 dataset.without 排除该列。</translation>
     </message>
     <message>
         <source>{}: the file changed while it was read</source>
@@ -3217,16 +3229,16 @@
         <translation>{}：没有剩余的行：全部 {} 行都有缺失值</translation>
     </message>
     <message>
-        <source>Leave columns with many missing values out with dataset.columns, or set dataset.missing to "mean".</source>
-        <translation>请用 dataset.columns 排除缺失较多的列，或把 dataset.missing 设为 "mean"。</translation>
+        <source>Leave columns with many missing values out with dataset.without, or set dataset.missing to "mean".</source>
+        <translation>请用 dataset.without 排除缺失较多的列，或把 dataset.missing 设为 "mean"。</translation>
     </message>
     <message>
         <source>rows left out because a value is missing: {} of {}</source>
         <translation>因缺失值而丢弃的行：{} / {}</translation>
     </message>
     <message>
-        <source>column {} has a different word in every row; leave it out with dataset.columns if it is an identifier</source>
-        <translation>列 {} 每一行的值都不同；如果它是标识符，请用 dataset.columns 排除</translation>
+        <source>column {} has a different word in every row; leave it out with dataset.without if it is an identifier</source>
+        <translation>列 {} 每一行的值都不同；如果它是标识符，请用 dataset.without 排除</translation>
     </message>
     <message>
         <source>dataset.{}: {}: {}</source>
@@ -3297,6 +3309,78 @@
         <translation>{}：只识别出一列；表格需要一个目标列和至少一个特征列</translation>
     </message>
     <message>
+        <source>{}: a file in the format of {}, not a CSV file</source>
+        <translation>{}：这是 {} 格式的文件，不是 CSV 文件</translation>
+    </message>
+    <message>
+        <source>Open it in a spreadsheet program and save the sheet as CSV, with UTF-8 encoding.</source>
+        <translation>请用电子表格程序打开，并把工作表另存为 UTF-8 编码的 CSV。</translation>
+    </message>
+    <message>
+        <source>Save it as CSV, in Python with pandas: pandas.{}("{}").to_csv("{}", index=False)</source>
+        <translation>请另存为 CSV，例如在 Python 中用 pandas：pandas.{}("{}").to_csv("{}", index=False)</translation>
+    </message>
+    <message>
+        <source>{}: a zip archive of {} files; only one of a single file is read</source>
+        <translation>{}：zip 压缩包内有 {} 个文件；只能读取仅含一个文件的压缩包</translation>
+    </message>
+    <message>
+        <source>Unpack it, and give the path of the file or folder.</source>
+        <translation>请解压，并给出文件或文件夹的路径。</translation>
+    </message>
+    <message>
+        <source>{}: blanks separate the columns; set dataset.delimiter if they do not</source>
+        <translation>{}：各列以空白分隔；若非如此，请设置 dataset.delimiter</translation>
+    </message>
+    <message>
+        <source>{}: lines above the table are skipped: {}</source>
+        <translation>{}：已跳过表格上方的行数：{}</translation>
+    </message>
+    <message>
+        <source>{}: the first row ({} to {}) is read as the names of the columns; set dataset.header to false if it is data</source>
+        <translation>{}：第一行（{} 至 {}）被视为列名；如果它是数据，请把 dataset.header 设为 false</translation>
+    </message>
+    <message>
+        <source>{}: the first row ({} to {}) is read as data; set dataset.header to true if it holds the names of the columns</source>
+        <translation>{}：第一行（{} 至 {}）被视为数据；如果它是列名，请把 dataset.header 设为 true</translation>
+    </message>
+    <message>
+        <source>columns without a name and a value are left out: {}</source>
+        <translation>已排除既无列名也无数据的列：{}</translation>
+    </message>
+    <message>
+        <source>columns without a name that count the rows are left out: {}; list them in dataset.columns to use them</source>
+        <translation>已排除没有列名、只为行编号的列：{}；若要使用，请列入 dataset.columns</translation>
+    </message>
+    <message>
+        <source>numbers with a unit, a currency, separators or another minus sign are read as plain numbers: {}</source>
+        <translation>带单位、货币符号、分隔符或其他减号的数值按普通数值读取：{}</translation>
+    </message>
+    <message>
+        <source>numbers with different units are read as words: {}; write one unit, or leave the column out with dataset.without</source>
+        <translation>单位不同的数值按文字读取：{}；请统一单位，或用 dataset.without 排除该列</translation>
+    </message>
+    <message>
+        <source>values among numbers that are no numbers count as missing: {}; list a column in dataset.categorical to read it as words</source>
+        <translation>数值列中不是数值的内容视为缺失：{}；若要按文字读取某列，请列入 dataset.categorical</translation>
+    </message>
+    <message>
+        <source>whole numbers beyond 2^53 are read as words: {}; leave identifiers out with dataset.without</source>
+        <translation>超过 2^53 的整数按文字读取：{}；标识符请用 dataset.without 排除</translation>
+    </message>
+    <message>
+        <source>words that often stand for a missing value are read as categories: {}; to count them as missing, list them in dataset.missing_words</source>
+        <translation>常用来表示缺失的词被视为类别：{}；若应视为缺失，请列入 dataset.missing_words</translation>
+    </message>
+    <message>
+        <source>words count as missing values: {}; list a column in dataset.categorical if they are categories there</source>
+        <translation>以下词视为缺失值：{}；如果它们在某列中是类别，请把该列列入 dataset.categorical</translation>
+    </message>
+    <message>
+        <source>words that look like numbers or dates are read as words, a feature each: {}; leave a column out with dataset.without</source>
+        <translation>看起来像数值或日期的内容按文字读取，每个词一个特征：{}；可用 dataset.without 排除该列</translation>
+    </message>
+    <message>
         <source>Set dataset.delimiter if the columns are separated in another way.</source>
         <translation>如果使用了其他分隔符，请设置 dataset.delimiter。</translation>
     </message>
@@ -3341,8 +3425,8 @@
         <translation>{}：{} 行、{} 个特征所需内存超过数据集的上限 {} MiB</translation>
     </message>
     <message>
-        <source>Use fewer columns (dataset.columns), or part of the file.</source>
-        <translation>请减少列数（dataset.columns），或只使用文件的一部分。</translation>
+        <source>Use fewer columns (dataset.without), or part of the file.</source>
+        <translation>请减少列数（dataset.without），或只使用文件的一部分。</translation>
     </message>
     <message>
         <source>dataset.validation_share: {}: nothing would be left of one part of {} training samples</source>
@@ -3549,6 +3633,14 @@
         <translation>用作特征的列。留空：除目标列外的所有列。</translation>
     </message>
     <message>
+        <source>Columns left out</source>
+        <translation>排除的列</translation>
+    </message>
+    <message>
+        <source>Columns that are not used as features, for instance identifiers.</source>
+        <translation>不用作特征的列，例如标识符。</translation>
+    </message>
+    <message>
         <source>Delimiter</source>
         <translation>分隔符</translation>
     </message>
@@ -3577,12 +3669,20 @@
         <translation>竖线</translation>
     </message>
     <message>
+        <source>Blanks</source>
+        <translation>空白</translation>
+    </message>
+    <message>
+        <source>Spaces or tabs, one or several.</source>
+        <translation>一个或多个空格或制表符。</translation>
+    </message>
+    <message>
         <source>Header row</source>
         <translation>表头</translation>
     </message>
     <message>
-        <source>Whether the first row holds the column names.</source>
-        <translation>第一行是否为列名。</translation>
+        <source>Whether the first row holds the column names. Automatic: where it holds words above numbers, or counts the columns (0, 1, 2, ... or 1, 2, 3, ...).</source>
+        <translation>第一行是否为列名。自动：第一行是文字而下面是数值，或第一行为列的编号（0、1、2……或 1、2、3……）时，视为列名。</translation>
     </message>
     <message>
         <source>Yes</source>
@@ -3597,16 +3697,24 @@
         <translation>类别列</translation>
     </message>
     <message>
-        <source>Columns to treat as categories although their values are numbers, for instance postcodes.</source>
-        <translation>值为数字但应按类别处理的列，例如邮政编码。</translation>
+        <source>Columns to treat as categories although their values are numbers, for instance postcodes, or stand for missing ones, for instance None.</source>
+        <translation>虽然取值为数值（例如邮政编码）或通常表示缺失（例如 None），但仍按类别处理的列。</translation>
     </message>
     <message>
         <source>Missing values</source>
         <translation>缺失值</translation>
     </message>
     <message>
-        <source>Empty fields, NA, NaN, null, None, ? and - count as missing.</source>
-        <translation>空字段以及 NA、NaN、null、None、? 和 - 都视为缺失。</translation>
+        <source>What to do about missing values: empty fields, the words below, and among numbers all other words.</source>
+        <translation>如何处理缺失值：空字段、下面列出的词，以及数值列中的所有其他文字。</translation>
+    </message>
+    <message>
+        <source>Words for missing</source>
+        <translation>表示缺失的词</translation>
+    </message>
+    <message>
+        <source>Words that stand for a missing value. Empty: NA, N/A, NaN, nan, null, NULL, None, ? and -, but not among the classes of the target and in categorical columns.</source>
+        <translation>表示缺失值的词。留空：NA、N/A、NaN、nan、null、NULL、None、? 和 -，但在目标列的类别和按类别处理的列中除外。</translation>
     </message>
     <message>
         <source>Report an error</source>
@@ -3685,8 +3793,8 @@
         <translation>表格的行：用其他列预测其中一列。</translation>
     </message>
     <message>
-        <source>A CSV file, plain, .gz or .xz; several with the same columns as a list.</source>
-        <translation>CSV 文件，可为 .gz 或 .xz 压缩；列相同的多个文件可用列表给出。</translation>
+        <source>A CSV file, plain, .gz, .xz or .zip; several with the same columns as a list.</source>
+        <translation>一个 CSV 文件，可为普通文件、.gz、.xz 或 .zip；列相同的多个文件用列表给出。</translation>
     </message>
     <message>
         <source>Text (words)</source>
@@ -4269,8 +4377,52 @@
         <translation>{}：{} 未出现在训练行中</translation>
     </message>
     <message>
-        <source>{}: line {} has {} fields, the first line {}</source>
-        <translation>{}：第 {} 行有 {} 个字段，第一行有 {} 个</translation>
+        <source>column {}: {} was not in the training rows</source>
+        <translation>列 {}：{} 未在训练行中出现过</translation>
+    </message>
+    <message>
+        <source>column {}: {} is not a number</source>
+        <translation>列 {}：{} 不是数值</translation>
+    </message>
+    <message>
+        <source>column {}: the value is missing; the row is left out, as in training</source>
+        <translation>列 {}：值缺失；与训练时一样略去该行</translation>
+    </message>
+    <message>
+        <source>column {}: the value is missing, and the run has no value for it (dataset.missing is refuse)</source>
+        <translation>列 {}：值缺失，而该运行没有可用的替代值（dataset.missing 为 refuse）</translation>
+    </message>
+    <message>
+        <source>{} fields where the first row has {}</source>
+        <translation>有 {} 个字段，而第一行有 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: no header: its columns are taken by position</source>
+        <translation>{}：没有表头，各列按位置对应</translation>
+    </message>
+    <message>
+        <source>{}: its columns are taken by position, since the training table had no header</source>
+        <translation>{}：训练所用的表没有表头，因此各列按位置对应</translation>
+    </message>
+    <message>
+        <source>{}: two columns are named "{}"</source>
+        <translation>{}：有两列同名“{}”</translation>
+    </message>
+    <message>
+        <source>Rename or remove one of them.</source>
+        <translation>请重命名或删除其中一列。</translation>
+    </message>
+    <message>
+        <source>{}: its first row names none of the model's columns: {}</source>
+        <translation>{}：第一行不含模型的任何一列：{}</translation>
+    </message>
+    <message>
+        <source>{}: columns of the model are missing: {}</source>
+        <translation>{}：缺少模型所需的列：{}</translation>
+    </message>
+    <message>
+        <source>The first row has: {}.</source>
+        <translation>第一行为：{}。</translation>
     </message>
     <message>
         <source>temperature: {}: use a number, 0 or more</source>

@@ -122,6 +122,11 @@ TEST_F(Lesson, CollectsTheAnswersOfAClass) {
     const auto csv = lines({"lesson", "--collect", folder.string(), "--csv"});
     EXPECT_THAT(csv, SizeIs(3)) << "a head and an answer of each";
     EXPECT_THAT(csv, Contains(HasSubstr("Ada")));
+    std::filesystem::rename(folder / "Li.json", folder / "=Li.json");
+    EXPECT_THAT(lines({"lesson", "--collect", folder.string(), "--csv"}),
+                Contains(StartsWith("Li,'=Li.json")));
+    EXPECT_THAT(lines({"lesson", "--collect", folder.string(), "--csv", "--raw"}),
+                Contains(StartsWith("Li,=Li.json")));
     std::string text;
     for (const auto& line : lines({"lesson", "--collect", folder.string(), "--json"})) text += line;
     EXPECT_EQ(json::parse(text).at("learners"), 2);

@@ -57,6 +57,10 @@ TEST_F(Export, WritesEachFormUnderTheNumberOfTheRun) {
     EXPECT_THAT(fs::directory_iterator(home_ / "board")->path().filename().string(),
                 HasSubstr("tfevents"));
     EXPECT_THAT(text("run-1.csv"), StartsWith("step,epoch"));
+    run({"export", "1", "--to", "csv", "--raw", "-o", "raw.csv"});
+    EXPECT_EQ(text("raw.csv"), text("run-1.csv")) << "it holds no text that a program computes";
+    run({"export", "1", "--to", "json", "--raw"}, 2);
+    EXPECT_THAT(errors_, HasSubstr("--raw: json is no CSV"));
     const auto json = nlohmann::json::parse(text("run-1.json"));
     EXPECT_EQ(json.at("record").at("step").size(), 20U);
     EXPECT_EQ(text("run-1.safetensors"), text("halftone/runs/1/checkpoint-20/weights.safetensors"));

@@ -92,5 +92,51 @@ TEST_F(PredictText, AnotherModelFillsNoMasks) {
     EXPECT_THAT(errors_, HasSubstr("does not fill masks"));
 }
 
+/// A regression on a table with gaps.
+class PredictRows : public PredictText {
+protected:
+    void SetUp() override {
+        std::ofstream table(home_ / "train.csv");
+        table << "u,colour,target\n";
+        for (int i = 0; i < 60; ++i)
+            table << (i % 6 == 3 ? "?" : std::to_string(i)) << ',' << (i % 2 == 0 ? "red" : "blue")
+                  << ',' << 2 * i << ".5\n";
+        table.close();
+        std::vector<std::string> args = {"train"};
+        for (const std::string& setting : std::vector<std::string>{
+                 "dataset.kind=csv", "dataset.path=" + (home_ / "train.csv").string(),
+                 "dataset.missing=mean", "model.kind=mlp", "precision.preset=fp32", "max_steps=2",
+                 "batch_size=16", "device=cpu", "threads=1"}) {
+            args.insert(args.end(), {"--set", setting});
+        }
+        Program program(args, {home_.str(), {}});
+        program.finish();
+        ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    }
+    std::vector<std::string> rows(const std::string& text, int exit_code = 0) {
+        std::ofstream(home_ / "rows.csv") << text;
+        return predict({(home_ / "rows.csv").string()}, exit_code);
+    }
+};
+
+TEST_F(PredictRows, AnUnreadableCellIsNamedAndTheOtherRowsArePredicted) {
+    const auto lines = rows("u,colour\n1,red\nx,red\n?,blue\n2,green\n3,blue\n", 3);
+    ASSERT_THAT(lines, SizeIs(3));
+    EXPECT_THAT(lines[1], HasSubstr("rows.csv line 4: "));
+    EXPECT_THAT(errors_, HasSubstr("rows.csv line 3: column u: x is not a number"));
+    EXPECT_THAT(errors_, HasSubstr("rows.csv line 5: column colour: green was not in the"));
+    EXPECT_THAT(rows("u,colour\n1,red\n"), SizeIs(1));
+    EXPECT_THAT(errors_, IsEmpty());
+}
+
+TEST_F(PredictRows, AColumnThatIsMissingOrMisspeltIsNamed) {
+    EXPECT_THAT(rows("u\n1\n", 3), IsEmpty());
+    EXPECT_THAT(errors_, HasSubstr("missing: \"colour\""));
+    EXPECT_THAT(rows("u,color\n1,red\n", 3), IsEmpty());
+    EXPECT_THAT(errors_, HasSubstr("missing: \"colour\""));
+    EXPECT_THAT(rows("1,red\n2,blue\n"), SizeIs(2));
+    EXPECT_THAT(errors_, HasSubstr("no header: its columns are taken by position"));
+}
+
 }  // namespace
 }  // namespace app

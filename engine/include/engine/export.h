@@ -35,6 +35,7 @@ const ExportInfo* find_export(std::string_view name);
 struct ExportOptions {
     std::string checkpoint = "last";  ///< "best", "last" or a step
     bool half = false;                ///< ONNX: weights, inputs and outputs in fp16
+    bool raw = false;                 ///< CSV: texts as they are, see csv_cell()
 };
 
 /// "run-12.onnx", or the run's title instead of its number if it is a valid file name.

@@ -62,7 +62,8 @@ ClassAnswers collect_answers(const std::filesystem::path& folder);
 /// A table for a terminal: for each lesson and prediction how many made each choice, or the least,
 /// median and largest number, beside the measured result.
 std::string answers_table(const ClassAnswers& answers);
-std::string answers_csv(const ClassAnswers& answers);
+/// Texts are written as csv_cell() does.
+std::string answers_csv(const ClassAnswers& answers, bool raw = false);
 std::string answers_json(const ClassAnswers& answers);
 
 }  // namespace engine

@@ -239,6 +239,9 @@ ResolvedPrecision resolve(const PrecisionConfig& precision);
 /// The settings with every option of the chosen kinds; missing ones get their defaults.
 RunConfig completed(RunConfig config);
 
+/// The settings with absolute paths of files, as a run keeps them: it can be read from any folder.
+RunConfig with_absolute_paths(RunConfig config);
+
 /// `{}` with scaler.preset classroom: what `compare` without a file and the first start run.
 RunConfig default_comparison();
 

@@ -127,8 +127,10 @@ private:
 };
 
 /// Writes the record of a run as CSV with a header line: step fields in the order of
-/// for_each_field, metrics under their keys. Throws Error(io) or Error(data).
-void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+/// for_each_field, metrics under their keys. Texts are written as csv_cell() does. Throws Error(io)
+/// or Error(data).
+void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file,
+                bool raw = false);
 
 /// A run in a CSV file that holds several.
 struct CsvRun {
@@ -137,6 +139,7 @@ struct CsvRun {
 };
 /// Writes the records of several runs one after another under one header line. The first column,
 /// `run`, holds the run's name. Throws Error(io) or Error(data); nothing is written then.
-void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file);
+void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file,
+                bool raw = false);
 
 }  // namespace engine

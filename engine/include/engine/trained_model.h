@@ -102,10 +102,15 @@ struct PartReport {
 struct InputRow {
     std::int64_t line = 0;  ///< of the file, from 1
     std::map<std::string, std::string> cells;
+    Message problem;       ///< why it cannot be predicted; empty: it can
+    bool dropped = false;  ///< because it lacks a value, as in training: no failure
 };
 
-/// The rows of a CSV file (also .gz and .xz) whose first row names the columns. Throws Error(data).
-std::vector<InputRow> read_input_rows(const std::filesystem::path& file);
+/// The rows of a file, and what may surprise in how it is read.
+struct InputTable {
+    std::vector<InputRow> rows;
+    std::vector<Message> notes;
+};
 
 /// The model of a run at a checkpoint, computing in the run's precision. One thread at a time.
 class TrainedModel {
@@ -133,6 +138,12 @@ public:
     /// Cells by column; a missing number takes its usual value. Throws Error(value) for a cell that
     /// does not fit its column.
     Answer answer(const std::map<std::string, std::string>& row);
+    /// The rows of a CSV file (also .gz, .xz and .zip) for answer(), by the names in its first row,
+    /// or by position where it has no header. A missing value is treated as in training: a usual
+    /// one stands for it, or the row is dropped or has a problem, as a row with any other
+    /// unreadable cell. Throws Error(data) for a file that is no table or lacks a column of the
+    /// model.
+    InputTable read_rows(const std::filesystem::path& file) const;
     /// Continues the prompt, a piece at a time, until the length is reached or `take` returns
     /// false. Throws Error(value) unless the model continues text.
     void generate(const GenerateOptions& options,

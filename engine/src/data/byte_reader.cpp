@@ -12,7 +12,9 @@
 #include <new>
 #include <utility>
 
+#include "data/zip_file.h"
 #include "engine/error.h"
+#include "zip/zip_reader.h"
 
 namespace engine {
 namespace {
@@ -181,6 +183,8 @@ std::unique_ptr<ByteReader> open_packed(const fs::path& file, const ReadOptions&
     std::unique_ptr<ByteReader> reader;
     if (start == xz_magic) {
         reader = std::make_unique<XzReader>(file);
+    } else if (is_zip(file)) {
+        reader = open_zip_file(file);
     } else {
         // The size at the end of a gzip file says nothing where the file was cut short.
         const bool plain = start[0] != '\x1F' || start[1] != '\x8B';

@@ -32,9 +32,9 @@ struct ReadOptions {
     std::stop_token stop;
 };
 
-/// Opens a plain, gzip or xz file; its first bytes decide which, not its name. The checksums of
-/// packed data are checked. Throws Error(data) if the file is missing, empty, too large, or not a
-/// regular file.
+/// Opens a plain, gzip or xz file, or the only file of a zip archive; its first bytes decide which,
+/// not its name. The checksums of packed data are checked. Throws Error(data) if the file is
+/// missing, empty, too large, or not a regular file, and for an archive of several files.
 std::unique_ptr<ByteReader> open_packed(const std::filesystem::path& file,
                                         const ReadOptions& options = {});
 

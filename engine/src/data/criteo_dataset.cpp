@@ -113,11 +113,15 @@ void CriteoDataset::read(std::int64_t index, const SampleFields& out) const {
 void CriteoDataset::guide(InputGuide& guide) const {
     const auto names = number_names();
     for (std::size_t i = 0; i < names.size(); ++i)
-        guide.columns.push_back({.name = names[i], .offset = i, .counted = true});
+        guide.columns.push_back({.name = names[i], .offset = i, .counted = true, .place = 1 + i});
     for (std::size_t i = 0; i < CriteoRow::ids; ++i) {
-        guide.columns.push_back(
-            {.name = "C" + std::to_string(i + 1), .offset = i, .id = GuideColumn::Id::criteo});
+        guide.columns.push_back({.name = "C" + std::to_string(i + 1),
+                                 .offset = i,
+                                 .id = GuideColumn::Id::criteo,
+                                 .place = 1 + names.size() + i});
     }
+    guide.table_columns = 1 + names.size() + CriteoRow::ids;  // behind the label
+    guide.header = false;
 }
 
 DatasetDescriptor criteo_descriptor() {

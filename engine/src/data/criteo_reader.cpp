@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/characters.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -27,9 +29,17 @@ public:
     Lines(const std::filesystem::path& file, std::int64_t table_rows)
         : file_(file.string()), table_rows_(table_rows) {}
 
-    CriteoRow parsed(std::string_view line) {
+    /// Nothing for a blank line, which may only stand at the end of the file.
+    std::optional<CriteoRow> parsed(std::string_view line) {
         ++number_;
-        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        if (number_ == 1 && line.starts_with(byte_order_mark))
+            line.remove_prefix(byte_order_mark.size());
+        if (line.find_first_not_of(" \r") == std::string_view::npos) {
+            if (first_blank_ == 0) first_blank_ = number_;
+            return std::nullopt;
+        }
+        if (first_blank_ != 0) refuse_blank();
+        if (line.back() == '\r') line.remove_suffix(1);
         split(line);
         CriteoRow row{};
         if (fields_[0] != "0" && fields_[0] != "1")
@@ -53,6 +63,10 @@ public:
     }
 
 private:
+    [[noreturn]] void refuse_blank() const {
+        throw Error(ErrorCode::data, msg("{}: line {} is blank", file_, first_blank_),
+                    msg("Remove it: only the end of the file may have blank lines."));
+    }
     void split(std::string_view line) {
         fields_.clear();
         while (fields_.size() <= columns) {
@@ -88,6 +102,7 @@ private:
     std::string file_;
     std::int64_t table_rows_;
     std::int64_t number_ = 0;
+    std::int64_t first_blank_ = 0;  // its line; 0: none
     std::vector<std::string_view> fields_;
 };
 
@@ -112,12 +127,15 @@ void read_criteo(const std::filesystem::path& file, std::int64_t table_rows,
         std::string_view text(reinterpret_cast<const char*>(buffer.data()), held + got);
         for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;) {
             if (end > longest_line) lines.refuse_long();
-            if (!take(lines.parsed(text.substr(0, end)))) return;
+            const auto row = lines.parsed(text.substr(0, end));
+            if (row && !take(*row)) return;
             text.remove_prefix(end + 1);
         }
         if (text.size() > longest_line) lines.refuse_long();
         held = text.size();
-        if (!more && held > 0) take(lines.parsed(text));
+        if (!more && held > 0) {
+            if (const auto row = lines.parsed(text)) take(*row);
+        }
         std::copy(text.begin(), text.end(), buffer.begin());
     }
 }

@@ -24,8 +24,8 @@ std::int32_t criteo_id(std::string_view category, std::int64_t rows);
 
 /// Reads a file of Criteo's format, plain, gzip or xz: lines of a label (0 or 1), 13 whole numbers
 /// and 26 categories between tabs, where numbers and categories may be missing. Holds one line at a
-/// time. `take` returns false to stop. Throws Error(data) with file and line for any other line,
-/// and ReadingStopped.
+/// time. Skips a byte order mark and blank lines at the end. `take` returns false to stop. Throws
+/// Error(data) with file and line for any other line, and ReadingStopped.
 void read_criteo(const std::filesystem::path& file, std::int64_t table_rows,
                  const ReadOptions& options, const std::function<bool(const CriteoRow&)>& take);
 

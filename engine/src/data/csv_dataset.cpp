@@ -118,8 +118,21 @@ void CsvDataset::read(std::int64_t index, const SampleFields& out) const {
 }
 
 void CsvDataset::guide(InputGuide& guide) const {
-    for (const CsvFeature& feature : table_.features)
-        guide.columns.push_back({feature.name, feature.categories, feature.offset});
+    for (const CsvFeature& feature : table_.features) {
+        GuideColumn column{feature.name, feature.categories, feature.offset};
+        column.place = feature.place;
+        column.form = feature.form;
+        if (feature.categorical())
+            column.usual_category = feature.categories[static_cast<std::size_t>(feature.usual)];
+        else
+            column.usual_number = static_cast<double>(feature.usual);
+        guide.columns.push_back(std::move(column));
+    }
+    guide.table_columns = table_.columns.size();
+    for (std::size_t i = 0; i < table_.columns.size(); ++i) {
+        if (table_.columns[i].role == CsvRole::target) guide.target_place = i;
+    }
+    guide.header = table_.has_header;
 }
 
 void CsvDataset::read_features(std::size_t row, std::span<float> out) const {

@@ -36,16 +36,17 @@ void CsvDataset::describe(DatasetPreview& preview) const {
 
 DatasetDescriptor csv_descriptor() {
     const auto options = csv_option_specs();
-    return {.kind = "csv",
-            .title = "Table (CSV)",
-            .summary = "Rows of a table: predicts one column from the others.",
-            .needs = "A CSV file, plain, .gz or .xz; several with the same columns as a list.",
-            .unit = "rows",
-            .options = {options.begin(), options.end()},
-            .schema = [](const DatasetConfig&) { return nominal_csv_schema(); },
-            .files_decide = true,
-            .open = open_csv,
-            .recognise = looks_like_csv};
+    return {
+        .kind = "csv",
+        .title = "Table (CSV)",
+        .summary = "Rows of a table: predicts one column from the others.",
+        .needs = "A CSV file, plain, .gz, .xz or .zip; several with the same columns as a list.",
+        .unit = "rows",
+        .options = {options.begin(), options.end()},
+        .schema = [](const DatasetConfig&) { return nominal_csv_schema(); },
+        .files_decide = true,
+        .open = open_csv,
+        .recognise = looks_like_csv};
 }
 
 }  // namespace engine

@@ -24,10 +24,34 @@ bool is_word(const std::string& field) {
     return content == CsvContent::word || content == CsvContent::decimal_comma;
 }
 
+/// "1st" and "5 km" are names, too.
+bool is_plain_number(const std::string& field) {
+    const CsvValue value = parse_csv_value(field);
+    return value.content == CsvContent::number && value.plain;
+}
+
 }  // namespace
+
+std::size_t counted_columns(std::span<const std::string> row) {
+    return row.size() - (!row.empty() && trimmed(row[0]).empty() ? 1 : 0);
+}
+
+bool counts_columns(std::span<const std::string> row) {
+    const auto counted = row.last(counted_columns(row));
+    if (counted.size() < 2) return false;
+    const bool from_zero = trimmed(counted[0]) == "0";
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+        if (trimmed(counted[i]) != std::to_string(from_zero ? i : i + 1)) return false;
+    }
+    return true;
+}
 
 bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvColumnScan> columns,
                    const std::vector<bool>& recurs) {
+    // Two small numbers are no rare row: they are data where both recur.
+    if (counts_columns(first_row))
+        return counted_columns(first_row) > 2 ||
+               std::find(recurs.begin(), recurs.end(), false) != recurs.end();
     bool numeric = false;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         if (!is_numeric(columns[i])) continue;
@@ -35,9 +59,8 @@ bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvCo
         numeric = true;
     }
     const bool no_number =
-        std::none_of(first_row.begin(), first_row.end(), [](const std::string& field) {
-            return parse_csv_value(field).content == CsvContent::number;
-        });
+        std::none_of(first_row.begin(), first_row.end(),
+                     [](const std::string& field) { return is_plain_number(field); });
     // Words and empty names above numbers.
     if (no_number && std::any_of(columns.begin(), columns.end(), is_mostly_numeric))
         return std::any_of(first_row.begin(), first_row.end(), is_word);

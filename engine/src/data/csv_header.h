@@ -8,9 +8,15 @@
 
 namespace engine {
 
-/// Whether the first row of a table holds names: a column is numeric below it and a word in it, or
-/// no column is numeric, the names differ from each other, and none recurs in its column.
-/// `columns` and `recurs` are of the rows below.
+/// Whether a row counts the columns, 0, 1, 2, ... or 1, 2, 3, ..., perhaps behind an empty first
+/// field.
+bool counts_columns(std::span<const std::string> row);
+/// How many fields of such a row count.
+std::size_t counted_columns(std::span<const std::string> row);
+
+/// Whether the first row of a table holds names: it counts the columns; or a column is numeric
+/// below it and a word in it; or no column is numeric, the names differ from each other, and none
+/// recurs in its column. `columns` and `recurs` are of the rows below.
 bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvColumnScan> columns,
                    const std::vector<bool>& recurs);
 

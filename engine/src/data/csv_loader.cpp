@@ -20,29 +20,33 @@ public:
           scan_(scan),
           layout_(layout),
           preview_(scan, layout),
+          fit_(scan.columns.size(), scan.least_fields),
           values_(scan.columns.size()),
           dictionaries_(scan.columns.size()) {
         const auto rows = static_cast<std::size_t>(scan.rows);
         for (std::size_t i = 0; i < layout.roles.size(); ++i) {
             if (layout.roles[i] != CsvRole::feature) continue;
             feature_columns_.push_back(i);
-            table_.features.push_back({.name = scan.names[i]});
-            if (!layout.categorical[i]) ++width_;
+            table_.features.push_back({.name = scan.names[i], .form = layout.forms[i], .place = i});
+            if (!layout.forms[i].categorical) ++width_;
         }
         table_.cells.reserve(rows * feature_columns_.size());
         table_.target = scan.names[layout.target];
         table_.labels.reserve(rows);
-        if (!layout.categorical[layout.target]) table_.target_values.reserve(rows);
+        if (!layout.forms[layout.target].categorical) table_.target_values.reserve(rows);
     }
 
     CsvTable run() {
         for (std::size_t file = 0; file < source_.files.size(); ++file) {
             bool header = scan_.has_header;
-            read_csv_rows(source_.files[file], scan_.delimiter, source_.read_options(),
-                          [&](const CsvRow& row) {
-                              if (!std::exchange(header, false)) add({file, row.line}, row.fields);
-                              return true;
-                          });
+            const auto take = [&](const CsvRow& row) {
+                const auto fields = fit_.fit(row.fields);
+                if (!fields) refuse_changed(file);
+                if (!std::exchange(header, false)) add({file, row.line}, *fields);
+                return true;
+            };
+            read_csv_rows(source_.files[file], scan_.delimiter, source_.read_options(), take,
+                          scan_.skipped_lines[file]);
         }
         if (rows_read_ != scan_.rows) refuse_changed(0);
         check_rows_left();
@@ -51,6 +55,7 @@ public:
         place_features();
         warn();
         table_.columns = preview_.finish();
+        table_.has_header = scan_.has_header;
         return std::move(table_);
     }
 
@@ -58,17 +63,18 @@ private:
     std::string name(std::size_t file) const { return source_.files[file].string(); }
 
     void add(CsvPlace place, std::span<const std::string_view> fields) {
-        if (fields.size() != values_.size() || rows_read_++ == scan_.rows)
-            refuse_changed(place.file);
+        if (rows_read_++ == scan_.rows) refuse_changed(place.file);
+        const auto missing_words = source_.options.words_for_missing();
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            values_[i] = parse_csv_value(fields[i]);
+            values_[i] =
+                layout_.forms[i].read(parse_csv_value(fields[i], missing_words), fields[i]);
             if (values_[i].content == CsvContent::missing) continue;
-            if (layout_.categorical[i]) {
+            if (layout_.forms[i].categorical) {
                 preview_.add_word(i, trimmed(fields[i]));
             } else if (values_[i].content == CsvContent::number) {
                 preview_.add_number(i, values_[i].number);
             } else {
-                refuse_changed(place.file);
+                values_[i].content = CsvContent::missing;  // among numbers
             }
         }
         if (is_left_out()) return;
@@ -93,7 +99,7 @@ private:
 
     float cell(CsvPlace place, std::size_t i, std::string_view field) {
         if (is_missing(i)) return missing_cell;
-        if (!layout_.categorical[i]) return static_cast<float>(values_[i].number);
+        if (!layout_.forms[i].categorical) return static_cast<float>(values_[i].number);
         return static_cast<float>(add_word(place, i, field));
     }
 
@@ -107,7 +113,7 @@ private:
             throw Error(ErrorCode::data,
                         msg("{}: more than {} features after one-hot encoding", name(place.file),
                             most_csv_features),
-                        msg("Leave columns with many different words out with dataset.columns."));
+                        msg("Leave columns with many different words out with dataset.without."));
         }
         if (word.size() > longest_word_.bytes) longest_word_ = {place, i, word.size()};
         word_bytes_ += static_cast<std::int64_t>(word.size());
@@ -115,7 +121,7 @@ private:
             throw Error(ErrorCode::data,
                         msg("{}, line {}, column {}: the words of the table take more than {} MiB",
                             name(place.file), place.line, scan_.shown(i), source_.most_bytes >> 22),
-                        msg("Leave columns of long texts out with dataset.columns."));
+                        msg("Leave columns of long texts out with dataset.without."));
         }
         return number;
     }
@@ -128,12 +134,12 @@ private:
                            : msg("{}, line {}, column {}: more than {} different words",
                                  name(place.file), place.line, scan_.shown(i), most_csv_categories),
                     target ? msg("Set dataset.target to a column of fewer classes or of numbers.")
-                           : msg("Leave the column out with dataset.columns."));
+                           : msg("Leave the column out with dataset.without."));
     }
 
     void add_target(CsvPlace place, std::string_view field) {
         const std::size_t i = layout_.target;
-        if (layout_.categorical[i]) {
+        if (layout_.forms[i].categorical) {
             table_.labels.push_back(static_cast<std::int32_t>(add_word(place, i, field)));
             return;
         }
@@ -156,7 +162,7 @@ private:
         throw Error(
             ErrorCode::data,
             msg("{}: no row is left: each of the {} rows lacks a value", name(0), scan_.rows),
-            msg("Leave columns with many missing values out with dataset.columns, or set "
+            msg("Leave columns with many missing values out with dataset.without, or set "
                 "dataset.missing to \"mean\"."));
     }
 
@@ -164,7 +170,7 @@ private:
         const std::size_t count = feature_columns_.size();
         for (std::size_t f = 0; f < count; ++f) {
             const CsvDictionary& words = dictionaries_[feature_columns_[f]];
-            if (!layout_.categorical[feature_columns_[f]]) continue;
+            if (!layout_.forms[feature_columns_[f]].categorical) continue;
             CsvDictionary::Sorted sorted = words.sorted();
             for (std::size_t at = f; at < table_.cells.size(); at += count) {
                 float& cell = table_.cells[at];
@@ -176,7 +182,7 @@ private:
     }
 
     void sort_classes() {
-        const bool words = layout_.categorical[layout_.target];
+        const bool words = layout_.forms[layout_.target].categorical;
         if (!words && !whole_target_) {
             table_.labels = {};
             return;
@@ -196,6 +202,8 @@ private:
     }
 
     void warn() {
+        for (const auto* told : {&scan_.warnings, &layout_.warnings})
+            table_.warnings.insert(table_.warnings.end(), told->begin(), told->end());
         if (table_.rows < scan_.rows) {
             table_.warnings.push_back(msg("rows left out because a value is missing: {} of {}",
                                           scan_.rows - table_.rows, scan_.rows));
@@ -210,7 +218,7 @@ private:
             if (different < 2 || static_cast<std::int64_t>(different) != table_.rows) continue;
             table_.warnings.push_back(
                 msg("column {} has a different word in every row; leave it out with "
-                    "dataset.columns if it is an identifier",
+                    "dataset.without if it is an identifier",
                     scan_.shown(feature_columns_[f])));
         }
     }
@@ -228,6 +236,7 @@ private:
     const CsvLayout& layout_;
     CsvTable table_;
     CsvPreview preview_;
+    CsvRowFit fit_;
     std::vector<std::size_t> feature_columns_;
     std::vector<CsvValue> values_;             // of the current row
     std::vector<CsvDictionary> dictionaries_;  // by column

@@ -9,8 +9,12 @@
 namespace engine {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, char>, 5> delimiters{
-    {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}}};
+constexpr std::array<std::pair<std::string_view, char>, 6> delimiters{{{"auto", '\0'},
+                                                                       {"comma", ','},
+                                                                       {"semicolon", ';'},
+                                                                       {"tab", '\t'},
+                                                                       {"pipe", '|'},
+                                                                       {"space", ' '}}};
 constexpr std::array<std::pair<std::string_view, CsvHeader>, 3> headers{
     {{"auto", CsvHeader::automatic}, {"true", CsvHeader::present}, {"false", CsvHeader::absent}}};
 constexpr std::array<std::pair<std::string_view, CsvMissing>, 3> missing_modes{
@@ -40,6 +44,10 @@ std::vector<OptionSpec> make_specs() {
          .label = "Feature columns",
          .default_value = none,
          .help = "Columns used as features. Empty: all columns except the target."},
+        {.name = "without",
+         .label = "Columns left out",
+         .default_value = none,
+         .help = "Columns that are not used as features, for instance identifiers."},
         {.name = "delimiter",
          .label = "Delimiter",
          .default_value = std::string("auto"),
@@ -48,27 +56,36 @@ std::vector<OptionSpec> make_specs() {
                      {"comma", "Comma"},
                      {"semicolon", "Semicolon"},
                      {"tab", "Tab"},
-                     {"pipe", "Pipe"}}},
+                     {"pipe", "Pipe"},
+                     {"space", "Blanks", "Spaces or tabs, one or several."}}},
         {.name = "header",
          .label = "Header row",
          .default_value = std::string("auto"),
-         .help = "Whether the first row holds the column names.",
+         .help = "Whether the first row holds the column names. Automatic: where it holds words "
+                 "above numbers, or counts the columns (0, 1, 2, ... or 1, 2, 3, ...).",
          .choices = {{"auto", "Automatic"}, {"true", "Yes"}, {"false", "No"}}},
         {.name = "categorical",
          .label = "Categorical columns",
          .default_value = none,
          .help = "Columns to treat as categories although their values are numbers, for instance "
-                 "postcodes."},
+                 "postcodes, or stand for missing ones, for instance None."},
         {.name = "missing",
          .label = "Missing values",
          .default_value = std::string("refuse"),
-         .help = "Empty fields, NA, NaN, null, None, ? and - count as missing.",
+         .help = "What to do about missing values: empty fields, the words below, and among "
+                 "numbers all other words.",
          .choices = {{"refuse", "Report an error"},
                      {"drop", "Drop the row"},
                      {"mean", "Impute",
                       "The training mean of a numeric column, the most frequent category of a "
                       "categorical one."}},
          .prominent = true},
+        {.name = "missing_words",
+         .label = "Words for missing",
+         .default_value = none,
+         .help =
+             "Words that stand for a missing value. Empty: NA, N/A, NaN, nan, null, NULL, None, "
+             "? and -, but not among the classes of the target and in categorical columns."},
         {.name = "standardize",
          .label = "Standardize features",
          .default_value = true,
@@ -99,6 +116,8 @@ CsvOptions read_csv_options(const DatasetConfig& config) {
             .header = choice(options, "header", headers),
             .categorical = options.words("categorical"),
             .missing = choice(options, "missing", missing_modes),
+            .missing_words = options.words("missing_words"),
+            .without = options.words("without"),
             .standardize = options.flag("standardize"),
             .test_share = options.number("test_share")};
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/csv_text.h"
 #include "engine/options.h"
 #include "engine/run_config.h"
 
@@ -27,8 +28,15 @@ struct CsvOptions {
     CsvHeader header = CsvHeader::automatic;
     std::vector<std::string> categorical{};
     CsvMissing missing = CsvMissing::refuse;
+    std::vector<std::string> missing_words{};  ///< empty: usual_missing_words(), but in classes
+    std::vector<std::string> without{};        ///< columns that are not used
     bool standardize = true;
     double test_share = 0.2;
+
+    /// Beside the empty field.
+    std::span<const std::string> words_for_missing() const {
+        return missing_words.empty() ? usual_missing_words() : missing_words;
+    }
 };
 
 std::span<const OptionSpec> csv_option_specs();

@@ -14,11 +14,13 @@ constexpr std::size_t word_overhead = 64;  // of an entry of the map
 
 CsvColumn describe(const CsvScan& scan, const CsvLayout& layout, std::size_t i) {
     const CsvColumnScan& found = scan.columns[i];
-    CsvColumn column{.name = scan.names[i],
-                     .role = layout.roles[i],
-                     .categorical = layout.categorical[i],
-                     .missing = found.missing.count};
+    CsvColumn column{
+        .name = scan.names[i],
+        .role = layout.roles[i],
+        .categorical = layout.forms[i].categorical,
+        .missing = layout.forms[i].keeps_missing_words ? found.empty.count : found.missing()};
     if (column.categorical) return column;
+    column.missing += found.present() - found.numbers;
     column.lowest = found.lowest;
     column.mean = found.mean;
     column.highest = found.highest;

@@ -51,8 +51,12 @@ PieceFacts look_at_piece(std::string_view text) {
 /// so a call finishes at most one row.
 class RowReader {
 public:
-    RowReader(std::string file, char delimiter, const std::function<bool(const CsvRow&)>& visit)
-        : file_(std::move(file)), delimiter_(delimiter), visit_(visit) {
+    RowReader(std::string file, char delimiter, const std::function<bool(const CsvRow&)>& visit,
+              std::int64_t skipped_lines)
+        : file_(std::move(file)),
+          delimiter_(delimiter),
+          skipped_lines_(skipped_lines),
+          visit_(visit) {
         csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI);
         csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
         csv_set_realloc_func(&parser_, bounded_realloc);
@@ -98,6 +102,7 @@ private:
 
     bool feed_piece(std::string_view piece, const PieceFacts& facts) {
         count_line(piece);
+        if (line_ <= skipped_lines_) return true;
         if (facts.has_nul) {
             throw Error(
                 ErrorCode::data,
@@ -112,9 +117,29 @@ private:
         // libcsv adds a block at a time: doubling keeps long fields from being copied over and
         // over.
         csv_set_blk_size(&parser_, std::max<std::size_t>(csv_get_buffer_size(&parser_), 4096));
+        if (delimiter_ == ' ') piece = with_single_blanks(piece);
         if (csv_parse(&parser_, piece.data(), piece.size(), on_field, on_row, this) < piece.size())
             refuse_parse_error();
         return hand_over();
+    }
+
+    /// Outside quotation marks one space for the blanks between two fields, none at the ends of a
+    /// line. Valid until the next call.
+    std::string_view with_single_blanks(std::string_view piece) {
+        single_blanks_.clear();
+        for (const char c : piece) {
+            if (!quoted_ && (c == ' ' || c == '\t')) {
+                blank_before_ = true;
+                continue;
+            }
+            const bool ends_line = !quoted_ && (c == '\n' || c == '\r');
+            if (blank_before_ && !begins_line_ && !ends_line) single_blanks_ += ' ';
+            blank_before_ = false;
+            begins_line_ = ends_line;
+            if (c == '"') quoted_ = !quoted_;
+            single_blanks_ += c;
+        }
+        return single_blanks_;
     }
 
     /// A carriage return, a line feed, or both in this order end a line.
@@ -171,6 +196,7 @@ private:
 
     std::string file_;
     char delimiter_;
+    std::int64_t skipped_lines_;
     const std::function<bool(const CsvRow&)>& visit_;
     csv_parser parser_{};
     Utf8Checker utf8_;
@@ -186,14 +212,19 @@ private:
     std::int64_t field_line_ = 1;  // on which the current field begins
     bool after_line_ = false;
     bool after_return_ = false;
+
+    std::string single_blanks_;  // of with_single_blanks()
+    bool quoted_ = false;
+    bool blank_before_ = false;
+    bool begins_line_ = true;
 };
 
 }  // namespace
 
 void read_csv_rows(const fs::path& file, char delimiter, const ReadOptions& options,
-                   const std::function<bool(const CsvRow&)>& visit) {
+                   const std::function<bool(const CsvRow&)>& visit, std::int64_t skipped_lines) {
     const auto bytes = open_packed(file, options);
-    RowReader rows(file.string(), delimiter, visit);
+    RowReader rows(file.string(), delimiter, visit, skipped_lines);
     std::vector<std::uint8_t> block(1 << 18);
     for (bool first = true;; first = false) {
         const std::size_t size = bytes->read(block);

@@ -70,7 +70,7 @@ float fill_of(const CsvTable& table, std::size_t feature, std::span<const std::i
         throw Error(ErrorCode::data,
                     msg("{}: column \"{}\" has no value in the training rows", file,
                         shortened(table.features[feature].name)),
-                    msg("Leave the column out with dataset.columns."));
+                    msg("Leave the column out with dataset.without."));
     }
     if (!table.features[feature].categorical()) return static_cast<float>(mean);
     std::vector<std::int64_t> frequency(table.features[feature].categories.size());
@@ -115,13 +115,9 @@ void fill_missing_cells(CsvTable& table, std::span<const std::int64_t> train,
                         const std::string& file) {
     const std::size_t count = table.features.size();
     for (std::size_t f = 0; f < count; ++f) {
-        float fill = 0;
-        bool known = false;
+        table.features[f].usual = fill_of(table, f, train, file);
         for (std::size_t at = f; at < table.cells.size(); at += count) {
-            if (!std::isnan(table.cells[at])) continue;
-            if (!known) fill = fill_of(table, f, train, file);
-            known = true;
-            table.cells[at] = fill;
+            if (std::isnan(table.cells[at])) table.cells[at] = table.features[f].usual;
         }
     }
 }

@@ -9,9 +9,9 @@
 
 namespace engine {
 
-/// Replaces missing cells in all rows by the mean of the training rows (numeric), or by their most
-/// frequent category (the first in order among equals). Throws Error(data) naming `file` for a
-/// column without a value in the training rows.
+/// Sets CsvFeature::usual to the mean of the training rows (numeric), or to their most frequent
+/// category (the first in order among equals), and replaces missing cells in all rows by it. Throws
+/// Error(data) naming `file` for a column without a value in the training rows.
 void fill_missing_cells(CsvTable& table, std::span<const std::int64_t> train,
                         const std::string& file);
 

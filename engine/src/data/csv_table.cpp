@@ -19,7 +19,7 @@ void check_memory(const CsvSource& source, const CsvScan& scan, const CsvLayout&
     throw Error(ErrorCode::data,
                 msg("{}: {} rows of {} features take more than the {} MiB that a data set may use",
                     source.files.front().string(), scan.rows, features, source.most_bytes >> 20),
-                msg("Use fewer columns (dataset.columns), or part of the file."));
+                msg("Use fewer columns (dataset.without), or part of the file."));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "data/csv_layout.h"
 #include "data/csv_preview.h"
 #include "data/csv_scan.h"
 #include "engine/message.h"
@@ -18,6 +19,9 @@ struct CsvFeature {
     std::string name;
     std::vector<std::string> categories{};  ///< sorted; empty: numeric
     std::size_t offset = 0;                 ///< of its first feature, after one-hot encoding
+    CsvColumnForm form{};
+    std::size_t place = 0;  ///< among the columns of the file
+    float usual = 0;        ///< the training mean, or the index of the most frequent category
 
     bool categorical() const { return !categories.empty(); }
     std::size_t width() const { return categorical() ? categories.size() : 1; }
@@ -37,6 +41,7 @@ struct CsvTable {
     std::vector<std::int32_t> labels;  ///< by row, if there are classes
 
     std::vector<CsvColumn> columns;  ///< of the files
+    bool has_header = false;
     std::vector<std::vector<std::string>> first_rows;
     std::vector<Message> warnings;
 };

@@ -1,31 +1,22 @@
 #include "data/csv_text.h"
 
-#include "core/characters.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+
+#include "core/characters.h"
+#include "data/csv_number.h"
 
 namespace engine {
 namespace {
 
-constexpr std::array<std::string_view, 10> missing_words{"",     "NA",   "N/A",  "NaN", "nan",
-                                                         "null", "NULL", "None", "?",   "-"};
-
 std::string_view without_sign(std::string_view text) {
     if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
     return text;
-}
-
-bool is_decimal_comma(std::string_view text) {
-    text = without_sign(text);
-    if (text.empty() || text.find(',') == std::string_view::npos) return false;
-    return is_digit(text.front()) && is_digit(text.back()) &&
-           std::all_of(text.begin(), text.end(),
-                       [](char c) { return is_digit(c) || c == ',' || c == '.'; });
 }
 
 /// std::from_chars does not say on which side of its range a number lies.
@@ -51,6 +42,21 @@ bool parse_double(std::string_view text, double& number) {
     return true;
 }
 
+/// Levenshtein distance.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (const char wanted : a) {
+        std::size_t diagonal = row[0]++;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (wanted == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+        }
+    }
+    return row.back();
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -59,17 +65,24 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-CsvValue parse_csv_value(std::string_view field) {
+std::span<const std::string> usual_missing_words() {
+    static const std::array<std::string, 9> words{"NA",   "N/A",  "NaN", "nan", "null",
+                                                  "NULL", "None", "?",   "-"};
+    return words;
+}
+
+CsvValue parse_csv_value(std::string_view field, std::span<const std::string> missing_words) {
     const std::string_view text = trimmed(field);
-    if (std::find(missing_words.begin(), missing_words.end(), text) != missing_words.end())
+    if (text.empty() ||
+        std::find(missing_words.begin(), missing_words.end(), text) != missing_words.end())
         return {CsvContent::missing};
     double number = 0;
-    if (!parse_double(text, number))
-        return {is_decimal_comma(text) ? CsvContent::decimal_comma : CsvContent::word};
+    if (!parse_double(text, number)) return parse_written_number(text);
     if (std::isnan(number)) return {CsvContent::missing};
+    const bool beyond_double = is_whole_beyond_double(text);
     if (std::fabs(number) > static_cast<double>(std::numeric_limits<float>::max()))
-        return {CsvContent::out_of_range};
-    return {CsvContent::number, number};
+        return {.content = CsvContent::out_of_range, .beyond_double = beyond_double};
+    return {.content = CsvContent::number, .number = number, .beyond_double = beyond_double};
 }
 
 std::string shortened(std::string_view text, std::size_t characters) {
@@ -91,6 +104,13 @@ std::string listed(const std::vector<std::string>& names, std::size_t most) {
         out += names[i];
     }
     return out;
+}
+
+std::vector<std::string> by_likeness(std::string_view wanted, std::vector<std::string> names) {
+    std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
+        return edit_distance(wanted, a) < edit_distance(wanted, b);
+    });
+    return names;
 }
 
 }  // namespace engine

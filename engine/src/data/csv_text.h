@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,20 +10,32 @@ namespace engine {
 
 /// What one field of a table holds.
 enum class CsvContent {
-    missing,        ///< empty, NA, N/A, NaN, nan, null, NULL, None, ?, -
+    missing,        ///< empty, NaN, or one of the words that stand for a missing value
     number,         ///< finite as f32
     out_of_range,   ///< infinite, or beyond the range of f32
-    decimal_comma,  ///< "1,5": digits with a comma among them
+    decimal_comma,  ///< "1,5", "1.234.567": a number that a comma or several points divide
     word,
 };
 
 struct CsvValue {
     CsvContent content = CsvContent::missing;
-    double number = 0;  ///< of a number; within the range of f32
+    double number = 0;       ///< of a number; within the range of f32
+    bool plain = true;       ///< a number as programs write it; else one of the next four is set
+    std::string unit{};      ///< "%", "$", "km" that stand beside the number
+    bool commas = false;     ///< commas group its digits: "1,200"
+    bool ambiguous = false;  ///< and could be a decimal comma
+    bool marks = false;      ///< blanks, apostrophes or underscores group its digits, another minus
+                             ///< sign, or parentheses for a negative number
+    /// A whole number beyond 2^53, which a double does not hold exactly.
+    bool beyond_double = false;
 };
 
+/// The words that count as missing where no others are given, beside the empty field and NaN.
+std::span<const std::string> usual_missing_words();
+
 /// Reads a field; spaces and tabs around the value are ignored. Independent of the locale.
-CsvValue parse_csv_value(std::string_view field);
+CsvValue parse_csv_value(std::string_view field,
+                         std::span<const std::string> missing_words = usual_missing_words());
 
 /// Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
@@ -36,5 +49,8 @@ std::string shortened(std::string_view text, std::size_t characters = 40);
 
 /// "a, b, c", at most `most` of them, then ", …".
 std::string listed(const std::vector<std::string>& names, std::size_t most);
+
+/// The names, those that need the fewest edits to become `wanted` first.
+std::vector<std::string> by_likeness(std::string_view wanted, std::vector<std::string> names);
 
 }  // namespace engine

@@ -26,17 +26,47 @@ GuideColumn::Id id_of(const std::string& name) {
     throw std::invalid_argument("unknown name");
 }
 
+GuideColumn column_of(const json& object) {
+    GuideColumn column{object.at("name").get<std::string>(),
+                       object.value("categories", std::vector<std::string>()),
+                       object.at("offset").get<std::size_t>(),
+                       id_of(object.value("id", std::string(id_names[0]))),
+                       object.value("counted", false)};
+    if (object.contains("place")) column.place = object["place"].get<std::size_t>();
+    column.form.categorical = !column.categories.empty();
+    column.form.unit = object.value("unit", std::string());
+    column.form.commas = object.value("commas", false);
+    column.form.other_missing = object.value("missing", std::vector<std::string>());
+    const auto usual = object.find("usual");
+    if (usual == object.end()) return column;
+    if (usual->is_string()) column.usual_category = usual->get<std::string>();
+    if (usual->is_number()) column.usual_number = usual->get<double>();
+    return column;
+}
+
+ordered_json to_json(const GuideColumn& column) {
+    ordered_json object = {{"name", column.name}, {"offset", column.offset}};
+    if (!column.categories.empty()) object["categories"] = column.categories;
+    if (column.id != GuideColumn::Id::none) object["id"] = id_names[static_cast<int>(column.id)];
+    if (column.counted) object["counted"] = true;
+    if (column.place) object["place"] = *column.place;
+    if (!column.form.unit.empty()) object["unit"] = column.form.unit;
+    if (column.form.commas) object["commas"] = true;
+    if (!column.form.other_missing.empty()) object["missing"] = column.form.other_missing;
+    if (!column.usual_category.empty()) object["usual"] = column.usual_category;
+    if (column.usual_number) object["usual"] = *column.usual_number;
+    return object;
+}
+
 InputGuide guide_of(const json& object) {
     InputGuide guide;
     for (const json& field : object.at("fields"))
         guide.schema.fields.push_back(field_spec_of(field));
-    for (const json& column : object.value("columns", json::array())) {
-        guide.columns.push_back({column.at("name").get<std::string>(),
-                                 column.value("categories", std::vector<std::string>()),
-                                 column.at("offset").get<std::size_t>(),
-                                 id_of(column.value("id", std::string(id_names[0]))),
-                                 column.value("counted", false)});
-    }
+    for (const json& column : object.value("columns", json::array()))
+        guide.columns.push_back(column_of(column));
+    guide.table_columns = object.value("table_columns", std::size_t{0});
+    guide.target_place = object.value("target_place", std::size_t{0});
+    guide.header = object.value("header", true);
     guide.vocabulary = object.value("vocabulary", std::vector<std::string>());
     guide.words = object.value("words", false);
     guide.short_side = object.value("short_side", 0);
@@ -51,12 +81,11 @@ InputGuide guide_of(const json& object) {
 void write_input_guide(const std::filesystem::path& run_folder, const InputGuide& guide) {
     ordered_json object = {{"fields", ordered_json::array()}};
     for (const FieldSpec& field : guide.schema.fields) object["fields"].push_back(to_json(field));
-    for (const GuideColumn& column : guide.columns) {
-        ordered_json each = {{"name", column.name}, {"offset", column.offset}};
-        if (!column.categories.empty()) each["categories"] = column.categories;
-        if (column.id != GuideColumn::Id::none) each["id"] = id_names[static_cast<int>(column.id)];
-        if (column.counted) each["counted"] = true;
-        object["columns"].push_back(std::move(each));
+    for (const GuideColumn& column : guide.columns) object["columns"].push_back(to_json(column));
+    if (guide.table_columns > 0) {
+        object["table_columns"] = guide.table_columns;
+        object["target_place"] = guide.target_place;
+        object["header"] = guide.header;
     }
     if (!guide.vocabulary.empty()) {
         object["vocabulary"] = guide.vocabulary;

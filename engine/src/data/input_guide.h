@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "data/csv_layout.h"
 #include "data/schema.h"
 #include "engine/picture.h"
 
@@ -18,7 +20,13 @@ struct GuideColumn {
     std::vector<std::string> categories{};  ///< empty: a number
     std::size_t offset = 0;                 ///< of its first feature, or its place among the ids
     Id id = Id::none;
-    bool counted = false;  ///< a count, whose feature is log(1 + count)
+    bool counted = false;                ///< a count, whose feature is log(1 + count)
+    std::optional<std::size_t> place{};  ///< among the columns of the training table
+    CsvColumnForm form{};                ///< how the cells of a number are read
+    /// What the training rows have where nothing else is known: their mean, or the most frequent
+    /// category.
+    std::optional<double> usual_number{};
+    std::string usual_category{};
 
     std::size_t width() const { return categories.empty() ? 1 : categories.size(); }
 };
@@ -28,6 +36,9 @@ struct GuideColumn {
 struct InputGuide {
     Schema schema;                          ///< of the data set, without transforms
     std::vector<GuideColumn> columns{};     ///< of a table
+    std::size_t table_columns = 0;          ///< of the training table, with its target; 0: unknown
+    std::size_t target_place = 0;           ///< among them
+    bool header = true;                     ///< the training table names its columns
     std::vector<std::string> vocabulary{};  ///< of a text, by token id
     bool words = false;                     ///< its tokens are words, else characters
     /// For a picture: the length to which its shorter side is scaled before the centre is taken. 0:

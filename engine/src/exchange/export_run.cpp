@@ -80,7 +80,7 @@ void export_run(const fs::path& folder, ExportFormat format, const fs::path& fil
         case ExportFormat::tensorboard:
             return export_tensorboard(folder, file);
         case ExportFormat::csv:
-            return export_csv(folder, file);
+            return export_csv(folder, file, options.raw);
         case ExportFormat::json:
             return export_json(folder, file);
         case ExportFormat::run:

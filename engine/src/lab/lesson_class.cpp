@@ -2,6 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/csv_cell.h"
 #include "engine/error.h"
 #include "engine/lesson_answers.h"
 #include "engine/lesson_results.h"
@@ -70,11 +71,11 @@ std::string measured_of(const std::vector<const ClassAnswers::Row*>& rows) {
     return out.empty() ? "-" : out;
 }
 
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string out = "\"";
-    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return out + '"';
+/// A number keeps its sign, a text does not become a formula.
+template <typename Value>
+std::string cell_of(const std::optional<Value>& value, bool raw) {
+    const bool number = value && std::holds_alternative<double>(*value);
+    return number ? text_of(value) : csv_cell(text_of(value), raw);
 }
 
 }  // namespace
@@ -118,12 +119,13 @@ std::string answers_table(const ClassAnswers& answers) {
     return out;
 }
 
-std::string answers_csv(const ClassAnswers& answers) {
+std::string answers_csv(const ClassAnswers& answers, bool raw) {
+    const auto text = [raw](const std::string& cell) { return csv_cell(cell, raw); };
     std::string out = "learner,file,lesson,prediction,predicted,measured\n";
     for (const auto& row : answers.rows)
-        out += quoted(row.learner) + ',' + quoted(row.file) + ',' + quoted(row.lesson) + ',' +
-               quoted(row.prediction) + ',' + quoted(text_of(row.answer)) + ',' +
-               quoted(text_of(row.measured)) + '\n';
+        out += text(row.learner) + ',' + text(row.file) + ',' + text(row.lesson) + ',' +
+               text(row.prediction) + ',' + cell_of(row.answer, raw) + ',' +
+               cell_of(row.measured, raw) + '\n';
     return out;
 }
 

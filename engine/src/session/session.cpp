@@ -26,7 +26,7 @@ namespace engine {
 /// The commands' side and the compute thread's side of a session meet here.
 struct Session::Impl final : Turn {
     Impl(RunConfig config_, std::shared_ptr<RunStore> store_, const SessionOptions& options_)
-        : config(std::move(config_)),
+        : config(with_absolute_paths(std::move(config_))),
           store(std::move(store_)),
           options(options_),
           loop(config, store.get(), options, [this](Event event) { post(std::move(event)); }),

@@ -87,6 +87,15 @@ void for_each_setting(Config&& c, F&& f) {
     f("sync_batch_norm", c.sync_batch_norm);
 }
 
+/// Calls f(path) for every path of a file or folder that is given.
+template <typename F>
+void for_each_path(RunConfig& config, F&& f) {
+    for (std::string& path : config.dataset.path) f(path);
+    for (std::string* path : {&config.dataset.order, &config.model.init_from}) {
+        if (!path->empty()) f(*path);
+    }
+}
+
 /// Whether a path of for_each_setting() stands for the options of a section's kind.
 inline bool is_option_group(std::string_view path) { return path.ends_with('.'); }
 /// Options of all kinds of the section, by name; `path` as for_each_setting() has it.

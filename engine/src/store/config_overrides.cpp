@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <charconv>
 
+#include "core/characters.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
 
@@ -106,10 +108,38 @@ void refuse_unknown_of_section(const std::string& section, const json& value,
     }
 }
 
-/// JSON if it is JSON, else a text. A text field takes a bare number or flag as the text it is.
+std::string without_blanks(std::string_view text) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return std::string(text);
+}
+
+/// A number that JSON writes differently: .1, 1., +0.1, +.5e3. Discarded if the text is none.
+json loose_number(std::string_view text) {
+    const json none(json::value_t::discarded);
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+        if (text.starts_with('-')) return none;
+    }
+    const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+    if (digits.empty() || !(is_digit(digits.front()) || digits.front() == '.')) return none;
+    std::int64_t whole = 0;
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto read = [&](auto& value) {
+        const auto [stopped, error] = std::from_chars(text.data(), end, value);
+        return error == std::errc() && stopped == end;
+    };
+    if (read(whole)) return whole;
+    return read(number) ? json(number) : none;
+}
+
+/// JSON if it is JSON, a number if it reads as one, else a text. A text field takes a bare number,
+/// flag or null as the text it is.
 json override_value(const std::string& text, bool word) {
     json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    const bool text_meant = word && (value.is_number() || value.is_boolean());
+    if (value.is_discarded() && !word) value = loose_number(text);
+    const bool text_meant = word && (value.is_number() || value.is_boolean() || value.is_null());
     return value.is_discarded() || text_meant ? json(text) : value;
 }
 
@@ -139,6 +169,11 @@ void refuse_unknown_fields(const json& document, SettingErrors& setting_errors) 
         const bool dotted = name.find('.') != std::string::npos;
         if (!dotted && known.has(known.sections, name)) {
             refuse_unknown_of_section(name, value, known, setting_errors);
+        } else if (dotted && known.has(known.paths, name)) {
+            const auto [section, field] = split_path(name);
+            setting_errors.add(name, shown_json(value),
+                               msg("in a file, write {} inside the object {}", std::string(field),
+                                   std::string(section)));
         } else if (dotted || !known.has(known.paths, name)) {
             setting_errors.add(name, shown_json(value), known.allowed(name));
         }
@@ -155,8 +190,8 @@ void apply_overrides(json& document, const std::vector<std::string>& overrides,
                                msg("use path=value, such as optimizer.lr=0.01"));
             continue;
         }
-        const std::string path = text.substr(0, equals);
-        const std::string value = text.substr(equals + 1);
+        const std::string path = without_blanks(std::string_view(text).substr(0, equals));
+        const std::string value = without_blanks(std::string_view(text).substr(equals + 1));
         const bool option = path.starts_with(options_prefix) &&
                             path.size() > options_prefix.size() &&
                             path.find('.', options_prefix.size()) == std::string::npos;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "engine/csv_cell.h"
 #include "engine/run_store.h"
 #include "file/atomic_file.h"
 #include "store/event_json.h"
@@ -40,19 +41,23 @@ MetricCells metric_cells(const std::vector<std::vector<Metric>>& of_runs) {
     return cells;
 }
 
-std::string header_line(const MetricCells& cells) {
+std::string header_line(const MetricCells& cells, bool raw) {
     std::string line;
     for_each_named_field(cells.accuracy, [&line](std::string_view name, auto) {
         line.append(line.empty() ? "" : ",").append(name);
     });
-    for (const Metric& metric : cells.others) line.append(",").append(metric.key);
+    for (const Metric& metric : cells.others) line.append(",").append(csv_cell(metric.key, raw));
     return line + "\n";
 }
 
 template <typename T>
 void append_cell(std::string& out, std::string_view field, T value) {
     if constexpr (std::is_floating_point_v<T>) {
-        if (std::isnan(value) && !nan_is_a_value(field)) return;  // an empty cell: not measured
+        if (std::isnan(value)) {
+            // An empty cell: not measured. Without the sign, which few programs read.
+            if (nan_is_a_value(field)) out += "nan";
+            return;
+        }
     }
     std::array<char, 48> digits;
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
@@ -88,17 +93,6 @@ void append_row(std::string& out, const StepRecord& row, const MetricCells& cell
     out += '\n';
 }
 
-/// A cell of text, quoted where CSV asks for it (RFC 4180).
-std::string text_cell(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    return out + '"';
-}
-
 /// A run that is exported.
 struct Exported {
     StepRecordReader reader;
@@ -128,16 +122,17 @@ void write_rows(AtomicFile& out, const Exported& run, const MetricCells& cells,
 
 }  // namespace
 
-void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file) {
+void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file,
+                bool raw) {
     const Exported run = open_exported(run_folder);
     AtomicFile out(file);
     const MetricCells cells = metric_cells({run.metrics});
-    out.write(header_line(cells));
+    out.write(header_line(cells, raw));
     write_rows(out, run, cells, {});
     out.commit();
 }
 
-void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file) {
+void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file, bool raw) {
     std::vector<Exported> exported;
     std::vector<std::vector<Metric>> metrics;
     for (const auto& run : runs) {
@@ -146,9 +141,9 @@ void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& fi
     }
     const MetricCells cells = metric_cells(metrics);
     AtomicFile out(file);
-    out.write("run," + header_line(cells));
+    out.write("run," + header_line(cells, raw));
     for (std::size_t i = 0; i < runs.size(); ++i)
-        write_rows(out, exported[i], cells, text_cell(runs[i].name) + ",");
+        write_rows(out, exported[i], cells, csv_cell(runs[i].name, raw) + ",");
     out.commit();
 }
 

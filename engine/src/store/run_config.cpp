@@ -1,5 +1,7 @@
 #include "engine/run_config.h"
 
+#include <filesystem>
+
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "store/config_fields.h"
@@ -33,6 +35,15 @@ ResolvedPrecision resolve(const PrecisionConfig& precision) {
 
 RunConfig completed(RunConfig config) {
     for (const OptionGroup& group : option_groups(config)) complete(group.options, group.own());
+    return config;
+}
+
+RunConfig with_absolute_paths(RunConfig config) {
+    for_each_path(config, [](std::string& path) {
+        std::error_code error;
+        const auto absolute = std::filesystem::absolute(path, error);
+        if (!error) path = absolute.lexically_normal().string();
+    });
     return config;
 }
 

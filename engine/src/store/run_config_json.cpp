@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -139,6 +140,15 @@ std::vector<Message> set_foreign_options_aside(RunConfig& config) {
                 join(ignored))};
 }
 
+/// "~/data" as a shell reads it; within --set path=value no shell does.
+void expand_home(RunConfig& config) {
+    const char* const home = std::getenv("HOME");
+    if (home == nullptr || *home == '\0') return;
+    for_each_path(config, [home](std::string& path) {
+        if (path == "~" || path.starts_with("~/")) path.replace(0, 1, home);
+    });
+}
+
 ordered_json to_value(bool value) { return value; }
 ordered_json to_value(std::int64_t value) { return value; }
 ordered_json to_value(const std::string& value) { return value; }
@@ -212,6 +222,7 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     fill_from_presets(preset_reader, parsed.config);
     ConfigReader reader(document, setting_errors);
     for_each_setting(parsed.config, reader);
+    expand_home(parsed.config);
     parsed.config = completed(std::move(parsed.config));
     parsed.notes = set_foreign_options_aside(parsed.config);
     check_config(parsed.config, setting_errors);

@@ -216,7 +216,9 @@ std::vector<std::int64_t> RunQueue::add(const std::vector<QueueEntry>& entries) 
     return impl_->in_transaction([&] {
         std::vector<std::int64_t> ids;
         std::int64_t place = impl_->database->integer("SELECT COALESCE(MAX(place), 0) FROM queue");
-        for (const QueueEntry& entry : entries) {
+        for (QueueEntry entry : entries) {
+            // It may be taken by a process that was started elsewhere.
+            entry.config = with_absolute_paths(std::move(entry.config));
             if (!entry.batch.empty() && impl_->has(entry)) continue;
             Statement(*impl_->database,
                       "INSERT INTO queue (place, batch, label, config, state, run) VALUES (?, ?, "

@@ -124,6 +124,7 @@ private:
         Overrides all = request_.overrides;
         all.insert(all.end(), point.begin(), point.end());
         ParsedConfig parsed = parse_run_config(request_.json, all);
+        parsed.config = with_absolute_paths(std::move(parsed.config));  // as the runs keep them
         for (const SettingError& error : parsed.errors) add_error(error);
         for (const Message& note : parsed.notes) {
             if (seen_.insert(note.str()).second) plan_.notes.push_back(note);

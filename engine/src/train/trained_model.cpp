@@ -9,6 +9,7 @@
 #include "engine/checkpoint.h"
 #include "engine/error.h"
 #include "tasks/task_descriptor.h"
+#include "train/input_rows.h"
 #include "train/mask_filler.h"
 #include "train/part_report.h"
 #include "train/run_pictures.h"
@@ -88,7 +89,9 @@ struct TrainedModel::Impl {
         }
         for (const GuideColumn& column : guide.columns) {
             InputForm::Column each{column.name, column.categories, 0};
-            if (column.categories.empty() && column.offset < input.normalization.mean.size())
+            if (column.usual_number)
+                each.usual = *column.usual_number;
+            else if (column.categories.empty() && column.offset < input.normalization.mean.size())
                 each.usual = static_cast<double>(input.normalization.mean[column.offset]);
             form.columns.push_back(std::move(each));
         }
@@ -178,6 +181,11 @@ Answer TrainedModel::answer(const std::map<std::string, std::string>& row) {
     if (const FieldSpec* ids = impl_->guide.schema.find(FieldKind::indices))
         fill_ids(sample->i64(ids->name), ids->cardinality, impl_->guide, row);
     return impl_->answer(sample);
+}
+
+InputTable TrainedModel::read_rows(const std::filesystem::path& file) const {
+    impl_->require(InputForm::Kind::row, "a row of a table");
+    return read_input_rows(file, impl_->guide, impl_->saved.config.dataset);
 }
 
 void TrainedModel::generate(const GenerateOptions& options,

@@ -75,6 +75,17 @@ TEST_F(CriteoReader, TheLastLineNeedsNoEndAndAFileMayBePacked) {
     EXPECT_EQ(rows(packed).size(), 2u);
 }
 
+TEST_F(CriteoReader, ReadsOverAByteOrderMarkAndBlankLastLines) {
+    const std::string mark = "\xEF\xBB\xBF", rows_of_two = line() + "\n" + line();
+    for (const std::string& text :
+         {mark + rows_of_two + "\n", rows_of_two + "\n\n", rows_of_two + "\r\n\r\n\r\n",
+          rows_of_two + "\n ", rows_of_two + "\n  \n\n", mark + rows_of_two + "\r\n \r\n"}) {
+        EXPECT_EQ(rows(file(text)).size(), 2u) << text;
+    }
+    expect_refused(line() + "\n" + std::string(39, '\t') + "\n", "line 2, field 1:  is not 0 or 1");
+    expect_refused(line() + "\n" + mark + line(), "line 2, field 1: ???1 is not 0 or 1");
+}
+
 TEST_F(CriteoReader, ReadsLinesThatStandAcrossBlocks) {
     std::string text;
     std::size_t count = 0;
@@ -99,7 +110,8 @@ TEST_F(CriteoReader, RefusesOtherLinesWithTheirNumber) {
     expect_refused(line({{39, "xyz"}}), "field 40: xyz is not up to 8 hexadecimal digits");
     expect_refused(line({{39, "123456789"}}), "is not up to 8 hexadecimal digits");
     expect_refused(line({{39, "-1"}}), "is not up to 8 hexadecimal digits");
-    expect_refused(good + "\n" + good, "line 2 has 1 fields");
+    expect_refused(good + "\n\n" + good, "line 2 is blank");
+    expect_refused("\n" + good, "line 1 is blank");
     expect_refused(good + std::string(5000, '1'), "line 2 has more than 4096 bytes");
     expect_refused(std::string(3 << 20, '\t'), "line 1 has more than 4096 bytes");
     expect_refused(line({{5, std::string("\0\x1b", 2)}}), "field 6: ?? is not a whole number");

@@ -1,15 +1,19 @@
 #include "data/csv_format.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 
 #include "support/data_fixtures.h"
+#include "zip/zip_writer.h"
 
 namespace engine {
 namespace {
 
 using test_support::TempFolder;
+using ::testing::HasSubstr;
 
 TEST(CsvFormat, FindsEachDelimiter) {
     for (const char delimiter : {',', ';', '\t', '|'}) {
@@ -44,6 +48,77 @@ TEST(CsvFormat, FindsNoneWhereMostRowsDiffer) {
 TEST(CsvFormat, ARowThatTheSampleCutsOffDoesNotCount) {
     EXPECT_EQ(find_csv_delimiter("a;b,c\nd;e\nf,g,h;", false), ';');
     EXPECT_EQ(find_csv_delimiter("a;b", false), ';');  // unless it is the only one
+}
+
+std::int64_t skipped(const std::string& text, char delimiter = '\0') {
+    return find_csv_start(text, true, delimiter).skipped_lines;
+}
+
+TEST(CsvFormat, FindsTheTableBelowTitlesAndComments) {
+    EXPECT_EQ(skipped("a,b\n1,2\n3,4\n"), 0);
+    EXPECT_EQ(skipped("sep=;\na;b\n1;2\n3;4\n"), 1);
+    EXPECT_EQ(find_csv_start("sep=|\na;x|b\n1;x|2\n", true, '\0').delimiter, '|');
+    EXPECT_EQ(find_csv_start("\"sep=;\"\r\na;b\r\n1;2\r\n3;4\r\n", true, '\0').skipped_lines, 1);
+    EXPECT_EQ(skipped("# made by a tool, v2\n# SI units\na,b\n1,2\n3,4\n"), 2);
+    EXPECT_EQ(skipped("% one\n\n// two\na,b\n1,2\n3,4\n"), 3);
+    EXPECT_EQ(skipped("Report of sales\n\na,b,c\n1,2,3\n4,5,6\n"), 1 + 1);
+    EXPECT_EQ(skipped("Report\r\nof 2020\r\na,b,c\r\n1,2,3\r\n4,5,6\r\n"), 2);
+    EXPECT_EQ(skipped("Sales, by region\na,b,c,d\n1,2,3,x\n4,5,6,y\n"), 1);
+    EXPECT_EQ(skipped("Report,,,\n,,,\na,b,c,d\n1,2,3,x\n4,5,6,y\n"), 2);
+    EXPECT_EQ(skipped("Length 5\" pipe\na,b\n1,2\n3,4\n"), 1) << "no quotation";
+    EXPECT_EQ(skipped("Station: Oslo\nUnit: m\n\n1;2;3\n4;5;6\n7;8;9\n"), 3);
+}
+
+TEST(CsvFormat, KeepsRowsThatLookLikeTitlesAndComments) {
+    EXPECT_EQ(skipped("#name,age\nx,1\ny,2\n"), 0) << "a header";
+    EXPECT_EQ(skipped("#ff0000,1\n#00ff00,2\n#0000ff,3\n"), 0) << "rows";
+    EXPECT_EQ(skipped("# two colours, by hand\n#ff0000,1\n00ff00,2\n0000ff,3\n"), 1);
+    EXPECT_EQ(skipped("a,b\n1,2,3\n4,5,6\n"), 0) << "a header that lacks a name";
+    EXPECT_EQ(skipped("a,b\nx,y,\nz,w,\n"), 0) << "rows that end with a delimiter";
+    EXPECT_EQ(skipped("a,b,c\n1,2\n3,4\n"), 0) << "numbers are no header";
+    EXPECT_EQ(skipped("5,,\n6,7,8\n9,1,2\n"), 0) << "missing values";
+    EXPECT_EQ(skipped("#\n# only comments\n"), 0);
+    EXPECT_EQ(skipped(""), 0);
+}
+
+TEST(CsvFormat, FindsBlanksAsTheDelimiterWhereNothingElseFits) {
+    EXPECT_EQ(find_csv_delimiter("a b  c\n1   2 3\n4 5\t6 \n", true), ' ');
+    EXPECT_EQ(find_csv_delimiter(
+                  "18.0   8   307.0 \"chevrolet malibu\"\n15.0   8   350.0\t\"buick\"\n", true),
+              ' ');
+    EXPECT_EQ(find_csv_delimiter("a;b c\n1;2 3\n", true), ';');
+    EXPECT_EQ(find_csv_delimiter("one two\nthree\nfour five six\n", true), '\0');
+}
+
+std::string start_error(const std::string& name, const std::string& bytes) {
+    const TempFolder folder;
+    const std::string file = folder.write(name, bytes);
+    return test::data_error([&] { find_csv_start(std::filesystem::path(file), '\0'); });
+}
+
+TEST(CsvFormat, RefusesFilesOfOtherProgramsAndSaysHowToSaveThem) {
+    EXPECT_THAT(start_error("t.parquet", "PAR1\x15\x04 and so on"),
+                HasSubstr("t.parquet: a file in the format of Parquet, not a CSV file | Save it as "
+                          "CSV, in Python with pandas: "
+                          "pandas.read_parquet(\"t.parquet\").to_csv(\"t.csv\", index=False)"));
+    EXPECT_THAT(start_error("t.feather", std::string("ARROW1\0\0 and", 12)),
+                HasSubstr("pandas.read_feather("));
+    EXPECT_THAT(start_error("t.csv", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x01 old"),
+                HasSubstr("save the sheet as CSV"));
+    const TempFolder folder;
+    const auto zip = [&](const char* name, std::initializer_list<const char*> entries) {
+        ZipWriter writer(folder / name);
+        for (const char* entry : entries) writer.add_text(entry, "<x/>");
+        writer.commit();
+        return test::data_error([&] { find_csv_start(folder / name, '\0'); });
+    };
+    EXPECT_THAT(zip("t.xlsx", {"[Content_Types].xml", "xl/workbook.xml"}),
+                HasSubstr("t.xlsx: a file in the format of Excel"));
+    EXPECT_THAT(zip("t.ods", {"mimetype", "content.xml"}), HasSubstr("OpenDocument"));
+    EXPECT_TRUE(looks_like_csv(folder / "t.xlsx")) << "so that the reason is shown";
+    const std::string names = folder.write("names.csv", "PAR1,ORC\n1,2\n3,4\n");
+    EXPECT_EQ(find_csv_start(std::filesystem::path(names), '\0').delimiter, ',')
+        << "names of columns";
 }
 
 TEST(CsvFormat, SamplesTheUnpackedTextWithoutItsByteOrderMark) {

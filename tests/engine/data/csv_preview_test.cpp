@@ -75,8 +75,8 @@ TEST(CsvPreview, ShowsTheFirstRowsAsText) {
     EXPECT_EQ(rows.size(), most_first_rows);
     EXPECT_THAT(rows[0], ElementsAre("1.50", "x y"));
     EXPECT_EQ(rows[1][1], std::string(80, 'z') + "…");
-    EXPECT_THAT(read_table("1,2\n3,4\n").first_rows,
-                ElementsAre(ElementsAre("1", "2"), ElementsAre("3", "4")));
+    EXPECT_THAT(read_table("5,2\n3,4\n").first_rows,
+                ElementsAre(ElementsAre("5", "2"), ElementsAre("3", "4")));
 }
 
 }  // namespace

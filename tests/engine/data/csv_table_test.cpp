@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "data/csv_statistics.h"
 #include "engine/error.h"
 #include "support/data_fixtures.h"
 
@@ -15,8 +17,10 @@ namespace {
 
 using test_support::TempFolder;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr std::int64_t megabytes = std::int64_t{64} << 20;
 
@@ -86,8 +90,8 @@ TEST(CsvTable, TheOrderOfRowsDoesNotChangeCategoriesAndClasses) {
 
 TEST(CsvTable, FindsOutWhetherThereIsAHeader) {
     EXPECT_THAT(names(read_one_file("a,b\n1,2\n3,4\n")), ElementsAre("a"));
-    EXPECT_THAT(names(read_one_file("1,2\n3,4\n")), ElementsAre("column 1"));
-    EXPECT_EQ(read_one_file("1,2\n3,4\n").rows, 2);
+    EXPECT_THAT(names(read_one_file("5,2\n3,4\n")), ElementsAre("column 1"));
+    EXPECT_EQ(read_one_file("5,2\n3,4\n").rows, 2);
     // Only words: header names are distinct and do not occur below.
     EXPECT_THAT(names(read_one_file("a,b\nx,y\nz,y\n")), ElementsAre("a"));
     EXPECT_THAT(names(read_one_file("x,y\nx,z\n")), ElementsAre("column 1"));
@@ -134,15 +138,15 @@ TEST(CsvTable, NumbersAreCategoriesWhereListed) {
 }
 
 TEST(CsvTable, AFewNumbersAmongWordsAreWords) {
-    EXPECT_THAT(read_one_file("a,b\nx,1\n3,2\n4,3\n").features[0].categories,
-                ElementsAre("3", "4", "x"));
+    EXPECT_THAT(read_one_file("a,b\nx,1\nz,2\n4,3\n").features[0].categories,
+                ElementsAre("4", "x", "z"));
 }
 
 TEST(CsvTable, JoinsFilesOfTheSameHeader) {
     const CsvTable table = read_files({"a,b\n1,x\n", "a,b\n2,y\n3,x\n"});
     EXPECT_THAT(table.cells, ElementsAre(1, 2, 3));
     EXPECT_THAT(table.labels, ElementsAre(0, 1, 0));
-    EXPECT_THAT(read_files({"1,2\n", "3,4\n"}).cells, ElementsAre(1, 3));
+    EXPECT_THAT(read_files({"5,2\n", "3,4\n"}).cells, ElementsAre(5, 3));
 }
 
 TEST(CsvTable, DropsRowsWithMissingValues) {
@@ -191,6 +195,232 @@ TEST(CsvTable, WarnsOfIdentifiers) {
     for (int i = 0; i < 1000; ++i) ids += "r" + std::to_string(i) + ",1\n";
     EXPECT_EQ(read_one_file(ids).width, 1000U);
     EXPECT_THAT(warning_text(read_one_file(ids)), HasSubstr("column \"id\""));
+}
+
+TEST(CsvTable, ARowThatCountsTheColumnsIsTheHeader) {
+    const CsvTable zero = read_one_file("0,1,2\n5.5,6,1\n7,8,0\n");
+    EXPECT_EQ(zero.rows, 2);
+    EXPECT_THAT(names(zero), ElementsAre("0", "1"));
+    EXPECT_THAT(warning_text(zero), HasSubstr("the first row (0 to 2) is read as the names of the "
+                                              "columns; set dataset.header to false"));
+    EXPECT_EQ(read_one_file("1,2,3,4\n5,6,7,1\n7,8,9,0\n").rows, 2);
+    EXPECT_EQ(read_one_file("\"0\",\"1\"\n5,6\n7,8\n").rows, 2);
+    EXPECT_EQ(read_one_file(",0,1,2\n0,5,6,1\n1,7,8,0\n2,3,4,1\n").rows, 3) << "with an index";
+    EXPECT_EQ(read_one_file("0;1;2;3\nx;y;z;w\nx;y;z;u\n").target, "3");
+    EXPECT_EQ(read_one_file("0,1,2\n5,6,1\n", {.header = CsvHeader::absent}).rows, 2);
+    // Others are data, and so are two small numbers that recur.
+    EXPECT_EQ(read_one_file("2019,2020\n5,6\n7,8\n").rows, 3);
+    EXPECT_EQ(read_one_file("0,2,1\n5,6,1\n7,8,0\n").rows, 3);
+    const CsvTable both = read_one_file("0,1\n1,0\n0,0\n1,1\n");
+    EXPECT_EQ(both.rows, 4);
+    EXPECT_THAT(warning_text(both),
+                HasSubstr("(0 to 1) is read as data; set dataset.header to true"));
+}
+
+TEST(CsvTable, LeavesOutAnUnnamedColumnThatCountsTheRows) {
+    const CsvTable table = read_one_file(",x,y\n0,5,1\n1,6,0\n2,5,1\n");
+    EXPECT_THAT(names(table), ElementsAre("x"));
+    EXPECT_THAT(warning_text(table),
+                HasSubstr("columns without a name that count the rows are left "
+                          "out: 1; list them in dataset.columns"));
+    EXPECT_THAT(names(read_one_file("Unnamed: 0,x,y\n1,5,1\n2,6,0\n3,5,1\n")), ElementsAre("x"));
+    EXPECT_THAT(names(read_one_file("1,5,a\n2,6,b\n3,5,a\n", {.header = CsvHeader::absent})),
+                ElementsAre("column 2"));
+    EXPECT_THAT(names(read_one_file("7,1,5,a\n9,2,6,b\n8,3,5,a\n")).size(), 3U) << "not the first";
+    EXPECT_THAT(names(read_one_file("id,x,y\n0,5,1\n1,6,0\n2,5,1\n")), ElementsAre("id", "x"));
+    EXPECT_THAT(names(read_one_file(",x,y\n3,5,1\n4,6,0\n5,5,1\n")).size(), 2U);
+    EXPECT_THAT(names(read_one_file(",x,y\n0,5,1\n2,6,0\n3,5,1\n")).size(), 2U);
+    EXPECT_THAT(names(read_one_file(",y\n0,1.5\n1,0.5\n2,1.5\n")), ElementsAre("column 1"))
+        << "nothing else would be left";
+    EXPECT_THAT(names(read_one_file(",x,y\n0,5,1\n1,6,0\n2,5,1\n", {.columns = {"column 1"}})),
+                ElementsAre("column 1"));
+    EXPECT_THAT(names(read_files({",x,y\n0,5,1\n1,6,0\n", ",x,y\n2,5,1\n"})), ElementsAre("x"));
+}
+
+TEST(CsvTable, ReadsRowsThatEndWithADelimiter) {
+    for (const char* text :
+         {"a,b,\n5,x,\n6,y,\n", "a,b\n5,x,\n6,y,\n", "a,b,\n5,x\n6,y\n", "a;b;;\n5;x;;\n6;y;;\n",
+          "a\tb\t\n5\tx\t\n6\ty\t\n", "a,b\n5,x,\n6,y\n", "a,b, \n5,x, \n6,y, \n"}) {
+        const CsvTable table = read_one_file(text);
+        EXPECT_THAT(names(table), ElementsAre("a")) << text;
+        EXPECT_THAT(table.cells, ElementsAre(5, 6)) << text;
+        EXPECT_EQ(table.target, "b") << text;
+    }
+    EXPECT_EQ(read_one_file("5,x,\n6,y,\n").target, "column 2") << "without a header";
+    EXPECT_THAT(warning_text(read_one_file("a,b,\n5,x,\n6,y,\n")),
+                HasSubstr("columns without a name and a value are left out: 3"));
+}
+
+TEST(CsvTable, SkipsWhatStandsAboveTheTable) {
+    const CsvTable table = read_files({"Report\n# by a tool\na,b\n5,x\n6,y\n", "a,b\n7,x\n"});
+    EXPECT_THAT(table.cells, ElementsAre(5, 6, 7));
+    EXPECT_THAT(warning_text(table), HasSubstr("0.csv: lines above the table are skipped: 2"));
+    EXPECT_THAT(read_one_file("sep=;\na;b\n5;x\n6;y\n").cells, ElementsAre(5, 6));
+    EXPECT_THAT(read_one_file("\xEF\xBB\xBF"
+                              "sep=,\r\na,b\r\n5,x\r\n6,y\r\n")
+                    .cells,
+                ElementsAre(5, 6));
+}
+
+TEST(CsvTable, ReadsColumnsThatBlanksSeparate) {
+    const CsvTable table = read_one_file("  5  1.5   \"one car\"\n 10\t2.5 \"two\"  \n 7 3 x\n");
+    EXPECT_THAT(table.cells, ElementsAre(5, 1.5F, 10, 2.5F, 7, 3));
+    EXPECT_THAT(table.classes, ElementsAre("one car", "two", "x"));
+    EXPECT_THAT(warning_text(table), HasSubstr("blanks separate the columns"));
+}
+
+TEST(CsvTable, ReadsNumbersWithAUnitAsNumbers) {
+    const std::pair<const char*, std::vector<float>> cases[] = {
+        {"p,y\n45 %,1\n3.5%,2\n10 %,3\n", {45, 3.5F, 10}},
+        {"p,y\n\"$1,200\",1\n$5,2\n$7,3\n", {1200, 5, 7}},
+        {"p;y\n1 200 \xE2\x82\xAC;1\n50 \xE2\x82\xAC;2\n", {1200, 50}},
+        {"p,y\n\"1,500\",1\n250,2\n\"1,234,567\",3\n", {1500, 250, 1234567}},
+        {"p,y\n1\xC2\xA0"
+         "500,1\n250,2\n",
+         {1500, 250}},
+        {"p,y\n\xE2\x88\x92"
+         "1.5,1\n2.5,2\n",
+         {-1.5F, 2.5F}},
+        {"p,y\n3 km,1\n4.5 km,2\n?,3\n6 km,4\n", {3, 4.5F, 4.5F, 6}},
+        {"p,y\n1'200,1\n5,2\n", {1200, 5}},
+        {"p,y\n(5),1\n6,2\n", {-5, 6}}};
+    for (const auto& [text, numbers] : cases) {
+        CsvTable table = read_one_file(text, {.missing = CsvMissing::mean});
+        std::vector<std::int64_t> rows(static_cast<std::size_t>(table.rows));
+        std::iota(rows.begin(), rows.end(), 0);
+        fill_missing_cells(table, rows, "t.csv");
+        EXPECT_THAT(table.cells, ElementsAreArray(numbers)) << text;
+        EXPECT_THAT(warning_text(table), HasSubstr("are read as plain numbers: \"p\" (")) << text;
+    }
+    const CsvTable target = read_one_file("x,price\n1,$5.50\n2,$6\n3,$7\n");
+    EXPECT_THAT(target.target_values, ElementsAre(5.5F, 6, 7));
+    EXPECT_THAT(warning_text(target), HasSubstr("\"price\" ($5.50 → 5.5)"));
+}
+
+TEST(CsvTable, AMixtureOfUnitsStaysWords) {
+    for (const char* text :
+         {"p,y\n3 km,1\n4 mi,2\n5 km,3\n",
+          "p,y\n$3,1\n\xE2\x82\xAC"
+          "4,2\n",
+          "p,y\n3 %,1\n4,2\n5 %,3\n", "p,y\n3 km,1\n4 KM,2\n", "p,y\n1 h,1\n5 min,2\n9 s,3\n"}) {
+        const CsvTable table = read_one_file(text);
+        EXPECT_TRUE(table.features[0].categorical()) << text;
+        EXPECT_THAT(warning_text(table),
+                    HasSubstr("numbers with different units are read as words: "
+                              "\"p\" ("))
+            << text;
+    }
+}
+
+TEST(CsvTable, ACommaThatMayBeADecimalOneIsRefused) {
+    EXPECT_THAT(test::data_error([] { read_one_file("x;y\n1,234;2\n2,500;3\n"); }),
+                HasSubstr("\"1,234\" is a number with a comma"));
+    EXPECT_EQ(read_one_file("x;y\n1,234;2\n2,500,000;3\n").cells[0], 1234) << "certain";
+    EXPECT_THAT(test::data_error([] { read_one_file("x,y\n\"1,234\",2\n\"2,5\",3\n"); }),
+                HasSubstr("\"2,5\" is a number with a comma"));
+    EXPECT_THAT(test::data_error([] { read_one_file("x;y\n1,5;2\n2,25;3\nn.a.;4\n"); }),
+                HasSubstr("\"1,5\" is a number with a comma"));
+}
+
+TEST(CsvTable, OtherWordsAmongNumbersCountAsMissing) {
+    for (const char* word : {"n.a.", "missing", "--", "unknown", "#N/A", "."}) {
+        const std::string text =
+            "x,y\n5,1\n" + std::string(word) + ",2\n7,3\n" + word + ",4\n8,5\n";
+        const CsvTable table = read_one_file(text, {.missing = CsvMissing::drop});
+        EXPECT_THAT(table.cells, ElementsAre(5, 7, 8)) << word;
+        EXPECT_THAT(warning_text(table), HasSubstr("no numbers count as missing: \"x\": 2 (" +
+                                                   std::string(word) + " (2))"));
+        EXPECT_THAT(test::data_error([&] { read_one_file(text); }),
+                    HasSubstr("line 3, column \"x\": \"" + std::string(word) + "\" among numbers"));
+        EXPECT_TRUE(read_one_file(text, {.categorical = {"x"}}).features[0].categorical());
+    }
+    const CsvTable target =
+        read_one_file("x,y\n5,1.5\n6,n.a.\n7,3\n", {.missing = CsvMissing::mean});
+    EXPECT_THAT(target.target_values, ElementsAre(1.5F, 3));
+    // As many words as numbers are words.
+    EXPECT_TRUE(read_one_file("x,y\n5,1\na,2\n").features[0].categorical());
+}
+
+TEST(CsvTable, WordsForMissingAreClassesInTheTargetAndInListedColumns) {
+    const CsvTable signs = read_one_file("x,y\n1,+\n2,-\n3,+\n4,-\n");
+    EXPECT_THAT(signs.classes, ElementsAre("+", "-"));
+    EXPECT_THAT(signs.labels, ElementsAre(0, 1, 0, 1));
+    EXPECT_THAT(warning_text(signs), HasSubstr("read as categories: \"y\": - (2); to count them as "
+                                               "missing, list them in dataset.missing_words"));
+    EXPECT_THAT(read_one_file("x,y\n1,None\n2,mild\n3,None\n").classes,
+                ElementsAre("None", "mild"));
+    EXPECT_THAT(read_one_file("x,y\n1,NA\n2,EU\n3,NA\n").classes, ElementsAre("EU", "NA"));
+    EXPECT_THAT(read_one_file("x,y\n1,null\n2,one\n3,?\n").classes,
+                ElementsAre("?", "null", "one"));
+    EXPECT_THAT(read_one_file("x,y\n1,None\n2,NA\n3,NA\n").classes, ElementsAre("NA", "None"));
+    EXPECT_THAT(
+        read_one_file("g,y\nNA,1\nEU,2\n-,3\n", {.categorical = {"g"}}).features[0].categories,
+        ElementsAre("-", "EU", "NA"));
+    // The empty field and words that are asked for stay missing.
+    EXPECT_EQ(read_one_file("x,y\n1,a\n2,\n3,-\n", {.missing = CsvMissing::drop}).rows, 2);
+    const CsvTable asked = read_one_file("x,y\n1,a\n2,-\n3,b\n",
+                                         {.missing = CsvMissing::drop, .missing_words = {"-"}});
+    EXPECT_THAT(asked.classes, ElementsAre("a", "b"));
+    // Elsewhere they are missing, which is told.
+    const CsvTable feature =
+        read_one_file("g,y\nNA,1\nEU,2\nUS,3\n", {.missing = CsvMissing::drop});
+    EXPECT_EQ(feature.rows, 2);
+    EXPECT_THAT(warning_text(feature),
+                HasSubstr("words count as missing values: \"g\": NA (1); list"));
+    EXPECT_THAT(test::data_error([] { read_one_file("g,y\nNA,1\nEU,2\n"); }),
+                HasSubstr("list the column in dataset.categorical if NA is a category"));
+}
+
+TEST(CsvTable, TakesOtherWordsForMissing) {
+    const CsvOptions options{.missing = CsvMissing::drop, .missing_words = {"-999", "n.a."}};
+    EXPECT_THAT(read_one_file("x,y\n5,1\n-999,2\n6,3\nn.a.,4\n7,5\n", options).cells,
+                ElementsAre(5, 6, 7));
+    EXPECT_THAT(read_one_file("g,y\na,1\nNA,2\nn.a.,3\n", options).features[0].categories,
+                ElementsAre("NA", "a"));
+}
+
+TEST(CsvTable, WholeNumbersBeyondADoubleAreCategories) {
+    const CsvTable table = read_one_file("id,y\n9007199254740993,1\n9007199254740992,2\n5,3\n");
+    EXPECT_THAT(table.features[0].categories,
+                ElementsAre("5", "9007199254740992", "9007199254740993"));
+    EXPECT_THAT(warning_text(table),
+                HasSubstr("whole numbers beyond 2^53 are read as words: \"id\" "
+                          "(9007199254740993)"));
+    EXPECT_THAT(
+        read_one_file("x,y\n1,12345678901234567890\n2,12345678901234567891\n").classes.size(), 2U);
+    EXPECT_FALSE(read_one_file("x,y\n9007199254740992,1\n5,2\n").features[0].categorical());
+    EXPECT_FALSE(read_one_file("x,y\n9007199254740993,1\n5.5,2\n").features[0].categorical());
+    EXPECT_FALSE(read_one_file("x,y\n1e20,1\n5,2\n").features[0].categorical());
+    EXPECT_TRUE(read_one_file("x,y\n-9007199254740993,1\n5,2\n").features[0].categorical());
+    EXPECT_TRUE(
+        read_one_file("x,y\n" + std::string(50, '7') + ",1\n5,2\n").features[0].categorical());
+}
+
+TEST(CsvTable, LeavesOutColumns) {
+    EXPECT_THAT(names(read_one_file("id,x,y\n1,2,3\n4,5,6\n", {.without = {"id"}})),
+                ElementsAre("x"));
+    EXPECT_THAT(
+        names(read_one_file("id,x,y\n1,2,3\n4,5,6\n", {.columns = {"id", "x"}, .without = {"id"}})),
+        ElementsAre("x"));
+    EXPECT_THAT(names(read_one_file("7,2,3\n4,5,6\n", {.without = {"1"}})),
+                ElementsAre("column 2"));
+    EXPECT_THAT(test::data_error([] { read_one_file("x,y\n1,2\n", {.without = {"z"}}); }),
+                HasSubstr("there is no column \"z\", which dataset.without names"));
+    EXPECT_THAT(test::data_error([] { read_one_file("x,y\n1,2\n", {.without = {"x"}}); }),
+                HasSubstr("leave no feature beside the target \"y\""));
+}
+
+TEST(CsvTable, TellsOfWordsThatLookLikeNumbersOrDates) {
+    std::string dates = "d,y\n", bands = "d,y\n", names = "d,y\n";
+    for (int i = 10; i < 40; ++i) {
+        dates += "2020-01-" + std::to_string(i) + ",1\n";
+        bands += std::to_string(i % 4) + "-9,1\n";
+        names += "person " + std::to_string(i) + ",1\n";
+    }
+    EXPECT_THAT(warning_text(read_one_file(dates)),
+                HasSubstr("words that look like numbers or dates"));
+    EXPECT_THAT(warning_text(read_one_file(bands)), Not(HasSubstr("look like"))) << "few codes";
+    EXPECT_THAT(warning_text(read_one_file(names)), Not(HasSubstr("look like")));
 }
 
 TEST(CsvTable, ReadsOddButValidFiles) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace engine {
 namespace {
@@ -20,8 +21,8 @@ TEST(CsvText, NumbersMayHaveASignSpacesAndAnExponent) {
 }
 
 TEST(CsvText, WordsAreNoNumbers) {
-    for (const char* text : {"abc", "1.2.3", "1e", "+", "+-1", "--", "0x10", "12 34", "1_000", "e5",
-                             "3 m", "n/a", "1;5"}) {
+    for (const char* text : {"abc", "1.2.3", "+", "+-1", "--", "0x10", "12 34", "1_00", "e5", "n/a",
+                             "1;5", "2020-01-05", "12:30", "1/2", "r17"}) {
         EXPECT_EQ(parse_csv_value(text).content, CsvContent::word) << text;
     }
 }
@@ -33,6 +34,26 @@ TEST(CsvText, TheListedWordsAndEveryNanAreMissing) {
     }
 }
 
+TEST(CsvText, OtherWordsForMissingTakeThePlaceOfTheUsualOnes) {
+    const std::vector<std::string> words{"-999", "n.a."};
+    EXPECT_EQ(parse_csv_value("-999", words).content, CsvContent::missing);
+    EXPECT_EQ(parse_csv_value(" n.a. ", words).content, CsvContent::missing);
+    EXPECT_EQ(parse_csv_value("", words).content, CsvContent::missing);
+    EXPECT_EQ(parse_csv_value("NaN", words).content, CsvContent::missing);
+    EXPECT_EQ(parse_csv_value("-", words).content, CsvContent::word);
+}
+
+TEST(CsvText, KnowsWhichWholeNumbersADoubleDoesNotHold) {
+    EXPECT_FALSE(parse_csv_value("9007199254740992").beyond_double);
+    EXPECT_FALSE(parse_csv_value("0009007199254740992").beyond_double);
+    EXPECT_TRUE(parse_csv_value("9007199254740993").beyond_double);
+    EXPECT_TRUE(parse_csv_value("-12345678901234567890").beyond_double);
+    EXPECT_TRUE(parse_csv_value("9,007,199,254,740,993").beyond_double);
+    EXPECT_TRUE(parse_csv_value(std::string(50, '7')).beyond_double) << "out of range, too";
+    EXPECT_FALSE(parse_csv_value("9007199254740993.5").beyond_double);
+    EXPECT_FALSE(parse_csv_value("1e20").beyond_double);
+}
+
 TEST(CsvText, NumbersBeyondF32AreOutOfRange) {
     for (const char* text : {"inf", "-inf", "Infinity", "+inf", "1e39", "-1e39", "1e999"})
         EXPECT_EQ(parse_csv_value(text).content, CsvContent::out_of_range) << text;
@@ -40,9 +61,9 @@ TEST(CsvText, NumbersBeyondF32AreOutOfRange) {
 }
 
 TEST(CsvText, TellsDecimalCommasFromWords) {
-    for (const char* text : {"1,5", "-0,25", "1,234.5", "1.234,5"})
+    for (const char* text : {"1,5", "-0,25", "1.234,5", "0,500", "1,23,456", "1,5 m", "1.234.567"})
         EXPECT_EQ(parse_csv_value(text).content, CsvContent::decimal_comma) << text;
-    for (const char* text : {"a,b", "1,", ",5", "1,5 m"})
+    for (const char* text : {"a,b", "1,", ",5"})
         EXPECT_EQ(parse_csv_value(text).content, CsvContent::word) << text;
 }
 

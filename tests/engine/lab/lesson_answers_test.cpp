@@ -89,6 +89,20 @@ TEST_F(ClassOfThirty, IsATable) {
     EXPECT_THAT(table, HasSubstr("broken.json"));
 }
 
+TEST(ClassAnswersCsv, KeepsASpreadsheetFromComputingATextButLeavesNumbers) {
+    ClassAnswers answers;
+    const auto add = [&](const std::string& learner, const LessonAnswer& answer) {
+        answers.rows.push_back({learner, learner + ".json", "overflow", "end", answer, -0.5});
+    };
+    add("=cmd|'/c calc'!A1", std::string("@SUM(1)"));
+    add("+1", -3.0);
+    EXPECT_THAT(
+        answers_csv(answers),
+        HasSubstr("\n'=cmd|'/c calc'!A1,'=cmd|'/c calc'!A1.json,overflow,end,'@SUM(1),-0.5\n"
+                  "'+1,'+1.json,overflow,end,-3,-0.5\n"));
+    EXPECT_THAT(answers_csv(answers, true), HasSubstr("\n+1,+1.json,overflow,end,-3,-0.5\n"));
+}
+
 TEST_F(ClassOfThirty, IsCsvAndJson) {
     const ClassAnswers answers = collect_answers(root_.path());
     const std::string csv = answers_csv(answers);

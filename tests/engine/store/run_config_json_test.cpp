@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -239,6 +241,66 @@ TEST(RunConfigJson, OverridesComeOnTop) {
               (std::vector<std::int64_t>{64, 64}));
     EXPECT_EQ(parsed.config.seed, 8);
     EXPECT_EQ(parsed.config.scaler.growth_interval, 25);
+}
+
+TEST(RunConfigJson, OverridesTakeNumbersAsPeopleWriteThem) {
+    for (const auto& [text, rate] :
+         std::vector<std::pair<std::string, double>>{{"optimizer.lr = 0.1", 0.1},
+                                                     {"optimizer.lr=.1", 0.1},
+                                                     {"optimizer.lr=1.", 1},
+                                                     {"optimizer.lr=+0.1", 0.1},
+                                                     {" optimizer.lr =\t+.5e-1 ", 0.05},
+                                                     {"optimizer.lr=+1E-2", 0.01},
+                                                     {"optimizer.lr = 1", 1}}) {
+        const auto parsed = parse_run_config("{}", {text});
+        EXPECT_THAT(error_lines(parsed), IsEmpty()) << text;
+        EXPECT_EQ(number(parsed.config.optimizer, "lr"), rate) << text;
+    }
+    EXPECT_EQ(parse_run_config("{}", {"epochs = +7"}).config.epochs, 7);
+    EXPECT_EQ(parse_run_config("{}", {"clip.value=-.5"}).config.clip.value, -0.5);
+    for (const char* wrong : {"optimizer.lr=+-1", "optimizer.lr=.", "optimizer.lr=1.5x",
+                              "optimizer.lr=++1", "optimizer.lr=1,5"}) {
+        EXPECT_EQ(parse_run_config("{}", {wrong}).errors.size(), 1u) << wrong;
+    }
+    // A text stays as it is, but for the blanks around it.
+    const RunConfig texts =
+        parse_run_config("{}", {"dataset.path = a b/+1.csv ", "dataset.kind=csv",
+                                "dataset.target = null", "dataset.columns=+1"})
+            .config;
+    EXPECT_THAT(texts.dataset.path, ElementsAre("a b/+1.csv"));
+    EXPECT_EQ(std::get<std::string>(texts.dataset.options.at("target")), "null");
+    EXPECT_THAT(std::get<std::vector<std::string>>(texts.dataset.options.at("columns")),
+                ElementsAre("+1"));
+}
+
+TEST(RunConfigJson, ADottedFieldOfAFileIsToldItsPlace) {
+    EXPECT_THAT(error_lines(parse_run_config(R"({"optimizer.lr": 0.1})")),
+                ElementsAre("optimizer.lr: 0.1: in a file, write lr inside the object optimizer"));
+}
+
+TEST(RunConfigJson, ALeadingTildeIsTheHomeFolder) {
+    const std::string home = std::getenv("HOME");
+    const RunConfig config =
+        parse_run_config(R"({"dataset": {"path": ["~/a.csv", "~other/b.csv", "c/~/d.csv"]}})",
+                         {"model.init_from=~/w.safetensors", "dataset.order = ~/order.txt"})
+            .config;
+    EXPECT_THAT(config.dataset.path, ElementsAre(home + "/a.csv", "~other/b.csv", "c/~/d.csv"));
+    EXPECT_EQ(config.model.init_from, home + "/w.safetensors");
+    EXPECT_EQ(config.dataset.order, home + "/order.txt");
+    EXPECT_THAT(parse_run_config("{}", {"dataset.path=~"}).config.dataset.path, ElementsAre(home));
+}
+
+TEST(RunConfigJson, PathsBecomeAbsolute) {
+    RunConfig config;
+    config.dataset.path = {"data/./a.csv", "/b.csv", "../c.csv"};
+    config.model.init_from = "w.pt";
+    config = with_absolute_paths(config);
+    const auto here = std::filesystem::current_path();
+    EXPECT_THAT(config.dataset.path, ElementsAre((here / "data/a.csv").string(), "/b.csv",
+                                                 (here.parent_path() / "c.csv").string()));
+    EXPECT_EQ(config.model.init_from, (here / "w.pt").string());
+    EXPECT_EQ(config.dataset.order, "") << "none is given";
+    EXPECT_EQ(with_absolute_paths(config), config);
 }
 
 TEST(RunConfigJson, RefusesBadOverrides) {

@@ -431,7 +431,7 @@ TEST(ExportCsv, WritesAHeaderAndALineAStep) {
         for (std::int64_t i = 1; i <= 5000; ++i) {
             StepRecord step{};
             step.step = i;
-            step.loss = i == 2 ? std::nanf("") : 0.05f;
+            step.loss = i == 2 ? -std::nanf("") : 0.05f;
             step.accuracy = std::nanf("");
             record.append(step);
         }
@@ -461,6 +461,11 @@ TEST(ExportCsv, NamesTheRunOfEveryLineWhereThereAreSeveral) {
             record.append(step);
         }
     }
+    export_csv({{"=12 fp32", dir / "a"}, {"-b", dir / "b"}}, dir / "guarded.csv");
+    EXPECT_THAT(text_of(dir / "guarded.csv"),
+                testing::AllOf(HasSubstr("\n'=12 fp32,1,0,"), HasSubstr("\n'-b,2,0,")));
+    export_csv({{"=12 fp32", dir / "a"}}, dir / "raw.csv", true);
+    EXPECT_THAT(text_of(dir / "raw.csv"), HasSubstr("\n=12 fp32,1,0,"));
     export_csv({{"12 fp32", dir / "a"}, {"12, \"mine\"", dir / "b"}}, dir / "steps.csv");
     std::ifstream file(dir / "steps.csv");
     std::vector<std::string> lines;

@@ -337,17 +337,36 @@ TEST_F(TrainedModels, OfAnotherSizeThanTheirInputsSayAreRefused) {
     EXPECT_THROW(TrainedModel(run.folder), Error);
 }
 
-TEST(InputRows, AreNamedByTheFirstRow) {
-    const test_support::TempFolder folder;
-    std::ofstream(folder / "a.csv") << "x;y\n1;2\n\n\"3;4\";5\n";
-    const auto rows = read_input_rows(folder / "a.csv");
-    ASSERT_THAT(rows, SizeIs(2));
-    EXPECT_EQ(rows[0].cells.at("y"), "2");
-    EXPECT_EQ(rows[1].cells.at("x"), "3;4");
-    EXPECT_EQ(rows[1].line, 4);
-    std::ofstream(folder / "b.csv") << "x,y\n1\n";
-    EXPECT_THROW(read_input_rows(folder / "b.csv"), Error);
-    EXPECT_THROW(read_input_rows(folder / "none.csv"), Error);
+TEST_F(TrainedModels, PredictRowsAsTheirTableWasRead) {
+    std::ofstream file(folder_ / "gaps.csv");
+    file << "share,colour,price\n";
+    for (int i = 0; i < 60; ++i) {
+        file << (i % 6 == 3 ? "?" : std::to_string(i % 10) + " %") << ','
+             << (i % 4 == 0   ? ""
+                 : i % 3 == 0 ? "red"
+                              : "blue")
+             << ',' << i % 10 << ".5\n";
+    }
+    file.close();
+    RunConfig config = regression();
+    config.dataset.path = {(folder_ / "gaps.csv").string()};
+    config.dataset.options["missing"] = std::string("mean");
+    config.dataset.options["standardize"] = false;
+    config.epochs = 1;
+    TrainedModel model(train(config).folder);
+    EXPECT_NEAR(model.form().columns.at(0).usual, 4.5, 0.6) << "without standardising, too";
+    const InputTable table = model.read_rows(folder_ / "gaps.csv");
+    ASSERT_THAT(table.rows, SizeIs(60));
+    for (const InputRow& row : table.rows) EXPECT_TRUE(row.problem.empty()) << row.problem.str();
+    EXPECT_EQ(table.rows[4].cells.at("colour"), "blue") << "the most frequent one";
+    const double usual = model.form().columns[0].usual;
+    EXPECT_EQ(model.answer(table.rows[3].cells).values,
+              model.answer({{"share", std::to_string(usual)}, {"colour", "red"}}).values);
+    std::ofstream(folder_ / "bare.csv") << "3,red,0\n4 %,green,0\n";
+    const InputTable bare = model.read_rows(folder_ / "bare.csv");
+    EXPECT_EQ(bare.rows.at(0).cells.at("share"), "3");
+    EXPECT_THAT(bare.rows.at(1).problem.str(), HasSubstr("column colour: green"));
+    EXPECT_THROW((void)model.read_rows(folder_ / "none.csv"), Error);
 }
 
 RunConfig drawing_run(const std::string& model) {

@@ -57,6 +57,7 @@ TEST_F(PageExportTest, SaysThatAFileCannotBeWritten) {
 TEST(CsvField, IsQuotedWhereItMust) {
     EXPECT_EQ(csvField(u"plain text"_s), u"plain text"_s);
     EXPECT_EQ(csvField(u"a,b"_s), u"\"a,b\""_s);
+    EXPECT_EQ(csvField(u"=1+µ"_s), u"'=1+µ"_s) << "no formula";
     EXPECT_EQ(csvField(u"a \"b\""_s), u"\"a \"\"b\"\"\""_s);
 }
 

@@ -48,10 +48,13 @@ QStringList csvFields(const BenchmarkResult& result) {
     const bool batches = p.batch_memory > 0;
     const auto whole = [](std::int64_t value) { return QString::number(value); };
     const auto batch = [&](std::int64_t value) { return batches ? whole(value) : QString(); };
-    return {QString::fromStdString(p.model),
-            QString::fromStdString(result.settings.dataset.kind),
+    const auto text = [](const std::string& word) {
+        return csvField(QString::fromStdString(word));
+    };
+    return {text(p.model),
+            text(result.settings.dataset.kind),
             whole(p.batch_size),
-            QString::fromStdString(p.precision),
+            text(p.precision),
             exact(p.fp32_ms),
             exact(p.amp_ms),
             exact(p.speed_up),
@@ -63,17 +66,13 @@ QStringList csvFields(const BenchmarkResult& result) {
             batch(p.fp32_largest_batch),
             batch(p.largest_batch),
             p.pays() ? u"true"_s : u"false"_s,
-            QString::fromStdString(engine::name_of(p.reason)),
-            payOffSentence(p),
-            result.machine,
+            text(engine::name_of(p.reason)),
+            csvField(payOffSentence(p)),
+            csvField(result.machine),
             result.when.toString(Qt::ISODate)};
 }
 
-QString csvLine(const QStringList& fields) {
-    QStringList quoted;
-    for (const QString& field : fields) quoted << csvField(field);
-    return quoted.join(u',') + u'\n';
-}
+QString csvLine(const QStringList& fields) { return fields.join(u',') + u'\n'; }
 
 QString bar(const QStringList& cells) {
     QStringList escaped;

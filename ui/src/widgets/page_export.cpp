@@ -6,6 +6,8 @@
 #include <QSvgGenerator>
 #include <QWidget>
 
+#include "engine/csv_cell.h"
+
 namespace ui {
 
 using namespace Qt::StringLiterals;
@@ -77,9 +79,7 @@ void exportPage(QWidget* parent, const PageExport& page) {
 }
 
 QString csvField(const QString& text) {
-    if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
-    QString quoted = text;
-    return u'"' + quoted.replace(u"\""_s, u"\"\""_s) + u'"';
+    return QString::fromStdString(engine::csv_cell(text.toStdString()));
 }
 
 }  // namespace ui

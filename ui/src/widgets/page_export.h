@@ -21,7 +21,7 @@ struct PageExport {
 void exportPage(QWidget* parent, const PageExport& page);
 /// The same without asking. False if the file cannot be written or has another ending.
 bool writePage(const PageExport& page, const QString& file);
-/// A field of a CSV line: in quotes where it holds a comma or a quote.
+/// A text as a field of a CSV line, see engine::csv_cell(). Numbers are written without it.
 QString csvField(const QString& text);
 
 }  // namespace ui

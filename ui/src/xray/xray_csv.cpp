@@ -41,21 +41,20 @@ QString number(double value) {
     return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
 }
 
-QString line(QStringList fields) {
-    for (QString& field : fields) field = csvField(field);
-    return fields.join(u',') + u'\n';
-}
+QString plain(const std::string& text) { return csvField(QString::fromStdString(text)); }
+
+QString line(const QStringList& fields) { return fields.join(u',') + u'\n'; }
 
 QStringList fieldsOf(const XrayOp& op) {
     std::int64_t castBytes = 0;
     for (const auto& cast : op.casts) castBytes += cast.bytes;
     return {passName(op.pass),
-            QString::fromStdString(op.module),
-            QString::fromStdString(op.op),
-            tensorList(op.inputs),
-            tensorList(op.outputs),
-            QString::fromStdString(op.compute_dtype),
-            QString::fromStdString(op.rule),
+            plain(op.module),
+            plain(op.op),
+            csvField(tensorList(op.inputs)),
+            csvField(tensorList(op.outputs)),
+            plain(op.compute_dtype),
+            plain(op.rule),
             QString::number(op.casts.size()),
             QString::number(castBytes),
             QString::number(op.cached_casts + op.kept_copies),
@@ -74,7 +73,7 @@ QString xrayCsv(const engine::Xray& trace, const OpFilter& filter) {
     QString out =
         u"step,precision,pass,module,op,inputs,outputs,compute_dtype,rule,casts,cast_bytes,"
         "cached_casts,start_us,us,flops,peak_share,bytes_read,bytes_written,memory_bytes\n"_s;
-    const QStringList head{QString::number(trace.step), QString::fromStdString(trace.precision)};
+    const QStringList head{QString::number(trace.step), plain(trace.precision)};
     for (const XrayOp& op : trace.ops) {
         if (filter.passes(op)) out += line(head + fieldsOf(op));
     }
@@ -84,17 +83,17 @@ QString xrayCsv(const engine::Xray& trace, const OpFilter& filter) {
 QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpFilter& filter) {
     const QString a = QString::fromStdString(first.precision),
                   b = QString::fromStdString(second.precision);
-    QString out =
-        line({u"step"_s, u"pass"_s, u"module"_s, u"op"_s, u"outputs "_s + a, u"outputs "_s + b,
-              u"us "_s + a, u"us "_s + b, u"bytes_written "_s + a, u"bytes_written "_s + b});
+    QString out = line({u"step"_s, u"pass"_s, u"module"_s, u"op"_s, csvField(u"outputs "_s + a),
+                        csvField(u"outputs "_s + b), csvField(u"us "_s + a), csvField(u"us "_s + b),
+                        csvField(u"bytes_written "_s + a), csvField(u"bytes_written "_s + b)});
     for (const auto& [one, two] : engine::pairs_of(first, second)) {
         if (!(one != nullptr && filter.passes(*one)) && !(two != nullptr && filter.passes(*two)))
             continue;
         const XrayOp& any = one != nullptr ? *one : *two;
-        QStringList fields{QString::number(first.step), passName(any.pass),
-                           QString::fromStdString(any.module), QString::fromStdString(any.op)};
+        QStringList fields{QString::number(first.step), passName(any.pass), plain(any.module),
+                           plain(any.op)};
         for (const XrayOp* op : {one, two})
-            fields << (op == nullptr ? QString() : tensorList(op->outputs));
+            fields << (op == nullptr ? QString() : csvField(tensorList(op->outputs)));
         for (const XrayOp* op : {one, two}) fields << (op == nullptr ? QString() : number(op->us));
         for (const XrayOp* op : {one, two})
             fields << (op == nullptr ? QString() : QString::number(op->bytes_written));
