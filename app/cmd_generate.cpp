@@ -53,6 +53,8 @@ int generate(const GenerateArguments& args) {
     options.temperature = number_of("--temperature", args.temperature);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
     if (model.draws()) return draw(model, args);
+    if (const engine::Message note = model.unknown_in(options.prompt); !note.empty())
+        std::cerr << "halftone: " << note.str() << '\n';
     std::string text = options.prompt;
     if (!args.json) std::cout << text << std::flush;
     model.generate(options, [&](const std::string& piece) {

@@ -145,6 +145,9 @@ int predict(const PredictArguments& args) {
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
     if (!args.text.empty()) {
+        const engine::Message note = model.unknown_in(args.text);
+        if (model.fills_masks() && !note.empty())
+            std::cerr << "halftone: " << note.str() << '\n';
         print_filled(fill(model, args), args.json);
         return 0;
     }

@@ -326,6 +326,8 @@ private:
         std::ostringstream out;
         out << "done (" << engine::name(event.reason) << "): " << event.updates << " updates, "
             << event.skipped << " skipped";
+        if (event.replaced_samples > 0)
+            out << ", " << event.replaced_samples << " damaged samples replaced";
         out << test_metrics(event.test, "test");
         say(out.str());
     }

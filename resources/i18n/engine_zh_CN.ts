@@ -141,10 +141,6 @@
         <translation>无法读取的图片</translation>
     </message>
     <message>
-        <source>What to do about pictures that are damaged or too large.</source>
-        <translation>遇到损坏或过大的图片时如何处理。</translation>
-    </message>
-    <message>
         <source>Skip</source>
         <translation>跳过</translation>
     </message>
@@ -1143,10 +1139,6 @@
     <message>
         <source>Remove them, or set dataset.unreadable to skip.</source>
         <translation>请删除它们，或将 dataset.unreadable 设为 skip。</translation>
-    </message>
-    <message>
-        <source>Remove it, or set dataset.unreadable to skip, and resume from the last checkpoint.</source>
-        <translation>请删除该图片，或将 dataset.unreadable 设为 skip，然后从最近的检查点继续。</translation>
     </message>
     <message>
         <source>{}: {} of {} pictures cannot be read and are left out: {}</source>
@@ -2705,10 +2697,6 @@
         <translation>留作测试集的行的比例，取时间上最后的行。</translation>
     </message>
     <message>
-        <source>Set dataset.path to a file in Criteo's format.</source>
-        <translation>请将 dataset.path 设为 Criteo 格式的文件。</translation>
-    </message>
-    <message>
         <source>{}: more than the {} rows that fit into memory</source>
         <translation>{}：超过内存可容纳的 {} 行</translation>
     </message>
@@ -3717,6 +3705,222 @@
         <translation>表示缺失值的词。留空：NA、N/A、NaN、nan、null、NULL、None、? 和 -，但在目标列的类别和按类别处理的列中除外。</translation>
     </message>
     <message>
+        <source>{}: packed twice with gzip</source>
+        <translation>{}：用 gzip 压缩了两次</translation>
+    </message>
+    <message>
+        <source>Unpack it once: gunzip writes the file without its .gz.</source>
+        <translation>请先解压一次：gunzip 会写出不带 .gz 的文件。</translation>
+    </message>
+    <message>
+        <source>{}: the Python version of {}, which is not read</source>
+        <translation>{}：这是 {} 的 Python 版本，无法读取</translation>
+    </message>
+    <message>
+        <source>Get the binary version, {}, from {}.</source>
+        <translation>请从 {1} 获取二进制版本 {0}。</translation>
+    </message>
+    <message>
+        <source>{}: holds another archive, {}</source>
+        <translation>{}：其中是另一个压缩包 {}</translation>
+    </message>
+    <message>
+        <source>Unpack the outer one first, and set dataset.path to the inner one.</source>
+        <translation>请先解压外层，再把 dataset.path 设为内层的压缩包。</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to a file of Criteo&apos;s click logs: {}. The official page is {}.</source>
+        <translation>请把 dataset.path 设为 Criteo 点击日志的文件：{}。官方页面：{}。</translation>
+    </message>
+    <message>
+        <source>{}: a folder, not a file</source>
+        <translation>{}：是文件夹，不是文件</translation>
+    </message>
+    <message>
+        <source>{}: no {} files here, but an unfinished download: {}</source>
+        <translation>{}：这里没有 {} 的文件，只有未完成的下载：{}</translation>
+    </message>
+    <message>
+        <source>{}: no {} files here, but a zip archive: {}</source>
+        <translation>{}：这里没有 {} 的文件，只有 zip 压缩包：{}</translation>
+    </message>
+    <message>
+        <source>Unpack it first. Looked for {}.</source>
+        <translation>请先解压。需要的是：{}。</translation>
+    </message>
+    <message>
+        <source>Looked for {}. The official page is {}.</source>
+        <translation>需要的是：{}。官方页面：{}。</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to the folder with {}. The official page is {}.</source>
+        <translation>请把 dataset.path 设为含有 {} 的文件夹。官方页面：{}。</translation>
+    </message>
+    <message>
+        <source>{}: a zip archive</source>
+        <translation>{}：是 zip 压缩包</translation>
+    </message>
+    <message>
+        <source>{}: holds several data sets: {}</source>
+        <translation>{}：含有多个数据集：{}</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to one file of the set to read, or to a folder with that set alone.</source>
+        <translation>请把 dataset.path 设为要读取的那个数据集的一个文件，或只含该数据集的文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: too few pictures for a test part: a share of {} of each class is less than one picture, so the run has no test part</source>
+        <translation>{}：图片太少，无法划出测试部分：每个类别的 {} 不足一张图片，因此本次运行没有测试部分</translation>
+    </message>
+    <message>
+        <source>{}: too few pictures for a test part of {} of the {} classes, such as {}</source>
+        <translation>{0}：{2} 个类别中有 {1} 个图片太少，没有测试图片，例如 {3}</translation>
+    </message>
+    <message>
+        <source>Put it back, and resume from the last checkpoint.</source>
+        <translation>请把它放回原处，再从最后一个检查点恢复。</translation>
+    </message>
+    <message>
+        <source>Repair it, or resume with --set dataset.damaged=skip: the next picture takes its place.</source>
+        <translation>请修复它，或用 --set dataset.damaged=skip 恢复：由下一张图片代替。</translation>
+    </message>
+    <message>
+        <source>What to do about pictures that cannot be read when the data set is opened.</source>
+        <translation>打开数据集时遇到无法读取的图片如何处理。</translation>
+    </message>
+    <message>
+        <source>Damaged pictures</source>
+        <translation>损坏的图片</translation>
+    </message>
+    <message>
+        <source>What to do about pictures whose damage only decoding shows, during the run.</source>
+        <translation>运行中解码时才发现损坏的图片如何处理。</translation>
+    </message>
+    <message>
+        <source>The next picture of the order takes the place, and the run counts them.</source>
+        <translation>由顺序中的下一张图片代替，并计数。</translation>
+    </message>
+    <message>
+        <source>Stop the run</source>
+        <translation>停止运行</translation>
+    </message>
+    <message>
+        <source>{}: folders beside the training part are not used: {}</source>
+        <translation>{}：训练部分旁边的文件夹没有使用：{}</translation>
+    </message>
+    <message>
+        <source>{}: has no pictures in folders of classes, so it is not used</source>
+        <translation>{}：类别文件夹中没有图片，因此没有使用</translation>
+    </message>
+    <message>
+        <source>{}: has unusual spaces ({}), each a character of its own beside the space</source>
+        <translation>{}：含有特殊空白（{}），它们与空格是不同的字符</translation>
+    </message>
+    <message>
+        <source>{}: {} no-break or other unusual spaces separate words, as spaces do</source>
+        <translation>{}：{} 个不换行空格或其他特殊空白像空格一样分隔单词</translation>
+    </message>
+    <message>
+        <source>{}: tensors that the model does not have are left out: {}</source>
+        <translation>{}：模型中没有的张量已略去：{}</translation>
+    </message>
+    <message>
+        <source>{}: holds the model without its head {}, which is drawn anew</source>
+        <translation>{}：其中的模型没有输出头 {}，输出头重新随机初始化</translation>
+    </message>
+    <message>
+        <source>To draw the last layer anew, set model.new_head to true.</source>
+        <translation>如要重新初始化最后一层，请把 model.new_head 设为 true。</translation>
+    </message>
+    <message>
+        <source>{}: the weights under {} are read; it also holds {}. Choose with model.init_key.</source>
+        <translation>{}：读取了 {} 下的权重；文件中还有 {}。可用 model.init_key 选择。</translation>
+    </message>
+    <message>
+        <source>choose the folder or the files of {}: {}. The official page is {}</source>
+        <translation>请选择 {} 的文件夹或文件：{}。官方页面：{}</translation>
+    </message>
+    <message>
+        <source>leave it empty, or choose the weights to start from in model.init_from</source>
+        <translation>请留空，或在 model.init_from 中选择起始权重</translation>
+    </message>
+    <message>
+        <source>the text is not valid UTF-8</source>
+        <translation>文本不是有效的 UTF-8</translation>
+    </message>
+    <message>
+        <source>Not in the vocabulary of the run, and read as &lt;unk&gt;: {}</source>
+        <translation>不在本次运行的词表中，按 &lt;unk&gt; 读取：{}</translation>
+    </message>
+    <message>
+        <source>Words that are not in the vocabulary of the run are left out: {}</source>
+        <translation>略去了不在本次运行词表中的单词：{}</translation>
+    </message>
+    <message>
+        <source>Characters that are not in the vocabulary of the run are left out: {}</source>
+        <translation>略去了不在本次运行词表中的字符：{}</translation>
+    </message>
+    <message>
+        <source>More than {} samples are damaged; the end of the run counts them.</source>
+        <translation>损坏的样本超过 {} 个；运行结束时给出总数。</translation>
+    </message>
+    <message>
+        <source>A damaged sample is skipped, and the next one of the order takes its place: {}</source>
+        <translation>跳过一个损坏的样本，由顺序中的下一个代替：{}</translation>
+    </message>
+    <message>
+        <source>{}: {} and {} look like the same part</source>
+        <translation>{}：{} 和 {} 像是同一部分</translation>
+    </message>
+    <message>
+        <source>Rename or move one of them.</source>
+        <translation>请将其中一个改名或移走。</translation>
+    </message>
+    <message>
+        <source>{}: {} looks like a part, but there is no training part beside it</source>
+        <translation>{}：{} 像是数据集的一部分，但旁边没有训练部分</translation>
+    </message>
+    <message>
+        <source>Put the folders of the classes to train on into a folder train beside it. If it is a class, give it another name.</source>
+        <translation>请把用于训练的类别文件夹放进与它并列的文件夹 train。如果它是一个类别，请改名。</translation>
+    </message>
+    <message>
+        <source>{}: holds nothing under {}: its names begin with {}</source>
+        <translation>{}：{} 下没有内容：其中的名称以 {} 开头</translation>
+    </message>
+    <message>
+        <source>Set model.init_key to a key or a prefix of the file, or leave it empty.</source>
+        <translation>请把 model.init_key 设为文件中的键或前缀，或留空。</translation>
+    </message>
+    <message>
+        <source>{}: holds several models that fit, under the prefixes {}</source>
+        <translation>{}：含有多个相符的模型，前缀为 {}</translation>
+    </message>
+    <message>
+        <source>Set model.init_key to the one to start from.</source>
+        <translation>请用 model.init_key 选择起始权重。</translation>
+    </message>
+    <message>
+        <source>it holds an object of {}, not a dict of tensors</source>
+        <translation>其内容是 {} 的对象，不是张量字典</translation>
+    </message>
+    <message>
+        <source>it holds several dicts of tensors: {}</source>
+        <translation>其中有多个张量字典：{}</translation>
+    </message>
+    <message>
+        <source>Key in the file</source>
+        <translation>文件中的键</translation>
+    </message>
+    <message>
+        <source>Of a file with several models, the one to start from: its key or the prefix of its names. Empty: the only one.</source>
+        <translation>文件含有多个模型时，指定作为起点的一个：它的键或名称前缀。留空：唯一的一个。</translation>
+    </message>
+    <message>
+        <source>Draws the last layer again if the file lacks it or has it in other shapes, for fine-tuning on other classes.</source>
+        <translation>如果文件中没有最后一层或其形状不同，则重新初始化，用于在其他类别上微调。</translation>
+    </message>
+    <message>
         <source>Report an error</source>
         <translation>报错</translation>
     </message>
@@ -4195,10 +4399,6 @@
     <message>
         <source>New last layer</source>
         <translation>新的最后一层</translation>
-    </message>
-    <message>
-        <source>Draws the last layer again if its shapes differ from those in the file, for fine-tuning on other classes.</source>
-        <translation>若最后一层的形状与文件中的不同，则重新初始化这一层，用于在其他类别上微调。</translation>
     </message>
     <message>
         <source>Freeze</source>
@@ -4827,10 +5027,6 @@
     <message>
         <source>the zip archive holds no data.pkl</source>
         <translation>该 zip 归档中没有 data.pkl</translation>
-    </message>
-    <message>
-        <source>its entry {} is not a tensor</source>
-        <translation>其中的 {} 不是张量</translation>
     </message>
     <message>
         <source>{} holds values beyond 65504, which fp16 cannot hold</source>

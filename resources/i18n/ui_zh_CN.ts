@@ -172,6 +172,10 @@
             <translation>%1 步，跳过 %2 步</translation>
         </message>
         <message>
+            <source>, %1 damaged samples replaced</source>
+            <translation>，代替了 %1 个损坏的样本</translation>
+        </message>
+        <message>
             <source>, test accuracy %1</source>
             <translation>，测试准确率 %1</translation>
         </message>

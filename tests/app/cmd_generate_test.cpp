@@ -8,6 +8,7 @@ namespace app {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 class Generate : public KeptRuns {
 protected:
@@ -36,6 +37,11 @@ TEST_F(Generate, GoesOnWithThePrompt) {
         ElementsAre("one two three four one two three four"));
     EXPECT_THAT(lines({"generate", "1", "--prompt", "three", "--top-k", "1", "--length", "2"}),
                 ElementsAre("three four one"));
+    Program unknown({"generate", "1", "--prompt", "Two 7 three", "--length", "1"},
+                    {home_.str(), {}});
+    unknown.finish();
+    EXPECT_EQ(unknown.exit_code(), 0);
+    EXPECT_THAT(unknown.errors(), HasSubstr("\"Two\", \"7\""));
 }
 
 TEST_F(Generate, DrawsTheSameWithTheSameSeed) {

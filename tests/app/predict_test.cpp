@@ -57,6 +57,10 @@ TEST_F(PredictText, FillsEachMaskWithItsLikeliestWords) {
     ASSERT_THAT(lines, SizeIs(2));
     EXPECT_THAT(lines[0], MatchesRegex("1: two [0-9.]+ %, [a-z<>]+ [0-9.]+ %"));
     EXPECT_THAT(lines[1], MatchesRegex("4: blue [0-9.]+ %, [a-z<>]+ [0-9.]+ %"));
+    EXPECT_EQ(errors_, "");
+    EXPECT_THAT(predict({"--text", "one zzz [MASK] three red Zzz [MASK]", "--top", "1"}),
+                testing::ElementsAre(MatchesRegex("2: .*"), MatchesRegex("6: .*")));
+    EXPECT_THAT(errors_, HasSubstr("\"zzz\", \"Zzz\""));
     const auto objects = predict({"--text", "one [MASK] three red blue green", "--json"});
     ASSERT_THAT(objects, SizeIs(1));
     const auto mask = nlohmann::json::parse(objects[0]);

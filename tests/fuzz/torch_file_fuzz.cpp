@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static const fuzz::ScratchFile file("torch.pt");
     file.write(reinterpret_cast<const char*>(data), size);
     try {
-        engine::load_torch_tensors(file.path());
+        engine::load_torch_weights(file.path());
     } catch (const engine::Error&) {
     }
     return 0;

@@ -6,7 +6,10 @@ torch.save cannot write big-endian numbers here, so that file is turned by hand 
 the same tensors.
 """
 
+import argparse
 import collections
+import datetime
+import enum
 import io
 import json
 import pathlib
@@ -15,6 +18,7 @@ import shutil
 import struct
 import zipfile
 
+import numpy
 import safetensors.torch
 import torch
 
@@ -157,12 +161,14 @@ def hostile():
     deep = b"\x80\x02" + b"]" * 200000 + b"a" * 199999 + b"."
     return {
         "call": (archive(call), "it names os.system, which is neither a tensor nor a plain value"),
+        "popen": (archive(call.replace(b"cos\nsystem", b"csubprocess\nPopen")), "it names subprocess.Popen, which is neither"),
+        "object": (archive(b"\x80\x02cnet\x1b[2J\nNet\n)\x81}b."), "it holds an object of net?[2J.Net, not a dict of tensors"),
         "call_by_text": (archive(stacked), "it names builtins.eval, which is neither a tensor nor a plain value"),
-        "instance": (archive(b"\x80\x02(cbuiltins\nlist\no."), "it names builtins.list"),
+        "instance": (archive(b"\x80\x02(cbuiltins\nlist\no."), "it has an instruction (111) that torch.save does not write"),
         "odd_instruction": (archive(b"\x80\x02(ibuiltins\nlist\n."), "it has an instruction (105) that torch.save does not write"),
         "newobj_of_size": (archive(b"\x80\x02ctorch\nSize\n)\x81."), "is not described the way PyTorch does it"),
-        "escape": (archive(b"\x80\x02cos\x1b[2J\nsystem\n."), "it names os?[2J.system, which is neither"),
-        "deep": (archive(deep, compression=zipfile.ZIP_DEFLATED), "its value is not a dict of tensors"),
+        "escape": (archive(b"\x80\x02cos\nsys\x1b[2Jtem\n."), "it names os.sys?[2Jtem, which is neither"),
+        "deep": (archive(deep, compression=zipfile.ZIP_DEFLATED), "it holds no tensors"),
         "beyond": (archive(one_tensor((5,), (1,), 4)), "a tensor in it reads beyond its storage 0"),
         "beyond_by_stride": (archive(one_tensor((2, 2), (2**62, 1), 4)), "a tensor in it reads beyond its storage 0"),
         "beyond_by_offset": (archive(one_tensor((4,), (1,), 4, offset=1)), "a tensor in it reads beyond its storage 0"),
@@ -176,13 +182,63 @@ def hostile():
         "bomb": (archive(one_tensor((2**22,), (1,), 2**22), [b"\0" * 2**24], zipfile.ZIP_DEFLATED),
                  "its tensors are larger than the file"),
         "cut_pickle": (archive(fine[:-9]), "it ends too early"),
-        "no_tensors": (archive(pickle.dumps({"epoch": 3}, 2)), "its entry epoch is not a tensor"),
+        "no_tensors": (archive(pickle.dumps({"epoch": 3}, 2)), "it holds no tensors"),
         "empty": (archive(pickle.dumps({}, 2)), "it holds no tensors"),
         "number": (archive(pickle.dumps(3, 2)), "its value is not a dict of tensors"),
         "old_pickle": (archive(pickle.dumps({}, 0)), "its pickle is not of protocol 2 to 5"),
         "no_pickle": (([("x/data/0", b"")], zipfile.ZIP_STORED), "the zip archive holds no data.pkl"),
-        "other_type": (archive(Pickled().dict_of("w", lambda p: p.storage(4, kind="CharStorage"))), "it names torch.CharStorage"),
+        "storage_alone": (archive(Pickled().dict_of("w", lambda p: p.storage(4, kind="CharStorage"))), "it holds no tensors"),
+        "complex": (archive(pickle_of({"w": torch.zeros(2, dtype=torch.complex64)})), "it holds no tensors"),
+        "several": (archive(pickle_of({"net": {"a.w": torch.zeros(4)}, "ema": {"a.w": torch.zeros(4)}})),
+                    "it holds several dicts of tensors: net, ema"),
     }
+
+
+def pickle_of(value):
+    """The pickle within what torch.save writes."""
+    data = io.BytesIO()
+    torch.save(value, data)
+    with zipfile.ZipFile(data) as made:
+        return made.read(next(name for name in made.namelist() if name.endswith("data.pkl")))
+
+
+class Phase(enum.Enum):
+    TRAIN = "train"
+
+
+class Attributes(dict):
+    """As Lightning's AttributeDict: a dict of a class of its own."""
+
+
+def plain_values():
+    """What people keep beside weights."""
+    return {"epoch": 3, "acc": numpy.float64(91.2), "when": datetime.datetime(2024, 5, 1), "args": argparse.Namespace(lr=0.1),
+            "path": pathlib.PurePosixPath("a/b"), "phase": Phase.TRAIN, "hyper": Attributes(lr=0.1), "table": numpy.arange(3),
+            "device": torch.device("cpu"), "dtype": torch.float16, "counts": collections.Counter("aab"), "set": {1, 2}, "none": None,
+            "complex": torch.zeros(2, dtype=torch.complex64)}
+
+
+def choices():
+    """Files with weights under other keys: {name: (value, weights as they are named in the file)}."""
+    state = collections.OrderedDict((name, numbers(2, 3)) for name in ("fc1.weight", "fc2.weight"))
+    other = {name: tensor + 1 for name, tensor in state.items()}
+    adam = {"state": {0: {"exp_avg": numbers(3)}}, "param_groups": [{"lr": 0.1}]}
+    by_name = {"state": {"fc1.weight": {"exp_avg": numbers(3)}}}
+    wrapped = {"model." + name: tensor for name, tensor in state.items()}
+    averaged = {"n_averaged": torch.tensor(3), **{"module." + name: tensor for name, tensor in state.items()}}
+    lightning = {"epoch": 1, "pytorch-lightning_version": "2.4.0", "state_dict": wrapped, "optimizer_states": [adam], "loops": {
+        "fit_loop": {"state_dict": {}}}, "callbacks": {"ModelCheckpoint": {"scores": numbers(3), "best_model_score": torch.tensor(0.5)}},
+                 "hyper_parameters": Attributes(net=Attributes(width=8)), "hparams_name": "hparams"}
+    nested = Attributes(checkpoint=Attributes(models=["x", state]), **adam)
+    beside = {"class_weights": numbers(3), "best": torch.tensor(0.5), "rng": torch.zeros(8, dtype=torch.uint8), "net": state}
+    small = {"i8": torch.tensor([-128, 5, 127], dtype=torch.int8), "i16": torch.tensor([[-32768], [7]], dtype=torch.int16),
+             "u16": torch.tensor([65535, 1], dtype=torch.uint16), "u32": torch.tensor([2**32 - 1], dtype=torch.uint32)}
+    return {"under_net": ({"net": state, **plain_values()}, state), "flat": ({**state, **plain_values()}, state),
+            "nested_deep": (nested, state), "with_optimizer": ({"params": state, "optimizer": adam, "optim_by_name": by_name}, state),
+            "with_tensors_beside": (beside, state), "lightning": (lightning, wrapped), "averaged": (averaged, averaged),
+            "usual_and_other": ({"ema": other, "model": state}, state), "several": ({"net": state, "ema": other}, other),
+            "default_dict": ({"weights": collections.defaultdict(list, state)}, state),
+            "small_integers": (small, {name: tensor.to(torch.int64 if name == "u32" else torch.int32) for name, tensor in small.items()})}
 
 
 def write_hostile():
@@ -215,9 +271,12 @@ def main():
     wrapped = torch.nn.DataParallel(model).state_dict()
     parameters = {name: p for name, p in torch.nn.Linear(3, 2).named_parameters()}
     save("nested", {"epoch": 3, "best": 0.5, "state_dict": wrapped, "optimizer": torch.optim.SGD(
-        model.parameters(), 0.1, momentum=0.9).state_dict(), "notes": ["a", None, (1, 2**70)]}, state)
-    save("parameters", {"model": {"_orig_mod.module." + k: p for k, p in parameters.items()}}, parameters)
+        model.parameters(), 0.1, momentum=0.9).state_dict(), "notes": ["a", None, (1, 2**70)]}, wrapped)
+    compiled = {"_orig_mod.module." + k: p for k, p in parameters.items()}
+    save("parameters", {"model": compiled}, compiled)
     big_endian({"a": numbers(3, 4), "b": numbers(5)})
+    for name, (value, tensors) in choices().items():
+        save(name, value, tensors)
     write_hostile()
 
 

@@ -22,6 +22,8 @@ struct DatasetInfo {
     std::string title;                       ///< "Fashion-MNIST"
     std::string summary;                     ///< one sentence
     std::string needs;                       ///< "" if generated, else what the path must hold
+    std::string files;                       ///< of an official set: the names of its files
+    std::string page;                        ///< and the address where they are
     std::string unit;                        ///< "images", "rows", "tokens"
     std::string input;                       ///< "image", "features", "tokens"
     std::vector<std::int64_t> sample_shape;  ///< (C, H, W), (features) or (window)

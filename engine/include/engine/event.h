@@ -151,6 +151,8 @@ struct RunDone {
     /// The step from which the loss was NaN or infinite to the end; 0: it was not.
     std::int64_t diverged_at = 0;
     PartFigures validation = {};
+    /// Damaged samples of training whose place the next one of the order took, in all epochs.
+    std::int64_t replaced_samples = 0;
 };
 
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,

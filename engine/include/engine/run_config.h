@@ -37,7 +37,11 @@ struct ModelConfig {
     std::string kind = "lenet";
     Options options;
     std::string init_from;  ///< safetensors, .pt or .pth file with weights by name
-    bool new_head = false;  ///< the last layer is drawn anew where init_from has other shapes
+    /// Of several dicts of weights in init_from, or prefixes of its names, the one that is read;
+    /// empty: the only one.
+    std::string init_key;
+    /// The last layer is drawn anew where init_from does not have it in the model's shapes.
+    bool new_head = false;
     std::vector<std::string> freeze;  ///< prefixes of the names of parameters that stay as they are
 
     bool operator==(const ModelConfig&) const = default;

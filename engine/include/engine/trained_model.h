@@ -67,7 +67,7 @@ struct FilledMask {
         std::string text;
         double probability = 0;
     };
-    std::int64_t place = 0;   ///< of the mask, in words or characters
+    std::int64_t place = 0;   ///< of the mask, in words or characters of the text
     std::vector<Word> words;  ///< the most probable first
 };
 
@@ -148,6 +148,10 @@ public:
     /// false. Throws Error(value) unless the model continues text.
     void generate(const GenerateOptions& options,
                   const std::function<bool(const std::string&)>& take);
+
+    /// A sentence on the words or characters of a text to continue or to fill that the model does
+    /// not know; empty if it knows all.
+    Message unknown_in(const std::string& text) const;
 
     /// Whether the model draws pictures from random numbers.
     bool draws() const;

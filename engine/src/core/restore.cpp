@@ -1,5 +1,6 @@
 #include "core/restore.h"
 
+#include <algorithm>
 #include <set>
 
 #include "core/cast.h"
@@ -14,9 +15,9 @@ std::string misfit(const Place& place, const Tensor& saved) {
     const DType wanted = place.tensor.dtype(), given = saved.dtype();
     if (!(saved.shape() == place.tensor.shape()))
         return " has shape " + to_string(saved.shape()) + ", not " +
-               to_string(place.tensor.shape()) + ";";
+               to_string(place.tensor.shape());
     if (place.exact ? wanted != given : is_floating(wanted) != is_floating(given))
-        return std::string(" is ") + name(given) + ", not " + name(wanted) + ";";
+        return std::string(" is ") + name(given) + ", not " + name(wanted);
     return {};
 }
 
@@ -42,24 +43,33 @@ Tensor snapshot(const Tensor& x) {
     return host;
 }
 
-std::string misfits(const std::vector<Place>& places, const TensorMap& saved) {
-    std::string wrong;
+std::vector<std::string> all_misfits(const std::vector<Place>& places, const TensorMap& saved) {
+    std::vector<std::string> wrong;
     std::set<std::string> known;
     for (const Place& place : places) {
         known.insert(place.name);
         const auto found = saved.find(place.name);
         if (found != saved.end()) {
             const std::string why = misfit(place, found->second);
-            if (!why.empty()) wrong += " " + place.name + why;
+            if (!why.empty()) wrong.push_back(place.name + why);
         } else if (!place.may_be_missing) {
-            wrong += " " + place.name + " is missing;";
+            wrong.push_back(place.name + " is missing");
         }
     }
     for (const auto& [name, value] : saved) {
-        if (!known.contains(name)) wrong += " " + name + " is unknown;";
+        if (!known.contains(name)) wrong.push_back(name + " is unknown");
     }
-    if (wrong.empty()) return wrong;
-    return wrong.substr(1, wrong.size() - 2);
+    return wrong;
+}
+
+std::string first_of(const std::vector<std::string>& misfits) {
+    constexpr std::size_t most_named = 5;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(misfits.size(), most_named); ++i)
+        out += (i == 0 ? "" : "; ") + misfits[i];
+    if (misfits.size() > most_named)
+        out += "; and " + std::to_string(misfits.size() - most_named) + " more";
+    return out;
 }
 
 void fill(const std::vector<Place>& places, const TensorMap& saved) {

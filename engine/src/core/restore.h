@@ -20,9 +20,15 @@ struct Place {
     bool may_be_missing = false;
 };
 
-/// Describes why `saved` does not fit these places, by name: missing, unknown, of another shape or
-/// type. Empty: it fits.
-std::string misfits(const std::vector<Place>& places, const TensorMap& saved);
+/// Why `saved` does not fit these places, a sentence for each name that is missing, unknown, of
+/// another shape or type. Empty: it fits.
+std::vector<std::string> all_misfits(const std::vector<Place>& places, const TensorMap& saved);
+/// The first five of them in a line, and how many more there are.
+std::string first_of(const std::vector<std::string>& misfits);
+/// Both: empty if `saved` fits.
+inline std::string misfits(const std::vector<Place>& places, const TensorMap& saved) {
+    return first_of(all_misfits(places, saved));
+}
 
 /// Writes saved values into their places, which keep their memory, layout and device; a value in
 /// another type is rounded once. A weight's 16-bit copy (D6) follows.

@@ -8,6 +8,7 @@
 #include "core/batch_share.h"
 #include "core/dims.h"
 #include "core/dtype.h"
+#include "engine/message.h"
 
 namespace engine {
 
@@ -44,6 +45,12 @@ struct BatchField {
     }
 };
 
+/// A damaged sample whose place the next one of the order took.
+struct ReplacedSample {
+    std::int64_t index = 0;  ///< of the damaged one
+    Message why;
+};
+
 /// One batch, or a rank's part of one: the fields of a Schema, in its order.
 struct Batch {
     std::vector<BatchField> fields;     ///< empty if the device has the data
@@ -56,6 +63,7 @@ struct Batch {
     std::int64_t position = 0;          ///< samples of the epoch before the first one here
     bool last_of_epoch = false;
     BatchShare share{};  ///< which rows of the whole batch these are
+    std::vector<ReplacedSample> replaced{};  ///< among these rows
 
     std::int64_t rows() const { return static_cast<std::int64_t>(indices.size()); }
 };

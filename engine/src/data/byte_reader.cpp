@@ -45,6 +45,7 @@ public:
     explicit GzipReader(const fs::path& file) : file_(file), handle_(gzopen(file.c_str(), "rb")) {
         if (!handle_) refuse_unreadable(file, errno);
         gzbuffer(handle_.get(), 1 << 17);
+        if (gzdirect(handle_.get()) == 0) refuse_packed_twice();
     }
 
     std::size_t read(std::span<std::uint8_t> out) override {
@@ -62,6 +63,17 @@ public:
     }
 
 private:
+    /// Of a server that packs what is packed already, or a person.
+    void refuse_packed_twice() {
+        std::array<std::uint8_t, 2> start{};
+        const bool twice = gzread(handle_.get(), start.data(), start.size()) == 2 &&
+                           start == std::array<std::uint8_t, 2>{0x1F, 0x8B};
+        if (twice) {
+            throw Error(ErrorCode::data, msg("{}: packed twice with gzip", file_.string()),
+                        msg("Unpack it once: gunzip writes the file without its .gz."));
+        }
+        gzrewind(handle_.get());
+    }
     void check() {
         int status = Z_OK;
         gzerror(handle_.get(), &status);

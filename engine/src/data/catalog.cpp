@@ -40,6 +40,8 @@ DatasetInfo info_of(const DatasetDescriptor& from) {
             .title = from.title,
             .summary = from.summary,
             .needs = from.needs,
+            .files = from.files,
+            .page = from.page,
             .unit = from.unit,
             .input = name(input.kind),
             .sample_shape = {input.shape.begin(), input.shape.end()},

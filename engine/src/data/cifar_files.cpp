@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -19,6 +20,47 @@ namespace fs = std::filesystem;
 const std::vector<std::string> cifar10_names = {"airplane", "automobile", "bird",  "cat",  "deer",
                                                 "dog",      "frog",       "horse", "ship", "truck"};
 constexpr const char* cifar100_names_file = "fine_label_names.txt";
+
+constexpr const char* cifar_page = "https://www.cs.toronto.edu/~kriz/cifar.html";
+
+const char* archive_of(const CifarFormat& format) {
+    return format.kind == "cifar10" ? "cifar-10-binary.tar.gz" : "cifar-100-binary.tar.gz";
+}
+
+/// Whether a file has a name of the Python version, whose files are pickles.
+bool is_python_part(const std::string& name) {
+    const bool batch = name.starts_with("data_batch_") && name.find('.') == std::string::npos;
+    return batch || name == "test_batch" || name == "batches.meta" || name == "train" ||
+           name == "test" || name == "meta";
+}
+
+[[noreturn]] void refuse_python_version(const std::string& path, const CifarFormat& format) {
+    throw Error(ErrorCode::data,
+                msg("{}: the Python version of {}, which is not read", path, format.title),
+                msg("Get the binary version, {}, from {}.", archive_of(format), cifar_page));
+}
+
+bool begins_as_pickle(const fs::path& file) {
+    std::array<char, 2> start{};
+    std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+    return start[0] == '\x80' && start[1] >= 2 && start[1] <= 5;
+}
+
+/// Whether the path, its folder, or the official folder or archive in it are the Python version.
+bool holds_python_version(const fs::path& path, const CifarFormat& format) {
+    std::error_code ignored;
+    const bool ten = format.kind == "cifar10";
+    const fs::path folder = fs::is_directory(path, ignored) ? path : path.parent_path();
+    if (fs::exists(folder / (ten ? "cifar-10-python.tar.gz" : "cifar-100-python.tar.gz"), ignored))
+        return true;
+    for (const fs::path& place :
+         {folder, folder / (ten ? "cifar-10-batches-py" : "cifar-100-python")}) {
+        for (const auto& entry : fs::directory_iterator(place, ignored))
+            if (is_python_part(entry.path().filename().string()) && begins_as_pickle(entry.path()))
+                return true;
+    }
+    return false;
+}
 
 /// Collects the two sets and the names of the classes from one file after another.
 class CifarReader {
@@ -47,6 +89,9 @@ public:
         const auto add_entry = [&](const std::string& entry, ByteReader& reader) {
             const std::string name = recognition_name(entry);
             if (name == cifar100_names_file) add_names(reader);
+            python_ = python_ || is_python_part(name);
+            if (name.ends_with(".tar") || name.ends_with(".zip") || name.ends_with(".tgz"))
+                archive_inside_ = entry;
             if (is_cifar_train(name) || is_cifar_test(name)) {
                 parts.push_back({name, {}});
                 append_cifar(archive.string() + "/" + entry, reader, format_, 0,
@@ -65,9 +110,14 @@ public:
     }
 
     DataParts finish(const std::string& folder) {
+        if (train_.size() == 0 && python_) refuse_python_version(folder, format_);
+        if (train_.size() == 0 && !archive_inside_.empty()) {
+            throw Error(ErrorCode::data,
+                        msg("{}: holds another archive, {}", folder, archive_inside_),
+                        msg("Unpack the outer one first, and set dataset.path to the inner one."));
+        }
         const auto refuse = [&](Message message) {
-            throw Error(ErrorCode::data, std::move(message),
-                        msg("Looked for {}.", wanted_cifar(format_).looked_for));
+            throw Error(ErrorCode::data, std::move(message), where_to_get(wanted_cifar(format_)));
         };
         if (train_.size() == 0)
             refuse(msg("{}: no training set of {} here", folder, format_.title));
@@ -122,6 +172,8 @@ private:
     LabelledImages train_{{3, 32, 32}, {}, {}};
     LabelledImages test_{{3, 32, 32}, {}, {}};
     std::vector<std::string> names_;
+    bool python_ = false;  // an archive has parts of the Python version
+    std::string archive_inside_;
 };
 
 /// Rejects data_batch_1 and data_batch_3 without data_batch_2: a file is missing. The first few
@@ -142,7 +194,17 @@ void refuse_gap(const std::vector<DataFile>& files, const CifarFormat& format) {
         throw Error(
             ErrorCode::data,
             msg("{}: {}{}.bin is missing", files.front().path.parent_path().string(), stem, i),
-            msg("Looked for {}.", wanted_cifar(format).looked_for));
+            where_to_get(wanted_cifar(format)));
+    }
+}
+
+std::vector<DataFile> find_files(const DatasetConfig& config, const CifarFormat& format) {
+    try {
+        return find_data_files(config.path, wanted_cifar(format));
+    } catch (const Error&) {
+        for (const std::string& path : config.path)
+            if (holds_python_version(path, format)) refuse_python_version(path, format);
+        throw;
     }
 }
 
@@ -156,18 +218,20 @@ Wanted wanted_cifar(const CifarFormat& format) {
         .inside = ten ? std::vector<std::string>{"cifar-10-batches-bin", "cifar-10-binary.tar.gz"}
                       : std::vector<std::string>{"cifar-100-binary", "cifar-100-binary.tar.gz"},
         .archives = true,
+        .copies = true,
         .title = format.title,
         .looked_for =
             ten ? "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or "
                   ".xz), or cifar-10-binary.tar.gz"
                 : "train.bin and test.bin (plain, .gz or .xz, also in parts), or "
-                  "cifar-100-binary.tar.gz"};
+                  "cifar-100-binary.tar.gz",
+        .page = cifar_page};
 }
 
 DataParts open_cifar(const DatasetConfig& config, const std::stop_token& stop) {
     const CifarFormat& format = config.kind == "cifar10" ? cifar10_format() : cifar100_format();
     CifarReader reader(format, config, stop);
-    const auto files = find_data_files(config.path, wanted_cifar(format));
+    const auto files = find_files(config, format);
     refuse_gap(files, format);
     for (const auto& file : files) {
         if (file.archive) {
@@ -200,6 +264,9 @@ DatasetDescriptor cifar10_descriptor() {
         .needs =
             "The folder of the binary version (data_batch_1.bin and so on, also .gz or .xz), or "
             "cifar-10-binary.tar.gz.",
+        .files = "data_batch_1.bin to data_batch_5.bin and test_batch.bin, or "
+                 "cifar-10-binary.tar.gz",
+        .page = cifar_page,
         .unit = "images",
         .augments = true,
         .options = image_options(3),
@@ -215,6 +282,8 @@ DatasetDescriptor cifar100_descriptor() {
                 "The folder of the binary version (train.bin and test.bin, also .gz, .xz or in "
                 "parts), "
                 "or cifar-100-binary.tar.gz.",
+            .files = "train.bin and test.bin, or cifar-100-binary.tar.gz",
+            .page = cifar_page,
             .unit = "images",
             .augments = true,
             .options = image_options(3),

@@ -73,9 +73,12 @@ void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
     out.index_in_epoch = index;
     out.position = plan.position;
     out.last_of_epoch = index + 1 == sampler_->batches_per_epoch();
+    out.replaced.clear();
     if (options_.indices_only) return;
     lay_out(out, plan);
+    damaged_.assign(out.indices.size(), std::nullopt);
     read_samples(out, plan, epoch);
+    note_replaced(out, plan);
 }
 
 /// Keeps only the rank's rows. Their random numbers are those of their places in the whole batch.
@@ -118,21 +121,43 @@ void Collator::begin_sample(Batch& out, std::size_t row,
 }
 
 void Collator::read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,
-                           std::vector<SampleFields::Place>& places) const {
+                           std::vector<SampleFields::Place>& places) {
     begin_sample(out, row, places);
     const SampleFields sample(places);
     const SamplePlace place{
         options_.sampler.seed, epoch,
         static_cast<std::uint64_t>(plan.position) + row * static_cast<std::uint64_t>(plan.window)};
-    if (schema_.augmented)
-        part_.data->read_augmented(out.indices[row], sample, place);
-    else
-        part_.data->read(out.indices[row], sample);
+    read_or_replace(out, plan, row, sample, place);
     // Sample by sample, so that it is still in the first-level cache.
     for (const std::size_t f : transformed_) {
         for (const auto& transform : schema_.fields[f].transforms)
             transform->apply(sample, f, place);
     }
+}
+
+/// Several threads at a time, each with rows of its own.
+void Collator::read_or_replace(Batch& out, const BatchPlan& plan, std::size_t row,
+                               const SampleFields& sample, const SamplePlace& place) {
+    const std::int64_t own = plan.position + static_cast<std::int64_t>(row);
+    for (std::int64_t tried = 1;; ++tried) {
+        try {
+            if (schema_.augmented)
+                part_.data->read_augmented(out.indices[row], sample, place);
+            else
+                part_.data->read(out.indices[row], sample);
+            return;
+        } catch (const DamagedSample& damaged) {
+            const bool none_left = tried > part_.size();
+            if (!part_.data->skips_damaged() || none_left) throw;
+            if (!damaged_[row]) damaged_[row] = damaged.message();
+            out.indices[row] = sampler_->sample_at(own + tried);
+        }
+    }
+}
+
+void Collator::note_replaced(Batch& out, const BatchPlan& plan) {
+    for (std::size_t row = 0; row < damaged_.size(); ++row)
+        if (damaged_[row]) out.replaced.push_back({plan.indices[row], std::move(*damaged_[row])});
 }
 
 void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "data/batch.h"
@@ -32,7 +33,10 @@ public:
     std::int64_t batches_per_epoch() const { return sampler_->batches_per_epoch(); }
     const Schema& schema() const { return schema_; }
 
-    /// Fills `out`, reusing its buffers. Throws what the data set throws.
+    /// Fills `out`, reusing its buffers. In the place of a damaged sample, if the data set skips
+    /// them, is the next one of the epoch's order that can be read: a rule of the order alone, so
+    /// that a resumed run and another number of ranks take the same. Throws what the data set
+    /// throws.
     void make(Batch& out, std::int64_t epoch, std::int64_t index);
     /// Bytes of a full batch.
     std::size_t batch_bytes() const;
@@ -42,7 +46,10 @@ private:
     void lay_out(Batch& out, const BatchPlan& plan);
     void read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch);
     void read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,
-                     std::vector<SampleFields::Place>& places) const;
+                     std::vector<SampleFields::Place>& places);
+    void read_or_replace(Batch& out, const BatchPlan& plan, std::size_t row,
+                         const SampleFields& sample, const SamplePlace& place);
+    void note_replaced(Batch& out, const BatchPlan& plan);
     void begin_sample(Batch& out, std::size_t row, std::vector<SampleFields::Place>& places) const;
     void finish_ragged(Batch& out, std::size_t field, std::size_t row);
     void clear_rest(Batch& out);
@@ -53,6 +60,7 @@ private:
     std::unique_ptr<Sampler> sampler_;
     std::unique_ptr<WorkerPool> pool_;                      // of a data set that decodes
     std::vector<std::vector<SampleFields::Place>> places_;  // of the sample that each thread reads
+    std::vector<std::optional<Message>> damaged_;  // of each row, why its own sample is not in it
     std::vector<std::size_t> strides_;      // bytes from one sample to the next, by field
     std::vector<std::size_t> packed_;       // bytes used so far of each packed field
     std::vector<std::size_t> transformed_;  // fields with transforms

@@ -39,11 +39,24 @@ std::vector<OptionSpec> options() {
              .below_highest = true}};
 }
 
+constexpr const char* criteo_files = "train.txt (Kaggle's challenge), or day_0 to day_23 (1 TB)";
+constexpr const char* criteo_page = "https://ailab.criteo.com/ressources/";
+
+[[noreturn]] void refuse_missing_clicks(Message message) {
+    throw Error(ErrorCode::data, std::move(message),
+                msg("Set dataset.path to a file of Criteo's click logs: {}. The official page is "
+                    "{}.",
+                    criteo_files, criteo_page));
+}
+
 std::vector<CriteoRow> read_rows(const DatasetConfig& config, std::int64_t table_rows,
                                  const std::stop_token& stop) {
-    if (config.path.empty()) {
-        throw Error(ErrorCode::data, msg("{}: no path is given", "Criteo"),
-                    msg("Set dataset.path to a file in Criteo's format."));
+    if (config.path.empty()) refuse_missing_clicks(msg("{}: no path is given", "Criteo"));
+    for (const auto& path : config.path) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored)) refuse_missing_clicks(msg("{}: no such file", path));
+        if (std::filesystem::is_directory(path, ignored))
+            refuse_missing_clicks(msg("{}: a folder, not a file", path));
     }
     const std::int64_t most =
         largest_dataset_bytes() / static_cast<std::int64_t>(sizeof(CriteoRow));
@@ -131,6 +144,8 @@ DatasetDescriptor criteo_descriptor() {
             .needs =
                 "A file of Criteo's click logs (train.txt, day_0), plain, .gz or .xz; several "
                 "as a list.",
+            .files = criteo_files,
+            .page = criteo_page,
             .unit = "rows",
             .options = options(),
             .schema =

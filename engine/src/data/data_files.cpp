@@ -1,7 +1,9 @@
 #include "data/data_files.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <fstream>
 #include <string_view>
 
 #include "core/characters.h"
@@ -22,6 +24,74 @@ std::string_view take_number(std::string_view& text) {
     return digits;
 }
 
+/// Endings of browsers and download tools for what has not arrived whole.
+constexpr std::array<std::string_view, 9> unfinished_endings{
+    ".crdownload", ".part", ".partial", ".download", ".opdownload", ".tmp", ".aria2", ".filepart",
+    ".!ut"};
+
+bool is_hidden(const fs::path& file) { return file.filename().native().starts_with('.'); }
+
+std::string in_lower_case(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return name;
+}
+
+bool is_unfinished(const fs::path& file) {
+    const std::string name = in_lower_case(file.filename().string());
+    return std::any_of(unfinished_endings.begin(), unfinished_endings.end(),
+                       [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+/// The name without what file managers and browsers add to a second copy: " (1)", " - copy".
+std::string without_copy_mark(std::string name) {
+    for (const std::string_view mark : {" - copy", " copy"})
+        if (const auto at = name.find(mark); at != std::string::npos) name.erase(at, mark.size());
+    const std::size_t open = name.find(" (");
+    if (open == std::string::npos) return name;
+    const std::size_t close = name.find_first_not_of("0123456789", open + 2);
+    if (close != std::string::npos && close > open + 2 && name[close] == ')')
+        name.erase(open, close + 1 - open);
+    return name;
+}
+
+std::string recognised_as(const fs::path& file, const Wanted& wanted) {
+    const std::string name = in_lower_case(file.filename().string());
+    return recognition_name(wanted.copies ? without_copy_mark(name) : name);
+}
+
+bool is_zip_file(const fs::path& file) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) return false;
+    std::array<char, 4> start{};
+    std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+    return start == std::array<char, 4>{'P', 'K', '\3', '\4'};
+}
+
+/// Nothing was found: says what there is instead, a download that has not ended or a zip archive.
+[[noreturn]] void refuse_none_found(const fs::path& path, const Wanted& wanted) {
+    std::error_code ignored;
+    const fs::path folder = fs::is_directory(path, ignored) ? path : path.parent_path();
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const fs::path& file = entry.path();
+        if (is_hidden(file)) continue;
+        if (is_unfinished(file) && wanted.accepts(recognition_name(file.stem().string()))) {
+            throw Error(ErrorCode::data,
+                        msg("{}: no {} files here, but an unfinished download: {}", path.string(),
+                            wanted.title, file.filename().string()),
+                        where_to_get(wanted));
+        }
+        if (is_zip_file(file)) {
+            throw Error(ErrorCode::data,
+                        msg("{}: no {} files here, but a zip archive: {}", path.string(),
+                            wanted.title, file.filename().string()),
+                        msg("Unpack it first. Looked for {}.", wanted.looked_for));
+        }
+    }
+    throw Error(ErrorCode::data, msg("{}: no {} files here", path.string(), wanted.title),
+                where_to_get(wanted));
+}
+
 /// Accepted files directly in a folder.
 std::vector<DataFile> list_folder(const fs::path& folder, const Wanted& wanted) {
     std::vector<DataFile> files;
@@ -29,7 +99,8 @@ std::vector<DataFile> list_folder(const fs::path& folder, const Wanted& wanted) 
     for (const auto& entry : fs::directory_iterator(folder, error)) {
         std::error_code ignored;
         if (!entry.is_regular_file(ignored)) continue;
-        DataFile file{entry.path(), recognition_name(entry.path().filename().string())};
+        if (is_hidden(entry.path()) || is_unfinished(entry.path())) continue;
+        DataFile file{entry.path(), recognised_as(entry.path(), wanted)};
         if (wanted.accepts(file.name)) files.push_back(std::move(file));
     }
     if (error) {
@@ -51,7 +122,7 @@ std::vector<DataFile> list_folder(const fs::path& folder, const Wanted& wanted) 
 std::vector<DataFile> list_path(const fs::path& path, const Wanted& wanted) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
-        DataFile file{path, recognition_name(path.filename().string())};
+        DataFile file{path, recognised_as(path, wanted)};
         file.archive = wanted.archives && is_archive(path);
         if (!file.archive && !wanted.accepts(file.name)) return {};
         return {file};
@@ -67,9 +138,7 @@ std::vector<DataFile> list_path(const fs::path& path, const Wanted& wanted) {
 }  // namespace
 
 std::string recognition_name(const std::string& file_name) {
-    std::string name = file_name;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string name = in_lower_case(file_name);
     if (name.ends_with(".gz") || name.ends_with(".xz")) name.resize(name.size() - 3);
     return name;
 }
@@ -93,10 +162,26 @@ bool name_before(const std::string& a, const std::string& b) {
     return a < b;
 }
 
+Message where_to_get(const Wanted& wanted) {
+    if (wanted.page.empty()) return msg("Looked for {}.", wanted.looked_for);
+    return msg("Looked for {}. The official page is {}.", wanted.looked_for, wanted.page);
+}
+
+namespace {
+
+Message where_to_look(const Wanted& wanted) {
+    if (wanted.page.empty())
+        return msg("Set dataset.path to the folder with {}.", wanted.looked_for);
+    return msg("Set dataset.path to the folder with {}. The official page is {}.",
+               wanted.looked_for, wanted.page);
+}
+
+}  // namespace
+
 std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, const Wanted& wanted) {
     if (paths.empty()) {
         throw Error(ErrorCode::data, msg("{}: no path is given", wanted.title),
-                    msg("Set dataset.path to the folder with {}.", wanted.looked_for));
+                    where_to_look(wanted));
     }
     std::vector<DataFile> files;
     for (const auto& path : paths) {
@@ -105,21 +190,22 @@ std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, con
             throw Error(ErrorCode::data,
                         error ? msg("{}: cannot be read: {}", path, error.message())
                               : msg("{}: no such file or folder", path),
-                        msg("Set dataset.path to the folder with {}.", wanted.looked_for));
+                        where_to_look(wanted));
         }
         if (!fs::is_directory(path, error) && !fs::is_regular_file(path, error)) {
             throw Error(ErrorCode::data, msg("{}: neither a file nor a folder", path),
-                        msg("Set dataset.path to the folder with {}.", wanted.looked_for));
+                        where_to_look(wanted));
+        }
+        if (is_zip_file(path)) {
+            throw Error(ErrorCode::data, msg("{}: a zip archive", path),
+                        msg("Unpack it first. Looked for {}.", wanted.looked_for));
         }
         const bool archive = wanted.archives && is_archive(path);
         const bool alone = paths.size() == 1 && !fs::is_directory(path, error) && !archive;
         const fs::path folder = alone ? fs::absolute(path).parent_path() : fs::path(path);
         for (auto& file : list_path(folder, wanted)) files.push_back(std::move(file));
     }
-    if (files.empty()) {
-        throw Error(ErrorCode::data, msg("{}: no {} files here", paths.front(), wanted.title),
-                    msg("Looked for {}.", wanted.looked_for));
-    }
+    if (files.empty()) refuse_none_found(paths.front(), wanted);
     return files;
 }
 

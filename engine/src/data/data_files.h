@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/message.h"
+
 namespace engine {
 
 /// A file of a data set. `name` is its name in lower case without .gz or .xz: what it is recognised
@@ -20,18 +22,24 @@ struct Wanted {
     std::function<bool(const std::string& name)> accepts;  ///< of a file, by DataFile::name
     std::vector<std::string> inside;  ///< folders and archives to look into where a folder has none
     bool archives = false;            ///< tar archives are taken too
+    bool copies = false;              ///< "x (1).bin" is a copy of x.bin
     std::string title;                ///< "CIFAR-100", for the errors
     std::string looked_for;           ///< "train.bin and test.bin (also .gz, .xz)"
+    std::string page{};               ///< where they come from; empty: from the user
 };
 
 /// The files of `paths` (folders, files, archives), in the order of the list and in a folder in the
 /// order of their names, numbers by value: train, train-part2, train-part10. Of a plain file and
-/// its packed twin only the plain one. One file alone that is no archive stands for its folder.
-/// Throws Error(data) if a path is missing or nothing is found.
+/// its packed twin only the plain one. Hidden files and unfinished downloads are passed over. One
+/// file alone that is no archive stands for its folder. Throws Error(data) if a path is missing, is
+/// a zip archive, or nothing is found.
 std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, const Wanted& wanted);
 
 /// Before, in the order of names described above.
 bool name_before(const std::string& a, const std::string& b);
+
+/// What to do where the files are missing: what was looked for, and where it comes from.
+Message where_to_get(const Wanted& wanted);
 
 /// DataFile::name of a file name: lower case, without .gz or .xz.
 std::string recognition_name(const std::string& file_name);

@@ -7,12 +7,19 @@
 #include <vector>
 
 #include "data/schema.h"
+#include "engine/error.h"
 #include "engine/run_config.h"
 
 namespace engine {
 
 struct DatasetPreview;
 struct InputGuide;
+
+/// A sample whose file is there and cannot be decoded, as only decoding shows.
+class DamagedSample final : public Error {
+public:
+    using Error::Error;
+};
 
 /// Samples in memory, or made on demand. Immutable: every member may be called from any thread at
 /// any time. Its files are not needed after opening, unless it decodes.
@@ -36,6 +43,8 @@ public:
     }
     /// Each read decodes a file, about a millisecond of work: several threads pay.
     virtual bool decodes() const { return false; }
+    /// Whether the next sample of the order takes the place of one whose read throws DamagedSample.
+    virtual bool skips_damaged() const { return false; }
     /// What a preview shows of it beside counts and pictures: columns, a passage.
     virtual void describe(DatasetPreview& preview) const { (void)preview; }
     /// What it takes, beside the schema, to make inputs like its samples.

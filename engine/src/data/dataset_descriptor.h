@@ -17,6 +17,8 @@ struct DatasetDescriptor {
     std::string title;      ///< "Fashion-MNIST"
     std::string summary;    ///< one sentence
     std::string needs{};    ///< "" if generated, else what the path must hold
+    std::string files{};    ///< of an official set: the names of its files
+    std::string page{};     ///< and the address where they are
     std::string unit;       ///< what one sample is called: "images", "rows", "tokens"
     bool augments = false;  ///< crop and flip make sense
     std::vector<OptionSpec> options = {};

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
+#include "core/characters.h"
 #include "data/data_files.h"
 #include "data/dataset_descriptor.h"
 #include "data/image_options.h"
@@ -17,6 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t image_side = 28;
 constexpr std::int64_t class_count = 10;
+constexpr const char* idx_files =
+    "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+    "t10k-labels-idx1-ubyte";
+constexpr const char* mnist_page = "http://yann.lecun.com/exdb/mnist/";
+constexpr const char* fashion_mnist_page = "https://github.com/zalandoresearch/fashion-mnist";
 
 [[noreturn]] void refuse_idx(Message message) {
     throw Error(
@@ -172,6 +179,21 @@ std::int64_t append_idx_labels(const fs::path& file, std::int64_t limit, std::in
     return count;
 }
 
+std::string idx_set(const std::string& name) {
+    std::string left = name;
+    for (const char* word : {"images", "labels", "idx3", "idx1", "ubyte", "train", "t10k", "test", "part"})
+        if (const auto at = left.find(word); at != std::string::npos)
+            left.replace(at, std::string_view(word).size(), "-");
+    std::string out;
+    for (const char c : left) {
+        const bool parts_words = c == '-' || c == '_' || c == '.' || c == ' ';
+        if (!parts_words && !is_digit(c)) out += c;
+        else if (!out.empty() && out.back() != '-') out += '-';
+    }
+    while (out.ends_with('-')) out.pop_back();
+    return out;
+}
+
 bool is_idx_images(const std::string& name) { return contains(name, "images"); }
 bool is_idx_train(const std::string& name) { return contains(name, "train"); }
 
@@ -184,16 +206,45 @@ Wanted wanted_idx() {
                            (contains(name, "images") || contains(name, "labels"));
                 },
             .inside = {"raw", "MNIST/raw", "FashionMNIST/raw"},
+            .copies = true,
             .title = "MNIST",
-            .looked_for =
-                "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
-                "t10k-labels-idx1-ubyte, plain or .gz"};
+            .looked_for = std::string(idx_files) + ", plain or .gz",
+            .page = mnist_page};
 }
+
+namespace {
+
+/// Keeps the files of one set: of the only one, or of the one that a single path names.
+std::vector<DataFile> of_one_set(std::vector<DataFile> files, const std::vector<std::string>& paths) {
+    std::map<std::string, std::string> sets;  // and the first file of each
+    for (const DataFile& file : files)
+        sets.emplace(idx_set(file.name), file.path.filename().string());
+    if (sets.size() < 2) return files;
+    const auto named = std::ranges::find(files, fs::path(paths.front()).filename(),
+                                         [](const DataFile& file) { return file.path.filename(); });
+    if (paths.size() == 1 && named != files.end()) {
+        const std::string chosen = idx_set(named->name);
+        std::erase_if(files, [&](const DataFile& file) { return idx_set(file.name) != chosen; });
+        return files;
+    }
+    std::string names;
+    for (const auto& [set, file] : sets)
+        names += (names.empty() ? "" : ", ") + (set.empty() ? file : set);
+    throw Error(ErrorCode::data,
+                msg("{}: holds several data sets: {}", paths.front(), names),
+                msg("Set dataset.path to one file of the set to read, or to a folder with that set "
+                    "alone."));
+}
+
+}  // namespace
 
 DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop) {
     Wanted wanted = wanted_idx();
-    if (config.kind == "fashion-mnist") wanted.title = "Fashion-MNIST";
-    const auto files = find_data_files(config.path, wanted);
+    if (config.kind == "fashion-mnist") {
+        wanted.title = "Fashion-MNIST";
+        wanted.page = fashion_mnist_page;
+    }
+    const auto files = of_one_set(find_data_files(config.path, wanted), config.path);
     LabelledImages train = read_set(files, true, config.train_limit, stop);
     LabelledImages test = read_set(files, false, config.test_limit, stop);
     return make_image_datasets(std::move(train), std::move(test), names_of(config.kind));
@@ -210,13 +261,15 @@ Schema idx_schema(const DatasetConfig& config) {
 }
 
 DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::string summary,
-                                 bool augments) {
+                                 std::string page, bool augments) {
     return {.kind = std::move(kind),
             .title = std::move(title),
             .summary = std::move(summary),
             .needs =
                 "The folder with the four IDX files (train-images-idx3-ubyte and so on, plain or "
                 ".gz).",
+            .files = idx_files,
+            .page = std::move(page),
             .unit = "images",
             .augments = augments,
             .options = image_options(1),
@@ -227,12 +280,13 @@ DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::strin
 }  // namespace
 
 DatasetDescriptor mnist_descriptor() {
-    return idx_descriptor("mnist", "MNIST", "70,000 handwritten digits, 28 x 28 grey.", false);
+    return idx_descriptor("mnist", "MNIST", "70,000 handwritten digits, 28 x 28 grey.",
+                          mnist_page, false);
 }
 
 DatasetDescriptor fashion_mnist_descriptor() {
     return idx_descriptor("fashion-mnist", "Fashion-MNIST",
-                          "70,000 pictures of clothes, 28 x 28 grey.", true);
+                          "70,000 pictures of clothes, 28 x 28 grey.", fashion_mnist_page, true);
 }
 
 }  // namespace engine

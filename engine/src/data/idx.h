@@ -24,7 +24,8 @@ std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t l
                                const std::stop_token& stop = {});
 
 /// Opens kind `mnist` or `fashion-mnist`: four IDX files, or several parts of each, in the folders
-/// or files of config.path. Throws Error(data), and ReadingStopped.
+/// or files of config.path. Of several sets in a folder, which their names tell apart, one file
+/// chooses its own. Throws Error(data), and ReadingStopped.
 DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop = {});
 
 /// What find_data_files() looks for; recognise_path() uses it too.
@@ -34,5 +35,7 @@ Wanted wanted_idx();
 /// Whether a file with this DataFile::name holds images / belongs to the training set.
 bool is_idx_images(const std::string& name);
 bool is_idx_train(const std::string& name);
+/// What the name says beside that and the number of a part: "emnist-digits"; "": nothing.
+std::string idx_set(const std::string& name);
 
 }  // namespace engine

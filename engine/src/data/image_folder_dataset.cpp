@@ -47,11 +47,18 @@ std::vector<OptionSpec> folder_options() {
         {.name = "unreadable",
          .label = "Unreadable pictures",
          .default_value = std::string("refuse"),
-         .help = "What to do about pictures that are damaged or too large.",
+         .help = "What to do about pictures that cannot be read when the data set is opened.",
          .choices = {{"refuse", "Report an error"},
                      {"skip", "Skip",
                       "Every picture is decoded once when the data set is opened, and those that "
-                      "cannot be read are left out with a warning."}}}};
+                      "cannot be read are left out with a warning."}}},
+        {.name = "damaged",
+         .label = "Damaged pictures",
+         .default_value = std::string("skip"),
+         .help = "What to do about pictures whose damage only decoding shows, during the run.",
+         .choices = {{"skip", "Skip",
+                      "The next picture of the order takes the place, and the run counts them."},
+                     {"stop", "Stop the run"}}}};
     for (OptionSpec& each : image_options(3)) options.push_back(std::move(each));
     return options;
 }
@@ -79,14 +86,14 @@ public:
         if (config_.path.size() > 1)
             refuse_paths(msg("{}: give one folder, not {}", "image-folder", config_.path.size()));
         ImageFolder found = list_image_folder(config_.path.front(), stop_);
-        if (!found.has_test)
-            found.test = split_test(found.train, options_.number("test_share"), seed_);
+        parts_.warnings = std::move(found.notes);
+        if (!found.has_test) hold_out(found);
         warn_of_left_out(found);
         limit_in_turn(found.train, config_.train_limit);
         limit_in_turn(found.test, config_.test_limit);
         check(found);
         parts_.train = part(std::move(found.train), found);
-        parts_.test = part(std::move(found.test), found);
+        if (!found.test.empty()) parts_.test = part(std::move(found.test), found);
         if (!found.validation.empty()) parts_.validation = part(std::move(found.validation), found);
         return std::move(parts_);
     }
@@ -95,6 +102,29 @@ private:
     [[noreturn]] static void refuse_paths(Message message) {
         throw Error(ErrorCode::data, std::move(message),
                     msg("Set dataset.path to a folder with a folder of pictures for each class."));
+    }
+
+    /// Without a test part nothing measures the model, so that is told.
+    void hold_out(ImageFolder& found) {
+        const double share = options_.number("test_share");
+        found.test = split_test(found.train, share, seed_);
+        if (share == 0) return;
+        std::vector<bool> tested(found.classes.size());
+        for (const PictureFile& file : found.test)
+            tested[static_cast<std::size_t>(file.label)] = true;
+        const auto without = std::ranges::count(tested, false);
+        if (without == std::ssize(tested)) {
+            parts_.warnings.push_back(
+                msg("{}: too few pictures for a test part: a share of {} of each class is less "
+                    "than one picture, so the run has no test part",
+                    config_.path.front(), share));
+        } else if (without > 0) {
+            parts_.warnings.push_back(
+                msg("{}: too few pictures for a test part of {} of the {} classes, such as {}",
+                    config_.path.front(), without, tested.size(),
+                    found.classes[static_cast<std::size_t>(std::ranges::find(tested, false) -
+                                                           tested.begin())]));
+        }
     }
 
     void warn_of_left_out(const ImageFolder& found) {
@@ -163,7 +193,8 @@ private:
 
     DataPart part(std::vector<PictureFile> files, const ImageFolder& found) {
         return {std::make_shared<ImageFolderDataset>(std::move(files), found.classes,
-                                                     options_.whole("image_size"))};
+                                                     options_.whole("image_size"),
+                                                     options_.word("damaged") == "skip")};
     }
 
     const DatasetConfig& config_;
@@ -176,25 +207,31 @@ private:
 }  // namespace
 
 ImageFolderDataset::ImageFolderDataset(std::vector<PictureFile> files,
-                                       std::vector<std::string> classes, std::int64_t size)
+                                       std::vector<std::string> classes, std::int64_t size,
+                                       bool skips_damaged)
     : files_(std::move(files)),
       schema_(picture_schema(size, std::move(classes))),
-      size_(static_cast<int>(size)) {}
+      size_(static_cast<int>(size)),
+      skips_damaged_(skips_damaged) {}
 
 void ImageFolderDataset::write_label(std::int64_t index, const SampleFields& out) const {
     if (const auto label = out.i64(1); !label.empty())
         label[0] = files_[static_cast<std::size_t>(index)].label;
 }
 
-/// Throws Error(data), with words on what to do.
+/// Throws DamagedSample, or Error(data) where the file is gone, with words on what to do.
 Picture ImageFolderDataset::load(std::int64_t index) const {
     const PictureFile& file = files_[static_cast<std::size_t>(index)];
     try {
         return load_picture(file.path, Alpha::dropped);
     } catch (const Error& error) {
-        throw Error(error.code(), error.message(),
-                    msg("Remove it, or set dataset.unreadable to skip, and resume from the last "
-                        "checkpoint."));
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(file.path, ignored))
+            throw Error(error.code(), error.message(),
+                        msg("Put it back, and resume from the last checkpoint."));
+        throw DamagedSample(error.code(), error.message(),
+                            msg("Repair it, or resume with --set dataset.damaged=skip: the next "
+                                "picture takes its place."));
     }
 }
 

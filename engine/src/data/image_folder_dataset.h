@@ -17,8 +17,9 @@ namespace engine {
 /// mirrors half of the pictures. Normalised by ImageNet's statistics, as torchvision's models are.
 class ImageFolderDataset final : public Dataset {
 public:
+    /// `skips_damaged`: Dataset::skips_damaged().
     ImageFolderDataset(std::vector<PictureFile> files, std::vector<std::string> classes,
-                       std::int64_t size);
+                       std::int64_t size, bool skips_damaged = false);
 
     std::int64_t size() const override { return std::ssize(files_); }
     const Schema& schema() const override { return schema_; }
@@ -27,6 +28,7 @@ public:
                         const SamplePlace& place) const override;
     bool decodes() const override { return true; }
     bool gives_bytes() const override { return true; }
+    bool skips_damaged() const override { return skips_damaged_; }
     void guide(InputGuide& guide) const override;
 
 private:
@@ -36,6 +38,7 @@ private:
     std::vector<PictureFile> files_;
     Schema schema_;
     int size_;
+    bool skips_damaged_;
 };
 
 /// Lists and looks at the pictures. Throws Error(data), and ReadingStopped.

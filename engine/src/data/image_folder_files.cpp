@@ -5,10 +5,11 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
-#include <optional>
+#include <utility>
 
 #include "core/philox.h"
 #include "data/byte_reader.h"
+#include "data/image_parts.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -30,8 +31,6 @@ bool is_picture_name(const fs::path& file) {
     return std::ranges::find(extensions, extension_of(file)) != extensions.end();
 }
 
-bool is_hidden(const fs::path& file) { return file.filename().native().starts_with('.'); }
-
 bool is_folder(const fs::path& path) {
     std::error_code ignored;
     return fs::is_directory(path, ignored);
@@ -42,7 +41,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
     std::vector<fs::path> entries;
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-        if (!is_hidden(at->path())) entries.push_back(at->path());
+        if (!is_leftover(at->path())) entries.push_back(at->path());
     if (error) {
         throw Error(ErrorCode::data,
                     msg("{}: cannot be read: {}", folder.string(), error.message()),
@@ -117,15 +116,6 @@ private:
     const std::stop_token& stop_;
 };
 
-/// The first of these folders that there is.
-std::optional<fs::path> folder_named(const fs::path& inside,
-                                     std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-        if (is_folder(inside / name)) return inside / name;
-    }
-    return std::nullopt;
-}
-
 void check_root(const fs::path& folder) {
     std::error_code ignored;
     if (is_folder(folder)) return;
@@ -162,15 +152,36 @@ std::vector<PictureFile> taken(std::vector<PictureFile>& files, const std::vecto
     return out;
 }
 
+/// The folder of the training part, or the folder itself.
+fs::path training_folder(const fs::path& folder) {
+    try {
+        return find_image_parts(folder).train.value_or(folder);
+    } catch (const Error&) {
+        return folder;  // told when it is opened
+    }
+}
+
 bool holds_pictures(const fs::path& folder) {
     constexpr int looked_at = 50;
     std::error_code error;
     int seen = 0;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        if (!is_hidden(at->path()) && is_picture_name(at->path())) return true;
+        if (!is_leftover(at->path()) && is_picture_name(at->path())) return true;
         if (++seen == looked_at) break;
     }
     return false;
+}
+
+/// Folders beside the parts may hold pictures that a person means to use.
+void note_others(const ImageParts& parts, ImageFolder& out) {
+    constexpr std::size_t most_named = 5;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(parts.others.size(), most_named); ++i)
+        names += (i == 0 ? "" : ", ") + parts.others[i].filename().string();
+    if (parts.others.size() > most_named) names += ", ...";
+    if (!names.empty())
+        out.notes.push_back(msg("{}: folders beside the training part are not used: {}",
+                                parts.others.front().parent_path().string(), names));
 }
 
 }  // namespace
@@ -179,28 +190,32 @@ ImageFolder list_image_folder(const fs::path& folder, const std::stop_token& sto
     check_root(folder);
     ImageFolder out;
     Walker walker(out, stop);
-    const auto train = folder_named(folder, {"train", "training"});
-    out.train = walker.walk(train.value_or(folder), false);
-    check_classes(out, train.value_or(folder));
-    if (!train) return out;
-    const auto val = folder_named(folder, {"val", "valid", "validation"});
-    const auto test = folder_named(folder, {"test"});
-    if (val && test) out.validation = walker.walk(*val, true);
-    if (val || test) {
-        out.has_test = true;
-        out.test = walker.walk(test ? *test : *val, true);
-    }
+    const ImageParts parts = find_image_parts(folder);
+    out.train = walker.walk(parts.train.value_or(folder), false);
+    check_classes(out, parts.train.value_or(folder));
+    const auto read = [&](const fs::path& part) {
+        auto files = walker.walk(part, true);
+        if (files.empty())
+            out.notes.push_back(msg("{}: has no pictures in folders of classes, so it is not used",
+                                    part.string()));
+        return files;
+    };
+    if (parts.validation) out.validation = read(*parts.validation);
+    if (parts.test) out.test = read(*parts.test);
+    if (out.test.empty()) out.test = std::exchange(out.validation, {});
+    out.has_test = !out.test.empty();
+    note_others(parts, out);
     return out;
 }
 
 bool looks_like_image_folder(const fs::path& folder) {
     if (!is_folder(folder)) return false;
-    const fs::path root = folder_named(folder, {"train", "training"}).value_or(folder);
+    const fs::path root = training_folder(folder);
     constexpr int looked_at = 50;
     std::error_code error;
     int seen = 0, classes = 0;
     for (fs::directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
-        if (is_folder(at->path()) && !is_hidden(at->path()) && holds_pictures(at->path()))
+        if (is_folder(at->path()) && !is_leftover(at->path()) && holds_pictures(at->path()))
             ++classes;
         if (classes == 2) return true;
         if (++seen == looked_at) break;

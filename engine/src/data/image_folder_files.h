@@ -22,13 +22,15 @@ struct ImageFolder {
     std::vector<std::string> classes;
     std::vector<PictureFile> train, validation, test;
     bool has_test = false;                         ///< it has a folder for it
+    std::vector<Message> notes{};                  ///< on folders that are not used
     std::map<std::string, std::int64_t> left_out;  ///< files that are no PNG or JPEG, by extension
 };
 
-/// Lists a folder whose folders are the classes, or that has a folder `train` of classes beside
-/// `test` or `val` (with both, `val` is the validation part). Goes into the folders of a class;
-/// hidden files are passed over. Throws Error(data) for a folder without two classes, a class
-/// without pictures, and a class that `train` does not have; ReadingStopped.
+/// Lists a folder whose folders are the classes, or that has the parts of find_image_parts() (with
+/// a test and a validation part; one of them alone is the test part). Goes into the folders of a
+/// class; leftovers (is_leftover()) are passed over. Throws Error(data) for a folder without two
+/// classes, a class without pictures, and a class that the training part does not have;
+/// ReadingStopped.
 ImageFolder list_image_folder(const std::filesystem::path& folder, const std::stop_token& stop);
 
 /// Whether the folder looks like one, by the names of its first files.

@@ -10,8 +10,9 @@ namespace engine {
 
 /// Which of the pictures are looked at, and how closely.
 struct PictureCheck {
-    /// Decodes each picture. Without it a file is decoded only if its header or its end are not as
-    /// they should be, which finds what is no picture, too large or cut short.
+    /// Decodes each picture. Without it a file is decoded only if its header, its end or a checksum
+    /// of a PNG are not as they should be, which finds what is no picture, too large or cut short,
+    /// and damage inside a PNG.
     bool decode = false;
     int threads = 0;  ///< 0: all cores
     std::stop_token stop{};

@@ -32,6 +32,11 @@ public:
     /// Indices of batch `index` of `epoch`; valid until the next call.
     std::span<const std::int64_t> batch(std::int64_t epoch, std::int64_t index);
 
+    /// The index at this place of the epoch of the last batch; behind the end it begins again.
+    std::int64_t at(std::int64_t position) const {
+        return indices_[static_cast<std::size_t>(position) % starts_.back()];
+    }
+
     /// Samples of an epoch before batch `index`.
     std::size_t position(std::int64_t index) const {
         return starts_[static_cast<std::size_t>(index)];

@@ -42,6 +42,11 @@ public:
                 .full = static_cast<std::int64_t>(indices.size()) == batch_size_};
     }
 
+    std::int64_t sample_at(std::int64_t position) const override {
+        const std::int64_t index = order_.at(position);
+        return maps_ ? part_.sample(index) : index;
+    }
+
 private:
     DataPart part_;
     SampleOrder order_;

@@ -1,7 +1,9 @@
 #include "data/text_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "data/text_options.h"
 #include "data/text_source.h"
 #include "data/text_tokenizer.h"
+#include "data/text_utf8.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -110,6 +113,7 @@ public:
         out_.vocabulary = std::move(built.vocabulary);
         warn_of_unknown(name, built.unknown);
         warn_of_single_token(name);
+        warn_of_unusual_spaces(name);
         return std::move(out_);
     }
 
@@ -155,6 +159,24 @@ private:
             reading_.vocabulary.words
                 ? msg("{}: the training part has a single distinct word", name)
                 : msg("{}: the training part has a single distinct character", name));
+    }
+
+    /// A reader of the text does not see that they are characters of their own.
+    void warn_of_unusual_spaces(const std::string& name) {
+        if (reading_.vocabulary.words) return;
+        std::string codes;
+        for (const std::string& word : out_.vocabulary.words) {
+            if (word.size() < 2 || white_space_at_start(word) != word.size()) continue;
+            std::string_view text = word;
+            std::array<char, 16> code{};
+            std::snprintf(code.data(), code.size(), "U+%04X",
+                          static_cast<unsigned>(take_character(text)));
+            codes += (codes.empty() ? "" : ", ") + std::string(code.data());
+        }
+        if (codes.empty()) return;
+        out_.warnings.push_back(
+            msg("{}: has unusual spaces ({}), each a character of its own beside the space", name,
+                codes));
     }
 
     const TextReading& reading_;

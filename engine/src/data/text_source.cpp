@@ -13,14 +13,21 @@
 namespace engine {
 namespace {
 
-constexpr std::string_view white_space = " \t\n\v\f\r";
-
 /// The number of bytes that can be returned while more may follow: whole characters, and no "\r"
 /// whose "\n" may be next.
 std::size_t usable(std::string_view raw) {
     std::size_t size = whole_characters(raw);
     if (size > 0 && raw[size - 1] == '\r') --size;
     return size;
+}
+
+bool is_blank(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t space = white_space_at_start(text);
+        if (space == 0) return false;
+        text.remove_prefix(space);
+    }
+    return true;
 }
 
 }  // namespace
@@ -36,8 +43,9 @@ std::string_view TextSource::next() {
         const std::string_view raw = fill();
         check(raw);
         count_lines(raw);
-        const std::string_view piece = normalise(skip_mark(raw));
-        blank_ = blank_ && piece.find_first_not_of(white_space) == std::string_view::npos;
+        at_start_ = false;
+        const std::string_view piece = normalise(raw);
+        blank_ = blank_ && is_blank(piece);
         if (ended_ && blank_) refuse(msg("{}: holds no text, only white space", file_.string()));
         if (!piece.empty()) return piece;
     }
@@ -86,21 +94,10 @@ void TextSource::count_lines(std::string_view raw) {
     in_line_ = static_cast<std::int64_t>(raw.size() - line_end) - 1;
 }
 
-std::string_view TextSource::skip_mark(std::string_view raw) {
-    if (std::exchange(at_start_, false) && raw.starts_with(byte_order_mark))
-        raw.remove_prefix(byte_order_mark.size());
-    return raw;
-}
-
 std::string_view TextSource::normalise(std::string_view raw) {
     const std::span<char> text(buffer_.data() + (raw.data() - buffer_.data()), raw.size());
     if (lowercase_) lower_case(text);
-    std::size_t kept = std::min(raw.find("\r\n"), raw.size());
-    for (std::size_t i = kept; i < text.size(); ++i) {
-        if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
-        text[kept++] = text[i];
-    }
-    return {text.data(), kept};
+    return {text.data(), normalise_text(text)};
 }
 
 void TextSource::refuse(Message message) const {

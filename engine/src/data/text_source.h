@@ -13,8 +13,8 @@
 namespace engine {
 
 /// Reads a text file (plain, .gz or .xz) in pieces of bounded size. Each piece is valid UTF-8
-/// without NUL and ends at a character boundary. Drops a byte order mark at the beginning and
-/// converts "\r\n" to "\n".
+/// without NUL and ends at a character boundary. Line ends and byte order marks are as
+/// normalise_text() leaves them.
 class TextSource {
 public:
     static constexpr std::size_t piece_bytes = std::size_t{256} << 10;
@@ -31,7 +31,6 @@ private:
     std::string_view fill();
     void check(std::string_view raw) const;
     void count_lines(std::string_view raw);
-    std::string_view skip_mark(std::string_view raw);
     std::string_view normalise(std::string_view raw);
     [[noreturn]] void refuse(Message message) const;
 

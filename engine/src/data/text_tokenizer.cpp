@@ -14,7 +14,15 @@ namespace {
 /// A longer word is unusual enough for a warning.
 constexpr std::size_t long_word_characters = 1000;
 
-bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/// Where the next white space begins; text.size() if there is none.
+std::size_t find_white_space(std::string_view text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto byte = static_cast<std::uint8_t>(text[at]);
+        if (byte > ' ' && byte < 0xC2) continue;  // of most texts each byte but the spaces
+        if (white_space_at_start(text.substr(at)) > 0) return at;
+    }
+    return text.size();
+}
 
 class WordTokenizer final : public Tokenizer {
 public:
@@ -23,21 +31,22 @@ public:
         line_ = 1;
         line_open_ = false;
         longest_ = {};
+        unusual_spaces_ = 0;
     }
 
     void add(std::string_view piece) override {
         if (piece.empty()) return;
-        for (auto at = piece.begin(); at != piece.end();) {
-            const auto stop = std::find_if(at, piece.end(), is_white_space);
-            if (stop == piece.end()) {
-                hold({at, stop});
-                break;
-            }
-            end_word({at, stop});
-            if (*stop == '\n') end_line();
-            at = stop + 1;
-        }
         line_open_ = piece.back() != '\n';
+        while (!piece.empty()) {
+            const std::size_t stop = find_white_space(piece);
+            if (stop == piece.size()) return hold(piece);
+            end_word(piece.substr(0, stop));
+            if (piece[stop] == '\n') end_line();
+            piece.remove_prefix(stop);
+            const std::size_t bytes = white_space_at_start(piece);
+            unusual_spaces_ += bytes > 1 ? 1 : 0;
+            piece.remove_prefix(bytes);
+        }
     }
 
     void end_file(std::vector<Message>& warnings) override {
@@ -47,6 +56,10 @@ public:
             warnings.push_back(msg("{}, line {}: the longest word has {} characters", file_,
                                    longest_.line, longest_.characters));
         }
+        if (unusual_spaces_ > 0)
+            warnings.push_back(msg("{}: {} no-break or other unusual spaces separate words, as "
+                                   "spaces do",
+                                   file_, unusual_spaces_));
     }
 
     std::size_t vocabulary_bytes() const override { return vocabulary_bytes_; }
@@ -116,6 +129,7 @@ private:
     std::int64_t line_ = 1;
     bool line_open_ = false;  // the file's last line has no line end so far
     LongWord longest_;
+    std::int64_t unusual_spaces_ = 0;
 };
 
 class CharacterTokenizer final : public Tokenizer {

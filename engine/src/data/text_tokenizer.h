@@ -37,9 +37,8 @@ protected:
     std::vector<std::int32_t> tokens_;
 };
 
-/// Words between white space (space, tab, line feed, vertical tab, form feed, carriage return; no
-/// other character separates, so a no-break space is part of a word), and <eos> at the end of each
-/// line. A last line without a line end has its <eos> too.
+/// Words between white space (white_space_at_start(): no-break and other unusual spaces separate,
+/// too, and end_file() warns of them), and <eos> at the end of each line. A last line without a line end has its <eos> too.
 std::unique_ptr<Tokenizer> make_word_tokenizer();
 
 /// Each code point is a token.

@@ -79,6 +79,40 @@ std::size_t first_bad_byte(std::string_view text) {
     return checker.complete() ? text.size() : character;
 }
 
+std::size_t white_space_at_start(std::string_view text) {
+    const std::uint8_t lead = byte_at(text, 0);
+    if (lead < 0x80) {
+        const bool plain = lead == ' ' || (lead >= '\t' && lead <= '\r');
+        return plain || (lead >= 0x1C && lead <= 0x1F) ? 1 : 0;
+    }
+    if (lead != 0xC2 && (lead < 0xE1 || lead > 0xE3)) return 0;  // quick: no other lead byte has any
+    if (text.size() < length_by_lead(lead)) return 0;
+    const std::size_t before = text.size();
+    const char32_t character = take_character(text);
+    const bool is_space = character == 0x85 || character == 0xA0 || character == 0x1680 ||
+                          (character >= 0x2000 && character <= 0x200A) || character == 0x2028 ||
+                          character == 0x2029 || character == 0x202F || character == 0x205F ||
+                          character == 0x3000;
+    return is_space ? before - text.size() : 0;
+}
+
+std::size_t normalise_text(std::span<char> text) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    const std::string_view all(text.data(), text.size());
+    std::size_t kept = std::min({all.find('\r'), all.find(mark), all.size()});
+    for (std::size_t i = kept; i < text.size(); ++i) {
+        if (all[i] == '\r') {
+            if (i + 1 < all.size() && all[i + 1] == '\n') continue;
+            text[kept++] = '\n';
+        } else if (all[i] == mark.front() && all.substr(i).starts_with(mark)) {
+            i += mark.size() - 1;
+        } else {
+            text[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
 std::size_t whole_characters(std::string_view text) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
         const std::uint8_t byte = byte_at(text, text.size() - back);

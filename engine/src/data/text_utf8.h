@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,14 @@ bool begins_as_utf16(std::string_view text);
 /// there is none. What Utf8Checker rejects and a character cut short at the end are invalid: the
 /// offset is that of their first byte.
 std::size_t first_bad_byte(std::string_view text);
+
+/// Bytes of the white space that a non-empty text begins with, by Unicode's property White_Space and
+/// the four separators of ASCII, as Python's str.split() has it; 0: none.
+std::size_t white_space_at_start(std::string_view text);
+
+/// Makes "\n" of the line ends "\r\n" and "\r", and drops byte order marks: editors leave one at
+/// the beginning, and joining files puts it inside. Works in place; returns the length that remains.
+std::size_t normalise_text(std::span<char> text);
 
 /// Length of the text without a character that its last bytes begin but do not complete.
 std::size_t whole_characters(std::string_view text);

@@ -167,7 +167,8 @@ Batch batch_of(const json& object) {
 
 RunConfig config_of(const fs::path& file, const json& object) {
     json settings = object;
-    settings["model"].erase("init_from");
+    // A capsule holds the weights; settings about a file of weights are not valid without one.
+    for (const char* field : {"init_from", "init_key", "new_head"}) settings["model"].erase(field);
     const ParsedConfig parsed = parse_run_config(settings.dump());
     if (!parsed.errors.empty()) refuse(file, msg("its settings: {}", parsed.errors.front().str()));
     return parsed.config;

@@ -161,6 +161,7 @@ RunConfig speed_settings(RunConfig config) {
     config.dataset.order = any.dataset.order;
     config.dataset.validation_share = any.dataset.validation_share;
     config.model.init_from = any.model.init_from;
+    config.model.init_key = any.model.init_key;
     config.model.new_head = any.model.new_head;
     config.optimizer.options.erase("lr");
     return completed(std::move(config));

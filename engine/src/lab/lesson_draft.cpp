@@ -8,7 +8,8 @@ namespace {
 /// Settings that a lesson has of its own or may not name.
 bool is_kept(const std::string& field) {
     return field != "seed" && field != "dataset.path" && field != "dataset.order" &&
-           field != "model.init_from" && !field.starts_with("checkpoint.");
+           field != "model.init_from" && field != "model.init_key" && field != "model.new_head" &&
+           !field.starts_with("checkpoint.");
 }
 
 std::string written_setting(const RunSummary& run, const std::string& field) {

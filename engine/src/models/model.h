@@ -92,15 +92,19 @@ protected:
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device);
 
-/// Treatment of the last layer when weights are read: read like the others, or, if one of its
-/// shapes differs, left as drawn (fine-tuning on other classes).
+/// Treatment of the last layer when weights are read: read like the others, or, if the file does
+/// not have all of it in the model's shapes, left as drawn (fine-tuning on other classes).
 enum class Head { read, drawn_if_other };
 
 /// Reads parameters and buffers by name from a safetensors file, or from a state dict that
-/// torch.save wrote (pickle/torch_file.h); the content decides. A tied parameter may be there under
-/// one of its names, or under both with equal bits. Throws Error(data) naming all tensors that are
-/// missing, unknown, of another shape, or differ from the one they are tied to.
-void load_weights(Model& model, const std::string& path, Head head = Head::read);
+/// torch.save wrote (pickle/torch_file.h); the content decides. `key` chooses among several dicts
+/// in the file or prefixes of its names; fit_names() says which names fit. A tied parameter may be
+/// there under one of its names, or under both with equal bits.
+///
+/// Returns notes for the user on what was left out. Throws Error(data) that counts the tensors that
+/// are missing, unknown, of another shape, or differ from the one they are tied to, and names five.
+std::vector<Message> load_weights(Model& model, const std::string& path, Head head = Head::read,
+                                  const std::string& key = {});
 
 /// Freezes the parameters whose names begin with one of these: they require no gradient. Throws
 /// Error(settings) for a prefix without a match, and if no trainable parameter remains.

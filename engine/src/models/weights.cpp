@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -5,6 +6,7 @@
 #include "core/restore.h"
 #include "engine/error.h"
 #include "models/model.h"
+#include "models/weight_names.h"
 #include "pickle/torch_file.h"
 #include "safetensors/tensor_file.h"
 
@@ -31,68 +33,166 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 }
 
 /// Keeps tied tensors in `saved` under their registered names only. PyTorch's state_dict has both
-/// names; a writer that drops copies may keep either. Describes those that differ, as misfits()
-/// does.
-std::string resolve_aliases(const Model& model, TensorMap& saved) {
-    std::string wrong;
+/// names; a writer that drops copies may keep either. Describes those that differ, as
+/// all_misfits() does.
+std::vector<std::string> resolve_aliases(const Model& model, TensorMap& saved) {
+    std::vector<std::string> wrong;
     for (const TensorAlias& alias : model.aliases()) {
         const auto second = saved.extract(alias.name);
         if (second.empty()) continue;
         const auto [first, was_missing] = saved.try_emplace(alias.of, second.mapped());
         if (!was_missing && !same_bits(first->second, second.mapped()))
-            wrong += (wrong.empty() ? "" : "; ") + alias.name + " differs from " + alias.of +
-                     ", to which the model ties it";
+            wrong.push_back(alias.name + " differs from " + alias.of +
+                            ", to which the model ties it");
     }
     return wrong;
 }
 
-/// Describes why `saved` does not fit the model; empty: it fits.
-std::string all_misfits(const Model& model, const std::vector<Place>& places, TensorMap& saved) {
-    const std::string differing = resolve_aliases(model, saved), other = misfits(places, saved);
-    return differing + (differing.empty() || other.empty() ? "" : "; ") + other;
+/// Why `saved`, with resolved aliases, does not fit the model; empty: it fits.
+std::string why_unfit(std::vector<std::string> differing, const std::vector<Place>& places,
+                      const TensorMap& saved) {
+    for (std::string& other : all_misfits(places, saved)) differing.push_back(std::move(other));
+    return first_of(differing);
 }
-
-}  // namespace
-
-namespace {
 
 std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-/// Skips the tensors of the last layer if their shapes differ from the model's, so that they stay
-/// as drawn.
-void leave_out_head(const Model& model, std::vector<Place>& places, TensorMap& saved) {
-    const std::string head = module_of(model.parameters().back().name);
-    std::vector<Place*> of_head;
-    bool differs = false;
-    for (Place& place : places) {
-        const auto found = saved.find(place.name);
-        if (module_of(place.name) != head || found == saved.end()) continue;
-        of_head.push_back(&place);
-        differs = differs || !(found->second.shape() == place.tensor.shape());
-    }
-    if (!differs) return;
-    for (Place* place : of_head) {
-        place->may_be_missing = true;
-        saved.erase(place->name);
-    }
+/// The module of the last layer. BERT's head has several layers, under a name of their own.
+std::string head_of(const Model& model) {
+    const std::string& last = model.parameters().back().name;
+    return last.starts_with("cls.") ? "cls" : module_of(last);
 }
+
+/// Reads the weights of a model's file into it.
+class WeightLoad {
+public:
+    WeightLoad(Model& model, const std::string& path)
+        : model_(model), path_(path), places_(state_places(model)) {}
+
+    void open(const std::string& key) {
+        std::string prefix = key;
+        if (is_torch_file(path_)) {
+            TorchWeights read = load_torch_weights(path_, key);
+            if (read.key == key) prefix.clear();
+            note_others(read);
+            tensors_ = std::move(read.tensors);
+        } else {
+            tensors_ = load_tensors(path_);
+        }
+        fit_ = fit_names(names(), path_, prefix, tensors_);
+        differing_ = resolve_aliases(model_, tensors_);
+        if (!fit_.left_out.empty())
+            notes_.push_back(msg("{}: tensors that the model does not have are left out: {}",
+                                 path_, first_of(fit_.left_out)));
+        round_counters();
+    }
+
+    /// Leaves the last layer as drawn unless the file has all of it in the model's shapes.
+    void leave_out_head() {
+        const bool whole = std::ranges::all_of(places_, [&](const Place& place) {
+            if (!of_head(place)) return true;
+            const auto found = tensors_.find(place.name);
+            return found == tensors_.end() ? place.may_be_missing
+                                           : found->second.shape() == place.tensor.shape();
+        });
+        if (!whole) draw_head();
+    }
+
+    /// A bare BertModel has no head for masked language modelling, as its names show.
+    void leave_out_absent_head() {
+        if (fit_.added.empty() || head_of(model_).starts_with(fit_.added) || !lacks_head_alone())
+            return;
+        draw_head();
+        notes_.push_back(msg("{}: holds the model without its head {}, which is drawn anew", path_,
+                             head_of(model_)));
+    }
+
+    void fill() {
+        const std::string wrong = why_unfit(std::move(differing_), places_, tensors_);
+        if (!wrong.empty()) {
+            throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path_, " " + wrong),
+                        lacks_head_alone()
+                            ? msg("To draw the last layer anew, set model.new_head to true.")
+                            : msg("Use weights of the same model, with PyTorch's names."));
+        }
+        engine::fill(places_, tensors_);
+    }
+
+    std::vector<Message> take_notes() { return std::move(notes_); }
+
+private:
+    std::set<std::string> names() const {
+        std::set<std::string> out;
+        for (const Place& place : places_) out.insert(place.name);
+        for (const TensorAlias& alias : model_.aliases()) out.insert(alias.name);
+        return out;
+    }
+
+    bool of_head(const Place& place) const {
+        return place.name.starts_with(head_of(model_) + ".");
+    }
+
+    /// Whether the file has all layers but the last.
+    bool lacks_head_alone() const {
+        return std::ranges::all_of(places_, [&](const Place& place) {
+            const auto found = tensors_.find(place.name);
+            if (found == tensors_.end()) return of_head(place) || place.may_be_missing;
+            return !of_head(place) && found->second.shape() == place.tensor.shape();
+        });
+    }
+
+    void draw_head() {
+        for (Place& place : places_) {
+            if (!of_head(place)) continue;
+            place.may_be_missing = true;
+            tensors_.erase(place.name);
+        }
+    }
+
+    void note_others(const TorchWeights& read) {
+        if (read.others.empty()) return;
+        std::string others;
+        for (const std::string& other : read.others) others += (others.empty() ? "" : ", ") + other;
+        notes_.push_back(msg("{}: the weights under {} are read; it also holds {}. Choose with "
+                             "model.init_key.",
+                             path_, read.key, others));
+    }
+
+    /// Averages of models count batches in floating point.
+    void round_counters() {
+        for (const Place& place : places_) {
+            const auto found = tensors_.find(place.name);
+            if (found == tensors_.end() || is_floating(place.tensor.dtype()) ||
+                !is_floating(found->second.dtype()) || found->second.numel() != 1)
+                continue;
+            found->second = to(found->second, place.tensor.dtype());
+        }
+    }
+
+    Model& model_;
+    const std::string& path_;
+    std::vector<Place> places_;
+    TensorMap tensors_;
+    NameFit fit_;
+    std::vector<std::string> differing_;
+    std::vector<Message> notes_;
+};
 
 }  // namespace
 
-void load_weights(Model& model, const std::string& path, Head head) {
-    TensorMap tensors = is_torch_file(path) ? load_torch_tensors(path) : load_tensors(path);
-    std::vector<Place> places = state_places(model);
-    if (head == Head::drawn_if_other) leave_out_head(model, places, tensors);
-    const std::string wrong = all_misfits(model, places, tensors);
-    if (!wrong.empty())
-        throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path, " " + wrong),
-                    msg("Use weights of the same model, with PyTorch's names."));
-    fill(places, tensors);
+std::vector<Message> load_weights(Model& model, const std::string& path, Head head,
+                                  const std::string& key) {
+    WeightLoad load(model, path);
+    load.open(key);
+    if (head == Head::drawn_if_other) load.leave_out_head();
+    load.leave_out_absent_head();
+    load.fill();
+    return load.take_notes();
 }
 
 void load_state(Model& model, TensorMap saved) {
     const std::vector<Place> places = state_places(model);
-    const std::string wrong = all_misfits(model, places, saved);
+    const std::string wrong = why_unfit(resolve_aliases(model, saved), places, saved);
     if (!wrong.empty())
         throw Error(ErrorCode::value, "the saved state does not fit the model: " + wrong,
                     "Load the state of the same model, with PyTorch's names.");

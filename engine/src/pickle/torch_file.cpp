@@ -6,11 +6,12 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/layout.h"
 #include "core/memory.h"
 #include "engine/error.h"
-#include "pickle/torch_rules.h"
+#include "pickle/state_dict.h"
 #include "zip/zip_reader.h"
 
 namespace engine {
@@ -25,10 +26,12 @@ constexpr std::uint64_t longest_byte_order = 16;
 /// must not expand to more memory than this.
 constexpr std::uint64_t most_growth = 4, free_growth = 16 << 20;
 
-[[noreturn]] void refuse(const fs::path& path, const Message& reason) {
+[[noreturn]] void refuse(const fs::path& path, const Message& reason, const Message& hint = {}) {
     throw Error(ErrorCode::data,
                 msg("{}: cannot be read as PyTorch weights: {}", path.string(), reason.str()),
-                msg("Save the model's state_dict() with torch.save, or as safetensors."));
+                hint.empty()
+                    ? msg("Save the model's state_dict() with torch.save, or as safetensors.")
+                    : hint);
 }
 
 /// The archive's contents except the storages. Its entries are in one folder of any name.
@@ -61,56 +64,7 @@ Head read_head(const fs::path& path) {
     return head;
 }
 
-/// The entry's value; the last one of a name counts.
-std::optional<PickleRef> find(const PickleValues& all, const PickleDict& dict,
-                              std::string_view key) {
-    for (auto it = dict.items.rbegin(); it != dict.items.rend(); ++it) {
-        const auto* name = all.get<std::string>(it->first);
-        if (name != nullptr && *name == key) return it->second;
-    }
-    return std::nullopt;
-}
-
-/// The dict of tensors within the file's value.
-const PickleDict& state_dict(const fs::path& path, const PickleValues& all) {
-    const auto* dict = all.get<PickleDict>(all.root);
-    if (dict == nullptr) refuse(path, msg("its value is not a dict of tensors"));
-    constexpr std::array<std::string_view, 3> places = {"state_dict", "model_state_dict", "model"};
-    for (const std::string_view key : places) {
-        const auto inner = find(all, *dict, key);
-        const auto* found = inner ? all.get<PickleDict>(*inner) : nullptr;
-        if (found != nullptr) return *found;
-    }
-    return *dict;
-}
-
 using Views = std::map<std::string, const TorchTensor*>;
-
-Views views_of(const fs::path& path, const PickleValues& all, const TorchRules& rules) {
-    Views out;
-    for (const auto& [key, value] : state_dict(path, all).items) {
-        const auto* name = all.get<std::string>(key);
-        if (name == nullptr) refuse(path, msg("its value is not a dict of tensors"));
-        const TorchTensor* tensor = rules.tensor(all[value]);
-        if (tensor == nullptr) refuse(path, msg("its entry {} is not a tensor", *name));
-        out[*name] = tensor;
-    }
-    if (out.empty()) refuse(path, msg("it holds no tensors"));
-    return out;
-}
-
-Views without_wrappers(Views views) {
-    for (const std::string_view prefix : {"_orig_mod.", "module.", "_orig_mod."}) {
-        const bool shared = std::all_of(views.begin(), views.end(), [&](const auto& view) {
-            return view.first.starts_with(prefix);
-        });
-        if (!shared) continue;
-        Views shorter;
-        for (const auto& [name, tensor] : views) shorter[name.substr(prefix.size())] = tensor;
-        views = std::move(shorter);
-    }
-    return views;
-}
 
 /// Reads the storages that the views need, one after the other.
 class StorageReader {
@@ -121,7 +75,7 @@ public:
         std::uint64_t bytes = 0;
         for (const auto& [name, tensor] : views) {
             const TorchStorage& storage = storages_[tensor->storage];
-            bytes += tensor->numel() * size_of(storage.dtype);
+            bytes += tensor->numel() * size_of(storage.number.dtype);
             check_memory(bytes);
             by_key_[storage.key].emplace_back(name, tensor);
         }
@@ -163,18 +117,38 @@ private:
 
     void read_storage(const std::string& key, std::uint64_t bytes, const std::vector<View>& views) {
         const TorchStorage& storage = storages_[views.front().second->storage];
-        if (bytes != storage.numel * size_of(storage.dtype))
+        if (bytes != storage.bytes())
             refuse(path_, msg("its storage {} does not have the stated length", key));
+        const TorchNumber& number = storage.number;
         const Tensor numbers =
-            Tensor::empty({static_cast<std::int64_t>(storage.numel)}, storage.dtype, Device{});
-        const std::span data(numbers.data_as<std::byte>(), numbers.bytes());
+            Tensor::empty({static_cast<std::int64_t>(storage.numel)}, number.dtype, Device{});
+        // A small integer lies at the end of its widened storage, and is widened from the front.
+        const std::span all(numbers.data_as<std::byte>(), numbers.bytes());
+        const std::span data = all.last(bytes);
         zip_.read_whole(data);
-        if (head_.big_endian) swap_bytes(data, size_of(storage.dtype));
+        if (head_.big_endian) swap_bytes(data, static_cast<std::size_t>(number.bytes));
+        if (number.bytes < static_cast<int>(size_of(number.dtype))) widen(data, number, all);
         for (const auto& [name, tensor] : views) {
             const TorchStorage& said = storages_[tensor->storage];
-            if (said.dtype != storage.dtype || said.numel != storage.numel)
+            if (!(said.number == number) || said.numel != storage.numel)
                 refuse(path_, msg("its storage {} is of two types", key));
             tensors_[name] = copy_of(numbers, *tensor);
+        }
+    }
+
+    /// Little-endian, as the machine. `from` may end where `to` does.
+    static void widen(std::span<const std::byte> from, const TorchNumber& number,
+                      std::span<std::byte> to) {
+        const auto narrow = static_cast<std::size_t>(number.bytes), wide = size_of(number.dtype);
+        for (std::size_t i = 0; i < from.size() / narrow; ++i) {
+            std::array<std::byte, 8> value{};
+            std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(i * narrow), narrow,
+                        value.begin());
+            const bool negative = number.is_signed && (value[narrow - 1] >> 7) != std::byte{0};
+            if (negative)
+                std::fill(value.begin() + static_cast<std::ptrdiff_t>(narrow), value.end(),
+                          std::byte{0xff});
+            std::copy_n(value.begin(), wide, to.begin() + static_cast<std::ptrdiff_t>(i * wide));
         }
     }
 
@@ -197,7 +171,7 @@ private:
         const auto& [name, tensor] = view;
         if (tensor->numel() != 0) refuse(path_, msg("its storage {} is missing", key));
         tensors_[name] =
-            Tensor::empty(Shape(tensor->shape), storages_[tensor->storage].dtype, Device{});
+            Tensor::empty(Shape(tensor->shape), storages_[tensor->storage].number.dtype, Device{});
     }
 
     const fs::path& path_;
@@ -222,17 +196,18 @@ bool is_older_form(const fs::path& path) {
 
 bool is_torch_file(const fs::path& path) { return is_zip(path) || is_older_form(path); }
 
-TensorMap load_torch_tensors(const fs::path& path) {
+TorchWeights load_torch_weights(const fs::path& path, const std::string& key) {
     if (is_older_form(path))
         refuse(path, msg("it has the form that PyTorch wrote before version 1.6"));
     const Head head = read_head(path);
     TorchRules rules;
     try {
         const PickleValues all = unpickle(head.pickle, rules);
-        const Views views = without_wrappers(views_of(path, all, rules));
-        return StorageReader(path, head, rules, views).read();
+        StateDict dict = find_state_dict(all, rules, key);
+        return {std::move(dict.key), StorageReader(path, head, rules, dict.tensors).read(),
+                std::move(dict.others)};
     } catch (const PickleFault& fault) {
-        refuse(path, fault.reason);
+        refuse(path, fault.reason, fault.hint);
     }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "core/tensor_map.h"
 
@@ -10,13 +12,18 @@ namespace engine {
 /// PyTorch 1.6.
 bool is_torch_file(const std::filesystem::path& path);
 
-/// The tensors of a state dict that torch.save wrote (.pt, .pth), row-major, by name. The dict may
-/// be the file's value, or stand in it under `state_dict`, `model_state_dict` or `model`. Prefixes
-/// of wrappers that all names share ("module." of DataParallel, "_orig_mod." of compile) are
-/// dropped.
+/// What a file of torch.save (.pt, .pth, .ckpt) holds of a model.
+struct TorchWeights {
+    std::string key;                    ///< where it lies in the file's value (StateDict)
+    TensorMap tensors;                  ///< row-major, by name
+    std::vector<std::string> others{};  ///< keys of other dicts of weights in the file
+};
+
+/// Reads the state dict that find_state_dict() finds. Integers of 8 and 16 bits are widened. Names
+/// are as in the file.
 ///
-/// The pickle is read as data: nothing in it is called or imported, and a name that is none of
-/// PyTorch's tensor names is refused. Throws Error(data).
-TensorMap load_torch_tensors(const std::filesystem::path& path);
+/// The pickle is read as data: nothing in it is called or imported. What is neither a tensor nor a
+/// plain value is skipped. Throws Error(data).
+TorchWeights load_torch_weights(const std::filesystem::path& path, const std::string& key = {});
 
 }  // namespace engine

@@ -8,26 +8,52 @@
 namespace engine {
 namespace {
 
-struct StorageType {
+struct NumberType {
     std::string_view global;
-    DType dtype;
+    TorchNumber number;
 };
-constexpr StorageType storage_types[] = {
-    {"torch.DoubleStorage", DType::f64}, {"torch.FloatStorage", DType::f32},
-    {"torch.HalfStorage", DType::f16},   {"torch.BFloat16Storage", DType::bf16},
-    {"torch.LongStorage", DType::i64},   {"torch.IntStorage", DType::i32},
-    {"torch.ByteStorage", DType::u8},    {"torch.BoolStorage", DType::boolean}};
+constexpr NumberType storage_types[] = {
+    {"torch.DoubleStorage", {DType::f64, 8}},  {"torch.FloatStorage", {DType::f32, 4}},
+    {"torch.HalfStorage", {DType::f16, 2}},    {"torch.BFloat16Storage", {DType::bf16, 2}},
+    {"torch.LongStorage", {DType::i64, 8}},    {"torch.IntStorage", {DType::i32, 4}},
+    {"torch.ByteStorage", {DType::u8, 1}},     {"torch.BoolStorage", {DType::boolean, 1}},
+    {"torch.ShortStorage", {DType::i32, 2}},   {"torch.CharStorage", {DType::i32, 1}},
+};
+/// Types that PyTorch stores as bytes, with the type beside each tensor.
+constexpr NumberType untyped_numbers[] = {{"torch.uint16", {DType::i32, 2, false}},
+                                          {"torch.uint32", {DType::i64, 4, false}}};
+constexpr std::string_view untyped_storages[] = {"torch.storage.UntypedStorage",
+                                                 "torch.UntypedStorage"};
 
 constexpr std::string_view ordered_dict = "collections.OrderedDict";
+constexpr std::string_view default_dict = "collections.defaultdict";
 constexpr std::string_view size_type = "torch.Size";
 constexpr std::string_view rebuild_tensor = "torch._utils._rebuild_tensor_v2";
+constexpr std::string_view rebuild_untyped_tensor = "torch._utils._rebuild_tensor_v3";
 constexpr std::string_view rebuild_parameter = "torch._utils._rebuild_parameter";
+constexpr std::string_view rebuild_parameter_with_state =
+    "torch._utils._rebuild_parameter_with_state";
 
-const StorageType* storage_type(std::string_view global) {
-    const auto* found =
-        std::find_if(std::begin(storage_types), std::end(storage_types),
-                     [&](const StorageType& type) { return type.global == global; });
-    return found == std::end(storage_types) ? nullptr : found;
+/// Modules and functions that no weights need. Nothing would be executed, but whoever loads such a
+/// file elsewhere should know what it is.
+constexpr std::string_view attack_modules[] = {
+    "os",   "posix",    "nt",     "sys",         "subprocess", "shutil", "socket", "runpy",
+    "code", "commands", "ctypes", "importlib",   "marshal",    "pickle", "_pickle", "platform",
+    "pty",  "popen2",   "timeit", "webbrowser"};
+constexpr std::string_view attack_functions[] = {"eval", "exec",  "execfile", "compile",
+                                                 "open", "input", "__import__"};
+
+template <std::size_t size>
+bool is_one_of(std::string_view text, const std::string_view (&list)[size]) {
+    return std::find(std::begin(list), std::end(list), text) != std::end(list);
+}
+
+template <std::size_t size>
+const TorchNumber* number_type(const NumberType (&types)[size], std::string_view global) {
+    const auto* found = std::find_if(std::begin(types), std::end(types), [&](const NumberType& type) {
+        return type.global == global;
+    });
+    return found == std::end(types) ? nullptr : &found->number;
 }
 
 template <typename T>
@@ -89,31 +115,55 @@ std::uint64_t TorchTensor::numel() const {
 }
 
 bool TorchRules::allows(std::string_view global) const {
-    return global == ordered_dict || global == size_type || global == rebuild_tensor ||
-           global == rebuild_parameter || storage_type(global) != nullptr;
+    const std::size_t dot = std::min(global.rfind('.'), global.size());
+    const std::string_view module = global.substr(0, dot);
+    const std::string_view name = global.substr(std::min(dot + 1, global.size()));
+    const std::string_view package = module.substr(0, module.find('.'));
+    const bool builtin = module == "builtins" || module == "__builtin__";
+    return !is_one_of(package, attack_modules) && !(builtin && is_one_of(name, attack_functions));
 }
 
 std::variant<PickleValue, PickleRef> TorchRules::call(const std::string& global,
                                                       std::span<const PickleRef> arguments,
                                                       const PickleValues& all) {
     if (global == ordered_dict && arguments.empty()) return PickleValue(PickleDict{});
+    if (global == default_dict) return PickleValue(PickleDict{});
     if (global == size_type) {
         need<PickleSequence>(all, arguments, 0);
         return arguments[0];
     }
-    if (global == rebuild_parameter) {
+    if (global == rebuild_parameter || global == rebuild_parameter_with_state) {
+        if (!arguments.empty() && all.get<PickleOther>(arguments[0]) != nullptr)
+            return arguments[0];
         need<PickleObject>(all, arguments, 0);
         if (tensor(all[arguments[0]]) != nullptr) return arguments[0];
     }
-    if (global == rebuild_tensor) return rebuild(arguments, all);
-    fail(msg("it calls {} differently from PyTorch", global));
+    if (global == rebuild_tensor || global == rebuild_untyped_tensor)
+        return rebuild(arguments, all);
+    if (global == ordered_dict || global == rebuild_parameter ||
+        global == rebuild_parameter_with_state)
+        fail(msg("it calls {} differently from PyTorch", global));
+    return PickleValue(PickleOther{global});
 }
 
-/// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
+/// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks), and _rebuild_tensor_v3
+/// with the type behind them.
 PickleValue TorchRules::rebuild(std::span<const PickleRef> arguments, const PickleValues& all) {
+    constexpr std::size_t type_at = 6;
+    if (!arguments.empty() && all.get<PickleOther>(arguments[0]) != nullptr)
+        return all[arguments[0]];  // of a type that is not read
     const Object& from = objects_[need<PickleObject>(all, arguments, 0).index];
     if (!from.storage)
         fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
+    TorchStorage& storage = storages_[*from.storage];
+    if (storage.untyped) {
+        const auto& type = need<PickleGlobal>(all, arguments, type_at).name;
+        const TorchNumber* number = number_type(untyped_numbers, type);
+        if (number == nullptr) return PickleOther{type};
+        storage.numel = storage.bytes() / static_cast<std::uint64_t>(number->bytes);
+        storage.number = *number;
+        storage.untyped = false;
+    }
     TorchTensor made{.storage = *from.storage,
                      .offset = need_size(all, arguments, 1),
                      .shape = need_sizes(all, arguments, 2),
@@ -130,11 +180,13 @@ PickleValue TorchRules::stored(PickleRef identity, const PickleValues& all) {
     const auto* parts = all.get<PickleSequence>(identity);
     if (parts == nullptr || need<std::string>(all, parts->items, 0) != "storage")
         fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
-    const StorageType* type = storage_type(need<PickleGlobal>(all, parts->items, 1).name);
-    if (type == nullptr)
-        fail(msg("a tensor or storage in it is not described the way PyTorch does it"));
-    const TorchStorage made{need<std::string>(all, parts->items, 2), type->dtype,
-                            static_cast<std::uint64_t>(need_size(all, parts->items, 4))};
+    const std::string& type = need<PickleGlobal>(all, parts->items, 1).name;
+    const bool untyped = is_one_of(type, untyped_storages);
+    const TorchNumber* number = number_type(storage_types, type);
+    if (number == nullptr && !untyped) return PickleOther{type};
+    const TorchStorage made{need<std::string>(all, parts->items, 2),
+                            untyped ? TorchNumber{DType::u8, 1} : *number,
+                            static_cast<std::uint64_t>(need_size(all, parts->items, 4)), untyped};
     if (made.numel > static_cast<std::uint64_t>(max_elements))
         fail(msg("a tensor in it has more elements than any machine can hold"));
     storages_.push_back(made);

@@ -47,6 +47,7 @@ enum class Op : std::uint8_t {
     short_binbytes = 'C',
     proto = 0x80,
     newobj = 0x81,
+    newobj_ex = 0x92,
     tuple1 = 0x85,
     tuple2 = 0x86,
     tuple3 = 0x87,
@@ -251,18 +252,23 @@ private:
                 return true;
             case Op::append: {
                 const PickleRef item = pop();
-                need<PickleSequence>(top()).items.push_back(item);
+                add_items({item});
                 return true;
             }
-            case Op::appends: {
-                const auto items = pop_to_mark();
-                auto& list = need<PickleSequence>(top()).items;
-                list.insert(list.end(), items.begin(), items.end());
+            case Op::appends:
+                add_items(pop_to_mark());
                 return true;
-            }
             default:
                 return dictionary(op);
         }
+    }
+    void add_items(const std::vector<PickleRef>& items) {
+        if (is_other(top())) return;  // of a class derived from list: not needed
+        auto& list = need<PickleSequence>(top()).items;
+        list.insert(list.end(), items.begin(), items.end());
+    }
+    bool is_other(PickleRef ref) const {
+        return std::holds_alternative<PickleOther>(all_.values[ref]);
     }
     void push_tuple(std::size_t count) {
         std::vector<PickleRef> items(count);
@@ -306,6 +312,8 @@ private:
     }
     void set_items(const std::vector<PickleRef>& items) {
         if (items.size() % 2 != 0) fail(msg("its stack is damaged"));
+        // Of a class derived from dict, such as Lightning's AttributeDict.
+        if (is_other(top())) all_.values[top()] = PickleDict{};
         auto& dict = need<PickleDict>(top()).items;
         for (std::size_t i = 0; i < items.size(); i += 2) dict.emplace_back(items[i], items[i + 1]);
     }
@@ -376,6 +384,10 @@ private:
             case Op::newobj:
                 call();
                 return true;
+            case Op::newobj_ex:
+                pop();  // arguments by name
+                call();
+                return true;
             case Op::build:
                 pop();  // attributes of the instance below
                 top();
@@ -387,22 +399,15 @@ private:
                 return false;
         }
     }
-    /// An untrusted name for an error sentence: shortened, and without control characters for a
-    /// terminal.
-    static std::string shown(std::string name) {
-        constexpr std::size_t longest = 80;
-        name.resize(std::min(name.size(), longest));
-        for (char& c : name) c = c < ' ' || c > '~' ? '?' : c;
-        return name;
-    }
     void push_global(std::string module, const std::string& name) {
         std::string global = std::move(module) + "." + name;
         if (!rules_.allows(global))
-            fail(msg("it names {}, which is neither a tensor nor a plain value", shown(global)));
+            fail(msg("it names {}, which is neither a tensor nor a plain value", shown_name(global)));
         push(PickleValue(PickleGlobal{std::move(global)}));
     }
     void call() {
         const PickleRef arguments = pop(), function = pop();
+        if (is_other(function)) return push(function);  // a method of an object: nothing either
         const auto made = rules_.call(need<PickleGlobal>(function).name,
                                       need<PickleSequence>(arguments).items, all_);
         if (const auto* ref = std::get_if<PickleRef>(&made)) {
@@ -420,6 +425,13 @@ private:
 };
 
 }  // namespace
+
+std::string shown_name(std::string name) {
+    constexpr std::size_t longest = 80;
+    name.resize(std::min(name.size(), longest));
+    for (char& c : name) c = c < ' ' || c > '~' ? '?' : c;
+    return name;
+}
 
 PickleValues unpickle(std::string_view pickle, PickleRules& rules) {
     return Unpickler(pickle, rules).run();

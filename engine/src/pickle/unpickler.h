@@ -18,8 +18,11 @@ namespace engine {
 using PickleRef = std::uint32_t;
 
 struct PickleNone {};
-/// An integer of more than 64 bits, bytes, or a set: nothing here needs its value.
-struct PickleOther {};
+/// What nothing here needs the value of: bytes, a set, an integer of more than 64 bits, or an object
+/// of a class that the rules do not know. It has no effect.
+struct PickleOther {
+    std::string global = {};  ///< of an object: its class, or the function that would make it
+};
 struct PickleGlobal {
     std::string name;  ///< "torch.FloatStorage"
 };
@@ -54,8 +57,13 @@ struct PickleValues {
 /// The reason why a pickle cannot be read; becomes an Error once the file's name is known.
 struct PickleFault {
     Message reason;
+    Message hint = {};  ///< what to do, where there is more to say than for any bad file
 };
 [[noreturn]] inline void fail(Message reason) { throw PickleFault{std::move(reason)}; }
+
+/// An untrusted name for an error sentence: shortened, and without control characters for a
+/// terminal.
+std::string shown_name(std::string name);
 
 /// The meaning of the names in a pickle. Nothing else gives a pickle any effect.
 class PickleRules {
@@ -74,7 +82,7 @@ public:
 
 /// Interprets a pickle of protocol 2 to 5 (https://docs.python.org/3/library/pickletools.html) as
 /// data: it makes lists, dicts, texts and numbers, and leaves every name to the rules. Instance
-/// attributes (BUILD) are dropped. Memory is bounded by `pickle`'s size and by most_pickle_values.
+/// attributes (BUILD) are dropped; an object that is filled like a dict becomes a dict. Memory is bounded by `pickle`'s size and by most_pickle_values.
 /// Throws PickleFault.
 PickleValues unpickle(std::string_view pickle, PickleRules& rules);
 

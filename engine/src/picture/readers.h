@@ -21,7 +21,8 @@ Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, A
 Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name);
 
 /// Whether the file begins with the header of a picture that is read, and ends where a picture
-/// ends. Reads little of it. False does not mean that it cannot be read: decode it.
+/// ends. Of a PNG the checksums of all chunks are compared, too; of a JPEG little is read, since it
+/// has none. False does not mean that it cannot be read: decode it.
 bool has_whole_picture(const std::filesystem::path& file);
 
 /// Throws Error(data) for a picture that is larger than most_pixels, or empty.

@@ -44,6 +44,34 @@ bool is_whole_png(std::span<const std::uint8_t> head, std::span<const std::uint8
            std::equal(end.begin(), end.end(), tail.end() - end.size());
 }
 
+/// Whether all chunks behind the signature are there with their checksums, up to the end. Reads the
+/// whole file: the checksums are the only cheap way to see damage in the middle.
+bool has_sound_chunks(std::ifstream& stream) {
+    constexpr std::size_t signature_bytes = 8, piece = std::size_t{64} << 10;
+    std::vector<std::uint8_t> buffer(piece);
+    const auto read = [&](std::size_t count) {
+        return static_cast<bool>(stream.read(reinterpret_cast<char*>(buffer.data()),
+                                             static_cast<std::streamsize>(count)));
+    };
+    stream.clear();
+    stream.seekg(signature_bytes);
+    while (read(8)) {
+        auto left = static_cast<std::size_t>(big_endian(std::span(buffer).first(4)));
+        const bool is_end = std::equal(buffer.begin() + 4, buffer.begin() + 8, "IEND");
+        auto sum = crc32(0, buffer.data() + 4, 4);
+        while (left > 0) {
+            const std::size_t count = std::min(left, piece);
+            if (!read(count)) return false;
+            sum = crc32(sum, buffer.data(), static_cast<unsigned>(count));
+            left -= count;
+        }
+        if (!read(4) || big_endian(std::span(buffer).first(4)) != static_cast<std::int64_t>(sum))
+            return false;
+        if (is_end) return true;
+    }
+    return false;
+}
+
 /// Segments up to the frame header, whose size is read, and the end marker at the very end. False
 /// if the header lies beyond the part of the file that was read.
 bool is_whole_jpeg(std::span<const std::uint8_t> head, std::span<const std::uint8_t> tail) {
@@ -79,7 +107,7 @@ bool has_whole_picture(const fs::path& file) {
     if (!stream.read(reinterpret_cast<char*>(tail.data()),
                      static_cast<std::streamsize>(tail.size())))
         return false;
-    if (is_png(head)) return is_whole_png(head, tail);
+    if (is_png(head)) return is_whole_png(head, tail) && has_sound_chunks(stream);
     return is_jpeg(head) && is_whole_jpeg(head, tail);
 }
 

@@ -256,9 +256,9 @@ std::string header_text(const std::vector<TensorEntry>& tensors,
 
 std::size_t safetensors_item_bytes(const std::string& dtype) {
     if (dtype == "F64" || dtype == "I64") return 8;
-    if (dtype == "F32" || dtype == "I32") return 4;
-    if (dtype == "F16" || dtype == "BF16") return 2;
-    if (dtype == "U8" || dtype == "BOOL") return 1;
+    if (dtype == "F32" || dtype == "I32" || dtype == "U32") return 4;
+    if (dtype == "F16" || dtype == "BF16" || dtype == "I16" || dtype == "U16") return 2;
+    if (dtype == "U8" || dtype == "I8" || dtype == "BOOL") return 1;
     return 0;
 }
 

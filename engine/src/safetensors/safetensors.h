@@ -13,7 +13,8 @@ namespace engine {
 /// One tensor of a safetensors file: dense, row-major, little-endian.
 struct TensorEntry {
     std::string name;
-    std::string dtype;                 ///< F64, F32, F16, BF16, I64, I32, U8 or BOOL
+    /// F64, F32, F16, BF16, I64, I32, I16, I8, U32, U16, U8 or BOOL
+    std::string dtype;
     std::vector<std::int64_t> shape;   ///< empty: one number
     std::span<const std::byte> bytes;  ///< not aligned: copy them out
 };

@@ -1,6 +1,8 @@
 #include "safetensors/tensor_file.h"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "core/layout.h"
 #include "engine/error.h"
@@ -17,6 +19,23 @@ constexpr Name names[] = {{DType::f64, "F64"},   {DType::f32, "F32"},     {DType
                           {DType::bf16, "BF16"}, {DType::i64, "I64"},     {DType::i32, "I32"},
                           {DType::u8, "U8"},     {DType::boolean, "BOOL"}};
 
+template <typename From, typename To>
+Tensor widened(const TensorEntry& entry, DType dtype) {
+    Tensor out = Tensor::empty(Shape(entry.shape), dtype, Device{});
+    std::vector<From> values(entry.bytes.size() / sizeof(From));
+    std::memcpy(values.data(), entry.bytes.data(), entry.bytes.size());
+    std::copy(values.begin(), values.end(), out.data_as<To>());
+    return out;
+}
+
+/// The tensor of an integer type that is no DType, in the next wider one.
+Tensor widened(const TensorEntry& entry) {
+    if (entry.dtype == "I8") return widened<std::int8_t, std::int32_t>(entry, DType::i32);
+    if (entry.dtype == "I16") return widened<std::int16_t, std::int32_t>(entry, DType::i32);
+    if (entry.dtype == "U16") return widened<std::uint16_t, std::int32_t>(entry, DType::i32);
+    return widened<std::uint32_t, std::int64_t>(entry, DType::i64);
+}
+
 }  // namespace
 
 TensorMap load_tensors(const std::filesystem::path& path) {
@@ -29,6 +48,10 @@ TensorMap load_tensors(const std::filesystem::path& path) {
         }
         const auto* name = std::find_if(std::begin(names), std::end(names),
                                         [&](const Name& n) { return entry.dtype == n.in_file; });
+        if (name == std::end(names)) {
+            tensors[entry.name] = widened(entry);
+            continue;
+        }
         const Tensor tensor = Tensor::empty(Shape(entry.shape), name->dtype, Device{});
         if (!entry.bytes.empty()) tensor.copy_from_host(entry.bytes.data());
         tensors[entry.name] = tensor;

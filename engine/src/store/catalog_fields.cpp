@@ -46,9 +46,13 @@ std::vector<FieldInfo> data_and_model_fields() {
          "File with the initial weights: safetensors, or PyTorch's .pt or .pth. Empty: random "
          "weights from the seed.",
          ""},
+        {"model.init_key", "Key in the file",
+         "Of a file with several models, the one to start from: its key or the prefix of its "
+         "names. Empty: the only one.",
+         ""},
         {"model.new_head", "New last layer",
-         "Draws the last layer again if its shapes differ from those in the file, for fine-tuning "
-         "on other classes.",
+         "Draws the last layer again if the file lacks it or has it in other shapes, for "
+         "fine-tuning on other classes.",
          ""},
         {"model.freeze", "Freeze",
          "Parameters whose names begin with one of these, such as conv1, are not trained. "

@@ -28,6 +28,7 @@ void for_each_setting(Config&& c, F&& f) {
     f("model.kind", c.model.kind);
     f("model.options", c.model.options);
     f("model.init_from", c.model.init_from);
+    f("model.init_key", c.model.init_key);
     f("model.new_head", c.model.new_head);
     f("model.freeze", c.model.freeze);
     f("precision.preset", c.precision.preset);

@@ -143,7 +143,10 @@ private:
         if (refused("dataset.kind")) return;
         const DatasetInfo& info = info_of(datasets(), c_.dataset.kind);
         require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
-                msg("choose the folder or the files of {}", info.kind));
+                info.page.empty()
+                    ? msg("choose the folder or the files of {}", info.kind)
+                    : msg("choose the folder or the files of {}: {}. The official page is {}",
+                          info.kind, info.files, info.page));
         require(info.input == "image" || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
                 msg("use false: {} holds no images, and only images can be augmented", info.kind));
         require(c_.dataset.order.empty() || info.input != "tokens", "dataset.order",
@@ -174,6 +177,9 @@ private:
                 msg("use off: {} has no blocks to recompute", c_.model.kind));
         require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
                 msg("use false, or choose the weights to start from in model.init_from"));
+        require(c_.model.init_key.empty() || !c_.model.init_from.empty(), "model.init_key",
+                c_.model.init_key,
+                msg("leave it empty, or choose the weights to start from in model.init_from"));
         if (refused("dataset.kind")) return;
         const Names allowed = models_for(c_.dataset.kind);
         require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,

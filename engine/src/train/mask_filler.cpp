@@ -10,22 +10,30 @@
 namespace engine {
 namespace {
 
+/// A mask in a text.
+struct MaskPlace {
+    std::int64_t token = 0;    ///< among the text's tokens
+    std::int64_t in_text = 0;  ///< among its words or characters, unknown ones counted
+};
+
 /// The text's tokens, and where masks stand among them.
 struct MaskedText {
     std::vector<std::int64_t> tokens;
-    std::vector<std::int64_t> places;
+    std::vector<MaskPlace> places;
 };
 
 MaskedText read_text(const InputGuide& guide, bool lowercase, const std::string& text,
                      const std::string& mask) {
     const auto id = static_cast<std::int64_t>(guide.vocabulary.size());  // behind its words
     MaskedText out;
+    std::int64_t in_text = 0;
     for (std::size_t at = 0;;) {
         const std::size_t next = text.find(mask, at);
         const auto piece = prompt_tokens(guide, lowercase, text.substr(at, next - at));
-        out.tokens.insert(out.tokens.end(), piece.begin(), piece.end());
+        out.tokens.insert(out.tokens.end(), piece.ids.begin(), piece.ids.end());
+        in_text += piece.read;
         if (next == std::string::npos) return out;
-        out.places.push_back(std::ssize(out.tokens));
+        out.places.push_back({std::ssize(out.tokens), in_text++});
         out.tokens.push_back(id);
         at = next + mask.size();
     }
@@ -86,9 +94,10 @@ std::vector<FilledMask> fill_masks(Predictor& predictor, const InputGuide& guide
     const auto feed = make_ring_feed(predictor.device(), schema);
     predictor.begin();
     std::vector<FilledMask> out;
-    for (const std::int64_t place : read.places) {
-        const Tensor scores = predictor.predict(batch_of(schema, input, read.tokens, place), *feed);
-        out.push_back({place, best_words(scores, guide, most)});
+    for (const MaskPlace& place : read.places) {
+        const Batch batch = batch_of(schema, input, read.tokens, place.token);
+        const Tensor scores = predictor.predict(batch, *feed);
+        out.push_back({place.in_text, best_words(scores, guide, most)});
     }
     predictor.take();
     return out;

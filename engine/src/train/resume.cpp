@@ -18,8 +18,10 @@ constexpr std::array changeable_sections = {"precision.",      "scaler.",      "
                                             "schedule.",       "clip.",        "checkpoint.",
                                             "early_stopping.", "instruments.", "teach."};
 constexpr std::array changeable_fields = {
-    "epochs", "max_steps",     "stop_on_nan", "gradient_penalty", "recompute", "evaluation_batch",
-    "device", "deterministic", "threads",     "dataset.path",     "workers"};
+    "epochs",           "max_steps",          "stop_on_nan", "gradient_penalty",
+    "recompute",        "evaluation_batch",   "device",      "deterministic",
+    "threads",          "dataset.path",       "workers",     "dataset.damaged",
+    "dataset.unreadable"};
 
 bool may_change(const std::string& path) {
     return std::ranges::any_of(changeable_sections,

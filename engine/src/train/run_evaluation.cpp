@@ -75,6 +75,7 @@ bool RunEvaluation::advance() {
     if (to_do_.empty()) return false;
     Part& part = *to_do_.back();
     if (part.loader->next(batch_)) {
+        replaced_.insert(replaced_.end(), batch_.replaced.begin(), batch_.replaced.end());
         trainer_.evaluate(batch_, *part.feed);
         return true;
     }

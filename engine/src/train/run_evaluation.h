@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "data/batch_loader.h"
@@ -17,6 +18,9 @@ public:
     void begin();
     /// Evaluates one batch; false when the evaluation is over. Throws Error.
     bool advance();
+
+    /// The damaged samples of the batches since the last call.
+    std::vector<ReplacedSample> take_replaced() { return std::exchange(replaced_, {}); }
 
     /// Of the last evaluation; unknown before.
     const PartFigures& validation() const { return validation_.figures; }
@@ -39,6 +43,7 @@ private:
     Part validation_, test_;
     std::vector<Part*> to_do_;  // the next one last
     Batch batch_;
+    std::vector<ReplacedSample> replaced_;
 };
 
 /// How a part is read for evaluation: in order, once.

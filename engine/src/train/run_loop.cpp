@@ -111,6 +111,38 @@ void RunLoop::take_batches() {
         loader_->next(batches_[taken]);
     } while (!batches_[taken++].last_of_epoch && taken < batches_.size());
     batches_.resize(taken);
+    count_replaced();
+}
+
+/// All ranks count those of all, since each decodes its own rows alone.
+void RunLoop::count_replaced() {
+    if (!data_.train.data->skips_damaged()) return;
+    std::int64_t count = 0;
+    for (const Batch& batch : batches_) {
+        count += std::ssize(batch.replaced);
+        tell_replaced(batch.replaced);
+    }
+    if (ranks_) ranks_->sum({&count, kernels::DType::i64, 1});
+    progress_.replaced += count;
+}
+
+/// Each picture once, and the first ten by name: a disk may fail.
+void RunLoop::tell_replaced(const std::vector<ReplacedSample>& samples) {
+    constexpr std::size_t most_named = 10;
+    if (follows()) return;
+    for (const ReplacedSample& sample : samples) {
+        if (told_damaged_.size() > most_named || !told_damaged_.insert(sample.why.str()).second)
+            continue;
+        post_(RunWarning{run_,
+                         told_damaged_.size() > most_named
+                             ? msg("More than {} samples are damaged; the end of the run counts "
+                                   "them.",
+                                   most_named)
+                             : msg("A damaged sample is skipped, and the next one of the order "
+                                   "takes its place: {}",
+                                   sample.why.str()),
+                         trainer_->steps()});
+    }
 }
 
 void RunLoop::train_step() {
@@ -215,6 +247,7 @@ void RunLoop::begin_evaluation() {
 bool RunLoop::evaluate_some() {
     tell(Turn::evaluate);
     const bool more = evaluation_->advance();
+    tell_replaced(evaluation_->take_replaced());
     pass_warnings_on();
     if (!more) finish_epoch();
     return more;
@@ -278,6 +311,7 @@ RunDone RunLoop::done(DoneReason reason) const {
     event.wall_s = progress_.elapsed_s;
     event.samples_per_s = samples_per_s();
     event.diverged_at = alerts_.diverged_at();
+    event.replaced_samples = progress_.replaced;
     return event;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stop_token>
 
 #include "data/batch_loader.h"
@@ -129,6 +130,8 @@ private:
     SavedRun saved_run() const;
     StepCapsule capsule_of(const StepStart& start, TrainingState before) const;
     void take_batches();
+    void count_replaced();
+    void tell_replaced(const std::vector<ReplacedSample>& samples);
     void finish_step(FinishedStep step);
     void keep_batch(const StepStart& start, const StepRecord& row);
     double samples_per_s() const;
@@ -163,6 +166,7 @@ private:
     StepRecord last_row_{};
     RunAlerts alerts_;
     RunProgress progress_;
+    std::set<std::string> told_damaged_;  // why each cannot be read
 
     std::string run_;
     std::filesystem::path folder_;

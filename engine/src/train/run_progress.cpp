@@ -35,11 +35,15 @@ void RunProgress::add(const kernels::MetricSums& step, double loss) {
 SavedNumbers saved_state(const RunProgress& progress) {
     SavedNumbers out;
     for_each_number(progress, saving_into(out));
+    if (progress.replaced != 0) out["replaced"] = static_cast<double>(progress.replaced);
     return out;
 }
 
 void load_state(RunProgress& progress, const SavedNumbers& saved) {
     for_each_number(progress, loading_from(saved));
+    // Checkpoints of earlier versions do not have it.
+    const auto replaced = saved.find("replaced");
+    progress.replaced = replaced == saved.end() ? 0 : static_cast<std::int64_t>(replaced->second);
 }
 
 }  // namespace engine

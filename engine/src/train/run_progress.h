@@ -14,6 +14,7 @@ struct RunProgress {
     double epoch_start_s = 0;    ///< of elapsed_s
     kernels::MetricSums sums{};  ///< of the training steps of the epoch
     double loss_sum = 0;         ///< of their losses as the record has them
+    std::int64_t replaced = 0;   ///< damaged samples of training whose place another took
 
     /// The figures of the epoch start again.
     void begin_epoch();

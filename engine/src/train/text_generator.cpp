@@ -106,10 +106,10 @@ void generate_text(Predictor& predictor, const InputGuide& guide, bool lowercase
                    const GenerateOptions& options,
                    const std::function<bool(const std::string&)>& take) {
     check(options);
-    std::vector<std::int64_t> prompt = prompt_tokens(guide, lowercase, options.prompt);
+    std::vector<std::int64_t> prompt = prompt_tokens(guide, lowercase, options.prompt).ids;
     bool at_line_start = prompt.empty();
     // Without a prompt the text begins as after the end of a line.
-    if (prompt.empty()) prompt = prompt_tokens(guide, false, "\n");
+    if (prompt.empty()) prompt = prompt_tokens(guide, false, "\n").ids;
     if (prompt.empty()) prompt = {0};
     std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
     NextToken text(predictor, guide.schema);

@@ -12,6 +12,7 @@
 #include "train/input_rows.h"
 #include "train/mask_filler.h"
 #include "train/part_report.h"
+#include "train/prompt_tokens.h"
 #include "train/run_pictures.h"
 #include "train/text_generator.h"
 
@@ -192,6 +193,18 @@ void TrainedModel::generate(const GenerateOptions& options,
                             const std::function<bool(const std::string&)>& take) {
     impl_->require(InputForm::Kind::text, "text to continue");
     generate_text(impl_->predictor, impl_->guide, impl_->is_lowercase(), options, take);
+}
+
+Message TrainedModel::unknown_in(const std::string& text) const {
+    const InputForm& form = impl_->form;
+    std::string known = text;
+    if (form.kind == InputForm::Kind::masked_text) {
+        for (std::size_t at; (at = known.find(form.mask)) != std::string::npos;)
+            known.replace(at, form.mask.size(), form.words ? " " : "");
+    } else if (form.kind != InputForm::Kind::text) {
+        return {};
+    }
+    return unknown_note(impl_->guide, prompt_tokens(impl_->guide, impl_->is_lowercase(), known));
 }
 
 bool TrainedModel::fills_masks() const { return form().kind == InputForm::Kind::masked_text; }

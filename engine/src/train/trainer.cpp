@@ -51,8 +51,9 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     model_ = make_model(config_.model, shape, config_.seed, device);
     model_->recompute_blocks = config_.recompute == Recompute::blocks;
     if (!config_.model.init_from.empty()) {
-        load_weights(*model_, config_.model.init_from,
-                     config_.model.new_head ? Head::drawn_if_other : Head::read);
+        warnings_ = load_weights(*model_, config_.model.init_from,
+                                 config_.model.new_head ? Head::drawn_if_other : Head::read,
+                                 config_.model.init_key);
     }
     freeze(*model_, config_.model.freeze);
     take_from_first(model_->parameters());
@@ -250,7 +251,8 @@ void Trainer::set_rate_multiplier(double multiplier) {
 }
 
 std::vector<Message> Trainer::take_warnings() {
-    std::vector<Message> out = graph_->take_warnings();
+    std::vector<Message> out = std::exchange(warnings_, {});
+    for (Message& warning : graph_->take_warnings()) out.push_back(std::move(warning));
     for (Message& warning : evaluation_graph_->take_warnings()) out.push_back(std::move(warning));
     for (Message& fallback : context_.take_fallbacks()) out.push_back(std::move(fallback));
     return out;

@@ -94,7 +94,8 @@ public:
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path);
     /// Messages for the user on the steps and evaluations since the last call: convolutions that
-    /// the GPU's library does not compute, a step that could not be captured.
+    /// the GPU's library does not compute, a step that could not be captured. The first call has
+    /// those on the weights that training starts from, too.
     std::vector<Message> take_warnings();
 
     Task& task() { return *task_; }
@@ -131,6 +132,7 @@ private:
     std::unique_ptr<EvaluationGraph> evaluation_graph_;
     std::unique_ptr<StateBefore> before_;  // null: states are not kept
     StepFigures figures_;
+    std::vector<Message> warnings_;        // on the weights that training starts from
     std::deque<ExchangeTimer> exchanges_;  // of the steps in flight
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;

@@ -85,6 +85,41 @@ TEST(Cifar, ReadsTheOfficialArchiveWhateverTheOrderInIt) {
     }
 }
 
+TEST(Cifar, TellsThePythonVersionWhereverItLies) {
+    const Bytes pickle{0x80, 2, '}', '.'};
+    const TempFolder folder;
+    folder.write("unpacked/cifar-10-batches-py/data_batch_1", pickle);
+    folder.write("unpacked/cifar-10-batches-py/test_batch", pickle);
+    folder.write("hundred/train", pickle);
+    folder.write("download/cifar-10-python.tar.gz", Bytes{1});
+    const auto ten = folder.write(
+        "ten.tar.gz", test::gzip(test::tar({{"cifar-10-batches-py/data_batch_4", pickle},
+                                            {"cifar-10-batches-py/batches.meta", pickle}})));
+    const auto hundred =
+        folder.write("100.tar", test::tar({{"cifar-100-python/meta", pickle},
+                                           {"cifar-100-python/test", pickle}}));
+    const auto expect_told = [&](const char* kind, const std::string& path) {
+        const auto said = test::data_error([&] { open_cifar(test::dataset(kind, {path})); });
+        EXPECT_THAT(said, HasSubstr("the Python version of CIFAR-")) << path;
+        EXPECT_THAT(said, HasSubstr("binary.tar.gz, from https://www.cs.toronto.edu")) << path;
+    };
+    expect_told("cifar10", (folder / "unpacked").string());
+    expect_told("cifar10", (folder / "unpacked/cifar-10-batches-py").string());
+    expect_told("cifar10", (folder / "unpacked/cifar-10-batches-py/data_batch_1").string());
+    expect_told("cifar10", (folder / "download").string());
+    expect_told("cifar10", ten);
+    expect_told("cifar100", (folder / "hundred").string());
+    expect_told("cifar100", hundred);
+}
+
+TEST(Cifar, TellsAnArchiveInAnArchive) {
+    const TempFolder folder;
+    const auto file = folder.write(
+        "again.tar", test::tar({{"cifar-10-binary.tar.gz", test::gzip(cifar(10, 0, 2))}}));
+    EXPECT_THAT(test::data_error([&] { open_cifar(test::dataset("cifar10", {file})); }),
+                HasSubstr("holds another archive, cifar-10-binary.tar.gz"));
+}
+
 TEST(Cifar, TakesTheNamesOfTheClassesFromTheirFile) {
     std::string names;
     for (int i = 0; i < 100; ++i) names += "class" + std::to_string(i) + "\r\n";

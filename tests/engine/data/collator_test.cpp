@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "engine/error.h"
 #include "ramp_dataset.h"
@@ -64,6 +66,80 @@ TEST(Collator, CallsABatchFullThatIsAsLargeAsTheOthers) {
     EXPECT_TRUE(make({.batch_size = 8}, 3, 1).full);
     EXPECT_FALSE(make({.batch_size = 8}, 3, 2).full);
     EXPECT_TRUE(make({.batch_size = 10}, 0, 1).full);
+}
+
+/// Damaged samples as a folder of pictures has them.
+class DamagedRamp final : public Dataset {
+public:
+    DamagedRamp(std::set<std::int64_t> damaged, bool skips)
+        : damaged_(std::move(damaged)), skips_(skips) {}
+
+    std::int64_t size() const override { return ramp_.size(); }
+    const Schema& schema() const override { return ramp_.schema(); }
+    bool decodes() const override { return true; }
+    bool skips_damaged() const override { return skips_; }
+    void read(std::int64_t index, const SampleFields& out) const override {
+        if (damaged_.contains(index))
+            throw DamagedSample(ErrorCode::data, Message(std::to_string(index)));
+        ramp_.read(index, out);
+    }
+
+private:
+    RampDataset ramp_{20, colour_image};
+    std::set<std::int64_t> damaged_;
+    bool skips_;
+};
+
+TEST(Collator, PutsTheNextSampleOfTheOrderInThePlaceOfADamagedOne) {
+    const SamplerOptions sampler{.batch_size = 8, .shuffle = true};
+    const auto sound = std::make_shared<DamagedRamp>(std::set<std::int64_t>{}, true);
+    std::vector<std::int64_t> order;
+    Batch batch;
+    Collator whole({sound}, sound->schema(), {.sampler = sampler});
+    for (std::int64_t i = 0; i < 3; ++i) {
+        whole.make(batch, 2, i);
+        order.insert(order.end(), batch.indices.begin(), batch.indices.end());
+        EXPECT_THAT(batch.replaced, IsEmpty());
+    }
+    ASSERT_EQ(order.size(), 20U);
+    // Two in a row, the last of a batch and the last of the epoch.
+    const std::set<std::int64_t> damaged{order[3], order[4], order[7], order[19]};
+    std::vector<std::int64_t> expected = order;
+    expected[3] = expected[4] = order[5];
+    expected[7] = order[8];
+    expected[19] = order[0];
+    for (const int ranks : {1, 3}) {
+        std::vector<std::int64_t> got;
+        std::multiset<std::int64_t> told;
+        for (std::int64_t i = 0; i < 3; ++i) {
+            for (int rank = 0; rank < ranks; ++rank) {
+                const auto data = std::make_shared<DamagedRamp>(damaged, true);
+                Collator collator({data}, data->schema(), {.sampler = sampler, .threads = 3,
+                                                           .rank = rank, .ranks = ranks});
+                collator.make(batch, 2, i);
+                for (std::size_t row = 0; row < batch.indices.size(); ++row)
+                    EXPECT_EQ(batch.fields[1].values<std::int64_t>()[row], batch.indices[row] % 7);
+                got.insert(got.end(), batch.indices.begin(), batch.indices.end());
+                for (const ReplacedSample& each : batch.replaced) {
+                    EXPECT_EQ(each.why.str(), std::to_string(each.index));
+                    told.insert(each.index);
+                }
+            }
+        }
+        EXPECT_EQ(got, expected) << ranks;
+        EXPECT_EQ(told, (std::multiset<std::int64_t>(damaged.begin(), damaged.end()))) << ranks;
+    }
+}
+
+TEST(Collator, PassesADamagedSampleOnUnlessTheyAreSkippedAndOneIsSound) {
+    std::set<std::int64_t> all;
+    for (std::int64_t i = 0; i < 20; ++i) all.insert(i);
+    for (const auto& data : {std::make_shared<DamagedRamp>(std::set<std::int64_t>{5}, false),
+                             std::make_shared<DamagedRamp>(all, true)}) {
+        Collator collator({data}, data->schema(), {.sampler = {.batch_size = 20}});
+        Batch batch;
+        EXPECT_THROW(collator.make(batch, 0, 0), DamagedSample);
+    }
 }
 
 TEST(Collator, LeavesTheFieldsOutWhereTheDeviceHasTheData) {

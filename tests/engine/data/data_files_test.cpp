@@ -81,6 +81,31 @@ TEST(DataFiles, RefuseAPathThatIsNeitherAFileNorAFolder) {
     }
 }
 
+TEST(DataFiles, SayWhatIsThereInstead) {
+    const TempFolder folder;
+    folder.write("a.bin.crdownload", Bytes{1});
+    EXPECT_THAT(test::data_error([&] { found({folder.str()}); }),
+                HasSubstr("but an unfinished download: a.bin.crdownload"));
+    const TempFolder zipped;
+    const auto zip = zipped.write("things.tar.gz", Bytes{'P', 'K', 3, 4, 0, 0});
+    EXPECT_THAT(test::data_error([&] { found({zipped.str()}); }),
+                HasSubstr("but a zip archive: things.tar.gz | Unpack it first."));
+    EXPECT_THAT(test::data_error([&] { found({zip}); }),
+                HasSubstr("things.tar.gz: a zip archive | Unpack it first. Looked for x.bin."));
+}
+
+TEST(DataFiles, NameTheOfficialPage) {
+    const TempFolder folder;
+    Wanted official = wanted();
+    official.page = "https://example.org/things";
+    for (const std::vector<std::string>& paths :
+         {std::vector<std::string>{}, {folder.str()}, {(folder / "absent").string()}}) {
+        EXPECT_THAT(test::data_error([&] { find_data_files(paths, official); }),
+                    testing::AllOf(HasSubstr("x.bin"),
+                                   HasSubstr("The official page is https://example.org/things.")));
+    }
+}
+
 TEST(DataFiles, SayWhatWasLookedForWhereNothingIsFound) {
     const TempFolder folder;
     const auto error = test::data_error([&] { found({folder.str()}); });

@@ -91,6 +91,53 @@ TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
     expect_ramp(*train.data, 0);
 }
 
+TEST(Idx, RefusesSeveralSetsByNameAndReadsTheOneOfAFile) {
+    const TempFolder folder;
+    for (const char* set : {"emnist-digits", "emnist-mnist"}) {
+        write_set(folder, std::string(set) + "-train", set[7] == 'd' ? 20 : 30);
+        write_set(folder, std::string(set) + "-test", 10);
+    }
+    const auto error = test::data_error([&] { open_idx(test::dataset("mnist", {folder.str()})); });
+    EXPECT_THAT(error, HasSubstr("holds several data sets: emnist-digits, emnist-mnist"));
+    const auto chosen = [&](const char* file) {
+        return open_idx(test::dataset("mnist", {(folder / file).string()})).train.size();
+    };
+    EXPECT_EQ(chosen("emnist-digits-test-labels-idx1-ubyte"), 20);
+    EXPECT_EQ(chosen("emnist-mnist-train-images-idx3-ubyte"), 30);
+    write_set(folder, "train", 5);
+    EXPECT_THAT(test::data_error([&] { open_idx(test::dataset("mnist", {folder.str()})); }),
+                HasSubstr("train-images-idx3-ubyte, emnist-digits"));
+}
+
+TEST(Idx, TellsSetsByTheirNames) {
+    for (const char* name : {"train-images-idx3-ubyte", "t10k-labels.idx1-ubyte",
+                             "train-part12-images-idx3-ubyte", "test_images_2.idx3-ubyte"})
+        EXPECT_EQ(idx_set(name), "") << name;
+    EXPECT_EQ(idx_set("emnist-balanced-train-images-idx3-ubyte"), "emnist-balanced");
+    EXPECT_EQ(idx_set("qmnist-test-images-idx3-ubyte"), idx_set("qmnist-train-labels-idx1-ubyte"));
+    EXPECT_EQ(idx_set("train-images-idx3-ubyte-fashion"), "fashion");
+}
+
+TEST(Idx, PassesOverUnfinishedDownloadsCopiesAndLeftovers) {
+    const TempFolder folder;
+    write_set(folder, "train", 20);
+    write_set(folder, "t10k", 10);
+    for (const char* name :
+         {"train-images-idx3-ubyte.gz.crdownload", "train-images-idx3-ubyte.part",
+          "t10k-images-idx3-ubyte.gz.download", "train-labels-idx1-ubyte.gz.partial",
+          "._train-images-idx3-ubyte", "train-images-idx3-ubyte (1).gz",
+          "train-labels-idx1-ubyte copy", "t10k-images-idx3-ubyte - Copy (2).gz"})
+        folder.write(name, Bytes{1, 2, 3});
+    const auto parts = open_idx(test::dataset("mnist", {folder.str()}));
+    EXPECT_EQ(parts.train.size(), 20);
+    EXPECT_EQ(parts.test.size(), 10);
+    std::filesystem::rename(folder / "train-images-idx3-ubyte",
+                            folder / "train-images-idx3-ubyte (3)");
+    std::filesystem::remove(folder / "train-images-idx3-ubyte (1).gz");
+    EXPECT_EQ(open_idx(test::dataset("mnist", {folder.str()})).train.size(), 20)
+        << "a copy alone is the file";
+}
+
 struct BadIdx {
     const char* name;
     const char* file;
@@ -146,6 +193,8 @@ INSTANTIATE_TEST_SUITE_P(
                              "its header promises 4278190100 samples, more than the 1000000 that"},
                       BadIdx{"CutPack", "t10k-images-idx3-ubyte",
                              cut(test::gzip(idx_images(10)), 300), "cut short"},
+                      BadIdx{"PackedTwice", "train-images-idx3-ubyte",
+                             test::gzip(test::gzip(idx_images(20))), "packed twice with gzip"},
                       BadIdx{"FewerLabels", train_labels, idx_labels(19), "20 images and"},
                       BadIdx{"LabelBeyond", train_labels, with(idx_labels(20), 8 + 13, 10),
                              "label 10 of sample 13 is beyond the 10 classes"}),

@@ -18,6 +18,7 @@
 #include "engine/dataset_preview.h"
 #include "engine/picture.h"
 #include "read_sample.h"
+#include "support/damaged_png.h"
 #include "support/data_fixtures.h"
 #include "support/picture_files.h"
 
@@ -62,6 +63,27 @@ TEST_F(ImageFolderTest, SplitsATestPartOffEachClass) {
     EXPECT_EQ(split.train.size(), 16);
     EXPECT_EQ(split.test.size(), 4);
     EXPECT_FALSE(split.validation.data);
+}
+
+TEST_F(ImageFolderTest, TooFewPicturesForATestPartAreTold) {
+    const auto opened = [&](int of_each, int of_last) {
+        const test_support::TempFolder few;
+        for (const char* name : {"a", "b", "c"})
+            for (int i = 0; i < (*name == 'c' ? of_last : of_each); ++i)
+                few.write(std::string(name) + "/" + std::to_string(i) + ".png",
+                          test::png_of(test::make_picture(8, 8)));
+        return open_image_folder(test::dataset("image-folder", {few.str()}), 1, {});
+    };
+    const DataParts none = opened(2, 2);
+    EXPECT_EQ(none.train.size(), 6);
+    EXPECT_FALSE(none.test.data);
+    ASSERT_EQ(none.warnings.size(), 1U);
+    EXPECT_THAT(none.warnings[0].str(), HasSubstr("too few pictures for a test part"));
+    const DataParts some = opened(5, 2);
+    EXPECT_EQ(some.test.size(), 2);
+    ASSERT_EQ(some.warnings.size(), 1U);
+    EXPECT_THAT(some.warnings[0].str(), HasSubstr("of 1 of the 3 classes, such as c"));
+    EXPECT_TRUE(opened(5, 5).warnings.empty());
 }
 
 TEST_F(ImageFolderTest, TakesThePartsThatHaveFolders) {
@@ -178,6 +200,30 @@ TEST_F(ImageFolderTest, LimitsAndLabelsAreSpreadOverTheClasses) {
     std::multiset<std::int64_t> labels;
     for (std::int64_t i = 0; i < 6; ++i) labels.insert(test::read_label(*parts.train.data, i));
     EXPECT_EQ(labels, (std::multiset<std::int64_t>{0, 0, 0, 1, 1, 1}));
+}
+
+TEST_F(ImageFolderTest, DamageThatOnlyDecodingShowsIsNamedWhenItIsRead) {
+    add_classes(5, "train/");
+    add_classes(2, "val/");
+    folder.write("train/bees/0.png", test::with_damaged_pixels(test::png_of(
+                                         test::make_picture(40, 60))));
+    for (const bool skips : {true, false}) {
+        DatasetConfig asked = config();
+        if (!skips) asked.options["damaged"] = std::string("stop");
+        const DataParts parts = open(asked);
+        ASSERT_EQ(parts.train.size(), 10);
+        EXPECT_EQ(parts.train.data->skips_damaged(), skips);
+        try {
+            test::read_sample(*parts.train.data, 5);
+            ADD_FAILURE() << "read";
+        } catch (const DamagedSample& damaged) {
+            EXPECT_THAT(damaged.what(), HasSubstr("bees/0.png"));
+            EXPECT_THAT(damaged.hint().str(), HasSubstr("--set dataset.damaged=skip"));
+        }
+    }
+    folder.write("train/bees/0.png",
+                 test::with_damaged_pixels(test::png_of(test::make_picture(40, 60)), false));
+    EXPECT_THAT(problem(config()), HasSubstr("1 of 14 pictures cannot be read"));
 }
 
 TEST_F(ImageFolderTest, AFileThatGoesWhileItIsTrainedOnIsNamed) {

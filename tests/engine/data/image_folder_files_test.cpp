@@ -56,6 +56,27 @@ TEST_F(ImageFolderFiles, TrainStandsBesideValOrTest) {
     EXPECT_THAT(names(found.validation), ElementsAre("0 3.png", "1 4.png"));
 }
 
+TEST_F(ImageFolderFiles, PartsMayHaveOtherNames) {
+    for (const auto* name : {"TRAIN/a/1.png", "TRAIN/b/2.png", "test_images/a/3.png",
+                             "extra/c/4.png", "__MACOSX/a/._1.png"})
+        add(name);
+    const ImageFolder found = list();
+    EXPECT_THAT(found.classes, ElementsAre("a", "b"));
+    EXPECT_THAT(names(found.test), ElementsAre("0 3.png"));
+    ASSERT_EQ(found.notes.size(), 1U);
+    EXPECT_THAT(found.notes[0].str(), HasSubstr("beside the training part are not used: extra"));
+}
+
+TEST_F(ImageFolderFiles, ATestFolderWithoutClassesIsToldAndNotUsed) {
+    for (const auto* name : {"train/a/1.png", "train/b/2.png", "test/3.png", "val/b/4.png"})
+        add(name);
+    const ImageFolder found = list();
+    EXPECT_THAT(names(found.test), ElementsAre("1 4.png"));
+    EXPECT_TRUE(found.validation.empty());
+    ASSERT_EQ(found.notes.size(), 1U);
+    EXPECT_THAT(found.notes[0].str(), HasSubstr("test: has no pictures in folders of classes"));
+}
+
 TEST_F(ImageFolderFiles, FoldersWithinAClassAreItsOwn) {
     for (const auto* name : {"a/deep/er/1.png", "a/2.png", "b/3.png"}) add(name);
     EXPECT_THAT(names(list().train), ElementsAre("0 2.png", "0 1.png", "1 3.png"));
@@ -63,7 +84,8 @@ TEST_F(ImageFolderFiles, FoldersWithinAClassAreItsOwn) {
 
 TEST_F(ImageFolderFiles, OtherFilesAreCountedAndHiddenOnesPassedOver) {
     for (const auto* name : {"a/1.png", "a/x.gif", "a/y.GIF", "a/notes.txt", "a/._1.png",
-                             ".git/c/2.png", "b/3.png", "top.jpg", "README"})
+                             ".git/c/2.png", "b/3.png", "top.jpg", "README", "a/Thumbs.db",
+                             "desktop.ini", "__MACOSX/a/._1.png", "b/__MACOSX/2.png"})
         add(name);
     const ImageFolder found = list();
     EXPECT_EQ(found.train.size(), 2U);

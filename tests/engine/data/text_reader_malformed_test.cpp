@@ -213,6 +213,45 @@ TEST(OddText, MayHaveLineEndsOfWindows) {
                 ElementsAre("\n", "a", "b"));
 }
 
+TEST(OddText, MayHaveLineEndsOfOldMacsAndAMixture) {
+    const TempFolder folder;
+    const auto plain = read_odd(folder, "text-words", "a b\nc\n\nd\n").tokens;
+    for (const char* text : {"a b\rc\r\rd\r", "a b\r\nc\r\n\r\nd\r\n", "a b\rc\n\r\nd",
+                             "a b\nc\r\rd\r\n"})
+        EXPECT_EQ(read_odd(folder, "text-words", text).tokens, plain) << text;
+    EXPECT_THAT(read_odd(folder, "text-chars", "a\rb\r\nc\n").vocabulary.words,
+                ElementsAre("\n", "a", "b", "c"));
+}
+
+TEST(OddText, MayHaveUnusualSpaces) {
+    const TempFolder folder;
+    for (const char* space : {"\u00A0", "\u3000", "\u2003", "\u202F", "\u2009", "\u2028",
+                              "\u0085", "\u1680", "\u205F", "\x1F"}) {
+        const std::string text = std::string("a") + space + "b" + space + space + "é" + space;
+        const auto words = read_odd(folder, "text-words", text + "漢");
+        EXPECT_THAT(words.vocabulary.words, ElementsAre("a", "b", "é", "漢", "<eos>")) << space;
+        const bool told = std::string_view(space).size() > 1;
+        ASSERT_EQ(words.warnings.size(), told ? 1U : 0U) << space;
+        if (told) {
+            EXPECT_THAT(words.warnings[0].str(), HasSubstr("4 no-break or other unusual spaces"));
+        }
+    }
+    const auto characters = read_odd(folder, "text-chars", "a b\u00A0c\u3000");
+    EXPECT_EQ(characters.vocabulary.size(), 6);
+    ASSERT_EQ(characters.warnings.size(), 1U);
+    EXPECT_THAT(characters.warnings[0].str(), HasSubstr("unusual spaces (U+00A0, U+3000)"));
+    // No white space: a zero-width space, a mathematical letter, a kana.
+    EXPECT_EQ(read_odd(folder, "text-words", "a\u200Bb \u2061x \u3001y").vocabulary.size(), 4);
+}
+
+TEST(OddText, HasNoByteOrderMarkInside) {
+    const TempFolder folder;
+    EXPECT_THAT(read_odd(folder, "text-words", "the\n\uFEFFthe cat\uFEFF").vocabulary.words,
+                ElementsAre("the", "<eos>", "cat"));
+    EXPECT_THAT(read_odd(folder, "text-chars", "\uFEFFa\uFEFFb").vocabulary.words,
+                ElementsAre("a", "b"));
+}
+
 TEST(OddText, MayEndWithoutALineEnd) {
     const TempFolder folder;
     EXPECT_EQ(read_odd(folder, "text-words", "a b\nc").tokens,

@@ -83,6 +83,31 @@ TEST_F(NewHead, IsAskedForAndOfTheLastLayerAlone) {
         HasSubstr("fc1.weight"));
 }
 
+TEST_F(NewHead, IsDrawnWhereTheFileHasNoneOrAPartOfIt) {
+    const LeNet from = lenet(10, 1);
+    for (const std::vector<std::string>& absent :
+         {std::vector<std::string>{"fc3.weight", "fc3.bias"}, {"fc3.weight"}, {"fc3.bias"}}) {
+        TensorMap saved = saved_state(from);
+        for (const std::string& name : absent) saved.erase(name);
+        const std::string file = (folder_ / "headless.safetensors").string();
+        save_tensors(file, saved);
+        LeNet other = lenet(10, 2);
+        const auto drawn = saved_state(other);
+        load_weights(other, file, Head::drawn_if_other);
+        for (const char* name : {"fc3.weight", "fc3.bias"})
+            EXPECT_EQ(saved_state(other).at(name).values(), drawn.at(name).values()) << name;
+        EXPECT_EQ(saved_state(other).at("fc2.weight").values(),
+                  saved_state(from).at("fc2.weight").values());
+        try {
+            load_weights(other, file);
+            ADD_FAILURE() << "read without a last layer";
+        } catch (const Error& error) {
+            const bool whole = absent.size() == 2;
+            EXPECT_EQ(error.hint().str().find("model.new_head") != std::string::npos, whole);
+        }
+    }
+}
+
 class FineTuning : public testing::Test {
 protected:
     TensorMap train(const RunConfig& config) {

@@ -5,7 +5,10 @@
 #include <string>
 
 #include "engine/error.h"
+#include "models/bert.h"
+#include "models/lenet.h"
 #include "models/model.h"
+#include "models/resnet.h"
 #include "models/rnn_lm.h"
 #include "safetensors/tensor_file.h"
 #include "support/expectations.h"
@@ -124,6 +127,79 @@ TEST_F(TiedWeights, AStateInMemoryIsTakenLikeAFile) {
     state["decoder.weight"] = Tensor::zeros({11, 4}, DType::f32, Device{});
     EXPECT_THAT(message_of(ErrorCode::value, [&] { load_state(model, state); }),
                 HasSubstr("decoder.weight differs from encoder.weight"));
+}
+
+/// Files of a model with names and tensors of other programs.
+class ForeignWeights : public testing::Test {
+protected:
+    std::string file(const TensorMap& tensors) {
+        const std::string path = (folder_ / "weights.safetensors").string();
+        save_tensors(path, tensors);
+        return path;
+    }
+    const LeNet from_{{1, 28, 28}, 10, 1, Device{}};
+    const test_support::TempFolder folder_;
+};
+
+TEST_F(ForeignWeights, OfAnotherModelAreDescribedByFiveNamesAndACount) {
+    LeNet model({1, 28, 28}, 10, 2, Device{});
+    TensorMap other;
+    for (int i = 0; i < 120; ++i)
+        other["layer" + std::to_string(i) + ".weight"] = Tensor::zeros({2}, DType::f32, Device{});
+    const std::string said = message_of(ErrorCode::data, [&] { load_weights(model, file(other)); });
+    EXPECT_THAT(said, HasSubstr("conv1.weight is missing"));
+    EXPECT_THAT(said, HasSubstr("; and 125 more."));
+    EXPECT_LT(said.size(), 400U);
+}
+
+TEST_F(ForeignWeights, AreChosenByTheirPrefix) {
+    const LeNet second({1, 28, 28}, 10, 3, Device{});
+    TensorMap both;
+    for (const auto& [name, tensor] : saved_state(from_)) both["student." + name] = tensor;
+    for (const auto& [name, tensor] : saved_state(second)) both["teacher." + name] = tensor;
+    LeNet model({1, 28, 28}, 10, 2, Device{});
+    EXPECT_THAT(message_of(ErrorCode::data, [&] { load_weights(model, file(both)); }),
+                HasSubstr("student, teacher"));
+    load_weights(model, file(both), Head::read, "teacher");
+    EXPECT_EQ(saved_state(model).at("fc1.weight").values(),
+              saved_state(second).at("fc1.weight").values());
+}
+
+TEST_F(ForeignWeights, OfABareBertHaveNoHeadWhichIsDrawnAndTold) {
+    const Bert::Sizes sizes{.words = 11, .layers = 1, .width = 8, .heads = 2, .feed_forward = 12,
+                            .context = 6, .dropout = 0};
+    const Bert bert(sizes, 1, Device{});
+    TensorMap bare;
+    for (const auto& [name, tensor] : saved_state(bert))
+        if (name.starts_with("bert.")) bare[name.substr(5)] = tensor;
+    bare["pooler.dense.weight"] = Tensor::zeros({8, 8}, DType::f32, Device{});
+    Bert model(sizes, 2, Device{});
+    const auto drawn = saved_state(model);
+    const std::vector<Message> notes = load_weights(model, file(bare));
+    ASSERT_EQ(notes.size(), 2U);
+    EXPECT_THAT(notes[0].str(), HasSubstr("left out: pooler.dense.weight"));
+    EXPECT_THAT(notes[1].str(), HasSubstr("head cls"));
+    for (const auto& [name, tensor] : saved_state(model)) {
+        const auto& wanted = name.starts_with("bert.") ? saved_state(bert) : drawn;
+        EXPECT_EQ(tensor.values(), wanted.at(name).values()) << name;
+    }
+    bare.erase("embeddings.LayerNorm.bias");
+    EXPECT_THAT(message_of(ErrorCode::data, [&] { load_weights(model, file(bare)); }),
+                HasSubstr("bert.embeddings.LayerNorm.bias is missing"));
+}
+
+TEST_F(ForeignWeights, MayCountBatchesInFloatingPoint) {
+    ResNet model({.depths = {1, 1, 1, 1}}, {}, 3, 10, 2, Device{});
+    TensorMap state = saved_state(model);
+    int counters = 0;
+    for (auto& [name, tensor] : state) {
+        if (!name.ends_with("num_batches_tracked")) continue;
+        tensor = Tensor::of({7}, tensor.shape(), DType::f16, Device{});
+        ++counters;
+    }
+    ASSERT_GT(counters, 0);
+    load_weights(model, file(state));
+    EXPECT_EQ(saved_state(model).at("bn1.num_batches_tracked").values().front(), 7);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ fs::path file(const std::string& name) { return fs::path(HALFTONE_TORCH_FILES) /
 void expect_reads(const std::string& name) {
     SCOPED_TRACE(name);
     const TensorMap wanted = load_tensors(file(name + ".safetensors"));
-    const TensorMap got = load_torch_tensors(file(name + ".pt"));
+    const TensorMap got = load_torch_weights(file(name + ".pt")).tensors;
     ASSERT_EQ(got.size(), wanted.size());
     for (const auto& [key, tensor] : wanted) {
         SCOPED_TRACE(key);
@@ -53,6 +53,14 @@ TEST(TorchFile, MayNestTheTensorsAmongOtherValuesUnderTheNamesOfWrappers) {
     expect_reads("parameters");
 }
 
+TEST(TorchFile, WidensSmallIntegers) { expect_reads("small_integers"); }
+
+TEST(TorchFile, MayHoldPlainValuesAndObjectsBesideTheTensors) {
+    for (const char* name : {"flat", "under_net", "lightning", "averaged", "default_dict"})
+        expect_reads(name);
+    EXPECT_FALSE(fs::exists("gotcha"));
+}
+
 TEST(TorchFile, OfABigEndianMachineIsTurned) { expect_reads("big_endian"); }
 
 TEST(TorchFile, IsToldByItsContent) {
@@ -70,7 +78,7 @@ TEST(TorchFile, ThatIsHostileOrDamagedIsRefusedWithItsReason) {
     for (const auto& [name, reason] : reasons.items()) {
         SCOPED_TRACE(name);
         const std::string said =
-            message_of(ErrorCode::data, [&] { load_torch_tensors(file(name)); });
+            message_of(ErrorCode::data, [&] { load_torch_weights(file(name)); });
         EXPECT_THAT(said, HasSubstr(reason.get<std::string>()));
         EXPECT_THAT(said, HasSubstr(name));
     }
@@ -83,7 +91,7 @@ TEST(TorchFile, CutAnywhereIsRefused) {
     const test_support::TempFolder folder;
     for (std::size_t length = 4; length < whole.size(); length += 37) {
         const std::string cut = folder.write("cut.pt", whole.substr(0, length));
-        EXPECT_FALSE(message_of(ErrorCode::data, [&] { load_torch_tensors(cut); }).empty());
+        EXPECT_FALSE(message_of(ErrorCode::data, [&] { load_torch_weights(cut); }).empty());
     }
 }
 
@@ -96,7 +104,7 @@ TEST(TorchFile, WithAnyByteOfItsPickleChangedIsReadOrRefused) {
         std::string changed = whole;
         changed[at] = static_cast<char>(changed[at] ^ 0x5a);
         try {
-            load_torch_tensors(folder.write("changed.pt", changed));
+            load_torch_weights(folder.write("changed.pt", changed));
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::data) << error.what();
             ++refused;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "picture/readers.h"
+#include "support/damaged_png.h"
 #include "support/picture_files.h"
 #include "temp_folder.h"
 
@@ -30,6 +31,16 @@ TEST_F(WholePicture, CutShortIsToldFromIt) {
              {std::size_t{0}, std::size_t{1}, std::size_t{12}, bytes.size() / 2, bytes.size() - 1})
             EXPECT_FALSE(whole({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}))
                 << size;
+    }
+}
+
+TEST_F(WholePicture, DamagedInsideAPngIsToldByItsChecksums) {
+    EXPECT_FALSE(whole(test::with_damaged_pixels(png, /*sound_checksum=*/false)));
+    EXPECT_TRUE(whole(test::with_damaged_pixels(png))) << "as only decoding shows";
+    for (std::size_t at = 33; at < png.size(); at += 7) {
+        Bytes changed = png;
+        changed[at] = static_cast<std::uint8_t>(changed[at] ^ 0x10);
+        EXPECT_FALSE(whole(changed)) << at;
     }
 }
 

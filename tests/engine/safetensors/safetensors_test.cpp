@@ -9,6 +9,7 @@
 #include <random>
 
 #include "engine/error.h"
+#include "safetensors/tensor_file.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -62,6 +63,24 @@ TEST(Safetensors, ReadsAFileMadeByHand) {
     EXPECT_EQ(file.find("b")->bytes[2], std::byte{1});
     EXPECT_EQ(file.find("c"), nullptr);
     EXPECT_EQ(file.metadata().at("format"), "pt");
+}
+
+TEST(Safetensors, WidensSmallIntegersIntoTensors) {
+    test_support::TempFolder dir;
+    const std::vector<std::int8_t> i8 = {-128, 5};
+    const std::vector<std::int16_t> i16 = {-32768, 7};
+    const std::vector<std::uint16_t> u16 = {65535, 1};
+    const std::vector<std::uint32_t> u32 = {4294967295U, 2};
+    write_safetensors(dir / "w", {{"i8", "I8", {2}, bytes_of(i8)},
+                                  {"i16", "I16", {2, 1}, bytes_of(i16)},
+                                  {"u16", "U16", {2}, bytes_of(u16)},
+                                  {"u32", "U32", {2}, bytes_of(u32)}});
+    const TensorMap read = load_tensors(dir / "w");
+    EXPECT_THAT(read.at("i8").values(), ElementsAre(-128, 5));
+    EXPECT_THAT(read.at("i16").values(), ElementsAre(-32768, 7));
+    EXPECT_EQ(read.at("i16").shape(), (Shape{2, 1}));
+    EXPECT_THAT(read.at("u16").values(), ElementsAre(65535, 1));
+    EXPECT_THAT(read.at("u32").values(), ElementsAre(4294967295.0, 2));
 }
 
 TEST(Safetensors, ReadsBackWhatWasWritten) {
@@ -132,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
         Malicious{R"({"a":3})", 0, "not described by an object"},
         Malicious{R"({"a":{"shape":[1],"data_offsets":[0,4]}})", 4, "has no dtype"},
         Malicious{R"({"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})", 1, "F8_E4M3"},
-        Malicious{R"({"a":{"dtype":"I16","shape":[1],"data_offsets":[0,2]}})", 2, "not supported"},
+        Malicious{R"({"a":{"dtype":"C64","shape":[1],"data_offsets":[0,8]}})", 8, "not supported"},
         Malicious{R"({"a":{"dtype":"F32","data_offsets":[0,4]}})", 4, "has no shape"},
         Malicious{R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4, "has no shape"},
         Malicious{R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}})", 4, "has no shape"},

@@ -4,16 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "engine/picture.h"
 #include "resume_support.h"
+#include "support/damaged_png.h"
 #include "support/device_support.h"
 #include "support/ranks.h"
 
 namespace engine {
 namespace {
 
+namespace fs = std::filesystem;
 using test::Ended;
 using testing::HasSubstr;
 
@@ -186,6 +191,85 @@ TEST_F(DataParallelRun, ASessionThatIsDroppedEndsThoseThatWait) {
             EXPECT_THROW(follow_run(config, options), Error);
         }
     });
+}
+
+/// Pictures of which some are damaged inside, as only decoding shows.
+class DamagedPictures : public DataParallelRun {
+protected:
+    void SetUp() override {
+        for (const std::string part : {"train", "val"})
+            for (const std::string name : {"ants", "bees"})
+                for (int i = 0; i < (part == "train" ? 10 : 2); ++i)
+                    write(fs::path("pictures") / part / name / (std::to_string(i) + ".png"),
+                          i == 1 || (part == "train" && i == 7 && name == "bees"));
+    }
+    void write(const fs::path& name, bool damaged) {
+        Picture picture{16, 16, {}};
+        const auto seed = static_cast<int>(std::hash<std::string>()(name.string()) % 97);
+        for (int i = 0; i < 16 * 16 * 3; ++i)
+            picture.rgb.push_back(static_cast<std::uint8_t>((i * (seed + 3)) % 251));
+        const fs::path file = folder_ / name;
+        fs::create_directories(file.parent_path());
+        save_picture(file, picture);
+        if (!damaged) return;
+        std::ifstream in(file, std::ios::binary);
+        std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(in)), {});
+        folder_.write(name.string(), test::with_damaged_pixels(std::move(bytes)));
+    }
+    RunConfig damaged_run() const {
+        RunConfig config = test::small_run("lenet", "fp32");
+        config.dataset = DatasetConfig();
+        config.dataset.kind = "image-folder";
+        config.dataset.path = {(folder_ / "pictures").string()};
+        config.dataset.options["image_size"] = std::int64_t{16};
+        config.batch_size = 4;
+        config.accumulate = 1;
+        config.epochs = 2;
+        config.max_steps = 0;
+        config.threads = 2;
+        return config;
+    }
+    static constexpr std::int64_t damaged_in_training = 3;
+};
+
+TEST_F(DamagedPictures, AreReplacedByTheNextOfTheOrderToldAndCounted) {
+    const Ended ended = train(damaged_run());
+    const auto done = ended.all<RunDone>();
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_EQ(done[0].reason, DoneReason::epochs);
+    EXPECT_EQ(done[0].steps, 10);
+    EXPECT_EQ(done[0].replaced_samples, 2 * damaged_in_training);
+    std::size_t told = 0;
+    for (const RunWarning& warning : ended.all<RunWarning>()) {
+        if (warning.message.str().find("damaged sample is skipped") == std::string::npos) continue;
+        EXPECT_THAT(warning.message.str(), HasSubstr(".png"));
+        ++told;
+    }
+    EXPECT_EQ(told, damaged_in_training + 2) << "each once, those of the validation part too";
+}
+
+TEST_F(DamagedPictures, AreTheSameInAResumedRunAndOnTwoRanks) {
+    const Ended whole = train(damaged_run());
+    const Ended resumed = resume(train_to(damaged_run(), 3));
+    expect_same_end(whole, resumed);
+    EXPECT_EQ(resumed.all<RunDone>()[0].replaced_samples, 2 * damaged_in_training);
+    const Ended two = train_on(2, damaged_run());
+    EXPECT_EQ(two.all<RunDone>()[0].replaced_samples, 2 * damaged_in_training);
+    const auto losses = test::losses_of(whole.record), shared = test::losses_of(two.record);
+    ASSERT_EQ(shared.size(), losses.size());
+    for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(shared[i], losses[i], 1e-4) << i;
+}
+
+TEST_F(DamagedPictures, StopARunThatAsksForItUntilItIsResumedWithoutThat) {
+    RunConfig config = damaged_run();
+    config.dataset.options["damaged"] = std::string("stop");
+    config.checkpoint.every_steps = 1;
+    const Ended stopped = train(config);
+    const auto failures = stopped.all<RunFailed>();
+    ASSERT_EQ(failures.size(), 1U);
+    EXPECT_THAT(failures[0].hint.str(), HasSubstr("--set dataset.damaged=skip"));
+    const Ended resumed = resume(stopped, "last", {"dataset.damaged=skip"});
+    EXPECT_EQ(resumed.all<RunDone>()[0].reason, DoneReason::epochs);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ inline RunConfig random_config(std::mt19937& random) {
     c.dataset.order = pick({"", "order.txt"});
     c.model.kind = pick({"mlp", "lenet"});
     c.model.init_from = pick({"", "w.safetensors"});
+    if (!c.model.init_from.empty()) c.model.init_key = pick({"", "ema", "nets.0"});
     c.precision.preset = pick({"fp32", "amp-fp16", "amp-bf16"});
     word(c.precision.scaler);
     word(c.precision.autocast);

@@ -65,6 +65,21 @@ TEST_F(MaskAskTest, EachRunFillsTheMasksOfTheTextAsItsModelDoes) {
     }
 }
 
+TEST_F(MaskAskTest, CharactersThatTheModelDoesNotKnowAreTold) {
+    const auto run = train(masked(), "fp32");
+    auto* ask = open({run})->findChild<MaskAsk*>();
+    const auto told = [&] {
+        return std::ranges::any_of(ask->findChildren<QLabel*>(), [](const QLabel* label) {
+            return label->isVisibleTo(label->parentWidget()) &&
+                   label->text().contains(u"vocabulary"_s) && label->text().contains(u"Ж"_s);
+        });
+    };
+    field(ask)->setPlainText(u"a[MASK]Ж"_s);
+    EXPECT_TRUE(QTest::qWaitFor(told, 20'000));
+    field(ask)->setPlainText(u"a[MASK]b"_s);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !told(); }, 20'000));
+}
+
 TEST_F(MaskAskTest, TheFilledTextKeepsWhatIsNoMask) {
     const auto run = train(masked(), "fp32");
     auto* ask = open({run})->findChild<MaskAsk*>();

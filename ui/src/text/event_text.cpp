@@ -164,6 +164,8 @@ EventText EventWords::examined(const engine::StepExamined& e) {
 
 EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
     QString meaning = tr("%1 steps, %2 skipped").arg(count(e.steps), count(e.skipped));
+    if (e.replaced_samples > 0)
+        meaning += tr(", %1 damaged samples replaced").arg(count(e.replaced_samples));
     for (const auto& [key, value] : e.test.metrics) {
         if (std::isnan(value)) continue;
         const QString text = metricValue(metricOf(key), value);

@@ -111,9 +111,11 @@ void MaskAsk::askOne(RunColumn* column, const QString& text) {
         ModelWorker::Job::answer, this,
         [column, view, text](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
             const auto filled = model.fill(text.toStdString(), shownWords);
+            const auto note = model.unknown_in(text.toStdString());
             ticket.tell(
-                [column, view, text, filled, mask = QString::fromStdString(model.form().mask)] {
-                    column->showProblem({});
+                [column, view, text, filled, note,
+                 mask = QString::fromStdString(model.form().mask)] {
+                    column->showProblem(noteText(note));
                     view->show(text, mask, filled);
                 });
         },

@@ -167,7 +167,10 @@ void TextAsk::generateOne(RunColumn* column, const engine::GenerateOptions& opti
     view->setPlainText(QString::fromStdString(options.prompt));
     column->model()->worker()->ask(
         ModelWorker::Job::generate, this,
-        [this, view, options](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+        [this, column, view, options](engine::TrainedModel& model,
+                                      const ModelWorker::Ticket& ticket) {
+            const auto note = model.unknown_in(options.prompt);
+            ticket.tell([column, note] { column->showProblem(noteText(note)); });
             Pieces pieces(ticket, view);
             model.generate(options, [&](const std::string& piece) { return pieces.take(piece); });
             pieces.flush();

@@ -22,6 +22,10 @@ QString errorText(const engine::Error& error) {
     return joined(sentences);
 }
 
+QString noteText(const engine::Message& note) {
+    return note.empty() ? QString() : sentence(engineText(note));
+}
+
 TriedModel::TriedModel(std::shared_ptr<engine::RunStore> store, const RunTrack& track,
                        std::string checkpoint, QThreadPool* pool, QObject* parent)
     : QObject(parent),

@@ -70,5 +70,7 @@ using TriedModels = std::vector<TriedModel*>;
 
 /// An error's sentence and what to do, in the window's language.
 QString errorText(const engine::Error& error);
+/// A note on a text in the window's language; empty without one.
+QString noteText(const engine::Message& note);
 
 }  // namespace ui

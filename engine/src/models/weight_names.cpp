@@ -1,0 +1,234 @@
+#include "models/weight_names.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+using Names = std::set<std::string>;
+
+/// What DataParallel, torch.compile and Lightning put before all names.
+constexpr std::string_view wrappers[] = {"_orig_mod.", "module.", "_orig_mod.", "model."};
+struct Renamed {
+    std::string_view before, now;
+};
+constexpr Renamed old_endings[] = {{"LayerNorm.gamma", "LayerNorm.weight"},
+                                   {"LayerNorm.beta", "LayerNorm.bias"},
+                                   {"lm_head.decoder.weight", "lm_head.weight"}};
+/// Buffers that a model makes itself, and counters of training and of profilers.
+constexpr std::string_view buffers[] = {"position_ids",     "token_type_ids", "attn.bias",
+                                        "attn.masked_bias", "n_averaged",     "total_ops",
+                                        "total_params"};
+/// Heads of BERT's pre-training that are not masked language modelling.
+constexpr std::string_view other_heads[] = {"pooler.dense.weight", "pooler.dense.bias",
+                                            "cls.seq_relationship.weight",
+                                            "cls.seq_relationship.bias"};
+
+/// Whether the name ends in these whole words between dots.
+bool ends_in(std::string_view name, std::string_view words) {
+    if (!name.ends_with(words)) return false;
+    return name.size() == words.size() || name[name.size() - words.size() - 1] == '.';
+}
+
+template <std::size_t size>
+bool ends_in_any(std::string_view name, const std::string_view (&list)[size]) {
+    return std::any_of(std::begin(list), std::end(list),
+                       [&](std::string_view words) { return ends_in(name, words); });
+}
+
+/// Calls f(prefix, rest) for each way to part the name behind a dot.
+template <typename F>
+void for_each_prefix(const std::string& name, const F& f) {
+    for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+        f(name.substr(0, dot + 1), name.substr(dot + 1));
+}
+
+/// A prefix to take off the file's names, or to put before them.
+struct PrefixChange {
+    std::string prefix;
+    bool added = false;
+
+    /// Names that the model has stay as they are.
+    std::string of(const std::string& name, const Names& model) const {
+        if (prefix.empty() || model.contains(name)) return name;
+        if (added) return prefix + name;
+        return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+    }
+};
+
+class Fitting {
+public:
+    Fitting(const Names& model, const std::string& path, TensorMap& file)
+        : model_(model), path_(path), file_(file) {}
+
+    NameFit fit(const std::string& wanted) {
+        modernise();
+        if (!wanted.empty()) take(wanted);
+        unwrap();
+        change_prefix();
+        drop_unused();
+        return std::move(out_);
+    }
+
+private:
+    /// Names anew; of two that become one, the one with the model's own name stays.
+    template <typename F>
+    void rename(const F& name_of) {
+        TensorMap renamed;
+        for (auto& [name, tensor] : file_) {
+            const std::string now = name_of(name);
+            if (now == name)
+                renamed.insert_or_assign(now, tensor);
+            else
+                renamed.try_emplace(now, tensor);
+        }
+        file_ = std::move(renamed);
+    }
+
+    void modernise() {
+        rename([&](const std::string& name) {
+            for (const Renamed& each : old_endings) {
+                if (model_.contains(name) || !ends_in(name, each.before)) continue;
+                return name.substr(0, name.size() - each.before.size()) + std::string(each.now);
+            }
+            return name;
+        });
+    }
+
+    /// Keeps what is under the prefix that the settings name.
+    void take(const std::string& wanted) {
+        const std::string prefix = wanted.ends_with('.') ? wanted : wanted + ".";
+        TensorMap kept;
+        for (auto& [name, tensor] : file_)
+            if (name.starts_with(prefix)) kept.emplace(name.substr(prefix.size()), tensor);
+        if (kept.empty())
+            throw Error(ErrorCode::data,
+                        msg("{}: holds nothing under {}: its names begin with {}", path_, wanted,
+                            beginnings()),
+                        msg("Set model.init_key to a key or a prefix of the file, or leave it "
+                            "empty."));
+        file_ = std::move(kept);
+    }
+
+    std::string beginnings() const {
+        constexpr std::size_t most_listed = 5;
+        Names first;
+        for (const auto& [name, tensor] : file_) first.insert(name.substr(0, name.find('.')));
+        std::string out;
+        std::size_t count = 0;
+        for (const std::string& each : first)
+            if (++count <= most_listed) out += (out.empty() ? "" : ", ") + each;
+        return out + (count > most_listed ? ", ..." : "");
+    }
+
+    void unwrap() {
+        for (const std::string_view wrapper : wrappers) {
+            const bool of_model = std::ranges::any_of(
+                model_, [&](const std::string& name) { return name.starts_with(wrapper); });
+            const bool of_all = std::ranges::all_of(file_, [&](const auto& item) {
+                return item.second.shape().rank() == 0 || item.first.starts_with(wrapper);
+            });
+            if (of_model || !of_all) continue;
+            rename([&](const std::string& name) {
+                return name.starts_with(wrapper) ? name.substr(wrapper.size()) : name;
+            });
+        }
+    }
+
+    /// How many of the model's names the change gives.
+    std::size_t covered(const PrefixChange& change) const {
+        Names names;
+        for (const auto& [name, tensor] : file_) {
+            const std::string now = change.of(name, model_);
+            if (model_.contains(now)) names.insert(now);
+        }
+        return names.size();
+    }
+
+    std::vector<PrefixChange> changes() const {
+        Names more, fewer;
+        for (const auto& [name, tensor] : file_)
+            for_each_prefix(name, [&](const std::string& prefix, const std::string& rest) {
+                if (model_.contains(rest)) fewer.insert(prefix);
+            });
+        for (const std::string& name : model_)
+            for_each_prefix(name, [&](const std::string& prefix, const std::string& rest) {
+                if (file_.contains(rest)) more.insert(prefix);
+            });
+        std::vector<PrefixChange> out;
+        for (const std::string& prefix : fewer) out.push_back({prefix, false});
+        for (const std::string& prefix : more) out.push_back({prefix, true});
+        return out;
+    }
+
+    void change_prefix() {
+        // A change must explain most of the model, or it would make the errors harder to read.
+        std::size_t most = std::max(covered({}), model_.size() / 2);
+        std::vector<PrefixChange> best;
+        for (PrefixChange& change : changes()) {
+            const std::size_t count = covered(change);
+            if (count > most) best.clear();
+            if (count > most || (count == most && !best.empty())) best.push_back(std::move(change));
+            most = std::max(most, count);
+        }
+        if (best.empty()) return;
+        if (best.size() > 1) refuse_several(best);
+        const PrefixChange& change = best.front();
+        if (change.added) out_.added = change.prefix;
+        else leave_out_unprefixed(change.prefix);
+        rename([&](const std::string& name) { return change.of(name, model_); });
+    }
+
+    [[noreturn]] void refuse_several(const std::vector<PrefixChange>& best) const {
+        std::string list;
+        for (const PrefixChange& each : best) {
+            const std::string prefix = each.prefix.substr(0, each.prefix.size() - 1);
+            list += (list.empty() ? "" : ", ") + prefix;
+        }
+        throw Error(ErrorCode::data,
+                    msg("{}: holds several models that fit, under the prefixes {}", path_, list),
+                    msg("Set model.init_key to the one to start from."));
+    }
+
+    void leave_out_unprefixed(const std::string& prefix) {
+        std::erase_if(file_, [&](const auto& item) {
+            const auto& [name, tensor] = item;
+            if (name.starts_with(prefix) || model_.contains(name)) return false;
+            note_left_out(name, tensor);
+            return true;
+        });
+    }
+
+    void drop_unused() {
+        std::erase_if(file_, [&](const auto& item) {
+            const auto& [name, tensor] = item;
+            if (model_.contains(name)) return false;
+            const bool head = ends_in_any(name, other_heads);
+            if (head) note_left_out(name, tensor);
+            return head || ends_in_any(name, buffers);
+        });
+    }
+
+    void note_left_out(const std::string& name, const Tensor& tensor) {
+        if (tensor.shape().rank() > 0 && !ends_in_any(name, buffers)) out_.left_out.push_back(name);
+    }
+
+    const Names& model_;
+    const std::string& path_;
+    TensorMap& file_;
+    NameFit out_;
+};
+
+}  // namespace
+
+NameFit fit_names(const std::set<std::string>& model, const std::string& path,
+                  const std::string& wanted, TensorMap& file) {
+    return Fitting(model, path, file).fit(wanted);
+}
+
+}  // namespace engine
