@@ -67,6 +67,14 @@ TEST_F(CriteoDatasets, RefusesNoFileAndTooFewRows) {
                 HasSubstr("fewer than two rows"));
     config.path = {(folder_ / "absent.txt").string()};
     EXPECT_THAT(message_of(ErrorCode::data, [&] { open(config); }), HasSubstr("absent.txt"));
+    try {
+        open(config);
+    } catch (const Error& error) {
+        EXPECT_THAT(error.hint().str(), HasSubstr("The official page is https://ailab.criteo.com"));
+    }
+    config.path = {folder_.path().string()};
+    EXPECT_THAT(message_of(ErrorCode::data, [&] { open(config); }),
+                HasSubstr("a folder, not a file"));
 }
 
 }  // namespace

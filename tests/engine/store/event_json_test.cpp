@@ -62,6 +62,9 @@ TEST(EventJson, TheLossOfASkipAndTheStepOfADivergenceAreWrittenWhereThereAreAny)
     }
     done.diverged_at = 23;
     EXPECT_EQ(std::get<RunDone>(*parse_event(to_json_line(done))).diverged_at, 23);
+    EXPECT_FALSE(json::parse(to_json_line(done)).contains("replaced_samples"));
+    done.replaced_samples = 6;
+    EXPECT_EQ(std::get<RunDone>(*parse_event(to_json_line(done))).replaced_samples, 6);
 }
 
 TEST(EventJson, TheNamesAreThoseOfTheContract) {

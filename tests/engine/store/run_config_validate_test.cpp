@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 
 #include "engine/catalog.h"
 #include "engine/run_config.h"
@@ -232,6 +233,33 @@ TEST(RunConfigValidate, EveryModelRunsOnTheDataSetsWhoseInputItTakes) {
                 << model.kind << " on " << set.kind;
         }
     }
+}
+
+TEST(RunConfigValidate, NamesTheFilesAndTheOfficialPageOfASetWithoutAPath) {
+    for (const auto& [kind, file, page] :
+         {std::tuple("mnist", "train-images-idx3-ubyte", "yann.lecun.com/exdb/mnist"),
+          std::tuple("fashion-mnist", "t10k-labels-idx1-ubyte", "zalandoresearch/fashion-mnist"),
+          std::tuple("cifar10", "data_batch_1.bin", "kriz/cifar.html"),
+          std::tuple("cifar100", "cifar-100-binary.tar.gz", "kriz/cifar.html"),
+          std::tuple("criteo", "train.txt", "ailab.criteo.com")}) {
+        RunConfig config;
+        config.dataset.kind = kind;
+        if (config.dataset.kind == "criteo") config.model.kind = "dlrm";
+        const auto errors = validate(config);
+        ASSERT_FALSE(errors.empty()) << kind;
+        EXPECT_EQ(errors[0].field, "dataset.path");
+        EXPECT_THAT(errors[0].allowed.str(), testing::AllOf(HasSubstr(file), HasSubstr(page)));
+    }
+}
+
+TEST(RunConfigValidate, AKeyOfAFileOfWeightsNeedsTheFile) {
+    RunConfig config;
+    config.model.init_key = "ema";
+    const auto errors = validate(config);
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].field, "model.init_key");
+    config.model.init_from = "w.pt";
+    EXPECT_TRUE(validate(config).empty());
 }
 
 TEST(RunConfigValidate, RefusesTextThatJsonCannotHold) {
