@@ -195,7 +195,8 @@ std::vector<engine::Event> examples() {
                         .samples_per_s = 1,
                         .peak_bytes = 1,
                         .diverged_at = 1,
-                        .validation = part},
+                        .validation = part,
+                        .unsaved = 1},
     };
 }
 

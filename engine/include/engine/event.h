@@ -151,6 +151,7 @@ struct RunDone {
     /// The step from which the loss was NaN or infinite to the end; 0: it was not.
     std::int64_t diverged_at = 0;
     PartFigures validation = {};
+    std::int64_t unsaved = 0;  ///< step of the last checkpoint, if it could not be written
 };
 
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,

@@ -23,6 +23,7 @@ class Sampler {
 public:
     virtual ~Sampler() = default;
     virtual std::int64_t batches_per_epoch() const = 0;
+    /// Throws Error(data) for a batch that there is not.
     virtual BatchPlan plan(std::int64_t epoch, std::int64_t index) = 0;
 };
 

@@ -160,6 +160,7 @@ ordered_json to_object(const RunDone& e) {
     object["samples_per_s"] = json_number(e.samples_per_s);
     object["peak_bytes"] = e.peak_bytes;
     if (e.diverged_at != 0) object["diverged_at"] = e.diverged_at;
+    if (e.unsaved != 0) object["unsaved"] = e.unsaved;
     return object;
 }
 

@@ -149,6 +149,7 @@ Event done(const json& o) {
     e.samples_per_s = number(o, "samples_per_s");
     e.peak_bytes = o.value("peak_bytes", std::int64_t{0});
     e.diverged_at = o.value("diverged_at", std::int64_t{0});
+    e.unsaved = o.value("unsaved", std::int64_t{0});
     return e;
 }
 
