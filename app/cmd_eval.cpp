@@ -18,6 +18,7 @@ struct EvalArguments {
     std::string checkpoint = "last";
     std::string part = "test";
     std::string device = "auto";
+    bool accept_data = false;
     bool json = false;
 };
 
@@ -70,6 +71,7 @@ void print_json(const engine::TrainedModel& model, const engine::PartReport& rep
         object["classes"] = class_figures(model, report);
     }
     if (!report.hardest.empty()) object["hardest"] = hardest(model, report);
+    for (const auto& note : report.notes) object["notes"].push_back(note.str());
     std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
 }
 
@@ -109,7 +111,8 @@ int evaluate(const EvalArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
-    const engine::PartReport report = model.evaluate(args.part);
+    const engine::PartReport report = model.evaluate(args.part, 24, {}, args.accept_data);
+    for (const auto& note : report.notes) std::cerr << "halftone: " << note.str() << '\n';
     if (args.json)
         print_json(model, report);
     else
@@ -128,6 +131,8 @@ void describe_eval(Command command) {
         .not_empty();
     command.text("--part", args->part, "test (the default) or validation").not_empty();
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
+    command.flag("--accept-data", args->accept_data,
+                 "Evaluate although the data set has another number of samples than the run had");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return evaluate(*args); });
 }

@@ -140,6 +140,18 @@ private:
     std::vector<const NumberFormat*> formats_;
 };
 
+/// Calls `f`. A value that cannot be read fails with this code: it stands on the command line or in
+/// a file.
+template <typename F>
+void as_code(engine::ErrorCode code, F&& f) {
+    try {
+        f();
+    } catch (const engine::Error& error) {
+        const bool value = error.code() == engine::ErrorCode::value;
+        throw engine::Error(value ? code : error.code(), error.message(), error.hint());
+    }
+}
+
 void print_lines(const Answers& answers, std::istream& lines) {
     for (std::string line; std::getline(lines, line);)
         if (!line.empty()) answers.print(line);
@@ -151,16 +163,21 @@ int numbers(const NumbersArguments& args) {
         return CommandLine::usage_error;
     }
     const Answers answers(args);
-    for (const auto& value : args.values) answers.print(value);
+    as_code(engine::ErrorCode::settings, [&] {
+        for (const auto& value : args.values) answers.print(value);
+    });
+    const auto print_from = [&](std::istream& lines) {
+        as_code(engine::ErrorCode::data, [&] { print_lines(answers, lines); });
+    };
     if (args.file == "-") {
-        print_lines(answers, std::cin);
+        print_from(std::cin);
     } else if (!args.file.empty()) {
         std::ifstream file(args.file);
         if (!file) {
             std::cerr << "halftone: " << args.file << ": cannot be read\n";
             return engine::exit_code(engine::ErrorCode::data);
         }
-        print_lines(answers, file);
+        print_from(file);
     }
     return 0;
 }

@@ -21,6 +21,7 @@ struct SweepArguments {
     std::string list;
     std::string out;
     bool again = false;
+    bool accept_data = false;
     bool json = false;
 };
 
@@ -62,7 +63,11 @@ fs::path free_folder(const fs::path& out, std::int64_t number) {
 QueueState state_of(const Outcome& outcome) {
     const bool stopped = !outcome.ended || outcome.run.done.reason == engine::DoneReason::stopped;
     if (stopped) return QueueState::waiting;
-    return outcome.exit_code == 0 ? QueueState::done : QueueState::failed;
+    // Its results count, though its last checkpoint could not be written.
+    const bool unsaved = outcome.run.done.unsaved > 0 &&
+                         outcome.run.done.reason != engine::DoneReason::failed &&
+                         outcome.run.done.reason != engine::DoneReason::diverged;
+    return outcome.exit_code == 0 || unsaved ? QueueState::done : QueueState::failed;
 }
 
 bool has_ended(const engine::RunSummary& run) {
@@ -135,16 +140,25 @@ private:
     }
 
     /// Where a run goes on; a new run where the earlier try cannot.
-    engine::SessionOptions options_for(std::int64_t number,
+    engine::SessionOptions options_for(std::int64_t number, const engine::QueuedRun& queued,
                                        const std::optional<engine::RunSummary>& before) const {
         engine::SessionOptions options;
         try {
-            if (before) options.continuation = engine::plan_resume(*before).continuation;
+            if (before) {
+                const engine::ResumePlan plan = engine::plan_resume(*before);
+                options.continuation = plan.continuation;
+                for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
+            }
         } catch (const engine::Error& error) {
             std::cerr << "halftone: " << error.what() << '\n';
         }
-        if (!options.continuation && !args_.out.empty())
-            options.folder = free_folder(args_.out, number);
+        if (!options.continuation) {
+            if (!args_.out.empty()) options.folder = free_folder(args_.out, number);
+            options.data_of =
+                engine::ended_run_with_data(queue_.list(batch_), queued.entry, *store_);
+        }
+        options.data_use = engine::DataUse::sweep;
+        options.accept_data = args_.accept_data;
         options.group = plan_.entries().front().batch;
         return options;
     }
@@ -152,7 +166,7 @@ private:
     Outcome train(engine::RunQueue::Taken& taken, const std::optional<engine::RunSummary>& before) {
         const engine::QueuedRun& queued = taken.queued();
         const std::int64_t number = number_of(queued);
-        const engine::SessionOptions options = options_for(number, before);
+        const engine::SessionOptions options = options_for(number, queued, before);
         const std::string label = std::to_string(number) + "/" + std::to_string(entries_.size()) +
                                   " " + queued.entry.label;
         engine::Session session(queued.entry.config, std::make_shared<engine::ComputeThread>(),
@@ -213,6 +227,8 @@ void describe_sweep(Command command) {
     command.text("--out", args->out, "Folder for the runs; without one, the run history")
         .not_empty();
     command.flag("--again", args->again, "Run points that have already ended once more");
+    command.flag("--accept-data", args->accept_data,
+                 "Go on although the data set has changed since the first runs of the sweep");
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return sweep(*args); });
 }

@@ -330,6 +330,10 @@ private:
             out << ", " << event.replaced_samples << " damaged samples replaced";
         out << test_metrics(event.test, "test");
         say(out.str());
+        if (event.unsaved == 0) return;
+        outcome_.exit_code = engine::exit_code(engine::ErrorCode::io);
+        std::cerr << "halftone: The checkpoint of step " << event.unsaved
+                  << " is not on the disk: the run cannot go on from there.\n";
     }
 
     std::string label_;

@@ -4537,6 +4537,230 @@
         <translation>请增加轮数，例如 --set epochs={}。</translation>
     </message>
     <message>
+        <source>{}, so the data were not compared with it.</source>
+        <translation>{}，因此未与其比较数据。</translation>
+    </message>
+    <message>
+        <source>use more than {}, or 0: as many epochs in a row were not better, which ended the run</source>
+        <translation>请大于 {}，或为 0：连续这么多轮没有变好，运行因此结束</translation>
+    </message>
+    <message>
+        <source>There is no batch {} in epoch {}: an epoch has {} batches.</source>
+        <translation>不存在批次 {}（第 {} 轮）：一轮有 {} 个批次。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of step {} has an impossible place in the data: epoch {}, batch {}; an epoch has {} batches.</source>
+        <translation>第 {} 步的检查点所记的数据位置不可能存在：第 {} 轮，批次 {}；一轮有 {} 个批次。</translation>
+    </message>
+    <message>
+        <source>the saved state has no whole number &quot;{}&quot;, it has {}</source>
+        <translation>保存的状态中“{}”不是整数：{}</translation>
+    </message>
+    <message>
+        <source>the saved state has an impossible {}: {}</source>
+        <translation>保存的状态中 {} 的值不可能存在：{}</translation>
+    </message>
+    <message>
+        <source>Run {} goes on from step {} of run {} and has no checkpoint.</source>
+        <translation>运行 {0} 从运行 {2} 的第 {1} 步继续，且没有检查点。</translation>
+    </message>
+    <message>
+        <source>Resume run {} once more.</source>
+        <translation>请再次恢复运行 {}。</translation>
+    </message>
+    <message>
+        <source>The checkpoints of run {} are gone: {}</source>
+        <translation>运行 {} 的检查点已不存在：{}</translation>
+    </message>
+    <message>
+        <source>Put them back. --from start begins anew, as a new run.</source>
+        <translation>请恢复这些检查点。--from start 会作为新的运行重新开始。</translation>
+    </message>
+    <message>
+        <source>Resume it with that version, or from an earlier checkpoint as a new run (--from STEP). Nothing was changed.</source>
+        <translation>请用该版本恢复，或从较早的检查点作为新的运行恢复（--from STEP）。没有任何改动。</translation>
+    </message>
+    <message>
+        <source>No checkpoint of run {} can be read: {}</source>
+        <translation>运行 {} 的检查点均无法读取：{}</translation>
+    </message>
+    <message>
+        <source>Nothing was changed: the {} recorded steps are left. --from start begins anew, as a new run.</source>
+        <translation>没有任何改动：已记录的 {} 步仍在。--from start 会作为新的运行重新开始。</translation>
+    </message>
+    <message>
+        <source>use at least {}: the checkpoint of step {} has {} epochs</source>
+        <translation>至少为 {}：第 {} 步的检查点已有 {} 轮</translation>
+    </message>
+    <message>
+        <source>use at least {}, or 0: the checkpoint has {} steps</source>
+        <translation>至少为 {}，或为 0：检查点已有 {} 步</translation>
+    </message>
+    <message>
+        <source>{}. The new run goes on from step {}.</source>
+        <translation>{}。新的运行从第 {} 步继续。</translation>
+    </message>
+    <message>
+        <source>{}. The run goes on from step {}: the {} recorded steps after it are computed again. What is damaged is kept under the name .damaged.</source>
+        <translation>{}。运行从第 {} 步继续：其后已记录的 {} 步将重新计算。损坏的检查点以 .damaged 为后缀保留。</translation>
+    </message>
+    <message>
+        <source>Give it more epochs, for instance --set epochs={} --schedule cycle.</source>
+        <translation>请增加轮数，例如 --set epochs={} --schedule cycle。</translation>
+    </message>
+    <message>
+        <source>Nothing: the run begins anew from the start.</source>
+        <translation>无：运行从头重新开始。</translation>
+    </message>
+    <message>
+        <source>Threads: {} instead of {}. Sums are added in another order, so the bits are not those of a run that was never stopped.</source>
+        <translation>线程数：{}，原为 {}。求和次序不同，因此各位与从未停止的运行不同。</translation>
+    </message>
+    <message>
+        <source>Learning-rate schedule: planned over {} steps instead of {}.</source>
+        <translation>学习率计划：按 {} 步规划，原为 {} 步。</translation>
+    </message>
+    <message>
+        <source>Learning-rate schedule: its last rate stays for the {} added steps.</source>
+        <translation>学习率计划：增加的 {} 步保持最后的学习率。</translation>
+    </message>
+    <message>
+        <source>Learning-rate schedule: begins anew over the {} added steps.</source>
+        <translation>学习率计划：在增加的 {} 步上重新开始。</translation>
+    </message>
+    <message>
+        <source>Learning-rate schedule: one over {} steps.</source>
+        <translation>学习率计划：{} 步共用一个计划。</translation>
+    </message>
+    <message>
+        <source>The run was planned over {} steps and gets {}: under the schedule {} the learning rate jumps from {} to {} at step {}.</source>
+        <translation>运行原计划 {} 步，现为 {} 步：按 {} 计划，学习率将从 {} 跳到 {}（第 {} 步）。</translation>
+    </message>
+    <message>
+        <source>Choose with --schedule: constant keeps the last rate for the added steps, cycle begins the schedule anew over them, stretch makes one schedule over all steps.</source>
+        <translation>请用 --schedule 选择：constant 在增加的步中保持最后的学习率，cycle 在这些步上重新开始计划，stretch 让全部步共用一个计划。</translation>
+    </message>
+    <message>
+        <source>schedule.lengthened: {}: leave it empty; halftone resume --schedule writes it</source>
+        <translation>schedule.lengthened：{}：请留空；由 halftone resume --schedule 写入</translation>
+    </message>
+    <message>
+        <source>The schedule was lengthened before, and that part has not come to its end at step {}.</source>
+        <translation>该计划之前已延长，且延长的部分尚未到达终点（第 {} 步）。</translation>
+    </message>
+    <message>
+        <source>Resume the run to its end first, or take --schedule stretch.</source>
+        <translation>请先让运行恢复到终点，或选择 --schedule stretch。</translation>
+    </message>
+    <message>
+        <source>--schedule: {}: use constant, cycle or stretch</source>
+        <translation>--schedule：{}：请使用 constant、cycle 或 stretch</translation>
+    </message>
+    <message>
+        <source>Lengthened</source>
+        <translation>延长</translation>
+    </message>
+    <message>
+        <source>Written by halftone resume --schedule: how the schedule goes on beyond its first plan. Empty: one schedule over the whole run.</source>
+        <translation>由 halftone resume --schedule 写入：计划超出最初步数后如何继续。留空：整个运行共用一个计划。</translation>
+    </message>
+    <message>
+        <source>The text has {} words that the vocabulary of the run lacks: {}</source>
+        <translation>文本中有 {} 个词不在该运行的词表中：{}</translation>
+    </message>
+    <message>
+        <source>The text has {} characters that the vocabulary of the run lacks: {}</source>
+        <translation>文本中有 {} 个字符不在该运行的词表中：{}</translation>
+    </message>
+    <message>
+        <source>Put the text back as it was, or train a new run on this one.</source>
+        <translation>请恢复原来的文本，或用这份文本训练新的运行。</translation>
+    </message>
+    <message>
+        <source>{}: {} words of the text are not in the vocabulary of the run and became &lt;unk&gt;: {}</source>
+        <translation>{}：文本中有 {} 个词不在该运行的词表中，按 &lt;unk&gt; 处理：{}</translation>
+    </message>
+    <message>
+        <source>the columns are {} instead of {}</source>
+        <translation>列为 {}，而不是 {}</translation>
+    </message>
+    <message>
+        <source>column {} holds numbers instead of words</source>
+        <translation>列 {} 现为数值，原为词</translation>
+    </message>
+    <message>
+        <source>column {} holds words instead of numbers</source>
+        <translation>列 {} 现为词，原为数值</translation>
+    </message>
+    <message>
+        <source>column {} holds the words {} instead of {}</source>
+        <translation>列 {} 的类别为 {}，而不是 {}</translation>
+    </message>
+    <message>
+        <source>a sample has {} instead of {}</source>
+        <translation>样本包含 {}，而不是 {}</translation>
+    </message>
+    <message>
+        <source>the classes are {} instead of {}</source>
+        <translation>类别为 {}，而不是 {}</translation>
+    </message>
+    <message>
+        <source>{} is {} instead of {}</source>
+        <translation>{} 为 {}，而不是 {}</translation>
+    </message>
+    <message>
+        <source>{} has {} values instead of {}</source>
+        <translation>{} 有 {} 个取值，而不是 {} 个</translation>
+    </message>
+    <message>
+        <source>The data set no longer has the columns or classes of run {}: {}.</source>
+        <translation>数据集的列或类别已与运行 {} 的不同：{}。</translation>
+    </message>
+    <message>
+        <source>Put the data back as they were, or train a new run on these.</source>
+        <translation>请恢复原来的数据，或用现在的数据训练新的运行。</translation>
+    </message>
+    <message>
+        <source>Put the data back as they were: a step is computed again from the samples that it had.</source>
+        <translation>请恢复原来的数据：重新计算一步需要当时的样本。</translation>
+    </message>
+    <message>
+        <source>Put the data back as they were, or evaluate on these with halftone eval RUN --accept-data.</source>
+        <translation>请恢复原来的数据，或用 halftone eval RUN --accept-data 在现在的数据上评估。</translation>
+    </message>
+    <message>
+        <source>Put the data back as they were, go on with these (halftone sweep --accept-data), or train all runs once more (--again).</source>
+        <translation>请恢复原来的数据，或用现在的数据继续（halftone sweep --accept-data），或重新训练全部运行（--again）。</translation>
+    </message>
+    <message>
+        <source>Put the data back as they were, or go on with these: halftone resume RUN --accept-data.</source>
+        <translation>请恢复原来的数据，或用现在的数据继续：halftone resume RUN --accept-data。</translation>
+    </message>
+    <message>
+        <source>The data set has {} training, {} validation and {} test samples; run {} had {}, {} and {}.</source>
+        <translation>数据集有 {} 个训练样本、{} 个验证样本和 {} 个测试样本；运行 {} 分别有 {}、{} 和 {} 个。</translation>
+    </message>
+    <message>
+        <source>Run {} kept no list of its data files (an earlier version made it), so only columns, classes and numbers of samples were compared.</source>
+        <translation>运行 {} 没有保存数据文件清单（由早期版本创建），因此只比较了列、类别和样本数。</translation>
+    </message>
+    <message>
+        <source>other words or characters</source>
+        <translation>词或字符不同</translation>
+    </message>
+    <message>
+        <source>The data have changed since run {} read them: {}.</source>
+        <translation>运行 {} 读取数据之后，数据已改变：{}。</translation>
+    </message>
+    <message>
+        <source>The data set has another number of samples, and the checkpoint of step {} lies within an epoch.</source>
+        <translation>数据集的样本数已改变，而第 {} 步的检查点位于一轮之中。</translation>
+    </message>
+    <message>
+        <source>Resume from a checkpoint at the end of an epoch (--from), or train a new run.</source>
+        <translation>请从一轮结束处的检查点恢复（--from），或训练新的运行。</translation>
+    </message>
+    <message>
         <source>model.freeze: {}: no parameter of the model has such a name</source>
         <translation>model.freeze：{}：模型中没有这样名称的参数</translation>
     </message>

@@ -3521,6 +3521,41 @@ started %7</source>
         </message>
     </context>
 <context>
+    <name>LongerDialog</name>
+    <message>
+        <source>Train longer</source>
+        <translation>继续训练更多轮</translation>
+    </message>
+    <message>
+        <source>Run %1 has made all of its steps. It goes on as a new run, which has its steps so far.</source>
+        <translation>运行 %1 已完成全部步数。它将作为新的运行继续，并包含至今的各步。</translation>
+    </message>
+    <message>
+        <source>Epochs in all</source>
+        <translation>总轮数</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>The learning rate has fallen to the end of its schedule. In the added steps it</source>
+        <translation>学习率已降到计划的终点。在增加的步中，学习率</translation>
+    </message>
+    <message>
+        <source>stays at its last value</source>
+        <translation>保持最后的值</translation>
+    </message>
+    <message>
+        <source>begins the schedule anew</source>
+        <translation>重新开始计划</translation>
+    </message>
+    <message>
+        <source>follows one schedule over all steps, so that it jumps</source>
+        <translation>按覆盖全部步数的一个计划变化，因此会跳变</translation>
+    </message>
+</context>
+<context>
     <name>RunActions</name>
     <message>
         <source>Another program trains this run.</source>
@@ -3529,10 +3564,6 @@ started %7</source>
     <message>
         <source>This run is being trained.</source>
         <translation>该运行正在训练。</translation>
-    </message>
-    <message>
-        <source>This run has ended as planned.</source>
-        <translation>该运行已按计划结束。</translation>
     </message>
 </context>
 <context>

@@ -70,7 +70,7 @@ TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
     const auto refused = [](const std::vector<std::string>& args, const char* sentence) {
         Program program(args);
         program.finish();
-        EXPECT_NE(program.exit_code(), 0);
+        EXPECT_EQ(program.exit_code(), 2) << "wrong use";
         EXPECT_THAT(program.errors(), HasSubstr(sentence));
     };
     refused({"numbers", "abc"}, "is not a number");

@@ -24,6 +24,7 @@ void seal(const fs::path& checkpoint) {
     using nlohmann::json;
     json state = json::parse(engine::read_text(checkpoint / files[0]), nullptr, false);
     if (!state.is_object()) return;
+    state.erase("checksum");
     for (std::size_t i = 1; i < files.size(); ++i) {
         if (!fs::exists(checkpoint / files[i])) continue;
         state["files"] = state.value("files", json()).is_object() ? state["files"] : json::object();

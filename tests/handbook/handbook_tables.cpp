@@ -196,7 +196,8 @@ std::vector<engine::Event> examples() {
                         .peak_bytes = 1,
                         .diverged_at = 1,
                         .validation = part,
-                        .replaced_samples = 1},
+                        .replaced_samples = 1,
+                        .unsaved = 1},
     };
 }
 

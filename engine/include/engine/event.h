@@ -153,6 +153,7 @@ struct RunDone {
     PartFigures validation = {};
     /// Damaged samples of training whose place the next one of the order took, in all epochs.
     std::int64_t replaced_samples = 0;
+    std::int64_t unsaved = 0;  ///< step of the last checkpoint, if it could not be written
 };
 
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <vector>
 
 namespace engine {
@@ -24,6 +26,10 @@ enum class Alpha {
 /// Throws Error(data) for a file that is missing, damaged, cut short, of another kind, or larger
 /// than 100 million pixels.
 Picture load_picture(const std::filesystem::path& file, Alpha alpha = Alpha::over_white);
+
+/// The same; `see` gets the bytes of the file before they are decoded.
+Picture load_picture(const std::filesystem::path& file, Alpha alpha,
+                     const std::function<void(std::span<const std::uint8_t>)>& see);
 
 /// A rectangle of a picture.
 struct PictureBox {

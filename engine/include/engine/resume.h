@@ -18,14 +18,19 @@ struct ResumePlan {
     std::vector<Message> notes;        ///< damaged checkpoints that were passed over
 };
 
-/// Plans to continue a run from a checkpoint: "last" (the newest whole one; from the start if there
-/// is none), "best" or a number of steps. Without changes the run itself continues, unless later
-/// checkpoints exist. With changed settings ("path=value") or from an earlier checkpoint it becomes
-/// a new run that names this one as its parent. Throws Error(data) if there is no such checkpoint
-/// or it is damaged, and Error(state) if the run has made all of its steps or was trained by
-/// another program.
+/// Plans to continue a run from a checkpoint: "last" (the newest whole one; from the start if the
+/// run never had one), "best" or a number of steps; or "start", as a new run. Without changes the
+/// run itself continues, unless later checkpoints exist. With changed settings ("path=value") or
+/// from an earlier checkpoint it becomes a new run that names this one as its parent. Throws
+/// Error(data) if there is no such checkpoint or it is damaged, or if none of the run's checkpoints
+/// can be read; Error(settings) if the run has made all of its steps, and Error(state) if another
+/// program trained it.
 ResumePlan plan_resume(const RunSummary& run, const std::string& from = "last",
                        const std::vector<std::string>& changes = {});
+
+/// Whether the learning rate of these settings falls to the planned end of the run, so that a run
+/// that gets more steps needs a choice (LongerSchedule).
+bool schedule_falls(const RunConfig& config);
 
 /// The events of a run that still count when it continues after `step`: leaves out its end and
 /// everything later.

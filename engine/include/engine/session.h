@@ -34,11 +34,32 @@ enum class Command {
     sample_histograms,  ///< keep the next step's histograms (engine/histogram_record.h)
 };
 
+/// What becomes of a learning-rate schedule that falls to its end (cosine, one-cycle, polynomial)
+/// when the run gets more steps.
+enum class LongerSchedule {
+    ask,       ///< Error(settings) with both rates
+    constant,  ///< the last rate for the added steps
+    cycle,     ///< the schedule anew over the added steps
+    stretch,   ///< one schedule over all steps
+};
+
 /// The point from which a run continues (engine/resume.h plans it).
 struct Continuation {
     std::filesystem::path run_folder;
     std::filesystem::path checkpoint;  ///< of that run; empty: from its start
     bool in_place = true;              ///< else in a new run, whose parent it is
+    /// Newer checkpoints that cannot be read: they are moved aside when the run goes on in place.
+    std::vector<std::filesystem::path> damaged{};
+    LongerSchedule schedule = LongerSchedule::ask;
+};
+
+/// What a run's data set is opened again for. Evaluating uses changed data, and tells; the others
+/// need the same bits and refuse them.
+enum class DataUse {
+    evaluate,
+    replay,  ///< a step is computed again
+    go_on,   ///< the run continues
+    sweep,   ///< a sweep continues with another run
 };
 
 struct SessionOptions {
@@ -54,6 +75,11 @@ struct SessionOptions {
     std::shared_ptr<Twin> twin{};  ///< in lockstep with another session on the same thread
     Twin::Side twin_side = Twin::Side::reference;
     std::vector<std::shared_ptr<WeightWatch>> weights{};  ///< single weights to follow
+    /// A run whose data set this one must find as it was (DataUse). Empty: that of the
+    /// continuation.
+    std::filesystem::path data_of{};
+    DataUse data_use = DataUse::go_on;
+    bool accept_data = false;  ///< go on although the data have changed, where that is possible
     /// Joins the ranks of a data-parallel run, whose rank 0 has the session; null: one process.
     std::shared_ptr<Communicator> communicator{};
 };

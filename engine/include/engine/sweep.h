@@ -61,6 +61,12 @@ struct SweepRow {
     std::vector<std::string> runs;  ///< ids in the store
 };
 
+/// The folder of a run of the same batch that has ended and had the same data set: a run that
+/// begins now must find the same data, or their results could not be compared
+/// (SessionOptions::data_of). Empty if there is none.
+std::filesystem::path ended_run_with_data(const std::vector<QueuedRun>& queued,
+                                          const QueueEntry& wanted, const RunStore& store);
+
 /// The rows of a plan from the ended runs of the queue, best first; points without a figure come
 /// last.
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const std::vector<QueuedRun>& queued,

@@ -90,6 +90,7 @@ struct PartReport {
     /// Samples by class (row) and predicted class (column); empty without classes.
     std::vector<std::vector<std::int64_t>> confusion;
     std::vector<HardSample> hardest;  ///< largest loss first
+    std::vector<Message> notes;       ///< how the data differ from those of the run
 
     /// Precision of a class, from the confusion matrix; NaN where it is undefined.
     double precision(std::size_t of_class) const;
@@ -166,9 +167,10 @@ public:
 
     /// Evaluates the validation or the test part, opening the data set as the run did. Calls
     /// `progress` with the share done; if it returns false, the evaluation stops and the report
-    /// covers the samples so far. Throws Error.
+    /// covers the samples so far. Throws Error; Error(data) for other columns or classes than the
+    /// run's, and unless `accept_data` for another number of samples.
     PartReport evaluate(const std::string& part = "test", std::size_t hardest = 24,
-                        const std::function<bool(double)>& progress = {});
+                        const std::function<bool(double)>& progress = {}, bool accept_data = false);
 
 private:
     struct Impl;

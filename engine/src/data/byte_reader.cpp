@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "data/zip_file.h"
+#include "data/data_fingerprint.h"
 #include "engine/error.h"
 #include "zip/zip_reader.h"
 
@@ -145,11 +146,19 @@ private:
                 msg("Give a file of the data set's official form."));
 }
 
-/// Holds another reader to its options.
+/// Holds another reader to its options. While a data set is opened, it enters the file and its
+/// checksum into the files that are read.
 class BoundedReader final : public ByteReader {
 public:
     BoundedReader(fs::path file, std::unique_ptr<ByteReader> reader, ReadOptions options)
-        : file_(std::move(file)), reader_(std::move(reader)), options_(std::move(options)) {}
+        : file_(std::move(file)), reader_(std::move(reader)), options_(std::move(options)) {
+        if (seen_) number_ = seen_->add(file_);
+    }
+    ~BoundedReader() override {
+        if (seen_) seen_->add_hash(number_, static_cast<std::int64_t>(total_), hash_);
+    }
+    BoundedReader(const BoundedReader&) = delete;
+    BoundedReader& operator=(const BoundedReader&) = delete;
 
     std::size_t read(std::span<std::uint8_t> out) override {
         constexpr std::size_t piece = std::size_t{1} << 20;
@@ -158,6 +167,7 @@ public:
             if (options_.stop.stop_requested()) throw ReadingStopped{};
             const std::size_t ask = std::min(piece, out.size() - done);
             const std::size_t got = reader_->read(out.subspan(done, ask));
+            if (seen_) hash_ = content_hash(hash_, out.data() + done, got);
             done += got;
             total_ += got;
             if (total_ > options_.most_bytes) refuse_too_large(file_, options_.most_bytes);
@@ -171,6 +181,9 @@ private:
     std::unique_ptr<ByteReader> reader_;
     ReadOptions options_;
     std::uint64_t total_ = 0;
+    const std::shared_ptr<ReadFiles> seen_ = ReadFiles::current();
+    std::size_t number_ = 0;
+    std::uint64_t hash_ = 0;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace engine {
 
 struct DatasetPreview;
 struct InputGuide;
+class ReadFiles;
 
 /// A sample whose file is there and cannot be decoded, as only decoding shows.
 class DamagedSample final : public Error {
@@ -74,6 +75,7 @@ struct DataParts {
     DataPart train, validation, test;
     /// Notes on the data for the user: rows that were left out, a column that never changes.
     std::vector<Message> warnings{};
+    std::shared_ptr<ReadFiles> files{};  ///< that it was read from (data/data_fingerprint.h)
 };
 
 /// Opens or makes the data set of `config`, which must have passed validate(). Generated kinds use
@@ -83,6 +85,11 @@ struct DataParts {
 /// and ReadingStopped (data/byte_reader.h) soon after `stop` was requested.
 DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
                        const std::stop_token& stop = {});
+
+/// A text that has changed since a run read it, as that run reads it: its tokens get the ids of
+/// this vocabulary, and those that it lacks become <unk>. Throws Error(data) if it has no <unk>.
+DataParts open_dataset_as(const std::vector<std::string>& vocabulary, const DatasetConfig& config,
+                          std::int64_t seed, const std::stop_token& stop = {});
 
 /// Splits round(share * size) samples of the training part off as the validation part, drawn by the
 /// seed. Not for a stream, which is split when it is opened. Throws Error(settings) if either part

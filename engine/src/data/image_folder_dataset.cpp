@@ -212,7 +212,10 @@ ImageFolderDataset::ImageFolderDataset(std::vector<PictureFile> files,
     : files_(std::move(files)),
       schema_(picture_schema(size, std::move(classes))),
       size_(static_cast<int>(size)),
-      skips_damaged_(skips_damaged) {}
+      skips_damaged_(skips_damaged) {
+    if (!seen_) return;
+    for (const PictureFile& file : files_) numbers_.push_back(seen_->add(file.path));
+}
 
 void ImageFolderDataset::write_label(std::int64_t index, const SampleFields& out) const {
     if (const auto label = out.i64(1); !label.empty())
@@ -223,7 +226,12 @@ void ImageFolderDataset::write_label(std::int64_t index, const SampleFields& out
 Picture ImageFolderDataset::load(std::int64_t index) const {
     const PictureFile& file = files_[static_cast<std::size_t>(index)];
     try {
-        return load_picture(file.path, Alpha::dropped);
+        if (!seen_ || seen_->has_hash(numbers_[static_cast<std::size_t>(index)]))
+            return load_picture(file.path, Alpha::dropped);
+        return load_picture(file.path, Alpha::dropped, [&](std::span<const std::uint8_t> bytes) {
+            seen_->add_hash(numbers_[static_cast<std::size_t>(index)], std::ssize(bytes),
+                            content_hash(0, bytes.data(), bytes.size()));
+        });
     } catch (const Error& error) {
         std::error_code ignored;
         if (!std::filesystem::is_regular_file(file.path, ignored))

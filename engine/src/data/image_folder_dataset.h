@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/data_fingerprint.h"
 #include "data/dataset.h"
 #include "data/image_folder_files.h"
 #include "engine/picture.h"
@@ -39,6 +40,8 @@ private:
     Schema schema_;
     int size_;
     bool skips_damaged_;
+    std::shared_ptr<ReadFiles> seen_ = ReadFiles::current();
+    std::vector<std::size_t> numbers_;  // of the files in seen_
 };
 
 /// Lists and looks at the pictures. Throws Error(data), and ReadingStopped.

@@ -14,6 +14,7 @@
 #include "data/byte_reader.h"
 #include "data/color_jitter.h"
 #include "data/cutout.h"
+#include "data/data_fingerprint.h"
 #include "data/dataset_descriptor.h"
 #include "data/image_options.h"
 #include "data/image_transforms.h"
@@ -79,11 +80,12 @@ struct HeldPart {
 struct Opened {
     HeldPart train, validation, test;
     std::vector<Message> warnings;
+    std::shared_ptr<ReadFiles> files;
 
     std::optional<DataParts> lock() const {
         const auto first = train.lock(), second = validation.lock(), third = test.lock();
         if (!train.there || !first || !second || !third) return std::nullopt;
-        return DataParts{*first, *second, *third, warnings};
+        return DataParts{*first, *second, *third, warnings, files};
     }
 };
 
@@ -111,6 +113,23 @@ private:
     static inline std::condition_variable_any ended_;
     static inline bool taken_ = false;
 };
+
+/// Opens a data set with `open`, and lists the files that it reads.
+template <typename Open>
+DataParts opened_with(const Open& open, const DatasetConfig& config, std::int64_t seed,
+                      const std::stop_token& stop) {
+    const auto files = std::make_shared<ReadFiles>(config.path);
+    DataParts parts;
+    {
+        const ReadFilesScope scope(files);
+        parts = open();
+    }
+    files->add_unread(stop);
+    parts.files = files;
+    if (config.validation_share > 0 && !parts.validation.data)
+        split_validation(parts, config.validation_share, seed);
+    return parts;
+}
 
 /// Fisher-Yates by the words of RandomStream(seed, StreamId::split, 1); substream 0 is the tables'.
 std::vector<std::int64_t> shuffled(std::int64_t count, std::int64_t seed) {
@@ -162,12 +181,20 @@ DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
     // Another thread may drop the last reference at any time.
     if (const auto held = opened.find(key); held != opened.end())
         if (auto parts = held->second.lock()) return *std::move(parts);
-    DataParts parts = dataset_descriptor(config.kind).open(config, seed, stop);
-    if (config.validation_share > 0 && !parts.validation.data)
-        split_validation(parts, config.validation_share, seed);
+    DataParts parts =
+        opened_with([&] { return dataset_descriptor(config.kind).open(config, seed, stop); },
+                    config, seed, stop);
     opened[key] = {HeldPart(parts.train), HeldPart(parts.validation), HeldPart(parts.test),
-                   parts.warnings};
+                   parts.warnings, parts.files};
     return parts;
+}
+
+DataParts open_dataset_as(const std::vector<std::string>& vocabulary, const DatasetConfig& config,
+                          std::int64_t seed, const std::stop_token& stop) {
+    const auto open = [&] {
+        return dataset_descriptor(config.kind).open_as(vocabulary, config, seed, stop);
+    };
+    return opened_with(open, config, seed, stop);
 }
 
 Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool training) {

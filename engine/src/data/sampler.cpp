@@ -18,6 +18,14 @@ SampleOrder make_order(const DataPart& part, const SamplerOptions& options) {
                                               .drop_last = options.drop_last}};
 }
 
+/// A place in the data may come from a file.
+void check_place(std::int64_t epoch, std::int64_t index, std::int64_t batches) {
+    constexpr std::int64_t most_epochs = std::int64_t{1} << 32;  // numbers of random streams
+    if (epoch >= 0 && epoch < most_epochs && index >= 0 && index < batches) return;
+    throw Error(ErrorCode::data, msg("There is no batch {} in epoch {}: an epoch has {} batches.",
+                                     index, epoch, batches));
+}
+
 class SampleSampler final : public Sampler {
 public:
     SampleSampler(const DataPart& part, const SamplerOptions& options)
@@ -30,6 +38,7 @@ public:
     std::int64_t batches_per_epoch() const override { return order_.batches_per_epoch(); }
 
     BatchPlan plan(std::int64_t epoch, std::int64_t index) override {
+        check_place(epoch, index, batches_per_epoch());
         std::span<const std::int64_t> indices = order_.batch(epoch, index);
         if (maps_) {
             mapped_.resize(indices.size());
@@ -62,7 +71,8 @@ public:
 
     std::int64_t batches_per_epoch() const override { return order_.batches_per_epoch(); }
 
-    BatchPlan plan(std::int64_t, std::int64_t index) override {
+    BatchPlan plan(std::int64_t epoch, std::int64_t index) override {
+        check_place(epoch, index, batches_per_epoch());
         const std::int64_t length = order_.length(index);
         return {.indices = order_.starts(index),
                 .window = length,

@@ -64,7 +64,13 @@ std::string TextDataset::text(std::int64_t first, std::int64_t count) const {
 }
 
 DataParts open_text(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
-    const TextReading reading = text_reading(config);
+    return open_text_as({}, config, seed, stop);
+}
+
+DataParts open_text_as(const std::vector<std::string>& given, const DatasetConfig& config,
+                       std::int64_t seed, const std::stop_token& stop) {
+    TextReading reading = text_reading(config);
+    reading.given_vocabulary = given;
     TextTokens text = config.kind == "text-generated" ? read_generated_text(config, seed, reading)
                                                       : read_text(config, reading, stop);
     const auto tokens = std::make_shared<const std::vector<std::int32_t>>(std::move(text.tokens));

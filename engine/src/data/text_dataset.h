@@ -56,6 +56,10 @@ private:
 DataParts open_text(const DatasetConfig& config, std::int64_t seed,
                     const std::stop_token& stop = {});
 
+/// The same with the ids of a given vocabulary (open_dataset_as).
+DataParts open_text_as(const std::vector<std::string>& vocabulary, const DatasetConfig& config,
+                       std::int64_t seed, const std::stop_token& stop);
+
 /// The schema of a typical text, for use before a file is opened: 33,278 words or 65 characters.
 Schema nominal_text_schema(bool words);
 

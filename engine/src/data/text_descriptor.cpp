@@ -40,6 +40,7 @@ DatasetDescriptor text_words_descriptor() {
         .schema = [](const DatasetConfig&) { return nominal_text_schema(/*words=*/true); },
         .files_decide = true,
         .open = open_text,
+        .open_as = open_text_as,
         .recognise =
             [](const std::filesystem::path& path) { return recognise_text(path) == "text-words"; }};
 }
@@ -56,6 +57,7 @@ DatasetDescriptor text_chars_descriptor() {
         .schema = [](const DatasetConfig&) { return nominal_text_schema(/*words=*/false); },
         .files_decide = true,
         .open = open_text,
+        .open_as = open_text_as,
         .recognise =
             [](const std::filesystem::path& path) { return recognise_text(path) == "text-chars"; }};
 }
@@ -69,7 +71,8 @@ DatasetDescriptor text_generated_descriptor() {
             .unit = "tokens",
             .schema = [](const DatasetConfig&) { return nominal_text_schema(/*words=*/false); },
             .files_decide = true,
-            .open = open_text};
+            .open = open_text,
+            .open_as = open_text_as};
 }
 
 }  // namespace engine

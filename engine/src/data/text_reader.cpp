@@ -108,6 +108,13 @@ public:
     TextTokens finish(const std::string& name) {
         out_.tokens = std::move(tokenizer_->tokens());
         out_.tokens.shrink_to_fit();
+        if (!reading_.given_vocabulary.empty()) {
+            auto applied = apply_vocabulary(reading_.given_vocabulary, reading_.vocabulary.words,
+                                            tokenizer_->take_names(), out_.tokens, out_.train);
+            out_.vocabulary = std::move(applied.vocabulary);
+            warn_of_lacking(name, applied.lacking);
+            return std::move(out_);
+        }
         auto built = build_vocabulary(reading_.vocabulary, tokenizer_->take_names(), out_.tokens,
                                       out_.train);
         out_.vocabulary = std::move(built.vocabulary);
@@ -149,6 +156,14 @@ private:
             msg("{}: {} of the {} tokens of the validation and test parts ({} %) are not in the "
                 "vocabulary of the training part and became <unk>",
                 name, unknown, out_.validation + out_.test, percent));
+    }
+
+    void warn_of_lacking(const std::string& name, const std::vector<std::string>& lacking) {
+        if (lacking.empty()) return;
+        out_.warnings.push_back(
+            msg("{}: {} words of the text are not in the vocabulary of the run and became <unk>: "
+                "{}",
+                name, lacking.size(), first_tokens(lacking)));
     }
 
     void warn_of_single_token(const std::string& name) {

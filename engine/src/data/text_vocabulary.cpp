@@ -1,6 +1,7 @@
 #include "data/text_vocabulary.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "data/text_tokenizer.h"
@@ -82,7 +83,50 @@ std::int64_t renumber(std::span<std::int32_t> tokens, std::span<const std::int32
     return count;
 }
 
+/// Throws Error(data): tokens without an id cannot be read.
+[[noreturn]] void refuse_lacking(const std::vector<std::string>& lacking, bool is_words) {
+    const std::string some = first_tokens(lacking);
+    throw Error(ErrorCode::data,
+                is_words ? msg("The text has {} words that the vocabulary of the run lacks: {}",
+                               lacking.size(), some)
+                         : msg("The text has {} characters that the vocabulary of the run lacks: "
+                               "{}",
+                               lacking.size(), some),
+                msg("Put the text back as it was, or train a new run on this one."));
+}
+
 }  // namespace
+
+std::string first_tokens(const std::vector<std::string>& tokens) {
+    constexpr std::size_t most = 8;
+    std::string out;
+    for (std::size_t i = 0; i < std::min(tokens.size(), most); ++i)
+        out += (i == 0 ? "\"" : ", \"") + tokens[i] + '"';
+    return out + (tokens.size() > most ? ", ..." : "");
+}
+
+AppliedVocabulary apply_vocabulary(std::vector<std::string> words, bool is_words,
+                                   const std::vector<std::string>& names,
+                                   std::span<std::int32_t> tokens, std::int64_t train) {
+    std::unordered_map<std::string, std::int32_t> ids;
+    for (const std::string& word : words) ids.emplace(word, static_cast<std::int32_t>(ids.size()));
+    const auto unknown = ids.find(std::string(unknown_token));
+    const auto counts = count_tokens(tokens, names.size());
+    AppliedVocabulary out;
+    std::vector<std::int32_t> new_numbers(names.size(), dropped);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (const auto found = ids.find(names[i]); found != ids.end())
+            new_numbers[i] = found->second;
+        else if (counts[i] > 0)
+            out.lacking.push_back(names[i]);
+    }
+    if (!out.lacking.empty() && unknown == ids.end()) refuse_lacking(out.lacking, is_words);
+    renumber(tokens, new_numbers, unknown == ids.end() ? dropped : unknown->second);
+    out.vocabulary = {is_words, std::move(words), {}};
+    out.vocabulary.counts =
+        count_tokens(tokens.first(static_cast<std::size_t>(train)), out.vocabulary.words.size());
+    return out;
+}
 
 BuiltVocabulary build_vocabulary(const VocabularyRules& rules, std::vector<std::string> names,
                                  std::span<std::int32_t> tokens, std::int64_t train) {

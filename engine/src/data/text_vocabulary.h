@@ -27,6 +27,21 @@ struct BuiltVocabulary {
     std::int64_t unknown = 0;  ///< tokens after the training part that became <unk>
 };
 
+/// The first eight, in quotation marks.
+std::string first_tokens(const std::vector<std::string>& tokens);
+
+struct AppliedVocabulary {
+    TextVocabulary vocabulary;
+    std::vector<std::string> lacking;  ///< tokens of the text that became <unk>
+};
+
+/// Renumbers all tokens, which are indices of `names`, by the ids of the vocabulary that a run was
+/// trained with, and counts the first `train` of them. Tokens that it lacks become <unk>. Throws
+/// Error(data) if there are any and it has no <unk>.
+AppliedVocabulary apply_vocabulary(std::vector<std::string> words, bool is_words,
+                                   const std::vector<std::string>& names,
+                                   std::span<std::int32_t> tokens, std::int64_t train);
+
 /// Builds the vocabulary from the first `train` of `tokens`, which are indices of `names` in order
 /// of first occurrence, and renumbers all tokens.
 /// - Words keep the order of first occurrence; characters are sorted by code point.

@@ -204,7 +204,7 @@ void read_metadata(const fs::path& file, const json& object, CapsuleContent& out
     capsule.before.counts = finite_numbers(object.at("counts"), 0);
     capsule.before.scaler = finite_numbers(object.at("scaler"), 0);
     for (const char* needed : {"steps", "updates", "samples"})
-        (void)saved_number(capsule.before.counts, needed);
+        (void)saved_count(capsule.before.counts, needed);
     capsule.planned = count_of(object.at("planned"));
     capsule.rate_multiplier = number_of(object.at("rate_multiplier"));
     if (!std::isfinite(capsule.rate_multiplier)) throw std::invalid_argument("a number");

@@ -114,6 +114,8 @@ void check_is_alone(const OwnRun& run, std::int64_t start, std::int64_t step) {
 SessionOptions options_of(const OwnRun& run, std::int64_t step, std::int64_t newest) {
     SessionOptions options;
     options.save_checkpoints = false;
+    options.data_of = run.folder;
+    options.data_use = DataUse::replay;
     const CheckpointInfo start = checkpoint_before(run.folder, newest < step ? newest + 1 : step);
     check_is_alone(run, start.step, step);
     const RunSummary& summary = run.stored.summary;

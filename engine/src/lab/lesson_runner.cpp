@@ -121,6 +121,7 @@ struct LessonRunner::Impl {
             ResumePlan plan = plan_resume(*summary, std::to_string(run.resume->step), changes);
             if (!plan.errors.empty()) throw Error(ErrorCode::settings, plan.errors.front().str());
             plan.continuation.in_place = false;
+            plan.continuation.schedule = LongerSchedule::stretch;
             view.config = plan.config;
             SessionOptions options = options_of(view);
             options.continuation = plan.continuation;

@@ -26,6 +26,16 @@ OptionSpec warmup_option() {
             .highest = most_updates};
 }
 
+/// Of every kind.
+OptionSpec lengthened_option() {
+    return {.name = "lengthened",
+            .label = "Lengthened",
+            .default_value = std::string(),
+            .help =
+                "Written by halftone resume --schedule: how the schedule goes on beyond its "
+                "first plan. Empty: one schedule over the whole run."};
+}
+
 ScheduleDescriptor constant_schedule() {
     return {.kind = "constant",
             .title = "Constant",
@@ -145,7 +155,10 @@ std::span<const ScheduleDescriptor> schedule_descriptors() {
         std::vector<ScheduleDescriptor> all = {constant_schedule(),   cosine_schedule(),
                                                step_schedule(),       one_cycle_schedule(),
                                                polynomial_schedule(), plateau_schedule()};
-        for (ScheduleDescriptor& each : all) each.options.push_back(warmup_option());
+        for (ScheduleDescriptor& each : all) {
+            each.options.push_back(warmup_option());
+            each.options.push_back(lengthened_option());
+        }
         return all;
     }();
     return list;

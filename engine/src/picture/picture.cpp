@@ -47,4 +47,11 @@ Picture load_picture(const std::filesystem::path& file, Alpha alpha) {
     return read_picture(bytes_of(file), file.string(), alpha);
 }
 
+Picture load_picture(const std::filesystem::path& file, Alpha alpha,
+                     const std::function<void(std::span<const std::uint8_t>)>& see) {
+    const std::vector<std::uint8_t> bytes = bytes_of(file);
+    see(bytes);
+    return read_picture(bytes, file.string(), alpha);
+}
+
 }  // namespace engine

@@ -160,7 +160,9 @@ struct Session::Impl final : Turn {
         prepared = true;
         if (options.twin) options.twin->coupling().join(options.twin_side, loop);
         // A run that goes on may have ended an epoch whose evaluation was not finished.
-        evaluation_due = options.evaluate && loop.at_epoch_end();
+        // One that was stopped in its last evaluation gets it.
+        evaluation_due =
+            options.evaluate && (loop.at_epoch_end() || (loop.finished() && !loop.is_evaluated()));
         enter(RunState::training);
     }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
@@ -23,6 +24,7 @@ using nlohmann::json;
 constexpr char prefix[] = "checkpoint-";
 constexpr char unfinished[] = ".part";
 constexpr char state_file[] = "state.json";
+constexpr char checksum_file[] = "state.sha256";  // as sha256sum writes it
 constexpr char weights_file[] = "weights.safetensors";
 constexpr char optimizer_file[] = "optimizer.safetensors";
 constexpr char carried_file[] = "carried.safetensors";
@@ -48,19 +50,42 @@ bool is_unfinished(const std::string& name) {
                 msg("Resume from an earlier checkpoint of the run (--from)."));
 }
 
+std::string checksum_line(const std::string& text) {
+    return sha256_of(std::as_bytes(std::span(text))) + "  " + state_file + "\n";
+}
+
+/// Of a checkpoint of an earlier version there is none, and its state does not say so.
+void check_state(const fs::path& checkpoint, const std::string& text, const json& state) {
+    std::error_code error;
+    const bool there = fs::exists(checkpoint / checksum_file, error);
+    if (!there && !state.contains("checksum")) return;
+    if (!there)
+        throw_damaged(
+            msg("{}: the checkpoint lacks this file", (checkpoint / checksum_file).string()));
+    if (read_text(checkpoint / checksum_file) == checksum_line(text)) return;
+    throw_damaged(
+        msg("{}: the file is damaged, its checksum (SHA-256) differs from that in the "
+            "checkpoint",
+            (checkpoint / state_file).string()));
+}
+
+std::int64_t number_in(const json& state, const char* name) {
+    const auto found = state.find(name);
+    return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
+}
+
 json read_state(const fs::path& checkpoint) {
     const fs::path file = checkpoint / state_file;
-    json state = json::parse(read_text(file), nullptr, /*allow_exceptions=*/false);
+    const std::string text = read_text(file);
+    json state = json::parse(text, nullptr, /*allow_exceptions=*/false);
     if (!state.is_object())
         throw_damaged(msg("{}: the state of the checkpoint cannot be read", file.string()));
-    const auto number = [&](const char* name) {
-        const auto found = state.find(name);
-        return found != state.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
-    };
+    const auto number = [&](const char* name) { return number_in(state, name); };
     if (number("version") > version) {
         throw Error(ErrorCode::data,
                     msg("{}: the checkpoint is of a later version of this program", file.string()));
     }
+    check_state(checkpoint, text, state);
     const auto step = step_of(checkpoint.filename().string());
     const bool whole = number("version") == version && number("step") >= 0 &&
                        (!step || number("step") == *step) && state.contains("files") &&
@@ -114,8 +139,10 @@ std::int64_t write_files(const fs::path& folder, const CheckpointContent& conten
     state["version"] = version;
     state["saved"] = Moment::now().local;
     state["files"] = std::move(files);
+    state["checksum"] = checksum_file;
     const std::string text = state.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     write_file(folder / state_file, text);
+    write_file(folder / checksum_file, checksum_line(text));
     sync_folder(folder);
     return bytes + static_cast<std::int64_t>(text.size());
 }
@@ -152,27 +179,61 @@ std::string names_of(const std::vector<CheckpointInfo>& checkpoints) {
 
 }  // namespace
 
-std::vector<CheckpointInfo> list_checkpoints(const fs::path& run_folder) {
-    std::vector<CheckpointInfo> out;
-    std::error_code error;
+std::vector<CheckpointFolder> checkpoint_folders(const fs::path& run_folder) {
+    std::vector<CheckpointFolder> out;
+    std::error_code error, ignored;
     for (fs::directory_iterator it(run_folder, error), end; !error && it != end;
          it.increment(error)) {
         const auto step = step_of(it->path().filename().string());
-        if (!step || !fs::is_directory(it->symlink_status(error))) continue;
-        try {
-            const json state = read_state(it->path());
-            out.push_back({it->path(), *step, state.value("best", false), size_of(state),
-                           state.value("saved", std::string())});
-        } catch (const Error&) {
-        } catch (const json::exception&) {
-        }
+        if (step && fs::is_directory(it->symlink_status(ignored)))
+            out.push_back({it->path(), *step});
     }
-    std::ranges::sort(out, {}, &CheckpointInfo::step);
+    if (error)
+        throw Error(ErrorCode::data,
+                    msg("{}: cannot be read: {}", run_folder.string(), error.message()),
+                    msg("Check the permissions of the folder."));
+    std::ranges::sort(out, {}, &CheckpointFolder::step);
+    return out;
+}
+
+std::vector<CheckpointInfo> list_checkpoints(const fs::path& run_folder) {
+    std::vector<CheckpointInfo> out;
+    try {
+        for (const CheckpointFolder& each : checkpoint_folders(run_folder)) {
+            try {
+                const json state = read_state(each.folder);
+                out.push_back({each.folder, each.step, state.value("best", false), size_of(state),
+                               state.value("saved", std::string())});
+            } catch (const Error&) {
+            } catch (const json::exception&) {
+            }
+        }
+    } catch (const Error&) {  // a folder that cannot be read has none
+    }
+    return out;
+}
+
+bool is_of_later_version(const fs::path& checkpoint) {
+    const json state = json::parse(read_text(checkpoint / state_file), nullptr, false);
+    return state.is_object() && number_in(state, "version") > version;
+}
+
+fs::path aside_of(const fs::path& checkpoint) {
+    const std::string name = checkpoint.string() + ".damaged";
+    std::error_code ignored;
+    fs::path out = name;
+    for (int n = 2; fs::exists(fs::symlink_status(out, ignored)); ++n)
+        out = name + "-" + std::to_string(n);
     return out;
 }
 
 CheckpointInfo find_checkpoint(const fs::path& run_folder, const std::string& which) {
     const auto all = list_checkpoints(run_folder);
+    const auto folders = checkpoint_folders(run_folder);
+    const auto wanted = std::ranges::find_if(folders, [&](const CheckpointFolder& each) {
+        return std::to_string(each.step) == which || (all.empty() && &each == &folders.back());
+    });
+    if (wanted != folders.end()) read_state(wanted->folder);  // says why it cannot be read
     if (all.empty()) {
         throw Error(ErrorCode::data, msg("{}: the run has no checkpoint", run_folder.string()),
                     msg("The settings under checkpoint decide when a run saves checkpoints."));

@@ -24,6 +24,19 @@ std::int64_t write_checkpoint(const std::filesystem::path& run_folder,
 /// Reads a checkpoint and compares each file with its sha256. Throws Error(data).
 CheckpointContent read_checkpoint(const std::filesystem::path& checkpoint);
 
+/// A folder with the name of a checkpoint, whatever is in it.
+struct CheckpointFolder {
+    std::filesystem::path folder;
+    std::int64_t step = 0;
+};
+/// Those of a run, oldest first. Throws Error(data) if the run's folder cannot be read.
+std::vector<CheckpointFolder> checkpoint_folders(const std::filesystem::path& run_folder);
+
+/// Whether a later version of this program wrote it.
+bool is_of_later_version(const std::filesystem::path& checkpoint);
+/// Where a damaged checkpoint is moved to: a name beside it that no checkpoint has.
+std::filesystem::path aside_of(const std::filesystem::path& checkpoint);
+
 /// Removes all but the newest `keep` checkpoints and the best one, and partial ones that a killed
 /// process left. For the process that holds the run's lock.
 void prune_checkpoints(const std::filesystem::path& run_folder, std::int64_t keep);

@@ -161,6 +161,7 @@ ordered_json to_object(const RunDone& e) {
     object["peak_bytes"] = e.peak_bytes;
     if (e.diverged_at != 0) object["diverged_at"] = e.diverged_at;
     if (e.replaced_samples != 0) object["replaced_samples"] = e.replaced_samples;
+    if (e.unsaved != 0) object["unsaved"] = e.unsaved;
     return object;
 }
 

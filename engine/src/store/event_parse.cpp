@@ -150,6 +150,7 @@ Event done(const json& o) {
     e.peak_bytes = o.value("peak_bytes", std::int64_t{0});
     e.diverged_at = o.value("diverged_at", std::int64_t{0});
     e.replaced_samples = o.value("replaced_samples", std::int64_t{0});
+    e.unsaved = o.value("unsaved", std::int64_t{0});
     return e;
 }
 

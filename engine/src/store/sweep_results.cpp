@@ -78,6 +78,18 @@ std::string seeds_text(const SweepPlan& plan, const SweepRow& row) {
 
 }  // namespace
 
+std::filesystem::path ended_run_with_data(const std::vector<QueuedRun>& queued,
+                                          const QueueEntry& wanted, const RunStore& store) {
+    for (const QueuedRun& run : queued) {
+        const bool over = run.state == QueueState::done || run.state == QueueState::failed;
+        const bool same =
+            run.entry.batch == wanted.batch && run.entry.config.dataset == wanted.config.dataset;
+        if (!over || !same) continue;
+        if (const auto found = store.find(run.run)) return found->folder;
+    }
+    return {};
+}
+
 std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const std::vector<QueuedRun>& queued,
                                  const RunStore& store) {
     std::vector<SweepRow> rows(plan.points.size());

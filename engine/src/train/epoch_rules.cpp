@@ -26,8 +26,7 @@ SavedNumbers EpochRules::saved_state() const {
 void EpochRules::load_state(const SavedNumbers& saved) {
     stopping_.restore(best_metric_of(saved, "stopping."));
     if (!plateau_ || !saved.contains("plateau.multiplier")) return;
-    plateau_->restore({best_metric_of(saved, "plateau."),
-                       static_cast<std::int64_t>(saved_number(saved, "plateau.bad_epochs")),
+    plateau_->restore({best_metric_of(saved, "plateau."), saved_count(saved, "plateau.bad_epochs"),
                        saved_number(saved, "plateau.multiplier")});
 }
 
@@ -39,9 +38,7 @@ void save_into(SavedNumbers& out, const std::string& prefix, const BestMetricSta
 }
 
 BestMetricState best_metric_of(const SavedNumbers& saved, const std::string& prefix) {
-    const auto count = [&](const char* name) {
-        return static_cast<std::int64_t>(saved_number(saved, prefix + name));
-    };
+    const auto count = [&](const char* name) { return saved_count(saved, prefix + name); };
     return {saved_number(saved, prefix + "value"), count("epoch"), count("step"), count("waited")};
 }
 

@@ -9,6 +9,7 @@
 #include "data/batch_loader.h"
 #include "data/criteo_reader.h"
 #include "engine/error.h"
+#include "train/run_data.h"
 #include "train/run_evaluation.h"
 
 namespace engine {
@@ -260,20 +261,20 @@ double PartReport::f1(std::size_t of_class) const {
     return p + r > 0 ? 2 * p * r / (p + r) : 0;
 }
 
-PartReport report_on(Predictor& predictor, const RunConfig& config, const std::string& task,
-                     const std::string& name, std::size_t hardest,
-                     const std::function<bool(double)>& progress) {
-    const DataParts data = open_dataset(config.dataset, config.seed);
-    const DataPart& part = part_named(data, name);
+PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::string& name,
+                     std::size_t hardest, const std::function<bool(double)>& progress) {
+    const RunData data = open_run_data(run.folder, run.config, DataUse::evaluate, run.accept_data);
+    const DataPart& part = part_named(data.parts, name);
     const Schema& schema = predictor.task().schema(false);
-    const LoaderOptions options = evaluation_options(config, predictor.task(), part);
+    const LoaderOptions options = evaluation_options(run.config, predictor.task(), part);
     const DeviceScope scope(predictor.device());
     const AccountingScope accounting(predictor.context().accounting());
     const auto feed = make_ring_feed(predictor.device(), schema);
     BatchLoader loader(part, schema, options);
-    Reporter reporter(schema, task, hardest);
+    Reporter reporter(schema, run.task, hardest);
     PartReport report;
     report.part = name;
+    report.notes = data.notes;
     predictor.begin();
     Batch batch;
     while (loader.next(batch)) {

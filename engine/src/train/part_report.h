@@ -21,8 +21,13 @@ void fill_ids(std::vector<std::int64_t>& ids, std::int64_t rows, const InputGuid
               const std::map<std::string, std::string>& row);
 
 /// TrainedModel::evaluate().
-PartReport report_on(Predictor& predictor, const RunConfig& config, const std::string& task,
-                     const std::string& part, std::size_t hardest,
-                     const std::function<bool(double)>& progress);
+struct EvaluatedRun {
+    std::filesystem::path folder;
+    const RunConfig& config;
+    const std::string& task;
+    bool accept_data = false;
+};
+PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::string& part,
+                     std::size_t hardest, const std::function<bool(double)>& progress);
 
 }  // namespace engine

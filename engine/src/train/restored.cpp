@@ -5,9 +5,7 @@
 namespace engine {
 namespace {
 
-std::int64_t whole(const SavedNumbers& saved, const char* name) {
-    return static_cast<std::int64_t>(saved_number(saved, name));
-}
+std::int64_t whole(const SavedNumbers& saved, const char* name) { return saved_count(saved, name); }
 
 Message restored_weights(const SavedRun& saved, const StateChange& change) {
     const auto count = saved.training.weights.size();

@@ -5,7 +5,9 @@
 
 #include "engine/checkpoint.h"
 #include "engine/error.h"
-#include "store/run_folder.h"
+#include "store/checkpoint.h"
+#include "store/stored_run.h"
+#include "train/make_optimizer.h"
 #include "train/saved_run.h"
 
 namespace engine {
@@ -29,18 +31,99 @@ bool may_change(const std::string& path) {
            std::ranges::find(changeable_fields, path) != changeable_fields.end();
 }
 
-/// The newest checkpoint whose files are whole; the others are noted.
-std::optional<CheckpointInfo> last_whole(const fs::path& folder, std::vector<Message>& notes) {
-    auto all = list_checkpoints(folder);
-    for (; !all.empty(); all.pop_back()) {
-        try {
-            read_saved_run(all.back().folder);
-            return all.back();
-        } catch (const Error& error) {
-            notes.push_back(error.message());
-        }
+/// A checkpoint that was read whole.
+struct ReadCheckpoint {
+    CheckpointFolder at;
+    SavedRun saved;
+};
+
+ReadCheckpoint read_checkpoint_folder(const CheckpointFolder& at) {
+    return {at, read_saved_run(at.folder)};
+}
+
+/// Throws Error(data) for a run that had a checkpoint, or whose beginning another run made: without
+/// one it cannot begin at step 0.
+void refuse_lost_checkpoints(const RunSummary& run) {
+    bool had = false;
+    for (const Event& event : read_stored_run(run.folder).events) {
+        had = had || std::holds_alternative<CheckpointSaved>(event);
+        const auto* resumed = std::get_if<RunResumed>(&event);
+        if (resumed == nullptr || resumed->parent.empty() || resumed->step == 0) continue;
+        throw Error(ErrorCode::data,
+                    msg("Run {} goes on from step {} of run {} and has no checkpoint.", run.run,
+                        resumed->step, resumed->parent),
+                    msg("Resume run {} once more.", resumed->parent));
     }
-    return std::nullopt;
+    if (!had) return;
+    throw Error(ErrorCode::data,
+                msg("The checkpoints of run {} are gone: {}", run.run, run.folder.string()),
+                msg("Put them back. --from start begins anew, as a new run."));
+}
+
+/// The newest checkpoint whose files are whole; nothing if the run never had one. Newer ones that
+/// are damaged are listed in `damaged`. Throws Error(data) if none can be read: a run does not
+/// begin again because a disk is away for a moment.
+std::optional<ReadCheckpoint> last_whole(const RunSummary& run, std::vector<fs::path>& damaged,
+                                         std::string& why) {
+    auto all = checkpoint_folders(run.folder);
+    if (all.empty()) refuse_lost_checkpoints(run);
+    for (; !all.empty(); all.pop_back()) {
+        const CheckpointFolder& newest = all.back();
+        try {
+            return read_checkpoint_folder(newest);
+        } catch (const Error& error) {
+            if (is_of_later_version(newest.folder)) {
+                throw Error(error.code(), error.message(),
+                            msg("Resume it with that version, or from an earlier checkpoint as a "
+                                "new run (--from STEP). Nothing was changed."));
+            }
+            why += (why.empty() ? "" : "; ") + error.message().str();
+        }
+        damaged.push_back(newest.folder);
+    }
+    if (damaged.empty()) return std::nullopt;
+    throw Error(ErrorCode::data, msg("No checkpoint of run {} can be read: {}", run.run, why),
+                msg("Nothing was changed: the {} recorded steps are left. --from start begins "
+                    "anew, as a new run.",
+                    run.steps));
+}
+
+/// Settings that leave nothing to do after the checkpoint.
+void refuse_no_steps_left(ResumePlan& plan, const SavedRun& saved) {
+    const std::int64_t epochs = saved_count(saved.progress, "epoch");
+    const std::int64_t steps = saved.step();
+    // The evaluation at that step may be left.
+    const auto evaluated = saved.progress.find("evaluated");
+    const bool unevaluated =
+        saved_count(saved.progress, "epoch_ended") != 0 ||
+        (evaluated != saved.progress.end() && evaluated->second != static_cast<double>(steps));
+    const RunConfig& now = plan.config;
+    if (now.epochs < epochs || (now.epochs == epochs && !unevaluated))
+        plan.errors.push_back({"epochs", std::to_string(now.epochs),
+                               msg("use at least {}: the checkpoint of step {} has {} epochs",
+                                   epochs + 1, steps, epochs)});
+    const auto waited = saved.rules.find("stopping.waited");
+    const std::int64_t patience = now.early_stopping.patience;
+    if (patience > 0 && waited != saved.rules.end() &&
+        waited->second >= static_cast<double>(patience))
+        plan.errors.push_back({"early_stopping.patience", std::to_string(patience),
+                               msg("use more than {}, or 0: as many epochs in a row were not "
+                                   "better, which ended the run",
+                                   patience)});
+    if (now.max_steps > 0 && (now.max_steps < steps || (now.max_steps == steps && !unevaluated)))
+        plan.errors.push_back(
+            {"max_steps", std::to_string(now.max_steps),
+             msg("use at least {}, or 0: the checkpoint has {} steps", steps + 1, steps)});
+}
+
+/// How the damaged checkpoints are passed over.
+Message note_of_damaged(const RunSummary& run, const ResumePlan& plan, const std::string& why) {
+    if (!plan.continuation.in_place)
+        return msg("{}. The new run goes on from step {}.", why, plan.step);
+    return msg(
+        "{}. The run goes on from step {}: the {} recorded steps after it are computed "
+        "again. What is damaged is kept under the name .damaged.",
+        why, plan.step, std::max<std::int64_t>(run.steps - plan.step, 0));
 }
 
 void refuse_unchangeable(ResumePlan& plan, const RunConfig& before) {
@@ -52,9 +135,17 @@ void refuse_unchangeable(ResumePlan& plan, const RunConfig& before) {
     }
 }
 
-bool has_made_all_steps(const RunSummary& run, const CheckpointInfo& at) {
+bool has_made_all_steps(const RunSummary& run, const CheckpointFolder& at) {
     if (run.state != "done" || list_checkpoints(run.folder).back().step != at.step) return false;
     return at.step == run.steps;
+}
+
+/// What to add to a finished run. A schedule that has come to its end needs a choice.
+Message more_epochs(const RunConfig& config) {
+    if (falls_to_end(config))
+        return msg("Give it more epochs, for instance --set epochs={} --schedule cycle.",
+                   2 * config.epochs);
+    return msg("Give it more epochs, for instance --set epochs={}.", 2 * config.epochs);
 }
 
 }  // namespace
@@ -67,31 +158,38 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
                         run.origin->program));
     }
     ResumePlan plan;
-    std::optional<CheckpointInfo> at;
+    std::optional<ReadCheckpoint> from_it;
+    std::string why;
     if (from == "last") {
-        at = last_whole(run.folder, plan.notes);
-    } else {
-        at = find_checkpoint(run.folder, from);
-        read_saved_run(at->folder);  // refuses a damaged one before anything starts
+        from_it = last_whole(run, plan.continuation.damaged, why);
+    } else if (from != "start") {
+        const CheckpointInfo found = find_checkpoint(run.folder, from);
+        // Refuses a damaged one before anything starts.
+        from_it = read_checkpoint_folder({found.folder, found.step});
     }
     const ParsedConfig parsed = parse_run_config(to_json(run.config), changes);
     plan.config = parsed.config;
     plan.errors = parsed.errors;
     refuse_unchangeable(plan, run.config);
     const bool changed = !differing_fields(run.config, plan.config).empty();
-    if (at && !changed && has_made_all_steps(run, *at)) {
-        throw Error(
-            ErrorCode::state, msg("Run {} has completed all of its {} steps.", run.run, at->step),
-            msg("Give it more epochs, for instance --set epochs={}.", 2 * run.config.epochs));
+    if (from_it && !changed && has_made_all_steps(run, from_it->at)) {
+        throw Error(ErrorCode::settings,
+                    msg("Run {} has completed all of its {} steps.", run.run, from_it->at.step),
+                    more_epochs(run.config));
     }
+    if (from_it && changed) refuse_no_steps_left(plan, from_it->saved);
     const bool is_last =
-        !at || list_checkpoints(run.folder).back().step == at->step || from == "last";
-    plan.continuation = {.run_folder = run.folder,
-                         .checkpoint = at ? at->folder : fs::path(),
-                         .in_place = !changed && is_last};
-    plan.step = at ? at->step : 0;
+        from == "last" || !from_it || list_checkpoints(run.folder).back().step == from_it->at.step;
+    plan.continuation.run_folder = run.folder;
+    plan.continuation.checkpoint = from_it ? from_it->at.folder : fs::path();
+    plan.continuation.in_place = !changed && is_last && from != "start";
+    plan.step = from_it ? from_it->at.step : 0;
+    if (!why.empty()) plan.notes.push_back(note_of_damaged(run, plan, why));
+    if (!plan.continuation.in_place) plan.continuation.damaged.clear();
     return plan;
 }
+
+bool schedule_falls(const RunConfig& config) { return falls_to_end(config); }
 
 std::vector<Event> events_up_to(std::int64_t step, std::vector<Event> events) {
     take_back_after(step, events);

@@ -20,7 +20,7 @@ RunCheckpoints::RunCheckpoints(const CheckpointConfig& config, std::filesystem::
       last_epoch_(epoch) {}
 
 bool RunCheckpoints::wants_end(std::int64_t step, std::int64_t epoch) const {
-    if (is_saved(step)) return false;
+    if (is_saved(step)) return stale_;
     return config_.at_end || is_due(step, epoch);
 }
 
@@ -42,8 +42,9 @@ void RunCheckpoints::save(SavedRun saved) {
         saved.is_best = true;
         held_.reset();
     }
+    if (saved.step() >= last_step_) stale_ = false;
     last_step_ = std::max(last_step_, saved.step());  // the best one may be of an earlier step
-    const auto epoch = static_cast<std::int64_t>(saved_number(saved.progress, "epoch"));
+    const auto epoch = saved_count(saved.progress, "epoch");
     last_epoch_ = std::max(last_epoch_, epoch);
     last_time_ = Clock::now();
     writer_.submit(std::move(saved));
@@ -66,6 +67,10 @@ std::vector<Event> RunCheckpoints::take_events() {
     }
     std::vector<Event> events;
     for (auto& result : writer_.take_results()) {
+        if (result.failure)
+            unsaved_ = std::max(unsaved_, result.step);
+        else if (result.step >= unsaved_)
+            unsaved_ = 0;
         if (result.failure)
             events.emplace_back(RunWarning{run_, std::move(*result.failure), result.step});
         else

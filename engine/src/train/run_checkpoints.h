@@ -26,6 +26,9 @@ public:
     void save_best(SavedRun saved);
     /// Whether checkpoints of the best evaluation are wanted.
     bool wants_best() const { return config_.best; }
+    /// The run was evaluated at this step. A checkpoint of it that was saved before lacks the
+    /// figures, and would have the epoch evaluated once more: it is written again at the end.
+    void evaluated(std::int64_t step) { stale_ = stale_ || is_saved(step); }
     /// Whether the run as it is at this step is to be saved at its end.
     bool wants_end(std::int64_t step, std::int64_t epoch) const;
     /// Writes what was held back and waits until all are written.
@@ -33,6 +36,9 @@ public:
 
     /// What was written, or why not, since the last call. Writes what was held back long enough.
     std::vector<Event> take_events();
+    /// Step of the newest checkpoint, if it could not be written; 0: it was. Of those whose results
+    /// were taken.
+    std::int64_t unsaved() const { return unsaved_; }
     /// Checkpoints are being written.
     bool is_writing() const { return !writer_.is_idle(); }
 
@@ -48,7 +54,9 @@ private:
     Clock::time_point last_best_{};
     Clock::time_point last_time_;  // of a checkpoint, or the start
     std::int64_t last_step_;       // saved or being written
+    bool stale_ = false;           // it was saved before the evaluation at its step
     std::int64_t last_epoch_;
+    std::int64_t unsaved_ = 0;
 };
 
 }  // namespace engine

@@ -51,7 +51,7 @@ FeedDepth RunLoop::feed_depth() const {
 void RunLoop::prepare(const std::stop_token& stop) {
     const Device device = device_of_rank(config_.device, ranks_);
     check_precision_is_there(config_, device);
-    data_ = open_dataset(config_.dataset, config_.seed, stop);
+    data_ = opened_data(stop);
     if (ranks_) check_same_data();
     const Schema& fields = data_.train.data->schema();
     LoaderOptions options = training_options();
@@ -59,8 +59,12 @@ void RunLoop::prepare(const std::stop_token& stop) {
     const std::int64_t per_epoch = (batches + config_.accumulate - 1) / config_.accumulate;
     steps_planned_ = per_epoch * config_.epochs;
     if (config_.max_steps > 0) steps_planned_ = std::min(steps_planned_, config_.max_steps);
+    RunConfig of_model = config_;
+    // A checkpoint has all weights: the file that they came from may be gone.
+    if (options_.continuation && !options_.continuation->checkpoint.empty())
+        of_model.model.init_from.clear();
     trainer_ =
-        std::make_unique<Trainer>(config_, device, fields, steps_planned_, options_.communicator);
+        std::make_unique<Trainer>(of_model, device, fields, steps_planned_, options_.communicator);
     const Task& task = trainer_->task();
     check_best_is_there(config_, task);
     const DeviceScope scope(device);
@@ -76,7 +80,8 @@ void RunLoop::prepare(const std::stop_token& stop) {
         trainer_->dump_next_gradients(options_.dump_gradients.string());
     open_run();
     if (!follows()) skipped_.emplace(folder_, data_.train, options.sampler, config_.accumulate);
-    for (const Message& warning : data_.warnings) post_(RunWarning{run_, warning});
+    for (const auto* notes : {&data_.warnings, &data_notes_})
+        for (const Message& warning : *notes) post_(RunWarning{run_, warning});
 }
 
 RunStarted RunLoop::started() const {
@@ -263,9 +268,12 @@ void RunLoop::finish_epoch() {
     post_(EpochDone{run_, progress_.epoch, trainer_->steps(), training, validation, test,
                     progress_.elapsed_s - progress_.epoch_start_s, ended});
     keep_pictures();
+    keep_new_hashes();
     const bool better = best_->see(validation, test, progress_.epoch, trainer_->steps()) &&
                         trainer_->task().has_best();
+    progress_.evaluated = trainer_->steps();
     if (ended) end_epoch();
+    if (checkpoints_) checkpoints_->evaluated(trainer_->steps());
     if (better && checkpoints_ && checkpoints_->wants_best()) checkpoints_->save_best(saved_run());
 }
 
@@ -312,6 +320,7 @@ RunDone RunLoop::done(DoneReason reason) const {
     event.samples_per_s = samples_per_s();
     event.diverged_at = alerts_.diverged_at();
     event.replaced_samples = progress_.replaced;
+    if (checkpoints_) event.unsaved = checkpoints_->unsaved();
     return event;
 }
 

@@ -12,6 +12,7 @@
 #include "store/step_record.h"
 #include "train/best_metric.h"
 #include "train/epoch_rules.h"
+#include "train/make_optimizer.h"
 #include "train/run_alerts.h"
 #include "train/run_checkpoints.h"
 #include "train/run_evaluation.h"
@@ -52,6 +53,8 @@ public:
                             trainer_->steps() >= steps_planned_ || rules_->stop());
     }
     bool at_epoch_end() const { return progress_.epoch_ended; }
+    /// The run as it is now was evaluated.
+    bool is_evaluated() const { return progress_.evaluated == trainer_->steps(); }
 
     /// Settles first. Throws Error.
     void begin_evaluation();
@@ -123,10 +126,19 @@ private:
     FeedDepth feed_depth() const;
     void open_run();
     void begin_run();
-    void keep_input_guide();
+    DataParts opened_data(const std::stop_token& stop);
+    void keep_data();
+    void keep_new_hashes();
+    bool goes_on_in_place(const Continuation& from) const;
     void go_on(const Continuation& from);
     void copy_parent(const std::filesystem::path& folder, std::int64_t step);
     void load(const SavedRun& saved);
+    void check_place() const;
+    void lengthen_schedule(const SavedRun& saved, const RunStarted& before,
+                           std::vector<Message>& restored);
+    bool rises(const SavedRun& saved, const LongerRun& run) const;
+    [[noreturn]] void refuse_without_choice(const SavedRun& saved, const LongerRun& run) const;
+    void use_schedule(const std::string& lengthened);
     SavedRun saved_run() const;
     StepCapsule capsule_of(const StepStart& start, TrainingState before) const;
     void take_batches();
@@ -150,6 +162,9 @@ private:
     bool left_ = false;
 
     DataParts data_;
+    std::vector<Message> data_notes_;  // how the data differ from those of the run that goes on
+    bool same_size_ = true;            // as many samples as that run had
+    std::int64_t kept_hashes_ = 0;     // files whose checksum the folder has
     std::unique_ptr<BatchLoader> loader_;
     std::unique_ptr<Trainer> trainer_;
     std::optional<StepRecordWriter> writer_;

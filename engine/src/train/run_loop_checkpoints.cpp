@@ -1,11 +1,14 @@
 // RunLoop's checkpoints: how a run is saved, and how it goes on; and a copy of its next step.
+#include <algorithm>
 #include <utility>
 
-#include "data/input_guide.h"
 #include "engine/error.h"
+#include "store/checkpoint.h"
 #include "store/copy_observations.h"
 #include "store/stored_run.h"
+#include "train/make_optimizer.h"
 #include "train/restored.h"
+#include "train/run_data.h"
 #include "train/run_loop.h"
 #include "train/run_pictures.h"
 
@@ -20,6 +23,22 @@ Event renamed(Event event, const std::string& run) {
 
 bool is_of_steps(const Event& event) {
     return std::holds_alternative<EpochDone>(event) || std::holds_alternative<ScaleChanged>(event);
+}
+
+/// How the run in the folder was started last; nothing of it is known of a folder without events.
+RunStarted last_start(const std::filesystem::path& folder) {
+    RunStarted out{};
+    for (const Event& event : read_stored_run(folder).events) {
+        if (const auto* started = std::get_if<RunStarted>(&event)) out = *started;
+    }
+    return out;
+}
+
+/// Damaged checkpoints stay for whoever wants to look at them; a new one takes their name.
+void move_aside(const std::vector<std::filesystem::path>& damaged) {
+    std::error_code ignored;
+    for (const auto& checkpoint : damaged)
+        std::filesystem::rename(checkpoint, aside_of(checkpoint), ignored);
 }
 
 SavedNumbers numbers_of(const BestMetricState& best) {
@@ -47,36 +66,72 @@ void RunLoop::begin_run() {
                                              /*exchange=*/ranks_ != nullptr));
     if (options_.save_checkpoints)
         checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, 0, 0);
-    keep_input_guide();
+    keep_data();
     post_(started());
 }
 
-/// For those who use the trained model where the data are not at hand.
-void RunLoop::keep_input_guide() {
-    InputGuide guide{data_.train.data->schema()};
-    data_.train.data->guide(guide);
-    write_input_guide(folder_, guide);
+/// A run that goes on, or a step that is computed again, has the data of its run.
+DataParts RunLoop::opened_data(const std::stop_token& stop) {
+    const std::filesystem::path run =
+        options_.continuation ? options_.continuation->run_folder : options_.data_of;
+    // A run of a sweep that may have other data than those before it has them as its own.
+    const bool any = !options_.continuation && options_.accept_data;
+    if (run.empty() || any) return open_dataset(config_.dataset, config_.seed, stop);
+    RunData data = open_run_data(run, config_, options_.data_use, options_.accept_data, stop);
+    data_notes_ = std::move(data.notes);
+    same_size_ = data.same_size;
+    return std::move(data.parts);
+}
+
+/// For those who use the trained model where the data are not at hand, and to compare the data when
+/// they are opened again.
+void RunLoop::keep_data() {
+    if (options_.data_use == DataUse::replay) return;  // its folder goes at once
+    kept_hashes_ = data_.files->hash_count();
+    keep_run_data(folder_, data_, fingerprint_of(data_, config_.dataset));
+}
+
+/// Checksums of pictures that were decoded for the first time. A full disk costs them, not the run.
+void RunLoop::keep_new_hashes() {
+    if (follows() || data_.files->hash_count() == kept_hashes_) return;
+    try {
+        keep_data();
+    } catch (const Error& error) {
+        post_(RunWarning{run_, error.message(), trainer_->steps()});
+    }
 }
 
 void RunLoop::go_on(const Continuation& from) {
     std::optional<SavedRun> saved;
-    std::vector<Message> restored{msg("Nothing: the run has no checkpoint and starts again.")};
+    const RunStarted before = last_start(from.run_folder);
+    std::vector<Message> restored{from.in_place
+                                      ? msg("Nothing: the run has no checkpoint and starts again.")
+                                      : msg("Nothing: the run begins anew from the start.")};
     if (!from.checkpoint.empty()) {
         saved = read_saved_run(from.checkpoint);
         restored = restored_parts(*saved, config_);
         load(*saved);
+        lengthen_schedule(*saved, before, restored);
     }
+    const std::int64_t threads = started().threads;
+    if (before.threads > 0 && before.threads != threads)
+        restored.push_back(
+            msg("Threads: {} instead of {}. Sums are added in another order, so the bits are not "
+                "those of a run that was never stopped.",
+                threads, before.threads));
     if (follows()) return;
     const std::int64_t step = trainer_->steps();
     const std::size_t columns = metric_column_count(trainer_->task());
-    const RunStore::NewRun made = from.in_place
+    const bool in_place = goes_on_in_place(from);
+    const RunStore::NewRun made = in_place
                                       ? store_->reopen(from.run_folder, step)
                                       : store_->create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
     std::string parent;
-    keep_input_guide();
-    if (from.in_place) {
+    keep_data();
+    if (in_place) {
+        move_aside(from.damaged);
         writer_.emplace(StepRecordWriter::open(folder_, step, columns));
         remove_pictures_after(folder_, step);
     } else {
@@ -90,7 +145,22 @@ void RunLoop::go_on(const Continuation& from) {
     checkpoints_ =
         std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, step, progress_.epoch);
     // A new run has a checkpoint of its own to go on from.
-    if (!from.in_place && saved) checkpoints_->save(saved_run());
+    if (!in_place && saved) checkpoints_->save(saved_run());
+}
+
+/// With another number of samples a run goes on as a new one. Throws Error(data) within an epoch,
+/// whose batches would be others.
+bool RunLoop::goes_on_in_place(const Continuation& from) const {
+    if (same_size_) return from.in_place;
+    if (progress_.batch > 0) {
+        throw Error(ErrorCode::data,
+                    msg("The data set has another number of samples, and the checkpoint of step {} "
+                        "lies within an epoch.",
+                        trainer_->steps()),
+                    msg("Resume from a checkpoint at the end of an epoch (--from), or train a new "
+                        "run."));
+    }
+    return false;
 }
 
 /// The rows, events, pictures and observations of the parent up to the checkpoint, so that the new
@@ -105,7 +175,11 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
     std::vector<Event> events = read_events(folder).events;
     take_back_after(step, events);
     for (Event& event : events) {
-        if (is_of_steps(event)) post_(renamed(std::move(event), run_));
+        // The epoch that ended with the checkpoint is evaluated now, and told then.
+        const auto* epoch = std::get_if<EpochDone>(&event);
+        const bool again =
+            epoch != nullptr && epoch->step == step && epoch->epoch_ended && progress_.epoch_ended;
+        if (is_of_steps(event) && !again) post_(renamed(std::move(event), run_));
     }
     try {
         copy_pictures(folder, folder_, step);
@@ -123,7 +197,75 @@ void RunLoop::load(const SavedRun& saved) {
     rules_->load_state(saved.rules);
     trainer_->set_rate_multiplier(rules_->rate_multiplier());
     evaluation_->load_figures(saved.validation, saved.test);
+    check_place();
     loader_->seek(progress_.epoch, progress_.batch);
+}
+
+/// A run that gets more steps says how its learning rate goes on: a schedule that falls to the end
+/// of the run would rise by orders of magnitude at the next step. Throws Error(settings) without a
+/// choice.
+void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
+                                std::vector<Message>& restored) {
+    const LongerSchedule choice = options_.continuation->schedule;
+    const LongerRun run{before.steps_planned, trainer_->steps(), trainer_->updates()};
+    const bool longer = run.planned > 0 && run.planned < steps_planned_;
+    const bool same = saved.config.schedule == config_.schedule;
+    if (run.planned > steps_planned_)
+        restored.push_back(msg("Learning-rate schedule: planned over {} steps instead of {}.",
+                               steps_planned_, run.planned));
+    if (same && (!longer || !rises(saved, run))) return;
+    if (!same && !longer) return use_schedule("");  // another one, over all steps
+    if (same && choice == LongerSchedule::ask) refuse_without_choice(saved, run);
+    use_schedule(lengthening_of(saved.config, run, choice));
+    const std::int64_t added = steps_planned_ - run.planned;
+    if (choice == LongerSchedule::constant)
+        restored.push_back(
+            msg("Learning-rate schedule: its last rate stays for the {} added steps.", added));
+    else if (choice == LongerSchedule::cycle)
+        restored.push_back(
+            msg("Learning-rate schedule: begins anew over the {} added steps.", added));
+    else
+        restored.push_back(msg("Learning-rate schedule: one over {} steps.", steps_planned_));
+}
+
+/// Whether the rate depends on the number of steps that are planned. A schedule with another choice
+/// than the default takes it in any case.
+bool RunLoop::rises(const SavedRun& saved, const LongerRun& run) const {
+    const bool holds = schedule_of(saved.config, run.planned).holds;
+    return options_.continuation->schedule != LongerSchedule::ask ||
+           (falls_to_end(config_) && !holds);
+}
+
+void RunLoop::refuse_without_choice(const SavedRun& saved, const LongerRun& run) const {
+    const double last = kernels::learning_rate(schedule_of(saved.config, run.planned),
+                                               std::max<std::int64_t>(run.updates - 1, 0));
+    const double next = kernels::learning_rate(schedule_of(config_, steps_planned_), run.updates);
+    throw Error(ErrorCode::settings,
+                msg("The run was planned over {} steps and gets {}: under the schedule {} the "
+                    "learning rate jumps from {} to {} at step {}.",
+                    run.planned, steps_planned_, config_.schedule.kind, last, next, run.steps + 1),
+                msg("Choose with --schedule: constant keeps the last rate for the added steps, "
+                    "cycle begins the schedule anew over them, stretch makes one schedule over all "
+                    "steps."));
+}
+
+void RunLoop::use_schedule(const std::string& lengthened) {
+    config_.schedule.options["lengthened"] = lengthened;
+    trainer_->set_schedule(schedule_of(config_, steps_planned_));
+}
+
+/// Throws Error(data) if the data set has no such batch: the file was changed, or the data.
+void RunLoop::check_place() const {
+    const std::int64_t batches = loader_->batches_per_epoch();
+    const bool counts = trainer_->steps() >= 0 && trainer_->updates() >= 0;
+    const bool epoch = progress_.epoch >= 0 && progress_.epoch <= trainer_->steps();
+    if (counts && epoch && progress_.batch >= 0 && progress_.batch < batches) return;
+    throw Error(
+        ErrorCode::data,
+        msg("The checkpoint of step {} has an impossible place in the data: epoch {}, batch "
+            "{}; an epoch has {} batches.",
+            trainer_->steps(), progress_.epoch, progress_.batch, batches),
+        msg("Resume from an earlier checkpoint of the run (--from)."));
 }
 
 SavedRun RunLoop::saved_run() const {
@@ -180,6 +322,7 @@ void RunLoop::save_checkpoint() {
 }
 
 void RunLoop::finish_checkpoints(bool save) {
+    keep_new_hashes();
     if (!checkpoints_) return;
     if (save && trainer_->steps() > 0 && !has_unwritten() &&
         checkpoints_->wants_end(trainer_->steps(), progress_.epoch)) {

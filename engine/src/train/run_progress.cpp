@@ -8,6 +8,7 @@ void for_each_number(Progress& progress, F&& f) {
     f("epoch", progress.epoch);
     f("batch", progress.batch);
     f("epoch_ended", progress.epoch_ended);
+    f("evaluated", progress.evaluated);
     f("elapsed_s", progress.elapsed_s);
     f("epoch_start_s", progress.epoch_start_s);
     f("weight", progress.sums.weight);
@@ -40,10 +41,13 @@ SavedNumbers saved_state(const RunProgress& progress) {
 }
 
 void load_state(RunProgress& progress, const SavedNumbers& saved) {
-    for_each_number(progress, loading_from(saved));
+    const auto load = loading_from(saved);
+    for_each_number(progress, [&](const std::string& name, auto& field) {
+        // Checkpoints of earlier versions lack it.
+        if (name != "evaluated" || saved.contains(name)) load(name, field);
+    });
     // Checkpoints of earlier versions do not have it.
-    const auto replaced = saved.find("replaced");
-    progress.replaced = replaced == saved.end() ? 0 : static_cast<std::int64_t>(replaced->second);
+    progress.replaced = saved.contains("replaced") ? saved_count(saved, "replaced") : 0;
 }
 
 }  // namespace engine

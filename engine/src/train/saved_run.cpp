@@ -72,9 +72,7 @@ SavedRun parse(const json& state) {
 
 }  // namespace
 
-std::int64_t SavedRun::step() const {
-    return static_cast<std::int64_t>(saved_number(training.counts, "steps"));
-}
+std::int64_t SavedRun::step() const { return saved_count(training.counts, "steps"); }
 
 std::int64_t SavedRun::bytes() const {
     std::size_t bytes = 0;
@@ -105,6 +103,10 @@ SavedRun read_saved_run(const std::filesystem::path& checkpoint) {
     CheckpointContent content = read_checkpoint(checkpoint);
     try {
         SavedRun out = parse(*content.state);
+        if (out.step() != content.state->at("step").get<std::int64_t>())
+            throw Error(ErrorCode::data,
+                        msg("{}: the checkpoint's state is incomplete", checkpoint.string()),
+                        msg("Resume from an earlier checkpoint of the run (--from)."));
         out.training.weights = std::move(content.weights);
         out.training.optimizer = std::move(content.optimizer);
         out.training.carried = std::move(content.carried);

@@ -5,9 +5,7 @@
 
 namespace engine {
 
-std::int64_t StepCapsule::step() const {
-    return static_cast<std::int64_t>(saved_number(before.counts, "steps")) + 1;
-}
+std::int64_t StepCapsule::step() const { return saved_count(before.counts, "steps") + 1; }
 
 CapsuleStep::CapsuleStep(const StepCapsule& capsule, const RunConfig& config)
     : capsule_(capsule), change_(change_of(capsule.config, config)), before_(capsule.before) {

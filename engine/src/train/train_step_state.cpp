@@ -32,6 +32,13 @@ TensorMap best_weights(const TrainingState& saved) {
     return weights;
 }
 
+/// Counters of the scaler are 32-bit on the device.
+void check_counter(const SavedNumbers& saved, const char* name) {
+    const std::int64_t count = saved_count(saved, name);
+    if (count == static_cast<std::int32_t>(count)) return;
+    throw Error(ErrorCode::data, msg("the saved state has an impossible {}: {}", name, count));
+}
+
 }  // namespace
 
 /// The optimizer's name in front of its state's, where there are several.
@@ -108,6 +115,8 @@ TensorMap TrainStep::optimizer_state(std::size_t part, const TrainingState& save
 void TrainStep::load_scaler(const SavedNumbers& saved) {
     GradScaler& scaler = precision_.scaler();
     if (!scaler.is_enabled() || saved.empty() || config_.teach.resume_without_scaler) return;
+    for (const char* count : {"growth_tracker", "hysteresis_tracker"})
+        if (saved.contains(count)) check_counter(saved, count);
     GradScaler::State state = saved;  // the scale and its counts go on; the policy is the settings'
     state["growth_factor"] = scaler.growth_factor();
     state["backoff_factor"] = scaler.backoff_factor();
@@ -124,7 +133,7 @@ void TrainStep::load_state(const TrainingState& saved, const StateChange& change
     }
     state_.load_state(saved.carried);
     load_scaler(saved.scaler);
-    const auto steps = saved_number(saved.counts, "steps");
+    const auto steps = static_cast<double>(saved_count(saved.counts, "steps"));
     fill({{"steps", number_}}, {{"steps", Tensor::full({}, steps, DType::i64, Device{})}});
 }
 

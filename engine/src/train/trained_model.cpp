@@ -37,6 +37,7 @@ struct TrainedModel::Impl {
     std::string task;
     std::vector<Metric> metrics;
     std::string target;
+    std::filesystem::path folder;
 
     Impl(SavedRun saved_, InputGuide guide_, const Device& device)
         : saved(std::move(saved_)),
@@ -139,6 +140,7 @@ TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const std::s
     SavedRun saved = read_saved_run(find_checkpoint(run_folder, checkpoint).folder);
     InputGuide guide = read_input_guide(run_folder);
     impl_ = std::make_unique<Impl>(std::move(saved), std::move(guide), resolve_device(device));
+    impl_->folder = run_folder;
 }
 
 TrainedModel::~TrainedModel() = default;
@@ -230,8 +232,10 @@ Picture TrainedModel::draw(std::int64_t count, std::int64_t seed) {
 }
 
 PartReport TrainedModel::evaluate(const std::string& part, std::size_t hardest,
-                                  const std::function<bool(double)>& progress) {
-    return report_on(impl_->predictor, impl_->saved.config, impl_->task, part, hardest, progress);
+                                  const std::function<bool(double)>& progress, bool accept_data) {
+    return report_on(impl_->predictor,
+                     {impl_->folder, impl_->saved.config, impl_->task, accept_data}, part, hardest,
+                     progress);
 }
 
 }  // namespace engine

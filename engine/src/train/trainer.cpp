@@ -207,9 +207,7 @@ void Trainer::load_state(const TrainingState& saved, const StateChange& change) 
     } catch (const Error& error) {
         throw Error(ErrorCode::data, error.message(), error.hint());
     }
-    const auto count = [&](const char* name) {
-        return static_cast<std::int64_t>(saved_number(saved.counts, name));
-    };
+    const auto count = [&](const char* name) { return saved_count(saved.counts, name); };
     steps_ = count("steps");
     // Older checkpoints lack this count.
     const std::int64_t apart = saved.counts.contains("updates_apart") ? count("updates_apart") : 0;

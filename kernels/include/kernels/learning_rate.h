@@ -24,6 +24,13 @@ struct LearningRateSchedule {
     std::int64_t step_size = 1;  ///< step: updates between two drops
     double gamma = 1;            ///< step: what each drop multiplies the rate by
     double power = 1;            ///< polynomial
+
+    // Of a run that was given more updates after its schedule had been planned; first_end 0: none.
+    std::int64_t first_begin = 0;     ///< updates before the earlier schedule
+    std::int64_t first_end = 0;       ///< updates at its end
+    std::int64_t first_planned = 0;   ///< updates that it was planned for
+    std::int64_t planned_before = 0;  ///< of the run, up to its end
+    bool holds = false;               ///< its last rate stays; else the schedule begins anew
 };
 
 /// One stretch of one_cycle: from `from` to `to` along half a cosine (Smith & Topin 2018).
@@ -64,6 +71,17 @@ HALFTONE_HOST_DEVICE inline double scheduled_rate(const LearningRateSchedule& sc
     return schedule.base * std::pow(1 - part, schedule.power);
 }
 
+/// learning_rate() of one schedule over all updates.
+HALFTONE_HOST_DEVICE inline double single_learning_rate(const LearningRateSchedule& schedule,
+                                                        std::int64_t updates,
+                                                        std::int64_t planned) {
+    const std::int64_t total = planned - schedule.warmup;
+    if (updates >= schedule.warmup)
+        return scheduled_rate(schedule, updates - schedule.warmup, total);
+    return scheduled_rate(schedule, 0, total) * static_cast<double>(updates + 1) /
+           static_cast<double>(schedule.warmup + 1);
+}
+
 /// The rate for the update after `updates` applied ones.
 ///   constant, plateau  base
 ///   cosine      base / 2 * (1 + cos(pi * updates / planned)), down to 0 (Loshchilov & Hutter 2017)
@@ -72,11 +90,13 @@ HALFTONE_HOST_DEVICE inline double scheduled_rate(const LearningRateSchedule& sc
 ///   polynomial  base * (1 - updates / planned) ^ power
 HALFTONE_HOST_DEVICE inline double learning_rate(const LearningRateSchedule& schedule,
                                                  std::int64_t updates) {
-    const std::int64_t total = schedule.planned - schedule.warmup;
-    if (updates >= schedule.warmup)
-        return scheduled_rate(schedule, updates - schedule.warmup, total);
-    return scheduled_rate(schedule, 0, total) * static_cast<double>(updates + 1) /
-           static_cast<double>(schedule.warmup + 1);
+    if (schedule.first_end == 0) return single_learning_rate(schedule, updates, schedule.planned);
+    if (updates >= schedule.first_end && !schedule.holds)
+        return single_learning_rate(schedule, updates - schedule.first_end,
+                                    schedule.planned - schedule.planned_before);
+    const std::int64_t last = schedule.first_end - 1;
+    const std::int64_t at = (updates < last ? updates : last) - schedule.first_begin;
+    return single_learning_rate(schedule, at > 0 ? at : 0, schedule.first_planned);
 }
 
 }  // namespace kernels

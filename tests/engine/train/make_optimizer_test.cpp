@@ -108,5 +108,60 @@ TEST(ScheduleOf, AWarmUpThatIsLongerThanTheRunRisesToItsEnd) {
     EXPECT_EQ(learning_rate(schedule, 7), 0.5);
 }
 
+RunConfig cosine_config(const std::string& lengthened = "") {
+    RunConfig config;
+    config.schedule.kind = "cosine";
+    config.schedule.options["lengthened"] = lengthened;
+    return config;
+}
+
+TEST(LengtheningOf, SaysWhereTheEarlierScheduleEnds) {
+    const RunConfig config = cosine_config();
+    EXPECT_EQ(lengthening_of(config, {10, 10, 10}, LongerSchedule::cycle), "cycle 0 10 10 10");
+    EXPECT_EQ(lengthening_of(config, {10, 10, 8}, LongerSchedule::cycle), "cycle 0 8 10 10")
+        << "two steps were skipped";
+    EXPECT_EQ(lengthening_of(config, {10, 6, 5}, LongerSchedule::constant), "constant 0 9 10 10");
+    EXPECT_EQ(lengthening_of(config, {10, 10, 0}, LongerSchedule::cycle), "cycle 0 1 10 10")
+        << "no update was applied";
+    EXPECT_EQ(lengthening_of(config, {10, 10, 10}, LongerSchedule::stretch), "");
+}
+
+TEST(LengtheningOf, OfALengthenedRunBeginsAtItsLastPart) {
+    EXPECT_EQ(
+        lengthening_of(cosine_config("cycle 0 10 10 10"), {30, 30, 30}, LongerSchedule::cycle),
+        "cycle 10 30 20 30");
+    EXPECT_EQ(lengthening_of(cosine_config("constant 0 10 10 10"), {30, 12, 12},
+                             LongerSchedule::constant),
+              "constant 0 10 10 10")
+        << "the rate stays";
+    EXPECT_THROW(
+        (void)lengthening_of(cosine_config("cycle 0 10 10 10"), {30, 8, 8}, LongerSchedule::cycle),
+        Error);
+    EXPECT_THROW((void)lengthening_of(cosine_config("constant 0 10 10 10"), {30, 20, 20},
+                                      LongerSchedule::cycle),
+                 Error);
+}
+
+TEST(LengtheningOf, GivesTheRatesOfBothParts) {
+    const auto first = schedule_of(cosine_config(), 10);
+    const auto cycle = schedule_of(cosine_config("cycle 0 8 10 10"), 14);
+    const auto constant = schedule_of(cosine_config("constant 0 8 10 10"), 14);
+    const auto second = schedule_of(cosine_config(), 4);
+    for (std::int64_t update = 0; update < 12; ++update) {
+        EXPECT_EQ(learning_rate(cycle, update),
+                  update < 8 ? learning_rate(first, update) : learning_rate(second, update - 8));
+        EXPECT_EQ(learning_rate(constant, update),
+                  learning_rate(first, std::min<std::int64_t>(update, 7)));
+    }
+}
+
+TEST(LengtheningOf, OtherTextIsRefused) {
+    for (const char* text :
+         {"yes", "cycle", "cycle 0 10 10", "cycle 0 10 10 10 10", "cycle 10 10 1 1",
+          "cycle -1 10 10 10", "cycle 0 10 0 10", "cycle 0 10 10 0", "linear 0 10 10 10",
+          "cycle 0 1e3 10 10", "cycle 0 99999999999999999999 10 10"})
+        EXPECT_THROW((void)schedule_of(cosine_config(text), 20), Error) << text;
+}
+
 }  // namespace
 }  // namespace engine

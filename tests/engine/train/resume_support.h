@@ -107,11 +107,13 @@ protected:
                 computed(session.record()), session.drain()};
     }
     Ended resume(const Ended& run, const std::string& from = "last",
-                 const std::vector<std::string>& changes = {}) {
+                 const std::vector<std::string>& changes = {},
+                 LongerSchedule schedule = LongerSchedule::ask) {
         const ResumePlan plan = plan_resume(*store_->find(run.run), from, changes);
         EXPECT_THAT(plan.errors, testing::IsEmpty());
         SessionOptions options;
         options.continuation = plan.continuation;
+        options.continuation->schedule = schedule;
         return train(plan.config, options);
     }
     void expect_same_end(const Ended& whole, const Ended& resumed) {

@@ -1,5 +1,7 @@
 #include "engine/resume.h"
 
+#include <fstream>
+
 #include "engine/error.h"
 #include "engine/picture.h"
 #include "engine/sample_pictures.h"
@@ -141,7 +143,7 @@ TEST_F(Resume, MoreEpochsGoOnWithAFinishedRun) {
     RunConfig config = spirals(10);
     const Ended done = train(config);
     EXPECT_THROW(plan_resume(*store_->find(done.run)), Error) << "it has nothing left to do";
-    const Ended longer = resume(done, "last", {"max_steps=15"});
+    const Ended longer = resume(done, "last", {"max_steps=15"}, LongerSchedule::stretch);
     EXPECT_EQ(longer.figures.size(), 15U);
     EXPECT_NE(longer.run, done.run);
 }
@@ -241,8 +243,357 @@ TEST_F(Resume, ADamagedCheckpointGivesWayToTheOneBefore) {
     EXPECT_EQ(plan.step, 10);
     ASSERT_EQ(plan.notes.size(), 1U);
     EXPECT_THAT(plan.notes[0].str(), HasSubstr("weights.safetensors"));
+    EXPECT_THAT(plan.notes[0].str(), HasSubstr("the 3 recorded steps after it"));
     EXPECT_THROW(plan_resume(*store_->find(stopped.run), "13"), Error);
+    EXPECT_TRUE(fs::exists(last)) << "a plan changes nothing";
     EXPECT_EQ(resume(stopped).figures, train(config).figures);
+    EXPECT_FALSE(fs::exists(last));
+    EXPECT_TRUE(fs::exists(last.string() + ".damaged/state.json")) << "moved aside";
+}
+
+/// Ways in which a checkpoint cannot be read, and what the refusal says.
+struct Damage {
+    std::string name;
+    std::function<void(const fs::path&)> apply;
+    std::string sentence;
+};
+
+std::string text_in(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_text(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
+
+/// Replaces the first `from` in a checkpoint's state. With `as_before` as earlier versions wrote
+/// it, without a checksum.
+void edit_state(const fs::path& checkpoint, const std::string& from, const std::string& to,
+                bool as_before = false) {
+    std::string text = text_in(checkpoint / "state.json");
+    const auto replace = [&text](const std::string& a, const std::string& b) {
+        const auto at = text.find(a);
+        ASSERT_NE(at, std::string::npos) << a;
+        text.replace(at, a.size(), b);
+    };
+    replace(from, to);
+    if (as_before) {
+        replace("  \"checksum\": \"state.sha256\",\n", "");
+        fs::remove(checkpoint / "state.sha256");
+    }
+    write_text(checkpoint / "state.json", text);
+}
+
+std::string number_after(const fs::path& checkpoint, const std::string& key) {
+    const std::string text = text_in(checkpoint / "state.json");
+    const auto at = text.find(key) + key.size();
+    return key + text.substr(at, text.find_first_of(",\n", at) - at);
+}
+
+const std::vector<Damage>& damages() {
+    static const std::vector<Damage> list = {
+        {"state cut short", [](const fs::path& at) { fs::resize_file(at / "state.json", 100); },
+         "the state of the checkpoint cannot be read"},
+        {"weights cut short",
+         [](const fs::path& at) { fs::resize_file(at / "weights.safetensors", 100); },
+         "weights.safetensors: the file is damaged"},
+        {"state missing", [](const fs::path& at) { fs::remove(at / "state.json"); },
+         "the state of the checkpoint cannot be read"},
+        {"optimizer missing", [](const fs::path& at) { fs::remove(at / "optimizer.safetensors"); },
+         "the checkpoint lacks this file"},
+        {"checksum missing", [](const fs::path& at) { fs::remove(at / "state.sha256"); },
+         "the checkpoint lacks this file"},
+        {"empty folder",
+         [](const fs::path& at) {
+             fs::remove_all(at);
+             fs::create_directory(at);
+         },
+         "the state of the checkpoint cannot be read"},
+        {"a later version",
+         [](const fs::path& at) { edit_state(at, "\"version\": 1", "\"version\": 2"); },
+         "of a later version of this program"}};
+    return list;
+}
+
+TEST_F(Resume, ARunWhoseCheckpointsCannotBeReadIsLeftAsItIs) {
+    RunConfig config = spirals(20);
+    config.checkpoint.every_steps = 5;
+    for (const Damage& damage : damages()) {
+        const Ended stopped = train_to(config, 13);
+        const auto all = list_checkpoints(stopped.folder);
+        ASSERT_GE(all.size(), 2U);
+        for (const auto& each : all) damage.apply(each.folder);
+        const std::string record = text_in(stopped.folder / "steps.rec");
+        try {
+            (void)plan_resume(*store_->find(stopped.run));
+            ADD_FAILURE() << damage.name << ": it began at step 0";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data);
+            EXPECT_THAT(error.message().str(), HasSubstr(damage.sentence)) << damage.name;
+            EXPECT_THAT(error.hint().str(), HasSubstr("Nothing was changed")) << damage.name;
+        }
+        EXPECT_EQ(text_in(stopped.folder / "steps.rec"), record);
+        const Ended anew = resume(stopped, "start");
+        EXPECT_NE(anew.run, stopped.run) << damage.name;
+        EXPECT_EQ(anew.figures.size(), 20U);
+        EXPECT_EQ(store_->find(anew.run)->parent, stopped.run);
+        EXPECT_EQ(text_in(stopped.folder / "steps.rec"), record) << damage.name;
+    }
+}
+
+TEST_F(Resume, OnlyTheNewestOfALaterVersionIsRefusedToo) {
+    RunConfig config = spirals(20);
+    config.checkpoint.every_steps = 5;
+    const Ended stopped = train_to(config, 13);
+    edit_state(stopped.folder / "checkpoint-13", "\"version\": 1", "\"version\": 2");
+    EXPECT_THROW((void)plan_resume(*store_->find(stopped.run)), Error);
+    EXPECT_FALSE(plan_resume(*store_->find(stopped.run), "10").continuation.in_place);
+}
+
+TEST_F(Resume, CheckpointsThatAreGoneAreNoBeginning) {
+    const Ended stopped = train_to(spirals(20), 7);
+    fs::remove_all(stopped.folder / "checkpoint-7");
+    try {
+        (void)plan_resume(*store_->find(stopped.run));
+        FAIL() << "it began at step 0";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::data);
+        EXPECT_THAT(error.message().str(), HasSubstr("are gone"));
+    }
+}
+
+TEST_F(Resume, AChangedStateIsNoticedByItsChecksum) {
+    const Ended stopped = train_to(spirals(20), 7);
+    const fs::path at = stopped.folder / "checkpoint-7";
+    const std::string whole = text_in(at / "state.json");
+    for (const char* key : {"\"scale\": ", "\"growth_tracker\": ", "\"seed\": ", "\"updates\": ",
+                            "\"batch\": ", "\"saved\": "}) {
+        edit_state(at, number_after(at, key), std::string(key) + "8");
+        try {
+            (void)plan_resume(*store_->find(stopped.run));
+            ADD_FAILURE() << key;
+        } catch (const Error& error) {
+            EXPECT_THAT(error.message().str(), HasSubstr("state.json: the file is damaged"));
+        }
+        write_text(at / "state.json", whole);
+    }
+    EXPECT_EQ(plan_resume(*store_->find(stopped.run)).step, 7);
+}
+
+TEST_F(Resume, ACheckpointOfAnEarlierVersionHasNoChecksumOfItsState) {
+    const RunConfig config = spirals(20);
+    const Ended stopped = train_to(config, 7);
+    edit_state(stopped.folder / "checkpoint-7", "\"version\": 1", "\"version\": 1",
+               /*as_before=*/true);
+    EXPECT_EQ(resume(stopped).figures, train(config).figures);
+}
+
+TEST_F(Resume, AnImpossiblePlaceInTheDataIsRefused) {
+    const std::string epoch = "\"epoch\": ", batch = "\"batch\": ", steps = "\"steps\": ";
+    const RunConfig config = spirals(30);
+    const Ended stopped = train_to(config, 7);
+    const fs::path at = stopped.folder / "checkpoint-7";
+    const std::string whole = text_in(at / "state.json");
+    const std::string checksum = text_in(at / "state.sha256");
+    const std::string record = text_in(stopped.folder / "steps.rec");
+    // The numbers of "progress" come after those of "data", which are not read back.
+    const auto set = [&](const std::string& key, const std::string& value) {
+        std::string text = whole;
+        const auto from = text.find("\"progress\"");
+        const auto found = text.find(key, key == steps ? text.find("\"counts\"") : from);
+        const auto end = text.find_first_of(",\n", found);
+        text.replace(found, end - found, key + value);
+        write_text(at / "state.json", text);
+        edit_state(at, "\"version\": 1", "\"version\": 1", /*as_before=*/true);
+    };
+    std::vector<std::pair<std::string, std::string>> bad;
+    for (const char* value : {"1000000", "-1", "1000", "1e300", "0.5", "\"nan\"", "-9e18"}) {
+        bad.emplace_back(batch, value);
+        bad.emplace_back(epoch, value);
+    }
+    bad.emplace_back(steps, "-1");
+    bad.emplace_back(steps, "8");
+    bad.emplace_back(steps, "1e300");
+    for (const auto& [key, value] : bad) {
+        set(key, value);
+        SessionOptions options;
+        options.continuation = {stopped.folder, at, true, {}, {}};
+        const Ended refused = train(config, options);
+        ASSERT_EQ(refused.all<RunFailed>().size(), 1U) << key << value;
+        EXPECT_EQ(refused.all<RunFailed>()[0].code, ErrorCode::data) << key << value;
+        EXPECT_EQ(text_in(stopped.folder / "steps.rec"), record) << key << value;
+        write_text(at / "state.json", whole);
+        write_text(at / "state.sha256", checksum);
+    }
+    EXPECT_EQ(resume(stopped).figures, train(config).figures);
+}
+
+TEST_F(Resume, FewerEpochsOrStepsThanDoneAreRefused) {
+    RunConfig config = spirals(0);
+    config.epochs = 3;
+    config.batch_size = 128;
+    const Ended done = train(config);
+    const auto fields = [&](const std::vector<std::string>& changes,
+                            const std::string& from = "last") {
+        std::string out;
+        for (const auto& error : plan_resume(*store_->find(done.run), from, changes).errors)
+            out += error.field + ' ';
+        return out;
+    };
+    EXPECT_EQ(fields({"epochs=1"}), "epochs ");
+    EXPECT_EQ(fields({"epochs=2"}), "epochs ");
+    EXPECT_EQ(fields({"max_steps=5"}), "epochs max_steps ");
+    EXPECT_EQ(fields({"epochs=5", "max_steps=5"}), "max_steps ");
+    EXPECT_EQ(fields({"optimizer.lr=0.001"}), "epochs ") << "there is nothing left to do";
+    EXPECT_EQ(fields({"epochs=4"}), "");
+    RunConfig by_steps = spirals(8);
+    const Ended short_one = train(by_steps);
+    EXPECT_EQ(plan_resume(*store_->find(short_one.run), "last", {"max_steps=7"}).errors.size(), 1U);
+    EXPECT_EQ(plan_resume(*store_->find(short_one.run), "last", {"epochs=2000"}).errors.size(), 1U)
+        << "max_steps ends it";
+    EXPECT_THAT(plan_resume(*store_->find(short_one.run), "last", {"max_steps=9"}).errors,
+                IsEmpty());
+}
+
+TEST_F(Resume, ARunStoppedInItsLastEvaluationGetsIt) {
+    RunConfig config = small_run("lenet", "fp32");
+    config.dataset.train_limit = 64;
+    config.dataset.test_limit = 400;
+    config.evaluation_batch = 1;
+    config.epochs = 10;
+    config.max_steps = 6;  // within the second epoch
+    const Ended whole = train(config);
+    const Ended stopped = train(config, {}, 6);
+    ASSERT_EQ(stopped.all<RunDone>().at(0).reason, DoneReason::stopped);
+    ASSERT_EQ(stopped.all<EpochDone>().size(), 1U) << "of the first epoch";
+    const Ended resumed = resume(stopped);
+    ASSERT_EQ(resumed.all<EpochDone>().size(), 1U);
+    EXPECT_EQ(resumed.all<EpochDone>()[0].test.loss, whole.all<EpochDone>().at(1).test.loss);
+    EXPECT_EQ(resumed.all<RunDone>().at(0).test.loss, whole.all<RunDone>().at(0).test.loss);
+    EXPECT_THROW((void)plan_resume(*store_->find(stopped.run)), Error) << "now it is done";
+
+    // Its checkpoint was written again: a continuation does not evaluate it once more.
+    const Ended longer = resume(resumed, "last", {"max_steps=7"}, LongerSchedule::stretch);
+    std::vector<std::int64_t> steps;
+    for (const Event& event : store_->events(longer.run)) {
+        if (const auto* epoch = std::get_if<EpochDone>(&event)) steps.push_back(epoch->step);
+    }
+    EXPECT_THAT(steps, ElementsAre(4, 6, 7));
+}
+
+std::vector<float> rates_of(const Ended& run) {
+    std::vector<float> out;
+    for (std::int64_t i = 0; i < run.record.size(); ++i) out.push_back(run.record.row(i).lr);
+    return out;
+}
+
+std::vector<float> joined(std::vector<float> a, const std::vector<float>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+RunConfig scheduled(const std::string& kind, std::int64_t steps) {
+    RunConfig config = spirals(steps);
+    config.precision.preset = "fp32";  // no step is skipped
+    config.schedule.kind = kind;
+    return completed(config);
+}
+
+TEST_F(Resume, ALongerRunOfAFallingScheduleNeedsAChoice) {
+    for (const char* kind : {"one-cycle", "cosine", "polynomial"}) {
+        const Ended done = train(scheduled(kind, 10));
+        for (const char* change : {"max_steps=20", "max_steps=11"}) {
+            const Ended refused = resume(done, "last", {change});
+            ASSERT_EQ(refused.all<RunFailed>().size(), 1U) << kind;
+            const RunFailed failed = refused.all<RunFailed>()[0];
+            EXPECT_EQ(failed.code, ErrorCode::settings);
+            EXPECT_THAT(failed.message.str(), HasSubstr("the learning rate jumps from "));
+            EXPECT_THAT(failed.hint.str(), HasSubstr("--schedule"));
+            EXPECT_EQ(refused.run, "") << "no run was made";
+        }
+    }
+    for (const char* kind : {"constant", "step", "plateau"}) {
+        const Ended longer = resume(train(scheduled(kind, 10)), "last", {"max_steps=12"});
+        EXPECT_EQ(longer.record.size(), 12) << kind;
+    }
+    const Ended chosen =
+        resume(train(scheduled("cosine", 10)), "last", {"max_steps=12", "schedule.kind=constant"});
+    EXPECT_EQ(chosen.record.size(), 12) << "the change itself is a choice";
+    EXPECT_EQ(rates_of(chosen)[11], rates_of(chosen)[0]);
+}
+
+TEST_F(Resume, AScheduleIsHeldRepeatedOrStretchedOverAddedSteps) {
+    for (const char* kind : {"one-cycle", "cosine", "polynomial"}) {
+        const Ended done = train(scheduled(kind, 10));
+        const std::vector<float> first = rates_of(done);
+        const std::vector<std::string> more = {"max_steps=20"};
+        EXPECT_EQ(rates_of(resume(done, "last", more, LongerSchedule::constant)),
+                  joined(first, std::vector<float>(10, first.back())))
+            << kind;
+        EXPECT_EQ(rates_of(resume(done, "last", more, LongerSchedule::cycle)), joined(first, first))
+            << kind;
+        std::vector<float> stretched = rates_of(train(scheduled(kind, 20)));
+        std::copy(first.begin(), first.end(), stretched.begin());
+        EXPECT_EQ(rates_of(resume(done, "last", more, LongerSchedule::stretch)), stretched) << kind;
+    }
+}
+
+TEST_F(Resume, ALengthenedRunGoesOnAndIsLengthenedOnceMore) {
+    const Ended done = train(scheduled("cosine", 10));
+    const std::vector<float> first = rates_of(done);
+    const Ended twice = resume(done, "last", {"max_steps=20"}, LongerSchedule::cycle);
+    EXPECT_EQ(rates_of(resume(twice, "last", {"max_steps=30"}, LongerSchedule::cycle)),
+              joined(joined(first, first), first));
+    EXPECT_EQ(rates_of(resume(twice, "last", {"max_steps=25"}, LongerSchedule::constant)),
+              joined(joined(first, first), std::vector<float>(5, first.back())));
+    const Ended held = resume(done, "last", {"max_steps=15"}, LongerSchedule::constant);
+    EXPECT_EQ(rates_of(resume(held, "last", {"max_steps=25"}, LongerSchedule::cycle)),
+              joined(rates_of(held), first));
+    EXPECT_EQ(resume(held, "last", {"max_steps=17"}).record.size(), 17) << "the rate stays anyway";
+
+    // From a checkpoint within the earlier plan the schedule comes to its end first.
+    const Ended half = train_to(scheduled("cosine", 10), 5);
+    EXPECT_EQ(rates_of(resume(half, "last", {"max_steps=20"}, LongerSchedule::cycle)),
+              joined(first, first));
+    // What the settings of the run say holds for its own resume.
+    ResumePlan plan = plan_resume(*store_->find(done.run), "last", {"max_steps=20"});
+    SessionOptions options;
+    options.continuation = plan.continuation;
+    options.continuation->schedule = LongerSchedule::cycle;
+    Session session(plan.config, thread_, store_, options);
+    for (std::int64_t i = 1; i <= 4; ++i) {
+        session.post(Command::step);
+        while (session.record().size() < 10 + i || session.state() != RunState::paused)
+            std::this_thread::sleep_for(100us);
+    }
+    session.post(Command::stop);
+    ASSERT_TRUE(session.wait(resume_patience_s));
+    const Ended stopped{session.run(), store_->find(session.run())->folder, {}, {}, {}};
+    EXPECT_EQ(resume(stopped).figures, twice.figures);
+}
+
+TEST_F(Resume, AnotherNumberOfThreadsIsTold) {
+    const Ended stopped = train_to(spirals(20), 7);
+    std::string all;
+    for (const Message& part :
+         resume(stopped, "last", {"threads=2"}).all<RunResumed>().at(0).restored)
+        all += part.str() + "\n";
+    EXPECT_THAT(all, HasSubstr("Threads: 2 instead of 1"));
+    all.clear();
+    for (const Message& part : resume(stopped).all<RunResumed>().at(0).restored)
+        all += part.str() + "\n";
+    EXPECT_THAT(all, testing::Not(HasSubstr("Threads")));
+}
+
+TEST_F(Resume, AFileOfFirstWeightsIsNotNeededAnyMore) {
+    RunConfig config = spirals(20);
+    const Ended first = train_to(config, 3);
+    const fs::path file = folder_ / "first.safetensors";
+    fs::copy_file(first.folder / "checkpoint-3" / "weights.safetensors", file);
+    config.model.init_from = file.string();
+    const Ended whole = train(config);
+    const Ended stopped = train_to(config, 9);
+    fs::remove(file);
+    EXPECT_EQ(resume(stopped).figures, whole.figures);
 }
 
 TEST_F(Resume, ARunWithoutACheckpointStartsAgain) {

@@ -178,8 +178,9 @@ void Commands::start() {
         launch({settings_->config()}, false);
 }
 
-bool Commands::train(const engine::RunConfig& config, const std::string& group) {
-    return launch({config}, false, group);
+bool Commands::train(const engine::RunConfig& config, const std::string& group,
+                     const std::filesystem::path& dataOf) {
+    return launch([&] { feed_->open({config}, group, dataOf); }, Command::start);
 }
 
 void Commands::togglePause() {
@@ -212,9 +213,13 @@ void Commands::saveCheckpoint() {
     if (!actor_ && buttons().pause.enabled) feed_->post(Command::checkpoint);
 }
 
-Commands::Planned Commands::planOf(const engine::RunSummary& run) {
+Commands::Planned Commands::planOf(const engine::RunSummary& run, const ResumeChoice& choice) {
     try {
-        return engine::plan_resume(run);
+        engine::ResumePlan plan = engine::plan_resume(run, "last", choice.changes);
+        if (!plan.errors.empty())
+            return engine::Error(engine::ErrorCode::settings, plan.errors.front().str());
+        plan.continuation.schedule = choice.schedule;
+        return plan;
     } catch (const engine::Error& error) {
         return error;
     } catch (const std::exception& error) {
@@ -222,7 +227,8 @@ Commands::Planned Commands::planOf(const engine::RunSummary& run) {
     }
 }
 
-void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> then) {
+void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> then,
+                      const ResumeChoice& choice) {
     const auto answer = [then = std::move(then)](bool begun) {
         if (then) then(begun);
     };
@@ -232,7 +238,7 @@ void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> t
         return answer(false);
     }
     inBackground(
-        this, [run] { return planOf(run); },
+        this, [run, choice] { return planOf(run, choice); },
         [this, run, answer, attempt = ++attempts_](const Planned& planned) {
             answer(attempt == attempts_ && goOn(run, planned));
         });

@@ -30,6 +30,12 @@ struct Problem {
     bool note = false;  ///< no fault: an answer to something the user did
 };
 
+/// What a run that is resumed changes.
+struct ResumeChoice {
+    std::vector<std::string> changes = {};  ///< "path=value"; none: it goes on as it was
+    engine::LongerSchedule schedule = engine::LongerSchedule::ask;
+};
+
 /// The actions of buttons, menus, keys and drops. GUI thread.
 class Commands final : public QObject {
     Q_OBJECT
@@ -42,7 +48,8 @@ public:
     void startTwin(const engine::TwinOptions& options);
     /// Starts one run of these settings, as part of a sweep if there is a `group`. False, with the
     /// reason reported, if it cannot be started.
-    bool train(const engine::RunConfig& config, const std::string& group = {});
+    bool train(const engine::RunConfig& config, const std::string& group = {},
+               const std::filesystem::path& dataOf = {});
     void togglePause();
     void step();
     void stop();
@@ -55,7 +62,8 @@ public:
     /// Continues a run of the history from its last checkpoint, which is read off the GUI thread
     /// first. Calls `then` with whether the run continues; if it cannot, the reason was reported. A
     /// run that is started in the meantime takes precedence.
-    void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {});
+    void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {},
+                const ResumeChoice& choice = {});
     /// Tells the window of a run whose process died, so that it can offer to resume it.
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings, a run's folder or a file that holds a run.
@@ -117,7 +125,7 @@ private:
     void followWorkers();
     ButtonStates experimentButtons() const;
     using Planned = std::variant<engine::ResumePlan, engine::Error>;
-    static Planned planOf(const engine::RunSummary& run);
+    static Planned planOf(const engine::RunSummary& run, const ResumeChoice& choice);
     bool goOn(const engine::RunSummary& run, const Planned& planned);
     void stateChanged();
     void tellButtons();

@@ -4,6 +4,7 @@
 
 #include "commands/commands.h"
 #include "engine/run_store.h"
+#include "engine/sweep.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 
@@ -114,7 +115,15 @@ void QueueRunner::next() {
         return finish(before->state == "done" ? QueueState::done : QueueState::failed, before->run);
     }
     const engine::QueueEntry& entry = taken_->queued().entry;
-    if (!before) return begun(commands_->train(entry.config, sweepOf(entry.batch)));
+    if (!before) {
+        std::filesystem::path data;
+        if (!entry.batch.empty()) {
+            use([&](engine::RunQueue& queue) {
+                data = engine::ended_run_with_data(queue.list(entry.batch), entry, *feed_->store());
+            });
+        }
+        return begun(commands_->train(entry.config, sweepOf(entry.batch), data));
+    }
     const auto then = [self = QPointer(this), id = taken_->queued().id](bool goesOn) {
         const bool awaited = self && self->taken_ && self->taken_->queued().id == id;
         if (awaited) self->begun(goesOn);

@@ -112,11 +112,14 @@ void EventFeed::replaceExperiment(const std::function<void()>& make) {
     timer_.start();
 }
 
-void EventFeed::open(const std::vector<engine::RunConfig>& configs, const std::string& group) {
+void EventFeed::open(const std::vector<engine::RunConfig>& configs, const std::string& group,
+                     const std::filesystem::path& dataOf) {
     replaceExperiment([&] {
         engine::SessionOptions options;
         options.pause_when_disk_full = true;  // somebody is there to make room and go on
         options.group = group;
+        options.data_of = dataOf;
+        options.data_use = engine::DataUse::sweep;
         for (const auto& config : configs) openSession(config, options);
     });
 }

@@ -44,7 +44,9 @@ public:
     /// Ends the current experiment and makes one session for each of the settings, with this
     /// RunSummary::group; nothing starts yet. Throws engine::Error (settings, io); the old
     /// experiment is gone even then.
-    void open(const std::vector<engine::RunConfig>& configs, const std::string& group = {});
+    /// `dataOf`: the folder of a run whose data set theirs must be; empty: any.
+    void open(const std::vector<engine::RunConfig>& configs, const std::string& group = {},
+              const std::filesystem::path& dataOf = {});
     /// The same for two settings in lockstep, the reference first.
     void openTwin(const std::vector<engine::RunConfig>& configs, const std::string& group,
                   const engine::TwinOptions& options);

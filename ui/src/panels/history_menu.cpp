@@ -34,7 +34,7 @@ void HistoryPanel::fillMenu(QMenu* menu) {
         [this, first] { toggle(first); });
     menu->addSeparator();
     add(tr("Resume"), one && whyNotResumed(first).isEmpty(),
-        [this, first] { context_.commands->resume(first); });
+        [this, first] { resumeOrAsk(this, context_.commands, first); });
     // Those of another program are no settings of ours.
     add(tr("Load settings"), one && !first.origin,
         [this, first] { context_.settings->load(first.config); });

@@ -1,6 +1,10 @@
 #include "panels/run_actions.h"
 
 #include <QCoreApplication>
+#include <utility>
+
+#include "commands/commands.h"
+#include "panels/longer_dialog.h"
 
 namespace ui {
 
@@ -15,8 +19,18 @@ struct RunActions {
 QString whyNotResumed(const engine::RunSummary& run) {
     if (run.origin) return RunActions::tr("Another program trains this run.");
     if (run.state == "running") return RunActions::tr("This run is being trained.");
-    if (run.state == "done") return RunActions::tr("This run has ended as planned.");
     return {};
+}
+
+void resumeOrAsk(QWidget* parent, Commands* commands, const engine::RunSummary& run,
+                 std::function<void(bool)> then) {
+    if (run.state != "done") return commands->resume(run, std::move(then));
+    auto* dialog = new LongerDialog(run, parent);
+    QObject::connect(dialog, &QDialog::accepted, commands,
+                     [dialog, commands, run, then = std::move(then)] {
+                         commands->resume(run, then, {dialog->changes(), dialog->schedule()});
+                     });
+    dialog->show();
 }
 
 QString whyNotRepeated(const engine::RunSummary& run) {

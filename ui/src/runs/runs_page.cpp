@@ -333,7 +333,7 @@ void RunsPage::showOnPlots() {
 
 void RunsPage::resume() {
     auto* commands = context_.commands;
-    commands->resume(single(), [commands](bool begun) {
+    resumeOrAsk(this, commands, single(), [commands](bool begun) {
         if (begun) commands->showPage(u"training"_s);
     });
 }

@@ -1,6 +1,7 @@
 #include "tryit/evaluate_panel.h"
 
 #include "feed/event_feed.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -83,15 +84,17 @@ void EvaluatePanel::evaluateOne(std::size_t index) {
     workers_[index] = column->model()->makeWorker(pool_, this);
     workers_[index]->ask(
         ModelWorker::Job::evaluate, this,
-        [this, index, view](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+        [this, index, column, view](engine::TrainedModel& model,
+                                    const ModelWorker::Ticket& ticket) {
             auto report = std::make_shared<const engine::PartReport>(
                 model.evaluate("test", hardest, [&](double share) {
                     ticket.tell([view, share] { view->setProgress(share); });
                     return !ticket.stopped();
                 }));
             const ModelFacts facts = factsOf(model);
-            ticket.tell([this, index, view, report, facts] {
+            ticket.tell([this, index, column, view, report, facts] {
                 view->show(report, facts);
+                if (!report->notes.empty()) column->showProblem(engineText(report->notes.front()));
                 ended(index);
             });
         },
