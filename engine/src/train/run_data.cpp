@@ -136,6 +136,7 @@ public:
         number_classes(out);
     }
     bool decodes() const override { return data_->decodes(); }
+    bool skips_damaged() const override { return data_->skips_damaged(); }
     void describe(DatasetPreview& preview) const override { data_->describe(preview); }
     void guide(InputGuide& guide) const override { data_->guide(guide); }
     bool is_stream() const override { return data_->is_stream(); }
