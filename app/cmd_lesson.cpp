@@ -143,7 +143,7 @@ int check(const LessonArguments& args) {
         }
     }
     if (refused) return engine::exit_code(engine::ErrorCode::settings);
-    return fails ? engine::exit_code(engine::ErrorCode::training) : 0;
+    return fails ? engine::exit_code(engine::ErrorCode::data) : 0;
 }
 
 int list(const LessonArguments& args) {

@@ -31,7 +31,7 @@ int replay(const ReplayArguments& args) {
     const engine::CapsuleReplay replay = engine::replay_capsule(args.file, options);
     std::cout << (args.json ? engine::to_json_line(replay) + "\n" : engine::replay_page(replay));
     const bool good = replay.same_machine ? replay.identical() : replay.within_bound();
-    return good ? 0 : engine::exit_code(engine::ErrorCode::training);
+    return good ? 0 : engine::exit_code(engine::ErrorCode::data);
 }
 
 }  // namespace

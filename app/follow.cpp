@@ -194,7 +194,7 @@ private:
         if (record.size() > 0 && !read(record, record.size() - 1, last) &&
             outcome_.exit_code == 0) {
             std::cerr << "halftone: " << unreadable_->what() << '\n';
-            outcome_.exit_code = engine::exit_code(unreadable_->code());
+            outcome_.exit_code = engine::exit_code_of_run(unreadable_->code());
         }
         if (!unreadable_) outcome_.run.record = record;
     }
@@ -312,7 +312,7 @@ private:
     void see(const engine::RunFailed& event) {
         write_steps_up_to(published());
         line(event);
-        outcome_.exit_code = engine::exit_code(event.code);
+        outcome_.exit_code = engine::exit_code_of_run(event.code);
         if (!engine::speaks_for_ranks()) return;  // the others gave this rank up, and said so
         std::cerr << (json_ ? "" : "\n") << "halftone: " << event.message.str() << '\n';
         if (!event.hint.empty()) std::cerr << event.hint.str() << '\n';

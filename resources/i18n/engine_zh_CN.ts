@@ -4373,6 +4373,46 @@
         <translation>{}：该运行正在训练</translation>
     </message>
     <message>
+        <source>{}: cannot be read, so another program may have taken over this run</source>
+        <translation>{}：无法读取，该运行可能已被另一程序接管</translation>
+    </message>
+    <message>
+        <source>Check the connection to that folder; then resume the run.</source>
+        <translation>请检查与该文件夹的连接，然后恢复该运行。</translation>
+    </message>
+    <message>
+        <source>{}: another program has taken over this run, or removed its lease; nothing more is written here</source>
+        <translation>{}：另一程序已接管该运行，或删除了它的租约；此处不再写入</translation>
+    </message>
+    <message>
+        <source>Resume the run if it should go on.</source>
+        <translation>若要让该运行继续，请恢复它。</translation>
+    </message>
+    <message>
+        <source>{}: process {} on {} has taken over this run; nothing more is written here</source>
+        <translation>{}：{2} 上的进程 {1} 已接管该运行；此处不再写入</translation>
+    </message>
+    <message>
+        <source>The run goes on there.</source>
+        <translation>该运行在那里继续。</translation>
+    </message>
+    <message>
+        <source>Stop it there first. If it was cut off there, its lease ends in {} s.</source>
+        <translation>请先在那里停止它。若它在那里已中断，租约将在 {} 秒后失效。</translation>
+    </message>
+    <message>
+        <source>{}: the run is being trained on {}</source>
+        <translation>{}：该运行正在 {} 上训练</translation>
+    </message>
+    <message>
+        <source>{}: the run is being trained on {}, which has been silent for {} s</source>
+        <translation>{}：该运行正在 {} 上训练，该机器已 {} 秒没有消息</translation>
+    </message>
+    <message>
+        <source>Give a new folder, or an empty one.</source>
+        <translation>请给出一个新文件夹或空文件夹。</translation>
+    </message>
+    <message>
         <source>Stop it before you resume it.</source>
         <translation>请先停止它，再恢复。</translation>
     </message>

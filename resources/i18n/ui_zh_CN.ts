@@ -3565,12 +3565,24 @@ started %7</source>
         <source>This run is being trained.</source>
         <translation>该运行正在训练。</translation>
     </message>
+    <message>
+        <source>This run is being trained on %1. If it was cut off there, it can be resumed once that machine has been silent for 90 s.</source>
+        <translation>该运行正在 %1 上训练。若它在那里已中断，该机器 90 秒没有消息后即可在此恢复。</translation>
+    </message>
 </context>
 <context>
     <name>RunText</name>
     <message>
         <source>running</source>
         <translation>运行中</translation>
+    </message>
+    <message>
+        <source>running on %1</source>
+        <translation>在 %1 上运行</translation>
+    </message>
+    <message>
+        <source>%1 silent for %2</source>
+        <translation>%1 已 %2 无消息</translation>
     </message>
     <message>
         <source>done</source>

@@ -193,11 +193,11 @@ TEST(BadInput, AFolderOrADeviceInPlaceOfAScriptOfOperationsExitsWith3) {
     }
 }
 
-TEST(BadInput, NoPlaceForRunsAtAllExitsWith5AndNamesTheHome) {
+TEST(BadInput, NoPlaceForRunsAtAllExitsWith3AndNamesTheHome) {
     Program program(spirals("train", {"--set", "max_steps=2"}),
                     {"/proc/halftone", [] { ::setenv("TMPDIR", "/no/such/folder", 1); }});
     program.finish();
-    EXPECT_EQ(program.exit_code(), 5);
+    EXPECT_EQ(program.exit_code(), 3);
     EXPECT_THAT(program.errors(), HasSubstr("/proc/halftone"));
     EXPECT_THAT(program.errors(), HasSubstr("Give a folder that can be written."));
 }
@@ -210,7 +210,7 @@ TEST(BadInput, AFullDiskUnderTheOutputIsNoSuccess) {
           std::vector<std::string>{"--version"}}) {
         Program program(args, {"", with_output_to("/dev/full")});
         program.finish();
-        EXPECT_EQ(program.exit_code(), 5) << args.front();
+        EXPECT_EQ(program.exit_code(), 3) << args.front();
         EXPECT_THAT(program.errors(), HasSubstr("standard output cannot be written"));
     }
 }

@@ -91,12 +91,12 @@ TEST_F(Lesson, ChecksInEachLanguageAndWithEachSeed) {
 TEST_F(Lesson, FailsIfWhatItExpectsIsFalse) {
     const std::string file = write(test_support::with(
         test_support::small_lesson(), "expect: end == worse", "expect: end == same"));
-    const auto table = lines({"lesson", file, "--check"}, 5);
+    const auto table = lines({"lesson", file, "--check"}, 3);
     ASSERT_FALSE(table.empty());
     EXPECT_THAT(table[0], HasSubstr("FAILS"));
     EXPECT_THAT(table, Contains(HasSubstr("expect: end == same and many.value < many.exact is "
                                           "false")));
-    const auto results = objects({"lesson", file, "--check", "--json"}, 5);
+    const auto results = objects({"lesson", file, "--check", "--json"}, 3);
     ASSERT_THAT(results, SizeIs(1));
     EXPECT_EQ(results[0].at("holds"), false);
     EXPECT_EQ(results[0].at("expectations").at(0).at("holds"), false);

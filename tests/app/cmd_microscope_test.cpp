@@ -124,7 +124,7 @@ TEST_F(Microscope, DumpsAStepOfARunThatKeptNoHistograms) {
         EXPECT_EQ(read_dump(home_ / "own" / file).values, read_dump(home_ / "shadow" / file).values)
             << kind;
     }
-    run({"1", "40", "--dump", (home_ / "late").string()}, 5);
+    run({"1", "40", "--dump", (home_ / "late").string()}, 3);
     EXPECT_FALSE(std::filesystem::exists(home_ / "late"));
 }
 

@@ -62,7 +62,7 @@ TEST_F(Skips, OneIsTriedAtAnotherScaleInFp32AndWithoutASample) {
 }
 
 TEST_F(Skips, RefusesWhatTheRunLacks) {
-    expect_refused({"skips", "1", "99"}, 5, "Run 1 has no step 99: it has 6 steps.");
+    expect_refused({"skips", "1", "99"}, 3, "Run 1 has no step 99: it has 6 steps.");
     expect_refused({"skips", "1", "--fp32"}, 2, "need a STEP");
     expect_refused({"skips", "1", "1", "--scale", "abc"}, 2, "--scale: abc: use a number above 0");
     expect_refused({"skips", "1", "1", "--scale", "0"}, 2, "--scale: 0: use a number above 0");

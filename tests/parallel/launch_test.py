@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 
-from ranks import Launch, Problems, SETTINGS, one_slot, with_last_different, words
+from ranks import Launch, Problems, SETTINGS, one_slot, reachable, with_last_different, words
 
 SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
 
@@ -50,6 +50,20 @@ class Tests:
         under = self.check_whole_run(self.train(ranks=2), 2, "-n 2")
         both = self.check_whole_run(self.train("workers=2", ranks=2), 2, "both")
         self.problems.expect(alone == under == both, f"losses differ: {alone} {under} {both}")
+
+    def no_other_machine_can_reach_a_run_of_one_machine(self):
+        command = [self.halftone, "train", "--json", *words(SETTINGS + ["workers=2"])]
+        launch = Launch(command, self.folder, self.folder)
+        self.problems.expect(launch.wait_for_steps(20), f"no steps: {launch.error_text()}")
+        found = [line for pid in launch.left_running() for line in reachable(pid)]
+        self.problems.expect(len(launch.pids()) == 2, f"ranks {launch.pids()}")
+        launch.process.send_signal(signal.SIGINT)
+        self.expect_code(launch, 0, "the run whose ports were looked at")
+        shared = "gives the run no network of its own" in launch.error_text()
+        if shared:
+            print("ports: not looked at, since this system has no network namespaces")
+        else:
+            self.problems.expect(not found, "sockets that are not of the loopback interface:\n" + "\n".join(found))
 
     def another_number_of_workers_is_refused(self):
         self.expect_code(self.train("workers=3", ranks=2), 2, "workers=3 under -n 2",

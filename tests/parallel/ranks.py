@@ -1,5 +1,6 @@
 """Starts `halftone` as several ranks and finds their processes."""
 
+import ipaddress
 import json
 import os
 import pathlib
@@ -140,6 +141,31 @@ class Launch:
                 os.kill(pid, signal.SIGKILL)
             self.process.wait()
             return None
+
+
+def _is_loopback(address):
+    """Of an address as /proc/net/tcp has it: words of four bytes, the first one last."""
+    parts = [bytes.fromhex(address[i:i + 8])[::-1] for i in range(0, len(address), 8)]
+    found = ipaddress.ip_address(b"".join(parts))
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback
+
+
+def reachable(pid):
+    """The sockets of a process that do not belong to the loopback interface. In a network of its own nothing but that
+    interface is there, and an address of all interfaces means it alone."""
+    home = pathlib.Path("/proc") / str(pid)
+    try:
+        interfaces = {line.split(":")[0].strip() for line in (home / "net/dev").read_text().splitlines()[2:]}
+        if interfaces == {"lo"}:
+            return []
+        inodes = {os.readlink(file) for file in (home / "fd").iterdir()}
+        name = (home / "comm").read_text().strip()
+        return [f"{name} {pid}: {kind} {fields[1]} to {fields[2]}"
+                for kind in ("tcp", "tcp6", "udp", "udp6", "raw", "raw6")
+                for fields in map(str.split, (home / "net" / kind).read_text().splitlines()[1:])
+                if f"socket:[{fields[9]}]" in inodes and not _is_loopback(fields[1].split(":")[0])]
+    except OSError:
+        return []  # it has ended
 
 
 class Problems:

@@ -14,7 +14,7 @@ import support
 numpy = support.need("numpy")
 
 import halftone_watch  # noqa: E402
-from halftone_watch import record_layout, run_folder  # noqa: E402
+from halftone_watch import lease, record_layout, run_folder  # noqa: E402
 from halftone_watch.record_writer import RecordWriter  # noqa: E402
 from halftone_watch.scale_watch import ScaleWatch  # noqa: E402
 
@@ -28,6 +28,13 @@ for step in range(1, int(sys.argv[2]) + 1):
     time.sleep(float(sys.argv[3]))
 print("written", flush=True)
 """
+
+
+def published_rows(folder):
+    """The count of published rows."""
+    with open(folder / record_layout.FILE_NAME, "rb") as file:
+        file.seek(record_layout.PUBLISHED_OFFSET)
+        return struct.unpack("<q", file.read(8))[0]
 
 
 def value(text):
@@ -235,6 +242,96 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
         self.assertEqual((self.folder / "thesis.txt").read_text(), "mine")
         halftone_watch.Watch(self.scratch / "unused").close()
         self.assertFalse((self.scratch / "unused").exists())
+
+
+class Holds(support.FolderTest):
+    """Who may write the folder, and who may read it."""
+
+    def setUp(self):
+        super().setUp()
+        for name, now in {"RENEWAL": 0.01, "PATIENCE": 90.0, "TRUST": 60.0}.items():
+            before = getattr(lease, name)
+            self.addCleanup(setattr, lease, name, before)
+            setattr(lease, name, now)
+
+    def listed(self):
+        out, _ = self.halftone("show", self.folder, "--json")
+        return json.loads(out.splitlines()[0])
+
+    def lease(self, **changes):
+        """The lease of another machine."""
+        held = {"id": "x", "host": "node7", "boot": "b", "pid_namespace": 1, "process": 2,
+                "started": 3, "renewals": 0, **changes}
+        part = self.folder / "lease.part"
+        part.write_text(json.dumps(held))
+        part.rename(self.folder / "lease.2")
+
+    def test_the_lease_is_renewed_while_nothing_is_recorded_and_gone_at_the_end(self):
+        with halftone_watch.Watch(self.folder) as watch:
+            watch.step(1.0)
+            file = self.folder / "lease.1"
+            before = file.read_text()
+            deadline = time.monotonic() + support.TIMEOUT
+            while file.read_text() == before and time.monotonic() < deadline:
+                time.sleep(0.001)
+            self.assertNotEqual(file.read_text(), before)
+            self.assertEqual(json.loads(file.read_text())["process"], os.getpid())
+            self.assertEqual(self.listed()["state"], "running")
+        self.assertEqual(list(self.folder.glob("lease*")), [])
+        self.assertEqual(self.listed()["state"], "done")
+
+    def test_a_run_that_was_taken_over_is_written_no_more(self):
+        with self.assertWarnsRegex(RuntimeWarning, "another program has taken over this run"):
+            with halftone_watch.Watch(self.folder) as watch:
+                watch.step(1.0)
+                watch._writer.flush()
+                self.lease()
+                lease.TRUST = -1.0  # as after a sleep
+                watch.step(2.0)
+        events = (self.folder / "events.jsonl").read_text()
+        self.assertNotIn('"done"', events)
+        self.assertEqual(published_rows(self.folder), 1)
+        self.assertTrue((self.folder / "lease.2").exists())
+        self.assertEqual(self.listed()["state"], "running")
+        self.assertEqual(self.listed()["host"], "node7")
+
+    def test_a_run_whose_lease_was_removed_is_written_no_more(self):
+        with self.assertWarns(RuntimeWarning):
+            with halftone_watch.Watch(self.folder) as watch:
+                watch.step(1.0)
+                watch._writer.flush()
+                lease.RENEWAL = 60.0
+                time.sleep(0.05)
+                lease.TRUST = -1.0
+                (self.folder / "lease.1").unlink()
+                watch.step(2.0)
+        self.assertEqual(published_rows(self.folder), 1)
+
+    def test_a_full_disk_does_not_lose_the_lease(self):
+        with halftone_watch.Watch(self.folder) as watch:
+            watch.step(1.0)
+            lease.TRUST = -1.0
+            (self.folder / "lease.1.part").mkdir()  # no file can be written there
+            watch.step(2.0)
+            watch._writer.flush()
+            (self.folder / "lease.1.part").rmdir()
+        self.assertEqual(self.listed()["state"], "done")
+        self.assertEqual(self.listed()["steps"], 2)
+
+    def test_only_its_owner_may_read_it_unless_the_group_shares_its_runs(self):
+        self.addCleanup(os.umask, os.umask(0o022))
+        for shared, folder, files in (("", 0o700, 0o600), ("group", 0o2770, 0o660)):
+            os.environ["HALFTONE_SHARED"] = shared
+            self.addCleanup(os.environ.pop, "HALFTONE_SHARED", None)
+            path = self.scratch / ("run" + shared)
+            with halftone_watch.Watch(path) as watch:
+                watch.step(1.0)
+                watch._writer.flush()
+                modes = {each.name: each.stat().st_mode & 0o7777 for each in path.iterdir()}
+            self.assertEqual(path.stat().st_mode & 0o7777, folder)
+            self.assertEqual(set(modes), {"lock", "lease.1", "config.json", "events.jsonl",
+                                          "steps.rec"})
+            self.assertEqual(set(modes.values()), {files}, modes)
 
 
 class Store(support.FolderTest):

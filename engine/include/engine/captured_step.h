@@ -32,7 +32,7 @@ private:
 /// The first step of these settings, on a model as it is initialised or read. Throws Error.
 CapturedStep capture_first_step(const RunConfig& config);
 /// Computes a step of a run again, from its newest checkpoint before the step, or from the start.
-/// The run's folder is only read, so the run may still be training. Throws Error(value) if the run
+/// The run's folder is only read, so the run may still be training. Throws Error(data) if the run
 /// has not reached the step, Error(state) if the run cannot be restored to it, and what opening the
 /// data set throws.
 CapturedStep capture_step(const std::filesystem::path& run_folder, std::int64_t step);

@@ -13,15 +13,17 @@ enum class ErrorCode {
     memory,    ///< the device is out of memory; exit code 4
     training,  ///< training cannot go on, for instance the scale fell through its floor; exit code
                ///< 5
-    io,        ///< the run folder cannot be written; exit code 5
-    shape,     ///< an operation's arguments do not fit one another
-    dtype,     ///< an operation's arguments have types that it does not take together
-    state,     ///< a call that is not allowed now (autograd, scaler)
-    value,     ///< an argument out of its range
+    io,        ///< a file or folder cannot be written; exit code 3
+    shape,     ///< an operation's arguments do not fit one another; exit code 2
+    dtype,     ///< an operation's arguments have types that it does not take together; exit code 2
+    state,     ///< a call that is not allowed now (autograd, scaler); exit code 2
+    value,     ///< an argument out of its range; exit code 2
 };
 
 /// Exit code of the command line for an error of this kind (interfaces.md, section 2).
 int exit_code(ErrorCode code) noexcept;
+/// That of a run which this error has ended: 5 where not settings, data or device are to blame.
+int exit_code_of_run(ErrorCode code) noexcept;
 /// "settings", "data", ...: the name used in `--json`.
 const char* name(ErrorCode code) noexcept;
 

@@ -11,7 +11,7 @@ namespace engine {
 /// The shadow pass: computes a step of a run again in FP32, and counts its true gradients and
 /// activations. Starts from the newest checkpoint before the step, or from the start, with the
 /// run's own weights, batches, dropout masks and carried state. The run's folder is only read, so
-/// the run may still be training. Throws Error(value) if the run has not reached the step,
+/// the run may still be training. Throws Error(data) if the run has not reached the step,
 /// Error(state) if the run cannot be restored to it, and what opening the data set throws.
 HistogramSample shadow_histograms(const std::filesystem::path& run_folder, std::int64_t step);
 /// The same for a captured step. Throws Error.

@@ -14,6 +14,8 @@
 
 namespace engine {
 
+class RunHold;
+
 /// One line of the run history.
 struct RunSummary {
     std::string run;  ///< id
@@ -22,6 +24,10 @@ struct RunSummary {
     /// "running", "done", "stopped", "failed", "interrupted", or "diverged": the loss was NaN or
     /// infinite to the end, regardless of what ended the run.
     std::string state;
+    /// Of a running run whose process is on another machine, or in another container: the name of
+    /// that machine, and the seconds for which it has not been heard of.
+    std::string host = {};
+    double silent_s = 0;
     RunConfig config;
     std::int64_t steps = 0;
     std::int64_t skipped = 0;
@@ -45,6 +51,9 @@ struct RunSummary {
 /// them; "-" if unknown.
 std::string model_name(const RunSummary& run);
 std::string dataset_name(const RunSummary& run);
+
+/// Whether the machine that trains a run has not been heard of for longer than is usual.
+bool is_silent(const RunSummary& run);
 
 /// An id for the runs of one comparison or sweep, which no other ones have.
 std::string new_run_group();
@@ -75,12 +84,15 @@ public:
     struct NewRun {
         std::string run;
         std::filesystem::path folder;
+        /// Of a run that was opened to be trained: asked before each row whether another program
+        /// has taken it over (store/run_hold.h).
+        std::shared_ptr<RunHold> hold = {};
     };
     NewRun create(const RunConfig& config, const std::filesystem::path& folder = {},
                   const std::string& group = {});
     /// Opens the folder of a run that has ended, or whose process died, in order to continue it.
-    /// Takes its lock, adds it to the index if needed, and drops everything after `step` from the
-    /// index. Throws Error(state) if a process is training it, and Error(io).
+    /// Takes its lock and its lease, adds it to the index if needed, and drops everything after
+    /// `step` from the index. Throws Error(state) if a process is training it, and Error(io).
     NewRun reopen(const std::filesystem::path& folder, std::int64_t step);
     /// Imports a file that export_run_file() wrote (engine/export.h) as a new run under the next
     /// number, with its notes, tags, title and star. Overwrites nothing; a failure leaves nothing
@@ -92,14 +104,15 @@ public:
     /// index gets the event even then.
     void append(const Event& event);
     /// To be called about once a second while a run of this store trains: throws Error(data) if its
-    /// folder was deleted or moved.
+    /// folder was deleted or moved, and Error(state) if another program has taken it over.
     void check_folder(const std::string& run);
 
     /// list(), find(), events() and the calls after them wait up to two seconds for another program
     /// that holds the index, then throw Error(io).
     ///
     /// Newest first. A run whose process died shows as "interrupted", with the figures of its
-    /// record.
+    /// record. One on another machine counts as running until that machine has been silent for 90 s
+    /// by this one's clock.
     std::vector<RunSummary> list() const;
     std::optional<RunSummary> find(const std::string& run) const;
     /// All stored events of a run, in order.

@@ -28,7 +28,7 @@ struct SkipOptions {
 
 /// Examines a step of a run, which is computed again from the newest checkpoint before it, and
 /// writes the report to the run's folder as skips/STEP.json if that is possible. Any step of the
-/// run may be examined. Throws Error(value) for a step that the run does not have, Error(state) for
+/// run may be examined. Throws Error(data) for a step that the run does not have, Error(state) for
 /// a run that another program trained or whose first steps its parent made, and what opening the
 /// data set throws.
 SkipReport examine_skip(const std::filesystem::path& run_folder, std::int64_t step,

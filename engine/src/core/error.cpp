@@ -11,14 +11,31 @@ Error::Error(ErrorCode code, Message message, Message hint)
 int exit_code(ErrorCode code) noexcept {
     switch (code) {
         case ErrorCode::settings:
+        case ErrorCode::state:
+        case ErrorCode::value:
+        case ErrorCode::shape:
+        case ErrorCode::dtype:
             return 2;
         case ErrorCode::data:
+        case ErrorCode::io:
             return 3;
         case ErrorCode::device:
         case ErrorCode::memory:
             return 4;
         default:
             return 5;
+    }
+}
+
+int exit_code_of_run(ErrorCode code) noexcept {
+    switch (code) {
+        case ErrorCode::settings:
+        case ErrorCode::data:
+        case ErrorCode::device:
+        case ErrorCode::memory:
+            return exit_code(code);
+        default:
+            return exit_code(ErrorCode::training);
     }
 }
 

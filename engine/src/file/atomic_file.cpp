@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "engine/error.h"
+#include "file/file_modes.h"
 
 namespace engine {
 namespace {
@@ -37,7 +38,7 @@ void throw_write_error(const std::filesystem::path& path, int error) {
 AtomicFile::AtomicFile(std::filesystem::path path)
     : path_(std::move(path)),
       written_(path_.string() + "." + std::to_string(::getpid()) + ".part") {
-    file_ = File(::open(written_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    file_ = open_to_write(written_, O_WRONLY | O_TRUNC);
     if (!file_.is_open()) throw_write_error(path_, errno);
 }
 
@@ -60,7 +61,7 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
 }
 
 void append_to_file(const std::filesystem::path& path, std::string_view text) {
-    const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    const File file = open_to_write(path, O_WRONLY | O_APPEND);
     if (!file.is_open()) throw_write_error(path, errno);
     write_all(file, std::as_bytes(std::span(text)), path);
 }

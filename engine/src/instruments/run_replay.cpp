@@ -22,7 +22,7 @@ struct OwnRun {
     StepRecordReader record;
 };
 
-/// Throws Error(state) for a run of another program, and Error(value) for a step that it has not.
+/// Throws Error(state) for a run of another program, and Error(data) for a step that it has not.
 OwnRun own_run(const fs::path& folder, std::int64_t step) {
     OwnRun run{folder, read_stored_run(folder), {}};
     const RunSummary& summary = run.stored.summary;
@@ -34,7 +34,7 @@ OwnRun own_run(const fs::path& folder, std::int64_t step) {
     run.record = StepRecordReader::open(folder);
     const std::int64_t recorded = run.record.size();
     if (step < 1 || step > recorded + 1) {
-        throw Error(ErrorCode::value,
+        throw Error(ErrorCode::data,
                     msg("Run {} has no step {}: it has {} steps.", summary.run, step, recorded));
     }
     return run;

@@ -8,6 +8,7 @@
 #include "engine/picture.h"
 #include "engine/skips.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "instruments/sample_sheet.h"
 
 namespace engine {
@@ -22,7 +23,7 @@ fs::path folder_of(const fs::path& run_folder) { return run_folder / "skips"; }
 fs::path made_folder(const fs::path& run_folder) {
     fs::path folder = folder_of(run_folder);
     std::error_code error;
-    fs::create_directory(folder, error);
+    make_private_folders(folder, error);
     if (error) throw_write_error(folder, error.value());
     return folder;
 }

@@ -4,6 +4,7 @@
 #include "engine/error.h"
 #include "engine/xray.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/json_number.h"
 
 namespace engine {
@@ -207,7 +208,7 @@ std::filesystem::path xray_file(const std::filesystem::path& run_folder, std::in
 void save_xray(const std::filesystem::path& run_folder, const Xray& xray) {
     const auto file = xray_file(run_folder, xray.step);
     std::error_code error;
-    std::filesystem::create_directories(file.parent_path(), error);
+    make_private_folders(file.parent_path(), error);
     if (error) {
         throw Error(ErrorCode::io,
                     msg("{} could not be made: {}", file.parent_path().string(), error.message()));

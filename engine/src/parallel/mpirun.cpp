@@ -12,11 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <sstream>
 
 #include "engine/error.h"
 #include "engine/launch.h"
 #include "parallel/joined_launch.h"
+#include "parallel/own_network.h"
 
 namespace engine {
 namespace {
@@ -51,8 +53,17 @@ private:
     std::array<void (*)(int), numbers.size()> before_{};
 };
 
-/// In the child, between fork and exec: no allocation.
-[[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent) {
+constexpr char open_ports[] =
+    "halftone: This system gives the run no network of its own; other machines can reach the ports "
+    "that mpirun opens.\n";
+
+/// In the child, between fork and exec: no allocation. `network`: null for one that the run shares.
+[[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent,
+                         const OwnNetwork* network) {
+    if (network != nullptr && !network->enter()) {
+        [[maybe_unused]] const auto written =
+            write(STDERR_FILENO, open_ports, sizeof open_ports - 1);
+    }
     // So that Ctrl-C in a terminal reaches only this program, which passes it on.
     setpgid(0, 0);
     // Killing this program ends the ranks too.
@@ -75,6 +86,8 @@ void set_defaults() {
     // More ranks than cores may run; mpirun refuses them otherwise.
     setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", /*overwrite=*/0);
     setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", /*overwrite=*/0);
+    // Ranks of one machine exchange through its memory; Open MPI's would listen on ports as well.
+    if (stays_on_this_machine()) setenv("OMPI_MCA_btl", "^tcp", /*overwrite=*/0);
 }
 
 int status_of(pid_t child) {
@@ -102,9 +115,11 @@ int exit_code_of(int status) {
     if (!WIFEXITED(status)) return failed;
     const int code = WEXITSTATUS(status);
     if (code == 0 || (code >= exit_code(ErrorCode::settings) && code <= failed)) return code;
-    if (code == 1 || code == 127)
+    if (code == 1 || code == 127) {
         std::cerr << "halftone: mpirun could not run the workers; its own words say why\n";
-    else if (code < 128 || is_open_mpi_5())
+        return exit_code(ErrorCode::device);
+    }
+    if (code < 128 || is_open_mpi_5())
         std::cerr << "halftone: A rank was lost; mpirun ended the others before they named it.\n";
     return failed;
 }
@@ -131,12 +146,14 @@ int run_workers(std::int64_t workers, const std::vector<std::string>& command) {
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     set_defaults();
+    std::optional<OwnNetwork> network;
+    if (stays_on_this_machine()) network.emplace();
     std::cout.flush();
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0)
         throw Error(ErrorCode::device, msg("mpirun cannot be started: {}.", std::strerror(errno)));
-    if (child == 0) become(arguments, parent);
+    if (child == 0) become(arguments, parent, network ? &*network : nullptr);
     launcher = child;
     const PassedSignals passed;
     return exit_code_of(status_of(child));

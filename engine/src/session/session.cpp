@@ -258,12 +258,14 @@ struct Session::Impl final : Turn {
         } catch (const std::exception& error) {
             if (loop.has_unwritten())
                 post(RunWarning{run, msg("The last steps are lost: {}.", error.what())});
+            else if (loop.is_taken_over())
+                post(RunWarning{run, error.what()});
         }
     }
 
     /// The step that ended the run is examined like any other.
     void examine_at_last() {
-        if (!prepared) return;
+        if (!prepared || loop.is_taken_over()) return;
         try {
             live_skips.after_step();
         } catch (const std::exception&) {

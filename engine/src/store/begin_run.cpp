@@ -8,8 +8,11 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
+#include "store/outside_folders.h"
 #include "store/run_archive.h"
 #include "store/run_folder.h"
+#include "store/run_hold.h"
 #include "store/stored_run.h"
 
 namespace engine {
@@ -23,7 +26,7 @@ NewRun make_numbered(SharedIndex& index, const FileLock& root_lock) {
         make_numbered_folder(index.root(), root_lock, [&](const std::string& number) {
             return index.try_use(false, [&](RunIndex& opened) { return opened.has(number); });
         });
-    return {folder.filename().string(), folder};
+    return {folder.filename().string(), folder, nullptr};
 }
 
 NewRun make_given(SharedIndex& index, const fs::path& given, const FileLock& root_lock) {
@@ -34,13 +37,15 @@ NewRun make_given(SharedIndex& index, const fs::path& given, const FileLock& roo
     const std::string id = index.try_use(folder.filename().string(), [&](RunIndex& opened) {
         return opened.new_id(folder, was_given);
     });
-    return {id, folder};
+    return {id, folder, nullptr};
 }
 
 /// Writes the settings of a run that was made, and opens it.
-void enter(SharedIndex& index, const NewRun& made, const RunConfig& config,
-           const std::string& group) {
-    FileLock run_lock = FileLock::take(made.folder / lock_file);
+void enter(SharedIndex& index, NewRun& made, const RunConfig& config, const std::string& group) {
+    LeaseSighting seen;
+    LeaseState holder;
+    auto hold = RunHold::try_take(made.folder, seen, holder);
+    if (!hold) throw_held(made.folder, holder, msg("Give a new folder, or an empty one."));
     const Moment now = Moment::now();
     write_new_run(made.folder, made.run, config, now, group);
     RunSummary run;
@@ -50,7 +55,8 @@ void enter(SharedIndex& index, const NewRun& made, const RunConfig& config,
     run.state = running_state;
     run.config = config;
     run.group = group;
-    index.open_runs().add(made.run, OpenRun(std::move(run_lock), std::move(run), now));
+    index.open_runs().add(made.run, OpenRun(hold, std::move(run), now));
+    made.hold = std::move(hold);
 }
 
 /// Moves an unpacked run to its numbered place.
@@ -83,31 +89,38 @@ NewRun take_in(SharedIndex& index, const fs::path& unpacked) {
 
 NewRun create_run(SharedIndex& index, const RunConfig& config, const fs::path& folder,
                   const std::string& group) {
-    return index.exclusively([&](const FileLock& root_lock) {
-        const NewRun made =
+    const auto make = [&](const FileLock& root_lock) {
+        NewRun made =
             folder.empty() ? make_numbered(index, root_lock) : make_given(index, folder, root_lock);
         try {
             enter(index, made, config, group);
+            OutsideFolders(index.root()).add({made.folder});
         } catch (...) {
             remove_new_run(made.folder);
             throw;
         }
         index.try_flush();
         return made;
-    });
+    };
+    return index.exclusively(make);
 }
 
 /// Unpacks into a subfolder, where it is not mistaken for a run.
 NewRun import_run(SharedIndex& index, const fs::path& file) {
-    std::string beside = (index.root() / ".import-XXXXXX").string();
+    std::string beside = (index.root() / (std::string(import_prefix) + "XXXXXX")).string();
     if (::mkdtemp(beside.data()) == nullptr) throw_write_error(beside, errno);
-    const auto clean_up = [&beside] {
+    LeaseSighting seen;
+    LeaseState holder;
+    auto hold = RunHold::try_take(beside, seen, holder);  // else the next start would sweep it
+    const auto clean_up = [&] {
+        hold.reset();
         std::error_code ignored;
         fs::remove_all(beside, ignored);
     };
     try {
         const fs::path unpacked = fs::path(beside) / "run";
-        fs::create_directory(unpacked);
+        if (const int failure = make_private_folder(unpacked); failure != 0)
+            throw_write_error(unpacked, failure);
         unpack_run(file, unpacked);
         const NewRun made = take_in(index, unpacked);
         clean_up();
@@ -122,20 +135,24 @@ NewRun reopen_run(SharedIndex& index, const fs::path& given, std::int64_t step) 
     std::error_code error;
     const fs::path folder = fs::canonical(given, error);
     if (error) throw_write_error(given, error.value());
-    auto run_lock = FileLock::try_take(folder / lock_file);
-    if (!run_lock) {
-        throw Error(ErrorCode::state, msg("{}: the run is being trained", folder.string()),
-                    msg("Stop it before you resume it."));
-    }
+    LeaseState holder;
+    auto hold = index.ask([&](RunIndex& opened) {
+        LeaseSighting seen = opened.sighting(folder);
+        auto taken = RunHold::try_take(folder, seen, holder);
+        opened.see(folder, seen);
+        return taken;
+    });
+    if (!hold) throw_held(folder, holder, msg("Stop it before you resume it."));
     StoredRun stored = read_stored_run(folder);
     take_back_after(step, stored.events);
     RunSummary& run = stored.summary;
     run.state = running_state;
     index.ask([&](RunIndex& opened) { opened.replace(run, stored.made, stored.events); });
-    const NewRun made{run.run, folder};
+    OutsideFolders(index.root()).add({folder});
+    const NewRun made{run.run, folder, hold};
     const auto events = std::ssize(stored.events);
-    index.open_runs().add(
-        made.run, OpenRun(std::move(*run_lock), std::move(run), std::move(stored.made), events));
+    index.open_runs().add(made.run,
+                          OpenRun(std::move(hold), std::move(run), std::move(stored.made), events));
     return made;
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "file/sha256.h"
 #include "safetensors/tensor_file.h"
 #include "store/run_folder.h"
@@ -255,17 +256,18 @@ CheckpointInfo find_checkpoint(const fs::path& run_folder, const std::string& wh
                 msg("Use \"last\", \"best\", or one of these steps: {}.", names_of(all)));
 }
 
-std::int64_t write_checkpoint(const fs::path& run_folder, const CheckpointContent& content) {
+std::int64_t write_checkpoint(const fs::path& run_folder, const CheckpointContent& content,
+                              const std::function<void()>& before_move) {
     const fs::path place =
         run_folder / (prefix + std::to_string(content.state->at("step").get<std::int64_t>()));
     const fs::path written = place.string() + unfinished;
     std::error_code ignored;
     fs::remove_all(written, ignored);
     try {
-        std::error_code error;
-        fs::create_directory(written, error);
-        if (error) throw_write_error(written, error.value());
+        if (const int failure = make_private_folder(written); failure != 0)
+            throw_write_error(written, failure);
         const std::int64_t bytes = write_files(written, content);
+        if (before_move) before_move();
         move_into_place(written, place);
         return bytes;
     } catch (...) {

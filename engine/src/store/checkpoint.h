@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/tensor_map.h"
@@ -16,10 +17,11 @@ struct CheckpointContent {
 };
 
 /// Writes `checkpoint-STEP` beside its place, with the sha256 of each file in its state, and
-/// renames it there. One that is there already is replaced. Returns its bytes. Throws Error(io),
-/// having removed what was written.
+/// renames it there. One that is there already is replaced. Returns its bytes. `before_move` is
+/// called before that and may throw. Throws Error(io), having removed what was written.
 std::int64_t write_checkpoint(const std::filesystem::path& run_folder,
-                              const CheckpointContent& content);
+                              const CheckpointContent& content,
+                              const std::function<void()>& before_move = {});
 
 /// Reads a checkpoint and compares each file with its sha256. Throws Error(data).
 CheckpointContent read_checkpoint(const std::filesystem::path& checkpoint);

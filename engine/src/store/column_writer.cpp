@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "engine/error.h"
+#include "file/file_modes.h"
 
 namespace engine {
 namespace {
@@ -50,7 +51,7 @@ ColumnWriter ColumnWriter::create(const std::filesystem::path& path,
     // Renamed once its header is whole: readers could not use a partial one, which a killed process
     // or a full disk would leave.
     const std::string part = path.string() + ".part";
-    File file(::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    File file = open_to_write(part, O_RDWR | O_TRUNC);
     if (!file.is_open()) throw_io(path, errno);
     try {
         reserve(file, 0, page, path);

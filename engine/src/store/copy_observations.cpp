@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "engine/histogram_record.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/histogram_writer.h"
 
 namespace engine {
@@ -50,7 +51,7 @@ void copy_skips(const fs::path& from, const fs::path& to, const std::string& run
         if (!report.is_object()) continue;
         report["run"] = run;
         std::error_code error;
-        fs::create_directories(to / skips_folder, error);
+        make_private_folders(to / skips_folder, error);
         if (error) throw_write_error(to / skips_folder, error.value());
         write_file(to / skips_folder / entry.path().filename(),
                    report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');

@@ -1,5 +1,6 @@
 #include "store/database.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 
@@ -12,6 +13,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 
 namespace engine {
 namespace {
@@ -43,6 +45,9 @@ bool is_read(int kind) { return kind == SQLITE_IOERR_READ || kind == SQLITE_IOER
 }  // namespace
 
 Database::Database(const std::filesystem::path& path) : path_(path) {
+    // SQLite would make it readable for everybody; what it puts beside it has the mode of this
+    // file. A file that is there is not opened here: closing it would free SQLite's locks on it.
+    if (path != ":memory:") (void)open_private(path, O_RDWR | O_EXCL);
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
     const int result = sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr);
     try {

@@ -10,6 +10,7 @@
 #include "store/event_tail.h"
 #include "store/record_source.h"
 #include "store/run_folder.h"
+#include "store/run_hold.h"
 
 namespace engine {
 namespace {
@@ -19,8 +20,8 @@ using namespace std::chrono_literals;
 
 constexpr auto local_interval = 100ms;
 constexpr auto network_interval = 500ms;
-/// Time after the last sign of life before a run counts as dead. A lock may not work across a
-/// network, and a server's view may be some seconds old.
+/// Time after the last sign of life before a run without a lease counts as dead. A lock may not
+/// work across a network, and a server's view may be some seconds old.
 constexpr auto local_patience = 0s;
 constexpr auto network_patience = 60s;
 /// A run of ours that fails frees its lock before it writes its last event.
@@ -43,6 +44,8 @@ struct FollowedRun::Impl {
     StepRecordReader record;
     bool has_record = false;
     bool on_network = false;  ///< where neither the lock nor the files are sure to be up to date
+    LeaseSighting seen;       ///< of a writer on another machine
+    bool leased = false;      ///< the writer renews a lease, or did until it died
     std::int64_t rows = 0;
     Clock::time_point looked{};  ///< at the folder
     Clock::time_point lively{};  ///< something new was there
@@ -71,7 +74,9 @@ struct FollowedRun::Impl {
         if (!has_settings(folder)) return;
         if (state == RunState::idle) enter(RunState::preparing);
         // Asked before the rest is read: a run that ends now writes its end before it lets go.
-        const bool held = FileLock::is_held(folder / lock_file);
+        const LeaseState holder = holder_of(folder, seen);
+        const bool held = holder.held;
+        leased = holder.present;
         const std::size_t before = events.size();
         const bool more = tail.read([this](std::string_view line) { take(line); });
         if (started) look_at_record();
@@ -127,7 +132,7 @@ struct FollowedRun::Impl {
     }
 
     Clock::duration patience() const {
-        if (on_network) return network_patience;
+        if (on_network && !leased) return network_patience;
         return failed ? Clock::duration(failed_patience) : local_patience;
     }
 

@@ -7,6 +7,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/record_source.h"
 
 namespace engine {
@@ -46,7 +47,7 @@ void HistogramWriter::open() {
     const record_layout::Header expected = layout::make_header();
     std::error_code error;
     if (!fs::exists(path, error)) {
-        fs::create_directories(folder_, error);
+        make_private_folders(folder_, error);
         if (error) throw_write_error(folder_, error.value());
         columns_ = ColumnWriter::create(path, expected);
         return;

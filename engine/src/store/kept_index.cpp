@@ -5,6 +5,8 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/network_file.h"
+#include "store/outside_folders.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -27,19 +29,29 @@ std::vector<fs::path> run_folders(const fs::path& root) {
     return folders;
 }
 
-/// Adds the folders outside the root that a readable index lists.
-std::vector<fs::path> known_folders(const fs::path& root, const fs::path& index) {
-    std::vector<fs::path> folders = run_folders(root);
+/// The folders that a readable index lists.
+std::vector<fs::path> indexed_folders(const fs::path& index) {
+    std::vector<fs::path> folders;
     try {
         Database database(index);
         Statement rows(database, "SELECT folder FROM runs");
-        while (rows.step()) {
-            const fs::path folder = rows.text(0);
-            if (folder.parent_path() != root && has_settings(folder)) folders.push_back(folder);
-        }
+        while (rows.step()) folders.emplace_back(rows.text(0));
     } catch (const DamagedDatabase&) {
     } catch (const BusyDatabase&) {
     } catch (const Error&) {
+    }
+    return folders;
+}
+
+/// Folders of runs under the root, and of those elsewhere that were listed or that `indexed` has.
+std::vector<fs::path> known_folders(const fs::path& root, const std::vector<fs::path>& indexed) {
+    std::vector<fs::path> outside = OutsideFolders(root).all();
+    outside.insert(outside.end(), indexed.begin(), indexed.end());
+    std::vector<fs::path> folders = run_folders(root);
+    for (const fs::path& folder : outside) {
+        const bool known = std::ranges::find(folders, folder) != folders.end();
+        if (folder.parent_path() != root && !known && has_settings(folder))
+            folders.push_back(folder);
     }
     return folders;
 }
@@ -74,10 +86,11 @@ void KeptIndex::open() {
     try {
         take_file();
         if (fresh) {
-            index_->rebuild(run_folders(root_));  // the index alone may have been removed
+            index_->rebuild(known_folders(root_, {}));  // the index alone may have been removed
         } else {
             adopt();
         }
+        sweep();
     } catch (const BusyDatabase&) {
         if (!index_) throw;  // else what could not be entered is entered at the next start
     }
@@ -98,16 +111,31 @@ bool KeptIndex::is_replaced() const {
 /// Enters folders that the index lacks: a process may have been killed while it made a run.
 void KeptIndex::adopt() {
     const std::set<std::string> known = index_->folders();
+    OutsideFolders(root_).add({known.begin(), known.end()});  // of earlier versions
     std::vector<fs::path> unknown;
+    const bool alone = is_alone();
     for (const auto& entry : entries(root_)) {
         if (known.contains(entry.string())) continue;
         if (has_settings(entry)) {
             unknown.push_back(entry);
-        } else {
-            remove_unfinished_run(entry);
+        } else if (!index_->holder(entry).held) {
+            remove_unfinished_run(entry, alone);
         }
     }
     if (!unknown.empty()) index_->adopt(unknown);
+}
+
+/// Whether the lock of the root, which this process has, keeps others from making runs: not where
+/// the file system has no locks, or where another machine may see the root.
+bool KeptIndex::is_alone() const {
+    return FileLock::is_held(root_ / lock_name) && lock_ && !is_on_network(lock_->file());
+}
+
+/// Removes what killed programs left unfinished in runs that nobody writes.
+void KeptIndex::sweep() {
+    for (const fs::path& folder : index_->unended_folders()) {
+        if (!index_->holder(folder).held) remove_unfinished_files(folder);
+    }
 }
 
 void KeptIndex::mend() {
@@ -124,7 +152,7 @@ void KeptIndex::mend() {
 void KeptIndex::build_anew() {
     try {
         index_.reset();
-        const std::vector<fs::path> folders = known_folders(root_, path());
+        const auto folders = known_folders(root_, indexed_folders(path()));
         const fs::path aside = put_aside(path());
         take_file();
         index_->rebuild(folders);
@@ -139,7 +167,9 @@ void KeptIndex::build_anew() {
 
 void KeptIndex::rebuild() {
     exclusively([this](const FileLock&) {
-        use([this](RunIndex& index) { index.rebuild(known_folders(root_, path())); });
+        use([this](RunIndex& index) {
+            index.rebuild(known_folders(root_, indexed_folders(path())));
+        });
     });
 }
 

@@ -60,6 +60,8 @@ private:
     RunIndex& opened();
     void open();
     void adopt();
+    void sweep();
+    bool is_alone() const;
     void mend();
     void build_anew();
     void take_file();

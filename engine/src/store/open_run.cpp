@@ -14,14 +14,14 @@ void OpenRun::append(const Event& event) {
     waiting_.push_back({++events_, event});
     unentered_ = true;
     over_ = over_ || std::holds_alternative<RunDone>(event);
-    if (gone_) return;
+    if (gone_ || hold_->is_lost()) return;
     check_folder();
     append_to_file(summary_.folder / events_file, to_json_line(event) + "\n");
 }
 
 void OpenRun::check_folder() {
     const auto settings = summary_.folder / config_file;
-    if (::access(settings.c_str(), F_OK) == 0 || errno != ENOENT) return;
+    if (::access(settings.c_str(), F_OK) == 0 || errno != ENOENT) return hold_->check();
     gone_ = true;
     throw Error(ErrorCode::data,
                 msg("{}: the folder of the run was deleted or moved while the run was training",

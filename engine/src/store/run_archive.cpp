@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "engine/export.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/record_layout.h"
 #include "store/run_folder.h"
 #include "zip/zip_reader.h"
@@ -57,7 +58,7 @@ bool is_plain_name(std::string_view name) {
 
 /// Files that a process writes beside a run only while it trains.
 bool is_passing(const std::string& name) {
-    return name == lock_file || name.ends_with(".part") || !is_plain_name(name);
+    return is_hold_file(name) || is_unfinished_file(name) || !is_plain_name(name);
 }
 
 /// The run's files by their names in the archive, sorted.
@@ -91,7 +92,9 @@ public:
             std::string name = entry->name;
             if (entry->is_folder && name.ends_with('/')) name.pop_back();
             check(*entry, name);
-            if (entry->is_file && aim == Aim::unpack) write(name, entry->bytes);
+            // Archives of earlier versions may have the beginning of a checkpoint.
+            const bool wanted = entry->is_file && !is_unfinished_file(name);
+            if (wanted && aim == Aim::unpack) write(name, entry->bytes);
         }
     }
 
@@ -101,7 +104,7 @@ private:
             refuse(file_, msg("it has an entry with an unsafe name: {}", printable(name)));
         if (!entry.is_file && !entry.is_folder)
             refuse(file_, msg("{} is a link or a device", name));
-        if (entry.is_file && (name == lock_file || !names_.insert(lower(name)).second))
+        if (entry.is_file && (is_hold_file(name) || !names_.insert(lower(name)).second))
             refuse(file_, msg("{} appears twice, or is not part of a run", name));
         if (entry.is_file && (!entry.has_bytes || entry.bytes > left_))
             refuse(file_, msg("it unpacks to more than a file of {} bytes can contain",
@@ -125,7 +128,7 @@ private:
     void write(const std::string& name, std::uint64_t bytes) {
         const fs::path place = folder_ / name;
         std::error_code error;
-        fs::create_directories(place.parent_path(), error);
+        make_private_folders(place.parent_path(), error);
         if (error || fs::exists(place, error))
             refuse(file_, msg("{} appears twice, or is not part of a run", name));
         AtomicFile out(place);

@@ -1,7 +1,6 @@
 #include "store/run_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -17,6 +18,9 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
+#include "file/lease.h"
+#include "file/network_file.h"
 #include "store/event_json.h"
 
 namespace engine {
@@ -54,38 +58,59 @@ void set_last_number(const FileLock& root_lock, std::int64_t number) {
         ::pwrite(root_lock.file().descriptor(), text.data(), text.size(), 0);
 }
 
+constexpr std::string_view part_ending = ".part";
+
+bool is_lease(const std::string& name) { return name.starts_with("lease."); }
+
 /// One of the files that a run has before it has settings.
-bool is_unfinished(const std::string& name) {
-    return name == lock_file || (name.starts_with(config_file) && name.ends_with(".part"));
+bool is_before_settings(const std::string& name) {
+    return is_hold_file(name) || (name.starts_with(config_file) && name.ends_with(part_ending));
+}
+
+/// Whether it was written less than a lease's patience ago, by this machine's clock.
+bool is_young(const fs::path& path) {
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0) return false;
+    const double age = std::difftime(std::time(nullptr), info.st_mtime);
+    return std::abs(age) < LeaseRules::standard().patience.count();
+}
+
+bool has_lease(const fs::path& folder) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        if (is_lease(it->path().filename().string())) return true;
+    }
+    return false;
+}
+
+/// The process that writes a file of the name "NAME.PROCESS.part"; 0: the name has none.
+pid_t writer_of(std::string_view name) {
+    name.remove_suffix(part_ending.size());
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) return 0;
+    pid_t process = 0;
+    const char* end = name.data() + name.size();
+    const auto [stopped, error] = std::from_chars(name.data() + dot + 1, end, process);
+    return error == std::errc() && stopped == end && process > 0 ? process : 0;
+}
+
+/// Removes the unfinished files of one folder.
+void remove_parts(const fs::path& folder, bool shared) {
+    std::vector<fs::path> doomed;
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        const std::string name = it->path().filename().string();
+        if (!name.ends_with(part_ending)) continue;
+        // Other programs write notes and pictures beside a run that nobody trains.
+        const pid_t writer = is_lease(name) ? 0 : writer_of(name);
+        const bool written = writer > 0 && (::kill(writer, 0) == 0 || errno != ESRCH);
+        if (!written && !(writer > 0 && shared && is_young(it->path())))
+            doomed.push_back(it->path());
+    }
+    for (const auto& path : doomed) fs::remove_all(path, error);
 }
 
 }  // namespace
-
-FileLock FileLock::take(const fs::path& path) {
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!file.is_open()) throw_write_error(path, errno);
-    int result = -1;
-    do {
-        result = ::flock(file.descriptor(), LOCK_EX);
-    } while (result != 0 && errno == EINTR);
-    // A file system without locks fails here; runs work there all the same.
-    return FileLock(std::move(file));
-}
-
-std::optional<FileLock> FileLock::try_take(const fs::path& path) {
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (!file.is_open()) throw_write_error(path, errno);
-    if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return std::nullopt;
-    return FileLock(std::move(file));
-}
-
-bool FileLock::is_held(const fs::path& path) {
-    const File file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (!file.is_open()) return false;
-    // Shared, so that two simultaneous queries do not mistake each other for the holder.
-    return ::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
 
 Moment Moment::now() { return moment(std::chrono::system_clock::now()); }
 
@@ -122,8 +147,9 @@ fs::path make_numbered_folder(const fs::path& root, const FileLock& root_lock,
         if (taken(std::to_string(number))) continue;
         set_last_number(root_lock, number);  // before its folder can be removed
         const fs::path folder = root / std::to_string(number);
-        if (::mkdir(folder.c_str(), 0755) == 0) return folder;
-        if (errno != EEXIST) throw_write_error(folder, errno);
+        const int failure = make_private_folder(folder);
+        if (failure == 0) return folder;
+        if (failure != EEXIST) throw_write_error(folder, failure);
     }
 }
 
@@ -133,7 +159,7 @@ void make_given_folder(const fs::path& folder) {
                     msg("Give a new folder, or an empty one, where you may write."));
     };
     std::error_code error;
-    fs::create_directories(folder, error);
+    make_private_folders(folder, error);
     if (error.value() == ENOSPC || error.value() == EDQUOT)
         throw_write_error(folder, error.value());
     const bool empty = !error && fs::is_empty(folder, error);
@@ -164,20 +190,45 @@ void remove_new_run(const fs::path& folder) {
     fs::remove(folder, ignored);
 }
 
-void remove_unfinished_run(const fs::path& folder) {
+bool is_hold_file(const std::string& name) { return name == lock_file || is_lease(name); }
+
+bool is_unfinished_file(const fs::path& path) {
+    return std::ranges::any_of(
+        path, [](const fs::path& part) { return part.string().ends_with(part_ending); });
+}
+
+void remove_unfinished_run(const fs::path& folder, bool alone) {
     std::error_code error;
-    if (number_of(folder) == 0 || !fs::is_directory(fs::symlink_status(folder, error)) ||
-        FileLock::is_held(folder / lock_file)) {
+    const bool import = folder.filename().string().starts_with(import_prefix);
+    if ((!import && number_of(folder) == 0) ||
+        !fs::is_directory(fs::symlink_status(folder, error)) ||
+        (!has_lease(folder) && is_young(folder) && (import || !alone))) {
+        return;
+    }
+    if (import) {
+        fs::remove_all(folder, error);
         return;
     }
     std::vector<fs::path> files;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-        if (!is_unfinished(it->path().filename().string())) return;
+        if (!is_before_settings(it->path().filename().string())) return;
         files.push_back(it->path());
     }
     if (error) return;  // no folder, or one that cannot be read
     for (const auto& file : files) fs::remove(file, error);
     fs::remove(folder, error);
+}
+
+void remove_unfinished_files(const fs::path& folder) {
+    const File opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened.is_open()) return;
+    const bool shared = is_on_network(opened);
+    remove_parts(folder, shared);
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        std::error_code ignored;
+        if (fs::is_directory(it->symlink_status(ignored))) remove_parts(it->path(), shared);
+    }
 }
 
 bool has_settings(const fs::path& folder) {

@@ -8,7 +8,7 @@
 
 #include "engine/event.h"
 #include "engine/run_config.h"
-#include "file/mapped_file.h"
+#include "file/file_lock.h"
 
 namespace engine {
 
@@ -17,26 +17,10 @@ inline constexpr char config_file[] = "config.json";
 inline constexpr char events_file[] = "events.jsonl";
 inline constexpr char notes_file[] = "notes.json";
 inline constexpr char lock_file[] = "lock";
+/// Begins the name of a folder under the root in which an import is unpacked.
+inline constexpr char import_prefix[] = ".import-";
 /// Pictures that its model drew.
 inline constexpr char samples_folder[] = "samples";
-
-/// An exclusive lock on a file, made if absent; freed by the destructor and by the process's death.
-class FileLock {
-public:
-    FileLock() = default;
-    /// Waits for it. Throws Error(io) if the file cannot be made.
-    static FileLock take(const std::filesystem::path& path);
-    /// Takes it if nobody holds it. Throws Error(io) if the file cannot be made.
-    static std::optional<FileLock> try_take(const std::filesystem::path& path);
-    /// True if some process holds it.
-    static bool is_held(const std::filesystem::path& path);
-    /// The locked file.
-    const File& file() const { return file_; }
-
-private:
-    explicit FileLock(File file) : file_(std::move(file)) {}
-    File file_;
-};
 
 /// When a run was made: the clock for sorting, the text for people.
 struct Moment {
@@ -74,9 +58,19 @@ void write_new_run(const std::filesystem::path& folder, const std::string& run,
                    const RunConfig& config, const Moment& made, const std::string& group);
 /// Takes the files of write_new_run away again, and the folder if nothing else is in it.
 void remove_new_run(const std::filesystem::path& folder);
-/// Removes a numbered folder that a killed process left before it had settings: nobody holds it,
-/// and it contains only what write_new_run writes. Leaves any other folder alone.
-void remove_unfinished_run(const std::filesystem::path& folder);
+/// Removes a numbered folder that a killed process left before it had settings, and what a killed
+/// import has unpacked. The caller knows that nobody holds it. Leaves a folder alone that has
+/// other files, and one without a lease that is younger than a lease's patience: its program may be
+/// about to take it. `alone`: no other program makes runs now.
+void remove_unfinished_run(const std::filesystem::path& folder, bool alone);
+/// Removes files and checkpoints that a killed process left unfinished in the folder of a run that
+/// nobody holds: "*.part". Those that name a living process of this machine stay.
+void remove_unfinished_files(const std::filesystem::path& folder);
+/// Whether a name is that of the lock or of a lease of a run.
+bool is_hold_file(const std::string& name);
+/// Whether a path below a run's folder is that of an unfinished file, or lies in an unfinished
+/// checkpoint.
+bool is_unfinished_file(const std::filesystem::path& path);
 
 /// Whether the folder is that of a run.
 bool has_settings(const std::filesystem::path& folder);

@@ -44,6 +44,8 @@ CREATE TABLE IF NOT EXISTS metrics (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS origins (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stars (run TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS run_groups (run TEXT PRIMARY KEY, id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS sightings (
+    folder TEXT PRIMARY KEY, content TEXT NOT NULL, boot TEXT NOT NULL, since REAL NOT NULL);
 )";
 /// With what belongs to a run, before the table of the runs themselves.
 constexpr const char* tables_of_a_run[] = {"run_groups", "stars",       "origins", "parents",
@@ -193,21 +195,51 @@ void RunIndex::replace(RunSummary& run, const Moment& made, const std::vector<Ev
     transaction.commit();
 }
 
-RunSummary RunIndex::settle(const RunSummary& run) {
+LeaseSighting RunIndex::sighting(const fs::path& folder) {
+    Statement row(database_, "SELECT content, boot, since FROM sightings WHERE folder = ?");
+    if (!row.bind(folder.string()).step()) return {};
+    return {row.text(0), row.text(1), row.real(2)};
+}
+
+void RunIndex::see(const fs::path& folder, const LeaseSighting& seen) {
+    if (seen == sighting(folder)) return;
+    try {
+        if (seen.content.empty()) {
+            Statement(database_, "DELETE FROM sightings WHERE folder = ?")
+                .bind(folder.string())
+                .run();
+        } else {
+            Statement(database_, "INSERT OR REPLACE INTO sightings VALUES (?, ?, ?, ?)")
+                .bind(folder.string(), seen.content, seen.boot, seen.since)
+                .run();
+        }
+    } catch (const BusyDatabase&) {
+        // The next look sees it, too, and begins to wait a little later.
+    }
+}
+
+LeaseState RunIndex::holder(const fs::path& folder) {
+    LeaseSighting seen = sighting(folder);
+    const LeaseState holder = holder_of(folder, seen);
+    see(folder, seen);
+    return holder;
+}
+
+RunSummary RunIndex::settle(const RunSummary& run, bool held) {
     RunSummary now = run;
     StoredRun stored;
     const bool readable = has_settings(run.folder);
     if (readable) {
-        stored = read_stored_run(run.folder);
+        stored = read_stored_run(run.folder, held);
         now = stored.summary;
         now.run = run.run;
     } else {
-        now.state = "interrupted";
+        now.state = interrupted_state;
     }
     try {
         Transaction transaction(database_);
         auto found = find(run.run);
-        if (!found || found->state != running_state) return found.value_or(now);
+        if (!found || found->state != run.state) return found.value_or(now);
         drop_events(run.run);
         put(now, stored.made, numbered(stored.events));
         transaction.commit();
@@ -347,6 +379,14 @@ std::set<std::string> RunIndex::folders() {
     return folders;
 }
 
+std::vector<fs::path> RunIndex::unended_folders() {
+    Statement statement(database_,
+                        "SELECT folder FROM runs WHERE state IN ('running', 'interrupted')");
+    std::vector<fs::path> folders;
+    while (statement.step()) folders.emplace_back(statement.text(0));
+    return folders;
+}
+
 std::optional<fs::path> RunIndex::folder_of(const std::string& run) {
     Statement statement(database_, "SELECT folder FROM runs WHERE id = ?");
     if (!statement.bind(run).step()) return std::nullopt;
@@ -387,7 +427,7 @@ void RunIndex::rebuild(const std::vector<fs::path>& folders) {
 }
 
 std::string RunIndex::enter_folder(const fs::path& folder) {
-    StoredRun stored = read_stored_run(folder);
+    StoredRun stored = read_stored_run(folder, holder(folder).held);
     RunSummary& run = stored.summary;
     take_id(run);
     put(run, stored.made, numbered(stored.events));

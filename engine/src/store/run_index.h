@@ -8,6 +8,7 @@
 
 #include "engine/run_store.h"
 #include "store/database.h"
+#include "store/run_hold.h"
 #include "store/stored_run.h"
 
 namespace engine {
@@ -30,10 +31,16 @@ public:
     void write(RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     /// An id for a new run: the name of its folder, with a number behind it if that is taken.
     std::string new_id(const std::filesystem::path& folder, bool name_is_taken);
-    /// For a run that was read as running and whose lock was found free: takes over the state in
-    /// its folder, unless another process has recorded an end meanwhile. Returns the run in its
-    /// final state, also if the index cannot be written now.
-    RunSummary settle(const RunSummary& run);
+    /// Who writes the run in this folder; remembers what was seen of another machine's lease, so
+    /// that the next program need not begin to wait anew.
+    LeaseState holder(const std::filesystem::path& folder);
+    LeaseSighting sighting(const std::filesystem::path& folder);
+    /// Harmless if the index cannot be written now.
+    void see(const std::filesystem::path& folder, const LeaseSighting& seen);
+    /// For a run that is not as the index has it: one that runs and that nobody holds, or one that
+    /// was interrupted and is held. Takes over the state in its folder, unless another process has
+    /// done so meanwhile. Returns the run as it is, also if the index cannot be written now.
+    RunSummary settle(const RunSummary& run, bool held);
     /// The run as its folder has it, with these events alone.
     void replace(RunSummary& run, const Moment& made, const std::vector<Event>& events);
     /// Enters runs from their folders, which the index does not know.
@@ -51,6 +58,8 @@ public:
     std::vector<Event> events(const std::string& run);
     bool has(const std::string& run) { return folder_of(run).has_value(); }
     std::set<std::string> folders();
+    /// Of runs without an end.
+    std::vector<std::filesystem::path> unended_folders();
 
 private:
     void check_schema(const std::filesystem::path& path);

@@ -19,8 +19,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "diverged at step 23" where the step is known.
+/// "diverged at step 23" where the step is known; "running on HOST".
 std::string state_text(const RunSummary& run) {
+    if (is_silent(run)) {
+        return run.host + " silent for " + std::to_string(std::lround(run.silent_s)) + " s";
+    }
+    if (!run.host.empty()) return "running on " + run.host;
     const bool where = run.state == "diverged" && run.diverged_at != 0;
     return where ? "diverged at step " + std::to_string(run.diverged_at) : run.state;
 }
@@ -143,6 +147,10 @@ std::string to_json_line(const RunSummary& run) {
                            {"group", run.group},
                            {"config", settings_json(run.config, run.origin.has_value())}};
     if (run.origin) object["origin"] = origin_json(*run.origin);
+    if (!run.host.empty()) {
+        object["host"] = run.host;
+        object["silent_s"] = json_number(run.silent_s);
+    }
     if (const auto broken = broken_on_purpose(run.config); !broken.empty())
         object["teach"] = broken;
     for (const Metric& metric : run.metrics)

@@ -7,6 +7,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/database.h"
 #include "store/run_folder.h"
 
@@ -86,7 +87,7 @@ struct RunQueue::Impl {
 
     explicit Impl(const fs::path& given) : root(given) {
         std::error_code error;
-        fs::create_directories(root, error);
+        make_private_folders(root, error);
         if (error) throw_write_error(root, error.value());
         patiently([this] {
             if (!database) database.emplace(file());

@@ -12,7 +12,9 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/begin_run.h"
+#include "store/outside_folders.h"
 #include "store/shared_index.h"
 
 namespace engine {
@@ -25,7 +27,7 @@ bool ends_run(const Event& event) {
 
 fs::path made_root(const fs::path& root) {
     std::error_code error;
-    fs::create_directories(root, error);
+    make_private_folders(root, error);
     if (error) throw_write_error(root, error.value());
     if (::access(root.c_str(), W_OK | X_OK) != 0) throw_write_error(root, errno);
     fs::path made = fs::canonical(root, error);
@@ -39,11 +41,20 @@ RunSummary need(RunIndex& opened, const std::string& run) {
     return std::move(*found);
 }
 
-/// A run that says it is running may have lost its process; one that runs has newer figures.
-void look_at_running(RunIndex& opened, RunSummary& run) {
+bool has_ended(const RunSummary& run) {
+    return run.state != running_state && run.state != interrupted_state;
+}
+
+/// A run that says it is running may have lost its process, and one that does not may be trained
+/// again; one that runs has newer figures.
+void look_at_holder(RunIndex& opened, RunSummary& run) {
+    const LeaseState holder = opened.holder(run.folder);
+    const bool runs = run.state == running_state;
+    if (holder.held != runs && (runs || holder.held)) run = opened.settle(run, holder.held);
     if (run.state != running_state) return;
-    if (FileLock::is_held(run.folder / lock_file)) return apply_record(run);
-    run = opened.settle(run);
+    apply_record(run);
+    run.host = holder.host;
+    run.silent_s = holder.silent_s;
 }
 
 }  // namespace
@@ -90,6 +101,10 @@ std::shared_ptr<RunStore> RunStore::open(const fs::path& root) {
              msg("Runs are kept in the temporary folder {} for now.", folder)});
         return store;
     }
+}
+
+bool is_silent(const RunSummary& run) {
+    return !run.host.empty() && run.silent_s > 2 * LeaseRules::standard().renewal.count();
 }
 
 fs::path RunStore::default_root() {
@@ -142,7 +157,9 @@ void RunStore::check_folder(const std::string& run) {
 std::vector<RunSummary> RunStore::list() const {
     return impl_->index.ask([](RunIndex& index) {
         auto runs = index.list();
-        for (auto& run : runs) look_at_running(index, run);
+        // A file of each of many thousand runs would take long to look at.
+        for (auto& run : runs)
+            if (!has_ended(run)) look_at_holder(index, run);
         return runs;
     });
 }
@@ -150,7 +167,7 @@ std::vector<RunSummary> RunStore::list() const {
 std::optional<RunSummary> RunStore::find(const std::string& run) const {
     return impl_->index.ask([&](RunIndex& index) {
         auto found = index.find(run);
-        if (found) look_at_running(index, *found);
+        if (found) look_at_holder(index, *found);
         return found;
     });
 }
@@ -178,13 +195,16 @@ void RunStore::set_starred(const std::string& run, bool starred) {
 void RunStore::remove(const std::string& run, const Discard& discard) {
     impl_->index.ask([&](RunIndex& index) {
         const RunSummary found = need(index, run);
-        if (FileLock::is_held(found.folder / lock_file)) {
+        const LeaseState holder = index.holder(found.folder);
+        if (holder.held && holder.host.empty()) {
             throw Error(ErrorCode::state, msg("Run {} is being trained.", run),
                         msg("Stop it before you delete it."));
         }
+        if (holder.held) throw_held(found.folder, holder, {});
         if (has_settings(found.folder)) discard(found.folder);
         impl_->index.open_runs().remove(run);
         index.remove(run);
+        OutsideFolders(root()).remove(found.folder);
     });
 }
 
@@ -197,8 +217,9 @@ RunSummary RunStore::enter(const fs::path& folder) {
                         "events.jsonl."));
     }
     return impl_->index.ask([&](RunIndex& index) {
+        OutsideFolders(root()).add({found});
         RunSummary run = index.enter(found);
-        look_at_running(index, run);
+        look_at_holder(index, run);
         return run;
     });
 }

@@ -4,6 +4,7 @@
 
 #include "engine/error.h"
 #include "engine/speed.h"
+#include "store/run_hold.h"
 
 namespace engine {
 namespace {
@@ -94,7 +95,13 @@ void apply_record(RunSummary& run) {
 
 StoredRun read_stored_run(const std::filesystem::path& folder) {
     // Asked before the events are read: a run that ends now writes its end before it lets go.
-    const bool held = FileLock::is_held(folder / lock_file);
+    const LeaseState holder = holder_of(folder);
+    StoredRun out = read_stored_run(folder, holder.held);
+    if (out.summary.state == running_state) out.summary.host = holder.host;
+    return out;
+}
+
+StoredRun read_stored_run(const std::filesystem::path& folder, bool held) {
     StoredEvents stored = read_events(folder);
     StoredRun out;
     out.made = stored.made.microseconds != 0 ? stored.made : Moment::of(folder / config_file);
@@ -109,7 +116,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder) {
     for (const auto& event : out.events) apply(run, event);
     if (run.state == running_state) {
         apply_record(run);
-        if (!held) run.state = "interrupted";
+        if (!held) run.state = interrupted_state;
     }
     const RunNotes notes = read_notes(folder);
     run.notes = notes.notes;

@@ -9,6 +9,7 @@
 namespace engine {
 
 inline constexpr char running_state[] = "running";
+inline constexpr char interrupted_state[] = "interrupted";
 
 /// Brings a summary up to date with an event.
 void apply(RunSummary& summary, const Event& event);
@@ -25,5 +26,7 @@ struct StoredRun {
 /// Reads a folder that holds settings. A run without an end whose process is gone is "interrupted".
 /// Damaged files are used as far as they can be read.
 StoredRun read_stored_run(const std::filesystem::path& folder);
+/// The same where it is known whether a program writes the run.
+StoredRun read_stored_run(const std::filesystem::path& folder, bool held);
 
 }  // namespace engine

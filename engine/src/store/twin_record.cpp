@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/column_reader.h"
 
 namespace engine {
@@ -32,7 +33,7 @@ ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& refere
     const fs::path folder = run_folder / layout::folder_name;
     std::error_code error;
     fs::remove_all(folder, error);
-    fs::create_directories(folder, error);
+    make_private_folders(folder, error);
     if (error) throw_write_error(folder, error.value());
     write_file(
         folder / layout::names_name,

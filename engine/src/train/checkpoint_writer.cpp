@@ -36,8 +36,12 @@ Message failure_of(const SavedRun& saved, const std::filesystem::path& folder,
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(std::filesystem::path run_folder, std::int64_t keep)
-    : run_folder_(std::move(run_folder)), keep_(keep), thread_([this] { run(); }) {}
+CheckpointWriter::CheckpointWriter(std::filesystem::path run_folder, std::int64_t keep,
+                                   std::shared_ptr<RunHold> hold)
+    : run_folder_(std::move(run_folder)),
+      keep_(keep),
+      hold_(std::move(hold)),
+      thread_([this] { run(); }) {}
 
 CheckpointWriter::~CheckpointWriter() {
     {
@@ -91,7 +95,12 @@ CheckpointWriter::Result CheckpointWriter::write(const SavedRun& saved) const {
     Result result{saved.step(), saved.bytes(), 0, saved.is_best, {}};
     const auto start = std::chrono::steady_clock::now();
     try {
-        result.bytes = write_saved_run(run_folder_, saved);
+        const auto check_hold = [this] {
+            if (hold_) hold_->check();
+        };
+        check_hold();
+        result.bytes = write_saved_run(run_folder_, saved, check_hold);
+        check_hold();
         prune_checkpoints(run_folder_, keep_);
     } catch (const std::exception& error) {
         result.failure = failure_of(saved, run_folder_, error.what());

@@ -2,10 +2,12 @@
 
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "store/run_hold.h"
 #include "train/saved_run.h"
 
 namespace engine {
@@ -22,7 +24,9 @@ public:
         std::optional<Message> failure{};
     };
 
-    CheckpointWriter(std::filesystem::path run_folder, std::int64_t keep);
+    /// Nothing is written once `hold` is lost; null: the run has none.
+    CheckpointWriter(std::filesystem::path run_folder, std::int64_t keep,
+                     std::shared_ptr<RunHold> hold = nullptr);
     /// Writes what was submitted.
     ~CheckpointWriter();
     CheckpointWriter(const CheckpointWriter&) = delete;
@@ -43,6 +47,7 @@ private:
 
     const std::filesystem::path run_folder_;
     const std::int64_t keep_;
+    const std::shared_ptr<RunHold> hold_;
     mutable std::mutex mutex_;  // guards the next four
     std::condition_variable changed_;
     std::deque<SavedRun> waiting_;  // the first is being written

@@ -11,10 +11,11 @@ constexpr std::chrono::seconds best_interval{10};
 }  // namespace
 
 RunCheckpoints::RunCheckpoints(const CheckpointConfig& config, std::filesystem::path run_folder,
-                               std::string run, std::int64_t step, std::int64_t epoch)
+                               std::string run, std::int64_t step, std::int64_t epoch,
+                               std::shared_ptr<RunHold> hold)
     : config_(config),
       run_(std::move(run)),
-      writer_(std::move(run_folder), config.keep),
+      writer_(std::move(run_folder), config.keep, std::move(hold)),
       last_time_(Clock::now()),
       last_step_(step),
       last_epoch_(epoch) {}

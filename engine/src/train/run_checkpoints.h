@@ -13,8 +13,10 @@ namespace engine {
 class RunCheckpoints {
 public:
     /// `step`, `epoch`: where the run begins. If it goes on, its checkpoint of that step is there.
+    /// Nothing is written once `hold` is lost; null: the run has none.
     RunCheckpoints(const CheckpointConfig& config, std::filesystem::path run_folder,
-                   std::string run, std::int64_t step, std::int64_t epoch);
+                   std::string run, std::int64_t step, std::int64_t epoch,
+                   std::shared_ptr<RunHold> hold = nullptr);
 
     /// Whether the settings require a checkpoint now: at this step, after this many completed
     /// epochs.

@@ -151,6 +151,7 @@ void RunLoop::tell_replaced(const std::vector<ReplacedSample>& samples) {
 }
 
 void RunLoop::train_step() {
+    check_hold();
     if (checkpoints_ && checkpoints_->is_due(trainer_->steps(), progress_.epoch)) save_checkpoint();
     tell(Turn::step);
     last_start_ = next_start();
@@ -201,7 +202,12 @@ void RunLoop::check_files() {
     if (writer_) writer_->check();
 }
 
+void RunLoop::check_hold() const {
+    if (hold_) hold_->check();
+}
+
 void RunLoop::finish_step(FinishedStep step) {
+    check_hold();
     const SubmittedStep given = submitted_.front();
     submitted_.pop_front();
     StepRecord& row = step.row;
@@ -231,6 +237,7 @@ void RunLoop::keep_batch(const StepStart& start, const StepRecord& row) {
 
 void RunLoop::write_pending() {
     while (!pending_.empty()) {
+        check_hold();
         if (writer_) writer_->append(pending_.front().row);
         const FinishedStep step = pending_.front();
         pending_.pop_front();
@@ -250,6 +257,7 @@ void RunLoop::begin_evaluation() {
 }
 
 bool RunLoop::evaluate_some() {
+    check_hold();
     tell(Turn::evaluate);
     const bool more = evaluation_->advance();
     tell_replaced(evaluation_->take_replaced());

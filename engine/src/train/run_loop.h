@@ -9,6 +9,7 @@
 
 #include "data/batch_loader.h"
 #include "engine/session.h"
+#include "store/run_hold.h"
 #include "store/step_record.h"
 #include "train/best_metric.h"
 #include "train/epoch_rules.h"
@@ -72,6 +73,8 @@ public:
     /// Row of the step whose figures were taken last; none yet: step 0.
     const StepRecord& last_row() const { return last_row_; }
     Trainer& trainer() { return *trainer_; }
+    /// Another program has taken the run over: nothing more is written to its folder.
+    bool is_taken_over() const { return hold_ && hold_->is_lost(); }
     /// Of the run, once it was prepared.
     const std::filesystem::path& folder() const { return folder_; }
 
@@ -110,6 +113,8 @@ private:
     void tell(Turn turn) const;
     Turn received() const;
     bool follows() const { return ranks_ && ranks_->rank() > 0; }
+    /// Before anything is written: throws Error(state) if another program has taken the run over.
+    void check_hold() const;
     void check_same_data() const;
     void cut_batches(LoaderOptions& options) const;
     TrainingState gathered_state() const;
@@ -185,6 +190,7 @@ private:
 
     std::string run_;
     std::filesystem::path folder_;
+    std::shared_ptr<RunHold> hold_;  // null on a rank that follows
     std::int64_t steps_planned_ = 0;
     std::chrono::steady_clock::time_point checked_{};  // the files
 };

@@ -62,10 +62,12 @@ void RunLoop::begin_run() {
     const auto made = store_->create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
+    hold_ = made.hold;
     writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task()),
                                              /*exchange=*/ranks_ != nullptr));
     if (options_.save_checkpoints)
-        checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, 0, 0);
+        checkpoints_ =
+            std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, 0, 0, hold_);
     keep_data();
     post_(started());
 }
@@ -93,7 +95,7 @@ void RunLoop::keep_data() {
 
 /// Checksums of pictures that were decoded for the first time. A full disk costs them, not the run.
 void RunLoop::keep_new_hashes() {
-    if (follows() || data_.files->hash_count() == kept_hashes_) return;
+    if (follows() || is_taken_over() || data_.files->hash_count() == kept_hashes_) return;
     try {
         keep_data();
     } catch (const Error& error) {
@@ -128,6 +130,7 @@ void RunLoop::go_on(const Continuation& from) {
                                       : store_->create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
+    hold_ = made.hold;
     std::string parent;
     keep_data();
     if (in_place) {
@@ -142,8 +145,8 @@ void RunLoop::go_on(const Continuation& from) {
     if (!parent.empty()) copy_parent(from.run_folder, step);
     post_(RunResumed{run_, step, step - trainer_->updates(), parent, std::move(restored)});
     if (!options_.save_checkpoints) return;
-    checkpoints_ =
-        std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, step, progress_.epoch);
+    checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, step,
+                                                    progress_.epoch, hold_);
     // A new run has a checkpoint of its own to go on from.
     if (!in_place && saved) checkpoints_->save(saved_run());
 }
@@ -324,7 +327,7 @@ void RunLoop::save_checkpoint() {
 void RunLoop::finish_checkpoints(bool save) {
     keep_new_hashes();
     if (!checkpoints_) return;
-    if (save && trainer_->steps() > 0 && !has_unwritten() &&
+    if (save && !is_taken_over() && trainer_->steps() > 0 && !has_unwritten() &&
         checkpoints_->wants_end(trainer_->steps(), progress_.epoch)) {
         checkpoints_->save(saved_run());
     }

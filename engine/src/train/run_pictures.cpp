@@ -5,6 +5,7 @@
 
 #include "engine/sample_pictures.h"
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 #include "store/run_folder.h"
 
 namespace engine {
@@ -53,7 +54,7 @@ private:
 std::filesystem::path make_samples_folder(const std::filesystem::path& run_folder) {
     std::error_code error;
     auto folder = run_folder / samples_folder;
-    std::filesystem::create_directories(folder, error);
+    make_private_folders(folder, error);
     if (error) throw_write_error(folder, error.value());
     return folder;
 }

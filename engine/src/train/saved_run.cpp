@@ -82,7 +82,8 @@ std::int64_t SavedRun::bytes() const {
     return static_cast<std::int64_t>(bytes);
 }
 
-std::int64_t write_saved_run(const std::filesystem::path& run_folder, const SavedRun& saved) {
+std::int64_t write_saved_run(const std::filesystem::path& run_folder, const SavedRun& saved,
+                             const std::function<void()>& before_move) {
     json state = {{"run", saved.run}, {"step", saved.step()}, {"best", saved.is_best}};
     state["config"] = to_ordered_json(saved.config);
     state["counts"] = object_of(saved.training.counts);
@@ -94,9 +95,10 @@ std::int64_t write_saved_run(const std::filesystem::path& run_folder, const Save
     state["validation"] = object_of(saved.validation);
     state["test"] = object_of(saved.test);
     describe(state, saved);
-    return write_checkpoint(
-        run_folder, {saved.training.weights, saved.training.optimizer, saved.training.carried,
-                     std::make_shared<json>(std::move(state))});
+    return write_checkpoint(run_folder,
+                            {saved.training.weights, saved.training.optimizer,
+                             saved.training.carried, std::make_shared<json>(std::move(state))},
+                            before_move);
 }
 
 SavedRun read_saved_run(const std::filesystem::path& checkpoint) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
 #include "engine/metric.h"
 #include "engine/run_config.h"
@@ -25,8 +26,10 @@ struct SavedRun {
     std::int64_t bytes() const;
 };
 
-/// Writes checkpoint-STEP into the run's folder; returns its bytes. Throws Error(io).
-std::int64_t write_saved_run(const std::filesystem::path& run_folder, const SavedRun& saved);
+/// Writes checkpoint-STEP into the run's folder; returns its bytes. `before_move` is called when
+/// all is written, before it takes its place, and may throw. Throws Error(io).
+std::int64_t write_saved_run(const std::filesystem::path& run_folder, const SavedRun& saved,
+                             const std::function<void()>& before_move = {});
 /// Throws Error(data) for a checkpoint that is damaged or incomplete.
 SavedRun read_saved_run(const std::filesystem::path& checkpoint);
 

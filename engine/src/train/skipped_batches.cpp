@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "file/atomic_file.h"
+#include "file/file_modes.h"
 
 namespace engine {
 namespace {
@@ -32,7 +33,7 @@ void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t bat
     }
     const fs::path file = file_of(folder_);
     std::error_code error;
-    fs::create_directory(file.parent_path(), error);
+    make_private_folders(file.parent_path(), error);
     if (error) throw_write_error(file.parent_path(), error.value());
     append_to_file(file, json{{"step", step}, {"samples", std::move(samples)}}.dump() + "\n");
     ++kept_;

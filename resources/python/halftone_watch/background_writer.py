@@ -73,6 +73,7 @@ class BackgroundWriter:
 
     def _append(self, rows: List[Row]) -> None:
         if rows:
+            self._folder.check()
             with np.errstate(over="ignore"):
                 self._record.append(np.array(rows, dtype=self._record.row_type))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from . import record_layout as layout
+from .file_modes import make_file
 
 
 def _reserve(file: int, offset: int, size: int) -> None:
@@ -44,7 +45,7 @@ class RecordWriter:
         if path.exists():
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
         part = Path(str(path) + ".part")
-        self._file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        self._file = make_file(part, os.O_RDWR | os.O_TRUNC)
         try:
             _write(self._file, layout.header(metrics), 0)
             _reserve(self._file, self._chunk.offset, self._chunk.size)

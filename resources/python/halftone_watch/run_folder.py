@@ -1,4 +1,4 @@
-"""The folder of a run: its lock, settings and events, as Halftone's run store keeps them."""
+"""The folder of a run: its lock, lease, settings and events, as Halftone's run store keeps them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import time
 import weakref
 from pathlib import Path
 from typing import Any, Dict, Iterator, Mapping, Optional, Union
+
+from .file_modes import make_file, make_folder, make_folders
+from .lease import Lease
 
 CONFIG_FILE = "config.json"
 EVENTS_FILE = "events.jsonl"
@@ -66,7 +69,7 @@ def number_of(folder: Path) -> int:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    file = make_file(path, os.O_RDWR)
     try:
         _lock(file)
         yield file
@@ -83,9 +86,10 @@ def _lock(file: int) -> None:
             raise
 
 
-def make_numbered_folder(store: Path) -> Path:
-    """Makes a folder in the store under a number that no run has had."""
-    store.mkdir(parents=True, exist_ok=True)
+def make_numbered_folder(store: Path) -> "RunFolder":
+    """Makes a folder in the store under a number that no run has had. It is taken before another
+    program can sweep it as the leftover of one that was killed."""
+    make_folders(store)
     with _locked(store / _INDEX_LOCK) as lock:
         last = os.pread(lock, 24, 0).split(b"\n")[0].decode("ascii", "replace")
         number = max([number_of(entry) for entry in store.iterdir()] + [number_of(Path(last))])
@@ -94,8 +98,8 @@ def make_numbered_folder(store: Path) -> Path:
             os.pwrite(lock, f"{number}\n".encode(), 0)
             with contextlib.suppress(FileExistsError):
                 folder = store / str(number)
-                folder.mkdir()
-                return folder
+                make_folder(folder)
+                return RunFolder(folder)
 
 
 # A lock belongs to all processes that have its file open: a worker process must not keep that of a
@@ -112,12 +116,13 @@ os.register_at_fork(after_in_child=_leave_locks)
 
 
 class RunFolder:
-    """The folder of a run that this process writes. Its lock is held until close(), or until the
-    process dies: that is how Halftone tells a run that goes on from one that was cut off."""
+    """The folder of a run that this process writes. Its lock and its lease are held until close(),
+    or until the process dies: that is how Halftone tells a run that goes on from one that was cut
+    off."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` must be absent or empty. Raises OSError."""
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         if any(folder.iterdir()):
             raise FileExistsError(errno.ENOTEMPTY, "the folder for the run is not empty",
                                   str(folder))
@@ -125,12 +130,18 @@ class RunFolder:
         self.on_network = is_on_network(self.path)
         self.run = self.path.name
         self._events = -1
-        self._lock = os.open(self.path / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        _lock(self._lock)
+        self._lock = make_file(self.path / LOCK_FILE, os.O_RDWR)
+        try:
+            _lock(self._lock)
+            self._lease = Lease(self.path)
+        except OSError:
+            os.close(self._lock)
+            raise
         _open.add(self)
 
     def forget(self) -> None:
         """In a child process: closes the files without a word."""
+        self._lease.forget()
         for file in (self._lock, self._events):
             if file >= 0:
                 os.close(file)
@@ -139,26 +150,34 @@ class RunFolder:
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Writes config.json whole, and the first line of the events."""
         part = self.path / (CONFIG_FILE + ".part")
-        part.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        file = make_file(part, os.O_WRONLY | os.O_TRUNC)
+        with open(file, "w", encoding="utf-8") as text:
+            text.write(json.dumps(settings, indent=2) + "\n")
         os.rename(part, self.path / CONFIG_FILE)
-        self._events = os.open(self.path / EVENTS_FILE,
-                               os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self._events = make_file(self.path / EVENTS_FILE, os.O_WRONLY | os.O_APPEND)
         now = time.time()
         local = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now))
         self.append({"event": "created", "run": self.run, "time": local,
                      "microseconds": int(now * 1e6)})
 
+    def check(self) -> None:
+        """Raises OSError where another program has taken over this run. Before each row."""
+        self._lease.check()
+
     def append(self, event: Mapping[str, Any]) -> None:
         """Appends an event as one line, in one write."""
+        self._lease.check()
         line = json.dumps(event, ensure_ascii=True, allow_nan=False) + "\n"
         os.write(self._events, line.encode())
         if self.on_network:
             os.fdatasync(self._events)
 
     def close(self) -> None:
-        """Frees the lock. A folder in which nothing was written goes."""
+        """Frees lease and lock. A folder in which nothing was written goes."""
         if self._lock < 0:
             return
+        with contextlib.suppress(OSError):
+            self._lease.release()
         empty = self._events < 0
         if not empty:
             os.close(self._events)

@@ -89,8 +89,8 @@ class Watch:
         self._plan = {"train_samples": train_samples, "test_samples": test_samples,
                       "steps_planned": steps_planned, "unit": unit}
         self._scaler = scaler
-        self._folder = RunFolder(Path(folder) if folder is not None else make_numbered_folder(
-            Path(store) if store is not None else default_store()))
+        self._folder = RunFolder(Path(folder)) if folder is not None else make_numbered_folder(
+            Path(store) if store is not None else default_store())
         self._probe: Optional[torch_probe.TorchProbe] = None
         self._autocast: Optional[torch_probe.AutocastWatch] = None
         self._device = ""

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "core/resolve_device.h"
 #include "engine/error.h"
 #include "engine/session.h"
+#include "file/lease.h"
+#include "store/run_folder.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -323,6 +326,54 @@ TEST(SessionFailures, WeightsFromAFileThatHoldsNoneAreADataError) {
     halves.run(config);
     EXPECT_EQ(halves.failures[0].code, ErrorCode::data);
     EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("runs.db"));
+}
+
+/// Another program resumes the run, as it may after this one slept.
+TEST(SessionFailures, ARunThatWasTakenOverIsWrittenNoMore) {
+    LeaseRules wary = LeaseRules::standard();
+    wary.trust = LeaseRules::Seconds(-1);  // looks at its lease before each write
+    LeaseRules::replace(&wary);
+    const test_support::TempFolder folder;
+    const auto store = std::make_shared<RunStore>(folder.path());
+    const auto thread = std::make_shared<ComputeThread>();
+    for (const Command then : {Command::start, Command::stop}) {
+        RunConfig config = spirals(32, {8});
+        config.max_steps = 1'000'000;
+        config.epochs = 1'000'000;
+        config.checkpoint.every_steps = 50;
+        Session session(config, thread, store);
+        session.post(Command::start);
+        for (int i = 0; i < 30'000 && session.record().size() < 20; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        session.post(Command::pause);
+        for (int i = 0; i < 30'000 && session.state() != RunState::paused; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ASSERT_EQ(session.state(), RunState::paused);
+        const std::filesystem::path run = folder / session.run();
+        const std::string events = read_text(run / events_file);
+        const std::int64_t rows = session.record().size();
+        const auto names = [&run] {
+            std::set<std::string> out;
+            for (const auto& entry : std::filesystem::directory_iterator(run))
+                out.insert(entry.path().filename().string());
+            return out;
+        };
+        std::ofstream(run / "lease.2") << "of another program";
+        const auto before = names();
+        session.post(then);
+        ASSERT_TRUE(session.wait(300));
+        EXPECT_EQ(session.record().size(), rows);
+        EXPECT_EQ(read_text(run / events_file), events) << "no end, no checkpoint";
+        EXPECT_EQ(names(), before);
+        std::string told;
+        for (const auto& event : session.drain()) {
+            if (const auto* warning = std::get_if<RunWarning>(&event))
+                told += warning->message.str();
+            if (const auto* failed = std::get_if<RunFailed>(&event)) told += failed->message.str();
+        }
+        EXPECT_THAT(told, HasSubstr("has taken over this run"));
+    }
+    LeaseRules::replace(nullptr);
 }
 
 }  // namespace

@@ -92,6 +92,7 @@ TEST_F(FollowedRunTest, ADeadWriterIsToldOnce) {
     // The process is gone: its lock is free and there is no end event. This test's store holds the
     // lock through the file that it opened.
     std::filesystem::remove(folder / lock_file);
+    std::filesystem::remove(folder / "lease.1");
     const auto warning = last<RunWarning>(look_until(RunState::failed));
     ASSERT_TRUE(warning);
     EXPECT_THAT(warning->message.str(), HasSubstr("ended without finishing"));

@@ -69,9 +69,10 @@ TEST(RunIndex, ARunThatEndedSinceItWasReadIsNotInterrupted) {
     RunStore store(dir.path());
     const auto run = store.create({});
     RunIndex other(dir / "runs.db");
-    const auto read = other.find(run.run);         // another process reads "running",
-    store.append(done_of(run.run));                // the run ends and releases its lock,
-    EXPECT_EQ(other.settle(*read).state, "done");  // and the other process finds the lock free
+    const auto read = other.find(run.run);  // another process reads "running",
+    store.append(done_of(run.run));         // the run ends and releases its lock,
+    EXPECT_EQ(other.settle(*read, false).state,
+              "done");  // and the other process finds the lock free
     EXPECT_EQ(store.find(run.run)->state, "done");
 }
 

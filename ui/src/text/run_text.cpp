@@ -59,6 +59,12 @@ QString valueText(const engine::RunValue& value) {
 }  // namespace
 
 QString stateText(const engine::RunSummary& run) {
+    if (engine::is_silent(run)) {
+        return RunText::tr("%1 silent for %2")
+            .arg(QString::fromStdString(run.host), duration(run.silent_s));
+    }
+    if (!run.host.empty())
+        return RunText::tr("running on %1").arg(QString::fromStdString(run.host));
     if (run.state == "running") return RunText::tr("running");
     if (run.state == "done") return RunText::tr("done");
     if (run.state == "stopped") return RunText::tr("stopped");
