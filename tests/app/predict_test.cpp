@@ -108,12 +108,13 @@ protected:
         table.close();
         std::vector<std::string> args = {"train"};
         for (const std::string& setting : std::vector<std::string>{
-                 "dataset.kind=csv", "dataset.path=" + (home_ / "train.csv").string(),
-                 "dataset.missing=mean", "model.kind=mlp", "precision.preset=fp32", "max_steps=2",
-                 "batch_size=16", "device=cpu", "threads=1"}) {
+                 "dataset.kind=csv", "dataset.path = train.csv", "dataset.missing=mean",
+                 "model.kind=mlp", "precision.preset=fp32", "max_steps=2", "batch_size=16",
+                 "device=cpu", "threads=1"}) {
             args.insert(args.end(), {"--set", setting});
         }
-        Program program(args, {home_.str(), {}});
+        Program program(args,
+                        {home_.str(), [this] { std::filesystem::current_path(home_.path()); }});
         program.finish();
         ASSERT_EQ(program.exit_code(), 0) << program.errors();
     }
@@ -131,6 +132,12 @@ TEST_F(PredictRows, AnUnreadableCellIsNamedAndTheOtherRowsArePredicted) {
     EXPECT_THAT(errors_, HasSubstr("rows.csv line 5: column colour: green was not in the"));
     EXPECT_THAT(rows("u,colour\n1,red\n"), SizeIs(1));
     EXPECT_THAT(errors_, IsEmpty());
+}
+
+TEST_F(PredictRows, ARunFindsItsDataFromAnyFolder) {
+    Program program({"eval", "1"}, {home_.str(), {}});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
 }
 
 TEST_F(PredictRows, AColumnThatIsMissingOrMisspeltIsNamed) {
