@@ -1,11 +1,11 @@
 #include "data/input_guide.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/schema_json.h"
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 
 namespace engine {
 namespace {
@@ -17,6 +17,7 @@ constexpr char guide_file[] = "inputs.json";
 constexpr int largest_side = 1 << 14;
 constexpr GuideColumn::Id ids[] = {GuideColumn::Id::none, GuideColumn::Id::decimal,
                                    GuideColumn::Id::criteo};
+constexpr std::size_t largest_offset = std::size_t{1} << 31;
 constexpr const char* id_names[] = {"no", "decimal", "criteo"};
 
 GuideColumn::Id id_of(const std::string& name) {
@@ -26,16 +27,23 @@ GuideColumn::Id id_of(const std::string& name) {
     throw std::invalid_argument("unknown name");
 }
 
+/// A negative number would be a huge one, and a sum with it wrap around.
+std::size_t offset_of(const json& column) {
+    const json& offset = column.at("offset");
+    if (!offset.is_number_unsigned() || offset.get<std::uint64_t>() > largest_offset)
+        throw std::invalid_argument("offset");
+    return offset.get<std::size_t>();
+}
+
 InputGuide guide_of(const json& object) {
     InputGuide guide;
     for (const json& field : object.at("fields"))
         guide.schema.fields.push_back(field_spec_of(field));
     for (const json& column : object.value("columns", json::array())) {
-        guide.columns.push_back({column.at("name").get<std::string>(),
-                                 column.value("categories", std::vector<std::string>()),
-                                 column.at("offset").get<std::size_t>(),
-                                 id_of(column.value("id", std::string(id_names[0]))),
-                                 column.value("counted", false)});
+        guide.columns.push_back(
+            {column.at("name").get<std::string>(),
+             column.value("categories", std::vector<std::string>()), offset_of(column),
+             id_of(column.value("id", std::string(id_names[0]))), column.value("counted", false)});
     }
     guide.vocabulary = object.value("vocabulary", std::vector<std::string>());
     guide.words = object.value("words", false);
@@ -70,14 +78,15 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
 
 InputGuide read_input_guide(const std::filesystem::path& run_folder) {
     const auto file = run_folder / guide_file;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) {
         throw Error(ErrorCode::data,
                     msg("{}: the run does not record which inputs its model takes", file.string()),
                     msg("Runs of earlier versions do not record them. Train it again."));
     }
     try {
-        return guide_of(json::parse(stream));
+        // The words of a text or the categories of a table may be many.
+        return guide_of(read_json_file(file, {.bytes = std::size_t{256} << 20}));
     } catch (const json::exception&) {
     } catch (const std::invalid_argument&) {
     }

@@ -3,12 +3,14 @@
 #include <filesystem>
 
 #include "core/tensor_map.h"
+#include "file/atomic_file.h"
 
 namespace engine {
 
 /// All tensors of a safetensors file, by name. Throws Error(data).
 TensorMap load_tensors(const std::filesystem::path& path);
 /// Writes them, row-major, each in its own type. Throws Error(io).
-void save_tensors(const std::filesystem::path& path, const TensorMap& tensors);
+void save_tensors(const std::filesystem::path& path, const TensorMap& tensors,
+                  NamedBy by = NamedBy::person);
 
 }  // namespace engine

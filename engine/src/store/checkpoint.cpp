@@ -10,6 +10,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 #include "file/sha256.h"
 #include "safetensors/tensor_file.h"
 #include "store/run_folder.h"
@@ -50,7 +51,7 @@ bool is_unfinished(const std::string& name) {
 
 json read_state(const fs::path& checkpoint) {
     const fs::path file = checkpoint / state_file;
-    json state = json::parse(read_text(file), nullptr, /*allow_exceptions=*/false);
+    json state = read_json(read_text(file));
     if (!state.is_object())
         throw_damaged(msg("{}: the state of the checkpoint cannot be read", file.string()));
     const auto number = [&](const char* name) {
@@ -98,7 +99,7 @@ void sync_folder(const fs::path& folder) {
 }
 
 json write_tensors(const fs::path& file, const TensorMap& tensors) {
-    save_tensors(file, tensors);
+    save_tensors(file, tensors, NamedBy::program);
     return {{"bytes", fs::file_size(file)}, {"sha256", sha256_of(file)}};
 }
 

@@ -98,6 +98,7 @@ void refuse_unknown_of_section(const std::string& section, const json& value,
         return;
     }
     for (const auto& [name, field] : value.items()) {
+        if (setting_errors.is_full()) return;
         const std::string path = section + "." + name;
         if (known.has(known.sections, path))
             refuse_unknown_of_section(path, field, known, setting_errors);
@@ -108,7 +109,7 @@ void refuse_unknown_of_section(const std::string& section, const json& value,
 
 /// JSON if it is JSON, else a text. A text field takes a bare number or flag as the text it is.
 json override_value(const std::string& text, bool word) {
-    json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    json value = read_json(text, settings_bounds);
     const bool text_meant = word && (value.is_number() || value.is_boolean());
     return value.is_discarded() || text_meant ? json(text) : value;
 }
@@ -136,6 +137,7 @@ void put(json& document, const std::string& path, json value) {
 void refuse_unknown_fields(const json& document, SettingErrors& setting_errors) {
     const KnownNames known;
     for (const auto& [name, value] : document.items()) {
+        if (setting_errors.is_full()) return;
         const bool dotted = name.find('.') != std::string::npos;
         if (!dotted && known.has(known.sections, name)) {
             refuse_unknown_of_section(name, value, known, setting_errors);

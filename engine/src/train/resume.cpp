@@ -5,6 +5,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "store/event_file.h"
 #include "store/run_folder.h"
 #include "train/saved_run.h"
 

@@ -4,7 +4,7 @@
 #include "data/input_guide.h"
 #include "engine/error.h"
 #include "store/copy_observations.h"
-#include "store/stored_run.h"
+#include "store/event_file.h"
 #include "train/restored.h"
 #include "train/run_loop.h"
 #include "train/run_pictures.h"
@@ -80,7 +80,7 @@ void RunLoop::go_on(const Continuation& from) {
         writer_.emplace(StepRecordWriter::open(folder_, step, columns));
         remove_pictures_after(folder_, step);
     } else {
-        parent = read_stored_run(from.run_folder).summary.run;
+        parent = EventFile(from.run_folder).run();
         writer_.emplace(StepRecordWriter::create(folder_, columns, /*exchange=*/ranks_ != nullptr));
     }
     post_(started());
@@ -102,7 +102,7 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
                     msg("{}: the step record ends before step {}", folder.string(), step),
                     msg("Resume from an earlier checkpoint of the run (--from)."));
     for (std::int64_t row = 0; row < step; ++row) writer_->append(record.row(row));
-    std::vector<Event> events = read_events(folder).events;
+    std::vector<Event> events = read_events(folder);
     take_back_after(step, events);
     for (Event& event : events) {
         if (is_of_steps(event)) post_(renamed(std::move(event), run_));

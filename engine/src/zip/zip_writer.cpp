@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// Where libarchive writes to.
 struct ZipWriter::Target {
-    explicit Target(fs::path given) : path(std::move(given)), file(path) {}
+    explicit Target(fs::path given) : path(std::move(given)), file(path, NamedBy::person) {}
     fs::path path;
     AtomicFile file;
     std::exception_ptr error;  // of the file; it must not pass through libarchive
