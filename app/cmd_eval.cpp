@@ -5,8 +5,10 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/plain_text.h"
 #include "engine/trained_model.h"
 #include "find_run.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -83,27 +85,29 @@ std::string share(double value) {
 }
 
 void print_table(const engine::TrainedModel& model, const engine::PartReport& report) {
-    std::printf("%s part, %lld samples, checkpoint of step %lld: loss %.4g", report.part.c_str(),
-                static_cast<long long>(report.samples), static_cast<long long>(model.step()),
-                report.figures.loss);
+    print_formatted("%s part, %lld samples, checkpoint of step %lld: loss %.4g",
+                    report.part.c_str(), static_cast<long long>(report.samples),
+                    static_cast<long long>(model.step()), report.figures.loss);
     for (const auto& metric : report.figures.metrics)
-        std::printf(", %s %.4g", metric.key.c_str(), metric.value);
-    std::printf("\n");
+        print_formatted(", %s %.4g", engine::one_line(metric.key).c_str(), metric.value);
+    print_formatted("\n");
     if (report.confusion.empty()) return;
-    std::printf("\n%-24s %8s %10s %8s %8s\n", "class", "samples", "precision", "recall", "f1");
+    print_formatted("\n%-24s %8s %10s %8s %8s\n", "class", "samples", "precision", "recall", "f1");
     for (std::size_t i = 0; i < report.confusion.size(); ++i) {
-        std::printf("%-24s %8lld %10s %8s %8s\n", class_name(model, i).c_str(),
-                    static_cast<long long>(report.support(i)), share(report.precision(i)).c_str(),
-                    share(report.recall(i)).c_str(), share(report.f1(i)).c_str());
+        print_formatted(
+            "%-24s %8lld %10s %8s %8s\n", engine::one_line(class_name(model, i)).c_str(),
+            static_cast<long long>(report.support(i)), share(report.precision(i)).c_str(),
+            share(report.recall(i)).c_str(), share(report.f1(i)).c_str());
     }
     if (report.hardest.empty()) return;
-    std::printf("\nLargest losses (sample: label, predicted):\n");
+    print_formatted("\nLargest losses (sample: label, predicted):\n");
     for (std::size_t i = 0; i < std::min<std::size_t>(report.hardest.size(), 5); ++i) {
         const auto& sample = report.hardest[i];
-        std::printf("  %lld: %s, %s (%.0f %%), loss %.3g\n", static_cast<long long>(sample.index),
-                    class_name(model, static_cast<std::size_t>(sample.label)).c_str(),
-                    class_name(model, static_cast<std::size_t>(sample.predicted)).c_str(),
-                    sample.probability * 100, sample.loss);
+        print_formatted(
+            "  %lld: %s, %s (%.0f %%), loss %.3g\n", static_cast<long long>(sample.index),
+            engine::one_line(class_name(model, static_cast<std::size_t>(sample.label))).c_str(),
+            engine::one_line(class_name(model, static_cast<std::size_t>(sample.predicted))).c_str(),
+            sample.probability * 100, sample.loss);
     }
 }
 

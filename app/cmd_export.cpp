@@ -1,10 +1,10 @@
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/export.h"
+#include "engine/named_file.h"
 #include "engine/report.h"
 #include "find_run.h"
 #include "settings.h"
@@ -46,11 +46,9 @@ std::string report_file_name(const engine::RunSummary& run, const std::string& f
     return engine::export_file_name(run, info);
 }
 
-void write_page(const std::string& file, const std::string& html) {
-    std::ofstream out(file, std::ios::binary);
-    out << html;
-    out.close();
-    if (!out) throw engine::Error(engine::ErrorCode::io, file + ": cannot be written");
+/// Names the file that was written, but not among what was written to standard output.
+void print_written(const std::string& file) {
+    (engine::is_standard_output(file) ? std::cerr : std::cout) << file << '\n';
 }
 
 int export_report(const ExportArguments& args) {
@@ -58,7 +56,7 @@ int export_report(const ExportArguments& args) {
     std::vector<std::string> names = args.others;
     names.insert(names.begin(), args.run);
     for (const std::string& name : names) {
-        auto run = find_run(name);
+        auto run = find_run(name, engine::keep_every_event);
         if (!run) return engine::exit_code(engine::ErrorCode::settings);
         runs.push_back(std::move(*run));
     }
@@ -66,7 +64,7 @@ int export_report(const ExportArguments& args) {
         args.file.empty() ? report_file_name(runs.front().summary, args.format) : args.file;
     const engine::Report report = engine::make_report(runs);
     if (args.format == "report.html") {
-        write_page(file, engine::report_html(report));
+        engine::write_named_file(file, engine::report_html(report));
     } else {
 #ifdef HALFTONE_HAS_UI
         ui::write_report_file(report, file);
@@ -75,7 +73,7 @@ int export_report(const ExportArguments& args) {
                "Use report.html, and print it to PDF in a browser.");
 #endif
     }
-    std::cout << file << '\n';
+    print_written(file);
     return 0;
 }
 
@@ -107,7 +105,7 @@ int export_one(const ExportArguments& args) {
     engine::export_run(
         run->summary.folder, info.format, file,
         {.checkpoint = args.checkpoint, .half = args.dtype == "fp16", .raw = args.raw});
-    std::cout << file << '\n';
+    print_written(file);
     return 0;
 }
 

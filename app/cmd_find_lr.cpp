@@ -8,6 +8,7 @@
 #include "engine/session.h"
 #include "json_output.h"
 #include "settings.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -21,20 +22,20 @@ struct FindArguments {
 
 void print_rate(const char* what, const std::optional<double>& rate) {
     if (rate)
-        std::printf("%-9s %.3g\n", what, *rate);
+        print_formatted("%-9s %.3g\n", what, *rate);
     else
-        std::printf("%-9s none: the loss did not fall\n", what);
+        print_formatted("%-9s none: the loss did not fall\n", what);
 }
 
 /// At most twenty lines of the curve, evenly spaced, with the last one.
 void print_curve(const engine::FoundRate& found) {
     constexpr std::size_t most_lines = 20;
     const std::size_t stride = (found.points.size() + most_lines - 1) / most_lines;
-    std::printf("%-11s %-11s %s\n", "rate", "loss", "smoothed");
+    print_formatted("%-11s %-11s %s\n", "rate", "loss", "smoothed");
     for (std::size_t i = 0; i < found.points.size(); ++i) {
         if (i % stride != 0 && i + 1 != found.points.size()) continue;
         const engine::RatePoint& point = found.points[i];
-        std::printf("%-11.3g %-11.5g %.5g\n", point.lr, point.loss, point.smoothed);
+        print_formatted("%-11.3g %-11.5g %.5g\n", point.lr, point.loss, point.smoothed);
     }
 }
 
@@ -53,7 +54,7 @@ int find(const FindArguments& args) {
     }
     std::cout.flush();
     print_curve(found);
-    std::printf("\n");
+    print_formatted("\n");
     print_rate("valley", found.valley);
     print_rate("steepest", found.steepest);
     std::fflush(stdout);

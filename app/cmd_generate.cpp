@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "engine/trained_model.h"
 #include "find_run.h"
 
@@ -41,7 +42,8 @@ int draw(engine::TrainedModel& model, const GenerateArguments& args) {
             {"pictures", args.count}, {"file", args.out}, {"step", model.step()}};
         std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     } else {
-        std::cout << args.count << " pictures in " << args.out << '\n';
+        (engine::is_standard_output(args.out) ? std::cerr : std::cout)
+            << args.count << " pictures in " << args.out << '\n';
     }
     return 0;
 }

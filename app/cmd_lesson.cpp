@@ -7,6 +7,7 @@
 #include "engine/lesson_files.h"
 #include "engine/lesson_results.h"
 #include "json_output.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -63,9 +64,9 @@ SeedResult run_lesson(const engine::Lesson& lesson, std::int64_t seed) {
 }
 
 void print(const engine::Lesson& lesson, const SeedResult& result) {
-    std::printf("%-20s %s  seed %lld  %5.1f s  %s", lesson.name.c_str(), lesson.language.c_str(),
-                static_cast<long long>(result.seed), result.seconds,
-                result.holds() ? "holds" : "FAILS");
+    print_formatted("%-20s %s  seed %lld  %5.1f s  %s", lesson.name.c_str(),
+                    lesson.language.c_str(), static_cast<long long>(result.seed), result.seconds,
+                    result.holds() ? "holds" : "FAILS");
     for (const auto& each : result.checks)
         std::cout << "  " << each.id << "=" << engine::to_string(each.value);
     std::cout << '\n';

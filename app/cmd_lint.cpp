@@ -1,4 +1,3 @@
-#include <fstream>
 #include <iostream>
 
 #include "commands.h"
@@ -6,6 +5,7 @@
 #include "engine/error.h"
 #include "engine/lint.h"
 #include "engine/machine.h"
+#include "engine/named_file.h"
 #include "engine/session.h"
 #include "settings.h"
 
@@ -61,14 +61,6 @@ engine::RunConfig fixed(engine::RunConfig config, bool measure) {
     return config;
 }
 
-bool write(const std::string& file, const std::string& text) {
-    std::ofstream out(file);
-    out << text << '\n';
-    out.close();
-    if (!out) std::cerr << "halftone: " << file << ": cannot be written\n";
-    return static_cast<bool>(out);
-}
-
 int lint(const LintArguments& args) {
     const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
@@ -82,8 +74,8 @@ int lint(const LintArguments& args) {
     }
     if (!args.json && findings.empty()) std::cout << "No findings.\n";
     if (args.fixed.empty()) return 0;
-    const bool written = write(args.fixed, engine::to_json(fixed(*config, args.measure)));
-    return written ? 0 : engine::exit_code(engine::ErrorCode::io);
+    engine::write_named_file(args.fixed, engine::to_json(fixed(*config, args.measure)) + '\n');
+    return 0;
 }
 
 }  // namespace

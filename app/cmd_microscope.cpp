@@ -9,8 +9,10 @@
 #include "engine/error.h"
 #include "engine/histogram_record.h"
 #include "engine/microscope.h"
+#include "engine/plain_text.h"
 #include "engine/step_record.h"
 #include "find_run.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -117,18 +119,19 @@ std::string percent(double share) {
 void print_row(const View& view, const std::string& name, const ExponentHistogram& values,
                bool flushed) {
     const engine::FormatOutcome out = outcome(values, fp16, view.factor);
-    std::printf("%-32s %11lld %7s %7s %9s %9s %9s %9s %6s %6s%s\n", name.c_str(),
-                static_cast<long long>(values.total()), power(values.largest * view.factor).c_str(),
-                power(values.smallest * view.factor).c_str(),
-                percent(values.total() > 0
-                            ? static_cast<double>(values.zero) / static_cast<double>(values.total())
-                            : 0)
-                    .c_str(),
-                percent(out.share(out.zero)).c_str(), percent(out.share(out.subnormal)).c_str(),
-                percent(out.share(out.overflow)).c_str(),
-                number("%.1f", headroom_up(values, fp16, view.factor)).c_str(),
-                number("%.1f", headroom_down(values, fp16, view.factor)).c_str(),
-                flushed ? "  flushed" : "");
+    print_formatted(
+        "%-32s %11lld %7s %7s %9s %9s %9s %9s %6s %6s%s\n", engine::one_line(name).c_str(),
+        static_cast<long long>(values.total()), power(values.largest * view.factor).c_str(),
+        power(values.smallest * view.factor).c_str(),
+        percent(values.total() > 0
+                    ? static_cast<double>(values.zero) / static_cast<double>(values.total())
+                    : 0)
+            .c_str(),
+        percent(out.share(out.zero)).c_str(), percent(out.share(out.subnormal)).c_str(),
+        percent(out.share(out.overflow)).c_str(),
+        number("%.1f", headroom_up(values, fp16, view.factor)).c_str(),
+        number("%.1f", headroom_down(values, fp16, view.factor)).c_str(),
+        flushed ? "  flushed" : "");
 }
 
 /// Limits of the loss scale. The counted gradients were multiplied by the step's scale, so it is a
@@ -147,28 +150,28 @@ void print_scale(const View& view) {
                    ? std::string("unknown")
                    : number("%g", scale) + " (2^" + number("%.1f", std::log2(scale)) + ")";
     };
-    std::printf("\nloss scale: smallest %s, largest %s, in this step %g\n",
-                limit(floor_of(view)).c_str(), limit(ceiling_of(view)).c_str(), view.own);
+    print_formatted("\nloss scale: smallest %s, largest %s, in this step %g\n",
+                    limit(floor_of(view)).c_str(), limit(ceiling_of(view)).c_str(), view.own);
     if (view.sample.flushed(view.kind))
-        std::printf(
+        print_formatted(
             "flushed: FP16 rounded gradients of the layer to 0 before they could be "
             "counted; --shadow gives the true picture\n");
 }
 
 void print_table(const View& view) {
-    std::printf("step %lld%s, %s", static_cast<long long>(view.sample.step),
-                view.sample.shadow ? " (shadow pass in FP32)" : "",
-                std::string(to_string(view.kind)).c_str());
-    if (view.kind == HistogramKind::gradients) std::printf(" at loss scale %g", view.scale);
+    print_formatted("step %lld%s, %s", static_cast<long long>(view.sample.step),
+                    view.sample.shadow ? " (shadow pass in FP32)" : "",
+                    std::string(to_string(view.kind)).c_str());
+    if (view.kind == HistogramKind::gradients) print_formatted(" at loss scale %g", view.scale);
     if (view.sample.step != view.asked)
-        std::printf("; step %lld was not kept, this is the nearest",
-                    static_cast<long long>(view.asked));
-    std::printf("\n\n%-32s %11s %7s %7s %9s %9s %9s %9s %6s %6s\n", "layer", "values", "largest",
-                "least", "zero", "to zero", "subnorm.", "overflow", "up", "down");
+        print_formatted("; step %lld was not kept, this is the nearest",
+                        static_cast<long long>(view.asked));
+    print_formatted("\n\n%-32s %11s %7s %7s %9s %9s %9s %9s %6s %6s\n", "layer", "values",
+                    "largest", "least", "zero", "to zero", "subnorm.", "overflow", "up", "down");
     for (const LayerHistogram& layer : view.sample.layers)
         if (layer.kind == view.kind) print_row(view, layer.layer, layer.values, layer.flushed);
     print_row(view, "all layers", view.sample.total(view.kind), false);
-    std::printf(
+    print_formatted(
         "\nFP16, of the non-zero values: to zero, subnormal, overflow; up, down: how often "
         "the values\nmay double before one overflows, or halve before more than 0.1 %% are "
         "lost\n");

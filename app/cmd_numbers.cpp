@@ -7,6 +7,7 @@
 #include "engine/error.h"
 #include "engine/number_arithmetic.h"
 #include "engine/stored_number.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -92,14 +93,15 @@ private:
         answer["above"] = decimal_or_null(stored.above);
         answer["gap"] = number_or_null(stored.gap);
         if (args_.json) return;
-        std::printf("  %-9s %-34s %-11s %s", std::string(format.title).c_str(),
-                    binary(format, stored.bits).c_str(), hexadecimal(format, stored.bits).c_str(),
-                    engine::exact_decimal(stored.value).c_str());
+        print_formatted("  %-9s %-34s %-11s %s", std::string(format.title).c_str(),
+                        binary(format, stored.bits).c_str(),
+                        hexadecimal(format, stored.bits).c_str(),
+                        engine::exact_decimal(stored.value).c_str());
         if (std::isfinite(stored.error) && stored.error != 0)
-            std::printf("  (%+.3g %%)", 100 * stored.relative_error);
-        if (std::isfinite(stored.gap)) std::printf("  gap 2^%d", std::ilogb(stored.gap));
-        if (stored.number_class == engine::NumberClass::subnormal) std::printf("  subnormal");
-        std::printf("\n");
+            print_formatted("  (%+.3g %%)", 100 * stored.relative_error);
+        if (std::isfinite(stored.gap)) print_formatted("  gap 2^%d", std::ilogb(stored.gap));
+        if (stored.number_class == engine::NumberClass::subnormal) print_formatted("  subnormal");
+        print_formatted("\n");
     }
 
     void result(ordered_json& answer, const char* operation, const std::string& other,
@@ -108,8 +110,9 @@ private:
         answer["bits"] = hexadecimal(format, to_bits(format, value));
         answer["value"] = engine::exact_decimal(value);
         if (!args_.json)
-            std::printf("  %-9s %s %s = %s\n", std::string(format.title).c_str(),
-                        args_.add ? "+" : "×", other.c_str(), engine::exact_decimal(value).c_str());
+            print_formatted("  %-9s %s %s = %s\n", std::string(format.title).c_str(),
+                            args_.add ? "+" : "×", other.c_str(),
+                            engine::exact_decimal(value).c_str());
     }
 
     void sum(ordered_json& answer, double term, const NumberFormat& format) const {
@@ -126,12 +129,12 @@ private:
         answer["stalls_after"] =
             out.stalls_after ? ordered_json(*out.stalls_after) : ordered_json();
         if (args_.json) return;
-        std::printf("  %-9s %lld terms in %s: %s", std::string(format.title).c_str(),
-                    static_cast<long long>(args_.terms), std::string(accumulator.title).c_str(),
-                    engine::exact_decimal(out.sum).c_str());
+        print_formatted("  %-9s %lld terms in %s: %s", std::string(format.title).c_str(),
+                        static_cast<long long>(args_.terms), std::string(accumulator.title).c_str(),
+                        engine::exact_decimal(out.sum).c_str());
         if (out.stalls_after)
-            std::printf("  (stalls after %lld)", static_cast<long long>(*out.stalls_after));
-        std::printf("\n");
+            print_formatted("  (stalls after %lld)", static_cast<long long>(*out.stalls_after));
+        print_formatted("\n");
     }
 
     const NumbersArguments& args_;

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/plain_text.h"
 #include "engine/trained_model.h"
 #include "find_run.h"
 
@@ -71,19 +72,20 @@ private:
         std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
     }
     void print_line(const std::string& input, const engine::Answer& answer) const {
-        std::cout << input << ':';
+        std::cout << engine::one_line(input) << ':';
         const char* separator = " ";
         for (const std::size_t each : best_classes(answer, args_.top)) {
             char share[16];
             std::snprintf(share, sizeof share, "%.1f %%", answer.probabilities[each] * 100);
-            std::cout << separator << class_name(each) << ' ' << share;
+            std::cout << separator << engine::one_line(class_name(each)) << ' ' << share;
             separator = ", ";
         }
         for (const double value : answer.values) {
             std::cout << separator << value;
             separator = ", ";
         }
-        if (!answer.picture.rgb.empty()) std::cout << separator << drawing_of(input);
+        if (!answer.picture.rgb.empty())
+            std::cout << separator << engine::one_line(drawing_of(input));
         std::cout << '\n';
     }
 

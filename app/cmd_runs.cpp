@@ -68,14 +68,23 @@ int list_runs(const RunsArguments& args) {
     return 0;
 }
 
-/// Figures, settings, epochs and warnings of one run.
-void show_run(const engine::ListedRun& run, bool json) {
+/// Figures, settings, epochs and warnings of one run. A run can have millions of events: no more of
+/// them are kept than are shown.
+int show_run(const std::string& name, bool json) {
+    const auto run = find_run(name, [json](const engine::Event& event) {
+        return !json && engine::is_on_run_page(event);
+    });
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
     if (!json) {
-        std::cout << engine::run_page(run);
-        return;
+        std::cout << engine::run_page(*run);
+        return 0;
     }
-    std::cout << engine::to_json_line(run.summary) << '\n';
-    for (const auto& event : run.events) std::cout << engine::to_json_line(event) << '\n';
+    std::cout << engine::to_json_line(run->summary) << '\n';
+    find_run(name, [](const engine::Event& event) {
+        std::cout << engine::to_json_line(event) << '\n';
+        return false;
+    });
+    return 0;
 }
 
 /// Several runs side by side.
@@ -89,14 +98,11 @@ void show_runs(const std::vector<engine::RunSummary>& runs, bool json) {
 }
 
 int show(const std::vector<std::string>& names, bool json) {
+    if (names.size() == 1) return show_run(names.front(), json);
     std::vector<engine::RunSummary> runs;
     for (const auto& name : names) {
         auto run = find_run(name);
         if (!run) return engine::exit_code(engine::ErrorCode::settings);
-        if (names.size() == 1) {
-            show_run(*run, json);
-            return 0;
-        }
         runs.push_back(std::move(run->summary));
     }
     show_runs(runs, json);

@@ -7,11 +7,13 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/plain_text.h"
 #include "engine/session.h"
 #include "engine/twin.h"
 #include "find_run.h"
 #include "follow.h"
 #include "settings.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -75,18 +77,20 @@ std::string verdict(const Found& found) {
 void print(const Found& found) {
     std::size_t width = 5;
     for (const auto& layer : found.digest.layers()) width = std::max(width, layer.name.size());
-    std::printf("\nRun %s against run %s, gradients by layer after %lld steps\n\n",
-                found.run.c_str(), found.reference.c_str(), static_cast<long long>(found.steps));
-    std::printf("%-*s %10s %8s %10s %9s\n", static_cast<int>(width), "layer", "error", "angle",
-                "rounding", "diverged");
+    print_formatted("\nRun %s against run %s, gradients by layer after %lld steps\n\n",
+                    found.run.c_str(), found.reference.c_str(),
+                    static_cast<long long>(found.steps));
+    print_formatted("%-*s %10s %8s %10s %9s\n", static_cast<int>(width), "layer", "error", "angle",
+                    "rounding", "diverged");
     for (const auto& layer : found.digest.layers()) {
-        std::printf("%-*s %10s %7.2f° %10s %9s\n", static_cast<int>(width), layer.name.c_str(),
-                    percent(static_cast<double>(layer.error)).c_str(),
-                    static_cast<double>(layer.angle),
-                    layer.rounding ? percent(static_cast<double>(*layer.rounding)).c_str() : "-",
-                    layer.diverged > 0 ? std::to_string(layer.diverged).c_str() : "no");
+        print_formatted(
+            "%-*s %10s %7.2f° %10s %9s\n", static_cast<int>(width),
+            engine::one_line(layer.name).c_str(), percent(static_cast<double>(layer.error)).c_str(),
+            static_cast<double>(layer.angle),
+            layer.rounding ? percent(static_cast<double>(*layer.rounding)).c_str() : "-",
+            layer.diverged > 0 ? std::to_string(layer.diverged).c_str() : "no");
     }
-    std::printf("\n%s\n", verdict(found).c_str());
+    print_formatted("\n%s\n", verdict(found).c_str());
 }
 
 ordered_json plain(double value) {

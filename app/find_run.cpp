@@ -16,20 +16,22 @@ std::optional<engine::RunSummary> find_title(const engine::RunStore& store,
     return std::nullopt;
 }
 
-std::optional<engine::ListedRun> look_for(const std::string& name) {
-    if (name.find('/') != std::string::npos) return engine::read_run_folder(name);
+std::optional<engine::ListedRun> look_for(const std::string& name,
+                                          const engine::EventFilter& keep) {
+    if (name.find('/') != std::string::npos) return engine::read_run_folder(name, keep);
     engine::RunStore store(engine::RunStore::default_root());
     report_warnings(store);
     auto found = store.find(name);
     if (!found) found = find_title(store, name);
-    if (found) return engine::ListedRun{*found, store.events(found->run)};
-    return engine::read_run_folder(name);
+    if (found) return engine::ListedRun{*found, store.events(found->run, keep)};
+    return engine::read_run_folder(name, keep);
 }
 
 }  // namespace
 
-std::optional<engine::ListedRun> find_run(const std::string& name) {
-    auto run = look_for(name);
+std::optional<engine::ListedRun> find_run(const std::string& name,
+                                          const engine::EventFilter& keep) {
+    auto run = look_for(name, keep);
     if (!run) {
         std::cerr << "halftone: " << name << ": neither a run of the history nor a run's folder\n"
                   << "`halftone runs` lists the history.\n";

@@ -18,8 +18,10 @@
 
 #include "engine/error.h"
 #include "engine/launch.h"
+#include "engine/plain_text.h"
 #include "engine/scale_outlook.h"
 #include "engine/teach.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -205,9 +207,7 @@ private:
 
     /// A line for people, on a row of its own.
     void say(const std::string& text) const {
-        if (!json_)
-            std::cout << (isatty(STDOUT_FILENO) != 0 ? "\r\033[K" : "") << label_ << ": " << text
-                      << std::endl;
+        if (!json_) std::cout << begin_line << engine::one_line(label_ + ": " + text) << std::endl;
     }
 
     void see(const engine::StateChanged&) {}
@@ -369,8 +369,9 @@ public:
             if (!follower.over()) text += (text.empty() ? "" : "  |  ") + follower.progress();
         }
         if (text.empty()) return;
+        text = engine::one_line(text);
         if (isatty(STDOUT_FILENO) != 0)
-            std::cout << '\r' << text.substr(0, terminal_width()) << "\033[K" << std::flush;
+            std::cout << begin_line << text.substr(0, terminal_width()) << std::flush;
         else
             std::cout << text << std::endl;
     }

@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "terminal.h"
 #ifdef HALFTONE_HAS_UI
 #include "ui/run_window.h"
 #endif
@@ -84,6 +85,7 @@ int report(const engine::Error& error) {
 
 int main(int argc, char** argv) {
     open_closed_streams();
+    const app::CleanOutput clean;
     // cuDNN's recurrent networks use two streams with one cuBLAS handle. Without this setting each
     // takes whichever workspace is free, so results differ from run to run. Set before there is
     // another thread.

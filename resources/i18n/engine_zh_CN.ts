@@ -1297,6 +1297,14 @@
         <translation>请给出可写的文件夹。</translation>
     </message>
     <message>
+        <source>{}: the file is read-only</source>
+        <translation>{}：文件是只读的</translation>
+    </message>
+    <message>
+        <source>Allow writing to it (chmod u+w), or give another name.</source>
+        <translation>请允许写入该文件（chmod u+w），或给出另一个名称。</translation>
+    </message>
+    <message>
         <source>there is no such field</source>
         <translation>没有这个字段</translation>
     </message>
@@ -1419,6 +1427,10 @@
     <message>
         <source>settings are not nested that deep</source>
         <translation>设置不会嵌套这么深</translation>
+    </message>
+    <message>
+        <source>settings are not that long</source>
+        <translation>设置不会这么长</translation>
     </message>
     <message>
         <source>use an object of settings in braces</source>
@@ -5235,6 +5247,10 @@
     <message>
         <source>it has too many entries</source>
         <translation>其中的条目过多</translation>
+    </message>
+    <message>
+        <source>it has more than {} events for {} recorded steps</source>
+        <translation>其中的事件超过 {} 个，而只记录了 {} 步</translation>
     </message>
     <message>
         <source>it has too many values</source>

@@ -114,6 +114,45 @@ TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
     EXPECT_EQ(nlohmann::json::parse(run({"show", "3", "--json"})[0]).at("steps"), 25);
 }
 
+TEST_F(Export, WritesIntoWhatIsNoRegularFileAndKeepsLinksAndModes) {
+    train();
+    for (const std::string format : {"csv", "json", "safetensors", "onnx", "run", "report.html"}) {
+        SCOPED_TRACE(format);
+        std::ofstream(home_ / "real") << "old";
+        std::ofstream(home_ / "private") << "old";
+        std::ofstream(home_ / "readonly") << "old";
+        fs::create_symlink("real", home_ / "link");
+        fs::permissions(home_ / "private", fs::perms::owner_read | fs::perms::owner_write);
+        fs::permissions(home_ / "readonly", fs::perms::owner_read);
+        run({"export", "1", "--to", format, "-o", "link"});
+        run({"export", "1", "--to", format, "-o", "private"});
+        EXPECT_TRUE(fs::is_symlink(home_ / "link"));
+        EXPECT_GT(fs::file_size(home_ / "real"), 100U);
+        EXPECT_EQ(fs::status(home_ / "private").permissions(),
+                  fs::perms::owner_read | fs::perms::owner_write);
+        Program refused({"export", "1", "--to", format, "-o", (home_ / "readonly").string()},
+                        {home_.str(), {}});
+        refused.finish();
+        EXPECT_GT(refused.exit_code(), 0);
+        EXPECT_THAT(refused.errors(), HasSubstr("the file is read-only"));
+        EXPECT_EQ(fs::file_size(home_ / "readonly"), 3U);
+        for (const char* name : {"real", "private", "readonly", "link"}) fs::remove(home_ / name);
+    }
+}
+
+TEST_F(Export, ToStandardOutputWritesNothingElseThere) {
+    train();
+    const auto piped = run({"export", "1", "--to", "csv", "-o", "/dev/stdout"});
+    ASSERT_FALSE(piped.empty());
+    EXPECT_THAT(piped.front(), StartsWith("step,epoch"));
+    EXPECT_THAT(piped.back(), testing::Not(HasSubstr("stdout")));
+    EXPECT_THAT(errors_, HasSubstr("/dev/stdout"));
+    run({"export", "1", "--to", "csv", "-o", "run.csv"});
+    std::string all;
+    for (const auto& line : piped) all += line + '\n';
+    EXPECT_EQ(all, text("run.csv"));
+}
+
 TEST_F(Export, ImportsNothingButRuns) {
     std::ofstream(home_ / "text") << "no run";
     run({"import", "text"}, 3);

@@ -21,7 +21,8 @@ struct Message {
     Message(const char* text_) : text(text_) {}             // NOLINT(google-explicit-constructor)
 
     bool empty() const { return text.empty(); }
-    /// The sentence in English, arguments filled in.
+    /// The sentence in English, arguments filled in, as one line without control characters
+    /// (engine/plain_text.h): a name in it may be anyone's.
     std::string str() const;
 };
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace engine {
@@ -36,7 +37,9 @@ struct PictureBox {
     int left = 0, top = 0, width = 0, height = 0;
 };
 
-/// Writes a PNG file. Throws Error(io).
+/// The picture as a PNG file.
+std::string png_bytes(const Picture& picture);
+/// Writes a PNG file that a person named (engine/named_file.h). Throws Error(io).
 void save_picture(const std::filesystem::path& file, const Picture& picture);
 
 /// The picture at another size. Each pixel is a weighted mean of the pixels it covers, by a

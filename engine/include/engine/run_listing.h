@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// A run and all of its stored events.
+/// A run and those of its events that were asked for.
 struct ListedRun {
     RunSummary summary;
     std::vector<Event> events;
@@ -17,7 +17,8 @@ struct ListedRun {
 
 /// Reads a run from its folder alone, which need not be in the history. Nothing if the folder holds
 /// no run.
-std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder);
+std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder,
+                                         const EventFilter& keep = keep_every_event);
 
 /// The figures and settings of a run as one JSON object, a line without a newline. Non-finite
 /// numbers as "nan", "inf", "-inf".
@@ -27,7 +28,8 @@ std::string to_json_line(const RunSummary& run);
 std::string runs_table(const std::vector<RunSummary>& runs);
 
 /// One run for a terminal: its figures, the settings that differ from the defaults, its epochs, and
-/// its warnings and errors.
+/// its warnings and errors. It shows no other events than is_on_run_page() says.
+bool is_on_run_page(const Event& event);
 std::string run_page(const ListedRun& run);
 
 /// Several runs side by side for a terminal: the settings in which they differ, and their results.

@@ -47,6 +47,11 @@ struct RunSummary {
     std::string group;  ///< the comparison or sweep that it belongs to; empty: none
 };
 
+/// Which events of a run are kept in memory; sees all of them in order.
+using EventFilter = std::function<bool(const Event&)>;
+inline bool keep_every_event(const Event&) { return true; }
+inline bool keep_no_event(const Event&) { return false; }
+
 /// The model, and the data set, of a run by its settings, or as the program that trains it names
 /// them; "-" if unknown.
 std::string model_name(const RunSummary& run);
@@ -115,8 +120,9 @@ public:
     /// by this one's clock.
     std::vector<RunSummary> list() const;
     std::optional<RunSummary> find(const std::string& run) const;
-    /// All stored events of a run, in order.
-    std::vector<Event> events(const std::string& run) const;
+    /// The stored events of a run that `keep` wants, in order.
+    std::vector<Event> events(const std::string& run,
+                              const EventFilter& keep = keep_every_event) const;
     void set_notes(const std::string& run, const std::string& notes);
     void set_tags(const std::string& run, const std::string& tags);
     void set_title(const std::string& run, const std::string& title);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "engine/plain_text.h"
+
 namespace engine {
 
 std::string Message::str() const {
@@ -14,7 +16,7 @@ std::string Message::str() const {
         out.append(text, from, at - from).append(arg);
         from = at + 2;
     }
-    return out.append(text, from);
+    return one_line(out.append(text, from));
 }
 
 namespace detail {

@@ -14,6 +14,7 @@
 #include "data/text_utf8.h"
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 
 namespace engine {
 namespace {
@@ -92,7 +93,7 @@ DataFingerprint fingerprint_in(std::istream& stream) {
     bool first = true;
     while (std::getline(stream, line)) {
         if (line.size() > longest_mark) throw std::invalid_argument("too long");
-        const json object = json::parse(line);
+        const json object = read_json(line, {.bytes = longest_mark});
         if (!std::exchange(first, false)) {
             out.files.push_back(mark_of(object));
             continue;

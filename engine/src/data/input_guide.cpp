@@ -1,11 +1,11 @@
 #include "data/input_guide.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/schema_json.h"
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 
 namespace engine {
 namespace {
@@ -17,6 +17,7 @@ constexpr char guide_file[] = "inputs.json";
 constexpr int largest_side = 1 << 14;
 constexpr GuideColumn::Id ids[] = {GuideColumn::Id::none, GuideColumn::Id::decimal,
                                    GuideColumn::Id::criteo};
+constexpr std::size_t largest_offset = std::size_t{1} << 31;
 constexpr const char* id_names[] = {"no", "decimal", "criteo"};
 
 GuideColumn::Id id_of(const std::string& name) {
@@ -26,13 +27,21 @@ GuideColumn::Id id_of(const std::string& name) {
     throw std::invalid_argument("unknown name");
 }
 
+/// A negative number would be a huge one, and a sum with it wrap around.
+std::size_t offset_of(const json& column, const char* field) {
+    const json& offset = column.at(field);
+    if (!offset.is_number_unsigned() || offset.get<std::uint64_t>() > largest_offset)
+        throw std::invalid_argument("offset");
+    return offset.get<std::size_t>();
+}
+
 GuideColumn column_of(const json& object) {
     GuideColumn column{object.at("name").get<std::string>(),
                        object.value("categories", std::vector<std::string>()),
-                       object.at("offset").get<std::size_t>(),
+                       offset_of(object, "offset"),
                        id_of(object.value("id", std::string(id_names[0]))),
                        object.value("counted", false)};
-    if (object.contains("place")) column.place = object["place"].get<std::size_t>();
+    if (object.contains("place")) column.place = offset_of(object, "place");
     column.form.categorical = !column.categories.empty();
     column.form.unit = object.value("unit", std::string());
     column.form.commas = object.value("commas", false);
@@ -99,14 +108,15 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
 
 InputGuide read_input_guide(const std::filesystem::path& run_folder) {
     const auto file = run_folder / guide_file;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) {
         throw Error(ErrorCode::data,
                     msg("{}: the run does not record which inputs its model takes", file.string()),
                     msg("Runs of earlier versions do not record them. Train it again."));
     }
     try {
-        return guide_of(json::parse(stream));
+        // The words of a text or the categories of a table may be many.
+        return guide_of(read_json_file(file, {.bytes = std::size_t{256} << 20}));
     } catch (const json::exception&) {
     } catch (const std::invalid_argument&) {
     }

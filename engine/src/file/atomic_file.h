@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -10,12 +12,19 @@
 
 namespace engine {
 
+/// Who named a file that is written.
+enum class NamedBy {
+    program,  ///< in a folder of its own: whatever has the name is replaced
+    person,   ///< see write_named_file() (engine/named_file.h)
+};
+
 /// Writes a file beside its place and renames it at the end, so that a crash leaves either the old
-/// file or the new one, whole. An uncommitted file is removed.
+/// file or the new one, whole. An uncommitted file is removed. A device or a pipe that a person
+/// named is written as it comes.
 class AtomicFile {
 public:
     /// Throws Error(io).
-    explicit AtomicFile(std::filesystem::path path);
+    explicit AtomicFile(std::filesystem::path path, NamedBy by = NamedBy::program);
     ~AtomicFile();
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
@@ -27,9 +36,17 @@ public:
     void commit();
 
 private:
-    std::filesystem::path path_;
-    std::filesystem::path written_;
+    void open_beside();
+    void open_named();
+    void replace(const struct stat& old);
+    void write_into(int flags);
+    void copy_into_place();
+
+    std::filesystem::path path_;     ///< as it was given
+    std::filesystem::path place_;    ///< behind symbolic links
+    std::filesystem::path written_;  ///< the file beside it; empty: written straight into
     File file_;
+    bool in_place_ = false;  ///< the bytes are copied into the old file at the end
     bool committed_ = false;
 };
 

@@ -20,6 +20,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 #include "file/file_modes.h"
 
 namespace engine {
@@ -161,7 +162,7 @@ struct WrittenLease {
 };
 /// Empty fields where the text is not that of a lease.
 WrittenLease parse_lease(const std::string& text) {
-    const json object = json::parse(text, nullptr, false);
+    const json object = read_json(text, {.bytes = std::size_t{4} << 10, .depth = 2});
     if (!object.is_object()) return {};
     return {text_field(object, "id"),
             {.host = host_name(text_field(object, "host")),

@@ -7,7 +7,7 @@
 #include "core/resolve_device.h"
 #include "engine/capsule.h"
 #include "engine/error.h"
-#include "file/atomic_file.h"
+#include "engine/named_file.h"
 #include "instruments/capsule_file.h"
 #include "instruments/pytorch_script.h"
 #include "store/config_reader.h"
@@ -73,7 +73,7 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
         << "SCALE = " << content.facts.loss_scale << '\n'
         << "ACCUMULATE = " << config.accumulate << '\n'
         << pytorch_script();
-    write_file(script, out.str());
+    write_named_file(script, out.str());
 }
 
 }  // namespace engine

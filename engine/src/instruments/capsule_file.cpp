@@ -7,6 +7,7 @@
 #include "core/layout.h"
 #include "data/schema_json.h"
 #include "engine/error.h"
+#include "file/json_reader.h"
 #include "instruments/skip_json.h"
 #include "safetensors/safetensors.h"
 #include "safetensors/tensor_file.h"
@@ -307,7 +308,7 @@ CapsuleContent read_capsule_file(const fs::path& file) {
     if (text == opened.metadata().end()) refuse(file, msg("it does not say what it holds"));
     CapsuleContent out;
     try {
-        read_metadata(file, json::parse(text->second), out);
+        read_metadata(file, read_json(text->second), out);
     } catch (const json::exception&) {
         refuse(file, msg("its description is damaged"));
     } catch (const std::invalid_argument&) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/pay_off.h"
+#include "file/json_reader.h"
 #include "store/text_table.h"
 
 namespace engine {
@@ -151,7 +152,7 @@ std::string to_json(const PayOff& p) {
 
 std::optional<PayOff> parse_pay_off(std::string_view json) {
     try {
-        return pay_off_of(nlohmann::json::parse(json));
+        return pay_off_of(read_json(json));
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
     }

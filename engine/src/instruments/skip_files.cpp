@@ -72,7 +72,7 @@ void keep_examination(const fs::path& run_folder, const StepCapsule& capsule,
     // The picture first, so that a report is never without its picture.
     made_folder(run_folder);
     if (const auto picture = sample_sheet(capsule, report))
-        save_picture(skip_picture(run_folder, report.step), *picture);
+        write_file(skip_picture(run_folder, report.step), png_bytes(*picture));
     write_skip_report(run_folder, report);
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "engine/skips.h"
+#include "file/json_reader.h"
 #include "store/json_number.h"
 
 namespace engine {
@@ -262,7 +263,7 @@ std::string to_json_line(const SkipReport& report) {
 std::string to_json_line(const StepTrial& trial) { return to_json(trial).dump(); }
 
 SkipReport parse_skip_report(std::string_view text) {
-    const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const json object = read_json(text);
     if (!object.is_object()) refuse();
     return skip_report_of(object);
 }

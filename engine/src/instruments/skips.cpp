@@ -11,6 +11,7 @@
 #include "instruments/skip_files.h"
 #include "instruments/skip_verdict.h"
 #include "instruments/step_trial.h"
+#include "store/event_file.h"
 #include "store/stored_run.h"
 #include "train/skipped_batches.h"
 
@@ -128,7 +129,7 @@ SkippedStep step_of(const StepRecord& row) {
 void add_reported(std::map<std::int64_t, SkipReport>& reports, const StepRecordReader& record,
                   SkipList& out) {
     for (auto& [step, report] : reports) {
-        if (report.cause == SkipCause::unknown || step > record.size()) continue;
+        if (report.cause == SkipCause::unknown || step < 1 || step > record.size()) continue;
         const auto at = std::ranges::lower_bound(out.list, step, {}, &SkippedStep::step);
         if (at != out.list.end() && at->step == step) continue;
         SkippedStep found = step_of(record.row(step - 1));
@@ -176,7 +177,7 @@ SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const Ski
     how.progress = options.progress;
     how.operation = options.operation;
     SkipReport report = examine_step(capsule, how);
-    report.run = read_stored_run(run_folder).summary.run;
+    report.run = EventFile(run_folder).run();
     if (report.cause == SkipCause::damaged_state) {
         report.damaged_at = step_that_damaged(run_folder, step, options.progress);
         report.advice = advice_for(report.cause, report);

@@ -5,6 +5,7 @@
 #include "engine/xray.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
 #include "store/json_number.h"
 
 namespace engine {
@@ -150,7 +151,10 @@ ordered_json to_value(const XrayOutcome& outcome) {
 }
 
 Xray parsed(const std::string& text) {
-    const json value = json::parse(text);
+    JsonFault fault;
+    const json value = read_json(text, {}, &fault);
+    if (value.is_discarded())
+        throw Error(ErrorCode::data, msg("This is not an X-ray of a step: {}", fault.str()));
     Xray out;
     out.step = value.at("step");
     out.device = value.at("device");
@@ -196,8 +200,9 @@ std::string to_json(const XrayExperiment& experiment) {
 Xray xray_from_json(const std::string& text) {
     try {
         return parsed(text);
-    } catch (const json::exception& error) {
-        throw Error(ErrorCode::data, msg("This is not an X-ray of a step: {}", error.what()));
+    } catch (const json::exception&) {
+        throw Error(ErrorCode::data, msg("This is not an X-ray of a step: {}",
+                                         "a field is missing or of another type"));
     }
 }
 

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "engine/run_store.h"
-#include "file/atomic_file.h"
+#include "file/json_reader.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -17,13 +18,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t largest_file = 4 << 20;
+constexpr char damaged_field[] = "a field is missing or of another type";
 
 Json written(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     return value;
 }
-double number_of(const Json& json) {
+double number_of(const nlohmann::json& json) {
     if (json.is_number()) return json.get<double>();
     const auto text = json.get<std::string>();
     if (text == "inf") return std::numeric_limits<double>::infinity();
@@ -41,7 +43,7 @@ Json json_of(const Variant& value) {
     return {{"curve", std::move(values)}};
 }
 template <typename Variant>
-Variant value_of(const Json& json) {
+Variant value_of(const nlohmann::json& json) {
     if (json.contains("word")) return json.at("word").get<std::string>();
     if (json.contains("number")) return number_of(json.at("number"));
     std::vector<double> values;
@@ -63,7 +65,7 @@ Json json_of(const LessonProgress& progress) {
             {"measured", measured}};
 }
 
-LessonProgress progress_of(const Json& json) {
+LessonProgress progress_of(const nlohmann::json& json) {
     LessonProgress out;
     out.steps_read = json.value("steps_read", 0);
     out.steps = json.value("steps", 0);
@@ -71,8 +73,8 @@ LessonProgress progress_of(const Json& json) {
     out.seed = json.value("seed", std::int64_t{1});
     out.when = json.value("when", "");
     // Named: a loop over items() of a temporary would outlive it.
-    const Json predictions = json.value("predictions", Json::object());
-    const Json measured = json.value("measured", Json::object());
+    const auto predictions = json.value("predictions", nlohmann::json::object());
+    const auto measured = json.value("measured", nlohmann::json::object());
     for (const auto& [id, each] : predictions.items())
         out.predictions[id] = value_of<LessonAnswer>(each);
     for (const auto& [id, each] : measured.items())
@@ -95,7 +97,10 @@ std::string to_json(const LearnerAnswers& answers) {
 
 LearnerAnswers parse_answers(std::string_view json) {
     try {
-        const Json read = Json::parse(json);
+        JsonFault fault;
+        const nlohmann::json read = read_json(json, {.bytes = largest_file, .depth = 8}, &fault);
+        if (read.is_discarded())
+            throw Error(ErrorCode::data, msg("This is not an answers file: {}.", fault.str()));
         if (read.value("halftone", "") != "lab answers")
             throw Error(ErrorCode::data, msg("This is not an answers file."));
         LearnerAnswers out;
@@ -103,8 +108,8 @@ LearnerAnswers parse_answers(std::string_view json) {
         for (const auto& [name, each] : read.at("lessons").items())
             out.lessons[name] = progress_of(each);
         return out;
-    } catch (const nlohmann::json::exception& error) {
-        throw Error(ErrorCode::data, msg("This is not an answers file: {}.", error.what()));
+    } catch (const nlohmann::json::exception&) {
+        throw Error(ErrorCode::data, msg("This is not an answers file: {}.", damaged_field));
     }
 }
 
@@ -121,7 +126,7 @@ LearnerAnswers read_answers(const fs::path& file) {
 void write_answers(const fs::path& file, const LearnerAnswers& answers) {
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
-    write_file(file, to_json(answers));
+    write_named_file(file, to_json(answers));
 }
 
 }  // namespace engine

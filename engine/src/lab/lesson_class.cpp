@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "engine/lesson_answers.h"
 #include "engine/lesson_results.h"
+#include "engine/plain_text.h"
 #include "store/median.h"
 #include "store/text_table.h"
 
@@ -115,7 +116,8 @@ std::string answers_table(const ClassAnswers& answers) {
     std::string out = std::to_string(answers.learners) +
                       (answers.learners == 1 ? " learner\n" : " learners\n") +
                       aligned(lines, lines.front().size());
-    for (const auto& [file, reason] : answers.unreadable) out += file + ": " + reason + '\n';
+    for (const auto& [file, reason] : answers.unreadable)
+        out += one_line(file) + ": " + reason + '\n';
     return out;
 }
 
@@ -143,7 +145,7 @@ std::string answers_json(const ClassAnswers& answers) {
         unreadable.push_back({{"file", file}, {"reason", reason}});
     const Json out = {
         {"learners", answers.learners}, {"answers", rows}, {"unreadable", unreadable}};
-    return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace engine

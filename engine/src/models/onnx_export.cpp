@@ -1,7 +1,7 @@
 #include "models/onnx_export.h"
 
 #include "engine/error.h"
-#include "file/atomic_file.h"
+#include "engine/named_file.h"
 #include "onnx/onnx_file.h"
 
 namespace engine {
@@ -59,7 +59,7 @@ OnnxGraph onnx_graph(const Model& model, const ModelShape& shape, ModelOutput ou
 
 void write_onnx(const std::filesystem::path& file, const OnnxGraph& graph,
                 const std::map<std::string, std::string>& metadata) {
-    write_file(file, onnx_model(graph, metadata));
+    write_named_file(file, onnx_model(graph, metadata));
 }
 
 }  // namespace engine

@@ -8,6 +8,7 @@
 
 #include "core/resolve_device.h"
 #include "engine/error.h"
+#include "file/json_reader.h"
 #include "ops/op_case.h"
 #include "safetensors/tensor_file.h"
 
@@ -98,13 +99,9 @@ Device read_device(const json& line) { return resolve_device(line.value("device"
 /// A case nests three deep. Deeper brackets are rejected while reading, before anything recurses
 /// through them.
 json parse(const std::string& text) {
-    constexpr int deepest = 8;
-    bool too_deep = false;
-    const json line = json::parse(text, [&](int depth, json::parse_event_t, const json&) {
-        too_deep = too_deep || depth > deepest;
-        return !too_deep;
-    });
-    if (too_deep) refuse("case", "its brackets are nested too deeply");
+    JsonFault fault;
+    json line = read_json(text, {.depth = 8}, &fault);
+    if (line.is_discarded()) refuse("case", fault.str());
     return line;
 }
 
@@ -134,7 +131,11 @@ json run_line(const std::string& text) {
         const std::string between = hint.empty() ? "" : message.ends_with('.') ? " " : ". ";
         return {{"error", message + between + hint}};
     } catch (const json::exception& error) {
-        return {{"error", std::string("the case is not as it should be: ") + error.what()}};
+        // Its sentence without its code: "[json.exception.type_error.302] type must be string".
+        const std::string text = error.what();
+        const auto code = text.find("] ");
+        return {{"error", "the case is not as it should be: " +
+                              text.substr(code == std::string::npos ? 0 : code + 2)}};
     } catch (const std::bad_alloc&) {
         return {{"error", "The machine is out of memory. Try smaller sizes."}};
     } catch (const std::exception& error) {  // a kernel's, or that of a library below one

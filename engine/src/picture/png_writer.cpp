@@ -1,12 +1,12 @@
 #include <png.h>
 
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "engine/picture.h"
-#include "file/atomic_file.h"
 
 namespace engine {
 
-void save_picture(const std::filesystem::path& file, const Picture& picture) {
+std::string png_bytes(const Picture& picture) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     image.width = static_cast<png_uint_32>(picture.width);
@@ -18,7 +18,11 @@ void save_picture(const std::filesystem::path& file, const Picture& picture) {
         0)
         throw Error(ErrorCode::io, msg("A picture could not be compressed: {}", image.message));
     out.resize(size);
-    write_file(file, out);
+    return out;
+}
+
+void save_picture(const std::filesystem::path& file, const Picture& picture) {
+    write_named_file(file, png_bytes(picture));
 }
 
 }  // namespace engine

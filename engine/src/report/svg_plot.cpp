@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <limits>
 
+#include "engine/plain_text.h"
+
 namespace engine {
 namespace {
 
@@ -228,7 +230,7 @@ std::string svg_plot(const std::vector<PlotCurve>& curves, std::int64_t steps,
 
 std::string html_text(const std::string& text) {
     std::string out;
-    for (const char c : text) {
+    for (const char c : printable(text)) {
         switch (c) {
             case '&':
                 out += "&amp;";

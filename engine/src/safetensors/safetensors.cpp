@@ -13,7 +13,7 @@
 
 #include "core/memory.h"
 #include "engine/error.h"
-#include "file/atomic_file.h"
+#include "file/json_reader.h"
 
 namespace engine {
 namespace {
@@ -26,7 +26,7 @@ static_assert(std::endian::native == std::endian::little, "safetensors is little
 constexpr char metadata_key[] = "__metadata__";
 constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t longest_header = 100'000'000;  // as the format's own library has it
-constexpr int deepest_header = 3;                      // file, tensor, list
+constexpr std::size_t deepest_header = 3;              // file, tensor, list
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const Message& reason) {
     throw Error(ErrorCode::data,
@@ -134,18 +134,12 @@ public:
 
 private:
     json parse() {
-        std::set<std::string> names;
-        Message wrong;
-        const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-            if (depth > deepest_header) wrong = msg("its header is nested too deeply");
-            if (event == json::parse_event_t::key && depth == 1 &&
-                !names.insert(parsed.get<std::string>()).second) {
-                wrong = msg("it names {} twice", parsed.get<std::string>());
-            }
-            return depth <= deepest_header;
-        };
-        json header = json::parse(text_.begin(), text_.end(), watch, /*allow_exceptions=*/false);
-        if (!wrong.empty()) refuse(path_, wrong);
+        JsonFault fault;
+        json header = read_json(text_, {.bytes = longest_header, .depth = deepest_header}, &fault);
+        if (fault.kind == JsonFault::Kind::too_deep)
+            refuse(path_, msg("its header is nested too deeply"));
+        if (fault.kind == JsonFault::Kind::repeated)
+            refuse(path_, msg("it names {} twice", fault.repeated.front()));
         if (!header.is_object()) refuse(path_, msg("its header is not a JSON object"));
         return header;
     }
@@ -285,7 +279,7 @@ const TensorEntry* SafetensorsFile::find(const std::string& name) const {
 }
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<TensorEntry>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+                       const std::map<std::string, std::string>& metadata, NamedBy by) {
     std::set<std::string> names;
     for (const auto& entry : tensors) check_entry(entry, names);
     // Larger items first: then every tensor is aligned to its type.
@@ -295,7 +289,7 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Tens
     });
     const std::string header = header_text(ordered, metadata);
     const std::uint64_t length = header.size();
-    AtomicFile file(path);
+    AtomicFile file(path, by);
     file.write(std::as_bytes(std::span(&length, 1)));
     file.write(header);
     for (const auto& entry : ordered) file.write(entry.bytes);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "file/atomic_file.h"
+
 namespace engine {
 
 /// One tensor of a safetensors file: dense, row-major, little-endian.
@@ -50,6 +52,7 @@ private:
 /// whole. Throws Error(io), and Error(value) for invalid entries: a name twice, an unknown dtype,
 /// bytes that do not fit the shape.
 void write_safetensors(const std::filesystem::path& path, const std::vector<TensorEntry>& tensors,
-                       const std::map<std::string, std::string>& metadata = {});
+                       const std::map<std::string, std::string>& metadata = {},
+                       NamedBy by = NamedBy::person);
 
 }  // namespace engine

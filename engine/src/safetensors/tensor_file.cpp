@@ -59,7 +59,7 @@ TensorMap load_tensors(const std::filesystem::path& path) {
     return tensors;
 }
 
-void save_tensors(const std::filesystem::path& path, const TensorMap& tensors) {
+void save_tensors(const std::filesystem::path& path, const TensorMap& tensors, NamedBy by) {
     std::vector<TensorEntry> entries;
     TensorList kept;
     for (const auto& [name, tensor] : tensors) {
@@ -74,7 +74,7 @@ void save_tensors(const std::filesystem::path& path, const TensorMap& tensors) {
                            {row_major.data_as<std::byte>(), row_major.bytes()}});
         kept.push_back(row_major);
     }
-    write_safetensors(path, entries);
+    write_safetensors(path, entries, {}, by);
 }
 
 }  // namespace engine

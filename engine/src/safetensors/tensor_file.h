@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/tensor_map.h"
+#include "file/atomic_file.h"
 
 namespace engine {
 
@@ -10,6 +11,7 @@ namespace engine {
 /// bits are widened. Throws Error(data).
 TensorMap load_tensors(const std::filesystem::path& path);
 /// Writes them, row-major, each in its own type. Throws Error(io).
-void save_tensors(const std::filesystem::path& path, const TensorMap& tensors);
+void save_tensors(const std::filesystem::path& path, const TensorMap& tensors,
+                  NamedBy by = NamedBy::person);
 
 }  // namespace engine

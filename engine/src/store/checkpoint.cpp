@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
 #include "file/sha256.h"
 #include "safetensors/tensor_file.h"
 #include "store/run_folder.h"
@@ -78,7 +79,7 @@ std::int64_t number_in(const json& state, const char* name) {
 json read_state(const fs::path& checkpoint) {
     const fs::path file = checkpoint / state_file;
     const std::string text = read_text(file);
-    json state = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    json state = read_json(text);
     if (!state.is_object())
         throw_damaged(msg("{}: the state of the checkpoint cannot be read", file.string()));
     const auto number = [&](const char* name) { return number_in(state, name); };
@@ -124,7 +125,7 @@ void sync_folder(const fs::path& folder) {
 }
 
 json write_tensors(const fs::path& file, const TensorMap& tensors) {
-    save_tensors(file, tensors);
+    save_tensors(file, tensors, NamedBy::program);
     return {{"bytes", fs::file_size(file)}, {"sha256", sha256_of(file)}};
 }
 
@@ -215,7 +216,7 @@ std::vector<CheckpointInfo> list_checkpoints(const fs::path& run_folder) {
 }
 
 bool is_of_later_version(const fs::path& checkpoint) {
-    const json state = json::parse(read_text(checkpoint / state_file), nullptr, false);
+    const json state = read_json(read_text(checkpoint / state_file));
     return state.is_object() && number_in(state, "version") > version;
 }
 

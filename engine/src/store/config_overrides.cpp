@@ -100,6 +100,7 @@ void refuse_unknown_of_section(const std::string& section, const json& value,
         return;
     }
     for (const auto& [name, field] : value.items()) {
+        if (setting_errors.is_full()) return;
         const std::string path = section + "." + name;
         if (known.has(known.sections, path))
             refuse_unknown_of_section(path, field, known, setting_errors);
@@ -137,7 +138,7 @@ json loose_number(std::string_view text) {
 /// JSON if it is JSON, a number if it reads as one, else a text. A text field takes a bare number,
 /// flag or null as the text it is.
 json override_value(const std::string& text, bool word) {
-    json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    json value = read_json(text, settings_bounds);
     if (value.is_discarded() && !word) value = loose_number(text);
     const bool text_meant = word && (value.is_number() || value.is_boolean() || value.is_null());
     return value.is_discarded() || text_meant ? json(text) : value;
@@ -166,6 +167,7 @@ void put(json& document, const std::string& path, json value) {
 void refuse_unknown_fields(const json& document, SettingErrors& setting_errors) {
     const KnownNames known;
     for (const auto& [name, value] : document.items()) {
+        if (setting_errors.is_full()) return;
         const bool dotted = name.find('.') != std::string::npos;
         if (!dotted && known.has(known.sections, name)) {
             refuse_unknown_of_section(name, value, known, setting_errors);

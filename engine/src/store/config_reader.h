@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "engine/run_config.h"
+#include "file/json_reader.h"
 #include "store/config_fields.h"
 #include "store/setting_errors.h"
 
 namespace engine {
+
+/// Of settings, in a file or as one value.
+inline constexpr JsonBounds settings_bounds{.bytes = std::size_t{4} << 20, .depth = 16};
 
 /// Reads the values of fields from a JSON document. A value of the wrong type is an error and
 /// leaves the field unchanged.

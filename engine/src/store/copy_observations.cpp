@@ -1,16 +1,15 @@
 #include "store/copy_observations.h"
 
 #include <charconv>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 #include "engine/error.h"
 #include "engine/histogram_record.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
 #include "store/histogram_writer.h"
 
 namespace engine {
@@ -44,10 +43,7 @@ void copy_skips(const fs::path& from, const fs::path& to, const std::string& run
     for (const auto& entry : fs::directory_iterator(from / skips_folder, none)) {
         const auto of = step_of(entry.path());
         if (!of || *of > step) continue;
-        std::ifstream in(entry.path());
-        std::stringstream text;
-        text << in.rdbuf();
-        auto report = nlohmann::ordered_json::parse(text.str(), nullptr, false);
+        auto report = read_json_file(entry.path());
         if (!report.is_object()) continue;
         report["run"] = run;
         std::error_code error;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "file/json_reader.h"
 #include "store/event_json.h"
 #include "store/json_number.h"
 
@@ -14,6 +15,9 @@ using nlohmann::json;
 
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
+// More than any event of ours has; each takes several times the bytes of its text.
+constexpr std::size_t most_event_args = 32, most_event_metrics = 64;
+
 double number(const json& object, const char* field) {
     const auto at = object.find(field);
     return at == object.end() ? not_measured : number_of(*at);
@@ -23,6 +27,8 @@ Message message(const json& object, const std::string& field) {
     if (!object.contains(field + "_text")) return object.value(field, std::string());
     Message out = object.at(field + "_text").get<std::string>();
     out.args = object.value(field + "_args", std::vector<std::string>());
+    if (out.args.size() > most_event_args) out.args.resize(most_event_args);
+    out.args.shrink_to_fit();
     return out;
 }
 
@@ -31,6 +37,7 @@ PartFigures part(const json& object, std::string_view prefix) {
     PartFigures figures;
     for (const auto& [field, value] : object.items()) {
         if (!field.starts_with(prefix)) continue;
+        if (figures.metrics.size() == most_event_metrics) break;
         const std::string key = field.substr(prefix.size());
         if (key == "loss")
             figures.loss = number(object, field.c_str());
@@ -174,6 +181,7 @@ std::optional<Event> parse_object(const json& object) {
 std::vector<Metric> parse_metrics(const json& list) {
     std::vector<Metric> metrics;
     for (const json& one : list) {
+        if (metrics.size() == most_event_metrics) break;
         metrics.push_back({one.at("key").get<std::string>(), one.value("title", std::string()),
                            one.value("unit", std::string()), one.value("higher_is_better", true),
                            one.value("is_share", false)});
@@ -183,6 +191,7 @@ std::vector<Metric> parse_metrics(const json& list) {
 
 namespace {
 
+constexpr std::size_t longest_event = std::size_t{1} << 20;
 constexpr std::size_t longest_text = 400;
 constexpr std::size_t most_settings = 200;
 
@@ -225,7 +234,7 @@ RunOrigin parse_origin(const json& object) {
 }
 
 std::optional<Event> parse_event(std::string_view line) {
-    const json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+    const json object = read_json(line, {.bytes = longest_event});
     if (!object.is_object()) return std::nullopt;
     try {
         return parse_object(object);

@@ -6,6 +6,7 @@
 #include "engine/csv_cell.h"
 #include "engine/run_store.h"
 #include "file/atomic_file.h"
+#include "store/event_file.h"
 #include "store/event_json.h"
 #include "store/run_folder.h"
 
@@ -16,10 +17,12 @@ constexpr std::int64_t rows_at_once = 4096;
 
 /// The metrics of the steps of a run, by its folder.
 std::vector<Metric> metrics_of(const std::filesystem::path& folder) {
-    for (const Event& event : read_events(folder).events) {
-        if (const auto* started = std::get_if<RunStarted>(&event)) return started->step_metrics;
-    }
-    return classification_metrics();
+    std::optional<std::vector<Metric>> found;
+    EventFile(folder).for_each([&](Event&& event) {
+        const auto* started = std::get_if<RunStarted>(&event);
+        if (started != nullptr && !found) found = started->step_metrics;
+    });
+    return found.value_or(classification_metrics());
 }
 
 /// Columns for the metrics of all runs, each key once. Several runs may together have more of them
@@ -125,7 +128,7 @@ void write_rows(AtomicFile& out, const Exported& run, const MetricCells& cells,
 void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file,
                 bool raw) {
     const Exported run = open_exported(run_folder);
-    AtomicFile out(file);
+    AtomicFile out(file, NamedBy::person);
     const MetricCells cells = metric_cells({run.metrics});
     out.write(header_line(cells, raw));
     write_rows(out, run, cells, {});
@@ -140,7 +143,7 @@ void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& fi
         metrics.push_back(exported.back().metrics);
     }
     const MetricCells cells = metric_cells(metrics);
-    AtomicFile out(file);
+    AtomicFile out(file, NamedBy::person);
     out.write("run," + header_line(cells, raw));
     for (std::size_t i = 0; i < runs.size(); ++i)
         write_rows(out, exported[i], cells, csv_cell(runs[i].name, raw) + ",");

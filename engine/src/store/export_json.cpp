@@ -95,7 +95,7 @@ void export_json(const std::filesystem::path& run_folder, const std::filesystem:
         if (const auto* started = std::get_if<RunStarted>(&event)) metrics = started->step_metrics;
     std::string head = dump(head_of(run, metrics));
     head.resize(head.rfind('\n'));  // without the last brace
-    AtomicFile out(file);
+    AtomicFile out(file, NamedBy::person);
     out.write(head + ",\n \"record\": {");
     bool first = true;
     for_each_named_field(metrics, [&](std::string_view field, auto member) {

@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "file/network_file.h"
+#include "store/event_file.h"
 #include "store/event_json.h"
 #include "store/event_tail.h"
 #include "store/record_source.h"

@@ -1,13 +1,12 @@
 #include "store/histogram_layout.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 
 namespace engine::histogram_layout {
 namespace {
@@ -111,13 +110,7 @@ void add_row(ExponentHistogram& histogram, const Row& row) {
 }
 
 std::vector<std::string> read_layers(const std::filesystem::path& file) {
-    std::error_code error;
-    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-    if (error || bytes > most_layer_bytes) throw_damaged(file);
-    std::ifstream in(file);
-    std::stringstream text;
-    text << in.rdbuf();
-    const json parsed = json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+    const json parsed = read_json_file(file, {.bytes = most_layer_bytes});
     if (!parsed.is_object() || !parsed.contains("layers") || !parsed["layers"].is_array())
         throw_damaged(file);
     std::vector<std::string> layers;

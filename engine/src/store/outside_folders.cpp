@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/json_reader.h"
 #include "store/run_folder.h"
 
 namespace engine {
@@ -51,7 +52,7 @@ std::vector<fs::path> OutsideFolders::all() const {
     std::set<fs::path> listed;
     std::istringstream lines(read_text(file()));
     for (std::string line; std::getline(lines, line);) {
-        const json object = json::parse(line, nullptr, false);
+        const json object = read_json(line);
         if (!object.is_object()) continue;
         const auto folder = object.find("folder");
         if (folder == object.end() || !folder->is_string()) continue;

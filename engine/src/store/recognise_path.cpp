@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -14,6 +13,8 @@
 #include "data/idx.h"
 #include "engine/dataset_preview.h"
 #include "engine/error.h"
+#include "file/json_reader.h"
+#include "store/config_reader.h"
 #include "store/record_layout.h"
 #include "store/run_folder.h"
 
@@ -105,11 +106,7 @@ std::string recognise_idx(const fs::path& path) {
 
 /// A JSON object with at least one of the fields of RunConfig.
 bool is_settings(const fs::path& path) {
-    constexpr std::uintmax_t largest = 1 << 20;
-    std::error_code error;
-    if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > largest) return false;
-    std::ifstream in(path);
-    const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
+    const auto json = read_json_file(path, settings_bounds);
     if (!json.is_object()) return false;
     static const RunConfig defaults;
     const auto fields = nlohmann::json::parse(to_json(defaults));

@@ -4,13 +4,15 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <system_error>
 
 #include "engine/error.h"
 #include "engine/export.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
+#include "file/line_reader.h"
+#include "store/event_file.h"
 #include "store/record_layout.h"
 #include "store/run_folder.h"
 #include "zip/zip_reader.h"
@@ -28,6 +30,8 @@ constexpr std::size_t longest_name = 200, deepest_name = 3;
 constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
 /// Of what is read as one text.
 constexpr std::uintmax_t longest_settings = 1 << 20, longest_events = 256 << 20;
+/// A step writes at most a few, and a run without steps its warnings.
+constexpr std::int64_t most_events = 1000, most_events_of_step = 20;
 
 [[noreturn]] void refuse(const fs::path& file, const Message& reason) {
     throw Error(ErrorCode::data,
@@ -163,20 +167,33 @@ std::uintmax_t size_in(const fs::path& folder, const char* file) {
     return error ? 0 : bytes;
 }
 
+/// A file of events packs to nearly nothing, and each command that reads the run would take the
+/// time for all of them.
+void check_events(const fs::path& file, const fs::path& folder, std::int64_t rows) {
+    const std::int64_t most = most_events + most_events_of_step * rows;
+    LineReader lines(folder / events_file);
+    for (std::string line; lines.next(line);) {
+        if (lines.count() > most)
+            refuse(file, msg("it has more than {} events for {} recorded steps", most, rows));
+    }
+}
+
 void check_run(const fs::path& file, const fs::path& folder) {
     std::error_code error;
     if (size_in(folder, events_file) > longest_events ||
         size_in(folder, notes_file) > longest_settings)
         refuse(file, msg("its events or notes are longer than those of any run"));
     if (size_in(folder, config_file) > longest_settings ||
-        !json::parse(read_text(folder / config_file), nullptr, false).is_object())
+        !read_json_file(folder / config_file).is_object())
         refuse(file, msg("it has no settings"));
-    if (!fs::exists(folder / record_layout::file_name, error)) return;
+    std::int64_t rows = 0;
     try {
-        StepRecordReader::open(folder);
+        if (fs::exists(folder / record_layout::file_name, error))
+            rows = StepRecordReader::open(folder).size();
     } catch (const Error& damage) {
         refuse(file, damage.message());
     }
+    check_events(file, folder, rows);
 }
 
 }  // namespace
@@ -198,27 +215,31 @@ void unpack_run(const fs::path& file, const fs::path& folder) {
 }
 
 void rename_run(const fs::path& folder, const std::string& run, const fs::path& place) {
-    std::istringstream lines(read_text(folder / events_file));
-    std::string out;
-    bool is_made = false;
-    for (std::string line; std::getline(lines, line);) {
-        json object = json::parse(line, nullptr, false);
-        if (!object.is_object()) continue;
-        object["run"] = run;
-        if (object.contains("folder")) object["folder"] = place.string();
-        is_made = is_made || object.value("event", json()) == "created";
-        out += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
-    }
+    AtomicFile out(folder / events_file);
     // A run whose first line is lost gets its id by another.
-    if (!is_made) {
+    if (EventFile(folder).made().microseconds == 0) {
         const Moment made = Moment::of(folder / config_file);
         const json created = {{"event", "created"},
                               {"run", run},
                               {"time", made.local},
                               {"microseconds", made.microseconds}};
-        out = created.dump() + '\n' + out;
+        out.write(created.dump() + '\n');
     }
-    write_file(folder / events_file, out);
+    constexpr std::size_t block = std::size_t{64} << 10;
+    std::string text;
+    LineReader lines(folder / events_file);
+    for (std::string line; lines.next(line);) {
+        json object = read_json(line);
+        if (!object.is_object()) continue;
+        object["run"] = run;
+        if (object.contains("folder")) object["folder"] = place.string();
+        text += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+        if (text.size() < block) continue;
+        out.write(text);
+        text.clear();
+    }
+    out.write(text);
+    out.commit();
 }
 
 }  // namespace engine

@@ -2,12 +2,11 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
 #include "engine/catalog.h"
+#include "file/json_reader.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
 
@@ -17,87 +16,35 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// "line 3, column 14" of the byte (from 1) at which the parser gave up.
-std::string place_of(std::string_view text, std::size_t byte) {
-    const std::string_view before = text.substr(0, std::min(text.size(), byte > 0 ? byte - 1 : 0));
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto line_start = before.rfind('\n');
-    const auto column =
-        line_start == std::string_view::npos ? before.size() + 1 : before.size() - line_start;
-    return "line " + std::to_string(line) + ", column " + std::to_string(column);
-}
-
-/// The parser's own words without its codes and its place.
-std::string reason_of(const json::exception& error) {
-    std::string text = error.what();
-    const auto after_place = text.find(": ");
-    if (after_place != std::string::npos) text.erase(0, after_place + 2);
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-}
-
-/// The number that the parser could not hold, as written, in quotes.
-std::string number_of(const json::out_of_range& error) {
-    const std::string text = error.what();
-    const auto quote = text.find('\'');
-    return quote == std::string::npos ? text : shown(text.substr(quote));
-}
-
-/// Watches the parser. Rejects a key that occurs twice, of which the parser would silently use one,
-/// and nesting deep enough to exhaust the stack later.
-class ParseWatch {
-public:
-    bool operator()(int depth, json::parse_event_t event, json& parsed) {
-        const auto level = static_cast<std::size_t>(depth);
-        if (level > deepest) too_deep_ = true;
-        if (level > deepest) return false;
-        if (event == json::parse_event_t::object_start) keys_.at(level).clear();
-        if (event == json::parse_event_t::key) {
-            path_.at(level - 1) = parsed.get<std::string>();
-            if (!keys_.at(level - 1).insert(path_.at(level - 1)).second) note_repeated(level);
-        }
-        return true;
-    }
-    const std::set<std::string>& repeated() const { return repeated_; }
-    bool too_deep() const { return too_deep_; }
-
-private:
-    static constexpr std::size_t deepest = 16;
-
-    void note_repeated(std::size_t levels) {
-        std::string path;
-        for (std::size_t i = 0; i < levels; ++i) path += (path.empty() ? "" : ".") + path_.at(i);
-        repeated_.insert(path);
-    }
-
-    std::array<std::set<std::string>, deepest + 1> keys_;  // of the open object at each level
-    std::array<std::string, deepest + 1> path_;
-    std::set<std::string> repeated_;
-    bool too_deep_ = false;
-};
-
 /// The document, or a discarded value after refusing the file as a whole.
 json parse_document(std::string_view text, SettingErrors& setting_errors) {
-    ParseWatch watch;
-    try {
-        json document = json::parse(text.begin(), text.end(), std::ref(watch));
-        for (const auto& path : watch.repeated()) {
-            setting_errors.add(path, "given twice", msg("a field can be given only once"));
-        }
-        if (watch.too_deep()) {
-            setting_errors.add("(file)", "nested brackets",
-                               msg("settings are not nested that deep"));
-        } else if (document.is_object()) {
-            return document;
-        } else {
+    JsonFault fault;
+    json document = read_json(text, settings_bounds, &fault);
+    switch (fault.kind) {
+        case JsonFault::Kind::none:
+            if (document.is_object()) return document;
             setting_errors.add("(file)", shown_json(document),
                                msg("use an object of settings in braces"));
-        }
-    } catch (const json::parse_error& error) {
-        setting_errors.add("(file)", place_of(text, error.byte),
-                           msg("not JSON: {}", reason_of(error)));
-    } catch (const json::out_of_range& error) {  // a number such as 1e400
-        setting_errors.add("(file)", number_of(error), msg("use a number that fits into 64 bits"));
+            break;
+        case JsonFault::Kind::repeated:
+            for (const auto& path : fault.repeated)
+                setting_errors.add(path, "given twice", msg("a field can be given only once"));
+            break;
+        case JsonFault::Kind::too_deep:
+            setting_errors.add("(file)", "nested brackets",
+                               msg("settings are not nested that deep"));
+            break;
+        case JsonFault::Kind::too_large:
+            setting_errors.add("(file)", std::to_string(text.size()) + " bytes",
+                               msg("settings are not that long"));
+            break;
+        case JsonFault::Kind::number:
+            setting_errors.add("(file)", shown("'" + fault.reason + "'"),
+                               msg("use a number that fits into 64 bits"));
+            break;
+        case JsonFault::Kind::syntax:
+            setting_errors.add("(file)", fault.place, msg("not JSON: {}", fault.reason));
+            break;
     }
     return json(json::value_t::discarded);
 }

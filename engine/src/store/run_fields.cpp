@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/catalog.h"
+#include "file/json_reader.h"
 #include "store/config_fields.h"
 #include "store/text_table.h"
 
@@ -273,7 +274,7 @@ std::string text_of(const RunSummary& run, const std::string& path) {
     if (run.origin) return to_string(setting_of(run, path));
     const std::string text = setting_text(run.config, path);
     // Words without quotes.
-    const auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const auto value = read_json(text);
     return value.is_string() ? value.get<std::string>() : text;
 }
 

@@ -13,15 +13,14 @@
 #include <csignal>
 #include <ctime>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
 #include "file/lease.h"
 #include "file/network_file.h"
-#include "store/event_json.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -262,7 +261,7 @@ void write_notes(const fs::path& folder, const RunNotes& notes) {
 }
 
 RunNotes read_notes(const fs::path& folder) {
-    const json object = json::parse(read_text(folder / notes_file), nullptr, false);
+    const json object = read_json_file(folder / notes_file);
     if (!object.is_object()) return {};
     const auto text = [&object](const char* field) {
         const auto at = object.find(field);
@@ -271,57 +270,6 @@ RunNotes read_notes(const fs::path& folder) {
     const auto starred = object.find("starred");
     return {text("notes"), text("tags"), text("title"),
             starred != object.end() && *starred == json(true)};
-}
-
-namespace {
-
-/// The step that an event is about; nothing for one about the run.
-struct StepOf {
-    std::optional<std::int64_t> operator()(const EpochDone& e) const { return e.step; }
-    std::optional<std::int64_t> operator()(const ScaleChanged& e) const { return e.step; }
-    std::optional<std::int64_t> operator()(const CheckpointSaved& e) const { return e.step; }
-    std::optional<std::int64_t> operator()(const StepExamined& e) const { return e.step; }
-    std::optional<std::int64_t> operator()(const RunWarning& e) const { return e.step; }
-    template <typename Other>
-    std::optional<std::int64_t> operator()(const Other&) const {
-        return std::nullopt;
-    }
-};
-
-bool is_an_end(const Event& event) {
-    return std::holds_alternative<RunDone>(event) || std::holds_alternative<RunFailed>(event);
-}
-
-}  // namespace
-
-void take_back_after(std::int64_t step, std::vector<Event>& events) {
-    std::erase_if(events, [step](const Event& event) {
-        return is_an_end(event) || std::visit(StepOf{}, event).value_or(0) > step;
-    });
-}
-
-StoredEvents read_events(const fs::path& folder) {
-    StoredEvents out;
-    std::istringstream lines(read_text(folder / events_file));
-    for (std::string line; std::getline(lines, line);) {
-        if (auto event = parse_event(line)) {
-            const auto* resumed = std::get_if<RunResumed>(&*event);
-            if (resumed != nullptr && resumed->parent.empty())
-                take_back_after(resumed->step, out.events);
-            out.events.push_back(std::move(*event));
-            continue;
-        }
-        const json object = json::parse(line, nullptr, false);
-        if (!object.is_object() || object.value("event", json()) != "created") continue;
-        const auto time = object.value("time", json());
-        const auto microseconds = object.value("microseconds", json());
-        if (!time.is_string() || !microseconds.is_number_integer()) continue;
-        if (object.value("run", json()).is_string()) out.run = object.at("run").get<std::string>();
-        const auto group = object.value("group", json());
-        if (group.is_string()) out.group = group.get<std::string>();
-        out.made = {microseconds.get<std::int64_t>(), time.get<std::string>()};
-    }
-    return out;
 }
 
 }  // namespace engine

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/event.h"
 #include "engine/run_config.h"
 #include "file/file_lock.h"
 
@@ -78,17 +77,5 @@ bool has_settings(const std::filesystem::path& folder);
 std::string read_text(const std::filesystem::path& file);
 void write_notes(const std::filesystem::path& folder, const RunNotes& notes);
 RunNotes read_notes(const std::filesystem::path& folder);
-
-/// events.jsonl; lines that are cut off or damaged are left out.
-struct StoredEvents {
-    std::string run;  ///< the id that the run was made under; empty if that line is lost
-    Moment made;
-    std::string group;  ///< RunSummary::group
-    std::vector<Event> events;
-};
-/// Removes what a run resumed at `step` invalidates: events of later steps, and its end.
-void take_back_after(std::int64_t step, std::vector<Event>& events);
-/// Leaves out events that a resumed run invalidated.
-StoredEvents read_events(const std::filesystem::path& folder);
 
 }  // namespace engine

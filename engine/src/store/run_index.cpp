@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
+#include "file/json_reader.h"
 #include "store/event_json.h"
 #include "store/json_number.h"
 
@@ -90,7 +91,7 @@ std::string metrics_of(const RunSummary& run) {
 
 void parse_metrics_of(RunSummary& run, const std::string& text) {
     try {
-        const json object = json::parse(text);
+        const json object = read_json(text);
         run.unit = object.at("unit").get<std::string>();
         run.metrics = parse_metrics(object.at("metrics"));
         run.test.metrics.clear();
@@ -104,7 +105,7 @@ void parse_metrics_of(RunSummary& run, const std::string& text) {
 
 RunOrigin parse_origin_of(const std::string& text) {
     try {
-        return parse_origin(json::parse(text));
+        return parse_origin(read_json(text));
     } catch (const json::exception&) {
         throw DamagedDatabase{};
     }
@@ -230,7 +231,7 @@ RunSummary RunIndex::settle(const RunSummary& run, bool held) {
     StoredRun stored;
     const bool readable = has_settings(run.folder);
     if (readable) {
-        stored = read_stored_run(run.folder, held);
+        stored = read_stored_run_as(held, run.folder, keep_no_event);
         now = stored.summary;
         now.run = run.run;
     } else {
@@ -241,7 +242,9 @@ RunSummary RunIndex::settle(const RunSummary& run, bool held) {
         auto found = find(run.run);
         if (!found || found->state != run.state) return found.value_or(now);
         drop_events(run.run);
-        put(now, stored.made, numbered(stored.events));
+        put_row(now, stored.made);
+        if (readable) add_events_of(run.run, run.folder);
+        update(now);
         transaction.commit();
     } catch (const BusyDatabase&) {
         // Another process settles it, or this one the next time.
@@ -251,13 +254,24 @@ RunSummary RunIndex::settle(const RunSummary& run, bool held) {
 
 void RunIndex::put(const RunSummary& run, const Moment& made,
                    const std::vector<NumberedEvent>& events) {
+    put_row(run, made);
+    for (const auto& event : events) add_event(run.run, event);
+    update(run);
+}
+
+void RunIndex::add_events_of(const std::string& run, const fs::path& folder) {
+    std::int64_t number = 0;
+    EventFile(folder).for_each([&](Event&& event) {
+        add_event(run, {++number, std::move(event)});
+    });
+}
+
+void RunIndex::put_row(const RunSummary& run, const Moment& made) {
     Statement(database_,
               "INSERT OR IGNORE INTO runs (id, made, folder, started, state, steps, skipped, "
               "peak_bytes) VALUES (?, ?, ?, ?, ?, 0, 0, 0)")
         .bind(run.run, made.microseconds, run.folder.string(), run.started, run.state)
         .run();
-    for (const auto& event : events) add_event(run.run, event);
-    update(run);
 }
 
 void RunIndex::update(const RunSummary& run) {
@@ -362,12 +376,13 @@ std::optional<RunSummary> RunIndex::find(const std::string& run) {
     return read_summary(statement);
 }
 
-std::vector<Event> RunIndex::events(const std::string& run) {
+std::vector<Event> RunIndex::events(const std::string& run, const EventFilter& keep) {
     Statement statement(database_, "SELECT json FROM events WHERE run = ? ORDER BY number");
     statement.bind(run);
     std::vector<Event> events;
     while (statement.step()) {
-        if (auto event = parse_event(statement.text(0))) events.push_back(std::move(*event));
+        auto event = parse_event(statement.text(0));
+        if (event && keep(*event)) events.push_back(std::move(*event));
     }
     return events;
 }
@@ -427,10 +442,12 @@ void RunIndex::rebuild(const std::vector<fs::path>& folders) {
 }
 
 std::string RunIndex::enter_folder(const fs::path& folder) {
-    StoredRun stored = read_stored_run(folder, holder(folder).held);
+    StoredRun stored = read_stored_run_as(holder(folder).held, folder, keep_no_event);
     RunSummary& run = stored.summary;
     take_id(run);
-    put(run, stored.made, numbered(stored.events));
+    put_row(run, stored.made);
+    add_events_of(run.run, folder);
+    update(run);
     set_notes(run.run, {run.notes, run.tags, run.title, run.starred});
     return run.run;
 }

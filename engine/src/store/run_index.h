@@ -55,7 +55,7 @@ public:
 
     std::vector<RunSummary> list();
     std::optional<RunSummary> find(const std::string& run);
-    std::vector<Event> events(const std::string& run);
+    std::vector<Event> events(const std::string& run, const EventFilter& keep = keep_every_event);
     bool has(const std::string& run) { return folder_of(run).has_value(); }
     std::set<std::string> folders();
     /// Of runs without an end.
@@ -65,6 +65,8 @@ private:
     void check_schema(const std::filesystem::path& path);
     std::string enter_folder(const std::filesystem::path& folder);
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
+    void put_row(const RunSummary& run, const Moment& made);
+    void add_events_of(const std::string& run, const std::filesystem::path& folder);
     void update(const RunSummary& run);
     void drop_events(const std::string& run);
     void add_event(const std::string& run, const NumberedEvent& event);

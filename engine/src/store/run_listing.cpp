@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/catalog.h"
+#include "engine/plain_text.h"
 #include "engine/run_fields.h"
 #include "engine/teach.h"
 #include "store/config_fields.h"
@@ -39,8 +40,11 @@ std::string settings_table(const RunSummary& run) {
 /// Of a run of another program: those that it gives, and those that both programs have.
 std::string settings_of_origin(const RunOrigin& origin, const RunSummary& run) {
     std::string out;
-    if (!origin.optimizer.empty()) out += "  optimizer = " + origin.optimizer + '\n';
-    for (const auto& [name, value] : origin.settings) out += "  " + name + " = " + value + '\n';
+    const auto add = [&](const std::string& name, const std::string& value) {
+        out += "  " + one_line(name) + " = " + one_line(value) + '\n';
+    };
+    if (!origin.optimizer.empty()) add("optimizer", origin.optimizer);
+    for (const auto& [name, value] : origin.settings) add(name, value);
     return out + settings_table(run);
 }
 
@@ -90,6 +94,13 @@ std::string memory_text(const RunSummary& run) {
     return number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6);
 }
 
+/// The lines after the first are moved to the right, so that none reads as a line of the page.
+std::string indented(const std::string& text) {
+    std::string out;
+    for (const char c : printable(text)) out += c == '\n' ? std::string("\n  ") : std::string(1, c);
+    return out;
+}
+
 std::string figures(const RunSummary& run) {
     std::vector<Cells> lines = {
         {"state", state_text(run)},
@@ -103,25 +114,27 @@ std::string figures(const RunSummary& run) {
     for (const Metric& metric : run.metrics)
         lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
     lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
-    lines.push_back(
-        {"speed", number_text(("%.0f " + speed_unit_of(run)).c_str(), run.samples_per_s)});
+    lines.push_back({"speed", std::isnan(run.samples_per_s)
+                                  ? "-"
+                                  : number_text("%.0f ", run.samples_per_s) + speed_unit_of(run)});
     lines.push_back({"peak memory", memory_text(run)});
     if (run.origin) lines.push_back({"written by", run.origin->program});
     if (const auto broken = broken_on_purpose_text(run.config); !broken.empty())
         lines.push_back({"broken on purpose", broken});
     std::string out = aligned(lines, 2);
     if (run.starred) out += "starred\n";
-    if (!run.title.empty()) out += "title: " + run.title + '\n';
-    if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
-    if (!run.notes.empty()) out += "notes: " + run.notes + '\n';
+    if (!run.title.empty()) out += "title: " + one_line(run.title) + '\n';
+    if (!run.tags.empty()) out += "tags: " + one_line(run.tags) + '\n';
+    if (!run.notes.empty()) out += "notes: " + indented(run.notes) + '\n';
     return out;
 }
 
 }  // namespace
 
-std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder) {
+std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder,
+                                         const EventFilter& keep) {
     if (!has_settings(folder)) return std::nullopt;
-    StoredRun stored = read_stored_run(std::filesystem::canonical(folder));
+    StoredRun stored = read_stored_run(std::filesystem::canonical(folder), keep);
     RunSummary& run = stored.summary;
     if (run.run.empty()) run.run = run.folder.filename().string();
     return ListedRun{std::move(run), std::move(stored.events)};
@@ -245,9 +258,14 @@ std::string differences_json(const std::vector<RunSummary>& runs) {
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+bool is_on_run_page(const Event& event) {
+    return std::holds_alternative<EpochDone>(event) || std::holds_alternative<RunWarning>(event) ||
+           std::holds_alternative<RunFailed>(event);
+}
+
 std::string run_page(const ListedRun& listed) {
     const RunSummary& run = listed.summary;
-    std::string out = "Run " + run.run + "\n\n" + figures(run);
+    std::string out = "Run " + one_line(run.run) + "\n\n" + figures(run);
     out += run.origin ? "\nSettings\n" + settings_of_origin(*run.origin, run)
                       : "\nSettings that differ from the defaults\n" + settings_table(run);
     out += "\nEpochs\n" + epochs_table(listed.events, run.metrics);

@@ -14,6 +14,7 @@
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
 #include "store/begin_run.h"
+#include "store/event_file.h"
 #include "store/outside_folders.h"
 #include "store/shared_index.h"
 
@@ -172,8 +173,8 @@ std::optional<RunSummary> RunStore::find(const std::string& run) const {
     });
 }
 
-std::vector<Event> RunStore::events(const std::string& run) const {
-    return impl_->index.ask([&](RunIndex& index) { return index.events(run); });
+std::vector<Event> RunStore::events(const std::string& run, const EventFilter& keep) const {
+    return impl_->index.ask([&](RunIndex& index) { return index.events(run, keep); });
 }
 
 void RunStore::set_notes(const std::string& run, const std::string& notes) {
@@ -211,7 +212,7 @@ void RunStore::remove(const std::string& run, const Discard& discard) {
 RunSummary RunStore::enter(const fs::path& folder) {
     std::error_code error;
     const fs::path found = fs::canonical(folder, error);
-    if (error || !has_settings(found) || read_stored_run(found).summary.run.empty()) {
+    if (error || !has_settings(found) || EventFile(found).run().empty()) {
         throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()),
                     msg("Give a folder in which a run was made, with its config.json and "
                         "events.jsonl."));

@@ -19,7 +19,7 @@ std::map<std::string, std::size_t> field_order() {
 
 void SettingErrors::add(std::string_view field, std::string value, Message allowed) {
     fields_.emplace(field);
-    errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
+    if (!is_full()) errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
 }
 
 std::vector<SettingError> SettingErrors::take() {

@@ -93,27 +93,30 @@ void apply_record(RunSummary& run) {
     }
 }
 
-StoredRun read_stored_run(const std::filesystem::path& folder) {
+StoredRun read_stored_run(const std::filesystem::path& folder, const EventFilter& keep) {
     // Asked before the events are read: a run that ends now writes its end before it lets go.
     const LeaseState holder = holder_of(folder);
-    StoredRun out = read_stored_run(folder, holder.held);
+    StoredRun out = read_stored_run_as(holder.held, folder, keep);
     if (out.summary.state == running_state) out.summary.host = holder.host;
     return out;
 }
 
-StoredRun read_stored_run(const std::filesystem::path& folder, bool held) {
-    StoredEvents stored = read_events(folder);
+StoredRun read_stored_run_as(bool held, const std::filesystem::path& folder,
+                             const EventFilter& keep) {
+    const EventFile stored(folder);
     StoredRun out;
-    out.made = stored.made.microseconds != 0 ? stored.made : Moment::of(folder / config_file);
-    out.events = std::move(stored.events);
+    out.made = stored.made().microseconds != 0 ? stored.made() : Moment::of(folder / config_file);
     RunSummary& run = out.summary;
-    run.run = stored.run;
+    run.run = stored.run();
     run.folder = folder;
     run.started = out.made.local;
     run.state = running_state;
-    run.group = stored.group;
+    run.group = stored.group();
     run.config = parse_run_config(read_text(folder / config_file)).config;
-    for (const auto& event : out.events) apply(run, event);
+    stored.for_each([&](Event&& event) {
+        engine::apply(run, event);
+        if (keep(event)) out.events.push_back(std::move(event));
+    });
     if (run.state == running_state) {
         apply_record(run);
         if (!held) run.state = interrupted_state;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/run_store.h"
+#include "store/event_file.h"
 #include "store/run_folder.h"
 
 namespace engine {
@@ -24,9 +25,12 @@ struct StoredRun {
 };
 
 /// Reads a folder that holds settings. A run without an end whose process is gone is "interrupted".
-/// Damaged files are used as far as they can be read.
-StoredRun read_stored_run(const std::filesystem::path& folder);
+/// Damaged files are used as far as they can be read. Events for which `keep` is false are not
+/// kept, so that the memory does not depend on their number.
+StoredRun read_stored_run(const std::filesystem::path& folder,
+                          const EventFilter& keep = keep_every_event);
 /// The same where it is known whether a program writes the run.
-StoredRun read_stored_run(const std::filesystem::path& folder, bool held);
+StoredRun read_stored_run_as(bool held, const std::filesystem::path& folder,
+                             const EventFilter& keep = keep_every_event);
 
 }  // namespace engine

@@ -79,7 +79,7 @@ private:
         for (std::string line; std::getline(lines, line);) {
             ++number;
             if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-            const json object = json::parse(line, nullptr, /*allow_exceptions=*/false);
+            const json object = read_json(line, settings_bounds);
             if (!object.is_object()) {
                 refuse("--list", "line " + std::to_string(number),
                        msg("use an object of settings in braces"));

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "engine/plain_text.h"
+
 namespace engine {
 namespace {
 
@@ -13,6 +15,15 @@ std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
     }));
+}
+
+/// The same number of cells, each on one line.
+std::vector<Cells> cleaned_cells(const std::vector<Cells>& lines) {
+    std::vector<Cells> out = lines;
+    for (Cells& cells : out) {
+        for (std::string& cell : cells) cell = one_line(cell);
+    }
+    return out;
 }
 
 std::string line_of(const Cells& cells, const std::vector<std::size_t>& widths, std::size_t left) {
@@ -28,7 +39,8 @@ std::string line_of(const Cells& cells, const std::vector<std::size_t>& widths, 
 
 }  // namespace
 
-std::string aligned(const std::vector<Cells>& lines, std::size_t left) {
+std::string aligned(const std::vector<Cells>& given, std::size_t left) {
+    const std::vector<Cells> lines = cleaned_cells(given);
     std::vector<std::size_t> widths(lines.front().size());
     for (const auto& cells : lines) {
         for (std::size_t i = 0; i < cells.size(); ++i)

@@ -1,13 +1,12 @@
 #include "store/twin_record.h"
 
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
 #include "store/column_reader.h"
 
 namespace engine {
@@ -42,13 +41,7 @@ ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& refere
 }
 
 json read_names(const fs::path& file) {
-    std::error_code error;
-    const std::uintmax_t bytes = fs::file_size(file, error);
-    if (error || bytes > most_name_bytes) throw_damaged(file);
-    std::ifstream in(file);
-    std::stringstream text;
-    text << in.rdbuf();
-    json names = json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+    json names = read_json_file(file, {.bytes = most_name_bytes});
     const bool whole = names.is_object() && names.contains("reference") &&
                        names["reference"].is_string() && names.contains("layers") &&
                        names["layers"].is_array() && !names["layers"].empty();

@@ -6,6 +6,8 @@
 #include "engine/checkpoint.h"
 #include "engine/error.h"
 #include "store/checkpoint.h"
+#include "store/event_file.h"
+#include "store/run_folder.h"
 #include "store/stored_run.h"
 #include "train/make_optimizer.h"
 #include "train/saved_run.h"

@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "store/checkpoint.h"
 #include "store/copy_observations.h"
+#include "store/event_file.h"
 #include "store/stored_run.h"
 #include "train/make_optimizer.h"
 #include "train/restored.h"
@@ -138,7 +139,7 @@ void RunLoop::go_on(const Continuation& from) {
         writer_.emplace(StepRecordWriter::open(folder_, step, columns));
         remove_pictures_after(folder_, step);
     } else {
-        parent = read_stored_run(from.run_folder).summary.run;
+        parent = EventFile(from.run_folder).run();
         writer_.emplace(StepRecordWriter::create(folder_, columns, /*exchange=*/ranks_ != nullptr));
     }
     post_(started());
@@ -175,7 +176,7 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
                     msg("{}: the step record ends before step {}", folder.string(), step),
                     msg("Resume from an earlier checkpoint of the run (--from)."));
     for (std::int64_t row = 0; row < step; ++row) writer_->append(record.row(row));
-    std::vector<Event> events = read_events(folder).events;
+    std::vector<Event> events = read_events(folder);
     take_back_after(step, events);
     for (Event& event : events) {
         // The epoch that ended with the checkpoint is evaluated now, and told then.

@@ -85,8 +85,8 @@ Picture drawn(const PictureBands& pictures) {
 void keep_pictures(const std::filesystem::path& run_folder, std::int64_t step,
                    const PictureBands& pictures) {
     if (pictures.bands.empty() || pictures.bands.front().size(0) == 0) return;
-    save_picture(make_samples_folder(run_folder) / (std::to_string(step) + ".png"),
-                 drawn(pictures));
+    write_file(make_samples_folder(run_folder) / (std::to_string(step) + ".png"),
+               png_bytes(drawn(pictures)));
 }
 
 void copy_pictures(const std::filesystem::path& from, const std::filesystem::path& to,

@@ -1,11 +1,12 @@
 #include "train/skipped_batches.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "file/json_reader.h"
+#include "file/line_reader.h"
 
 namespace engine {
 namespace {
@@ -41,10 +42,11 @@ void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t bat
 
 std::map<std::int64_t, std::vector<std::int64_t>> read_skipped_batches(const fs::path& run_folder) {
     std::map<std::int64_t, std::vector<std::int64_t>> out;
-    std::ifstream file(file_of(run_folder));
-    for (std::string line; std::getline(file, line);) {
+    constexpr std::size_t longest = std::size_t{16} << 20;  // a million samples
+    LineReader lines(file_of(run_folder), longest);
+    for (std::string line; lines.next(line);) {
         try {
-            const json object = json::parse(line);
+            const json object = read_json(line, {.bytes = longest, .depth = 2});
             out.insert_or_assign(object.at("step").get<std::int64_t>(),
                                  object.at("samples").get<std::vector<std::int64_t>>());
         } catch (const json::exception&) {

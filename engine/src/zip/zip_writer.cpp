@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 /// Where libarchive writes to.
 struct ZipWriter::Target {
-    explicit Target(fs::path given) : path(std::move(given)), file(path) {}
+    explicit Target(fs::path given) : path(std::move(given)), file(path, NamedBy::person) {}
     fs::path path;
     AtomicFile file;
     std::exception_ptr error;  // of the file; it must not pass through libarchive
@@ -84,7 +84,8 @@ void ZipWriter::add_text(const std::string& name, std::string_view text) {
     check(archive_write_finish_entry(handle_.get()));
 }
 
-void ZipWriter::add_file(const std::string& name, const fs::path& file) {
+void ZipWriter::add_file(const std::string& name, const fs::path& file,
+                         const std::function<void(std::span<char>)>& change) {
     std::error_code error;
     auto left = static_cast<std::int64_t>(fs::file_size(file, error));
     if (error) refuse_source(file, error.message());
@@ -92,10 +93,14 @@ void ZipWriter::add_file(const std::string& name, const fs::path& file) {
     if (!in) refuse_source(file, std::generic_category().message(errno));
     begin(name, left);
     std::array<char, 1 << 16> block{};
+    bool is_first = true;
     while (left > 0) {
         const auto ask = std::min(left, static_cast<std::int64_t>(block.size()));
         if (!in.read(block.data(), ask)) refuse_source(file, "it became shorter while it was read");
-        write(std::span(block.data(), static_cast<std::size_t>(ask)));
+        const std::span<char> bytes(block.data(), static_cast<std::size_t>(ask));
+        if (std::exchange(is_first, false) && change)
+            change(bytes.first(std::min<std::size_t>(bytes.size(), 4096)));
+        write(bytes);
         left -= ask;
     }
     check(archive_write_finish_entry(handle_.get()));

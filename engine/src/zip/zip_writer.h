@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,8 +21,10 @@ public:
     ZipWriter& operator=(const ZipWriter&) = delete;
 
     /// Adds a file under this name. Throws Error(io), and Error(data) if it cannot be read or is
-    /// truncated meanwhile; bytes appended meanwhile are left out.
-    void add_file(const std::string& name, const std::filesystem::path& file);
+    /// truncated meanwhile; bytes appended meanwhile are left out. `change` may change the first 4
+    /// KiB.
+    void add_file(const std::string& name, const std::filesystem::path& file,
+                  const std::function<void(std::span<char>)>& change = {});
     void add_text(const std::string& name, std::string_view text);
     /// Throws Error(io).
     void commit();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
+#include "support/expectations.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -108,9 +109,24 @@ TEST_F(ClassOfThirty, IsCsvAndJson) {
     const std::string csv = answers_csv(answers);
     EXPECT_EQ(std::ranges::count(csv, '\n'), 91);
     EXPECT_THAT(csv, HasSubstr("learner-05,learner-05.json,lost-updates,stop,500,1540"));
+    EXPECT_EQ(std::ranges::count(answers_json(answers), '\n'), 1);
     const auto json = nlohmann::json::parse(answers_json(answers));
     EXPECT_EQ(json.at("learners"), 30);
     EXPECT_EQ(json.at("answers").size(), 90u);
+}
+
+TEST(ClassAnswers, ThatAreDamagedSayWhatIsWrongInWords) {
+    const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+    for (const std::string& text :
+         {std::string("{"), std::string("[]"), std::string("{\"halftone\":1}"), deep,
+          "{\"halftone\":\"lab answers\",\"lessons\":" + deep + "}",
+          std::string("{\"halftone\":\"lab answers\",\"halftone\":\"lab answers\"}"),
+          std::string("{\"halftone\":\"lab answers\",\"lessons\":{\"a\":1}}"),
+          std::string("{\"halftone\":\"lab answers\",\"lessons\":{\"a\":{\"steps\":\"x\"}}}")}) {
+        const std::string sentence = message_of(ErrorCode::data, [&] { parse_answers(text); });
+        EXPECT_THAT(sentence, HasSubstr("This is not an answers file"));
+        EXPECT_THAT(sentence, testing::Not(HasSubstr("json.exception")));
+    }
 }
 
 TEST(ClassAnswers, OfNoFolderAreRefused) { EXPECT_THROW(collect_answers("/nonexistent"), Error); }

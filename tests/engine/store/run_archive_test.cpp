@@ -51,6 +51,12 @@ protected:
         EXPECT_THAT(store_.list(), IsEmpty());
         return text;
     }
+    /// The same for an archive with these settings; the store may hold runs.
+    std::string error_text_of_settings(const std::string& settings) {
+        return message_of(ErrorCode::data, [&] {
+            store_.import_run(zip_of({{"config.json", settings}}));
+        });
+    }
     static std::set<std::string> listing(const fs::path& folder) {
         std::set<std::string> out;
         for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -141,6 +147,56 @@ TEST_F(RunArchive, WithoutSettingsIsRefused) {
 TEST_F(RunArchive, WithNotesThatNobodyWroteByHandIsRefused) {
     EXPECT_THAT(error_text(zip_of({settings_, {"notes.json", std::string(2 << 20, 'x')}})),
                 HasSubstr("its events or notes are longer than those of any run"));
+}
+
+std::string line_of(const std::string& message) {
+    return "{\"event\":\"warning\",\"run\":\"1\",\"message\":\"" + message + "\"}\n";
+}
+std::string repeated(const std::string& line, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i) out += line;
+    return out;
+}
+
+TEST_F(RunArchive, WithFarMoreEventsThanStepsIsRefused) {
+    EXPECT_THAT(error_text(zip_of({settings_, {"events.jsonl", repeated(line_of("w"), 1001)}})),
+                HasSubstr("it has more than 1000 events for 0 recorded steps"));
+    // Lines that are no events take their time too.
+    for (const char* line : {"\n", "{}\n", "[[[[\n"})
+        EXPECT_THAT(error_text(zip_of({settings_, {"events.jsonl", repeated(line, 1001)}})),
+                    HasSubstr("it has more than 1000 events"));
+    store_.import_run(zip_of({settings_, {"events.jsonl", repeated(line_of("w"), 1000)}}));
+    EXPECT_THAT(store_.events("1"), SizeIs(1000));
+}
+
+TEST_F(RunArchive, MayHaveTwentyEventsAStepMore) {
+    const auto run = stored_example(store_);  // of three steps
+    std::ofstream(run.folder / "events.jsonl", std::ios::app) << repeated(line_of("w"), 1055);
+    export_run_file(run.folder, dir_ / "run.halftone");  // 1060 lines
+    EXPECT_EQ(store_.import_run(dir_ / "run.halftone").run, "2");
+    std::ofstream(run.folder / "events.jsonl", std::ios::app) << line_of("w");
+    export_run_file(run.folder, dir_ / "run.halftone");
+    EXPECT_THAT(message_of(ErrorCode::data, [&] { store_.import_run(dir_ / "run.halftone"); }),
+                HasSubstr("it has more than 1060 events for 3 recorded steps"));
+}
+
+TEST_F(RunArchive, WithDeepNestingIsListedWithoutThoseEvents) {
+    const std::string deep(100'000, '[');
+    std::string closed = deep;
+    closed.append(100'000, ']');
+    std::string events;
+    for (const std::string& value : {deep, closed, "{\"a\":" + closed + "}"}) {
+        events += "{\"event\":\"start\",\"run\":\"1\",\"config\":" + value + "}\n";
+        events += "{\"event\":\"created\",\"time\":" + value + "}\n";
+        events += "{\"event\":\"warning\",\"run\":\"1\",\"message_args\":" + value + "}\n";
+        events += value + "\n";
+    }
+    events += line_of("the last");
+    store_.import_run(zip_of({settings_, {"events.jsonl", events}}));
+    ASSERT_THAT(store_.list(), SizeIs(1));
+    ASSERT_THAT(store_.events("1"), SizeIs(1));
+    EXPECT_THAT(error_text_of_settings("{\"model\":" + closed + "}"),
+                HasSubstr("it has no settings"));
 }
 
 TEST_F(RunArchive, WithADamagedRecordIsRefused) {

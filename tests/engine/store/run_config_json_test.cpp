@@ -151,6 +151,25 @@ TEST(RunConfigJson, RefusesDeepNestingWithoutExhaustingTheStack) {
     EXPECT_EQ(parse_run_config(closed).errors.size(), 1u);
 }
 
+TEST(RunConfigJson, RefusesAnyNumberOfUnknownFieldsWithAFewErrors) {
+    std::string text = "{";
+    for (int i = 0; i < 100'000; ++i)
+        text +=
+            (i > 0 ? ",\"unknown" : "\"unknown") + std::to_string(i) + "\":" + std::to_string(i);
+    const auto parsed = parse_run_config(text + "}");
+    EXPECT_EQ(parsed.errors.size(), 100U);
+    EXPECT_EQ(parse_run_config("{\"seed\":\"" + std::string(5 << 20, 'x') + "\"}").errors.size(),
+              1U);
+}
+
+TEST(RunConfigJson, AnOverrideWithDeepNestingIsAText) {
+    const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+    for (const std::string path : {"seed", "model.options.hidden", "optimizer", "dataset.path"}) {
+        const auto parsed = parse_run_config("{}", {path + "=" + deep});
+        EXPECT_EQ(parsed.errors.empty(), path == "dataset.path") << path;
+    }
+}
+
 TEST(RunConfigJson, RefusesAFieldGivenTwice) {
     EXPECT_THAT(
         error_lines(parse_run_config(R"({"optimizer": {"lr": 0.1, "lr": 0.2}, "seed": 2})")),

@@ -1,6 +1,5 @@
 #include "lab/keep_runs.h"
 
-#include <QSaveFile>
 #include <QTemporaryDir>
 #include <filesystem>
 
@@ -11,6 +10,7 @@
 #include "lab/lesson_model.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/named_output.h"
 #include "view/context.h"
 
 namespace ui {
@@ -67,11 +67,7 @@ void keepRuns(const Context& context, LessonModel* model) {
 }
 
 bool writeText(const QString& file, const std::string& text) {
-    QSaveFile out(file);
-    return out.open(QIODevice::WriteOnly) &&
-           out.write(text.data(), static_cast<qint64>(text.size())) ==
-               static_cast<qint64>(text.size()) &&
-           out.commit();
+    return writeNamed(file, QByteArray::fromStdString(text));
 }
 
 }  // namespace ui

@@ -18,6 +18,7 @@
 #include "lab/lesson_plots.h"
 #include "lab/number_words.h"
 #include "text/format.h"
+#include "text/named_output.h"
 
 namespace ui {
 
@@ -210,7 +211,9 @@ KeptTogether fillWorksheet(QTextDocument& document, const engine::Lesson& lesson
     return sheet.keptTogether();
 }
 
-bool writeWorksheet(const engine::Lesson& lesson, const QString& file) {
+namespace {
+
+bool printWorksheet(const engine::Lesson& lesson, const QString& file) {
     QPrinter printer(QPrinter::ScreenResolution);
     printer.setOutputFormat(QPrinter::PdfFormat);
     printer.setOutputFileName(file);
@@ -223,6 +226,13 @@ bool writeWorksheet(const engine::Lesson& lesson, const QString& file) {
     breakPages(document, fillWorksheet(document, lesson));
     document.print(&printer);
     return QFileInfo(file).size() > 0;
+}
+
+}  // namespace
+
+bool writeWorksheet(const engine::Lesson& lesson, const QString& file) {
+    return writeNamed(file,
+                      [&](const QString& scratch) { return printWorksheet(lesson, scratch); });
 }
 
 }  // namespace ui

@@ -3,11 +3,11 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QSaveFile>
 
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "engine/launch.h"
+#include "engine/named_file.h"
 #include "text/event_text.h"
 #include "text/language.h"
 #include "text/setting_error_text.h"
@@ -179,13 +179,15 @@ void SettingsModel::load(const engine::RunConfig& config, const QStringList& com
 }
 
 void SettingsModel::loadFile(const QString& file) {
+    // More than settings may have: a device would never end.
+    constexpr qint64 longest = 8 << 20;
     QFile in(file);
     if (!in.open(QIODevice::ReadOnly)) {
         throw engine::Error(engine::ErrorCode::io,
                             engine::msg("{}: cannot be opened.", file.toStdString()),
                             engine::msg("Check the name and that you may read it."));
     }
-    const auto parsed = engine::parse_run_config(in.readAll().toStdString());
+    const auto parsed = engine::parse_run_config(in.read(longest).toStdString());
     if (!parsed.errors.empty()) {
         const auto& first = parsed.errors.front();
         throw engine::Error(
@@ -199,13 +201,7 @@ void SettingsModel::loadFile(const QString& file) {
 }
 
 void SettingsModel::saveFile(const QString& file) const {
-    QSaveFile out(file);
-    const bool written = out.open(QIODevice::WriteOnly) && out.write(toJson()) >= 0 && out.commit();
-    if (!written) {
-        throw engine::Error(engine::ErrorCode::io,
-                            engine::msg("{}: cannot be written.", file.toStdString()),
-                            engine::msg("Choose a folder that you may write to."));
-    }
+    engine::write_named_file(file.toStdString(), toJson().toStdString());
 }
 
 QByteArray SettingsModel::toJson() const {

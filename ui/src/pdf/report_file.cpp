@@ -1,16 +1,17 @@
 #include "pdf/report_file.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QImage>
 #include <QLocale>
 #include <QPainter>
 #include <QPdfWriter>
-#include <QSaveFile>
 #include <QSvgRenderer>
 #include <QTextDocument>
 #include <QUrl>
 
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "pdf/printed_pages.h"
 #include "text/language.h"
 
@@ -40,11 +41,6 @@ engine::ReportHtmlOptions translated() {
     return options;
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& file) {
-    throw engine::Error(engine::ErrorCode::io, msg("{}: cannot be written.", file.string()),
-                        msg("Choose a folder that you may write to."));
-}
-
 QImage drawn(const std::string& svg) {
     QSvgRenderer renderer(QByteArray::fromStdString(svg));
     QImage image(plotPixels, QImage::Format_RGB32);
@@ -70,8 +66,8 @@ void writePdf(const engine::Report& report, const std::filesystem::path& file) {
     font.setPointSizeF(8.5);
     page.setDefaultFont(font);
     page.setHtml(QString::fromStdString(engine::report_html(report, options)));
-    QSaveFile out(QString::fromStdString(file.string()));
-    if (!out.open(QIODevice::WriteOnly)) refuse(file);
+    QBuffer out;
+    out.open(QIODevice::WriteOnly);
     {
         QPdfWriter writer(&out);
         writer.setResolution(dotsPerInch);
@@ -80,14 +76,11 @@ void writePdf(const engine::Report& report, const std::filesystem::path& file) {
         writer.setTitle(engineText(report.title));
         PrintedPages(page, writer).print();
     }
-    if (!out.commit()) refuse(file);
+    engine::write_named_file(file, out.data().toStdString());
 }
 
 void writeHtml(const engine::Report& report, const std::filesystem::path& file) {
-    QSaveFile out(QString::fromStdString(file.string()));
-    const auto bytes = QByteArray::fromStdString(engine::report_html(report, translated()));
-    if (!out.open(QIODevice::WriteOnly) || out.write(bytes) != bytes.size() || !out.commit())
-        refuse(file);
+    engine::write_named_file(file, engine::report_html(report, translated()));
 }
 
 }  // namespace

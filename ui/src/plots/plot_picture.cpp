@@ -4,6 +4,7 @@
 
 #include "plots/line_plot.h"
 #include "plots/plot_options.h"
+#include "text/named_output.h"
 
 namespace ui {
 
@@ -57,10 +58,12 @@ bool writePicture(const PlotPicture& picture, const QString& file) {
     const int width = picture.size.width();
     const int height = picture.size.height();
     return withPlot(picture, [&](LinePlot& plot) {
-        if (file.endsWith(u".pdf"_s, Qt::CaseInsensitive)) return plot.savePdf(file, width, height);
-        if (file.endsWith(u".svg"_s, Qt::CaseInsensitive)) return writeSvg(plot, picture, file);
-        return file.endsWith(u".png"_s, Qt::CaseInsensitive) &&
-               plot.savePng(file, width, height, sharpness);
+        return writeNamed(file, [&](const QString& to) {
+            if (to.endsWith(u".pdf"_s, Qt::CaseInsensitive)) return plot.savePdf(to, width, height);
+            if (to.endsWith(u".svg"_s, Qt::CaseInsensitive)) return writeSvg(plot, picture, to);
+            return to.endsWith(u".png"_s, Qt::CaseInsensitive) &&
+                   plot.savePng(to, width, height, sharpness);
+        });
     });
 }
 

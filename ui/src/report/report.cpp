@@ -1,9 +1,9 @@
 #include "ui/report.h"
 
 #include <QApplication>
-#include <QSaveFile>
 
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "feed/event_feed.h"
 #include "panels/plot_panels.h"
 #include "pdf/report_file.h"
@@ -98,11 +98,7 @@ private:
 };
 
 void writePage(const std::filesystem::path& path, const QString& page) {
-    QSaveFile file(QString::fromStdString(path.string()));
-    const QByteArray bytes = page.toUtf8();
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
-        refuse(path);
-    }
+    engine::write_named_file(path, page.toStdString());
 }
 
 }  // namespace

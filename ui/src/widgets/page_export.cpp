@@ -1,12 +1,13 @@
 #include "widgets/page_export.h"
 
+#include <QBuffer>
 #include <QFileDialog>
 #include <QPainter>
-#include <QSaveFile>
 #include <QSvgGenerator>
 #include <QWidget>
 
 #include "engine/csv_cell.h"
+#include "text/named_output.h"
 
 namespace ui {
 
@@ -37,28 +38,26 @@ public:
     static QString problem(const QString& file) { return tr("%1 cannot be written.").arg(file); }
 };
 
-bool writeText(const QString& text, const QString& file) {
-    QSaveFile out(file);
-    return out.open(QIODevice::WriteOnly) && out.write(text.toUtf8()) >= 0 && out.commit();
-}
+bool writeText(const QString& text, const QString& file) { return writeNamed(file, text.toUtf8()); }
 
 bool writePng(QWidget* plots, const QString& file) {
     QPixmap picture(plots->size() * sharpness);
     picture.setDevicePixelRatio(sharpness);
     picture.fill(plots->palette().color(QPalette::Window));
     plots->render(&picture);
-    return picture.save(file);
+    return writeNamed(file, [&](const QString& scratch) { return picture.save(scratch); });
 }
 
 bool writeSvg(QWidget* plots, const QString& file) {
     QSvgGenerator svg;
-    svg.setFileName(file);
+    QBuffer page;
+    svg.setOutputDevice(&page);
     svg.setSize(plots->size());
     svg.setViewBox(plots->rect());
     QPainter painter;
     if (!painter.begin(&svg)) return false;
     plots->render(&painter);
-    return painter.end();
+    return painter.end() && writeNamed(file, page.data());
 }
 
 }  // namespace

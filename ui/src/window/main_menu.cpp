@@ -10,12 +10,12 @@
 #include <QLabel>
 #include <QMainWindow>
 #include <QMenuBar>
-#include <QSaveFile>
 
 #include "commands/commands.h"
 #include "commands/run_actor.h"
 #include "engine/command_line.h"
 #include "engine/lesson_draft.h"
+#include "engine/named_file.h"
 #include "engine/run_store.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -302,13 +302,9 @@ void MainMenu::draftLesson() {
         const std::string text =
             engine::draft_lesson(*run, selected > 0 ? selected : track->rows(),
                                  tr("My lesson: %1").arg(trackTitle(*track)).toStdString());
-        QSaveFile out(file.endsWith(u".lesson.md"_s) ? file : file + u".lesson.md"_s);
-        const bool written = out.open(QIODevice::WriteOnly) &&
-                             out.write(QByteArray::fromStdString(text)) >= 0 && out.commit();
-        if (written) return context_.commands->openPath(out.fileName());
-        context_.commands->report({tr("%1 cannot be written.").arg(out.fileName()),
-                                   tr("Choose a folder that you may write to."),
-                                   engine::ErrorCode::io, false});
+        const QString named = file.endsWith(u".lesson.md"_s) ? file : file + u".lesson.md"_s;
+        engine::write_named_file(named.toStdString(), text);
+        context_.commands->openPath(named);
     } catch (const engine::Error& error) {
         context_.commands->report(error);
     }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+/// Text that someone else may have written, safe for a terminal or a page: a control character, of
+/// which escape sequences are made, and a character that reverses the direction of writing become
+/// their JSON escapes (ESC: "\u001b"), bytes that are no UTF-8 become U+FFFD. Keeps newlines and
+/// tabs. JSON stays the JSON of the same values.
+std::string printable(std::string_view text);
+
+/// The same as one line: newlines, carriage returns and tabs become spaces.
+std::string one_line(std::string_view text);
+
+/// Bytes at the end of `text` that begin a character of UTF-8 and lack its rest: 0 to 3.
+std::size_t cut_character(std::string_view text);
+
+}  // namespace engine

@@ -1,0 +1,89 @@
+#include "store/event_file.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "file/json_reader.h"
+#include "file/line_reader.h"
+#include "store/event_json.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+
+/// The step that an event is about; nothing for one about the run.
+struct StepOf {
+    std::optional<std::int64_t> operator()(const EpochDone& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const ScaleChanged& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const CheckpointSaved& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const StepExamined& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const RunWarning& e) const { return e.step; }
+    template <typename Other>
+    std::optional<std::int64_t> operator()(const Other&) const {
+        return std::nullopt;
+    }
+};
+
+/// Whether a run that goes on after `step` invalidates the event: it is of a later step, or an end.
+bool is_taken_back(const Event& event, std::int64_t step) {
+    return std::holds_alternative<RunDone>(event) || std::holds_alternative<RunFailed>(event) ||
+           std::visit(StepOf{}, event).value_or(0) > step;
+}
+
+bool has_word(const std::string& line, const char* word) {
+    return line.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+void take_back_after(std::int64_t step, std::vector<Event>& events) {
+    std::erase_if(events, [step](const Event& event) { return is_taken_back(event, step); });
+}
+
+EventFile::EventFile(const std::filesystem::path& run_folder) : file_(run_folder / events_file) {
+    LineReader lines(file_);
+    for (std::string line; lines.next(line);) {
+        if (has_word(line, "\"created\"")) read_made(line);
+        if (!has_word(line, "\"resumed\"")) continue;
+        const auto event = parse_event(line);
+        const auto* resumed = event ? std::get_if<RunResumed>(&*event) : nullptr;
+        if (resumed != nullptr && resumed->parent.empty())
+            resumed_.push_back({lines.count(), resumed->step});
+    }
+    // Of several later ones the one that goes furthest back decides.
+    for (std::size_t i = resumed_.size(); i > 1; --i)
+        resumed_[i - 2].step = std::min(resumed_[i - 2].step, resumed_[i - 1].step);
+}
+
+void EventFile::read_made(const std::string& line) {
+    const json object = read_json(line);
+    if (!object.is_object() || object.value("event", json()) != "created") return;
+    const auto time = object.value("time", json());
+    const auto microseconds = object.value("microseconds", json());
+    if (!time.is_string() || !microseconds.is_number_integer()) return;
+    if (object.value("run", json()).is_string()) run_ = object.at("run").get<std::string>();
+    const auto group = object.value("group", json());
+    if (group.is_string()) group_ = group.get<std::string>();
+    made_ = {microseconds.get<std::int64_t>(), time.get<std::string>()};
+}
+
+void EventFile::for_each(const std::function<void(Event&&)>& take) const {
+    LineReader lines(file_);
+    auto next = resumed_.begin();
+    for (std::string line; lines.next(line);) {
+        while (next != resumed_.end() && next->line <= lines.count()) ++next;
+        auto event = parse_event(line);
+        if (!event || (next != resumed_.end() && is_taken_back(*event, next->step))) continue;
+        take(std::move(*event));
+    }
+}
+
+std::vector<Event> read_events(const std::filesystem::path& run_folder) {
+    std::vector<Event> events;
+    EventFile(run_folder).for_each([&](Event&& event) { events.push_back(std::move(event)); });
+    return events;
+}
+
+}  // namespace engine
