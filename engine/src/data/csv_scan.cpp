@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t most_shown_bytes = std::size_t{4} << 20;
 
-/// "2020-01-05", "12:30", "A1234".
+/// "2020-01-05", "12:30", "A1234", "0x1f".
 bool has_more_digits(std::string_view field) {
+    if (trimmed(field).starts_with("0x")) return true;
     std::ptrdiff_t digits = 0, letters = 0;
     for (const char c : field) {
         digits += is_digit(c) ? 1 : 0;
