@@ -4797,8 +4797,8 @@
         <translation>运行 {} 没有保存数据文件清单（由早期版本创建），因此只比较了列、类别和样本数。</translation>
     </message>
     <message>
-        <source>other words or characters</source>
-        <translation>词或字符不同</translation>
+        <source>tokens or classes have other numbers</source>
+        <translation>词元或类别的编号不同</translation>
     </message>
     <message>
         <source>The data have changed since run {} read them: {}.</source>

@@ -180,11 +180,15 @@ public:
 
     RunData open() {
         out_.parts = open_dataset(config_.dataset, config_.seed, stop_);
-        const bool other_text = read_text_again();
-        if (was_) refuse_other_schema(guide_of(out_.parts));
+        bool other_numbers = read_text_again();
+        if (was_) {
+            const InputGuide is = guide_of(out_.parts);
+            refuse_other_schema(is);
+            other_numbers = other_numbers || has_other_order(is.schema);
+        }
         out_.fingerprint = fingerprint_of(out_.parts, config_.dataset, stop_);
         compare_samples();
-        compare_contents(other_text);
+        compare_contents(other_numbers);
         return std::move(out_);
     }
 
@@ -219,6 +223,14 @@ private:
                     msg("The data set no longer has the columns or classes of run {}: {}.", run(),
                         found->str()),
                     msg("Put the data back as they were, or train a new run on these."));
+    }
+
+    /// The classes have other numbers than in the run.
+    bool has_other_order(const Schema& is) const {
+        const auto same = [](const FieldSpec& a, const FieldSpec& b) {
+            return a.kind != FieldKind::label || a.names == b.names;
+        };
+        return !std::ranges::equal(was_->schema.fields, is.fields, same);
     }
 
     Message what_to_do() const {
@@ -258,20 +270,19 @@ private:
         out_.notes.push_back(other);
     }
 
-    void compare_contents(bool other_text) {
-        if (!kept_) {
+    void compare_contents(bool other_numbers) {
+        DataChange change;
+        if (kept_)
+            change = compare_data(*kept_, out_.fingerprint.files, stop_);
+        else
             out_.notes.push_back(
                 msg("Run {} kept no list of its data files (an earlier version made it), so only "
                     "columns, classes and numbers of samples were compared.",
                     run()));
-            if (!other_text) return;
-        }
-        DataChange change;
-        if (kept_) change = compare_data(*kept_, out_.fingerprint.files, stop_);
         pass_hashes_on();
-        if (change.empty() && !other_text) return;
+        if (change.empty() && !other_numbers) return;
         const std::string what =
-            change.empty() ? msg("other words or characters").str() : change.text();
+            change.empty() ? msg("tokens or classes have other numbers").str() : change.text();
         const Message other = msg("The data have changed since run {} read them: {}.", run(), what);
         if (use_ != DataUse::evaluate && (!accept_ || use_ == DataUse::replay))
             throw Error(ErrorCode::data, other, what_to_do());

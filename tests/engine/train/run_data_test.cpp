@@ -334,6 +334,30 @@ TEST_F(RunDataTest, ARunOfAnEarlierVersionHasItsColumnsAndCountsCompared) {
     EXPECT_THAT(evaluation_error(run), HasSubstr("a sample has features (2), label"));
 }
 
+TEST_F(RunDataTest, ClassesHaveTheNumbersThatTheRunGaveThem) {
+    write_table([](int i) { return flower(i % 3); });  // twice as many roses as lilies
+    const Ended run = train(table());
+    const PartReport before = report_of(run);
+    ASSERT_EQ(before.confusion.size(), 2U);
+    ASSERT_NE(before.support(0), before.support(1));
+    // As if the run had numbered them the other way round.
+    std::string guide = text_of(run.folder / "inputs.json");
+    const auto swap = [&guide](const std::string& a, const std::string& b) {
+        const auto first = guide.find(a), second = guide.find(b);
+        ASSERT_TRUE(first < second && second < guide.size());
+        guide.replace(second, b.size(), a);
+        guide.replace(first, a.size(), b);
+    };
+    swap("\"lily\"", "\"rose\"");
+    std::ofstream(run.folder / "inputs.json") << guide;
+    const PartReport after = report_of(run);
+    EXPECT_EQ(after.support(0), before.support(1));
+    EXPECT_EQ(after.support(1), before.support(0));
+    ASSERT_EQ(after.notes.size(), 1U);
+    EXPECT_THAT(after.notes[0].str(), HasSubstr("classes have other numbers"));
+    EXPECT_THROW(capsule_before(run.folder, 1), Error);
+}
+
 TEST_F(RunDataTest, ADamagedListCostsTheComparisonAndNotTheRun) {
     write_table();
     RunConfig config = table();
