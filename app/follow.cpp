@@ -331,7 +331,7 @@ private:
         out << test_metrics(event.test, "test");
         say(out.str());
         if (event.unsaved == 0) return;
-        outcome_.exit_code = engine::exit_code(engine::ErrorCode::io);
+        outcome_.exit_code = engine::exit_code(engine::ErrorCode::training);
         std::cerr << "halftone: The checkpoint of step " << event.unsaved
                   << " is not on the disk: the run cannot go on from there.\n";
     }
