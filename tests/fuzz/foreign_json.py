@@ -8,7 +8,8 @@ type, a key is given twice or left out, or the text is cut. The program must ans
 signal, no time beyond --patience, no memory beyond --memory MiB, no text of the JSON library's on its output. Exit code 1
 if it does not; each such input is printed, and kept in the folder that --keep names.
 
-Each attack on each text comes first with its deepest form; then --cases more at random. Needs only Python.
+Archives that unpack to many or long events come first, whose import must take little memory; then each attack on each
+text in its worst form, and --cases more at random. Needs only Python.
 """
 
 import argparse
@@ -316,6 +317,35 @@ class Attacks:
             return self.in_header("attacked.capsule", rest, lambda file: [("replay", file)])(json.dumps(header))
         return place
 
+    def bomb(self, name, events, code):
+        """Problems of an archive with these events, which packs to little: the memory of an import is at most four times
+        that of the largest file and 64 MB, and what is refused leaves the history as it was."""
+        self.restore()
+        file = self.folder / "home" / "bomb.halftone"
+        with zipfile.ZipFile(self.folder / "run.halftone") as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+            for entry in old.namelist():
+                out.writestr(entry, events if entry == "events.jsonl" else old.read(entry))
+        problems = []
+        most = 4 * len(events) / 2**20 + 64e6 / 2**20
+        for command, wanted in ((("import", file), code), (("runs",), 0), (("show", "2"), 2 if code else 0)):
+            found, output, seconds, memory = self.program.run(*command)
+            if found != wanted and not (wanted == 2 and found in (2, 3)):
+                problems.append(f"{name}: {command[0]}: exit code {found}, not {wanted}: {output[-200:]}")
+            elif memory > most:
+                problems.append(f"{name}: {command[0]}: {memory:.0f} MiB, more than {most:.0f}")
+        return problems
+
+    def bombs(self):
+        line = json.dumps({"event": "warning", "run": "1", "message": "w"}) + "\n"
+        yield from self.bomb("100 MB of warnings", line * (100_000_000 // len(line)), 3)
+        yield from self.bomb("1,001 lines more than may be", "{}\n" * 1101, 3)
+        long = json.dumps({"event": "warning", "run": "1", "message": "w" * 200_000}) + "\n"
+        yield from self.bomb("1,000 long warnings", long * 1000, 0)
+        args = json.dumps({"event": "warning", "run": "1", "message_text": "w", "message_args": [""] * 200_000}) + "\n"
+        yield from self.bomb("300 warnings of many texts", args * 300, 0)
+        resumed = json.dumps({"event": "resumed", "run": "1", "step": 1}) + "\n"
+        yield from self.bomb("a million resumes", resumed * 1_000_000, 3)
+
     def try_one(self, name, done, text):
         """Problems of an attacked text."""
         self.restore()
@@ -358,6 +388,10 @@ def main():
         if args.first is not None:
             todo = dice.sample(todo, min(args.first, len(todo)))
         todo += [(dice.choice(list(attacks.texts)), None) for _ in range(args.cases)]
+        if args.first is None:
+            found = list(attacks.bombs())
+            print(*found, sep="\n", end="\n" if found else "")
+            problems += found
         for name, attack in todo:
             done, text = attacked(attacks.texts[name][0], dice, attack)
             found = attacks.try_one(name, done, text)

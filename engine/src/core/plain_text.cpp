@@ -60,7 +60,7 @@ std::string cleaned(std::string_view text, bool lines) {
         } else if (is_white(next.code) && (!lines || next.code != '\r')) {
             out += lines ? text.front() : ' ';
         } else if (is_control(next.code)) {
-            char escape[8];
+            char escape[16];
             std::snprintf(escape, sizeof escape, "\\u%04x", next.code);
             out += escape;
         } else {

@@ -132,10 +132,10 @@ json run_line(const std::string& text) {
         return {{"error", message + between + hint}};
     } catch (const json::exception& error) {
         // Its sentence without its code: "[json.exception.type_error.302] type must be string".
-        const std::string text = error.what();
-        const auto code = text.find("] ");
+        const std::string reason = error.what();
+        const auto code = reason.find("] ");
         return {{"error", "the case is not as it should be: " +
-                              text.substr(code == std::string::npos ? 0 : code + 2)}};
+                              reason.substr(code == std::string::npos ? 0 : code + 2)}};
     } catch (const std::bad_alloc&) {
         return {{"error", "The machine is out of memory. Try smaller sizes."}};
     } catch (const std::exception& error) {  // a kernel's, or that of a library below one

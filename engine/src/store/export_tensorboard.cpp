@@ -27,7 +27,7 @@ enum class ShapeField : pbf_tag_type { dim = 2 };
 enum class DimField : pbf_tag_type { size = 1 };
 
 constexpr std::int32_t dt_string = 7;
-constexpr std::int64_t rows_at_once = 1024;
+constexpr std::int64_t scalar_rows_at_once = 1024;
 constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
 
 /// One event of the file, with any number of values.
@@ -154,8 +154,8 @@ private:
         std::vector<StepRecord> rows;
         auto next = run_.events.begin();
         double now = start_;
-        for (std::int64_t first = 0; first < record_.size(); first += rows_at_once) {
-            rows.resize(static_cast<std::size_t>(std::min(rows_at_once, record_.size() - first)));
+        for (std::int64_t first = 0; first < record_.size(); first += scalar_rows_at_once) {
+            rows.resize(static_cast<std::size_t>(std::min(scalar_rows_at_once, record_.size() - first)));
             record_.rows(first, rows);
             for (const StepRecord& row : rows) {
                 while (next != run_.events.end() && is_before(*next, row.step))
