@@ -16,15 +16,24 @@ std::optional<engine::RunSummary> find_title(const engine::RunStore& store,
     return std::nullopt;
 }
 
+/// Whether a run of another machine still goes on shows only over a while.
+std::optional<engine::ListedRun> read_folder(const std::string& name,
+                                             const engine::EventFilter& keep) {
+    auto run = engine::read_run_folder(name, keep);
+    if (run && !run->summary.host.empty())
+        engine::RunStore(engine::RunStore::default_root()).look_at_holder(run->summary);
+    return run;
+}
+
 std::optional<engine::ListedRun> look_for(const std::string& name,
                                           const engine::EventFilter& keep) {
-    if (name.find('/') != std::string::npos) return engine::read_run_folder(name, keep);
+    if (name.find('/') != std::string::npos) return read_folder(name, keep);
     engine::RunStore store(engine::RunStore::default_root());
     report_warnings(store);
     auto found = store.find(name);
     if (!found) found = find_title(store, name);
     if (found) return engine::ListedRun{*found, store.events(found->run, keep)};
-    return engine::read_run_folder(name, keep);
+    return read_folder(name, keep);
 }
 
 }  // namespace

@@ -56,8 +56,9 @@ void export_json(const std::filesystem::path& run_folder, const std::filesystem:
 /// settings as text. Throws Error(data) and Error(io).
 void export_tensorboard(const std::filesystem::path& run_folder,
                         const std::filesystem::path& folder);
-/// The files of a run's folder as one zip archive, for RunStore::import_run(). Throws Error(data)
-/// and Error(io).
+/// The files of a run's folder as one zip archive, for RunStore::import_run(). Of a run that is
+/// being trained its newest checkpoint, and rows and events up to that. Throws Error(data) and
+/// Error(io).
 void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file);
 
 }  // namespace engine

@@ -135,7 +135,10 @@ public:
     /// Adds a run that another program writes, under the root or elsewhere, to the index if needed,
     /// and returns it. Throws Error(data) for a folder that holds no run, and Error(io).
     RunSummary enter(const std::filesystem::path& folder);
-    /// Drops the index and builds it again from the folders under the root.
+    /// For a run that was read from its folder alone and that another machine trains, as far as
+    /// that reading tells: its state by what this store has seen of that machine before.
+    void look_at_holder(RunSummary& run) const;
+    /// Drops the index and builds it again from the folders that it knows.
     void rebuild();
     /// Problems since the last call that were repaired, such as a damaged index that was rebuilt.
     std::vector<Message> take_warnings();

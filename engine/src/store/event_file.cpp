@@ -80,6 +80,16 @@ void EventFile::for_each(const std::function<void(Event&&)>& take) const {
     }
 }
 
+std::string event_lines_until(const std::filesystem::path& run_folder, std::int64_t step) {
+    std::string out;
+    LineReader lines(run_folder / events_file);
+    for (std::string line; lines.next(line);) {
+        const auto event = parse_event(line);
+        if (event ? !is_taken_back(*event, step) : read_json(line).is_object()) out += line + '\n';
+    }
+    return out;
+}
+
 std::vector<Event> read_events(const std::filesystem::path& run_folder) {
     std::vector<Event> events;
     EventFile(run_folder).for_each([&](Event&& event) { events.push_back(std::move(event)); });

@@ -46,6 +46,9 @@ private:
     std::vector<Resumed> resumed_;
 };
 
+/// The lines of the events up to a step, without the end of the run. One that is cut off is left
+/// out.
+std::string event_lines_until(const std::filesystem::path& run_folder, std::int64_t step);
 /// All events of a run at once.
 std::vector<Event> read_events(const std::filesystem::path& run_folder);
 

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
+#include "engine/checkpoint.h"
 #include "engine/error.h"
 #include "engine/export.h"
 #include "file/atomic_file.h"
@@ -15,6 +20,7 @@
 #include "store/event_file.h"
 #include "store/record_layout.h"
 #include "store/run_folder.h"
+#include "store/run_hold.h"
 #include "zip/zip_reader.h"
 #include "zip/zip_writer.h"
 
@@ -196,15 +202,65 @@ void check_run(const fs::path& file, const fs::path& folder) {
     check_events(file, folder, rows);
 }
 
+constexpr int most_packings = 5;  ///< of a run whose checkpoints come and go
+
+void pack(const fs::path& run_folder, const fs::path& file) {
+    const auto files = files_of(run_folder);
+    ZipWriter zip(file);
+    for (const auto& [name, path] : files) zip.add_file(name, path);
+    zip.commit();
+}
+
+/// Rows after these are not counted in a copy of a record.
+std::function<void(std::span<char>)> cut_after(std::int64_t rows) {
+    return [rows](std::span<char> header) {
+        constexpr std::size_t at = offsetof(record_layout::Header, published);
+        std::int64_t published = 0;
+        if (header.size() < at + sizeof published) return;
+        std::memcpy(&published, &header[at], sizeof published);
+        published = std::min(published, rows);
+        std::memcpy(&header[at], &published, sizeof published);
+    };
+}
+
+/// A run that goes on: its newest checkpoint, and rows and events up to that; without a checkpoint
+/// all rows that are whole.
+void pack_running(const fs::path& run_folder, const fs::path& file) {
+    std::string checkpoint;
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+    if (const auto all = list_checkpoints(run_folder); !all.empty()) {
+        step = all.back().step;
+        checkpoint = all.back().folder.filename().string();
+    }
+    const auto files = files_of(run_folder);
+    ZipWriter zip(file);
+    for (const auto& [name, path] : files) {
+        const std::string first = name.substr(0, name.find('/'));
+        if (first.starts_with("checkpoint-") && first != checkpoint) continue;
+        if (name == record_layout::file_name)
+            zip.add_file(name, path, cut_after(step));
+        else if (name == events_file)
+            zip.add_text(name, event_lines_until(run_folder, step));
+        else
+            zip.add_file(name, path);
+    }
+    zip.commit();
+}
+
 }  // namespace
 
 void export_run_file(const fs::path& run_folder, const fs::path& file) {
     if (!has_settings(run_folder))
         throw Error(ErrorCode::data, msg("{}: not the folder of a run", run_folder.string()));
-    const auto files = files_of(run_folder);
-    ZipWriter zip(file);
-    for (const auto& [name, path] : files) zip.add_file(name, path);
-    zip.commit();
+    for (int i = 1;; ++i) {
+        const bool runs = holder_of(run_folder).held;
+        try {
+            return runs ? pack_running(run_folder, file) : pack(run_folder, file);
+        } catch (const Error& error) {
+            // A checkpoint was removed while it was read, since there is a newer one.
+            if (!runs || error.code() != ErrorCode::data || i == most_packings) throw;
+        }
+    }
 }
 
 void unpack_run(const fs::path& file, const fs::path& folder) {

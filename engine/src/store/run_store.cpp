@@ -48,7 +48,7 @@ bool has_ended(const RunSummary& run) {
 
 /// A run that says it is running may have lost its process, and one that does not may be trained
 /// again; one that runs has newer figures.
-void look_at_holder(RunIndex& opened, RunSummary& run) {
+void bring_up_to_date(RunIndex& opened, RunSummary& run) {
     const LeaseState holder = opened.holder(run.folder);
     const bool runs = run.state == running_state;
     if (holder.held != runs && (runs || holder.held)) run = opened.settle(run, holder.held);
@@ -160,7 +160,7 @@ std::vector<RunSummary> RunStore::list() const {
         auto runs = index.list();
         // A file of each of many thousand runs would take long to look at.
         for (auto& run : runs)
-            if (!has_ended(run)) look_at_holder(index, run);
+            if (!has_ended(run)) bring_up_to_date(index, run);
         return runs;
     });
 }
@@ -168,7 +168,7 @@ std::vector<RunSummary> RunStore::list() const {
 std::optional<RunSummary> RunStore::find(const std::string& run) const {
     return impl_->index.ask([&](RunIndex& index) {
         auto found = index.find(run);
-        if (found) look_at_holder(index, *found);
+        if (found) bring_up_to_date(index, *found);
         return found;
     });
 }
@@ -220,9 +220,20 @@ RunSummary RunStore::enter(const fs::path& folder) {
     return impl_->index.ask([&](RunIndex& index) {
         OutsideFolders(root()).add({found});
         RunSummary run = index.enter(found);
-        look_at_holder(index, run);
+        bring_up_to_date(index, run);
         return run;
     });
+}
+
+void RunStore::look_at_holder(RunSummary& run) const {
+    if (run.state != running_state) return;
+    const LeaseState holder =
+        impl_->index.ask([&](RunIndex& index) { return index.holder(run.folder); });
+    run.host = holder.host;
+    run.silent_s = holder.silent_s;
+    if (holder.held) return;
+    run.state = interrupted_state;
+    run.host.clear();
 }
 
 void RunStore::rebuild() { impl_->index.rebuild(); }

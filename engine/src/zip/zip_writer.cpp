@@ -3,12 +3,14 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
 #include <fstream>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "engine/error.h"
 #include "file/atomic_file.h"

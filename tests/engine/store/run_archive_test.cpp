@@ -5,10 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
 
 #include "engine/export.h"
+#include "step_record_support.h"
+#include "store/checkpoint.h"
 #include "store/run_folder.h"
+#include "store/step_record.h"
 #include "stored_example.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
@@ -98,6 +105,114 @@ TEST_F(RunArchive, IsImportedAsANewRunWithAllThatThePersonWrote) {
         EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("import")));
 }
 
+/// A run that is being trained, with 10 rows and an event at each step.
+class RunningRun : public RunArchive {
+protected:
+    RunningRun() {
+        auto record = StepRecordWriter::create(run_.folder);
+        test::append_steps(record, 10);
+        for (int step = 1; step <= 10; ++step) store_.append(RunWarning{run_.run, msg("w"), step});
+    }
+    void checkpoint(std::int64_t step) {
+        CheckpointContent content;
+        content.state =
+            std::make_shared<nlohmann::json>(nlohmann::json{{"step", step}, {"best", false}});
+        write_checkpoint(run_.folder, content);
+    }
+    RunStore::NewRun imported() {
+        export_run_file(run_.folder, dir_ / "run.halftone");
+        return store_.import_run(dir_ / "run.halftone");
+    }
+    static std::set<std::string> names_in(const fs::path& folder) {
+        std::set<std::string> out;
+        for (const auto& entry : fs::directory_iterator(folder))
+            out.insert(entry.path().filename().string());
+        return out;
+    }
+
+    const RunStore::NewRun run_ = store_.create({});
+};
+
+TEST_F(RunningRun, IsPackedWithItsLastWholeCheckpointAndWhatLeadsToIt) {
+    checkpoint(4);
+    checkpoint(8);
+    for (const char* name : {"checkpoint-12.part", "checkpoint-9.part/deeper", "skips"})
+        fs::create_directories(run_.folder / name);
+    write_file_at(run_.folder / "checkpoint-12.part/weights.safetensors", "half");
+    write_file_at(run_.folder / "checkpoint-9.part/deeper/x", "half");
+    write_file_at(run_.folder / "skips/3.json.77.part", "half");
+    write_file_at(run_.folder / "inputs.json.77.part", "half");
+    const auto made = imported();
+    EXPECT_EQ(StepRecordReader::open(made.folder).size(), 8);
+    EXPECT_EQ(StepRecordReader::open(run_.folder).size(), 10) << "which is left as it is";
+    EXPECT_THAT(store_.events(made.run), SizeIs(8));
+    EXPECT_EQ(names_in(made.folder),
+              (std::set<std::string>{"checkpoint-8", "config.json", "events.jsonl", "steps.rec"}));
+    const RunSummary run = *store_.find(made.run);
+    EXPECT_EQ(run.state, "interrupted");
+    EXPECT_EQ(run.steps, 8);
+}
+
+TEST_F(RunningRun, WithoutACheckpointIsPackedWithAllItsRows) {
+    fs::create_directory(run_.folder / "checkpoint-4.part");
+    write_file_at(run_.folder / "checkpoint-4.part/state.json", "{}");
+    const auto made = imported();
+    EXPECT_EQ(StepRecordReader::open(made.folder).size(), 10);
+    EXPECT_THAT(store_.events(made.run), SizeIs(10));
+    EXPECT_EQ(names_in(made.folder),
+              (std::set<std::string>{"config.json", "events.jsonl", "steps.rec"}));
+}
+
+TEST_F(RunningRun, IsPackedWhileItsCheckpointsComeAndGo) {
+    checkpoint(1);
+    std::atomic<bool> over{false};
+    std::thread trainer([&] {
+        for (std::int64_t step = 2; !over; step = step % 10 + 1) {
+            checkpoint(step);
+            prune_checkpoints(run_.folder, 2);
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+    });
+    for (int i = 0; i < 10; ++i) {
+        const fs::path made = imported().folder;
+        int checkpoints = 0;
+        for (const std::string& name : names_in(made)) {
+            EXPECT_FALSE(name.ends_with(".part")) << name;
+            if (!name.starts_with("checkpoint-")) continue;
+            ++checkpoints;
+            EXPECT_EQ(name, "checkpoint-" + std::to_string(StepRecordReader::open(made).size()));
+            EXPECT_NO_THROW(read_checkpoint(made / name));
+        }
+        EXPECT_EQ(checkpoints, 1);
+    }
+    over = true;
+    trainer.join();
+}
+
+TEST_F(RunningRun, ThatHasEndedIsPackedWithoutWhatItLeftUnfinished) {
+    checkpoint(4);
+    checkpoint(8);
+    fs::create_directory(run_.folder / "checkpoint-10.part");
+    write_file_at(run_.folder / "checkpoint-10.part/state.json", "{}");
+    store_.append(RunDone{run_.run, DoneReason::stopped, 10, 10, 0, {}, 1, 1, 1});
+    const auto made = imported();
+    EXPECT_EQ(StepRecordReader::open(made.folder).size(), 10);
+    EXPECT_EQ(names_in(made.folder),
+              (std::set<std::string>{"checkpoint-4", "checkpoint-8", "config.json", "events.jsonl",
+                                     "steps.rec"}));
+}
+
+TEST_F(RunArchive, OfAnEarlierVersionMayHaveUnfinishedFilesWhichAreLeftOut) {
+    const auto made = store_.import_run(zip_of({settings_,
+                                                {"checkpoint-9.part/state.json", "{}"},
+                                                {"inputs.json.5.part", "{"},
+                                                {"skips/7.json.5.part", "{"}}));
+    EXPECT_TRUE(fs::exists(made.folder / "config.json"));
+    EXPECT_FALSE(fs::exists(made.folder / "checkpoint-9.part"));
+    EXPECT_FALSE(fs::exists(made.folder / "inputs.json.5.part"));
+    EXPECT_FALSE(fs::exists(made.folder / "skips"));
+}
+
 TEST_F(RunArchive, IsFoundAgainWhenTheHistoryIsRebuilt) {
     const fs::path file = packed();
     store_.import_run(file);
@@ -135,8 +250,10 @@ TEST_F(RunArchive, WithAnEntryTwiceOrInAnothersPlaceIsRefused) {
                 HasSubstr("appears twice"));
     EXPECT_THAT(error_text(zip_of({settings_, {"a/b", "x"}, {"a", "y"}})),
                 HasSubstr("appears twice"));
-    EXPECT_THAT(error_text(zip_of({settings_, {"lock", ""}})),
-                HasSubstr("lock appears twice, or is not part of a run"));
+    for (const char* name : {"lock", "lease.1", "lease.1.part"}) {
+        EXPECT_THAT(error_text(zip_of({settings_, {name, ""}})),
+                    HasSubstr("appears twice, or is not part of a run"));
+    }
 }
 
 TEST_F(RunArchive, WithoutSettingsIsRefused) {

@@ -17,6 +17,7 @@
 
 #include "done_of.h"
 #include "engine/error.h"
+#include "engine/run_listing.h"
 #include "engine/run_store.h"
 #include "file/atomic_file.h"
 #include "store/event_json.h"
@@ -212,6 +213,21 @@ TEST_F(RunElsewhere, IsRunningInAHistoryThatIsBuiltAnew) {
     EXPECT_EQ(store.find("shared")->state, "running");
     RunStore other(dir_ / "other");
     EXPECT_EQ(other.enter(run_.folder).state, "running");
+}
+
+TEST_F(RunElsewhere, IsJudgedByItsFolderAloneToo) {
+    const auto read = [&] {
+        auto run = read_run_folder(run_.folder)->summary;
+        RunStore(dir_ / "other").look_at_holder(run);
+        return run;
+    };
+    EXPECT_EQ(read_run_folder(run_.folder)->summary.host, "node7");
+    EXPECT_EQ(read().state, "running");
+    reader_ = 1080;
+    EXPECT_EQ(read().silent_s, 80);
+    reader_ = 1091;
+    EXPECT_EQ(read().state, "interrupted");
+    EXPECT_EQ(read().host, "");
 }
 
 TEST_F(RunElsewhere, WritesNothingMoreWhenItWasTakenOver) {
