@@ -147,6 +147,7 @@ private:
     bool left_ = false;
 
     DataParts data_;
+    SamplerOptions sampler_;  // of the training part
     std::unique_ptr<BatchLoader> loader_;
     std::unique_ptr<Trainer> trainer_;
     std::optional<StepRecordWriter> writer_;
