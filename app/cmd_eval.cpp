@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "commands.h"
 #include "engine/error.h"
@@ -33,6 +34,14 @@ ordered_json number(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
+/// Of an output that is NaN.
+constexpr const char* no_prediction = "no prediction";
+
+std::string predicted_name(const engine::TrainedModel& model, const engine::HardSample& sample) {
+    return sample.predicted < 0 ? no_prediction
+                                : class_name(model, static_cast<std::size_t>(sample.predicted));
+}
+
 ordered_json class_figures(const engine::TrainedModel& model, const engine::PartReport& report) {
     ordered_json list = ordered_json::array();
     for (std::size_t i = 0; i < report.confusion.size(); ++i) {
@@ -51,7 +60,7 @@ ordered_json hardest(const engine::TrainedModel& model, const engine::PartReport
         ordered_json each = {{"index", sample.index}, {"loss", number(sample.loss)}};
         if (sample.label >= 0) {
             each["label"] = class_name(model, static_cast<std::size_t>(sample.label));
-            each["predicted"] = class_name(model, static_cast<std::size_t>(sample.predicted));
+            each["predicted"] = predicted_name(model, sample);
             each["probability"] = number(sample.probability);
         } else {
             each["wanted"] = number(sample.wanted);
@@ -70,6 +79,7 @@ void print_json(const engine::TrainedModel& model, const engine::PartReport& rep
     for (const auto& metric : report.figures.metrics) object[metric.key] = number(metric.value);
     if (!report.confusion.empty()) {
         object["confusion"] = report.confusion;
+        if (!report.unpredicted.empty()) object["no_prediction"] = report.unpredicted;
         object["classes"] = class_figures(model, report);
     }
     if (!report.hardest.empty()) object["hardest"] = hardest(model, report);
@@ -99,6 +109,10 @@ void print_table(const engine::TrainedModel& model, const engine::PartReport& re
             static_cast<long long>(report.support(i)), share(report.precision(i)).c_str(),
             share(report.recall(i)).c_str(), share(report.f1(i)).c_str());
     }
+    if (!report.unpredicted.empty()) {
+        const auto all = std::accumulate(report.unpredicted.begin(), report.unpredicted.end(), 0LL);
+        print_formatted("%-24s %8lld %10s %8s %8s\n", no_prediction, all, "-", "-", "-");
+    }
     if (report.hardest.empty()) return;
     print_formatted("\nLargest losses (sample: label, predicted):\n");
     for (std::size_t i = 0; i < std::min<std::size_t>(report.hardest.size(), 5); ++i) {
@@ -106,8 +120,8 @@ void print_table(const engine::TrainedModel& model, const engine::PartReport& re
         print_formatted(
             "  %lld: %s, %s (%.0f %%), loss %.3g\n", static_cast<long long>(sample.index),
             engine::one_line(class_name(model, static_cast<std::size_t>(sample.label))).c_str(),
-            engine::one_line(class_name(model, static_cast<std::size_t>(sample.predicted))).c_str(),
-            sample.probability * 100, sample.loss);
+            engine::one_line(predicted_name(model, sample)).c_str(), sample.probability * 100,
+            sample.loss);
     }
 }
 

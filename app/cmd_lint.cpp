@@ -91,7 +91,8 @@ void describe_lint(Command command) {
     command.text("--fix", args->fixed, "Write the settings without the findings to this file")
         .not_empty();
     command.flag("--measure", args->measure,
-                 "Also compute a training step on a new model: overflow of a static scale, lost "
+                 "Also compute up to ten training steps on a new model: inputs and activations "
+                 "beyond FP16, a loss that is not finite or grows, overflow of a static scale, lost "
                  "updates");
     command.flag("--json", args->json, "One JSON object per finding on standard output");
     command.run([args] { return lint(*args); });

@@ -26,8 +26,9 @@ struct PredictArguments {
     bool json = false;
 };
 
-/// The most probable classes, the best first.
+/// The most probable classes, the best first; none if the output is NaN.
 std::vector<std::size_t> best_classes(const engine::Answer& answer, std::int64_t most) {
+    if (answer.best() < 0) return {};
     std::vector<std::size_t> order(answer.probabilities.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
@@ -35,6 +36,11 @@ std::vector<std::size_t> best_classes(const engine::Answer& answer, std::int64_t
     });
     order.resize(std::min(order.size(), static_cast<std::size_t>(most)));
     return order;
+}
+
+/// The output is NaN.
+bool is_none(const engine::Answer& answer) {
+    return !answer.probabilities.empty() && answer.best() < 0;
 }
 
 class Printer {
@@ -67,6 +73,7 @@ private:
             object["classes"].push_back(
                 {{"class", class_name(each)}, {"probability", answer.probabilities[each]}});
         }
+        if (is_none(answer)) object["classes"] = nullptr;
         if (!answer.values.empty()) object["values"] = answer.values;
         if (!answer.picture.rgb.empty()) object["drawing"] = drawing_of(input);
         std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
@@ -80,6 +87,7 @@ private:
             std::cout << separator << engine::one_line(class_name(each)) << ' ' << share;
             separator = ", ";
         }
+        if (is_none(answer)) std::cout << " no prediction: the output is NaN";
         for (const double value : answer.values) {
             std::cout << separator << value;
             separator = ", ";

@@ -239,8 +239,9 @@ void reduce_as(Array y, ConstArray x, const Cut& cut, ReduceOp op) {
 
 void reduce(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
             ReduceOp op, Stream) {
-    assert(x.size == outer * n * inner && y.size == outer * inner && is_floating(x.dtype));
+    assert(x.size == outer * n * inner && y.size == outer * inner);
     if (y.size == 0) return;
+    if (x.dtype == DType::i64) return reduce_integers(y, x, n, inner, op);
     const Cut cut{outer, n, inner};
     if (x.dtype == DType::f64 || y.dtype == DType::f64)
         reduce_as<double>(y, x, cut, op);

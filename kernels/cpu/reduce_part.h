@@ -17,4 +17,7 @@ struct ReducePart {
 /// result[0 .. width) in double, of any floating dtype; mean and norm2 give the sums they need.
 void reduce_part_double(double* result, const ReducePart& part, ReduceOp op);
 
+/// `reduce` where x and y are i64.
+void reduce_integers(Array y, ConstArray x, std::int64_t n, std::int64_t inner, ReduceOp op);
+
 }  // namespace kernels::cpu

@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::int64_t tile = 256;  ///< neighbouring columns of one task
 
+/// Sums and products of integers wrap around, as those of std::uint64_t do.
+template <class To, class W>
+To scan_result(W value) {
+    if constexpr (std::is_same_v<W, std::uint64_t>)
+        return static_cast<To>(value);
+    else
+        return narrow<To>(static_cast<double>(value));
+}
+
 /// Up to `tile` columns side by side, from their first row; a or b may be null.
 template <class W, class To, class From>
 void scan_columns(To* y, const From* a, const From* b, std::int64_t n, std::int64_t inner,
@@ -27,7 +36,7 @@ void scan_columns(To* y, const From* a, const From* b, std::int64_t n, std::int6
                 state[c] = b ? term : factor;
             else
                 state[c] = !a ? state[c] + term : !b ? factor * state[c] : term + factor * state[c];
-            y[row + c] = narrow<To>(static_cast<double>(state[c]));
+            y[row + c] = scan_result<To>(state[c]);
         }
     }
 }
@@ -57,10 +66,13 @@ void scan(Array y, ConstArray a, ConstArray b, std::int64_t outer, std::int64_t 
           std::int64_t inner, bool reverse, Stream) {
     const DType from = a.data ? a.dtype : b.dtype;
     assert((!a.data || a.size == y.size) && (!b.data || b.size == y.size));
-    assert(y.size == outer * n * inner && is_floating(from));
+    assert(y.size == outer * n * inner);
     if (y.size == 0) return;
     if (from == DType::f64)
         return scan_as<double, double, double>(y, a, b, outer, n, inner, reverse);
+    if (from == DType::i64)
+        return scan_as<std::uint64_t, std::int64_t, std::int64_t>(y, a, b, outer, n, inner,
+                                                                  reverse);
     with_type(from, [&](auto type) {
         using From = decltype(type);
         if constexpr (std::is_same_v<decltype(widen(type)), double>) {

@@ -17,8 +17,11 @@ std::int64_t correct_rows(const T* logits, const std::int64_t* labels, std::int6
     std::atomic<std::int64_t> correct{0};
     parallel_for(rows, row_grain(cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t here = 0;
-        for (std::int64_t r = begin; r < end; ++r)
-            here += first_largest(logits + r * cols, cols) == labels[r];
+        for (std::int64_t r = begin; r < end; ++r) {
+            const T* row = logits + r * cols;
+            const std::int64_t found = first_largest(row, cols);
+            here += found == labels[r] && !is_nan(widen(row[found]));
+        }
         correct += here;
     });
     return correct;

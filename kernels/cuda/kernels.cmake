@@ -34,6 +34,7 @@ set(cuda_kernels
   recurrent.cu
   reduce.cu
   reduce_columns.cu
+  reduce_integers.cu
   reduce_rows.cu
   deferred_error.cu
   scaler.cu

@@ -44,8 +44,9 @@ void start(const ReducePass& pass, Cut::Way way, Stream stream) {
 
 void reduce(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
             ReduceOp op, Stream stream) {
-    assert(x.size == outer * n * inner && y.size == outer * inner && is_floating(x.dtype));
+    assert(x.size == outer * n * inner && y.size == outer * inner);
     if (y.size == 0) return;
+    if (x.dtype == DType::i64) return reduce_integers(y, x, n, inner, op, stream);
     std::vector<Cut> cuts{cut_of(outer, n, inner)};
     while (cuts.back().chunks > 1) cuts.push_back(cut_of(outer, cuts.back().chunks, inner));
 

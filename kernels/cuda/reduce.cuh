@@ -61,6 +61,10 @@ void reduce_by_row(const ReducePass& pass, Stream stream);
 /// inner > 1: a block for up to `reduce_columns` results.
 void reduce_by_column(const ReducePass& pass, Stream stream);
 
+/// x and y of i64.
+void reduce_integers(Array y, ConstArray x, std::int64_t n, std::int64_t inner, ReduceOp op,
+                     Stream stream);
+
 /// f(Op{}, T{}, W{}) with x's stored type and the type that is computed in.
 template <typename F>
 void with_reduction(const ReducePass& pass, const F& f) {

@@ -13,6 +13,31 @@ constexpr int scan_threads = default_threads, scan_warps = scan_threads / warp_s
 constexpr int scan_items = 4;  ///< neighbours of one thread
 constexpr std::int64_t scan_tile = scan_threads * scan_items;
 
+/// The type that a recurrence runs in. Sums and products of integers wrap around, as those of
+/// std::uint64_t do.
+template <typename T>
+struct ScanType {
+    using type = Compute<T>;
+};
+template <>
+struct ScanType<std::int64_t> {
+    using type = std::uint64_t;
+};
+template <typename W, typename T>
+__device__ __forceinline__ W scan_operand(T value) {
+    if constexpr (std::is_same_v<W, std::uint64_t>)
+        return static_cast<W>(value);
+    else
+        return widen(value);
+}
+template <typename To, typename W>
+__device__ __forceinline__ To scan_result(W value) {
+    if constexpr (std::is_same_v<W, std::uint64_t>)
+        return static_cast<To>(value);
+    else
+        return narrow<To>(value);
+}
+
 /// The effect of a stretch of a row on the value before it: y = b + a * before. `sums`: there is a
 /// b; `scales`: there is an a.
 template <typename W, bool sums, bool scales>
@@ -42,11 +67,11 @@ struct State {
     }
 };
 
-template <typename S, typename From>
+template <typename S, typename W, typename From>
 __device__ __forceinline__ S element(const From* a, const From* b, std::int64_t at) {
     S one = S::nothing();
-    if (a) one.a = widen(a[at]);
-    if (b) one.b = widen(b[at]);
+    if (a) one.a = scan_operand<W>(a[at]);
+    if (b) one.b = scan_operand<W>(b[at]);
     return one;
 }
 
@@ -54,7 +79,7 @@ __device__ __forceinline__ S element(const From* a, const From* b, std::int64_t 
 template <bool sums, bool scales, typename To, typename From>
 __global__ void scan_row_kernel(To* y, const From* a, const From* b, std::int64_t n,
                                 std::int64_t inner, std::int64_t rows, bool reverse) {
-    using W = Compute<From>;
+    using W = typename ScanType<From>::type;
     using S = Stretch<W, sums, scales>;
     __shared__ W of_warp_a[scan_warps];
     __shared__ W of_warp_b[scan_warps];
@@ -72,7 +97,7 @@ __global__ void scan_row_kernel(To* y, const From* a, const From* b, std::int64_
             S own = S::nothing();
 #pragma unroll
             for (int k = 0; k < scan_items; ++k) {
-                items[k] = mine + k < n ? element<S>(a, b, place(k)) : S::nothing();
+                items[k] = mine + k < n ? element<S, W>(a, b, place(k)) : S::nothing();
                 own = k == 0 ? items[k] : own.then(items[k]);
             }
             S through = own;  // of the warp, up to this thread
@@ -98,7 +123,7 @@ __global__ void scan_row_kernel(To* y, const From* a, const From* b, std::int64_
             for (int k = 0; k < scan_items; ++k) {
                 if (mine + k >= n) break;
                 here.pass(items[k]);
-                y[place(k)] = narrow<To>(here.value);
+                y[place(k)] = scan_result<To>(here.value);
             }
             __syncthreads();  // the next tile writes of_warp again
         }
@@ -109,15 +134,15 @@ __global__ void scan_row_kernel(To* y, const From* a, const From* b, std::int64_
 template <bool sums, bool scales, typename To, typename From>
 __global__ void scan_thread_kernel(To* y, const From* a, const From* b, std::int64_t n,
                                    std::int64_t inner, std::int64_t rows, bool reverse) {
-    using W = Compute<From>;
+    using W = typename ScanType<From>::type;
     using S = Stretch<W, sums, scales>;
     for (std::int64_t row = grid_thread(); row < rows; row += grid_threads()) {
         const std::int64_t first = row / inner * n * inner + row % inner;
         State<S, W> state{W{0}, false};
         for (std::int64_t k = 0; k < n; ++k) {
             const std::int64_t at = first + (reverse ? n - 1 - k : k) * inner;
-            state.pass(element<S>(a, b, at));
-            y[at] = narrow<To>(state.value);
+            state.pass(element<S, W>(a, b, at));
+            y[at] = scan_result<To>(state.value);
         }
     }
 }
@@ -156,6 +181,8 @@ void scan(Array y, ConstArray a, ConstArray b, std::int64_t outer, std::int64_t 
     assert((!a.data || a.size == y.size) && (!b.data || b.size == y.size));
     assert(y.size == outer * n * inner);
     if (y.size == 0) return;
+    if (y.dtype == DType::i64)
+        return start_kind<std::int64_t, std::int64_t>(y, a, b, outer, n, inner, reverse, stream);
     with_floating(a.data ? a.dtype : b.dtype, [&](auto from) {
         using From = decltype(from);
         if constexpr (sizeof(From) == 2) {

@@ -10,14 +10,14 @@ namespace {
 
 constexpr Grid one_thread{1, 1};
 
-/// Of a row, for all lanes of the warp that shares it.
+/// Of a row, for all lanes of the warp that shares it; -1 if one is NaN.
 template <typename T>
 __device__ std::int64_t first_largest(const T* row, std::int64_t cols) {
     Candidate<Compute<T>> best{0, -1};
     for (std::int64_t c = threadIdx.x % warp_size; c < cols; c += warp_size)
         best.take({widen(row[c]), c});
     best.take_from_warp();
-    return best.index;
+    return best.value == best.value ? best.index : -1;
 }
 
 /// A warp a row.

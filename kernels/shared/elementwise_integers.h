@@ -6,7 +6,7 @@
 #include "kernels/host_device.h"
 
 /// The elementwise functions of integers, on every backend: T is std::int64_t or std::int32_t.
-/// Arithmetic wraps around, and a quotient by 0 is 0.
+/// Arithmetic wraps around; a quotient by 0 and its remainder are 0.
 namespace kernels::integer {
 
 template <typename T>
@@ -46,6 +46,31 @@ template <typename T>
 HALFTONE_HOST_DEVICE inline T div(T a, T b) {
     if (b == 0) return 0;
     return b == -1 ? neg(a) : static_cast<T>(a / b);
+}
+/// The sign of a.
+template <typename T>
+HALFTONE_HOST_DEVICE inline T fmod(T a, T b) {
+    return b == 0 || b == -1 ? T{0} : static_cast<T>(a % b);
+}
+/// The sign of b.
+template <typename T>
+HALFTONE_HOST_DEVICE inline T remainder(T a, T b) {
+    const T rest = fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+}
+/// Of a negative exponent the quotient 1 / a^-b, truncated: 0 but for a of 1 and -1.
+template <typename T>
+HALFTONE_HOST_DEVICE inline T pow(T a, T b) {
+    if (b < 0) {
+        if (a == -1) return b % 2 == 0 ? T{1} : T{-1};
+        return a == 1 ? T{1} : T{0};
+    }
+    T power = 1;
+    for (; b != 0; b /= 2) {
+        if (b % 2 != 0) power = mul(power, a);
+        a = mul(a, a);
+    }
+    return power;
 }
 template <typename T>
 HALFTONE_HOST_DEVICE inline T maximum(T a, T b) {

@@ -2845,6 +2845,38 @@
         <translation>请改用 amp-fp16（权重和对精度敏感的运算保持 fp32），或调低 optimizer.lr。</translation>
     </message>
     <message>
+        <source>Look for a NaN, an infinity or a huge number in the data.</source>
+        <translation>请检查数据中是否有 NaN、无穷大或极大的数。</translation>
+    </message>
+    <message>
+        <source>Lower optimizer.lr or clip.value.</source>
+        <translation>请调低 optimizer.lr 或 clip.value。</translation>
+    </message>
+    <message>
+        <source>Inputs of up to {} are beyond FP16, whose largest number is 65,504</source>
+        <translation>输入最大达到 {}，超出 FP16 的最大值 65,504</translation>
+    </message>
+    <message>
+        <source>The loss of the first step is {}: a value of the forward pass is beyond FP16</source>
+        <translation>第一步的损失为 {}：前向传播中有值超出 FP16</translation>
+    </message>
+    <message>
+        <source>The loss or a gradient of the first step is not finite</source>
+        <translation>第一步的损失或某个梯度不是有限值</translation>
+    </message>
+    <message>
+        <source>The loss grows from {} to {} within {} steps</source>
+        <translation>损失在 {2} 步内从 {0} 增长到 {1}</translation>
+    </message>
+    <message>
+        <source>A learning rate of {} is over 100 times the usual {} of {}</source>
+        <translation>学习率 {} 超过通常值 {} 的 100 倍（{}）</translation>
+    </message>
+    <message>
+        <source>Hardly any network trains at such a rate: the first updates throw the weights far off.</source>
+        <translation>几乎没有网络能以这样的学习率训练：最初的几次更新就会使权重严重偏离。</translation>
+    </message>
+    <message>
         <source>Lower optimizer.lr, or clip the gradients with clip.kind norm.</source>
         <translation>请调低 optimizer.lr，或用 clip.kind norm 裁剪梯度。</translation>
     </message>
@@ -4317,8 +4349,8 @@
         <translation>batch_size：{}：文本只有 {} 个词元，而批次的每一行至少需要 2 个</translation>
     </message>
     <message>
-        <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite, which no loss scale can fix. Bring the inputs into a smaller range, or train in bf16 or fp32.</source>
-        <translation>第 {} 轮没有应用任何更新：全部 {} 步都被跳过，因为损失本身不是有限值，任何损失缩放都无济于事。请缩小输入的范围，或用 bf16 或 fp32 训练。</translation>
+        <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite. Bring the inputs into a smaller range, keep what overflows in FP32, or train in bf16 or fp32; a lower loss scale does not help.</source>
+        <translation>第 {} 轮没有应用任何更新：全部 {} 步都被跳过，因为损失本身不是有限值。请缩小输入的范围，让溢出的部分保持 FP32，或用 bf16 或 fp32 训练；降低损失缩放没有作用。</translation>
     </message>
     <message>
         <source>This machine is out of memory.</source>
@@ -6529,8 +6561,8 @@
             <translation>请修正或移除含非有限值的样本；调整缩放因子或精度都无济于事。</translation>
         </message>
         <message>
-            <source>Keep {} in FP32 or use BF16; a lower loss scale does not help.</source>
-            <translation>请让 {} 保持 FP32，或改用 BF16；降低损失缩放因子没有作用。</translation>
+            <source>Bring the inputs into a smaller range, keep what overflows in FP32, or train in bf16 or fp32; a lower loss scale does not help.</source>
+            <translation>请缩小输入的范围，让溢出的部分保持 FP32，或用 bf16 或 fp32 训练；降低损失缩放没有作用。</translation>
         </message>
         <message>
             <source>Guard {} against its argument, for instance with a larger epsilon.</source>

@@ -3419,6 +3419,10 @@ started %7</source>
             <source>This run has not begun yet.</source>
             <translation>此运行尚未开始。</translation>
         </message>
+        <message>
+            <source>No prediction</source>
+            <translation>无预测</translation>
+        </message>
     </context>
     <context>
         <name>ui::TryItPage</name>

@@ -152,6 +152,33 @@ TEST(Binary, DividesIntegersWithoutFaults) {
     EXPECT_EQ(y.get(3), a.get(3));
 }
 
+TEST(Binary, OfIntegersHasPytorchsPowersAndRemainders) {
+    const auto result = [](BinaryOp op, std::int64_t a, std::int64_t b) {
+        Buffer x(DType::i64, 1), y(DType::i64, 1), z(DType::i64, 1);
+        x.as<std::int64_t>()[0] = a;
+        y.as<std::int64_t>()[0] = b;
+        cpu::binary(z, x, y, op, {});
+        return z.as<std::int64_t>()[0];
+    };
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    EXPECT_EQ(result(BinaryOp::pow, 3, 39), 4052555153018976267);
+    EXPECT_EQ(result(BinaryOp::pow, 3, 40), -6289078614652622815);  // wraps around
+    EXPECT_EQ(result(BinaryOp::pow, -2, 63), lowest);
+    EXPECT_EQ(result(BinaryOp::pow, 0, 0), 1);
+    for (const auto& [a, wanted] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+             {1, 1}, {-1, -1}, {2, 0}, {0, 0}})
+        EXPECT_EQ(result(BinaryOp::pow, a, -3), wanted) << a;
+    EXPECT_EQ(result(BinaryOp::pow, -1, -2), 1);
+    EXPECT_EQ(result(BinaryOp::fmod, -7, 3), -1);
+    EXPECT_EQ(result(BinaryOp::fmod, 7, -3), 1);
+    EXPECT_EQ(result(BinaryOp::remainder, -7, 3), 2);
+    EXPECT_EQ(result(BinaryOp::remainder, 7, -3), -2);
+    EXPECT_EQ(result(BinaryOp::remainder, -6, 3), 0);
+    EXPECT_EQ(result(BinaryOp::fmod, lowest, -1), 0);
+    EXPECT_EQ(result(BinaryOp::remainder, lowest, 10), 2);
+    EXPECT_EQ(result(BinaryOp::fmod, 5, 0), 0);
+}
+
 Results binary_twins(const Buffer& a, const Buffer& b, BinaryOp op, std::int64_t skip = 0) {
     const std::int64_t size = std::max(a.size(), b.size());
     return run_twins(

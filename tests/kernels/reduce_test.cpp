@@ -185,6 +185,53 @@ TEST(Reduce, GivesTheSameBitsForEveryThreadCount) {
         }
 }
 
+/// Any 64 bits, so that sums and products leave the range.
+Buffer any_terms(std::int64_t size) {
+    Buffer x(DType::i64, size);
+    std::uint64_t bits = 7;
+    for (std::int64_t i = 0; i < size; ++i) {
+        bits = bits * 6364136223846793005u + 1442695040888963407u;
+        x.as<std::int64_t>()[i] = static_cast<std::int64_t>((bits ^ (bits >> 29)) | 1);
+    }
+    return x;
+}
+
+void expect_wrapping_reduction(Buffer y, Buffer x, std::int64_t n, std::int64_t inner,
+                               ReduceOp op) {
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+        std::uint64_t sum = 0, product = 1;
+        std::int64_t most = std::numeric_limits<std::int64_t>::min();
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (std::int64_t k = 0; k < n; ++k) {
+            const std::int64_t v = x.as<std::int64_t>()[i / inner * n * inner + i % inner + k * inner];
+            sum += static_cast<std::uint64_t>(v);
+            product *= static_cast<std::uint64_t>(v);
+            most = std::max(most, v);
+            least = std::min(least, v);
+        }
+        const std::int64_t wanted = op == ReduceOp::sum    ? static_cast<std::int64_t>(sum)
+                                    : op == ReduceOp::prod ? static_cast<std::int64_t>(product)
+                                    : op == ReduceOp::max  ? most
+                                                           : least;
+        ASSERT_EQ(y.as<std::int64_t>()[i], wanted)
+            << "op " << static_cast<int>(op) << ", " << n << " terms, result " << i;
+    }
+}
+
+const std::vector<ReduceOp> integer_ops = {ReduceOp::sum, ReduceOp::prod, ReduceOp::max,
+                                           ReduceOp::min};
+
+TEST(Reduce, OfIntegersWrapsAround) {
+    for (const ReduceOp op : integer_ops)
+        for (const auto& [outer, n, inner] : std::vector<std::array<std::int64_t, 3>>{
+                 {1, 1, 1}, {1, 1000, 1}, {3, 17, 5}, {2, 0, 3}, {0, 4, 1}}) {
+            const Buffer x = any_terms(outer * n * inner);
+            Buffer y(DType::i64, outer * inner);
+            cpu::reduce(y, x, outer, n, inner, op, {});
+            expect_wrapping_reduction(y, x, n, inner, op);
+        }
+}
+
 TEST(ArgMax, FindsTheFirstLargestAndCountsNaNAsLargest) {
     for (DType dtype : floating) {
         const Buffer x(dtype,
@@ -284,6 +331,18 @@ TEST(CudaReduce, MeetsTheCpuForMoreShapes) {
     for (ReduceOp op : {ReduceOp::sum, ReduceOp::max})
         for (const ReduceShape& s : reduce_shapes)
             expect_twin_reduction(terms(op, DType::bf16, s.size()), DType::f32, s, op);
+}
+
+TEST(CudaReduce, OfIntegersWrapsAround) {
+    HALFTONE_NEEDS_CUDA();
+    for (const ReduceOp op : integer_ops)
+        for (const auto& [outer, n, inner] : std::vector<std::array<std::int64_t, 3>>{
+                 {1, 1, 1}, {1, 3000, 1}, {3, 65, 5}, {2, 64, 3}, {2, 0, 3}, {40, 500, 1}}) {
+            const Buffer x = any_terms(outer * n * inner);
+            const DeviceBuffer in(x), y(DType::i64, outer * inner);
+            cuda::reduce(y, in, outer, n, inner, op, {});
+            expect_wrapping_reduction(y.host(), x, n, inner, op);
+        }
 }
 
 TEST(CudaReduce, TakesMisalignedStarts) {

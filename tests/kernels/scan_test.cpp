@@ -48,6 +48,41 @@ TEST(Scan, LeavesWhatLiesBeforeAnInfinityAlone) {
     EXPECT_TRUE(std::isnan(y.get(3)) && std::isnan(y.get(4)));
 }
 
+/// Any 64 bits, so that sums and products leave the range.
+Buffer any_integers(std::int64_t size, std::uint64_t seed) {
+    Buffer x(DType::i64, size);
+    for (std::int64_t i = 0; i < size; ++i) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        x.as<std::int64_t>()[i] = static_cast<std::int64_t>(seed ^ (seed >> 29));
+    }
+    return x;
+}
+
+/// The recurrence modulo 2^64, by plain loops.
+void expect_wrapping_recurrence(Buffer y, Buffer a, Buffer b, const ScanCase& c) {
+    for (std::int64_t column = 0; column < c.outer * c.inner; ++column) {
+        const std::int64_t first = column / c.inner * c.n * c.inner + column % c.inner;
+        std::uint64_t exact = 0;
+        for (std::int64_t step = 0; step < c.n; ++step) {
+            const std::int64_t at = first + (c.reverse ? c.n - 1 - step : step) * c.inner;
+            const auto of = [at](Buffer& x) {
+                return static_cast<std::uint64_t>(x.as<std::int64_t>()[at]);
+            };
+            const std::uint64_t factor = c.factors ? of(a) : 1, term = c.terms ? of(b) : 0;
+            exact = step == 0 ? (c.terms ? term : factor) : term + factor * exact;
+            ASSERT_EQ(of(y), exact) << "column " << column << " step " << step;
+        }
+    }
+}
+
+TEST(Scan, OfIntegersWrapsAround) {
+    for (const ScanCase& c : scan_cases({{1, 1, 1}, {3, 33, 1}, {2, 31, 5}, {1, 7, 300}})) {
+        const Buffer a = any_integers(c.factors ? c.size() : 0, 1);
+        const Buffer b = any_integers(c.terms ? c.size() : 0, 2);
+        expect_wrapping_recurrence(scanned(DType::i64, a, b, c), a, b, c);
+    }
+}
+
 Buffer scanned_on_device(DType to, const Buffer& a, const Buffer& b, const ScanCase& c) {
     const DeviceBuffer factors(a), terms(b), y(to, c.size());
     const ConstArray none(nullptr, a.dtype(), 0);
@@ -84,6 +119,15 @@ TEST(CudaScan, FollowsTheRecurrenceInEveryShape) {
                                          {1, 5000, 3},
                                          {200, 65, 90}}))
         expect_scan(DType::f32, DType::f32, c);
+}
+
+TEST(CudaScan, OfIntegersWrapsAround) {
+    HALFTONE_NEEDS_CUDA();
+    for (const ScanCase& c : scan_cases({{2, 33, 3}, {2, 200, 1}, {1, 1500, 2}})) {
+        const Buffer a = any_integers(c.factors ? c.size() : 0, 1);
+        const Buffer b = any_integers(c.terms ? c.size() : 0, 2);
+        expect_wrapping_recurrence(scanned_on_device(DType::i64, a, b, c), a, b, c);
+    }
 }
 
 TEST(CudaScan, LeavesWhatLiesBeforeAnInfinityAlone) {

@@ -273,7 +273,7 @@ class Lamb(Reference):
 
 class NovoGrad(Reference):
     def __init__(self, a, weights, options):
-        super().__init__(a, weights, {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, **options})
+        super().__init__(a, weights, {"beta1": 0.95, "beta2": 0.98, "eps": 1e-8, **options})
 
     def update(self, k, g):
         o, p, s = self.o, self.p[k], self.state[k]

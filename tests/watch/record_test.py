@@ -8,6 +8,7 @@ import signal
 import struct
 import time
 import unittest
+import warnings
 
 import support
 
@@ -147,9 +148,42 @@ class Events(support.FolderTest):
         self.assertEqual(epoch["train_loss"], 1.75)
         self.assertEqual((epoch["test_loss"], epoch["test_accuracy"], epoch["test_rmse"]),
                          (0.5, 0.75, 2.0))
-        with self.assertRaisesRegex(ValueError, "another"):
-            with halftone_watch.Watch(self.scratch / "other", metrics=["accuracy"]) as watch:
-                watch.step(1.0, another=2.0)
+
+    def test_what_is_no_figure_is_one_warning_and_the_training_goes_on(self):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with halftone_watch.Watch(self.folder, metrics=["accuracy"]) as watch:
+                for _ in range(3):
+                    watch.step(1.0, another=2.0, samples=4)
+                watch.step("text", samples="many", epoch="first")
+                watch.step(numpy.zeros(3), accuracy=[1, 2])
+                watch.step(None)
+                watch.step(1e400, samples=4)
+                watch.step(3.0, accuracy=0.5, samples=4)
+                watch.epoch(test_loss="best", test_accuracy=None, tast_loss=1.0)
+        self.assertEqual([str(each.message).split(" of step")[0] for each in told],
+                         ["halftone_watch: another is left out; name the metrics in Watch(metrics=...)",
+                          "halftone_watch: loss", "halftone_watch: metric accuracy",
+                          "halftone_watch: test_loss is no number (str); it is left out",
+                          "halftone_watch: tast_loss is left out; give test_KEY, train_KEY or "
+                          "validation_KEY of a metric that Watch(metrics=...) names"])
+        steps = self.steps()
+        self.assertEqual([value(step.get("loss", "nan")) for step in steps][-2:], [math.inf, 3.0])
+        self.assertEqual(sum("loss" not in step or step["loss"] == "nan" for step in steps), 3)
+        self.assertEqual(steps[-1]["samples"], 20)
+        epoch = [event for event in self.watched() if event["event"] == "epoch"][0]
+        self.assertEqual(epoch["train_loss"], "inf")
+        self.assertNotIn("test_loss", epoch)
+
+    def test_a_loss_that_is_missing_has_not_diverged(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with halftone_watch.Watch(self.folder) as watch:
+                for _ in range(5):
+                    watch.step(None, loss_scale=8.0, found_inf=True)
+        self.assertNotIn("diverged_at", self.watched()[-1])
+        kinds = {event["kind"] for event in self.watched() if event["event"] == "scale"}
+        self.assertEqual(kinds, {"skipped_calibrating"})
 
 
 class Ends(support.FolderTest):

@@ -1,9 +1,15 @@
 """A real PyTorch training with a GradScaler, watched: what is recorded is what PyTorch has."""
 
 import contextlib
+import copy
+import functools
+import io
 import json
 import math
+import pickle
 import unittest
+import warnings
+import weakref
 
 import support
 
@@ -238,6 +244,259 @@ class Unscaled(support.FolderTest):
                 self.assertNotIn(name, step)
         out, _ = self.halftone("show", self.folder, "--json")
         self.assertEqual(json.loads(out.splitlines()[0])["samples_per_s"], "nan")
+
+
+class Loops(support.FolderTest):
+    """Loops that are not the usual one. None ends for being watched."""
+
+    def warned(self, **options):
+        """A watch, and the sentences that it warned with."""
+        scope = warnings.catch_warnings(record=True)
+        seen = scope.__enter__()
+        self.addCleanup(scope.__exit__, None, None, None)
+        warnings.simplefilter("always")
+        return halftone_watch.Watch(self.folder, **options), seen
+
+    def adversaries(self, bad, count=2):
+        """A loop with an update of the scale after each optimizer; in iteration 2 the gradients of
+        those in `bad` overflow. Returns the steps as recorded."""
+        models = [make(seed) for seed in range(count)]
+        optimizers = [torch.optim.SGD(m.parameters(), lr=0.01) for m in models]
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        with halftone_watch.Watch(self.folder, optimizer=optimizers, scaler=scaler) as watch:
+            for index, (x, y) in enumerate(batches(4)):
+                for which, (model, optimizer) in enumerate(zip(models, optimizers)):
+                    optimizer.zero_grad()
+                    loss = loss_of(model, x, y, None)
+                    scaler.scale(loss).backward()
+                    if index == 2 and which in bad:
+                        next(model.parameters()).grad[0, 0] = math.inf
+                    if index == 3:
+                        self.squares[which] = sum(
+                            float((p.grad.double() / scaler.get_scale()).square().sum())
+                            for p in model.parameters())
+                    scaler.step(optimizer)
+                    if index == 3 and which == 0:
+                        scaler.update(2 * scaler.get_scale())  # the scale changes within the step
+                    else:
+                        scaler.update()
+                watch.step(loss)
+        return self.steps()
+
+    def test_an_overflow_before_any_update_of_an_iteration_counts(self):
+        for number, (bad, count) in enumerate((({0}, 2), ({1}, 2), ({0, 1}, 2), ({1}, 3), ({0, 2}, 3))):
+            self.folder, self.squares = self.scratch / str(number), {}
+            steps = self.adversaries(bad, count)
+            self.assertEqual([step["found_inf"] for step in steps], [False, False, True, False])
+            scale = 1024 * 0.5 ** len(bad)
+            self.assertEqual([step["loss_scale"] for step in steps], [1024, 1024, 1024, scale])
+            # Gradients behind an update have another scale than the row: the norm is right all the
+            # same, but for the f32 roundings of each norm and of their sum.
+            reference = math.sqrt(sum(self.squares.values()))
+            self.assertLess(abs(steps[3]["grad_norm"] / reference - 1), 700 * 2.0 ** -24)
+
+    def test_a_disabled_scaler_tells_its_optimizer(self):
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.25)
+        scaler = torch.amp.GradScaler("cpu", enabled=False)
+        with halftone_watch.Watch(self.folder, scaler=scaler, model=model) as watch:
+            for x, y in batches(5):
+                optimizer.zero_grad()
+                loss = loss_of(model, x, y, None)
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                watch.step(loss, samples=4)
+        steps = self.steps()
+        self.assertEqual([(s["lr"], s["loss_scale"], s["samples"]) for s in steps],
+                         [(0.25, 1, 4 * i) for i in range(1, 6)])
+        start = json.loads((self.folder / "events.jsonl").read_text().splitlines()[1])
+        self.assertEqual(start["origin"]["optimizer"], "SGD")
+        self.assertEqual(start["parameters"], 20 * 64 + 64 + 64 * 5 + 5)
+
+    def test_an_enabled_scaler_that_the_loop_leaves_out(self):
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.25)
+        scaler = torch.amp.GradScaler("cpu")
+        with halftone_watch.Watch(self.folder, scaler=scaler, optimizer=optimizer) as watch:
+            for x, y in batches(2):
+                optimizer.zero_grad()
+                loss = loss_of(model, x, y, None)
+                loss.backward()
+                norm = math.sqrt(sum(float(p.grad.double().square().sum())
+                                     for p in model.parameters()))
+                optimizer.step()
+                watch.step(loss)
+        steps = self.steps()
+        self.assertEqual(len(steps), 2)
+        self.assertLess(abs(steps[1]["grad_norm"] / norm - 1), 700 * 2.0 ** -24)
+
+    def test_a_watch_that_saw_no_optimizer_says_so(self):
+        watch, told = self.warned(scaler=torch.amp.GradScaler("cpu"))
+        watch.step(1.0)
+        watch.close()
+        self.assertEqual(len(told), 1)
+        self.assertIn("no optimizer step was seen", str(told[0].message))
+
+    def test_a_watched_scaler_is_saved_and_copied_like_any_other(self):
+        scaler = torch.amp.GradScaler("cpu", init_scale=512.0)
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        plain = io.BytesIO()
+        torch.save({"scaler": scaler}, plain)
+        with halftone_watch.Watch(self.folder, optimizer=optimizer, scaler=scaler) as watch:
+            kept = io.BytesIO()
+            torch.save({"scaler": scaler, "optimizer": optimizer}, kept)
+            pickled = pickle.loads(pickle.dumps(scaler))
+            copied, shallow = copy.deepcopy(scaler), copy.copy(scaler)
+            self.assertEqual(set(vars(scaler)), set(vars(copied)))
+            for other in (copied, shallow, pickled):
+                # The copy steps another optimizer, of which the watch knows nothing.
+                aside = torch.optim.SGD(make(1).parameters(), lr=0.01)
+                for p in aside.param_groups[0]["params"]:
+                    p.grad = torch.ones_like(p)
+                other.scale(torch.ones(()))
+                other.step(aside)
+                other.update()
+                watch.step(1.0)
+            self.assertEqual(watch.steps, 0)
+            (x, y), = batches(1)
+            scaler.scale(loss_of(model, x, y, None)).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            watch.step(1.0)
+        kept.seek(0)
+        loaded = torch.load(kept, weights_only=False)["scaler"]
+        self.assertEqual(loaded.state_dict()["scale"], 512.0)
+        self.assertEqual([step["loss_scale"] for step in self.steps()], [512])
+        self.assertNotIn("step", vars(scaler))
+
+    def test_two_watches_of_one_scaler_end_one_after_the_other(self):
+        kind = torch.amp.GradScaler
+        before = {name: vars(kind)[name] for name in ("step", "update", "unscale_")}
+        scaler = kind("cpu")
+        first = halftone_watch.Watch(self.scratch / "1", scaler=scaler)
+        second = halftone_watch.Watch(self.scratch / "2", scaler=scaler)
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        for x, y in batches(2):
+            scaler.scale(loss_of(model, x, y, None)).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            first.step(1.0)
+            second.step(2.0)
+            first.close()
+        second.close()
+        self.assertEqual((first.steps, second.steps), (1, 2))
+        self.assertEqual({name: vars(kind)[name] for name in before}, before)
+
+    def test_losses_that_are_no_numbers_are_missing(self):
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        watch, told = self.warned(optimizer=optimizer)
+        odd = [torch.ones(4), None, "0.5", torch.ones(2, 2), torch.tensor(1 + 2j), {"loss": 1},
+               torch.empty(0), object(), torch.tensor([2.5]), 3]
+        for loss in odd:
+            optimizer.step()
+            watch.step(loss)
+        watch.close()
+        self.assertEqual(len(told), 1)
+        self.assertIn("loss of step 1 is no number (Tensor of shape (4,))", str(told[0].message))
+        self.assertEqual([step.get("loss") for step in self.steps()][-2:], [2.5, 3])
+        self.assertEqual(watch.steps, len(odd))
+
+    def test_a_fault_of_the_watcher_is_a_warning(self):
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        watch, told = self.warned(optimizer=optimizer)
+        watch._reader.read = None  # whatever goes wrong inside
+        for x, y in batches(2):
+            loss_of(model, x, y).backward()
+            optimizer.step()
+            watch.step(1.0)
+        watch.epoch(test_loss=1.0)
+        watch.close()
+        self.assertEqual(len(told), 1)
+        self.assertIn("cannot record all of this training", str(told[0].message))
+
+
+class OlderPyTorch(support.FolderTest):
+    """The calls of versions before 2.4: without arguments of is_autocast_enabled, and before 2.0
+    without hooks of an optimizer's step."""
+
+    def without(self, where, name, instead=None):
+        kept = getattr(where, name)
+        if instead is None:
+            delattr(where, name)
+        else:
+            setattr(where, name, instead)
+        self.addCleanup(setattr, where, name, kept)
+
+    def before_2_4(self):
+        enabled = torch.is_autocast_enabled
+        self.without(torch, "is_autocast_enabled", lambda: enabled("cuda"))
+        self.without(torch, "get_autocast_dtype")
+
+    def before_2_0(self):
+        self.before_2_4()
+        self.without(torch.optim.Optimizer, "register_step_pre_hook")
+
+    def train(self, schedule=None, autocast=torch.bfloat16):
+        model = make()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        plain = vars(optimizer).get("step")
+        if schedule == "before":
+            add_old_schedule(optimizer)
+            plain = vars(optimizer)["step"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with halftone_watch.Watch(self.folder, optimizer=optimizer, model=model) as watch:
+                if schedule == "after":
+                    add_old_schedule(optimizer)
+                for x, y in batches(3):
+                    optimizer.zero_grad()
+                    loss = loss_of(model, x, y, autocast)
+                    loss.backward()
+                    optimizer.step()
+                    watch.step(loss)
+        if schedule != "after":
+            self.assertIs(vars(optimizer).get("step"), plain)
+        optimizer.step()
+        self.assertEqual(getattr(optimizer, "_step_count", 4), 4)
+        start = json.loads((self.folder / "events.jsonl").read_text().splitlines()[1])
+        return start["config"]["precision"]["preset"], self.steps()
+
+    def test_a_training_under_autocast(self):
+        for number, prepare in enumerate((self.before_2_4, self.before_2_0)):
+            prepare()
+            self.folder = self.scratch / str(number)
+            preset, steps = self.train()
+            self.assertEqual((preset, len(steps)), ("amp-bf16", 3))
+            self.assertGreater(steps[-1]["grad_norm"], 0)
+            self.doCleanups()
+            self.setUp()
+
+    def test_a_step_that_a_scheduler_has_replaced(self):
+        self.before_2_0()
+        for schedule in ("before", "after"):
+            self.folder = self.scratch / schedule
+            preset, steps = self.train(schedule, None)
+            self.assertEqual((preset, len(steps)), ("fp32", 3))
+        self.assertEqual(steps[-1]["lr"], 0.5)
+
+
+def add_old_schedule(optimizer):
+    """What learning-rate schedulers up to 2.4 do with an optimizer: its step counts its calls."""
+    method = optimizer.step
+    instance, function, kind = weakref.ref(method.__self__), method.__func__, type(optimizer)
+
+    @functools.wraps(function)
+    def counted(*args, **kwargs):
+        instance()._step_count += 1
+        return function.__get__(instance(), kind)(*args, **kwargs)
+
+    optimizer._step_count = 0
+    optimizer.step = counted
 
 
 class LateReading(reading.Reading):

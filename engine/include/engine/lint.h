@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -45,10 +46,12 @@ bool runs_on_gpu(const RunConfig& config, std::size_t cards);
 /// thread. Never throws for the content of the settings.
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context = {});
 
-/// Findings that require a training step. Makes one on a fresh model of these settings and their
-/// data, on their device. Finds a static scale that is too large for the first gradients, and
-/// updates that 16-bit weights lose. Leaves no run behind. Throws Error as training would.
-std::vector<LintFinding> lint_measured(const RunConfig& config);
+/// Findings that require training steps: up to ten of a fresh model of these settings and their
+/// data, on their device. Finds inputs or activations beyond FP16, a first step that is not finite,
+/// a static scale that is too large for the first gradients, updates that 16-bit weights lose, and
+/// a loss that grows tenfold. Leaves no run behind. Throws Error as training would; after `stop` it
+/// soon returns what it has found, or throws while it reads data.
+std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_token& stop = {});
 
 /// The settings with the changes of a finding, judged as those of a file.
 ParsedConfig with_fix(const RunConfig& config, const LintFinding& finding);

@@ -48,7 +48,7 @@ struct Answer {
     std::vector<double> values;         ///< predicted, in original units
     Picture picture;                    ///< drawn by a model that draws its input again
 
-    /// The most probable class; -1 without classes.
+    /// The most probable class; -1 without classes, and if the output is NaN: it is no prediction.
     std::int64_t best() const;
 };
 
@@ -76,7 +76,7 @@ struct HardSample {
     std::int64_t index = 0;  ///< in its part
     double loss = 0;
     std::int64_t label = -1;       ///< class, or -1
-    std::int64_t predicted = -1;   ///< class, or -1
+    std::int64_t predicted = -1;   ///< class; -1: none, or the output is NaN
     double probability = 0;        ///< of the predicted class
     double wanted = 0, value = 0;  ///< of a number
     Picture picture;               ///< empty for data that are no images
@@ -89,6 +89,8 @@ struct PartReport {
     PartFigures figures;
     /// Samples by class (row) and predicted class (column); empty without classes.
     std::vector<std::vector<std::int64_t>> confusion;
+    /// By class the samples whose output is NaN, which is no prediction; empty if there are none.
+    std::vector<std::int64_t> unpredicted;
     std::vector<HardSample> hardest;  ///< largest loss first
     std::vector<Message> notes;       ///< how the data differ from those of the run
 

@@ -1,4 +1,4 @@
-#include "engine/metric.h"
+#include "core/ranked_figure.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +16,10 @@ double PartFigures::of(std::string_view key) const {
     const auto found = std::find_if(metrics.begin(), metrics.end(),
                                     [&](const MetricValue& value) { return value.key == key; });
     return found == metrics.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
+}
+
+double ranked_figure(const PartFigures& part, std::string_view key) {
+    return key.empty() || std::isnan(part.loss) ? part.loss : part.of(key);
 }
 
 bool PartFigures::known() const {

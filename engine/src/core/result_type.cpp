@@ -1,6 +1,9 @@
 #include "core/result_type.h"
 
+#include <cmath>
 #include <optional>
+
+#include "engine/error.h"
 
 namespace engine {
 
@@ -9,6 +12,26 @@ Tensor scalar_like(const Tensor& x, double value) {
     const Tensor number = Tensor::scalar(value, dtype, x.device());
     number.impl()->is_number = true;
     return number;
+}
+
+Tensor integer_like(const Tensor& x, std::int64_t value) {
+    const Tensor number = Tensor::empty({}, DType::i64, x.device());
+    number.copy_from_host(&value);
+    number.impl()->is_number = true;
+    return number;
+}
+
+Tensor number_like(const Tensor& x, const OpArguments& args, const std::string& attr) {
+    const auto* whole = std::get_if<std::int64_t>(&args.attrs.at(attr));
+    return whole && !is_floating(x.dtype()) ? integer_like(x, *whole)
+                                            : scalar_like(x, args.number(attr, 0));
+}
+
+Tensor whole_number_like(const OpInfo& info, const Tensor& x, double value) {
+    if (value != std::trunc(value) || std::fabs(value) >= 0x1p63)
+        throw Error(ErrorCode::value,
+                    std::string(info.name) + ": alpha must be a whole number beside integers");
+    return integer_like(x, static_cast<std::int64_t>(value));
 }
 
 DType result_type(const Tensor& a, const Tensor& b) {

@@ -95,6 +95,12 @@ SampleOrder SampleOrder::from_file(std::int64_t size, const std::string& file) {
     return order;
 }
 
+void SampleOrder::join_short_last(std::int64_t least) {
+    if (batches_per_epoch() < 2) return;
+    const auto last = starts_.end() - 2;
+    if (static_cast<std::int64_t>(starts_.back() - *last) < least) starts_.erase(last);
+}
+
 std::span<const std::int64_t> SampleOrder::batch(std::int64_t epoch, std::int64_t index) {
     if (shuffled_ && epoch != epoch_) shuffle(epoch);
     const std::size_t start = starts_[static_cast<std::size_t>(index)];

@@ -27,6 +27,9 @@ public:
     /// epoch. Throws Error(data) that names the line.
     static SampleOrder from_file(std::int64_t size, const std::string& file);
 
+    /// A last batch of fewer samples joins the one before it, if there is one.
+    void join_short_last(std::int64_t least);
+
     std::int64_t batches_per_epoch() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
 
     /// Indices of batch `index` of `epoch`; valid until the next call.

@@ -11,11 +11,14 @@ namespace engine {
 namespace {
 
 SampleOrder make_order(const DataPart& part, const SamplerOptions& options) {
-    if (!options.order.empty()) return SampleOrder::from_file(part.data->size(), options.order);
-    return {part.size(), SampleOrder::Options{.batch_size = options.batch_size,
-                                              .seed = options.seed,
-                                              .shuffle = options.shuffle,
-                                              .drop_last = options.drop_last}};
+    SampleOrder order = options.order.empty()
+                            ? SampleOrder(part.size(), {.batch_size = options.batch_size,
+                                                        .seed = options.seed,
+                                                        .shuffle = options.shuffle,
+                                                        .drop_last = options.drop_last})
+                            : SampleOrder::from_file(part.data->size(), options.order);
+    order.join_short_last(options.least_last);
+    return order;
 }
 
 /// A place in the data may come from a file.

@@ -38,6 +38,7 @@ struct SamplerOptions {
     std::int64_t seed = 1;
     bool shuffle = true;     ///< else in order; streams are always in order
     bool drop_last = false;  ///< leave out a last batch that is not full
+    std::int64_t least_last = 1;  ///< a last batch of fewer samples joins the one before it
     std::string order{};     ///< file of sample indices, one batch a line, in place of the shuffle
     std::int64_t window = 35;  ///< of a stream: tokens in a window (bptt)
 };

@@ -3,6 +3,7 @@
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "core/check.h"
+#include "core/result_type.h"
 #include "core/wide.h"
 #include "engine/error.h"
 #include "index/index_walk.h"
@@ -80,6 +81,12 @@ void check_one_index_a_row(const OpInfo& info, const Tensor& index) {
     }
 }
 
+/// Integers as the kernel adds them, wrapping around.
+Tensor foldable(const OpInfo& info, const Tensor& x) {
+    if (x.dtype() == DType::boolean) check_floating(info, x);
+    return x.dtype() == DType::u8 ? to(x, DType::i32) : x;
+}
+
 }  // namespace
 
 const OpInfo index_select_info{"index_select", CastPolicy::none, "index_select(x, index; dim)", 2,
@@ -144,12 +151,19 @@ Tensor index_add(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
             index_add_info, [](const auto&... a) { return index_add(a...); }, x, asked_dim, index0,
             source, alpha);
     const int dim = wrap_dim("index_add", asked_dim, x.rank());
-    one_type(index_add_info, {x, source});
+    same_type(index_add_info, {x, source});
     check_one_index_a_row(index_add_info, index0);
     bool fits = source.rank() == x.rank() && size_along(source, dim) == index0.numel();
     for (int i = 0; fits && i < x.rank(); ++i) fits = i == dim || source.size(i) == x.size(i);
     check_shapes(index_add_info, fits, x, source);
     const Tensor index = checked_index(index_add_info, index0, size_along(x, dim));
+    if (!is_floating(x.dtype())) {
+        const Tensor terms =
+            alpha == 1 ? source : mul(source, whole_number_like(index_add_info, source, alpha));
+        const Tensor y = fold_rows(foldable(index_add_info, x), dim, index,
+                                   foldable(index_add_info, terms));
+        return record_flat(index_add_info, {&x, 1}, to(y, x.dtype()));
+    }
     if (alpha != 1) {
         const Tensor scaled = mul(widened(source), alpha);
         return to(index_add(widened(x), dim, index, scaled), x.dtype());
@@ -171,11 +185,16 @@ Tensor scatter_add(const Tensor& x0, std::int64_t asked_dim, const Tensor& index
             index0, source0);
     const auto [x, whole_source] = autocast(scatter_add_info, x0, source0);
     const int dim = wrap_dim("scatter_add", asked_dim, x.rank());
-    one_type(scatter_add_info, {x, whole_source});
+    same_type(scatter_add_info, {x, whole_source});
     check_extent(scatter_add_info, index0, x, dim);
     check_extent(scatter_add_info, index0, whole_source);
     const Tensor index = checked_index(scatter_add_info, index0, size_along(x, dim));
     const Tensor source = cut_to(whole_source, index.shape());
+    if (!is_floating(x.dtype())) {
+        const Tensor y = fold_elements(foldable(scatter_add_info, x), dim, index,
+                                       foldable(scatter_add_info, source));
+        return record_flat(scatter_add_info, {&x, 1}, to(y, x.dtype()));
+    }
     const Tensor inputs[] = {x, source};
     return record_many(scatter_add_info, inputs, fold_elements(x, dim, index, source),
                        {save(index)}, [dim](std::span<const Tensor> dy, const Saved& saved) {

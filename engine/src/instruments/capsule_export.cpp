@@ -71,7 +71,6 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
         << (resolve_device(config.device).kind == Device::Kind::cuda ? "\"cuda\"" : "\"cpu\"")
         << '\n'
         << "SCALE = " << content.facts.loss_scale << '\n'
-        << "ACCUMULATE = " << config.accumulate << '\n'
         << pytorch_script();
     write_named_file(script, out.str());
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/dtype.h"
+#include "train/advice.h"
 
 namespace engine {
 namespace {
@@ -199,8 +200,7 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
         case SkipCause::bad_input:
             return msg("Fix or remove the sample that is not finite; no scale or precision helps.");
         case SkipCause::forward_overflow:
-            return msg("Keep {} in FP32 or use BF16; a lower loss scale does not help.",
-                       report.first ? place_of(*report.first) : std::string());
+            return forward_overflow_advice();
         case SkipCause::mathematical:
             return msg("Guard {} against its argument, for instance with a larger epsilon.",
                        report.first ? place_of(*report.first) : std::string());

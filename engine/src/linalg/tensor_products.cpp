@@ -119,7 +119,8 @@ const OpInfo tensordot_info{
     "tensordot(x, y; dims, dims_self, dims_other)",
     2,
     "Both sides go to the wider type: an fp32 side loses nothing, unlike in a matrix product.",
-    run_tensordot};
+    run_tensordot,
+    true};
 const OpInfo bilinear_info{
     "bilinear",
     CastPolicy::promote,

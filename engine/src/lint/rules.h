@@ -39,6 +39,13 @@ void lint_forced(const LintSubject& subject, Findings& out);
 void lint_model(const LintSubject& subject, Findings& out);
 void lint_teach(const LintSubject& subject, Findings& out);
 
+/// Of the settings, and the default of their optimizer.
+struct LearningRate {
+    double given = 0, usual = 0;
+    std::string optimizer;  ///< its title
+};
+LearningRate learning_rate_of(const RunConfig& config);
+
 /// The power of two that is nearest to a positive number from below.
 double power_of_two_below(double value);
 /// "2^16", or the number.

@@ -99,6 +99,20 @@ void unaligned_sizes(const LintSubject& s, Findings& out) {
                    .fix = std::move(fix)});
 }
 
+void far_learning_rate(const LintSubject& s, Findings& out) {
+    constexpr double far = 100;
+    const LearningRate rate = learning_rate_of(s.config);
+    if (!(rate.given > far * rate.usual)) return;
+    out.push_back({.id = "learning-rate-far-above-default",
+                   .severity = LintSeverity::warning,
+                   .sentence = msg("A learning rate of {} is over 100 times the usual {} of {}",
+                                   rate.given, rate.usual, rate.optimizer),
+                   .reason = msg("Hardly any network trains at such a rate: the first updates throw "
+                                 "the weights far off."),
+                   .handbook = "The loss falls in the first steps",
+                   .fix = {"optimizer.lr=" + number_words(rate.usual)}});
+}
+
 void unaligned_batch(const LintSubject& s, Findings& out) {
     const std::int64_t batch = s.config.batch_size;
     if (batch % multiple == 0) return;
@@ -113,7 +127,17 @@ void unaligned_batch(const LintSubject& s, Findings& out) {
 
 }  // namespace
 
+LearningRate learning_rate_of(const RunConfig& config) {
+    for (const OptimizerInfo& info : optimizers()) {
+        if (info.kind != config.optimizer.kind) continue;
+        return {TypedOptions(config.optimizer.options, info.options).number("lr"),
+                TypedOptions({}, info.options).number("lr"), info.title};
+    }
+    return {};
+}
+
 void lint_model(const LintSubject& subject, Findings& out) {
+    far_learning_rate(subject, out);
     if (!subject.context.gpu || !(subject.fp16() || subject.bf16())) return;
     unaligned_sizes(subject, out);
     unaligned_batch(subject, out);

@@ -176,6 +176,17 @@ const OpInfo* const infos[] = {
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};
 
+/// Ops that cast to 16 bits and are no product of matrices, or are computed in f32.
+constexpr std::string_view without_product[] = {"dot", "linalg_vecdot", "prelu", "vdot"};
+
+/// In bf16, on a CPU whose instructions for bf16 products take subnormals for zero
+/// (kernels/cpu/dnnl_ops.h). Ops of another policy that are such products say so themselves.
+bool flushes_subnormals(const OpInfo& info) {
+    const bool product = std::ranges::find(without_product, std::string_view(info.name)) ==
+                         std::end(without_product);
+    return info.flushes_subnormals || (info.policy == CastPolicy::low && product);
+}
+
 }  // namespace
 
 std::span<const OpInfo* const> op_infos() { return infos; }
@@ -190,7 +201,7 @@ std::vector<OpSummary> ops() {
     std::vector<OpSummary> out;
     for (const auto* info : infos) {
         out.push_back({info->name, info->signature, name(info->policy), info->derivatives,
-                       info->why, info->flushes_subnormals, is_forceable(*info)});
+                       info->why, flushes_subnormals(*info), is_forceable(*info)});
     }
     return out;
 }

@@ -20,11 +20,8 @@ using kernels::BinaryOp;
 
 template <Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run(const OpArguments& args) {
-    if (args.has("other")) {
-        const Tensor& x = args.at(0);
-        return {op(x, scalar_like(x, args.number("other", 0)))};
-    }
-    return {op(args.at(0), args.at(1))};
+    const Tensor& x = args.at(0);
+    return {op(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};
 }
 
 /// add and sub with PyTorch's alpha: a + alpha * b, or a - alpha * b.
@@ -32,7 +29,13 @@ template <int sign, Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run_sum(const OpArguments& args) {
     const double alpha = args.number("alpha", 1);
     const Tensor& a = args.at(0);
-    if (args.has("other")) return {op(a, scalar_like(a, alpha * args.number("other", 0)))};
+    if (args.has("other")) {
+        const Tensor other = number_like(a, args, "other");
+        if (alpha == 1) return {op(a, other)};
+        if (!is_floating(other.dtype()))
+            return {op(a, mul(other, whole_number_like(add_info, other, alpha)))};
+        return {op(a, scalar_like(a, alpha * args.number("other", 0)))};
+    }
     return {alpha == 1 ? op(a, args.at(1)) : add_scaled(a, args.at(1), sign * alpha)};
 }
 
@@ -44,9 +47,8 @@ TensorList run_div(const OpArguments& args) {
 
 TensorList run_pow(const OpArguments& args) {
     const Tensor& x = args.at(0);
-    if (args.has("exponent")) return {pow(x, args.number("exponent", 1))};
-    if (args.has("self")) return {pow(scalar_like(x, args.number("self", 1)), x)};
-    return {pow(x, args.at(1))};
+    if (args.has("self")) return {pow(number_like(x, args, "self"), x)};
+    return {pow(x, exponent_of(args))};
 }
 
 /// x ready for a flat kernel: one element, or dense in y's layout.
@@ -85,6 +87,12 @@ Tensor compute(const Tensor& a, const Tensor& b, BinaryOp op, DType dtype, const
         run_flat(wide, to(a, DType::f32), to(b, DType::f32), op);
         return to(wide, dtype);
     }
+    if (dtype == DType::u8) {
+        // The kernels have no form for it: what wraps around in i32 does so in its lowest byte.
+        const Tensor wide = empty_like(y, DType::i32);
+        run_flat(wide, to(to(a, dtype), DType::i32), to(to(b, dtype), DType::i32), op);
+        return to(wide, dtype);
+    }
     run_flat(y, to(a, dtype), to(b, dtype), op);
     return y;
 }
@@ -92,7 +100,7 @@ Tensor compute(const Tensor& a, const Tensor& b, BinaryOp op, DType dtype, const
 DType checked_type(const OpInfo& info, const Tensor& a, const Tensor& b, bool needs_float) {
     const DType dtype = result_type(a, b);
     if (needs_float && !is_floating(dtype)) return DType::f32;
-    if (dtype == DType::boolean || dtype == DType::u8) {
+    if (dtype == DType::boolean) {
         throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(dtype));
     }
     return dtype;
@@ -236,6 +244,16 @@ const OpInfo atan2_info{"atan2",
                         "Both sides go to the wider type, so that an fp32 side loses nothing.",
                         run<atan2>};
 
+Tensor exponent_of(const OpArguments& args) {
+    const Tensor& x = args.at(0);
+    if (!args.has("exponent")) return args.at(1);
+    const Tensor exponent = number_like(x, args, "exponent");
+    if (!is_floating(exponent.dtype()) && args.integer("exponent", 0) < 0)
+        throw Error(ErrorCode::value, "pow: an integer to a negative integer power",
+                    "Cast it to a floating type, or write the exponent as a float.");
+    return exponent;
+}
+
 Tensor add(const Tensor& a, const Tensor& b) {
     if (intercepted(add_info))
         return dispatched(
@@ -253,7 +271,7 @@ Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
         return dispatched(
             add_info, [](const auto&... args) { return add_scaled(args...); }, a, b, alpha);
     const DType dtype = checked_type(add_info, a, b, false);
-    if (!is_floating(dtype)) return add(a, to(mul(b, alpha), dtype));
+    if (!is_floating(dtype)) return add(a, mul(b, whole_number_like(add_info, b, alpha)));
     const Shape shape = broadcast_shapes("add", a.shape(), b.shape());
     const Tensor y = Tensor::empty(shape, dtype, a.device(), result_layout(a, b, shape));
     {
@@ -305,7 +323,7 @@ Tensor pow(const Tensor& a, const Tensor& b) {
     if (intercepted(pow_info))
         return dispatched(
             pow_info, [](const auto&... args) { return pow(args...); }, a, b);
-    return binary(pow_info, a, b, BinaryOp::pow, true, pow_gradient);
+    return binary(pow_info, a, b, BinaryOp::pow, false, pow_gradient);
 }
 Tensor atan2(const Tensor& y, const Tensor& x) {
     if (intercepted(atan2_info))

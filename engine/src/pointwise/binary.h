@@ -11,9 +11,13 @@ namespace engine {
 extern const OpInfo add_info, sub_info, mul_info, div_info, maximum_info, minimum_info, pow_info,
     atan2_info;
 
+/// The second operand of pow: the tensor, or the number "exponent". Error(value) for a negative
+/// one of integers.
+Tensor exponent_of(const OpArguments& args);
+
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
-/// a + alpha * b, rounded once.
+/// a + alpha * b, rounded once. Beside integers alpha must be whole.
 Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha);
 Tensor mul(const Tensor& a, const Tensor& b);
 Tensor div(const Tensor& a, const Tensor& b);

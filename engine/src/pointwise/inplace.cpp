@@ -21,7 +21,7 @@ Tensor writable(const OpArguments& args) {
     return copy_(x, from);
 }
 Tensor second(const OpArguments& args, const char* attr) {
-    return args.has(attr) ? scalar_like(args.at(0), args.number(attr, 0)) : args.at(1);
+    return args.has(attr) ? number_like(args.at(0), args, attr) : args.at(1);
 }
 TensorList run_add(const OpArguments& args) {
     return {add_(writable(args), second(args, "other"))};
@@ -31,7 +31,7 @@ TensorList run_mul(const OpArguments& args) {
 }
 TensorList run_exp(const OpArguments& args) { return {exp_(writable(args))}; }
 TensorList run_pow_in_place(const OpArguments& args) {
-    return {pow_(writable(args), second(args, "exponent"))};
+    return {pow_(writable(args), exponent_of(args))};
 }
 TensorList run_copy(const OpArguments& args) { return {copy_(writable(args), args.at(1))}; }
 TensorList run_zero(const OpArguments& args) { return {zero_(writable(args))}; }
@@ -41,11 +41,24 @@ constexpr const char* keeps_left_type =
 
 const OpInfo assign_info{"assign", CastPolicy::none, "assign(x)", 2, keeps_left_type};
 
+/// As in PyTorch, a float is not truncated to an integer, nor a number to a boolean.
+void check_kind(const OpInfo& info, const Tensor& x, DType result) {
+    const bool loses = is_floating(result) ? !is_floating(x.dtype())
+                                           : x.dtype() == DType::boolean && result != x.dtype();
+    if (loses)
+        throw Error(ErrorCode::dtype,
+                    std::string(info.name) + ": the result is " + name(result) +
+                        ", which cannot be written into " + name(x.dtype()),
+                    "Use the form that returns a new tensor, or cast the other side.");
+}
+
 /// x op other, written into x; the other side may be missing.
 template <typename F>
 Tensor apply(const OpInfo& info, const Tensor& x, const Tensor& other, F&& op) {
     return write_in_place(info, x, {other}, [&](const Tensor& old, const TensorList& sides) {
-        return op(old, sides[0]);
+        const Tensor result = op(old, sides[0]);
+        check_kind(info, old, result.dtype());
+        return result;
     });
 }
 

@@ -14,6 +14,11 @@ TensorList run_reversed(const OpArguments& args) {
     return {op(args.number("other", 1), args.at(0))};
 }
 
+TensorList run_rpow(const OpArguments& args) {
+    if (!args.has("other")) throw Error(ErrorCode::value, "give the number on the left as other");
+    return {pow(number_like(args.at(0), args, "other"), args.at(0))};
+}
+
 constexpr const char* through_reciprocal =
     "Not on the list itself: number / x is reciprocal(x) * number, and the reciprocal is fp32.";
 
@@ -28,7 +33,7 @@ const OpInfo rpow_info{"rpow",
                        "rpow(x; other)",
                        2,
                        "Not on the list itself: number ** x is pow, which is fp32.",
-                       run_reversed<pow>};
+                       run_rpow};
 
 Tensor div(double number, const Tensor& x) { return mul(reciprocal(x), number); }
 Tensor pow(double number, const Tensor& x) { return pow(scalar_like(x, number), x); }

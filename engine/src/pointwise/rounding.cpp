@@ -25,8 +25,7 @@ constexpr const char* promotes =
 template <Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run_with_number(const OpArguments& args) {
     const Tensor& x = args.at(0);
-    if (args.has("other")) return {op(x, scalar_like(x, args.number("other", 1)))};
-    return {op(x, args.at(1))};
+    return {op(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};
 }
 
 std::optional<double> bound(const OpArguments& args, const char* attr) {
@@ -37,11 +36,21 @@ TensorList run_clamp(const OpArguments& args) {
     return {clamp(args.at(0), bound(args, "min"), bound(args, "max"))};
 }
 
+/// Of integers there is no quotient by 0. On a GPU looking would wait for it: the result is 0 there.
+void check_divisor(const OpInfo& info, const Tensor& b) {
+    if (b.device().kind != Device::Kind::cpu) return;
+    for (const double divisor : b.values())
+        if (divisor == 0)
+            throw Error(ErrorCode::value, std::string(info.name) + ": an integer is divided by 0");
+}
+
 /// op(a, b) in the wide form of their common type, rounded to that type, outside the tape.
 Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
-    const DType type = result_type(a, b), wide = wide_type(type);
-    if (!is_floating(type))
+    const DType type = result_type(a, b);
+    const DType wide = type == DType::u8 ? DType::i32 : wide_type(type);
+    if (type == DType::boolean)
         throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));
+    if (!is_floating(type)) check_divisor(info, b);
     const Shape shape = broadcast_shapes(info.name, a.shape(), b.shape());
     const GradMode off(false);
     const auto operand = [&](const Tensor& x) {

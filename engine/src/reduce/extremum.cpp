@@ -32,9 +32,10 @@ TensorList run_argmin(const OpArguments& args) {
 }
 
 Tensor extremum(const OpInfo& info, const Tensor& x, const Ints& dims, bool keepdim, ReduceOp op) {
-    check_floating(info, x);
     const ReducePlan plan = reduce_plan(info.name, x, dims);
     check_not_empty(info.name, x, plan);
+    if (!is_floating(x.dtype()))
+        return record_flat(info, {&x, 1}, extremum_of_integers(op, x, plan, keepdim));
     const Tensor y = reduced_by(op, x, plan, true, x.dtype());
     const Tensor kept = record(info, {x}, y, {save(x), save_output(y)},
                                [dims = plan.dims](const Tensor& dy, const Saved& saved) {
@@ -72,6 +73,10 @@ Tensor amin(const Tensor& x, const Ints& dims, bool keepdim) {
     return extremum(amin_info, x, dims, keepdim, ReduceOp::min);
 }
 
+Tensor extremum_of_integers(ReduceOp op, const Tensor& x, const ReducePlan& plan, bool keepdim) {
+    return to(reduced_by(op, to(x, DType::i64), plan, keepdim, DType::i64), x.dtype());
+}
+
 Tensor shared_among_equals(const Tensor& dy, const Tensor& x, const Tensor& y, const Ints& dims,
                            bool nan_too) {
     const Tensor wide_dy = widened(dy);
@@ -81,8 +86,11 @@ Tensor shared_among_equals(const Tensor& dy, const Tensor& x, const Tensor& y, c
 }
 
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim) {
-    check_floating(argmin_info, x);
     const GradMode off(false);
+    if (!is_floating(x.dtype())) {  // the negative of the smallest would wrap around
+        const Tensor whole = to(x, DType::i64);
+        return argmax(to(equal(whole, amin(whole, {dim}, true)), DType::f32), dim, keepdim);
+    }
     return argmax(neg(x), dim, keepdim);
 }
 

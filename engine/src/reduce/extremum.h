@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/tape.h"
+#include "shape/reduce_plan.h"
 
 namespace engine {
 
@@ -12,6 +12,9 @@ extern const OpInfo amax_info, amin_info, argmin_info;
 /// them it is NaN.
 Tensor amax(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
 Tensor amin(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
+/// Of integers or booleans, outside the tape.
+Tensor extremum_of_integers(kernels::ReduceOp op, const Tensor& x, const ReducePlan& plan,
+                            bool keepdim);
 /// Index of the first least along dim, i64; a NaN counts as least.
 Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim = false);
 

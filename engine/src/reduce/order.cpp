@@ -62,7 +62,7 @@ Ordered chosen(const Tensor& x, int dim, const Tensor& places, const Shape& shap
 /// One place of each row, from its kept shape.
 Ordered one_chosen(const OpInfo& info, const Tensor& x0, std::int64_t asked_dim, bool keepdim,
                    Tensor (*place)(const Tensor& x, int dim)) {
-    check_floating(info, x0);
+    if (x0.dtype() == DType::boolean) check_floating(info, x0);
     const int dim = wrap_dim(info.name, asked_dim, x0.rank());
     const Tensor x = with_dimension(x0);
     const ReducePlan plan = reduce_plan(info.name, x0, {asked_dim});
@@ -90,9 +90,10 @@ Tensor of_all(const OpInfo& info, const Tensor& x, const Tensor& y, const Reduce
 }
 
 Tensor extremum_of_all(const OpInfo& info, const Tensor& x, ReduceOp op) {
-    check_floating(info, x);
     const ReducePlan plan = reduce_plan(info.name, x, {});
     check_not_empty(info.name, x, plan);
+    if (!is_floating(x.dtype()))
+        return record_flat(info, {&x, 1}, extremum_of_integers(op, x, plan, false));
     return of_all(info, x, reduced_by(op, x, plan, false, x.dtype()), plan);
 }
 
@@ -159,8 +160,11 @@ Tensor median(const Tensor& x) {
     if (intercepted(median_info))
         return dispatched(
             median_info, [](const auto&... a) { return median(a...); }, x);
-    check_floating(median_info, x);
     const ReducePlan plan = reduce_plan("median", x, {});
+    if (!is_floating(x.dtype())) {
+        check_not_empty("median", x, plan);
+        return median(reshape(x, {x.numel()}), 0).values;
+    }
     Tensor y;
     {
         const GradMode off(false);

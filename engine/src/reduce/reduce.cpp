@@ -5,6 +5,8 @@
 #include "core/cast.h"
 #include "engine/error.h"
 #include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "reduce/extremum.h"
 #include "shape/reduce_plan.h"
 #include "shape/view.h"
 
@@ -47,7 +49,6 @@ Tensor mean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType
     if (intercepted(mean_info))
         return dispatched(
             mean_info, [](const auto&... a) { return mean(a...); }, x, dims, keepdim, dtype);
-    check_result_type("mean", x.dtype());
     const DType out = dtype.value_or(x.dtype());
     check_result_type("mean", out);
     const ReducePlan plan = reduce_plan("mean", x, dims);
@@ -59,7 +60,11 @@ Tensor mean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType
 }
 
 Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim) {
-    check_result_type("argmax", x.dtype());
+    if (!is_floating(x.dtype())) {
+        const GradMode off(false);
+        const Tensor whole = to(x, DType::i64);
+        return argmax(to(equal(whole, amax(whole, {dim}, true)), DType::f32), dim, keepdim);
+    }
     const ReducePlan plan = reduce_plan("argmax", x, {dim});
     const ReduceWalk walk = reduce_walk(x, plan);
     if (walk.n == 0)

@@ -100,18 +100,18 @@ Tensor around(const char* op, const Tensor& x, std::optional<std::int64_t> dim) 
     return reshape(x, {outer, x.rank() == 0 ? 1 : x.size(d), inner});
 }
 
-/// Integers go through f64.
-template <typename F>
-Tensor of_integers(const Tensor& x, std::optional<DType> dtype, const F& f) {
-    return to(f(to(x, DType::f64)), dtype.value_or(DType::i64));
-}
-
-/// The type of the result, and x as the kernel reads it: cast first if a type is given.
+/// The type of the result, and x as the kernel reads it: cast first if a type is given. Integers
+/// are computed in i64, whose sums and products wrap around.
 struct Operand {
     Tensor x;
     DType out;
 };
 Operand operand(const OpInfo& info, const Tensor& x, std::optional<DType> dtype) {
+    if (!is_floating(x.dtype())) {
+        const DType type = dtype.value_or(DType::i64);
+        const Tensor terms = to(x, type);
+        return {is_floating(type) ? terms : to(terms, DType::i64), type};
+    }
     const DType out = autocast_result(info, x, dtype);
     if (!is_floating(out)) {
         throw Error(ErrorCode::dtype, std::string(info.name) +
@@ -145,8 +145,6 @@ Tensor cumsum(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
     if (intercepted(cumsum_info))
         return dispatched(
             cumsum_info, [](const auto&... args) { return cumsum(args...); }, x0, dim, dtype);
-    if (!is_floating(x0.dtype()))
-        return of_integers(x0, dtype, [&](const Tensor& x) { return cumsum(x, dim, DType::f64); });
     const auto [x, out] = operand(cumsum_info, x0, dtype);
     const Tensor y = sum_scan(cumsum_info, around("cumsum", x, dim), false, wide_type(x.dtype()));
     return to(reshape(y, x.shape()), out);
@@ -156,8 +154,6 @@ Tensor cumprod(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
     if (intercepted(cumprod_info))
         return dispatched(
             cumprod_info, [](const auto&... args) { return cumprod(args...); }, x0, dim, dtype);
-    if (!is_floating(x0.dtype()))
-        return of_integers(x0, dtype, [&](const Tensor& x) { return cumprod(x, dim, DType::f64); });
     const auto [x, out] = operand(cumprod_info, x0, dtype);
     const Tensor y = product_scan(cumprod_info, around("cumprod", widened(x), dim), false);
     return to(reshape(y, x.shape()), out);
@@ -168,10 +164,6 @@ Tensor prod(const Tensor& x0, std::optional<std::int64_t> dim, bool keepdim,
     if (intercepted(prod_info))
         return dispatched(
             prod_info, [](const auto&... args) { return prod(args...); }, x0, dim, keepdim, dtype);
-    if (!is_floating(x0.dtype())) {
-        return of_integers(x0, dtype,
-                           [&](const Tensor& x) { return prod(x, dim, keepdim, DType::f64); });
-    }
     const auto [x, out] = operand(prod_info, x0, dtype);
     const std::vector<std::int64_t> dims = dim ? std::vector{*dim} : std::vector<std::int64_t>{};
     const ReducePlan plan = reduce_plan("prod", x, dims);

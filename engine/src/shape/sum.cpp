@@ -16,6 +16,14 @@ TensorList run(const OpArguments& args) {
     return {sum(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype())};
 }
 
+/// In i64, whose sums wrap around.
+Tensor sum_of_integers(const Tensor& x, const Ints& dims, bool keepdim) {
+    const ReducePlan plan = reduce_plan("sum", x, dims);
+    const Tensor y =
+        reduced_by(kernels::ReduceOp::sum, to(x, DType::i64), plan, keepdim, DType::i64);
+    return record_flat(sum_info, {&x, 1}, to(y, x.dtype()));
+}
+
 }  // namespace
 
 const OpInfo sum_info{"sum",
@@ -30,8 +38,10 @@ Tensor sum(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType>
         return dispatched(
             sum_info, [](const auto&... a) { return sum(a...); }, x, dims, keepdim, dtype);
     if (!is_floating(x.dtype())) {
-        const Tensor wide = sum(to(x, DType::f64), dims, keepdim, DType::f64);
-        return to(wide, dtype.value_or(DType::i64));
+        const DType type = dtype.value_or(DType::i64);
+        const Tensor terms = to(x, type);
+        return is_floating(type) ? sum(terms, dims, keepdim, type)
+                                 : sum_of_integers(terms, dims, keepdim);
     }
     const DType out = autocast_result(sum_info, x, dtype);
     check_result_type("sum", out);

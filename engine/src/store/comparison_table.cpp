@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "core/ranked_figure.h"
 #include "engine/comparison.h"
 #include "store/text_table.h"
 
@@ -95,7 +96,8 @@ ComparisonRow row_of(const ComparedRuns& compared) {
         return test_values(run, [](const PartFigures& test) { return test.loss; });
     };
     const auto values = [&](const FinishedRun& run) {
-        return test_values(run, [&](const PartFigures& test) { return test.of(row.metric.key); });
+        return test_values(
+            run, [&](const PartFigures& test) { return ranked_figure(test, row.metric.key); });
     };
     row.best_test_loss = over([&](const FinishedRun& run) { return best_of(losses(run), false); });
     row.last_test_loss = over([&](const FinishedRun& run) { return last_of(losses(run)); });

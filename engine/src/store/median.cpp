@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace engine {
 namespace {
@@ -22,14 +21,21 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+std::vector<std::size_t> interquartile_places(const std::vector<double>& values) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (std::isfinite(values[i])) places.push_back(i);
+    std::ranges::stable_sort(places, {}, [&](std::size_t i) { return values[i]; });
+    const auto cut = static_cast<std::ptrdiff_t>((places.size() + 1) / 4);
+    return {places.begin() + cut, places.end() - cut};
+}
+
 double interquartile_mean(std::vector<double> values) {
-    keep_finite(values);
-    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-    std::ranges::sort(values);
-    const auto cut = static_cast<std::ptrdiff_t>((values.size() + 1) / 4);
-    const auto kept = std::ssize(values) - 2 * cut;
-    return std::accumulate(values.begin() + cut, values.end() - cut, 0.0) /
-           static_cast<double>(kept);
+    const std::vector<std::size_t> kept = interquartile_places(values);
+    if (kept.empty()) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0;
+    for (const std::size_t i : kept) sum += values[i];
+    return sum / static_cast<double>(kept.size());
 }
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace engine {
@@ -11,5 +12,8 @@ double median(std::vector<double> values);
 /// smooth where the values form two groups, between which a median would jump. NaN if there are
 /// none.
 double interquartile_mean(std::vector<double> values);
+
+/// The places of the values that interquartile_mean() takes, in the values' order.
+std::vector<std::size_t> interquartile_places(const std::vector<double>& values);
 
 }  // namespace engine

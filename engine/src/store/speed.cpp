@@ -31,13 +31,19 @@ Rows common_rows(const std::vector<std::int64_t>& sizes) {
     return rows;
 }
 
-/// Mean over the rows: the last batch of an epoch may be smaller. Row 0 counts from no samples.
-double samples_a_step(const StepRecordReader& record, const Rows& rows) {
-    const std::int64_t before = rows.begin == 0 ? 0 : record.row(rows.begin - 1).samples;
-    const std::int64_t seen = record.row(rows.end - 1).samples - before;
+/// Mean over those rows whose times the typical time is the mean of: the last step of an epoch may
+/// have fewer batches, or a smaller one, and take less time. Row 0 counts from no samples.
+double samples_a_step(const StepRecordReader& record, const Rows& rows,
+                      const std::vector<double>& times) {
+    std::int64_t seen = 0, kept = 0;
+    for (const std::size_t i : interquartile_places(times)) {
+        const std::int64_t row = rows.begin + static_cast<std::int64_t>(i);
+        seen += record.row(row).samples - (row == 0 ? 0 : record.row(row - 1).samples);
+        ++kept;
+    }
     // A program that does not count its samples writes 0.
     if (seen <= 0) return std::numeric_limits<double>::quiet_NaN();
-    return static_cast<double>(seen) / static_cast<double>(rows.end - rows.begin);
+    return static_cast<double>(seen) / static_cast<double>(kept);
 }
 
 }  // namespace
@@ -51,9 +57,9 @@ std::vector<Speed> speeds(const std::vector<StepRecordReader>& records) {
         if (rows.end < 2 || sizes[i] < rows.end) continue;
         std::vector<double> times(rows.count());
         records[i].column(&StepRecord::step_ms, rows.begin, times);
-        const double typical = interquartile_mean(std::move(times));
+        const double typical = interquartile_mean(times);
         if (!(typical > 0)) continue;
-        result[i] = {typical, samples_a_step(records[i], rows) * 1e3 / typical, rows.begin + 1,
+        result[i] = {typical, samples_a_step(records[i], rows, times) * 1e3 / typical, rows.begin + 1,
                      rows.end};
     }
     return result;

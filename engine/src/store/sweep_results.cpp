@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "core/ranked_figure.h"
 #include "engine/sweep.h"
 #include "store/config_reader.h"
 #include "store/json_number.h"
@@ -27,10 +28,6 @@ bool is_better(const Metric& metric, double a, double b) {
 
 Metric loss_metric() { return {.key = "", .title = "Loss", .higher_is_better = false}; }
 
-double figure_of(const Metric& metric, const PartFigures& part) {
-    return metric.key.empty() ? part.loss : part.of(metric.key);
-}
-
 /// Adds what the events of a run say.
 void add_run(const std::vector<Event>& events, SweepRow& row, Figures& figures) {
     double best = unknown, last = unknown, wall_s = unknown;
@@ -41,7 +38,7 @@ void add_run(const std::vector<Event>& events, SweepRow& row, Figures& figures) 
             const bool validated = epoch->validation.known();
             const PartFigures& part = validated ? epoch->validation : epoch->test;
             if (part.known()) row.part = validated ? "validation" : "test";
-            last = figure_of(row.metric, part);
+            last = ranked_figure(part, row.metric.key);
             if (is_better(row.metric, last, best)) best = last;
         } else if (const auto* done = std::get_if<RunDone>(&event)) {
             wall_s = done->wall_s;

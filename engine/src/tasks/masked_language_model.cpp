@@ -45,6 +45,11 @@ public:
         return {loss};
     }
 
+    /// Masked tokens, which a shorter window has fewer of.
+    std::int64_t loss_terms(std::int64_t rows, std::int64_t samples) const override {
+        return rows * masked_count(samples / rows);
+    }
+
     std::vector<Metric> metrics() const override { return metric_list(); }
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = std::exp(sums.loss / sums.weight);

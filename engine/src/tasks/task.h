@@ -105,6 +105,12 @@ public:
     /// Losses of a phase on one micro-batch, 0-d each, unscaled, and the task's sums of it. Each is
     /// scaled and differentiated. Runs within the autocast region of the settings.
     virtual TensorList losses(TaskStep& step) = 0;
+    /// How many terms those losses are means of on a whole batch of `rows` rows with `samples`
+    /// images, rows or tokens, up to a common factor: batches of a step count by them.
+    virtual std::int64_t loss_terms(std::int64_t rows, std::int64_t samples) const {
+        (void)rows;
+        return samples;
+    }
     /// The sums of a batch in evaluation: by default those of the first phase.
     virtual void evaluate(TaskStep& step) { losses(step); }
 

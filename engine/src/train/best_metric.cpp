@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/ranked_figure.h"
+
 namespace engine {
 
 BestMetric::BestMetric(const std::vector<Metric>& metrics, Margin margin) : margin_(margin) {
@@ -12,7 +14,7 @@ BestMetric::BestMetric(const std::vector<Metric>& metrics, Margin margin) : marg
 
 double BestMetric::figure(const PartFigures& validation, const PartFigures& test) const {
     const PartFigures& part = validation.known() ? validation : test;
-    return key_.empty() ? part.loss : part.of(key_);
+    return ranked_figure(part, key_);
 }
 
 bool BestMetric::is_better(double value) const {

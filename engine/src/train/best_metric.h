@@ -33,7 +33,7 @@ public:
     /// `metrics`: the task's, the primary one first.
     explicit BestMetric(const std::vector<Metric>& metrics, Margin margin = {});
 
-    /// The figure that is compared; NaN if neither part was evaluated.
+    /// The figure that is compared (ranked_figure); NaN if neither part was evaluated.
     double figure(const PartFigures& validation, const PartFigures& test) const;
     /// Takes an evaluation into account; true if it is better than all before. NaN never is.
     bool see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,

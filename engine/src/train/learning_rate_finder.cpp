@@ -9,6 +9,7 @@
 #include "train/rate_suggestion.h"
 #include "train/run_needs.h"
 #include "train/trainer.h"
+#include "train/training_sampler.h"
 
 namespace engine {
 namespace {
@@ -25,10 +26,7 @@ public:
           trainer_(config, device_, data_.train.data->schema(), options.steps),
           accounting_(trainer_.accounting()) {
         const Schema& schema = trainer_.task().schema(true);
-        LoaderOptions loading{.sampler = {.batch_size = config.batch_size,
-                                          .seed = config.seed,
-                                          .order = config.dataset.order,
-                                          .window = config.bptt}};
+        LoaderOptions loading{.sampler = training_sampler(config, data_.train)};
         const bool holds = trainer_.task().phases().size() > 1;
         feed_ = make_feed(device_, data_.train, schema, loading,
                           {.per_step = config.accumulate, .held = holds ? config.accumulate : 1});

@@ -38,7 +38,13 @@ public:
     }
 
 private:
-    static bool smaller_first(const HardSample& a, const HardSample& b) { return a.loss > b.loss; }
+    static bool smaller_first(const HardSample& a, const HardSample& b) {
+        return rank(a.loss) > rank(b.loss);
+    }
+    /// NaN is the largest.
+    static double rank(double loss) {
+        return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+    }
     std::size_t most_;
     std::vector<HardSample> kept_;
 };
@@ -47,6 +53,10 @@ HardSample of_class(std::span<const double> scores, std::int64_t label) {
     const auto probabilities = probabilities_of({scores.begin(), scores.end()});
     HardSample out;
     out.label = label;
+    if (std::ranges::any_of(scores, [](double score) { return std::isnan(score); })) {
+        out.probability = out.loss = undefined;
+        return out;
+    }
     out.predicted = std::ranges::max_element(probabilities) - probabilities.begin();
     out.probability = probabilities[static_cast<std::size_t>(out.predicted)];
     const double highest = std::ranges::max(scores);
@@ -67,6 +77,7 @@ public:
             label_ = schema.index(label->name);
             classes_ = static_cast<std::size_t>(label->cardinality);
             confusion_.assign(classes_, std::vector<std::int64_t>(classes_));
+            unpredicted_.assign(classes_, 0);
         } else if (task == "regression" && value->shape.numel() == 1) {
             value_ = schema.index(value->name);
             spec_ = *value;
@@ -79,6 +90,8 @@ public:
     }
     void finish(PartReport& report) {
         report.confusion = std::move(confusion_);
+        if (std::ranges::any_of(unpredicted_, [](std::int64_t samples) { return samples > 0; }))
+            report.unpredicted = std::move(unpredicted_);
         report.hardest = hardest_.take();
     }
 
@@ -89,8 +102,9 @@ private:
             HardSample sample =
                 of_class(std::span(scores).subspan(row * classes_, classes_), labels[row]);
             sample.index = batch.position + static_cast<std::int64_t>(row);
-            ++confusion_[static_cast<std::size_t>(sample.label)]
-                        [static_cast<std::size_t>(sample.predicted)];
+            const auto label = static_cast<std::size_t>(sample.label);
+            ++(sample.predicted < 0 ? unpredicted_[label]
+                                    : confusion_[label][static_cast<std::size_t>(sample.predicted)]);
             hardest_.see(std::move(sample));
         }
     }
@@ -112,6 +126,7 @@ private:
     std::size_t classes_ = 0;
     FieldSpec spec_;
     std::vector<std::vector<std::int64_t>> confusion_;
+    std::vector<std::int64_t> unpredicted_;
     Hardest hardest_;
 };
 
@@ -246,7 +261,8 @@ double PartReport::precision(std::size_t of_class) const {
 }
 
 std::int64_t PartReport::support(std::size_t of_class) const {
-    return std::accumulate(confusion[of_class].begin(), confusion[of_class].end(), std::int64_t{0});
+    return std::accumulate(confusion[of_class].begin(), confusion[of_class].end(),
+                           unpredicted.empty() ? std::int64_t{0} : unpredicted[of_class]);
 }
 
 double PartReport::recall(std::size_t of_class) const {

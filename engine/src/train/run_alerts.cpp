@@ -3,23 +3,14 @@
 #include <cmath>
 #include <utility>
 
+#include "train/advice.h"
+
 namespace engine {
 namespace {
 
-/// What to try after a run of this precision diverged.
-Message divergence_hint(const PrecisionConfig& config) {
+bool computes_in_fp16(const PrecisionConfig& config) {
     const ResolvedPrecision precision = resolve(config);
-    if (precision.scaler == ScalerMode::constant) {
-        return msg(
-            "Lower optimizer.lr or scaler.init_scale, or use a dynamic scaler, which skips "
-            "the steps whose gradients overflow.");
-    }
-    if (precision.weights == WeightFormat::fp16 && !precision.master_weights) {
-        return msg(
-            "Train in amp-fp16, which keeps the weights and delicate operations in fp32, or "
-            "lower optimizer.lr.");
-    }
-    return msg("Lower optimizer.lr, or clip the gradients with clip.kind norm.");
+    return precision.weights == WeightFormat::fp16 || precision.autocast == AutocastFormat::fp16;
 }
 
 }  // namespace
@@ -74,8 +65,9 @@ void RunAlerts::warn_of_idle_epoch(const StepRecord& row) {
                        "the learning rate.",
                        row.epoch, steps, row.loss_scale)
                  : msg("No update was applied in epoch {}: all {} steps were skipped, since the "
-                       "loss itself was not finite, which no loss scale can fix. Bring the inputs "
-                       "into a smaller range, or train in bf16 or fp32.",
+                       "loss itself was not finite. Bring the inputs into a smaller range, keep "
+                       "what overflows in FP32, or train in bf16 or fp32; a lower loss scale does "
+                       "not help.",
                        row.epoch, steps),
              row.step);
     }
@@ -93,7 +85,14 @@ void RunAlerts::check_divergence(const StepRecord& row) {
     throw Error(ErrorCode::training,
                 msg("The run diverged: the loss has not been finite for {} steps, up to step {}.",
                     state_.non_finite_losses, row.step),
-                divergence_hint(config_.precision));
+                divergence_hint(row));
+}
+
+/// No rate and no clipping matters before the first update.
+Message RunAlerts::divergence_hint(const StepRecord& row) const {
+    if (row.updates > 0 && state_.non_finite_losses < row.step) return divergence_advice(config_);
+    return computes_in_fp16(config_.precision) ? forward_overflow_advice()
+                                               : non_finite_input_advice();
 }
 
 /// One bad batch at the very end is not yet a divergence.

@@ -51,6 +51,7 @@ private:
     void warn_of_lost_updates(const StepRecord& row);
     void warn_of_idle_epoch(const StepRecord& row);
     void check_divergence(const StepRecord& row);
+    Message divergence_hint(const StepRecord& row) const;
     void check_scale(const FinishedStep& step) const;
     void warn(Message message, std::int64_t step) const;
 

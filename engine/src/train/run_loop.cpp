@@ -13,6 +13,7 @@
 #include "tasks/task_descriptor.h"
 #include "train/run_needs.h"
 #include "train/run_pictures.h"
+#include "train/training_sampler.h"
 
 namespace engine {
 namespace {
@@ -35,11 +36,7 @@ RunLoop::RunLoop(const RunConfig& config, RunStore* store, const SessionOptions&
       alerts_(config_, post_) {}
 
 LoaderOptions RunLoop::training_options() const {
-    return {.sampler = {.batch_size = config_.batch_size,
-                        .seed = config_.seed,
-                        .order = config_.dataset.order,
-                        .window = config_.bptt},
-            .threads = config_.threads};
+    return {.sampler = sampler_, .threads = config_.threads};
 }
 
 /// A task of several phases needs its batches until the last one.
@@ -54,6 +51,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     data_ = opened_data(stop);
     if (ranks_) check_same_data();
     const Schema& fields = data_.train.data->schema();
+    sampler_ = training_sampler(config_, data_.train, ranks_ ? ranks_->size() : 1);
     LoaderOptions options = training_options();
     const std::int64_t batches = make_sampler(data_.train, options.sampler)->batches_per_epoch();
     const std::int64_t per_epoch = (batches + config_.accumulate - 1) / config_.accumulate;

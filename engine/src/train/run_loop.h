@@ -170,6 +170,7 @@ private:
     std::vector<Message> data_notes_;  // how the data differ from those of the run that goes on
     bool same_size_ = true;            // as many samples as that run had
     std::int64_t kept_hashes_ = 0;     // files whose checksum the folder has
+    SamplerOptions sampler_;  // of the training part
     std::unique_ptr<BatchLoader> loader_;
     std::unique_ptr<Trainer> trainer_;
     std::optional<StepRecordWriter> writer_;

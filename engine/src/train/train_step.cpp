@@ -1,6 +1,7 @@
 #include "train/train_step.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "autograd/accumulate.h"
@@ -29,6 +30,16 @@ TensorList detached(const TensorList& tensors) {
     TensorList out;
     for (const Tensor& tensor : tensors) out.push_back(tensor.detach());
     return out;
+}
+
+/// Of the mean over all terms of the step, whatever the number and the sizes of its batches: their
+/// own means count by their terms.
+double weight_in_mean(std::size_t batch, std::size_t batches,
+                      std::span<const std::int64_t> terms) {
+    const auto differs = [&](std::int64_t each) { return each != terms.front(); };
+    if (std::ranges::none_of(terms, differs)) return 1.0 / static_cast<double>(batches);
+    const std::int64_t all = std::accumulate(terms.begin(), terms.end(), std::int64_t{0});
+    return static_cast<double>(terms[batch]) / static_cast<double>(all);
 }
 
 void add_gradient(const Tensor& parameter, const Tensor& gradient) {
@@ -116,12 +127,14 @@ void TrainStep::forget_captured() {
     }
 }
 
-void TrainStep::begin(std::size_t batches) {
+void TrainStep::begin(std::size_t batches, std::span<const std::int64_t> terms) {
     sums_.clear();
     state_.clear_resets();
     if (precision_.watches_f16()) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
     if (parts_.size() > 1) merged_.clear();
     micro_batches_.assign(batches, {});
+    for (std::size_t i = 0; i < batches; ++i)
+        micro_batches_[i].weight = weight_in_mean(i, batches, terms);
     model_.random = &random_;
 }
 
@@ -143,7 +156,7 @@ private:
 };
 
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
-    begin(batches);
+    begin(batches, supply.terms);
     // Gradients of weights that have a 16-bit copy stay in its type: gradient check and update read
     // any type, and the values are the same, so this saves a cast of each. Not where the gradient
     // is an operand of further arithmetic in its own type (clipping by value, the exchange between
@@ -264,7 +277,7 @@ void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
     std::optional<F16Range> range;
     if (precision_.watches_f16())
         range.emplace(f16_max_, std::vector{&batch_norm_info, &batch_norm_relu_info});
-    const double weight = loss_weight(micro_batches_[micro_batch].batch.share);
+    const double weight = loss_weight(micro_batch);
     const bool last = micro_batch + 1 == micro_batches_.size();
     for (std::size_t i = 0; i < losses.size(); ++i) {
         const Tensor whole = penalised(phases_[phase], losses[i]);
@@ -290,13 +303,16 @@ void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_
 
 /// The weight of a micro-batch in the step's mean. A rank's loss is weighted by its share of the
 /// rows and the exchange adds the gradients up. So a rank's backward pass has gradients of the same
-/// size as in one process, and the loss scale fits any number of ranks.
-double TrainStep::loss_weight(const BatchShare& share) const {
-    double weight = 1;
-    if (ranks_ && !share.whole())
-        weight = static_cast<double>(share.rows) / static_cast<double>(share.all);
-    return config_.accumulate > 1 ? weight * (1.0 / static_cast<double>(config_.accumulate))
-                                  : weight;
+/// size as in one process, and the loss scale fits any number of ranks. It is known on the host, so
+/// it reaches a GPU as a kernel's argument, and nothing waits; a captured step has full batches
+/// alone, whose weights never change.
+double TrainStep::loss_weight(std::size_t micro_batch) const {
+    const MicroBatch& here = micro_batches_[micro_batch];
+    const BatchShare& share = here.batch.share;
+    const double part = ranks_ && !share.whole()
+                            ? static_cast<double>(share.rows) / static_cast<double>(share.all)
+                            : 1;
+    return part * here.weight;
 }
 
 void TrainStep::account_gradients() {

@@ -21,6 +21,9 @@ namespace engine {
 struct BatchSupply {
     std::function<DeviceBatch(std::size_t)> get;
     std::function<void(const DeviceBatch&)> used;
+    /// What each batch counts in the step's mean, over all ranks: Task::loss_terms(). None: all the
+    /// same.
+    std::vector<std::int64_t> terms{};
 };
 
 /// One optimizer step on the device, from the batches to the figures: for each phase of the task
@@ -94,6 +97,7 @@ private:
         DeviceBatch batch;
         TensorList passed;
         TensorList state;
+        double weight = 1;  ///< in the step's mean
     };
 
     /// Opens and closes a step for its observers.
@@ -103,7 +107,7 @@ private:
     void make_exchanges();
     void share_figures();
     void share_figures_on_device();
-    double loss_weight(const BatchShare& share) const;
+    double loss_weight(std::size_t micro_batch) const;
     void choose_gradients();
     void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
@@ -111,7 +115,7 @@ private:
     TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
                               const StateChange& change) const;
     void load_scaler(const SavedNumbers& saved);
-    void begin(std::size_t batches);
+    void begin(std::size_t batches, std::span<const std::int64_t> terms);
     void run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks);
     void run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks);
     void differentiate(std::size_t phase, std::size_t micro_batch, const TensorList& losses);

@@ -19,7 +19,8 @@
 namespace engine {
 
 std::int64_t Answer::best() const {
-    if (probabilities.empty()) return -1;
+    const bool has_nan = std::ranges::any_of(probabilities, [](double p) { return std::isnan(p); });
+    if (probabilities.empty() || has_nan) return -1;
     return std::ranges::max_element(probabilities) - probabilities.begin();
 }
 

@@ -119,9 +119,14 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     if (replays) {
         graph_->replay(batches, feed);
     } else {
+        std::vector<std::int64_t> terms;
+        for (const Batch& batch : batches) {
+            const std::int64_t rows = batch.share.all > 0 ? batch.share.all : batch.rows();
+            terms.push_back(task_->loss_terms(rows, batch.samples));
+        }
         step_->compute(batches.size(),
                        {[&](std::size_t i) { return feed.upload(batches[i]); },
-                        [&](const DeviceBatch& batch) { feed.used(batch); }},
+                        [&](const DeviceBatch& batch) { feed.used(batch); }, std::move(terms)},
                        &marks);
     }
     if (before_) before_->check();

@@ -32,7 +32,8 @@ HALFTONE_KERNEL(Cast, cast);
 using Unary = void(Array y, ConstArray x, UnaryOp op, Stream stream);
 HALFTONE_KERNEL(Unary, unary);
 
-/// y[i] = op(a[i], b[i]); all of one dtype (floating; add ... minimum also i64, i32). a or b may
+/// y[i] = op(a[i], b[i]); all of one dtype (floating; arithmetic, maximum, minimum, pow,
+/// fmod and remainder also i64, i32). a or b may
 /// have size 1 and is then used for every i. y may alias a or b. Arithmetic as Unary. maximum and
 /// minimum give NaN if either is NaN. NaN and infinities follow IEEE.
 using Binary = void(Array y, ConstArray a, ConstArray b, BinaryOp op, Stream stream);

@@ -11,7 +11,7 @@ enum class ReduceOp { sum, mean, prod, max, min, sum_abs, sum_squares, norm2 /* 
 /// (mean: NaN). x floating, y of x's dtype or f32 (f64 for f64) or f64; accumulates in f32 (f64 for
 /// f64 or where y is f64), in blocks of at most 128 so that the error grows with log(n), not with
 /// n. One rounding at the store. norm2 does not overflow for f16 inputs. max, min: NaN if any is
-/// NaN.
+/// NaN. Or x and y i64, for sum, prod, max and min: sums and products wrap around.
 using Reduce = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
                     ReduceOp op, Stream stream);
 HALFTONE_KERNEL(Reduce, reduce);

@@ -13,7 +13,8 @@ namespace kernels {
 /// null) each factor is 1: the cumulative sum of b. Without b: the cumulative product of a. At
 /// least one of them is required. a, b of one floating dtype; y of that dtype or f32 (f64 for f64),
 /// and not overlapping a or b. The recurrence runs in f32 (f64 for f64); each y is rounded once,
-/// and the recurrence continues from the value before that rounding.
+/// and the recurrence continues from the value before that rounding. Or all of i64, where sums and
+/// products wrap around.
 ///
 /// On CUDA long rows are split among threads, whose parts are joined in a fixed order. The product
 /// of a part's factors may overflow although the recurrence itself is 0 there: then the result is

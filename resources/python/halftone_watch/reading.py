@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 
-def number(value: Any) -> float:
-    """A number, or a tensor of one element, as a float; waits for the device of a tensor."""
-    return float(value.detach() if hasattr(value, "detach") else value)
+def number(value: Any) -> Optional[float]:
+    """A number, or a tensor of one element, as a float; waits for the device of a tensor. None for
+    what is neither."""
+    if value is None or isinstance(value, (str, bytes)) or not _is_single(value):
+        return None
+    try:
+        return float(value.detach() if hasattr(value, "detach") else value)
+    except Exception:  # whatever a training passes: it must not end for it
+        return None
+
+
+def _is_single(value: Any) -> bool:
+    """Whether a value, if it is a tensor, is one real number."""
+    if not hasattr(value, "detach"):
+        return True
+    try:
+        return value.numel() == 1 and not value.is_complex()
+    except Exception:
+        return False
 
 
 class Reading:
@@ -15,6 +31,7 @@ class Reading:
     an asynchronous copy into pinned memory."""
 
     def __init__(self, known: Dict[str, float]) -> None:
+        self.unreadable: List[str] = []  # names of values that are no numbers
         self._known = known
 
     def ready(self) -> bool:
@@ -59,19 +76,24 @@ class Reader:
         self._free: List[Tuple[Any, Any]] = []
 
     def read(self, values: Mapping[str, Any]) -> Reading:
-        """`values`: numbers, and tensors of one element on any device. For tensors of a CUDA
-        device the copy is put on its current stream, behind the work that makes them."""
+        """`values`: numbers, and tensors of one element on any device; others are left out. For
+        tensors of a CUDA device the copy is put on its current stream, behind the work that makes
+        them."""
         known: Dict[str, float] = {}
-        names, tensors = [], []
+        names, tensors, unreadable = [], [], []
         for name, value in values.items():
-            if getattr(value, "is_cuda", False):
+            if getattr(value, "is_cuda", False) and _is_single(value):
                 names.append(name)
                 tensors.append(value)
+                continue
+            found = number(value)
+            if found is None:
+                unreadable.append(name)
             else:
-                known[name] = number(value)
-        if not tensors:
-            return Reading(known)
-        return self._copy(known, names, tensors)
+                known[name] = found
+        reading = self._copy(known, names, tensors) if tensors else Reading(known)
+        reading.unreadable = unreadable
+        return reading
 
     def _copy(self, known: Dict[str, float], names: List[str], tensors: List[Any]) -> Reading:
         import torch

@@ -3,8 +3,11 @@ it has."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .torch_probe import is_enabled
 
 PRECISIONS = ("fp32", "tf32", "amp-fp16", "amp-bf16", "o2-fp16", "pure-fp16")
 _LONGEST = 400  # letters of a value in the list of settings
@@ -43,8 +46,6 @@ def _plain(value: Any) -> Any:
 
 def _precision(given: Optional[str], scaled: bool, dtype: str, autocast: str) -> Dict[str, Any]:
     if given is not None:
-        if given not in PRECISIONS:
-            raise ValueError(f"precision {given!r}: use one of {', '.join(PRECISIONS)}")
         preset = given
     elif autocast == "torch.bfloat16":
         preset = "amp-bf16"
@@ -61,16 +62,21 @@ def _precision(given: Optional[str], scaled: bool, dtype: str, autocast: str) ->
 
 def _rule(scaler: Any) -> Dict[str, Any]:
     """Of an enabled scaler. Its public calls wait for the device; none is under way yet."""
-    return {"init_scale": float(getattr(scaler, "_init_scale", scaler.get_scale())),
-            "growth_factor": float(scaler.get_growth_factor()),
-            "backoff_factor": float(scaler.get_backoff_factor()),
-            "growth_interval": int(scaler.get_growth_interval())}
+    rule = {}
+    for name, call in (("init_scale", "get_scale"), ("growth_factor", "get_growth_factor"),
+                       ("backoff_factor", "get_backoff_factor"),
+                       ("growth_interval", "get_growth_interval")):
+        with contextlib.suppress(Exception):  # another library's scaler may lack some
+            told = getattr(scaler, "_" + name, None)
+            value = getattr(scaler, call)() if told is None else told
+            rule[name] = int(value) if name == "growth_interval" else float(value)
+    return rule
 
 
 def settings_of(told: Origin, optimizers: Sequence[Any], scaler: Any, dtype: str,
                 autocast: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     """Halftone's settings as far as the training has them, and its origin."""
-    scaled = scaler is not None and scaler.is_enabled()
+    scaled = is_enabled(scaler)
     settings: Dict[str, Any] = {
         "precision": _precision(told.precision, scaled, dtype, autocast)}
     if scaled:

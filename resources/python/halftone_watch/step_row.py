@@ -49,7 +49,7 @@ def fill_row(figures: Mapping[str, float], metric_columns: Mapping[str, str], *,
     known = {
         "step": step, "epoch": epoch, "samples": samples, "updates": updates,
         "elapsed_s": times.elapsed, "memory_bytes": memory[0], "peak_bytes": memory[1],
-        "loss": figures["loss"], "lr": figures.get("lr", _UNKNOWN), "loss_scale": scale,
+        "loss": figures.get("loss", _UNKNOWN), "lr": figures.get("lr", _UNKNOWN), "loss_scale": scale,
         "growth_tracker": int(figures.get("tracker", 0)), "found_inf": int(skipped),
         "grad_norm": norm, "step_ms": times.seconds * 1e3,
         "samples_per_s":

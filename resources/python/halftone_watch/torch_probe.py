@@ -2,7 +2,7 @@
 
 GradScaler tells some of it only in private attributes (`_scale`, `_growth_tracker`,
 `_per_optimizer_states`): its public calls wait for the device. Where a version of PyTorch lacks
-one of them, the figure is unknown.
+one of them, the figure is unknown. What is observed never raises into the training.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .gradient_census import census
+from .method_hook import observe
+
 
 def gradients_of(optimizer: Any) -> List[Any]:
     """The gradients that an optimizer will use, of sparse ones the stored values. To be called
@@ -35,7 +37,8 @@ class _Torch:
         # The name under which newer versions have it.
         public = getattr(torch, "foreach", None)
         self.foreach_norm: Callable[[List[Any]], Sequence[Any]] = (
-            getattr(public, "norm", None) or torch._foreach_norm)
+            getattr(public, "norm", None) or getattr(torch, "_foreach_norm", None)
+            or (lambda grads: [self.vector_norm(grad) for grad in grads]))
         self.f16 = torch.float16
         self.f32 = torch.float32
         self.narrow = (torch.float16, torch.bfloat16)
@@ -68,40 +71,50 @@ def _kept(value: Any) -> Any:
     return value.item() if value.device.type == "cpu" else value.clone()
 
 
+def is_enabled(scaler: Any) -> bool:
+    """Whether there is a scaler that scales."""
+    return scaler is not None and bool(getattr(scaler, "is_enabled", lambda: True)())
+
+
 class TorchProbe:
-    """Observes one training. Wraps `unscale_`, `step` and `update` of the scaler object, or, where
-    there is none that is enabled, hooks the optimizers' steps; close() takes all of it back."""
+    """Observes one training: calls of the scaler's `unscale_`, `step` and `update`, and steps of
+    the optimizers that are given or that the scaler gets. close() takes all of it back."""
 
     def __init__(self, optimizers: Sequence[Any], scaler: Optional[Any], shares_every: int) -> None:
         self.problem: Optional[Exception] = None  # why something could not be observed
         self._torch = _Torch()
-        self.scaled = scaler is not None and scaler.is_enabled()
+        self.scaled = is_enabled(scaler)
+        self.optimizers = list(optimizers)
         self._scaler = scaler
-        self._optimizers = list(optimizers)
         self._shares_every = shares_every
         self._steps = 0
         self._undo: List[Callable[[], None]] = []
         self._seen: List[int] = []  # ids of the optimizers of this step
         self._figures: Dict[str, Any] = {}
+        if scaler is not None:
+            # A disabled scaler is watched too: its step() tells the optimizer.
+            self._try(self._watch, scaler, "unscale_", self._observe)
+            self._try(self._watch, scaler, "step", self._observe)
         if self.scaled:
-            self._wrap("unscale_", self._observe)
-            self._wrap("step", self._observe)
-            self._wrap("update", self._before_update)
-        else:
-            for optimizer in self._optimizers:
-                hook = optimizer.register_step_pre_hook(
-                    lambda hooked, _args, _kwargs: self._try(self._observe, hooked))
-                self._undo.append(hook.remove)
+            self._try(self._watch, scaler, "update", self._before_update)
+        for optimizer in self.optimizers:
+            self._try(self._watch_steps, optimizer)
 
-    def _wrap(self, name: str, before: Callable[..., None]) -> None:
-        original = getattr(self._scaler, name)
+    def _watch(self, watched: Any, name: str, before: Callable[..., None]) -> None:
+        def called(*args: Any, **kwargs: Any) -> None:
+            self._try(before, *(args or tuple(kwargs.values()))[:1])
 
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            self._try(before, *args[:1])
-            return original(*args, **kwargs)
+        self._undo.append(observe(watched, name, called))
 
-        setattr(self._scaler, name, wrapper)
-        self._undo.append(lambda: self._scaler.__dict__.pop(name, None))
+    def _watch_steps(self, optimizer: Any) -> None:
+        """Its steps without the scaler. PyTorch has a hook for them from 2.0 on."""
+        def called(*_args: Any, **_kwargs: Any) -> None:
+            self._try(self._observe, optimizer, False)
+
+        try:
+            self._undo.append(optimizer.register_step_pre_hook(called).remove)
+        except Exception:  # an older PyTorch, or another library's optimizer
+            self._undo.append(observe(optimizer, "step", called))
 
     def _try(self, observe: Callable[..., None], *args: Any) -> None:
         """What cannot be observed is unknown; the training goes on."""
@@ -112,38 +125,55 @@ class TorchProbe:
                 self.problem = error
 
     def _before_update(self, *_args: Any) -> None:
-        """What update() overwrites."""
+        """What update() overwrites. A step may have several updates, as where each of two
+        optimizers is followed by one: the first one's scale counts, and an overflow of any."""
         scale = getattr(self._scaler, "_scale", None)
         states = getattr(self._scaler, "_per_optimizer_states", {})
         checks = [flag for state in states.values()
                   for flag in state.get("found_inf_per_device", {}).values()]
         with self._torch.no_grad():
-            if scale is not None:
+            if scale is not None and "scale" not in self._figures:
                 self._figures["scale"] = _kept(scale)
+            if "found_inf" in self._figures:
+                checks.insert(0, self._figures["found_inf"])
             if checks:
-                # update() drops them. Each is 0 or 1.
+                # update() drops them. Each is 0, or more where something overflowed.
                 first = checks[0]
                 for check in checks[1:]:
                     first = first + check.to(first.device, non_blocking=True)
                 self._figures["found_inf"] = first
 
-    def _observe(self, optimizer: Any) -> None:
-        """The gradients as they are before they are unscaled, clipped or used."""
+    def _observe(self, optimizer: Any, scaled: bool = True) -> None:
+        """The gradients as they are before they are unscaled, clipped or used. `scaled`: they come
+        through the scaler, by which they are multiplied where it is enabled."""
         if id(optimizer) in self._seen:
             return
         first = not self._seen
         self._seen.append(id(optimizer))
+        if not any(known is optimizer for known in self.optimizers):
+            self.optimizers.append(optimizer)
         if first:
             self._figures["lr"] = _kept(optimizer.param_groups[0]["lr"])
         with self._torch.no_grad():
             groups = _by_device(gradients_of(optimizer))
             for grads in groups:
-                self._add_norm(self._torch.norm_of(grads))
+                norm = self._torch.norm_of(grads)
+                share = self._share_of_scale(scaled)
+                self._add_norm(norm if share is None else norm * share)
             # Of several optimizers or devices the first stands for all.
             if first and groups and self.samples_now():
                 self._figures.update(census(groups[0]))
                 self._figures["f16"] = float(
                     self.scaled or any(g.dtype == self._torch.f16 for g in groups[0]))
+
+    def _share_of_scale(self, scaled: bool) -> Any:
+        """The scale of this step over that of these gradients where they may differ: the scaler
+        was left out, or an update lies between."""
+        now = getattr(self._scaler, "_scale", None) if self.scaled else None
+        if now is None or (scaled and "scale" not in self._figures):
+            return None
+        first = self._figures.get("scale", now)
+        return first / now if scaled else first
 
     def _add_norm(self, norm: Any) -> None:
         before = self._figures.get("scaled_norm")
@@ -182,12 +212,26 @@ class TorchProbe:
 
 def parameters_of(optimizers: Sequence[Any]) -> Tuple[int, str, str]:
     """Numbers in the parameters, device and dtype of the first of them."""
-    tensors = [p for o in optimizers for group in o.param_groups for p in group["params"]]
+    tensors = [p for o in optimizers for group in getattr(o, "param_groups", ())
+               for p in group["params"]]
     if not tensors:
         return 0, "", ""
     device = tensors[0].device
     name = device.type if device.type == "cpu" else f"{device.type}:{device.index or 0}"
     return sum(t.numel() for t in tensors), name, str(tensors[0].dtype)
+
+
+def autocast_of(kind: str) -> str:
+    """The dtype of autocast on this kind of device, "" where it is off."""
+    import torch
+
+    if hasattr(torch, "get_autocast_dtype"):  # from 2.4 on
+        return str(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else ""
+    if kind == "cuda":
+        return str(torch.get_autocast_gpu_dtype()) if torch.is_autocast_enabled() else ""
+    if kind == "cpu" and torch.is_autocast_cpu_enabled():
+        return str(torch.get_autocast_cpu_dtype())
+    return ""
 
 
 class AutocastWatch:
@@ -198,18 +242,22 @@ class AutocastWatch:
 
         self.dtype = ""       # of the first region that was met
         self.called = False   # a module was called
-        self._hook = torch.nn.modules.module.register_module_forward_pre_hook(self._look)
+        self._hook: Any = None
+        try:
+            self._hook = torch.nn.modules.module.register_module_forward_pre_hook(self._look)
+        except Exception:  # a PyTorch without it: what autocast does is unknown
+            pass
 
     def _look(self, _module: Any, args: Any) -> None:
-        import torch
-
         self.called = True
         if self.dtype:
             return
-        kinds = {a.device.type for a in args if isinstance(a, torch.Tensor)} or {"cuda", "cpu"}
-        for kind in kinds:
-            if torch.is_autocast_enabled(kind):
-                self.dtype = str(torch.get_autocast_dtype(kind))
+        try:
+            kinds = {a.device.type for a in args if is_tensor(a)} or {"cuda", "cpu"}
+            for kind in kinds:
+                self.dtype = self.dtype or autocast_of(kind)
+        except Exception:  # this runs inside the model's forward(): nothing may escape
+            pass
 
     def close(self) -> None:
         """Harmless when it is closed."""

@@ -12,7 +12,8 @@ import warnings
 from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type, Union
+from typing import (Any, Callable, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set,
+                    Type, Union)
 
 from . import torch_probe
 from .background_writer import BackgroundWriter
@@ -21,14 +22,26 @@ from .reading import Reader, Reading, number
 from .record_writer import RecordWriter
 from .run_folder import RunFolder, default_store, make_numbered_folder, number_json
 from .scale_watch import ScaleWatch
-from .settings import Origin, settings_of
+from .settings import PRECISIONS, Origin, settings_of
 from .step_row import StepTimes, fill_row
 
 _UNKNOWN = float("nan")
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, RuntimeWarning, stacklevel=5)
+    warnings.warn(sentence, RuntimeWarning, stacklevel=6)  # the training's call
+
+
+def _described(value: Any) -> str:
+    """What was given in place of a number."""
+    shape = getattr(value, "shape", None)
+    return type(value).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")
+
+
+def _count(value: Any) -> Optional[int]:
+    """A whole number, None where there is none."""
+    found = number(value)
+    return None if found is None or not math.isfinite(found) else int(found)
 
 
 _DIVERGED_AFTER = 1  # one bad batch at the very end is not yet a divergence
@@ -47,12 +60,14 @@ class _Step(NamedTuple):
 
 
 class Watch:
-    """Writes a run folder from a running training. One thread. What goes wrong with the folder
-    while the training runs is a warning: the training goes on, unrecorded.
+    """Writes a run folder from a running training. One thread. What goes wrong while the training
+    runs is a warning, once for each kind: the training goes on, and what could not be recorded is
+    missing. After the constructor nothing here raises.
 
     folder       of the run, absent or empty; None makes a new one in `store`, which Halftone lists
     store        the folder of all runs; None: Halftone's own
-    optimizer    one or a list; the first one's rate is recorded. With a scaler they may be left out
+    optimizer    one or a list; the first one's rate is recorded. With a scaler, also one that is
+                 disabled, they may be left out
     scaler       a torch.amp.GradScaler, or None
     model        a module or a name, for the history
     dataset      a name, for the history
@@ -79,6 +94,8 @@ class Watch:
         self._open = False
         if not enabled:
             return
+        if precision is not None and precision not in PRECISIONS:
+            raise ValueError(f"precision {precision!r}: use one of {', '.join(PRECISIONS)}")
         self._metrics = described(metrics)
         self._columns = columns_of(self._metrics)
         self._optimizers = [] if optimizer is None else (
@@ -112,7 +129,8 @@ class Watch:
         self._elapsed = self._epoch_began = 0.0
         self._epoch_loss = self._epoch_samples = 0.0
         self._recent: Deque[Sequence[float]] = deque(maxlen=512)
-        self._told = self._probe_told = False
+        self._calls = 0
+        self._told: Set[str] = set()
         self._last_test: Dict[str, Any] = {}
         self._process = os.getpid()
         self._open = True
@@ -147,55 +165,18 @@ class Watch:
         With PyTorch, a call without an optimizer step since the last one records nothing, so that
         a loop that accumulates gradients may call it for each of its batches.
         """
-        if not self._is_ours():
-            return
-        values: Dict[str, Any] = {}
-        if self._probe is not None:
-            observed = self._probe.take()
-            if observed is None:
-                return
-            values = observed
-        values.update(self._given(loss, lr, loss_scale, found_inf, grad_norm, metrics))
-        self._begin()
-        now = time.perf_counter()
-        seconds, self._clock = now - self._clock, now
-        self._elapsed += seconds
-        if "scaled_max" in values:
-            self._memory = torch_probe.memory_of(self._device)
-        self._steps += 1
-        self._samples += samples
-        self._epoch = self._epoch if epoch is None else epoch
-        self._waiting.append(_Step(self._steps, self._epoch, self._samples, samples,
-                                   StepTimes(seconds, self._elapsed), self._memory,
-                                   self._reader.read(values)))
-        self._settle(wait=False)
+        if self._is_ours():
+            self._safely(self._step, loss, samples, epoch,
+                         {"lr": lr, "scale": loss_scale, "found_inf": found_inf,
+                          "grad_norm": grad_norm}, metrics)
 
     def epoch(self, *, train_loss: Any = None, test_loss: Any = None, **metrics: Any) -> None:
         """Ends an epoch. `metrics`: `test_KEY`, `train_KEY` or `validation_KEY`, as in
         test_accuracy=0.91. Without train_loss it is the mean over the epoch's samples. Waits for
         the figures of the epoch's steps. The time since the last step, in which a test is usual,
         does not count as training time."""
-        if not self._is_ours() or self._steps == 0:
-            return
-        self._settle(wait=True)
-        event: Dict[str, Any] = {"event": "epoch", "run": self._folder.run}
-        self._epoch += 1
-        mean = self._epoch_loss / self._epoch_samples if self._epoch_samples > 0 else None
-        event.update(epoch=self._epoch, step=self._steps,
-                     train_loss=number_json(mean if train_loss is None else number(train_loss)))
-        for key, value in {"test_loss": test_loss, **metrics}.items():
-            part, _, name = key.partition("_")
-            if part not in ("test", "train", "validation") or (
-                    name != "loss" and name not in self._columns):
-                raise ValueError(f"{key}: give test_KEY, train_KEY or validation_KEY of a metric")
-            if value is not None:
-                event[key] = number_json(number(value))
-        event["seconds"] = self._elapsed - self._epoch_began
-        self._put(event)
-        self._last_test = {k: v for k, v in event.items() if k.startswith("test_")}
-        self._epoch_began = self._elapsed
-        self._epoch_loss = self._epoch_samples = 0.0
-        self._clock = time.perf_counter()
+        if self._is_ours() and self._steps > 0:
+            self._safely(self._end_epoch, train_loss, {"test_loss": test_loss, **metrics})
 
     def warning(self, message: str) -> None:
         """Adds a sentence to the run's events."""
@@ -206,19 +187,9 @@ class Watch:
     def close(self, error: Optional[BaseException] = None) -> None:
         """Ends the run: as planned, as stopped (KeyboardInterrupt), or by an error. Harmless when
         it has ended."""
-        if not self._is_ours():
-            return
-        self._open = False
-        atexit.unregister(self._at_exit)
-        if self._probe is not None:
-            self._probe.close()
-        if self._autocast is not None:
-            self._autocast.close()
-        if self._writer is not None:
-            self._finish(error)
-            self._writer.close()
-            self._tell_problem()
-        self._folder.close()
+        if self._is_ours():
+            self._open = False
+            self._safely(self._close, error)
 
     def __enter__(self) -> "Watch":
         return self
@@ -233,22 +204,110 @@ class Watch:
         """Under way, and not a copy in a forked process."""
         return self._open and os.getpid() == self._process
 
-    def _given(self, loss: Any, lr: Any, loss_scale: Any, found_inf: Any, grad_norm: Any,
-               metrics: Mapping[str, Any]) -> Dict[str, Any]:
-        unknown = set(metrics) - set(self._columns)
-        if unknown:
-            raise ValueError(f"{', '.join(sorted(unknown))}: name the metrics in Watch(metrics=...)")
-        given = {"lr": lr, "scale": loss_scale, "found_inf": found_inf, "grad_norm": grad_norm}
-        out = {key: value for key, value in given.items() if value is not None}
-        out["loss"] = loss
-        out.update({"metric " + key: value for key, value in metrics.items()})
-        return out
+    def _step(self, loss: Any, samples: Any, epoch: Any, given: Mapping[str, Any],
+              metrics: Mapping[str, Any]) -> None:
+        self._calls += 1
+        values: Dict[str, Any] = {}
+        if self._probe is not None:
+            observed = self._probe.take()
+            if observed is None:
+                return
+            values = observed
+        values.update((key, value) for key, value in given.items() if value is not None)
+        values["loss"] = loss
+        for key, value in self._known(metrics).items():
+            values["metric " + key] = value
+        self._begin()
+        now = time.perf_counter()
+        seconds, self._clock = now - self._clock, now
+        self._elapsed += seconds
+        if "scaled_max" in values:
+            self._memory = torch_probe.memory_of(self._device)
+        self._steps += 1
+        samples_now, told_epoch = _count(samples), _count(epoch)
+        self._samples += samples_now or 0
+        self._epoch = self._epoch if told_epoch is None else told_epoch
+        reading = self._reader.read(values)
+        for name in reading.unreadable:
+            if values[name] is not None:
+                self._tell(name, f"halftone_watch: {name} of step {self._steps} is no number "
+                                 f"({_described(values[name])}); it is recorded as missing")
+            elif name == "loss":
+                self._tell(name, f"halftone_watch: step {self._steps} has no loss; it is recorded "
+                                 "as missing")
+        self._waiting.append(_Step(self._steps, self._epoch, self._samples, samples_now or 0,
+                                   StepTimes(seconds, self._elapsed), self._memory, reading))
+        self._settle(wait=False)
+
+    def _end_epoch(self, train_loss: Any, figures: Mapping[str, Any]) -> None:
+        self._settle(wait=True)
+        event: Dict[str, Any] = {"event": "epoch", "run": self._folder.run}
+        self._epoch += 1
+        mean = self._epoch_loss / self._epoch_samples if self._epoch_samples > 0 else None
+        told = number(train_loss)
+        event.update(epoch=self._epoch, step=self._steps,
+                     train_loss=number_json(mean if told is None else told))
+        for key, value in figures.items():
+            part, _, name = key.partition("_")
+            figure = number(value)
+            if part not in ("test", "train", "validation") or (
+                    name != "loss" and name not in self._columns):
+                self._tell(key, f"halftone_watch: {key} is left out; give test_KEY, train_KEY or "
+                                "validation_KEY of a metric that Watch(metrics=...) names")
+            elif figure is not None:
+                event[key] = number_json(figure)
+            elif value is not None:
+                self._tell(key, f"halftone_watch: {key} is no number ({_described(value)}); it is "
+                                "left out")
+        event["seconds"] = self._elapsed - self._epoch_began
+        self._put(event)
+        self._last_test = {k: v for k, v in event.items() if k.startswith("test_")}
+        self._epoch_began = self._elapsed
+        self._epoch_loss = self._epoch_samples = 0.0
+        self._clock = time.perf_counter()
+
+    def _close(self, error: Optional[BaseException]) -> None:
+        atexit.unregister(self._at_exit)
+        try:
+            if self._probe is not None:
+                self._probe.close()
+            if self._autocast is not None:
+                self._autocast.close()
+            if self._writer is not None:
+                self._finish(error)
+                self._writer.close()
+            elif self._calls > 0 and error is None:
+                self._tell("steps", "halftone_watch recorded nothing: no optimizer step was seen. "
+                                    "Pass Watch(optimizer=...), or step through the scaler that "
+                                    "it is given")
+            self._tell_problem()
+        finally:
+            self._folder.close()
+
+    def _safely(self, do: Callable[..., None], *args: Any) -> None:
+        """A fault of the watcher must not end the training."""
+        try:
+            do(*args)
+        except Exception as error:
+            self._tell("fault", f"halftone_watch cannot record all of this training: {error!r}")
+
+    def _known(self, metrics: Mapping[str, Any]) -> Dict[str, Any]:
+        for key in sorted(set(metrics) - set(self._columns)):
+            self._tell(key, f"halftone_watch: {key} is left out; name the metrics in "
+                            "Watch(metrics=...)")
+        return {key: value for key, value in metrics.items() if key in self._columns}
+
+    def _tell(self, kind: str, sentence: str) -> None:
+        """Each kind of problem once."""
+        if kind not in self._told:
+            self._told.add(kind)
+            _warn(sentence)
 
     def _begin(self) -> None:
         """The first step shows what precision the run has: only now its files are made."""
         if self._writer is not None:
             return
-        optimizers = self._optimizers or []
+        optimizers = self._probe.optimizers if self._probe is not None else []
         parameters, self._device, dtype = torch_probe.parameters_of(optimizers)
         autocast = ""
         if self._autocast is not None:
@@ -279,11 +338,12 @@ class Watch:
         figures = step.reading.figures()
         skipped = figures.get("found_inf", 0.0) != 0
         self._updates += not skipped
-        loss = figures["loss"]
-        self._bad_losses = 0 if math.isfinite(loss) else self._bad_losses + 1
-        weight = float(step.samples_now or 1)
-        self._epoch_loss += loss * weight
-        self._epoch_samples += weight
+        loss = figures.get("loss")
+        if loss is not None:
+            self._bad_losses = 0 if math.isfinite(loss) else self._bad_losses + 1
+            weight = float(step.samples_now or 1)
+            self._epoch_loss += loss * weight
+            self._epoch_samples += weight
         self._recent.append((step.times.seconds, step.samples_now))
         row = fill_row(figures, self._columns, step=step.step, epoch=step.epoch,
                        samples=step.samples, updates=self._updates, times=step.times,
@@ -298,7 +358,8 @@ class Watch:
             self._held = None
         if "scale" not in figures:
             return
-        seen = {"step": step, "loss": figures["loss"], "scale": figures["scale"],
+        # A loss that is missing tells nothing against a lower scale.
+        seen = {"step": step, "loss": figures.get("loss", 0.0), "scale": figures["scale"],
                 "skipped": skipped}
         if "next_scale" in figures:
             self._tell_scale(seen, figures["next_scale"])
@@ -316,13 +377,11 @@ class Watch:
         self._writer.put(item)
 
     def _tell_problem(self) -> None:
-        """Each problem once."""
-        if self._probe is not None and self._probe.problem is not None and not self._probe_told:
-            self._probe_told = True
-            _warn(f"halftone_watch cannot observe all of a step: {self._probe.problem!r}")
-        if self._writer is not None and self._writer.error is not None and not self._told:
-            self._told = True
-            _warn(f"halftone_watch records no more steps: {self._writer.error}")
+        if self._probe is not None and self._probe.problem is not None:
+            self._tell("probe", "halftone_watch cannot observe all of a step: "
+                                f"{self._probe.problem!r}")
+        if self._writer is not None and self._writer.error is not None:
+            self._tell("writer", f"halftone_watch records no more steps: {self._writer.error}")
 
     def _finish(self, error: Optional[BaseException]) -> None:
         self._settle(wait=True)
@@ -350,13 +409,12 @@ class Watch:
         """The mean over the middle half of the latest step times, as Halftone measures speed."""
         warm_up = min(10, self._steps // 2)
         recent = list(self._recent)[max(0, warm_up - (self._steps - len(self._recent))):]
-        times = sorted(seconds for seconds, _ in recent)
-        cut = (len(times) + 1) // 4
-        kept = times[cut:len(times) - cut]
-        samples = sum(count for _, count in recent)
-        if not kept or samples == 0 or sum(kept) == 0:
-            return _UNKNOWN
-        return samples / len(recent) / (sum(kept) / len(kept))
+        recent.sort(key=lambda step: step[0])
+        cut = (len(recent) + 1) // 4
+        kept = recent[cut:len(recent) - cut]
+        taken = sum(seconds for seconds, _ in kept)
+        samples = sum(count for _, count in kept)
+        return samples / taken if samples > 0 and taken > 0 else _UNKNOWN
 
     def _at_exit(self) -> None:
         """A program that ended without close(): by an error if one reached the top."""

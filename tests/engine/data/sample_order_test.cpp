@@ -124,5 +124,26 @@ TEST(SampleOrderFile, RefusesAMissingFileAndAFolder) {
     EXPECT_THROW(SampleOrder::from_file(10, folder.str()), Error);
 }
 
+TEST(SampleOrder, AShortLastBatchJoinsTheOneBefore) {
+    const auto sizes = [](std::int64_t samples, std::int64_t least) {
+        SampleOrder order(samples, {.batch_size = 4, .seed = 3});
+        order.join_short_last(least);
+        std::vector<std::size_t> out;
+        for (std::int64_t b = 0; b < order.batches_per_epoch(); ++b)
+            out.push_back(order.batch(1, b).size());
+        return out;
+    };
+    using Sizes = std::vector<std::size_t>;
+    EXPECT_EQ(sizes(9, 2), (Sizes{4, 5}));
+    EXPECT_EQ(sizes(9, 1), (Sizes{4, 4, 1}));
+    EXPECT_EQ(sizes(10, 2), (Sizes{4, 4, 2}));
+    EXPECT_EQ(sizes(11, 4), (Sizes{4, 7}));
+    EXPECT_EQ(sizes(8, 4), (Sizes{4, 4}));
+    EXPECT_EQ(sizes(1, 2), (Sizes{1})) << "there is none before";
+    SampleOrder whole(9, {.batch_size = 4, .seed = 3}), joined(9, {.batch_size = 4, .seed = 3});
+    joined.join_short_last(2);
+    EXPECT_EQ(epoch_of(joined, 2), epoch_of(whole, 2)) << "the same samples in the same order";
+}
+
 }  // namespace
 }  // namespace engine

@@ -64,6 +64,8 @@ std::vector<Hazard> hazards() {
           "model.options.heads=6"},
          true},
         {"batch-no-multiple-of-8", {"batch_size=100"}, true},
+        {"learning-rate-far-above-default", {"optimizer.kind=adam", "optimizer.lr=0.2"}},
+        {"learning-rate-far-above-default", {"optimizer.kind=sgd", "optimizer.lr=1000"}},
         {"clip-before-unscale", {"teach.clip_before_unscale=true", "clip.kind=norm"}},
         {"update-each-micro-batch", {"teach.update_each_micro_batch=true", "accumulate=2"}},
         {"resume-without-scaler", {"teach.resume_without_scaler=true"}},

@@ -1,9 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "engine/lint.h"
 #include "finding_ids.h"
 #include "support/device_support.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -42,6 +46,70 @@ TEST(LintMeasured, UpdatesThatFp16WeightsLose) {
     const auto findings = lint_measured(config);
     ASSERT_THAT(ids(findings), testing::ElementsAre("updates-lost"));
     EXPECT_THAT(lint_measured(with_fix(config, findings.front()).config), IsEmpty());
+}
+
+/// A table of three numbers of this size and a class.
+RunConfig table_run(const std::string& preset, double size, const std::vector<std::string>& more,
+                    const std::filesystem::path& folder) {
+    const std::filesystem::path file = folder / "table.csv";
+    std::ofstream out(file);
+    out << "a,b,c,y\n";
+    for (int i = 0; i < 60; ++i)
+        out << size * ((i * 7) % 10 + 1) / 10 << ',' << -size * ((i * 3) % 7) / 7 << ',' << size << ','
+            << (i % 3 == 0 ? "yes" : "no") << '\n';
+    out.close();
+    RunConfig config = spirals(preset, {});
+    std::vector<std::string> set = {"dataset.kind=csv", "dataset.path=" + file.string(),
+                                    "dataset.train_limit=0"};
+    set.insert(set.end(), more.begin(), more.end());
+    return parse_run_config(to_json(config), set).config;
+}
+
+TEST(LintMeasured, InputsBeyondFp16AndTheSettingThatBringsThemBack) {
+    const test_support::TempFolder folder;
+    const RunConfig config =
+        table_run("amp-fp16", 1e8, {"dataset.standardize=false"}, folder.path());
+    const auto findings = lint_measured(config);
+    ASSERT_THAT(ids(findings), testing::ElementsAre("inputs-beyond-fp16"));
+    EXPECT_THAT(findings.front().sentence.str(), testing::HasSubstr("1e+08"));
+    EXPECT_THAT(findings.front().reason.str(), testing::HasSubstr("Bring the inputs into"));
+    const ParsedConfig mended = with_fix(config, findings.front());
+    ASSERT_THAT(mended.errors, IsEmpty());
+    EXPECT_THAT(lint_measured(mended.config), IsEmpty());
+    EXPECT_THAT(ids(lint_measured(table_run("fp32", 1e3, {"dataset.standardize=false",
+                                                          "optimizer.lr=1e-9"},
+                                            folder.path()))),
+                IsEmpty());
+}
+
+TEST(LintMeasured, ActivationsBeyondFp16) {
+    const test_support::TempFolder folder;
+    // Each input fits; sums of three of them times weights do not.
+    const RunConfig config = table_run(
+        "pure-fp16", 6e4, {"dataset.standardize=false", "precision.scaler=dynamic"}, folder.path());
+    RunConfig masters = config;
+    masters.precision.master_weights = true;
+    for (const RunConfig& each : {masters}) {
+        const auto findings = lint_measured(each);
+        if (findings.empty()) continue;  // these weights happen to keep all sums in range
+        EXPECT_THAT(ids(findings), testing::ElementsAre("activations-beyond-fp16"));
+    }
+}
+
+TEST(LintMeasured, ALossThatGrowsTenfold) {
+    const RunConfig config = spirals("fp32", {"optimizer.kind=sgd", "optimizer.lr=300",
+                                              "schedule.kind=constant"});
+    const auto findings = lint_measured(config);
+    ASSERT_THAT(ids(findings), testing::ElementsAre("loss-grows-tenfold"));
+    EXPECT_EQ(findings.front().fix, std::vector<std::string>{"optimizer.lr=30"});
+    EXPECT_THAT(findings.front().reason.str(), testing::HasSubstr("Lower optimizer.lr"));
+}
+
+TEST(LintMeasured, CitesHeadingsOfTheHandbook) {
+    std::ifstream file(std::string(HALFTONE_HANDBOOK) + "/hazards.md");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    for (const char* heading : {"## The first step is finite\n", "## The loss falls in the first steps\n"})
+        EXPECT_THAT(text, testing::HasSubstr(heading));
 }
 
 }  // namespace

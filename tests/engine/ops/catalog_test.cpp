@@ -70,5 +70,18 @@ TEST(Catalog, ListsEachOpOnceWithAReasonAndARunner) {
     EXPECT_EQ(find_op("no_such_op"), nullptr);
 }
 
+TEST(Catalog, OpsThatFlushSubnormalsAreTheProducts) {
+    std::set<std::string> flushing;
+    for (const OpSummary& op : ops())
+        if (op.flushes_subnormals) flushing.insert(op.name);
+    for (const char* product : {"mm", "bmm", "matmul", "addmm", "addmm_", "linear", "conv1d", "conv2d",
+                                "conv3d", "conv_transpose2d", "baddbmm", "einsum", "tensordot", "lstm",
+                                "scaled_dot_product_attention"})
+        EXPECT_TRUE(flushing.contains(product)) << product;
+    for (const char* other : {"add", "mul", "sum", "prelu", "dot", "vdot", "relu", "layer_norm",
+                              "batch_norm", "softmax", "bilinear"})
+        EXPECT_FALSE(flushing.contains(other)) << other;
+}
+
 }  // namespace
 }  // namespace engine

@@ -51,6 +51,79 @@ TEST_F(OpScript, WritesTheOutputAndTheGradientsOfFloatingInputs) {
     EXPECT_EQ(out.size(), 4u);
 }
 
+Tensor integers(const std::vector<std::int64_t>& values) {
+    const Tensor x = Tensor::empty({std::ssize(values)}, DType::i64, Device{});
+    x.copy_from_host(values.data());
+    return x;
+}
+std::vector<std::int64_t> integers_of(const Tensor& x) {
+    const auto* first = x.data_as<const std::int64_t>();
+    return {first, first + x.numel()};
+}
+
+TEST_F(OpScript, WholeNumbersBesideIntegersStayIntegers) {
+    constexpr std::int64_t two53 = std::int64_t{1} << 53;
+    const TensorMap x{{"0", integers({two53 + 1, 3, -7})}};
+    using Wanted = std::vector<std::int64_t>;
+    const std::vector<std::pair<std::string, Wanted>> cases = {
+        {R"("op":"add","attrs":{"other":2})", {two53 + 3, 5, -5}},
+        {R"("op":"add","attrs":{"other":9007199254740993})", {2 * two53 + 2, two53 + 4, two53 - 6}},
+        {R"("op":"sub","attrs":{"other":1,"alpha":3})", {two53 - 2, 0, -10}},
+        {R"("op":"mul","attrs":{"other":-1})", {-two53 - 1, -3, 7}},
+        {R"("op":"pow","attrs":{"exponent":1})", {two53 + 1, 3, -7}},
+        {R"("op":"fmod","attrs":{"other":4})", {1, 3, -3}},
+        {R"("op":"remainder","attrs":{"other":4})", {1, 3, 1}},
+        {R"("op":"add_","attrs":{"other":2})", {two53 + 3, 5, -5}},
+        {R"("op":"pow_","attrs":{"exponent":1})", {two53 + 1, 3, -7}}};
+    for (const auto& [fields, wanted] : cases) {
+        const auto out = run(fields, x);
+        ASSERT_TRUE(out.contains("output")) << fields << line_;
+        ASSERT_EQ(out.at("output").dtype(), DType::i64) << fields;
+        EXPECT_EQ(integers_of(out.at("output")), wanted) << fields;
+    }
+    const auto power = run(R"("op":"rpow","attrs":{"other":3})", {{"0", integers({0, 39, 40})}});
+    EXPECT_EQ(integers_of(power.at("output")),
+              (Wanted{1, 4052555153018976267, -6289078614652622815}));
+    const auto of_two = run(R"("op":"pow")", {{"0", integers({3})}, {"1", integers({39})}});
+    EXPECT_EQ(integers_of(of_two.at("output")), Wanted{4052555153018976267});
+    const auto scaled = run(R"("op":"add","attrs":{"alpha":3})", {{"0", integers({1})}, {"1", integers({two53 + 1})}});
+    EXPECT_EQ(integers_of(scaled.at("output")), Wanted{3 * two53 + 4});
+    EXPECT_EQ(run(R"("op":"mul","attrs":{"other":0.5})", x).at("output").dtype(), DType::f32);
+    EXPECT_EQ(run(R"("op":"pow","attrs":{"exponent":2.0})", x).at("output").dtype(), DType::f32);
+    const auto bytes = run(R"("op":"mul")", {{"0", numbers({200, 3}, {2}, DType::u8)},
+                                             {"1", numbers({2, 5}, {2}, DType::u8)}});
+    EXPECT_EQ(bytes.at("output").dtype(), DType::u8);
+    EXPECT_EQ(bytes.at("output").values(), (std::vector<double>{144, 15}));
+    const auto differences = run(R"("op":"sub")", {{"0", numbers({2}, {1}, DType::u8)},
+                                                   {"1", numbers({5}, {1}, DType::u8)}});
+    EXPECT_EQ(differences.at("output").values(), (std::vector<double>{253}));
+}
+
+TEST_F(OpScript, RefusesWhatPytorchRefusesOfIntegers) {
+    const TensorMap x{{"0", integers({1, 2})}};
+    for (const char* fields :
+         {R"("op":"add_","attrs":{"other":0.5})", R"("op":"mul_","attrs":{"other":1.5})",
+          R"("op":"pow","attrs":{"exponent":-1})", R"("op":"pow_","attrs":{"exponent":-2})",
+          R"("op":"fmod","attrs":{"other":0})", R"("op":"remainder","attrs":{"other":0})",
+          R"("op":"exp_")"})
+        EXPECT_TRUE(run(fields, x).empty()) << fields;
+    EXPECT_TRUE(run(R"("op":"add","attrs":{"alpha":0.5})",
+                    {{"0", integers({1})}, {"1", integers({1})}})
+                    .empty());
+}
+
+TEST_F(OpScript, IntegersAreAddedByIndex) {
+    constexpr std::int64_t two53 = std::int64_t{1} << 53;
+    const TensorMap x{{"0", integers({two53, 5})}, {"1", integers({0, 0, 1})}, {"2", integers({1, 2, -7})}};
+    const auto out = run(R"("op":"index_add","attrs":{"dim":0})", x);
+    EXPECT_EQ(integers_of(out.at("output")), (std::vector<std::int64_t>{two53 + 3, -2}));
+    const auto scaled = run(R"("op":"index_add","attrs":{"dim":0,"alpha":2})", x);
+    EXPECT_EQ(integers_of(scaled.at("output")), (std::vector<std::int64_t>{two53 + 6, -9}));
+    const auto scattered = run(R"("op":"scatter_add","attrs":{"dim":0})", x);
+    EXPECT_EQ(integers_of(scattered.at("output")), (std::vector<std::int64_t>{two53 + 3, -2}));
+    EXPECT_TRUE(run(R"("op":"index_add","attrs":{"dim":0,"alpha":0.5})", x).empty());
+}
+
 TEST_F(OpScript, AnAutocastRegionShowsInTheTypesOfTheResult) {
     const TensorMap in{{"0", numbers({1, 2}, {1, 2})},
                        {"1", numbers({3, 4}, {1, 2})},

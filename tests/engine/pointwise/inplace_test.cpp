@@ -33,6 +33,29 @@ TEST(InPlace, RoundsToTheLeftSidesType) {
     EXPECT_EQ(x.item(), 2050);
 }
 
+TEST(InPlace, AFloatIsNotTruncatedIntoIntegers) {
+    const Tensor x = Tensor::of({1, 2}, {2}, DType::i64);
+    const Tensor flag = Tensor::of({1}, {1}, DType::boolean);
+    for (const auto& write : std::vector<std::function<void()>>{
+             [&] { add_(x, Tensor::of({0.7, 1.9}, {2})); }, [&] { mul_(x, Tensor::of({0.5}, {1})); },
+             [&] { mul_(x, Tensor::scalar(0.5)); }, [&] { pow_(x, Tensor::scalar(0.5)); },
+             [&] { exp_(x); }, [&] { add_(flag, Tensor::of({1}, {1}, DType::i64)); }}) {
+        try {
+            write();
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::dtype);
+        }
+    }
+    EXPECT_EQ(x.values(), (std::vector<double>{1, 2}));
+    add_(x, Tensor::of({3, 4}, {2}, DType::i32));
+    mul_(x, x);
+    EXPECT_EQ(x.values(), (std::vector<double>{16, 36}));
+    const Tensor low = Tensor::of({200}, {1}, DType::u8);
+    add_(low, Tensor::of({100}, {1}, DType::i64));  // wraps around, as in PyTorch
+    EXPECT_EQ(low.item(), 44);
+}
+
 TEST(InPlace, ALeafThatRequiresAGradientIsRefusedWhileGradientsAreRecorded) {
     const Tensor x = leaf({1});
     for (const auto& write : std::vector<std::function<void()>>{

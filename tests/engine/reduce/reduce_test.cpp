@@ -165,6 +165,68 @@ TEST(CumulativeSum, TakesIntegersAndATypeOfOnesOwn) {
     EXPECT_EQ(cumsum(Tensor::scalar(4), 0).item(), 4);
 }
 
+/// Exact, which doubles are not.
+Tensor whole(const std::vector<std::int64_t>& values) {
+    const Tensor x = Tensor::empty({std::ssize(values)}, DType::i64);
+    x.copy_from_host(values.data());
+    return x;
+}
+std::vector<std::int64_t> whole_values(const Tensor& x) {
+    const Tensor host = x.copy_to(Device{});
+    const auto* first = host.data_as<const std::int64_t>();
+    return {first, first + host.numel()};
+}
+using Whole = std::vector<std::int64_t>;
+
+TEST(Integers, AreSummedAndMultipliedExactlyAndWrapAround) {
+    constexpr std::int64_t two53 = std::int64_t{1} << 53;
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    EXPECT_EQ(whole_values(sum(whole({two53, 1}))), Whole{two53 + 1});
+    EXPECT_EQ(whole_values(sum(whole({two53 + 1, 0}))), Whole{two53 + 1});
+    EXPECT_EQ(whole_values(sum(whole({most, 1}))), Whole{-most - 1});
+    EXPECT_EQ(whole_values(cumsum(whole({two53, 1, 1}), 0)), (Whole{two53, two53 + 1, two53 + 2}));
+    EXPECT_EQ(whole_values(cumsum(whole({most, most, 2}), 0)), (Whole{most, -2, 0}));
+    EXPECT_EQ(whole_values(prod(whole({3486784401, 387420489}))), Whole{1350851717672992089});
+    EXPECT_EQ(whole_values(prod(whole({two53, 4096}))), Whole{0});
+    EXPECT_EQ(whole_values(cumprod(whole({most, 3}), 0)), (Whole{most, 9223372036854775805}));
+    const Tensor rows = reshape(whole({two53, 1, 1, -5, 7, two53}), {2, 3});
+    EXPECT_EQ(whole_values(sum(rows, {0})), (Whole{two53 - 5, 8, two53 + 1}));
+    EXPECT_EQ(whole_values(prod(rows, 1)), (Whole{two53, -35 * two53}));
+}
+
+TEST(Integers, OfFewerBitsAndBooleansGiveSumsOf64) {
+    EXPECT_EQ(sum(Tensor::of({200, 100}, {2}, DType::u8)).dtype(), DType::i64);
+    EXPECT_EQ(sum(Tensor::of({200, 100}, {2}, DType::u8)).item(), 300);
+    EXPECT_EQ(cumsum(Tensor::of({1, 0, 1}, {3}, DType::boolean), 0).values(), (Values{1, 1, 2}));
+    EXPECT_EQ(prod(Tensor::of({65536, 65536}, {2}, DType::i32)).item(), 0x1p32);
+}
+
+TEST(Integers, AreCastToTheTypeThatIsAskedForFirst) {
+    EXPECT_EQ(sum(Tensor::of({200, 100}, {2}, DType::i64), {}, false, DType::u8).item(), 44);
+    EXPECT_EQ(sum(Tensor::of({2, 3}, {2}, DType::i64), {}, false, DType::boolean).item(), 1);
+    EXPECT_EQ(prod(Tensor::of({65536, 65536}, {2}, DType::i64), {}, false, DType::i32).item(), 0);
+    const Tensor mean_of = mean(Tensor::of({1, 2}, {2}, DType::i64), {}, false, DType::f32);
+    EXPECT_EQ(mean_of.dtype(), DType::f32);
+    EXPECT_EQ(mean_of.item(), 1.5);
+    EXPECT_EQ(sum(Tensor::of({1, 2}, {2}, DType::i64), {}, false, DType::f16).dtype(), DType::f16);
+    EXPECT_NE(error_text(ErrorCode::dtype, [&] { mean(Tensor::zeros({2}, DType::i64)); }), "");
+}
+
+TEST(Integers, HaveAnExtremumAndItsPlace) {
+    constexpr std::int64_t two53 = std::int64_t{1} << 53, least = std::numeric_limits<std::int64_t>::min();
+    const Tensor x = whole({two53, two53 + 1, least, two53 + 1});
+    EXPECT_EQ(whole_values(max(x)), Whole{two53 + 1});
+    EXPECT_EQ(whole_values(min(x)), Whole{least});
+    EXPECT_EQ(whole_values(amax(x, {0})), Whole{two53 + 1});
+    EXPECT_EQ(max(x, 0).indices.item(), 1);
+    EXPECT_EQ(min(x, 0).indices.item(), 2);
+    EXPECT_EQ(argmin(x, 0).item(), 2);
+    EXPECT_EQ(amin(Tensor::of({7, 3}, {2}, DType::u8)).dtype(), DType::u8);
+    EXPECT_EQ(amax(Tensor::of({0, 1}, {2}, DType::boolean)).item(), 1);
+    EXPECT_EQ(median(whole({5, 1, 3, 9})).item(), 3);
+    EXPECT_NE(error_text(ErrorCode::shape, [&] { max(Tensor::zeros({0}, DType::i64)); }), "");
+}
+
 TEST(Variance, OfFewerElementsThanItsCorrectionIsNaNOrInfinite) {
     const Tensor one = Tensor::of({1, 2}, {2, 1}, DType::f32);
     EXPECT_TRUE(std::isnan(var(one, {1}).values()[0]));

@@ -47,6 +47,22 @@ TEST(Speed, DoesNotJumpBetweenTwoGroupsOfSteps) {
     }
 }
 
+/// Each tenth step ends an epoch with a quarter of the batches.
+TEST(Speed, OfSamplesIsThatOfTheStepsWhoseTimeCounts) {
+    test_support::TempFolder folder;
+    auto writer = StepRecordWriter::create(folder.path());
+    StepRecord row{};
+    for (row.step = 1; row.step <= 110; ++row.step) {
+        const bool is_short = row.step % 10 == 0;
+        row.samples += is_short ? 32 : 128;
+        row.step_ms = is_short ? 1.0f : 4.0f;
+        writer.append(row);
+    }
+    const Speed speed = speeds({writer.reader()}).front();
+    EXPECT_EQ(speed.step_ms, 4);
+    EXPECT_EQ(speed.samples_per_s, 32'000);
+}
+
 TEST(Speed, IsMeasuredOverTheSameStepsOfAllRuns) {
     // Both take twice as long after step 600, which the second run has not reached.
     const auto slows = [](std::int64_t i) { return i > 600 ? 4.0 : 2.0; };

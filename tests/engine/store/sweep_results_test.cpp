@@ -23,7 +23,7 @@ public:
 
     /// Ends the next run of the queue, with these accuracies of its epochs.
     void run(const std::vector<double>& accuracies, QueueState state = QueueState::done,
-             bool validated = false) {
+             bool validated = false, double loss = 1) {
         auto taken = queue.take();
         const auto made = store.create(taken->queued().entry.config);
         RunStarted started{};
@@ -35,8 +35,8 @@ public:
             EpochDone event{};
             event.run = made.run;
             event.epoch = ++epoch;
-            event.test = classified(1, accuracy);
-            if (validated) event.validation = classified(1, accuracy / 2);
+            event.test = classified(loss, accuracy);
+            if (validated) event.validation = classified(loss, accuracy / 2);
             store.append(event);
         }
         RunDone done{};
@@ -84,6 +84,17 @@ TEST(SweepResults, TheBestPointComesFirstAndOnesWithoutAFigureLast) {
     EXPECT_EQ(rows[1].part, "test");
     EXPECT_EQ(rows[2].failed, 1);
     EXPECT_TRUE(std::isnan(rows[2].best.mean));
+}
+
+TEST(SweepResults, ARunWhoseOutputsAreNaNIsNeverTheBest) {
+    Sweep sweep(rates());
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    sweep.run({0.9375}, QueueState::done, false, nan);
+    sweep.run({0.6});
+    sweep.run({0.99}, QueueState::done, true, nan);
+    const auto rows = sweep.rows();
+    EXPECT_EQ(rows[0].label, "optimizer.lr=0.2");
+    EXPECT_TRUE(std::isnan(rows[1].best.mean) && std::isnan(rows[2].best.mean));
 }
 
 TEST(SweepResults, AreMeanAndSpreadOverTheSeedsOfAPoint) {

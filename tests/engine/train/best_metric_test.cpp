@@ -57,6 +57,17 @@ TEST(BestMetric, ANotANumberIsNeverBetterNorInTheWay) {
               (std::vector<bool>{false, false, true, false, true}));
 }
 
+TEST(BestMetric, OfOutputsThatAreNaNIsNoneWhateverTheMetricSays) {
+    BestMetric best(accuracy_metrics);
+    const auto with = [](double loss, double accuracy) {
+        return PartFigures{.loss = loss, .metrics = {{"accuracy", accuracy}}};
+    };
+    EXPECT_FALSE(best.see({}, with(nan, 0.9375), 1, 1));
+    EXPECT_TRUE(best.see({}, with(0.7, 0.5), 2, 2));
+    EXPECT_FALSE(best.see(with(nan, 1), with(0.1, 1), 3, 3)) << "the validation part counts";
+    EXPECT_EQ(best.state().waited, 1);
+}
+
 TEST(BestMetric, KeepsWhereTheBestWasAndHowLongAgo) {
     BestMetric best(no_metrics);
     best.see({}, with_loss(2), 1, 100);

@@ -155,6 +155,45 @@ TEST(PartReport, FiguresOfAClassFollowFromTheConfusionMatrix) {
     EXPECT_TRUE(std::isnan(report.f1(2)));
 }
 
+TEST(PartReport, OutputsThatAreNaNCountAgainstTheRecall) {
+    PartReport report;
+    report.confusion = {{8, 0}, {1, 3}};
+    report.unpredicted = {2, 0};
+    EXPECT_EQ(report.support(0), 10);
+    EXPECT_DOUBLE_EQ(report.recall(0), 0.8);
+    EXPECT_DOUBLE_EQ(report.precision(0), 8.0 / 9);
+}
+
+TEST(Answer, ThatIsNaNIsNoPrediction) {
+    Answer answer;
+    answer.probabilities = {0.2, 0.8};
+    EXPECT_EQ(answer.best(), 1);
+    answer.probabilities[0] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(answer.best(), -1);
+}
+
+TEST_F(TrainedModels, WithWeightsThatAreNaNPredictNothing) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.epochs = 1;
+    config.dataset.train_limit = 64;
+    config.dataset.test_limit = 40;
+    config.optimizer.options["lr"] = 1e30;
+    config.stop_on_nan = 0;
+    config.checkpoint.at_end = true;
+    const RunSummary run = train(config);
+    TrainedModel model(run.folder);
+    const PartReport report = model.evaluate("test", 3);
+    std::int64_t none = 0, predicted = 0;
+    for (const std::int64_t each : report.unpredicted) none += each;
+    for (const auto& row : report.confusion)
+        for (const std::int64_t each : row) predicted += each;
+    EXPECT_EQ(none, 40);
+    EXPECT_EQ(predicted, 0);
+    EXPECT_EQ(report.figures.of("accuracy"), 0);
+    EXPECT_EQ(report.hardest.front().predicted, -1);
+    EXPECT_TRUE(std::isnan(report.hardest.front().loss));
+}
+
 TEST_F(TrainedModels, AnEvaluationStopsWhenAsked) {
     RunConfig config = small_run("mlp", "fp32");
     config.epochs = 1;

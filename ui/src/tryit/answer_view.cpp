@@ -60,7 +60,12 @@ void AnswerView::show(const engine::Answer& answer, const ModelFacts& facts) {
     for (const std::size_t i : order)
         bars_.push_back({className(facts.classes, i), answer.probabilities[i]});
     QStringList words;
-    if (answer.best() >= 0) {
+    if (!answer.probabilities.empty() && answer.best() < 0) {
+        answer_.probabilities.clear();
+        bars_.clear();
+        summary_ = noPrediction();
+        words << summary_;
+    } else if (answer.best() >= 0) {
         const auto best = static_cast<std::size_t>(answer.best());
         summary_ = className(facts.classes, best);
         caption_ = percent(answer.probabilities[best]);

@@ -108,7 +108,8 @@ QString HardestModel::text(const engine::HardSample& sample, int column) const {
     if (column == Probability) return percent(sample.probability);
     const bool actual = column == Actual;
     if (!ofClasses()) return significant(actual ? sample.wanted : sample.value, 4);
-    return className(classes_, static_cast<std::size_t>(actual ? sample.label : sample.predicted));
+    return actual ? className(classes_, static_cast<std::size_t>(sample.label))
+                  : predictedName(classes_, sample);
 }
 
 QVariant HardestModel::data(const QModelIndex& index, int role) const {

@@ -93,6 +93,21 @@ void ReportView::replace(Part part, QWidget* with) {
     stack_->setCurrentIndex(current);
 }
 
+/// Outputs that are NaN have a row and a column of their own.
+void ReportView::showMatrix(ConfusionMatrix& matrix, const engine::PartReport& report,
+                            const std::vector<std::string>& classes) {
+    auto cells = report.confusion;
+    if (report.unpredicted.empty()) return matrix.show(cells, classes);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        names.push_back(className(classes, i).toStdString());
+        cells[i].push_back(report.unpredicted[i]);
+    }
+    names.push_back(noPrediction().toStdString());
+    cells.emplace_back(names.size(), 0);
+    matrix.show(cells, names);
+}
+
 void ReportView::show(SharedReport report, const ModelFacts& facts) {
     report_ = std::move(report);
     showFigures(facts);
@@ -100,7 +115,7 @@ void ReportView::show(SharedReport report, const ModelFacts& facts) {
         !report_->hardest.empty() && !report_->hardest.front().picture.rgb.empty();
     if (has(*report_, Matrix)) {
         auto* matrix = new ConfusionMatrix(theme_, precision_, stack_);
-        matrix->show(report_->confusion, facts.classes);
+        showMatrix(*matrix, *report_, facts.classes);
         replace(Matrix, matrix);
         replace(Classes,
                 makeTable(new ClassModel(report_, facts.classes, this), tr("Figures by class")));
@@ -181,7 +196,7 @@ QWidget* ReportView::makePictures(const ModelFacts& facts) {
 int ReportView::addPicture(QListWidget* list, const engine::HardSample& sample,
                            const ModelFacts& facts) {
     const QString actual = className(facts.classes, static_cast<std::size_t>(sample.label));
-    const QString called = className(facts.classes, static_cast<std::size_t>(sample.predicted));
+    const QString called = predictedName(facts.classes, sample);
     auto* item = new QListWidgetItem(
         QIcon(pixmapOf(sample.picture, devicePixelRatioF())),
         actual + u"\n→ "_s + called + u'\n' + percent(sample.probability), list);

@@ -31,6 +31,8 @@ public:
     void setProgress(double share);
 
 private:
+    static void showMatrix(ConfusionMatrix& matrix, const engine::PartReport& report,
+                           const std::vector<std::string>& classes);
     void showFigures(const ModelFacts& facts);
     void replace(Part part, QWidget* with);
     QWidget* makeTable(QAbstractItemModel* model, const QString& name);

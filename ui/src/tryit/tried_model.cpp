@@ -11,6 +11,15 @@ QString className(const std::vector<std::string>& classes, std::size_t index) {
     return QString::number(index);
 }
 
+QString noPrediction() {
+    return TriedModel::tr("No prediction");
+}
+
+QString predictedName(const std::vector<std::string>& classes, const engine::HardSample& sample) {
+    return sample.predicted < 0 ? noPrediction()
+                                : className(classes, static_cast<std::size_t>(sample.predicted));
+}
+
 ModelFacts factsOf(const engine::TrainedModel& model) {
     return {model.form(),   model.classes(), model.metrics(),
             model.target(), model.task(),    model.step()};

@@ -25,6 +25,10 @@ ModelFacts factsOf(const engine::TrainedModel& model);
 
 /// "Sneaker"; the number of a class without a name.
 QString className(const std::vector<std::string>& classes, std::size_t index);
+/// Where an output is NaN.
+QString noPrediction();
+/// Of the predicted class, or noPrediction().
+QString predictedName(const std::vector<std::string>& classes, const engine::HardSample& sample);
 
 /// A run on screen and its model, opened off the GUI thread. GUI thread.
 class TriedModel final : public QObject {

@@ -67,6 +67,19 @@ def loss_of(output, fields, inputs):
     return F.cross_entropy(output, target.flatten())
 
 
+def weights_of(tensors, description):
+    """What each micro-batch counts in the step's mean: by the terms of its loss, of which a last, smaller batch or a shorter
+    window has fewer."""
+    terms = []
+    for batch in range(len(description["batches"])):
+        fields = fields_of(tensors, description, batch)
+        if KIND == "bert":
+            terms.append(inputs_of(fields, [])[1].numel())
+        else:
+            terms.append(next(fields[name] for name in ("label", "value", "image") if name in fields).numel())
+    return [each / sum(terms) for each in terms]
+
+
 def number(value):
     return value if math.isfinite(value) else str(value)
 
@@ -87,8 +100,8 @@ def compute(tensors, description, trace):
     # A recurrent model's state begins anew with each pass over the data, and goes on from micro-batch to micro-batch.
     begins = description["batches"][0]["index_in_epoch"] == 0
     state = [] if begins else [tensor.to(DEVICE) for _, tensor in sorted(part_of(tensors, "carried/").items())]
-    losses = []
-    for batch in range(len(description["batches"])):
+    losses, weights = [], weights_of(tensors, description)
+    for batch, weight in enumerate(weights):
         masks.begin(batch)
         fields = fields_of(tensors, description, batch)
         inputs = inputs_of(fields, state)
@@ -102,9 +115,9 @@ def compute(tensors, description, trace):
                 trace.enter("", "to", [output], [output])
             loss = loss_of(output.float() if MASTERS else output, fields, inputs)
         state = getattr(model, "state", state)
-        losses.append(loss.item())
-        (loss / ACCUMULATE * SCALE).backward()
-    return model, sum(losses) / len(losses)
+        losses.append(loss.item() * weight)
+        (loss * weight * SCALE).backward()
+    return model, sum(losses)
 
 
 def main():

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+#include "engine/metric.h"
+
+namespace engine {
+
+/// What evaluations are ranked by: the metric, or the loss if `key` is empty. NaN, which is never
+/// the best, where the loss is NaN: outputs were NaN, of which a metric may know nothing.
+double ranked_figure(const PartFigures& part, std::string_view key);
+
+}  // namespace engine

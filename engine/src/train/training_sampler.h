@@ -1,0 +1,14 @@
+#pragma once
+
+#include "data/sampler.h"
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// How a run takes its training batches. A last batch so short that a batch norm would get a single
+/// value a channel joins the batch before it: PyTorch's users drop it, or their run ends with an
+/// error. Of several ranks each has its part of a batch, and so a batch norm that is not
+/// synchronised. Throws as make_task() and make_model() do.
+SamplerOptions training_sampler(const RunConfig& config, const DataPart& train, int ranks = 1);
+
+}  // namespace engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <limits>
+
+#include "kernels/reduce.h"
+#include "shared/elementwise_integers.h"
+
+/// `reduce` of i64, on every backend. Sums and products wrap around, so their order does not matter.
+namespace kernels::integer {
+
+HALFTONE_HOST_DEVICE inline std::int64_t neutral(ReduceOp op) {
+    if (op == ReduceOp::prod) return 1;
+    if (op == ReduceOp::max) return std::numeric_limits<std::int64_t>::min();
+    if (op == ReduceOp::min) return std::numeric_limits<std::int64_t>::max();
+    return 0;
+}
+HALFTONE_HOST_DEVICE inline std::int64_t joined(ReduceOp op, std::int64_t a, std::int64_t b) {
+    if (op == ReduceOp::prod) return mul(a, b);
+    if (op == ReduceOp::max) return maximum(a, b);
+    if (op == ReduceOp::min) return minimum(a, b);
+    return add(a, b);
+}
+
+}  // namespace kernels::integer
