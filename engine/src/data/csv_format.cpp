@@ -162,6 +162,17 @@ std::vector<SampleRow> sample_rows(std::string_view sample, bool whole, char del
     return SampleRows(sample, delimiter).take(whole);
 }
 
+/// Whether most of the first lines have several blanks side by side.
+bool has_wide_blanks(std::string_view sample) {
+    std::size_t lines = 0, wide = 0;
+    while (!sample.empty() && lines < most_sampled_rows) {
+        const std::string_view line = trimmed(take_line(sample));
+        lines += line.empty() ? 0 : 1;
+        wide += line.find("  ") == std::string_view::npos ? 0 : 1;
+    }
+    return wide * 2 > lines;
+}
+
 struct EvenRows {
     std::size_t fields = 0;  ///< of most rows
     std::size_t rows = 0;
@@ -181,7 +192,7 @@ EvenRows even_rows(const std::vector<SampleRow>& rows) {
 /// first line is none.
 char take_separator_line(std::string_view& text) {
     std::string_view rest = text;
-    std::string_view line = trimmed(take_line(rest));
+    std::string_view line = take_line(rest);
     if (line.size() > 2 && line.front() == '"' && line.back() == '"')
         line = line.substr(1, line.size() - 2);
     const bool says = line.size() == 5 && (line.starts_with("sep=") || line.starts_with("SEP="));
@@ -245,7 +256,11 @@ std::size_t titles_above(const std::vector<SampleRow>& rows, std::size_t fields)
         const bool single = std::all_of(rows.begin(), table,
                                         [](const SampleRow& row) { return row.filled() <= 1; });
         // A header that lacks one name is no title, nor one above rows that end with a delimiter.
-        const bool header = is_headline(*table) && rows[0].filled() + 1 != fields;
+        const bool numbers_below = std::any_of(table + 1, rows.end(), [](const SampleRow& row) {
+            return std::any_of(row.fields.begin(), row.fields.end(), is_number);
+        });
+        const bool header =
+            is_headline(*table) && (numbers_below || rows[0].filled() + 1 != fields);
         if (!single && !header) return 0;
     }
     while (fields > 2 && first + 1 < rows.size() && is_padded_title(rows[first]) &&
@@ -341,10 +356,13 @@ std::string csv_sample(const fs::path& file, std::size_t bytes, const std::stop_
 
 char find_csv_delimiter(std::string_view sample, bool whole) {
     const Evenness found = find_evenness(sample, whole, most_sampled_rows);
-    if (found.even_rows * 2 > found.rows) return found.delimiter;
     const auto rows = sample_rows(sample, whole, ' ');
     const auto even = even_rows(rows);
-    return even.fields > 1 && even.rows * 5 > rows.size() * 4 ? ' ' : '\0';
+    const bool blanks = even.fields > 1 && even.rows * 5 > rows.size() * 4;
+    // Fields that several blanks align may have a tab among them.
+    const bool aligned = blanks && found.delimiter == '\t' && has_wide_blanks(sample);
+    if (found.even_rows * 2 > found.rows && !aligned) return found.delimiter;
+    return blanks ? ' ' : '\0';
 }
 
 CsvStart find_csv_start(std::string_view sample, bool whole, char delimiter) {

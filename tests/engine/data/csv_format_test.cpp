@@ -60,6 +60,9 @@ TEST(CsvFormat, FindsTheTableBelowTitlesAndComments) {
     EXPECT_EQ(find_csv_start("sep=|\na;x|b\n1;x|2\n", true, '\0').delimiter, '|');
     EXPECT_EQ(find_csv_start("\"sep=;\"\r\na;b\r\n1;2\r\n3;4\r\n", true, '\0').skipped_lines, 1);
     EXPECT_EQ(skipped("# made by a tool, v2\n# SI units\na,b\n1,2\n3,4\n"), 2);
+    EXPECT_EQ(skipped("sep=\t\na\tb\n1\t2\n3\t4\n"), 1);
+    EXPECT_EQ(skipped("Report, 2020\nUnit: m\n\na,b,y\n1,2,u\n3,4,w\n"), 3);
+    EXPECT_EQ(skipped("Sales, by region\na,b,y\n1,2,u\n3,4,w\n"), 1);
     EXPECT_EQ(skipped("% one\n\n// two\na,b\n1,2\n3,4\n"), 3);
     EXPECT_EQ(skipped("Report of sales\n\na,b,c\n1,2,3\n4,5,6\n"), 1 + 1);
     EXPECT_EQ(skipped("Report\r\nof 2020\r\na,b,c\r\n1,2,3\r\n4,5,6\r\n"), 2);
@@ -86,6 +89,8 @@ TEST(CsvFormat, FindsBlanksAsTheDelimiterWhereNothingElseFits) {
     EXPECT_EQ(find_csv_delimiter(
                   "18.0   8   307.0 \"chevrolet malibu\"\n15.0   8   350.0\t\"buick\"\n", true),
               ' ');
+    EXPECT_EQ(find_csv_delimiter("a b y\n0.1   0.2\tu\n0.3   0.4\tw\n", true), ' ');
+    EXPECT_EQ(find_csv_delimiter("2020-01-05 12:30\t1\n2020-01-06 12:30\t2\n", true), '\t');
     EXPECT_EQ(find_csv_delimiter("a;b c\n1;2 3\n", true), ';');
     EXPECT_EQ(find_csv_delimiter("one two\nthree\nfour five six\n", true), '\0');
 }
