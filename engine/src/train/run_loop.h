@@ -141,8 +141,7 @@ private:
     void check_place() const;
     void lengthen_schedule(const SavedRun& saved, const RunStarted& before,
                            std::vector<Message>& restored);
-    bool rises(const SavedRun& saved, const LongerRun& run) const;
-    [[noreturn]] void refuse_without_choice(const SavedRun& saved, const LongerRun& run) const;
+    void refuse_jump(const SavedRun& saved, const LongerRun& run) const;
     void use_schedule(const std::string& lengthened);
     SavedRun saved_run() const;
     StepCapsule capsule_of(const StepStart& start, TrainingState before) const;

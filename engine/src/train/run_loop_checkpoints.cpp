@@ -212,14 +212,15 @@ void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
                                 std::vector<Message>& restored) {
     const LongerSchedule choice = options_.continuation->schedule;
     const LongerRun run{before.steps_planned, trainer_->steps(), trainer_->updates()};
-    const bool longer = run.planned > 0 && run.planned < steps_planned_;
     const bool same = saved.config.schedule == config_.schedule;
     if (run.planned > steps_planned_)
         restored.push_back(msg("Learning-rate schedule: planned over {} steps instead of {}.",
                                steps_planned_, run.planned));
-    if (same && (!longer || !rises(saved, run))) return;
-    if (!same && !longer) return use_schedule("");  // another one, over all steps
-    if (same && choice == LongerSchedule::ask) refuse_without_choice(saved, run);
+    if (run.planned == 0 || run.planned >= steps_planned_) {
+        if (!same) use_schedule("");  // another one, over all steps
+        return;
+    }
+    if (same && choice == LongerSchedule::ask) return refuse_jump(saved, run);
     use_schedule(lengthening_of(saved.config, run, choice));
     const std::int64_t added = steps_planned_ - run.planned;
     if (choice == LongerSchedule::constant)
@@ -232,18 +233,15 @@ void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
         restored.push_back(msg("Learning-rate schedule: one over {} steps.", steps_planned_));
 }
 
-/// Whether the rate depends on the number of steps that are planned. A schedule with another choice
-/// than the default takes it in any case.
-bool RunLoop::rises(const SavedRun& saved, const LongerRun& run) const {
-    const bool holds = schedule_of(saved.config, run.planned).holds;
-    return options_.continuation->schedule != LongerSchedule::ask ||
-           (falls_to_end(config_) && !holds);
-}
-
-void RunLoop::refuse_without_choice(const SavedRun& saved, const LongerRun& run) const {
-    const double last = kernels::learning_rate(schedule_of(saved.config, run.planned),
-                                               std::max<std::int64_t>(run.updates - 1, 0));
+/// Throws Error(settings) if the rate of the next step is far above both that of the last step and
+/// that which the earlier plan had next, which may rise by itself.
+void RunLoop::refuse_jump(const SavedRun& saved, const LongerRun& run) const {
+    constexpr double slack = 1.1;
+    const auto earlier = schedule_of(saved.config, run.planned);
+    const double last = kernels::learning_rate(earlier, std::max<std::int64_t>(run.updates - 1, 0));
+    const double planned = kernels::learning_rate(earlier, run.updates);
     const double next = kernels::learning_rate(schedule_of(config_, steps_planned_), run.updates);
+    if (next <= slack * std::max(last, planned)) return;
     throw Error(ErrorCode::settings,
                 msg("The run was planned over {} steps and gets {}: under the schedule {} the "
                     "learning rate jumps from {} to {} at step {}.",

@@ -501,7 +501,7 @@ RunConfig scheduled(const std::string& kind, std::int64_t steps) {
 TEST_F(Resume, ALongerRunOfAFallingScheduleNeedsAChoice) {
     for (const char* kind : {"one-cycle", "cosine", "polynomial"}) {
         const Ended done = train(scheduled(kind, 10));
-        for (const char* change : {"max_steps=20", "max_steps=11"}) {
+        for (const char* change : {"max_steps=20", "max_steps=14"}) {
             const Ended refused = resume(done, "last", {change});
             ASSERT_EQ(refused.all<RunFailed>().size(), 1U) << kind;
             const RunFailed failed = refused.all<RunFailed>()[0];

@@ -73,6 +73,7 @@ protected:
         EXPECT_THAT(plan.errors, IsEmpty());
         SessionOptions options;
         options.continuation = plan.continuation;
+        options.continuation->schedule = LongerSchedule::stretch;
         options.accept_data = accept;
         return train(plan.config, options);
     }
