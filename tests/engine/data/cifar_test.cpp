@@ -36,7 +36,7 @@ TEST(Cifar, ReadsTheFiveBatchesOfCifar10InOrder) {
         folder.write("data_batch_" + std::to_string(i) + ".bin", cifar(10, (i - 1) * 70, 70));
     }
     folder.write("test_batch.bin", cifar(10, 900, 3));
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         open_cifar(test::dataset("cifar10", {folder.str()}));
     expect_records(*train.data, 0, 350);
     expect_records(*test.data, 900, 3);
@@ -51,7 +51,7 @@ TEST(Cifar, ReadsPackedPartsOfSeveralFoldersAndUsesTheFineLabel) {
     pack.write("test.bin.gz", test::gzip(cifar(100, 100, 2)));
     rest.write("train-part2.bin.xz", test::xz(cifar(100, 5, 4)));
     rest.write("test-part2.bin.xz", test::xz(cifar(100, 102, 2)));
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         open_cifar(test::dataset("cifar100", {pack.str(), rest.str()}));
     expect_records(*train.data, 0, 9);
     expect_records(*test.data, 100, 4);
@@ -62,7 +62,7 @@ TEST(Cifar, DoesNotNeedItsFilesOnceOpened) {
     const TempFolder folder;
     folder.write("train.bin", cifar(100, 0, 5));
     folder.write("test.bin", cifar(100, 100, 2));
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         open_cifar(test::dataset("cifar100", {folder.str()}));
     folder.write("train.bin", cifar(100, 50, 1));  // a shorter one in its place
     std::filesystem::remove(folder / "test.bin");
@@ -78,7 +78,7 @@ TEST(Cifar, ReadsTheOfficialArchiveWhateverTheOrderInIt) {
                                      {"cifar-10-batches-bin/data_batch_1.bin", cifar(10, 0, 3)}});
     const auto file = folder.write("cifar-10-binary.tar.gz", test::gzip(archive));
     for (const auto& path : {file, folder.str()}) {
-        const auto [train, validation, test, warnings] =
+        const auto [train, validation, test, warnings, files] =
             open_cifar(test::dataset("cifar10", {path}));
         expect_records(*train.data, 0, 6);
         expect_records(*test.data, 50, 2);
@@ -228,7 +228,7 @@ TEST(Cifar, RefusesAnEmptyFileAndAMissingSet) {
 TEST(Cifar, ReadsTheRealCifar100PackAndRestAsTheWholeSet) {
     SKIP_WITHOUT_DATA("cifar100-15k");
     SKIP_WITHOUT_DATA("cifar-100-binary");
-    const auto [train, validation, test, warnings] = open_cifar(test::dataset(
+    const auto [train, validation, test, warnings, files] = open_cifar(test::dataset(
         "cifar100", {HALFTONE_DATA_DIR "/cifar100-15k", HALFTONE_DATA_DIR "/cifar-100-binary"}));
     ASSERT_EQ(train.size(), 50000);
     ASSERT_EQ(test.size(), 10000);

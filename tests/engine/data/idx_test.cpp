@@ -42,7 +42,7 @@ TEST(Idx, ReadsPlainFilesUnderTheOfficialNames) {
     const TempFolder folder;
     write_set(folder, "train", 25);
     write_set(folder, "t10k", 12);
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         open_idx(test::dataset("mnist", {folder.str()}));
     EXPECT_EQ(train.size(), 25);
     EXPECT_EQ(test.size(), 12);
@@ -58,7 +58,7 @@ TEST(Idx, ReadsPackedFilesDottedNamesAndAFolderInside) {
     folder.write("MNIST/raw/train-labels.idx1-ubyte.gz", test::gzip(idx_labels(20)));
     folder.write("MNIST/raw/t10k-images.idx3-ubyte.xz", test::xz(idx_images(10)));
     folder.write("MNIST/raw/t10k-labels.idx1-ubyte", idx_labels(10));
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         open_idx(test::dataset("mnist", {folder.str()}));
     expect_ramp(*train.data, 0);
     EXPECT_EQ(test.size(), 10);
@@ -85,7 +85,7 @@ TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
     auto config = test::dataset("mnist", {folder.str()});
     config.train_limit = 7;
     config.test_limit = 100;
-    const auto [train, validation, test, warnings] = open_idx(config);
+    const auto [train, validation, test, warnings, files] = open_idx(config);
     EXPECT_EQ(train.size(), 7);
     EXPECT_EQ(test.size(), 12);
     expect_ramp(*train.data, 0);
@@ -235,7 +235,7 @@ TEST(Idx, DoesNotNeedItsFilesOnceOpened) {
 
 TEST(Idx, ReadsTheRealFashionMnist) {
     SKIP_WITHOUT_DATA("fashion-mnist");
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         open_idx(test::dataset("fashion-mnist", {HALFTONE_DATA_DIR "/fashion-mnist"}));
     ASSERT_EQ(train.size(), 60000);
     ASSERT_EQ(test.size(), 10000);

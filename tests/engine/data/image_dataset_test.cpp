@@ -19,7 +19,7 @@ TEST(ImageDataset, MeasuresEachChannelExactly) {
 }
 
 TEST(ImageDataset, BothSetsCarryTheNormalizationOfTheTrainingSet) {
-    const auto [train, validation, test, warnings] =
+    const auto [train, validation, test, warnings, files] =
         make_image_datasets({{1, 1, 2}, {0, 255}, {1}}, {{1, 1, 2}, {7, 7}, {0}}, {"no", "yes"});
     const auto& of_train = train.data->schema()["image"].normalization;
     const auto& of_test = test.data->schema()["image"].normalization;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-unsigned mode_of(const fs::path& path) {
+unsigned permissions_of(const fs::path& path) {
     struct stat info {};
     EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
     return info.st_mode & 07777U;
@@ -47,15 +47,15 @@ private:
 TEST_F(FileModes, FilesThatAPersonNamesFollowTheUmask) {
     write_file(dir_ / "report.html", "x");
     append_to_file(dir_ / "log", "x");
-    EXPECT_EQ(mode_of(dir_ / "report.html"), 0644U);
-    EXPECT_EQ(mode_of(dir_ / "log"), 0644U);
+    EXPECT_EQ(permissions_of(dir_ / "report.html"), 0644U);
+    EXPECT_EQ(permissions_of(dir_ / "log"), 0644U);
     ::umask(0);
     write_file(dir_ / "open", "x");
-    EXPECT_EQ(mode_of(dir_ / "open"), 0666U);
+    EXPECT_EQ(permissions_of(dir_ / "open"), 0666U);
     ::setenv("HALFTONE_SHARED", "group", 1);
     ::umask(077);
     write_file(dir_ / "closed", "x");
-    EXPECT_EQ(mode_of(dir_ / "closed"), 0600U);
+    EXPECT_EQ(permissions_of(dir_ / "closed"), 0600U);
 }
 
 TEST_F(FileModes, ANewRunIsPrivateWhateverTheUmask) {
@@ -65,8 +65,8 @@ TEST_F(FileModes, ANewRunIsPrivateWhateverTheUmask) {
         std::error_code error;
         make_private_folders(folder, error);
         ASSERT_FALSE(error);
-        EXPECT_EQ(mode_of(folder), 0700U & ~mask);
-        EXPECT_EQ(mode_of(folder.parent_path()), 0700U & ~mask);
+        EXPECT_EQ(permissions_of(folder), 0700U & ~mask);
+        EXPECT_EQ(permissions_of(folder.parent_path()), 0700U & ~mask);
         (void)open_private(folder / "lock", O_RDWR);
         (void)open_private(folder / "lease.1", O_RDWR);
         write_file(folder / "config.json", "{}");
@@ -75,8 +75,8 @@ TEST_F(FileModes, ANewRunIsPrivateWhateverTheUmask) {
         write_file(folder / "checkpoint-1.part" / "state.json", "x");
         for (const char* file :
              {"lock", "config.json", "events.jsonl", "checkpoint-1.part/state.json"})
-            EXPECT_EQ(mode_of(folder / file), 0600U & ~mask) << file;
-        EXPECT_EQ(mode_of(folder / "checkpoint-1.part"), 0700U & ~mask);
+            EXPECT_EQ(permissions_of(folder / file), 0600U & ~mask) << file;
+        EXPECT_EQ(permissions_of(folder / "checkpoint-1.part"), 0700U & ~mask);
     }
 }
 
@@ -95,10 +95,10 @@ TEST_F(FileModes, AGroupThatSharesItsRunsSharesThemRegardlessOfTheUmask) {
         make_private_folders(folder / "skips", error);
         write_file(folder / "skips" / "3.json", "x");
         ::setenv("HALFTONE_SHARED", "group", 1);
-        EXPECT_EQ(mode_of(folder), 02770U);
-        EXPECT_EQ(mode_of(folder / "skips"), 02770U);
+        EXPECT_EQ(permissions_of(folder), 02770U);
+        EXPECT_EQ(permissions_of(folder / "skips"), 02770U);
         for (const char* file : {"lock", "config.json", "events.jsonl", "skips/3.json"})
-            EXPECT_EQ(mode_of(folder / file), 0660U) << file;
+            EXPECT_EQ(permissions_of(folder / file), 0660U) << file;
     }
 }
 
@@ -109,13 +109,13 @@ TEST_F(FileModes, ARunKeepsTheModesThatItBeganWith) {
         std::error_code error;
         make_private_folders(folder / "xray", error);
         write_file(folder / "xray" / "1.json", "x");
-        EXPECT_EQ(mode_of(folder / "notes.json"), mode);
-        EXPECT_EQ(mode_of(folder / "xray" / "1.json"), mode);
-        EXPECT_EQ(mode_of(folder / "xray") & 0777U, mode | (mode & 0444U) >> 2U);
+        EXPECT_EQ(permissions_of(folder / "notes.json"), mode);
+        EXPECT_EQ(permissions_of(folder / "xray" / "1.json"), mode);
+        EXPECT_EQ(permissions_of(folder / "xray") & 0777U, mode | (mode & 0444U) >> 2U);
     }
     const fs::path folder = run_of(0400);
     write_file(folder / "notes.json", "x");
-    EXPECT_EQ(mode_of(folder / "notes.json"), 0600U) << "its owner can write it";
+    EXPECT_EQ(permissions_of(folder / "notes.json"), 0600U) << "its owner can write it";
 }
 
 TEST_F(FileModes, ARunThatIsUnpackedIsPrivate) {
@@ -126,7 +126,7 @@ TEST_F(FileModes, ARunThatIsUnpackedIsPrivate) {
     for (const char* file :
          {"run/checkpoint-3/state.json", "run/config.json", "run/events.jsonl"}) {
         write_file(dir_ / ".import-1" / file, "{}");
-        EXPECT_EQ(mode_of(dir_ / ".import-1" / file), 0600U) << file;
+        EXPECT_EQ(permissions_of(dir_ / ".import-1" / file), 0600U) << file;
     }
 }
 
@@ -135,7 +135,7 @@ TEST_F(FileModes, AnImportedRunHasNoLock) {
     fs::remove(folder / "lock");
     append_to_file(folder / "events.jsonl", "x");
     write_file(folder / "notes.json", "x");
-    EXPECT_EQ(mode_of(folder / "notes.json"), 0600U);
+    EXPECT_EQ(permissions_of(folder / "notes.json"), 0600U);
 }
 
 TEST_F(FileModes, SettingsElsewhereDoNotDecide) {
@@ -145,9 +145,9 @@ TEST_F(FileModes, SettingsElsewhereDoNotDecide) {
     (void)open_private(dir_ / "runs/1/lock", O_RDWR);
     (void)open_private(dir_ / "runs/1/lease.1", O_RDWR);
     write_file(dir_ / "runs/1/config.json", "{}");
-    EXPECT_EQ(mode_of(dir_ / "runs/1/config.json"), 0600U);
+    EXPECT_EQ(permissions_of(dir_ / "runs/1/config.json"), 0600U);
     write_file(dir_ / "export.csv", "x");
-    EXPECT_EQ(mode_of(dir_ / "export.csv"), 0644U);
+    EXPECT_EQ(permissions_of(dir_ / "export.csv"), 0644U);
 }
 
 TEST_F(FileModes, AFileThatIsThereKeepsItsMode) {
@@ -155,7 +155,7 @@ TEST_F(FileModes, AFileThatIsThereKeepsItsMode) {
     append_to_file(folder / "events.jsonl", "x");
     ::chmod((folder / "events.jsonl").c_str(), 0604);
     append_to_file(folder / "events.jsonl", "y");
-    EXPECT_EQ(mode_of(folder / "events.jsonl"), 0604U);
+    EXPECT_EQ(permissions_of(folder / "events.jsonl"), 0604U);
     EXPECT_FALSE(open_private(folder / "events.jsonl", O_RDWR | O_EXCL).is_open());
     EXPECT_EQ(make_private_folder(folder), EEXIST);
 }

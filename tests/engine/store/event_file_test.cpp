@@ -131,10 +131,12 @@ TEST_F(Events, HoldNoMoreTextsAndMetricsThanOursDo) {
         "]}");
     add("{\"event\":\"epoch\",\"run\":\"1\",\"epoch\":1" + metrics + "}");
     for (const Event& event : read_events((read(), folder_.path()))) {
-        if (const auto* warning = std::get_if<RunWarning>(&event))
+        if (const auto* warning = std::get_if<RunWarning>(&event)) {
             EXPECT_LT(warning->message.args.capacity(), 100U);
-        if (const auto* epoch = std::get_if<EpochDone>(&event))
+        }
+        if (const auto* epoch = std::get_if<EpochDone>(&event)) {
             EXPECT_LT(epoch->test.metrics.size(), 100U);
+        }
     }
 }
 
