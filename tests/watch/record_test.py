@@ -283,10 +283,11 @@ class Holds(support.FolderTest):
 
     def setUp(self):
         super().setUp()
-        for name, now in {"RENEWAL": 0.01, "PATIENCE": 90.0, "TRUST": 60.0}.items():
-            before = getattr(lease, name)
-            self.addCleanup(setattr, lease, name, before)
-            setattr(lease, name, now)
+        for name in ("RENEWAL", "clock"):
+            self.addCleanup(setattr, lease, name, getattr(lease, name))
+        lease.RENEWAL = 0.01
+        self.now = 1000.0
+        lease.clock = lambda: self.now
 
     def listed(self):
         out, _ = self.halftone("show", self.folder, "--json")
@@ -320,7 +321,7 @@ class Holds(support.FolderTest):
                 watch.step(1.0)
                 watch._writer.flush()
                 self.lease()
-                lease.TRUST = -1.0  # as after a sleep
+                self.now += 61  # as after a sleep
                 watch.step(2.0)
         events = (self.folder / "events.jsonl").read_text()
         self.assertNotIn('"done"', events)
@@ -336,7 +337,7 @@ class Holds(support.FolderTest):
                 watch._writer.flush()
                 lease.RENEWAL = 60.0
                 time.sleep(0.05)
-                lease.TRUST = -1.0
+                self.now += 61
                 (self.folder / "lease.1").unlink()
                 watch.step(2.0)
         self.assertEqual(published_rows(self.folder), 1)
@@ -344,8 +345,10 @@ class Holds(support.FolderTest):
     def test_a_full_disk_does_not_lose_the_lease(self):
         with halftone_watch.Watch(self.folder) as watch:
             watch.step(1.0)
-            lease.TRUST = -1.0
+            lease.RENEWAL = 60.0
+            time.sleep(0.05)
             (self.folder / "lease.1.part").mkdir()  # no file can be written there
+            self.now += 61
             watch.step(2.0)
             watch._writer.flush()
             (self.folder / "lease.1.part").rmdir()

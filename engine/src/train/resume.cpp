@@ -8,6 +8,7 @@
 #include "store/checkpoint.h"
 #include "store/event_file.h"
 #include "store/run_folder.h"
+#include "store/run_hold.h"
 #include "store/stored_run.h"
 #include "train/make_optimizer.h"
 #include "train/saved_run.h"
@@ -22,10 +23,9 @@ constexpr std::array changeable_sections = {"precision.",      "scaler.",      "
                                             "schedule.",       "clip.",        "checkpoint.",
                                             "early_stopping.", "instruments.", "teach."};
 constexpr std::array changeable_fields = {
-    "epochs",           "max_steps",          "stop_on_nan", "gradient_penalty",
-    "recompute",        "evaluation_batch",   "device",      "deterministic",
-    "threads",          "dataset.path",       "workers",     "dataset.damaged",
-    "dataset.unreadable"};
+    "epochs",           "max_steps",       "stop_on_nan",       "gradient_penalty", "recompute",
+    "evaluation_batch", "device",          "deterministic",     "threads",          "dataset.path",
+    "workers",          "dataset.damaged", "dataset.unreadable"};
 
 bool may_change(const std::string& path) {
     return std::ranges::any_of(changeable_sections,
@@ -137,6 +137,14 @@ void refuse_unchangeable(ResumePlan& plan, const RunConfig& before) {
     }
 }
 
+/// Before its checkpoints are looked at, which come and go.
+void refuse_running(const RunSummary& run) {
+    if (run.state != running_state) return;
+    const LeaseState holder{
+        .present = true, .held = true, .host = run.host, .process = 0, .silent_s = run.silent_s};
+    throw_held(run.folder, holder, msg("Stop it before you resume it."));
+}
+
 bool has_made_all_steps(const RunSummary& run, const CheckpointFolder& at) {
     if (run.state != "done" || list_checkpoints(run.folder).back().step != at.step) return false;
     return at.step == run.steps;
@@ -159,6 +167,7 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
                     msg("Run {} was trained by {}; only that program can continue it.", run.run,
                         run.origin->program));
     }
+    if (from == "last" && changes.empty()) refuse_running(run);
     ResumePlan plan;
     std::optional<ReadCheckpoint> from_it;
     std::string why;
@@ -185,6 +194,7 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
     plan.continuation.run_folder = run.folder;
     plan.continuation.checkpoint = from_it ? from_it->at.folder : fs::path();
     plan.continuation.in_place = !changed && is_last && from != "start";
+    if (plan.continuation.in_place) refuse_running(run);
     plan.step = from_it ? from_it->at.step : 0;
     if (!why.empty()) plan.notes.push_back(note_of_damaged(run, plan, why));
     if (!plan.continuation.in_place) plan.continuation.damaged.clear();

@@ -22,7 +22,6 @@ from typing import Any, Dict, Optional, Tuple
 from .file_modes import make_file
 
 RENEWAL = 10.0   # seconds between two renewals
-PATIENCE = 90.0  # a lease of another machine that has not changed for so long is free
 TRUST = 60.0     # after a renewal its holder writes for so long without another look
 _LONGEST = 4096  # bytes of a lease's file
 _NAME = re.compile(r"lease\.([1-9][0-9]{0,17})")

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -330,9 +331,10 @@ TEST(SessionFailures, WeightsFromAFileThatHoldsNoneAreADataError) {
 
 /// Another program resumes the run, as it may after this one slept.
 TEST(SessionFailures, ARunThatWasTakenOverIsWrittenNoMore) {
-    LeaseRules wary = LeaseRules::standard();
-    wary.trust = LeaseRules::Seconds(-1);  // looks at its lease before each write
-    LeaseRules::replace(&wary);
+    std::atomic<double> clock{1000};
+    LeaseRules rules = LeaseRules::standard();
+    rules.holder_clock = [&clock] { return clock.load(); };
+    LeaseRules::replace(&rules);
     const test_support::TempFolder folder;
     const auto store = std::make_shared<RunStore>(folder.path());
     const auto thread = std::make_shared<ComputeThread>();
@@ -360,6 +362,7 @@ TEST(SessionFailures, ARunThatWasTakenOverIsWrittenNoMore) {
         };
         std::ofstream(run / "lease.2") << "of another program";
         const auto before = names();
+        clock = clock + 61;
         session.post(then);
         ASSERT_TRUE(session.wait(300));
         EXPECT_EQ(session.record().size(), rows);
