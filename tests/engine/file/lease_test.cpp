@@ -250,7 +250,7 @@ TEST_F(LeaseTest, StaysWithItsHolderWhereItCannotBeRenewed) {
     fs::create_directory(folder_ / "lease.1.part");  // no file can be written there
     holder_ = holder_ + 61;
     EXPECT_EQ(failure(*lease).second, "");
-    take_after_silence(on("node2")).release();
+    take_after_silence(on("node2")).reset();
     EXPECT_EQ(failure(*lease).first, ErrorCode::state) << "each write looks at the file now";
 }
 
