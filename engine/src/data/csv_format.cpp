@@ -30,6 +30,7 @@ std::vector<Counts> count_delimiters(std::string_view sample, bool whole, std::s
     std::vector<Counts> rows;
     Counts counts{};
     bool quoted = false;
+    bool opens = true;  // a quotation mark that comes next
     bool blank = true;
     const auto end_row = [&] {
         if (!blank) rows.push_back(counts);
@@ -38,7 +39,10 @@ std::vector<Counts> count_delimiters(std::string_view sample, bool whole, std::s
     };
     for (const char c : sample) {
         if (rows.size() == most_rows) return rows;
-        if (c == '"') quoted = !quoted;  // a doubled mark changes nothing
+        // A doubled mark changes nothing, and one behind a letter or digit opens no field: 5" pipe.
+        if (c == '"') quoted = !quoted && opens;
+        opens = c == '"' || c == ' ' || c == '\n' || c == '\r' ||
+                candidates.find(c) != std::string_view::npos;
         if (!quoted && (c == '\n' || c == '\r')) {
             end_row();
             continue;
