@@ -148,6 +148,15 @@ def attacked(text, dice, attack=None):
     return f"{at} = {name}", written(replaced(value, path, VALUES[name]()))
 
 
+def peak_of(process):
+    """MiB that the process has held at most; 0 once it has ended."""
+    try:
+        text = pathlib.Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("VmHWM")), 0)
+
+
 class Program:
     def __init__(self, args, home):
         self.args = args
@@ -167,13 +176,14 @@ class Program:
                 pass
             code, memory = None, 0
             while code is None:
-                pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+                # Not the peak that wait4() has, which begins with this process's own.
+                memory = max(memory, peak_of(child.pid))
+                pid, status = os.waitpid(child.pid, os.WNOHANG)
                 if pid != 0:
                     code = os.waitstatus_to_exitcode(status)
-                    memory = usage.ru_maxrss / 1024
                 elif time.monotonic() - begin > self.args.patience:
                     child.kill()
-                    os.wait4(child.pid, 0)
+                    os.waitpid(child.pid, 0)
                     code = 124
                 else:
                     time.sleep(0.003)
@@ -317,12 +327,13 @@ class Attacks:
             return self.in_header("attacked.capsule", rest, lambda file: [("replay", file)])(json.dumps(header))
         return place
 
-    def bomb(self, name, events, code):
+    def bomb(self, name, events, code, packed=True):
         """Problems of an archive with these events, which packs to little: the memory of an import is at most four times
         that of the largest file and 64 MB, and what is refused leaves the history as it was."""
         self.restore()
         file = self.folder / "home" / "bomb.halftone"
-        with zipfile.ZipFile(self.folder / "run.halftone") as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+        with zipfile.ZipFile(self.folder / "run.halftone") as old, zipfile.ZipFile(
+                file, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as out:
             for entry in old.namelist():
                 out.writestr(entry, events if entry == "events.jsonl" else old.read(entry))
         problems = []
@@ -340,9 +351,9 @@ class Attacks:
         yield from self.bomb("100 MB of warnings", line * (100_000_000 // len(line)), 3)
         yield from self.bomb("1,001 lines more than may be", "{}\n" * 1101, 3)
         long = json.dumps({"event": "warning", "run": "1", "message": "w" * 200_000}) + "\n"
-        yield from self.bomb("1,000 long warnings", long * 1000, 0)
+        yield from self.bomb("1,000 long warnings", long * 1000, 0, packed=False)
         args = json.dumps({"event": "warning", "run": "1", "message_text": "w", "message_args": [""] * 200_000}) + "\n"
-        yield from self.bomb("300 warnings of many texts", args * 300, 0)
+        yield from self.bomb("300 warnings of many texts", args * 300, 0, packed=False)
         resumed = json.dumps({"event": "resumed", "run": "1", "step": 1}) + "\n"
         yield from self.bomb("a million resumes", resumed * 1_000_000, 3)
 

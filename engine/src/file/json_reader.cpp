@@ -80,8 +80,16 @@ private:
     };
 
     bool put(json value) {
+        if (!count()) return false;
         add(std::move(value));
         return true;
+    }
+
+    /// Whether one more value may come.
+    bool count() {
+        if (++values_ <= bounds_.values) return true;
+        fault_.kind = JsonFault::Kind::too_large;
+        return false;
     }
 
     /// A container does not move while one within it is open.
@@ -105,6 +113,7 @@ private:
             fault_.kind = JsonFault::Kind::too_deep;
             return false;
         }
+        if (!count()) return false;
         json* const added = add(std::move(container));
         open_.push_back({added});
         return true;
@@ -132,6 +141,7 @@ private:
     JsonFault& fault_;
     json root_;
     std::vector<Open> open_;
+    std::size_t values_ = 0;
 };
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace engine {
 /// Bounds on a JSON text. The value of a text takes at most about 25 times the text's bytes.
 struct JsonBounds {
     std::size_t bytes = std::size_t{64} << 20;
-    std::size_t depth = 32;  ///< open brackets
+    std::size_t depth = 32;                     ///< open brackets
+    std::size_t values = std::size_t{1} << 26;  ///< with those in others
 };
 
 /// Why a text was not read.

@@ -58,7 +58,7 @@ EventFile::EventFile(const std::filesystem::path& run_folder) : file_(run_folder
 }
 
 void EventFile::read_made(const std::string& line) {
-    const json object = read_json(line);
+    const json object = read_json(line, event_bounds);
     if (!object.is_object() || object.value("event", json()) != "created") return;
     const auto time = object.value("time", json());
     const auto microseconds = object.value("microseconds", json());
@@ -85,7 +85,8 @@ std::string event_lines_until(const std::filesystem::path& run_folder, std::int6
     LineReader lines(run_folder / events_file);
     for (std::string line; lines.next(line);) {
         const auto event = parse_event(line);
-        if (event ? !is_taken_back(*event, step) : read_json(line).is_object()) out += line + '\n';
+        if (event ? !is_taken_back(*event, step) : read_json(line, event_bounds).is_object())
+            out += line + '\n';
     }
     return out;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "engine/event.h"
+#include "file/json_reader.h"
 
 namespace engine {
 
@@ -30,5 +31,8 @@ nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);
 /// Parses a line of to_json_line(Event). Nothing for a line that is cut off, damaged, of an unknown
 /// kind, or a step.
 std::optional<Event> parse_event(std::string_view line);
+
+/// Of one event. Even a list of paths as long as that has fewer values.
+inline constexpr JsonBounds event_bounds{.bytes = std::size_t{1} << 20, .values = 50'000};
 
 }  // namespace engine

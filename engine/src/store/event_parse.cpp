@@ -191,7 +191,6 @@ std::vector<Metric> parse_metrics(const json& list) {
 
 namespace {
 
-constexpr std::size_t longest_event = std::size_t{1} << 20;
 constexpr std::size_t longest_text = 400;
 constexpr std::size_t most_settings = 200;
 
@@ -234,7 +233,7 @@ RunOrigin parse_origin(const json& object) {
 }
 
 std::optional<Event> parse_event(std::string_view line) {
-    const json object = read_json(line, {.bytes = longest_event});
+    const json object = read_json(line, event_bounds);
     if (!object.is_object()) return std::nullopt;
     try {
         return parse_object(object);

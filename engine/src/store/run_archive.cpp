@@ -18,6 +18,7 @@
 #include "file/json_reader.h"
 #include "file/line_reader.h"
 #include "store/event_file.h"
+#include "store/event_json.h"
 #include "store/record_layout.h"
 #include "store/run_folder.h"
 #include "store/run_hold.h"
@@ -285,7 +286,7 @@ void rename_run(const fs::path& folder, const std::string& run, const fs::path& 
     std::string text;
     LineReader lines(folder / events_file);
     for (std::string line; lines.next(line);) {
-        json object = read_json(line);
+        json object = read_json(line, event_bounds);
         if (!object.is_object()) continue;
         object["run"] = run;
         if (object.contains("folder")) object["folder"] = place.string();

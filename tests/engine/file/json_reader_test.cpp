@@ -67,6 +67,14 @@ TEST(JsonReader, RefusesALongText) {
     EXPECT_EQ(refused('"' + std::string(99, 'a') + '"', bounds), "it is too large");
 }
 
+TEST(JsonReader, RefusesManyValues) {
+    const JsonBounds bounds{.values = 5};
+    EXPECT_EQ(refused("[1,[2],{\"a\":3}]", {.values = 6}), "");
+    for (const char* text :
+         {"[1,[2],{\"a\":3}]", "[[],[],[],[],[]]", "[1,2,3,4,5]", "{\"a\":[1,2,3,4]}"})
+        EXPECT_EQ(refused(text, bounds), "it is too large") << text;
+}
+
 TEST(JsonReader, RefusesAKeyThatOccursTwiceInAnObjectAndNamesIt) {
     EXPECT_EQ(refused("{\"a\":1,\"a\":1}"), "a is given twice");
     EXPECT_EQ(refused("{\"a\":1,\"\\u0061\":1}"), "a is given twice");
