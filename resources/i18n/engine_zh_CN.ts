@@ -1857,8 +1857,8 @@
         <translation>缩放因子在第 {} 步降到 0：每一步都溢出。</translation>
     </message>
     <message>
-        <source>Look for a NaN in the data or the forward pass, or lower the learning rate.</source>
-        <translation>请检查数据或前向传播中是否有 NaN，或降低学习率。</translation>
+        <source>Lower the learning rate, or train in bf16.</source>
+        <translation>请降低学习率，或用 bf16 训练。</translation>
     </message>
     <message>
         <source>The loss scale fell below its minimum of {} at step {}: the gradients overflow even there.</source>
@@ -2845,8 +2845,8 @@
         <translation>请改用 amp-fp16（权重和对精度敏感的运算保持 fp32），或调低 optimizer.lr。</translation>
     </message>
     <message>
-        <source>Look for a NaN, an infinity or a huge number in the data.</source>
-        <translation>请检查数据中是否有 NaN、无穷大或极大的数。</translation>
+        <source>Look for a NaN, an infinity or a huge number in the data and fix or remove that sample; no loss scale or precision helps.</source>
+        <translation>请检查数据中是否有 NaN、无穷大或极大的数，并修正或移除该样本；调整损失缩放或精度都无济于事。</translation>
     </message>
     <message>
         <source>Lower optimizer.lr or clip.value.</source>
@@ -4351,6 +4351,10 @@
     <message>
         <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite. Bring the inputs into a smaller range, keep what overflows in FP32, or train in bf16 or fp32; a lower loss scale does not help.</source>
         <translation>第 {} 轮没有应用任何更新：全部 {} 步都被跳过，因为损失本身不是有限值。请缩小输入的范围，让溢出的部分保持 FP32，或用 bf16 或 fp32 训练；降低损失缩放没有作用。</translation>
+    </message>
+    <message>
+        <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite. Look for a NaN, an infinity or a huge number in the data and fix or remove that sample; no loss scale or precision helps.</source>
+        <translation>第 {} 轮没有应用任何更新：全部 {} 步都被跳过，因为损失本身不是有限值。请检查数据中是否有 NaN、无穷大或极大的数，并修正或移除该样本；调整损失缩放或精度都无济于事。</translation>
     </message>
     <message>
         <source>This machine is out of memory.</source>
@@ -6213,8 +6217,8 @@
         <translation>约为学习率 {} 的更新在 FP16 权重中会丢失</translation>
     </message>
     <message>
-        <source>Half a unit in the last place of a typical weight is {}: a smaller update does not change the weight. Master weights add such updates up.</source>
-        <translation>典型权重的半个末位单位为 {}：更小的更新不会改变权重。主权重能把它们累加起来。</translation>
+        <source>Half a unit in the last place of a typical weight is {}: a smaller update does not change the weight. Master weights in fp32 would keep them.</source>
+        <translation>典型权重的半个末位单位为 {}：更小的更新不会改变权重。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>An epsilon of {} is 0 in FP16</source>
@@ -6309,16 +6313,16 @@
         <translation>静态损失缩放 {} 在第一步就溢出</translation>
     </message>
     <message>
-        <source>A static scaler never skips: the update makes the weights NaN. A scale of {} fits the first gradients with one bit of headroom.</source>
-        <translation>静态缩放从不跳步：更新会使权重变为 NaN。缩放 {} 适合最初的梯度，并留有一位余量。</translation>
+        <source>A static scaler never skips: the update makes the weights NaN. Lower the static scale to {} or use a dynamic one.</source>
+        <translation>静态缩放从不跳步：更新会使权重变为 NaN。请把静态缩放因子降到 {}，或改用动态缩放。</translation>
     </message>
     <message>
         <source>{} % of the first updates do not change their FP16 weight</source>
         <translation>最初的更新中有 {} % 没有改变 FP16 权重</translation>
     </message>
     <message>
-        <source>They are smaller than half a unit in the last place of the weight. Master weights in FP32 add them up.</source>
-        <translation>它们小于权重末位单位的一半。FP32 主权重能把它们累加起来。</translation>
+        <source>They are smaller than half a unit in the last place of the weight. Master weights in fp32 would keep them.</source>
+        <translation>它们小于权重末位单位的一半。fp32 主权重可以保留它们。</translation>
     </message>
         <message>
             <source>There is no PyTorch script for a step with a gradient penalty.</source>
@@ -6555,10 +6559,6 @@
         <message>
             <source>Resume from an earlier checkpoint whose state is finite.</source>
             <translation>请从状态仍为有限值的更早检查点恢复。</translation>
-        </message>
-        <message>
-            <source>Fix or remove the sample that is not finite; no scale or precision helps.</source>
-            <translation>请修正或移除含非有限值的样本；调整缩放因子或精度都无济于事。</translation>
         </message>
         <message>
             <source>Bring the inputs into a smaller range, keep what overflows in FP32, or train in bf16 or fp32; a lower loss scale does not help.</source>

@@ -27,6 +27,10 @@
     <context>
         <name>ButtonStates</name>
         <message>
+            <source>The first steps of the settings are being tried.</source>
+            <translation>正在试算这些设置的最初几步。</translation>
+        </message>
+        <message>
             <source>Several workers train this run: it can be stopped, but not paused.</source>
             <translation>此运行由多个工作进程训练：可以停止，但不能暂停。</translation>
         </message>

@@ -26,6 +26,7 @@ namespace ui {
 /// A window with everything that it depends on.
 struct WindowFixture : testing::Test {
     WindowFixture() {
+        commands.setTrialLimit(std::chrono::milliseconds(0));
         feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
         window = std::make_unique<MainWindow>(context);
         window->resize(1440, 900);

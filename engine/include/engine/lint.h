@@ -53,6 +53,10 @@ std::vector<LintFinding> lint(const RunConfig& config, const LintContext& contex
 /// soon returns what it has found, or throws while it reads data.
 std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_token& stop = {});
 
+/// Whether lint_measured() may take under a second: a bound from the products of the weights alone,
+/// which also keeps a second model of a large one out of memory. Builds shapes, as lint() does.
+bool is_quick_to_measure(const RunConfig& config, const LintContext& context = {});
+
 /// The settings with the changes of a finding, judged as those of a file.
 ParsedConfig with_fix(const RunConfig& config, const LintFinding& finding);
 

@@ -198,7 +198,7 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
                     report.damaged_at);
             return msg("Resume from an earlier checkpoint whose state is finite.");
         case SkipCause::bad_input:
-            return msg("Fix or remove the sample that is not finite; no scale or precision helps.");
+            return non_finite_input_advice();
         case SkipCause::forward_overflow:
             return forward_overflow_advice();
         case SkipCause::mathematical:
@@ -207,8 +207,7 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
         case SkipCause::scale_too_large:
             return report.skipped
                        ? msg("There is nothing to fix: the scaler lowers the scale by itself.")
-                       : msg("Lower the static scale to {} or use a dynamic one.",
-                             report.passing_scale);
+                       : static_scale_advice(detail::written(report.passing_scale));
         case SkipCause::optimizer:
             return msg("Give the optimizer a larger epsilon or a lower learning rate.");
     }

@@ -9,19 +9,34 @@
 #include "engine/error.h"
 #include "lint/rules.h"
 #include "tasks/task_descriptor.h"
+#include "train/training_sampler.h"
 
 namespace engine {
 namespace {
 
+Schema schema_of(const RunConfig& config, const LintContext& context) {
+    const bool read = context.data != nullptr && context.data->schema != nullptr;
+    return read ? *context.data->schema
+                : dataset_descriptor(config.dataset.kind).schema(config.dataset);
+}
+
 std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContext& context) {
     try {
-        const bool read = context.data != nullptr && context.data->schema != nullptr;
-        const Schema schema = read ? *context.data->schema
-                                   : dataset_descriptor(config.dataset.kind).schema(config.dataset);
+        const Schema schema = schema_of(config, context);
         return make_model(config.model, make_task(config, schema)->model_shape(), std::nullopt,
                           Device{});
     } catch (const std::exception&) {
         return nullptr;  // a model or task that does not fit the data: training says so
+    }
+}
+
+/// Whether a last batch of so many rows joins the one before it.
+bool joins_last(const RunConfig& config, const LintContext& context, std::int64_t rows) {
+    try {
+        return rows < least_last_batch(config, schema_of(config, context), rows,
+                                       static_cast<int>(config.workers));
+    } catch (const std::exception&) {
+        return false;  // as in shapes_of()
     }
 }
 
@@ -32,7 +47,9 @@ std::int64_t planned_steps(const RunConfig& config, const LintContext& context) 
     if (samples > 0) {
         const bool text = context.data->text.has_value();
         const std::int64_t each = config.batch_size * (text ? config.bptt : 1);
-        const std::int64_t batches = (samples + each - 1) / each;
+        std::int64_t batches = (samples + each - 1) / each;
+        const std::int64_t last = samples - (batches - 1) * each;
+        if (!text && batches > 1 && joins_last(config, context, last)) --batches;
         steps = (batches + config.accumulate - 1) / config.accumulate * config.epochs;
     }
     if (config.max_steps > 0)
@@ -61,6 +78,19 @@ bool runs_on_gpu(const RunConfig& config, std::size_t cards) {
 LintSubject subject_of(const RunConfig& config, const LintContext& context) {
     return {config, resolve(config.precision), context, shapes_of(config, context),
             planned_steps(config, context)};
+}
+
+bool is_quick_to_measure(const RunConfig& config, const LintContext& context) {
+    constexpr double most_products = 1e10, steps = 10, passes = 3;
+    if (!validate(config).empty()) return false;
+    const auto model = shapes_of(completed(config), context);
+    if (!model) return false;
+    double weights = 0;
+    for (const Parameter& each : model->parameters())
+        weights += static_cast<double>(each.tensor.numel());
+    const bool text = context.data != nullptr && context.data->text.has_value();
+    const std::int64_t rows = config.batch_size * config.accumulate * (text ? config.bptt : 1);
+    return passes * steps * weights * static_cast<double>(rows) <= most_products;
 }
 
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context) {

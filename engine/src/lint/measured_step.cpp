@@ -113,8 +113,8 @@ void static_scale_too_large(const RunConfig& config, const StepRecord& row, Find
                    .severity = LintSeverity::error,
                    .sentence = msg("The static loss scale, {}, overflows in the first step",
                                    scale_words(config.scaler.init_scale)),
-                   .reason = msg("A static scaler never skips: the update makes the weights NaN. A "
-                                 "scale of {} fits the first gradients with one bit of headroom.",
+                   .reason = msg("A static scaler never skips: the update makes the weights NaN. "
+                                 "Lower the static scale to {} or use a dynamic one.",
                                  scale_words(*fits)),
                    .handbook = "A static scale fits the largest gradient",
                    .fix = {"scaler.init_scale=" + number_words(*fits), "scaler.min_scale=0"}});
@@ -131,14 +131,9 @@ void lost_updates(const RunConfig& config, const StepRecord& row, Findings& out)
          .sentence = msg("{} % of the first updates do not change their FP16 weight",
                          std::lround(100 * row.lost_update_share)),
          .reason = msg("They are smaller than half a unit in the last place of the weight. "
-                       "Master weights in FP32 add them up."),
+                       "Master weights in fp32 would keep them."),
          .handbook = "Small updates need master weights",
          .fix = {"precision.master_weights=true"}});
-}
-
-bool computes_in_fp16(const RunConfig& config) {
-    const ResolvedPrecision precision = resolve(config.precision);
-    return precision.weights == WeightFormat::fp16 || precision.autocast == AutocastFormat::fp16;
 }
 
 /// Changes that bring the inputs into the range of one; none if the settings do that already.
@@ -160,7 +155,7 @@ bool first_step_not_finite(const RunConfig& config, const StepRecord& row, doubl
     LintFinding finding{.id = "",
                         .severity = LintSeverity::error,
                         .sentence = {},
-                        .reason = fp16 ? forward_overflow_advice() : non_finite_input_advice(),
+                        .reason = non_finite_loss_advice(config, false),
                         .handbook = "The first step is finite",
                         .fix = {}};
     if (fp16 && largest_input > largest_fp16) {

@@ -67,7 +67,7 @@ void updates_below_fp16(const LintSubject& s, Findings& out) {
          .sentence = msg("Updates of about {}, the learning rate, are lost in FP16 weights",
                          number_words(rate)),
          .reason = msg("Half a unit in the last place of a typical weight is {}: a smaller update "
-                       "does not change the weight. Master weights add such updates up.",
+                       "does not change the weight. Master weights in fp32 would keep them.",
                        *least),
          .handbook = "Small updates need master weights",
          .fix = {"precision.master_weights=true"}});

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "engine/message.h"
 #include "engine/run_config.h"
 
@@ -10,9 +13,21 @@ namespace engine {
 
 /// A value of the forward pass is beyond FP16.
 Message forward_overflow_advice();
-/// The loss is not finite although no update has changed the weights, and not for FP16's range.
+/// A number of the data is not finite, or too large for any precision: one was seen, or the loss is
+/// not finite although no update has changed the weights, and not for FP16's range.
 Message non_finite_input_advice();
+/// The gradients overflow at a static scale; `fitting` does not.
+Message static_scale_advice(const std::string& fitting);
 /// The loss left the finite range after updates of these settings.
 Message divergence_advice(const RunConfig& config);
+/// The advice on a loss that is not finite in a run of these settings; `updated`: an update that
+/// followed a finite loss has changed the weights, before which no rate and no clipping matters.
+Message non_finite_loss_advice(const RunConfig& config, bool updated);
+
+/// All steps of an epoch were skipped, with the advice on its cause.
+Message idle_epoch_warning(const RunConfig& config, std::int64_t epoch, std::int64_t steps);
+
+/// Matrix products or weights in FP16.
+bool computes_in_fp16(const RunConfig& config);
 
 }  // namespace engine

@@ -6,14 +6,6 @@
 #include "train/advice.h"
 
 namespace engine {
-namespace {
-
-bool computes_in_fp16(const PrecisionConfig& config) {
-    const ResolvedPrecision precision = resolve(config);
-    return precision.weights == WeightFormat::fp16 || precision.autocast == AutocastFormat::fp16;
-}
-
-}  // namespace
 
 template <typename S, typename F>
 void RunAlerts::for_each_number(S& state, F&& f) {
@@ -64,11 +56,7 @@ void RunAlerts::warn_of_idle_epoch(const StepRecord& row) {
                        "at a loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or "
                        "the learning rate.",
                        row.epoch, steps, row.loss_scale)
-                 : msg("No update was applied in epoch {}: all {} steps were skipped, since the "
-                       "loss itself was not finite. Bring the inputs into a smaller range, keep "
-                       "what overflows in FP32, or train in bf16 or fp32; a lower loss scale does "
-                       "not help.",
-                       row.epoch, steps),
+                 : idle_epoch_warning(config_, row.epoch, steps),
              row.step);
     }
     state_.reported_epoch = row.epoch;
@@ -88,11 +76,9 @@ void RunAlerts::check_divergence(const StepRecord& row) {
                 divergence_hint(row));
 }
 
-/// No rate and no clipping matters before the first update.
 Message RunAlerts::divergence_hint(const StepRecord& row) const {
-    if (row.updates > 0 && state_.non_finite_losses < row.step) return divergence_advice(config_);
-    return computes_in_fp16(config_.precision) ? forward_overflow_advice()
-                                               : non_finite_input_advice();
+    return non_finite_loss_advice(config_,
+                                  row.updates > 0 && state_.non_finite_losses < row.step);
 }
 
 /// One bad batch at the very end is not yet a divergence.
@@ -134,7 +120,8 @@ void RunAlerts::check_scale(const FinishedStep& step) const {
         throw Error(
             ErrorCode::training,
             msg("The loss scale fell to 0 at step {}: every step overflows.", row.step),
-            msg("Look for a NaN in the data or the forward pass, or lower the learning rate."));
+            std::isfinite(row.loss) ? msg("Lower the learning rate, or train in bf16.")
+                                    : divergence_hint(row));
     }
     if (config_.scaler.min_scale > 0 &&
         static_cast<double>(row.loss_scale) <= config_.scaler.min_scale) {
@@ -142,7 +129,9 @@ void RunAlerts::check_scale(const FinishedStep& step) const {
                     msg("The loss scale fell below its minimum of {} at step {}: the gradients "
                         "overflow even there.",
                         config_.scaler.min_scale, row.step),
-                    msg("Lower scaler.min_scale or the learning rate, or train in bf16."));
+                    std::isfinite(row.loss)
+                        ? msg("Lower scaler.min_scale or the learning rate, or train in bf16.")
+                        : divergence_hint(row));
     }
 }
 

@@ -36,19 +36,25 @@ bool needs_two_rows(const RunConfig& config, const Schema& data) {
 
 }  // namespace
 
+std::int64_t least_last_batch(const RunConfig& config, const Schema& data, std::int64_t rows,
+                              int ranks) {
+    // Each part of a batch has at least `rows` / `ranks` rows.
+    const std::int64_t least = config.sync_batch_norm ? 2 : 2 * ranks;
+    return rows < least && needs_two_rows(config, data) ? least : 1;
+}
+
 SamplerOptions training_sampler(const RunConfig& config, const DataPart& train, int ranks) {
     SamplerOptions options{.batch_size = config.batch_size,
                            .seed = config.seed,
                            .order = config.dataset.order,
                            .window = config.bptt};
     if (train.data->is_stream()) return options;
-    // Each part of a batch has at least `rows` / `ranks` rows.
-    const std::int64_t least = config.sync_batch_norm ? 2 : 2 * ranks;
     const std::unique_ptr<Sampler> sampler = make_sampler(train, options);
     const std::int64_t batches = sampler->batches_per_epoch();
-    const bool is_short = std::ssize(sampler->plan(0, batches - 1).indices) < least;
-    if (is_short && batches > 1 && needs_two_rows(config, train.data->schema()))
-        options.least_last = least;
+    if (batches > 1) {
+        const std::int64_t last = std::ssize(sampler->plan(0, batches - 1).indices);
+        options.least_last = least_last_batch(config, train.data->schema(), last, ranks);
+    }
     return options;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "planted_faults.h"
+#include "train/advice.h"
 
 namespace engine {
 namespace {
@@ -102,6 +103,17 @@ TEST(SkipVerdict, AFiniteStepHasNoCause) {
     EXPECT_EQ(cause_of(tests), SkipCause::unknown);
     ASSERT_EQ(tests.size(), 6U);
     for (const SkipTest& test : tests) EXPECT_FALSE(test.finding.empty());
+}
+
+TEST(SkipVerdict, AdvisesInTheWordsThatOtherPlacesUse) {
+    SkipReport report;
+    report.passing_scale = 1024;
+    EXPECT_EQ(advice_for(SkipCause::bad_input, report).str(), non_finite_input_advice().str());
+    EXPECT_EQ(advice_for(SkipCause::forward_overflow, report).str(),
+              forward_overflow_advice().str());
+    report.skipped = false;
+    EXPECT_EQ(advice_for(SkipCause::scale_too_large, report).str(),
+              static_scale_advice("1024").str());
 }
 
 }  // namespace

@@ -148,6 +148,25 @@ TEST(Lint, TheLengthOfTheRunFollowsFromTheDataWhereTheyAreKnown) {
     EXPECT_THAT(ids(lint(config, {.data = &data})), ElementsAre("growth-interval-beyond-run"));
 }
 
+TEST(Lint, AShortLastBatchThatJoinsTheOneBeforeIsNoStep) {
+    const auto found = [](const char* stem, std::int64_t samples, std::int64_t interval) {
+        DatasetPreview data;
+        data.train_samples = samples;
+        RunConfig config = settings({"model.kind=resnet18", "dataset.kind=glyphs", "batch_size=4",
+                                     "epochs=1", "device=cpu"});
+        config.model.options["stem"] = std::string(stem);
+        config.scaler.growth_interval = interval;
+        const auto all = ids(lint(config, {.data = &data}));
+        return std::ranges::find(all, "growth-interval-beyond-run") != all.end();
+    };
+    // A single picture leaves the stem for ImageNet one pixel a channel: 4 + 5, not 4 + 4 + 1.
+    EXPECT_TRUE(found("imagenet", 9, 3));
+    EXPECT_FALSE(found("imagenet", 9, 2));
+    EXPECT_FALSE(found("imagenet", 10, 3)) << "4 + 4 + 2";
+    EXPECT_FALSE(found("cifar", 9, 3)) << "several pixels";
+    EXPECT_FALSE(found("imagenet", 1, 1)) << "there is none before";
+}
+
 TEST(Lint, NamesTheLayersWhoseSizesAreNoMultiplesOf8) {
     const auto findings = lint(settings({"dataset.kind=spirals", "model.kind=mlp",
                                          "model.options.hidden=[64,30]", "batch_size=128"}),

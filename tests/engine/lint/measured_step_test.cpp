@@ -8,6 +8,7 @@
 #include "finding_ids.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
+#include "train/advice.h"
 
 namespace engine {
 namespace {
@@ -84,16 +85,50 @@ TEST(LintMeasured, InputsBeyondFp16AndTheSettingThatBringsThemBack) {
 
 TEST(LintMeasured, ActivationsBeyondFp16) {
     const test_support::TempFolder folder;
-    // Each input fits; sums of three of them times weights do not.
-    const RunConfig config = table_run(
-        "pure-fp16", 6e4, {"dataset.standardize=false", "precision.scaler=dynamic"}, folder.path());
-    RunConfig masters = config;
-    masters.precision.master_weights = true;
-    for (const RunConfig& each : {masters}) {
-        const auto findings = lint_measured(each);
-        if (findings.empty()) continue;  // these weights happen to keep all sums in range
-        EXPECT_THAT(ids(findings), testing::ElementsAre("activations-beyond-fp16"));
+    // Each input fits. Of 512 sums of three of them times weights of up to 0.58 some do not.
+    for (const char* preset : {"amp-fp16", "o2-fp16"}) {
+        const RunConfig config =
+            table_run(preset, 6e4, {"dataset.standardize=false", "model.options.hidden=[512]"},
+                      folder.path());
+        const auto findings = lint_measured(config);
+        ASSERT_THAT(ids(findings), testing::ElementsAre("activations-beyond-fp16")) << preset;
+        EXPECT_EQ(findings.front().severity, LintSeverity::error);
+        EXPECT_EQ(findings.front().reason.str(), forward_overflow_advice().str());
+        const ParsedConfig mended = with_fix(config, findings.front());
+        ASSERT_THAT(mended.errors, IsEmpty());
+        EXPECT_THAT(ids(lint_measured(mended.config)),
+                    testing::Not(testing::Contains("activations-beyond-fp16")));
     }
+}
+
+TEST(LintMeasured, AdvisesInTheWordsThatOtherPlacesUse) {
+    const auto reason_of = [](const RunConfig& config) {
+        const auto findings = lint_measured(config);
+        return findings.empty() ? std::string() : findings.front().reason.text;
+    };
+    EXPECT_THAT(reason_of(spirals("amp-fp16", {"precision.scaler=static",
+                                               "scaler.init_scale=1073741824"})),
+                testing::EndsWith(" " + static_scale_advice("1").text));
+    EXPECT_THAT(reason_of(spirals("pure-fp16", {"optimizer.lr=1e-6"})),
+                testing::EndsWith(" Master weights in fp32 would keep them."));
+    const RunConfig fast = spirals("fp32", {"optimizer.kind=sgd", "optimizer.lr=300"});
+    EXPECT_EQ(reason_of(fast), divergence_advice(fast).text);
+}
+
+TEST(LintMeasured, IsQuickForSmallModelsAlone) {
+    EXPECT_TRUE(is_quick_to_measure(spirals("fp32", {})));
+    const auto quick = [](const std::string& model, const std::string& data) {
+        return is_quick_to_measure(
+            parse_run_config("{}", {"model.kind=" + model, "dataset.kind=" + data}).config);
+    };
+    EXPECT_TRUE(quick("lenet", "mnist"));
+    EXPECT_FALSE(quick("resnet18", "cifar10"));
+    RunConfig refused = spirals("fp32", {});
+    refused.batch_size = 0;
+    EXPECT_FALSE(is_quick_to_measure(refused));
+    RunConfig many = spirals("fp32", {});
+    many.batch_size = 1 << 20;
+    EXPECT_FALSE(is_quick_to_measure(many));
 }
 
 TEST(LintMeasured, ALossThatGrowsTenfold) {

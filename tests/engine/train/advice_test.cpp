@@ -58,5 +58,62 @@ TEST(Advice, OfARunThatDivergesIsTheRateAndTheClippingThatIsNotThereYet) {
     EXPECT_EQ(hint_of(preset("amp-fp16"), 5, 4), divergence_advice(preset("amp-fp16")).str());
 }
 
+/// The last warning of an epoch of two steps that were skipped; `loss`: of both.
+std::string warning_of_an_idle_epoch(const RunConfig& config, float loss) {
+    std::string text;
+    RunAlerts alerts(config, [&](const Event& event) {
+        if (const auto* warning = std::get_if<RunWarning>(&event)) text = warning->message.text;
+    });
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        FinishedStep done{};
+        done.row.step = step;
+        done.row.epoch = step <= 2 ? 1 : 2;
+        done.row.loss = loss;
+        done.row.found_inf = 1;
+        done.row.loss_scale = 1024;
+        done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
+        done.next_loss_scale = 512;
+        alerts.see("1", done);
+    }
+    return text;
+}
+
+TEST(Advice, OfAnIdleEpochIsThatOfItsCause) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    RunConfig fp16 = preset("amp-fp16"), fp32 = preset("fp32");
+    fp16.stop_on_nan = fp32.stop_on_nan = 0;
+    EXPECT_THAT(warning_of_an_idle_epoch(fp16, nan),
+                testing::EndsWith(" " + forward_overflow_advice().text));
+    EXPECT_THAT(warning_of_an_idle_epoch(fp32, nan),
+                testing::EndsWith(" " + non_finite_input_advice().text));
+    EXPECT_THAT(warning_of_an_idle_epoch(fp16, 1), HasSubstr("Lower scaler.init_scale"));
+}
+
+TEST(Advice, OfAScaleThatFellThroughItsFloorIsThatOfItsCause) {
+    const auto hint = [](const RunConfig& config, float loss, double next) {
+        RunAlerts alerts(config, [](const Event&) {});
+        FinishedStep done{};
+        done.row.step = 1;
+        done.row.loss = loss;
+        done.row.found_inf = 1;
+        done.row.loss_scale = 1;
+        done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
+        done.next_loss_scale = static_cast<float>(next);
+        try {
+            alerts.see("1", done);
+        } catch (const Error& error) {
+            return error.hint().str();
+        }
+        return std::string();
+    };
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    RunConfig config = preset("amp-fp16");
+    EXPECT_EQ(hint(config, nan, 0), forward_overflow_advice().str());
+    EXPECT_THAT(hint(config, 2, 0), HasSubstr("Lower the learning rate"));
+    config.scaler.min_scale = 1;
+    EXPECT_EQ(hint(config, nan, 0.5), forward_overflow_advice().str());
+    EXPECT_THAT(hint(config, 2, 0.5), HasSubstr("Lower scaler.min_scale"));
+}
+
 }  // namespace
 }  // namespace engine

@@ -1,8 +1,11 @@
 #include "commands/commands.h"
 
+#include <QSemaphore>
+
 #include "engine/checkpoint.h"
 #include "engine/session.h"
 #include "pages/page_stack.h"
+#include "widgets/elided_label.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -120,6 +123,84 @@ TEST_F(ResumeTest, NoneGoesOnWhileAnotherOneTrains) {
     EXPECT_EQ(problems.size(), 1);
     commands.stop();
     EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+}
+
+/// A run that is started from the window, with a trial of its first steps.
+struct TrialTest : WindowFixture {
+    TrialTest() {
+        commands.setTrialLimit(std::chrono::minutes(1));
+        QObject::connect(&commands, &Commands::failed, &commands,
+                         [this](const Problem& problem) { problems << problem.sentence; });
+        settings.load(spirals());
+    }
+    static engine::RunConfig spirals(const std::vector<std::string>& more = {}) {
+        std::vector<std::string> set = {"dataset.kind=spirals", "model.kind=mlp",
+                                        "dataset.train_limit=64", "dataset.test_limit=32",
+                                        "batch_size=32",          "max_steps=2",
+                                        "device=cpu",             "optimizer.kind=sgd"};
+        set.insert(set.end(), more.begin(), more.end());
+        return engine::parse_run_config("{}", set).config;
+    }
+    bool ends() {
+        return QTest::qWaitFor([this] { return feed.state() == engine::RunState::done; }, 30'000);
+    }
+    QStringList problems;
+};
+
+TEST_F(TrialTest, ALossThatGrowsIsToldAndTheRunStarts) {
+    settings.load(spirals({"precision.preset=fp32", "optimizer.lr=300"}));
+    std::vector<engine::LintFinding> found;
+    QObject::connect(&commands, &Commands::hazardsFound, &commands,
+                     [&](const engine::RunConfig&, const auto& findings) { found = findings; });
+    commands.start();
+    EXPECT_FALSE(commands.buttons().start.enabled);
+    EXPECT_TRUE(commands.buttons().stop.enabled);
+    ASSERT_TRUE(ends());
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found.front().id, "loss-grows-tenfold");
+    ASSERT_EQ(problems.size(), 1);
+    EXPECT_TRUE(problems[0].startsWith(u"The loss grows from "_s)) << problems[0].toStdString();
+    EXPECT_EQ(feed.store()->list().size(), 1u) << "the trial leaves no run behind";
+    const auto shown = [&] {
+        QStringList out;
+        for (auto* each : window->findChildren<ElidedLabel*>(u"finding"_s)) out << each->text();
+        return out;
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return shown().contains(problems[0].chopped(1)); }, 10'000))
+        << shown().join(u'|').toStdString();
+}
+
+TEST_F(TrialTest, NothingIsToldOfFirstStepsThatAreFine) {
+    commands.start();
+    ASSERT_TRUE(ends());
+    EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
+}
+
+TEST_F(TrialTest, TheRunStartsWhenTheTrialTakesTooLong) {
+    settings.load(spirals({"precision.preset=fp32", "optimizer.lr=300"}));
+    commands.setTrialLimit(std::chrono::milliseconds(1));
+    // The pool has no thread left for the trial.
+    QSemaphore free;
+    auto* pool = QThreadPool::globalInstance();
+    for (int i = 0; i < pool->maxThreadCount(); ++i) pool->start([&] { free.acquire(); });
+    commands.start();
+    EXPECT_TRUE(QTest::qWaitFor([this] { return feed.live(); }, 30'000));
+    free.release(pool->maxThreadCount());
+    ASSERT_TRUE(ends());
+    pool->waitForDone();
+    QTest::qWait(20);
+    EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
+    EXPECT_EQ(feed.store()->list().size(), 1u);
+}
+
+TEST_F(TrialTest, StopTakesTheStartBack) {
+    commands.start();
+    commands.stop();
+    EXPECT_TRUE(commands.buttons().start.enabled);
+    QThreadPool::globalInstance()->waitForDone();
+    QTest::qWait(50);
+    EXPECT_FALSE(feed.live());
+    EXPECT_TRUE(feed.store()->list().empty());
 }
 
 }  // namespace

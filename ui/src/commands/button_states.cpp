@@ -74,4 +74,11 @@ ButtonStates workerButtons(bool stopping) {
     return out;
 }
 
+ButtonStates trialButtons() {
+    ButtonStates out = allOf(no(QCoreApplication::translate(
+        "ButtonStates", "The first steps of the settings are being tried.")));
+    out.stop = yes();
+    return out;
+}
+
 }  // namespace ui

@@ -42,5 +42,7 @@ struct Situation {
 ButtonStates buttonStates(const Situation& now);
 /// While a run of several processes is trained, which knows no pause.
 ButtonStates workerButtons(bool stopping);
+/// While the first steps of a run are tried.
+ButtonStates trialButtons();
 
 }  // namespace ui

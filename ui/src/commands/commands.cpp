@@ -10,6 +10,7 @@
 #include "engine/session.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
+#include "models/lint_check.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"
@@ -39,6 +40,8 @@ Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
     await_.setInterval(awaitEvery);
     connect(&await_, &QTimer::timeout, this, &Commands::lookForRun);
 }
+
+Commands::~Commands() { trial_.request_stop(); }
 
 void Commands::followWorkers() {
     connect(&workers_, &WorkerLaunch::changed, this, &Commands::tellButtons);
@@ -95,6 +98,7 @@ void Commands::pauseExperiment() {
 
 ButtonStates Commands::experimentButtons() const {
     if (workers_.running()) return workerButtons(workers_.stopping());
+    if (trying_) return trialButtons();
     Situation now;
     now.state = feed_->state();
     now.live = feed_->live();
@@ -139,6 +143,7 @@ bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneSte
 bool Commands::launch(const std::function<void()>& open, engine::Command first) {
     asked_ = Asked::nothing;
     ++attempts_;
+    endTrial();
     bool opened = false;
     try {
         open();
@@ -174,8 +179,45 @@ void Commands::start() {
     if (!buttons().start.enabled) return;
     if (settings_->config().workers > 1)
         workers_.start(settings_->config());
-    else
+    else if (trialLimit_.count() == 0)
         launch({settings_->config()}, false);
+    else
+        tryFirstSteps(settings_->config());
+}
+
+void Commands::endTrial() {
+    trying_ = false;
+    trial_.request_stop();
+}
+
+void Commands::tryFirstSteps(const engine::RunConfig& config) {
+    using Findings = std::vector<engine::LintFinding>;
+    trial_ = std::stop_source();
+    trying_ = true;
+    const auto begin = [this, config, attempt = ++attempts_](const Findings& findings) {
+        if (!trying_ || attempt != attempts_) return;  // stopped, too late, or another run began
+        if (!launch({config}, false) || findings.empty()) return;
+        emit hazardsFound(config, findings);
+        const engine::LintFinding& worst = findings.front();
+        report({sentence(engineText(worst.sentence)), engineText(worst.reason),
+                engine::ErrorCode::settings, true});
+    };
+    std::optional<engine::DatasetPreview> data;
+    if (settings_->data() != nullptr) data = sizesOf(*settings_->data());
+    inBackground(
+        this,
+        [config, data = std::move(data), stop = trial_.get_token()]() -> Findings {
+            try {
+                if (!engine::is_quick_to_measure(config, {.data = data ? &*data : nullptr}))
+                    return {};
+                return engine::lint_measured(config, stop);
+            } catch (const std::exception&) {
+                return {};  // the run itself says what is wrong
+            }
+        },
+        begin);
+    QTimer::singleShot(trialLimit_, this, [begin] { begin({}); });
+    tellButtons();
 }
 
 bool Commands::train(const engine::RunConfig& config, const std::string& group,
@@ -237,6 +279,7 @@ void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> t
                 engine::ErrorCode::state, true});
         return answer(false);
     }
+    endTrial();
     inBackground(
         this, [run, choice] { return planOf(run, choice); },
         [this, run, answer, attempt = ++attempts_](const Planned& planned) {
@@ -268,6 +311,10 @@ void Commands::stop() {
     if (actor_) return actor_->stop();
     if (!buttons().stop.enabled) return;
     if (workers_.running()) return workers_.stop();
+    if (trying_) {
+        endTrial();
+        return tellButtons();
+    }
     asked_ = Asked::stop;
     feed_->post(Command::stop);
     tellButtons();

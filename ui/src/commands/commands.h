@@ -4,12 +4,15 @@
 #include <QPointer>
 #include <QString>
 #include <QTimer>
+#include <chrono>
 #include <functional>
+#include <stop_token>
 #include <variant>
 
 #include "commands/button_states.h"
 #include "commands/worker_launch.h"
 #include "engine/error.h"
+#include "engine/lint.h"
 #include "engine/resume.h"
 #include "engine/run_config.h"
 #include "engine/run_store.h"
@@ -41,9 +44,14 @@ class Commands final : public QObject {
     Q_OBJECT
 public:
     Commands(EventFeed* feed, SettingsModel* settings, QObject* parent = nullptr);
+    ~Commands() override;
 
     void compare();
+    /// Starts one run of the settings. Where that is quick their first steps are tried before, on a
+    /// model that is thrown away: hazards that only a step shows are reported, and the run starts.
     void start();
+    /// The longest that a start waits for the trial; 0: there is none.
+    void setTrialLimit(std::chrono::milliseconds limit) { trialLimit_ = limit; }
     /// Starts the first two of the compared precisions in lockstep.
     void startTwin(const engine::TwinOptions& options);
     /// Starts one run of these settings, as part of a sweep if there is a `group`. False, with the
@@ -110,6 +118,9 @@ signals:
     void settingsWanted();
     /// An experiment was started.
     void started();
+    /// Hazards that the first steps of these settings show.
+    void hazardsFound(const engine::RunConfig& config,
+                      const std::vector<engine::LintFinding>& findings);
 
 private:
     /// Why a setting is refused, with the field's name in front.
@@ -122,6 +133,8 @@ private:
     /// Posts a command to the experiment that `open` creates. False, with the reason reported, if
     /// that fails.
     bool launch(const std::function<void()>& open, engine::Command first);
+    void tryFirstSteps(const engine::RunConfig& config);
+    void endTrial();
     void followWorkers();
     ButtonStates experimentButtons() const;
     using Planned = std::variant<engine::ResumePlan, engine::Error>;
@@ -139,6 +152,9 @@ private:
     QTimer await_;
     Asked asked_ = Asked::nothing;
     int attempts_ = 0;  ///< at starting a run: the last one counts
+    std::chrono::milliseconds trialLimit_{1000};
+    std::stop_source trial_;
+    bool trying_ = false;  ///< a start waits for its trial
     ButtonStates told_;
 };
 

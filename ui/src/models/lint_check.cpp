@@ -1,15 +1,13 @@
 #include "models/lint_check.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "engine/dataset_preview.h"
 #include "feed/background.h"
 #include "models/settings_model.h"
 
 namespace ui {
-namespace {
 
-/// The sizes of the data, which is all that findings depend on.
 engine::DatasetPreview sizesOf(const engine::DatasetPreview& data) {
     engine::DatasetPreview sizes;
     sizes.train_samples = data.train_samples;
@@ -17,8 +15,6 @@ engine::DatasetPreview sizesOf(const engine::DatasetPreview& data) {
     sizes.schema = data.schema;
     return sizes;
 }
-
-}  // namespace
 
 LintCheck::LintCheck(SettingsModel* settings, QObject* parent)
     : QObject(parent), settings_(settings) {
@@ -29,6 +25,13 @@ LintCheck::LintCheck(SettingsModel* settings, QObject* parent)
 void LintCheck::setCards(std::size_t cards) {
     if (cards == cards_) return;
     cards_ = cards;
+    check();
+}
+
+void LintCheck::setMeasured(const engine::RunConfig& config,
+                            std::vector<engine::LintFinding> findings) {
+    measured_ = std::move(findings);
+    measuredOf_ = engine::to_json(config);
     check();
 }
 
@@ -60,6 +63,10 @@ void LintCheck::check() {
 }
 
 void LintCheck::take(std::vector<engine::LintFinding> findings) {
+    if (!measured_.empty() && engine::to_json(settings_->config()) == measuredOf_) {
+        findings.insert(findings.begin(), measured_.begin(), measured_.end());
+        std::ranges::stable_sort(findings, std::ranges::greater{}, &engine::LintFinding::severity);
+    }
     const auto same = [](const engine::LintFinding& a, const engine::LintFinding& b) {
         return a.id == b.id && a.fix == b.fix && a.sentence.str() == b.sentence.str();
     };

@@ -3,11 +3,15 @@
 #include <QObject>
 #include <vector>
 
+#include "engine/dataset_preview.h"
 #include "engine/lint.h"
 
 namespace ui {
 
 class SettingsModel;
+
+/// The sizes of the data, which is all that findings depend on.
+engine::DatasetPreview sizesOf(const engine::DatasetPreview& data);
 
 /// The engine's findings on the settings of a single run, kept up to date off the GUI thread while
 /// they change. GUI thread.
@@ -20,6 +24,8 @@ public:
     const std::vector<engine::LintFinding>& findings() const { return findings_; }
     /// GPUs of the machine, which decide where "auto" runs.
     void setCards(std::size_t cards);
+    /// Also shows what the first steps of these settings told, as long as they are the settings.
+    void setMeasured(const engine::RunConfig& config, std::vector<engine::LintFinding> findings);
     /// Puts the changes of a finding into the settings.
     void fix(const engine::LintFinding& finding);
 
@@ -32,6 +38,8 @@ private:
 
     SettingsModel* settings_;
     std::vector<engine::LintFinding> findings_;
+    std::vector<engine::LintFinding> measured_;
+    std::string measuredOf_;  ///< settings, as JSON
     std::size_t cards_ = 0;
     bool checking_ = false;
     bool again_ = false;  ///< the settings changed meanwhile

@@ -5,6 +5,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "commands/commands.h"
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
@@ -37,6 +38,7 @@ LintList::LintList(const Context& context, QWidget* parent)
     rows->setContentsMargins(0, size::grid, 0, 0);
     rows->setSpacing(1);
     connect(check_, &LintCheck::findingsChanged, this, &LintList::refresh);
+    connect(context_.commands, &Commands::hazardsFound, check_, &LintCheck::setMeasured);
     connect(context_.theme, &Theme::changed, this, &LintList::refresh);
     refresh();
 }
