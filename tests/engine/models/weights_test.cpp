@@ -177,7 +177,7 @@ TEST_F(ForeignWeights, OfABareBertHaveNoHeadWhichIsDrawnAndTold) {
     const auto drawn = saved_state(model);
     const std::vector<Message> notes = load_weights(model, file(bare));
     ASSERT_EQ(notes.size(), 2U);
-    EXPECT_THAT(notes[0].str(), HasSubstr("left out: pooler.dense.weight"));
+    EXPECT_THAT(notes[0].str(), HasSubstr("left out: bert.pooler.dense.weight"));
     EXPECT_THAT(notes[1].str(), HasSubstr("head cls"));
     for (const auto& [name, tensor] : saved_state(model)) {
         const auto& wanted = name.starts_with("bert.") ? saved_state(bert) : drawn;
