@@ -47,6 +47,17 @@ def single(number):
     return float(numpy.float32(number))
 
 
+#: Before 2.3 a GradScaler is for GPUs alone, and so is autocast to f16.
+needs_scaler = unittest.skipUnless(hasattr(torch.amp, "GradScaler"), "this PyTorch scales on a GPU only")
+
+
+def disabled_scaler():
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler("cpu", enabled=False)
+    return torch.cuda.amp.GradScaler(enabled=False)
+
+
+@needs_scaler
 class Scaled(support.FolderTest):
     """With a GradScaler, in f16 autocast on the CPU. The scale starts so high that steps are
     skipped, and it soon grows."""
@@ -229,11 +240,13 @@ class Unscaled(support.FolderTest):
                  (torch.float16, torch.float32, {"preset": "amp-fp16", "scaler": "off"}),
                  (None, torch.float16, {"preset": "pure-fp16"}))
         for number, (autocast, dtype, expected) in enumerate(cases):
+            if torch.float16 in (autocast, dtype) and not hasattr(torch.amp, "GradScaler"):
+                continue
             self.folder = self.scratch / str(number)
             self.assertEqual(self.precision(autocast, dtype)[0], expected)
 
     def test_what_nobody_tells_is_unknown(self):
-        precision, steps = self.precision(None, scaler=torch.amp.GradScaler("cpu", enabled=False),
+        precision, steps = self.precision(None, scaler=disabled_scaler(),
                                           precision="tf32")
         self.assertEqual(precision, {"preset": "tf32"})
         for step in steps:
@@ -283,6 +296,7 @@ class Loops(support.FolderTest):
                 watch.step(loss)
         return self.steps()
 
+    @needs_scaler
     def test_an_overflow_before_any_update_of_an_iteration_counts(self):
         for number, (bad, count) in enumerate((({0}, 2), ({1}, 2), ({0, 1}, 2), ({1}, 3), ({0, 2}, 3))):
             self.folder, self.squares = self.scratch / str(number), {}
@@ -298,7 +312,7 @@ class Loops(support.FolderTest):
     def test_a_disabled_scaler_tells_its_optimizer(self):
         model = make()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.25)
-        scaler = torch.amp.GradScaler("cpu", enabled=False)
+        scaler = disabled_scaler()
         with halftone_watch.Watch(self.folder, scaler=scaler, model=model) as watch:
             for x, y in batches(5):
                 optimizer.zero_grad()
@@ -307,6 +321,9 @@ class Loops(support.FolderTest):
                 scaler.step(optimizer)
                 scaler.update()
                 watch.step(loss, samples=4)
+            for copied in (copy.deepcopy(scaler), pickle.loads(pickle.dumps(scaler))):
+                self.assertEqual(vars(copied), vars(scaler))
+            torch.save({"scaler": scaler, "optimizer": optimizer}, io.BytesIO())
         steps = self.steps()
         self.assertEqual([(s["lr"], s["loss_scale"], s["samples"]) for s in steps],
                          [(0.25, 1, 4 * i) for i in range(1, 6)])
@@ -314,6 +331,7 @@ class Loops(support.FolderTest):
         self.assertEqual(start["origin"]["optimizer"], "SGD")
         self.assertEqual(start["parameters"], 20 * 64 + 64 + 64 * 5 + 5)
 
+    @needs_scaler
     def test_an_enabled_scaler_that_the_loop_leaves_out(self):
         model = make()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.25)
@@ -331,6 +349,7 @@ class Loops(support.FolderTest):
         self.assertEqual(len(steps), 2)
         self.assertLess(abs(steps[1]["grad_norm"] / norm - 1), 700 * 2.0 ** -24)
 
+    @needs_scaler
     def test_a_watch_that_saw_no_optimizer_says_so(self):
         watch, told = self.warned(scaler=torch.amp.GradScaler("cpu"))
         watch.step(1.0)
@@ -338,6 +357,7 @@ class Loops(support.FolderTest):
         self.assertEqual(len(told), 1)
         self.assertIn("no optimizer step was seen", str(told[0].message))
 
+    @needs_scaler
     def test_a_watched_scaler_is_saved_and_copied_like_any_other(self):
         scaler = torch.amp.GradScaler("cpu", init_scale=512.0)
         model = make()
@@ -371,6 +391,7 @@ class Loops(support.FolderTest):
         self.assertEqual([step["loss_scale"] for step in self.steps()], [512])
         self.assertNotIn("step", vars(scaler))
 
+    @needs_scaler
     def test_two_watches_of_one_scaler_end_one_after_the_other(self):
         kind = torch.amp.GradScaler
         before = {name: vars(kind)[name] for name in ("step", "update", "unscale_")}
@@ -411,7 +432,7 @@ class Loops(support.FolderTest):
         watch, told = self.warned(optimizer=optimizer)
         watch._reader.read = None  # whatever goes wrong inside
         for x, y in batches(2):
-            loss_of(model, x, y).backward()
+            loss_of(model, x, y, None).backward()
             optimizer.step()
             watch.step(1.0)
         watch.epoch(test_loss=1.0)
@@ -433,29 +454,35 @@ class OlderPyTorch(support.FolderTest):
         self.addCleanup(setattr, where, name, kept)
 
     def before_2_4(self):
+        if not hasattr(torch, "get_autocast_dtype"):
+            return  # it is older than that
         enabled = torch.is_autocast_enabled
         self.without(torch, "is_autocast_enabled", lambda: enabled("cuda"))
         self.without(torch, "get_autocast_dtype")
 
     def before_2_0(self):
         self.before_2_4()
-        self.without(torch.optim.Optimizer, "register_step_pre_hook")
+        if hasattr(torch.optim.Optimizer, "register_step_pre_hook"):
+            self.without(torch.optim.Optimizer, "register_step_pre_hook")
 
-    def train(self, schedule=None, autocast=torch.bfloat16):
+    def train(self, prepare, schedule=None, autocast=torch.bfloat16):
+        """`prepare` makes PyTorch older, in a region that PyTorch itself has entered before."""
         model = make()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-        plain = vars(optimizer).get("step")
-        if schedule == "before":
-            add_old_schedule(optimizer)
-            plain = vars(optimizer)["step"]
-        with warnings.catch_warnings():
+        region = contextlib.nullcontext() if autocast is None else torch.autocast("cpu", autocast)
+        with warnings.catch_warnings(), region:
             warnings.simplefilter("error")
+            prepare()
+            plain = vars(optimizer).get("step")
+            if schedule == "before":
+                add_old_schedule(optimizer)
+                plain = vars(optimizer)["step"]
             with halftone_watch.Watch(self.folder, optimizer=optimizer, model=model) as watch:
                 if schedule == "after":
                     add_old_schedule(optimizer)
                 for x, y in batches(3):
                     optimizer.zero_grad()
-                    loss = loss_of(model, x, y, autocast)
+                    loss = loss_of(model, x, y, None)
                     loss.backward()
                     optimizer.step()
                     watch.step(loss)
@@ -468,21 +495,43 @@ class OlderPyTorch(support.FolderTest):
 
     def test_a_training_under_autocast(self):
         for number, prepare in enumerate((self.before_2_4, self.before_2_0)):
-            prepare()
             self.folder = self.scratch / str(number)
-            preset, steps = self.train()
+            preset, steps = self.train(prepare)
             self.assertEqual((preset, len(steps)), ("amp-bf16", 3))
             self.assertGreater(steps[-1]["grad_norm"], 0)
             self.doCleanups()
             self.setUp()
 
     def test_a_step_that_a_scheduler_has_replaced(self):
-        self.before_2_0()
         for schedule in ("before", "after"):
             self.folder = self.scratch / schedule
-            preset, steps = self.train(schedule, None)
+            preset, steps = self.train(self.before_2_0, schedule, None)
             self.assertEqual((preset, len(steps)), ("fp32", 3))
         self.assertEqual(steps[-1]["lr"], 0.5)
+
+
+class Schedules(support.FolderTest):
+    """PyTorch's own, which wrap the optimizer's step in a way of each version."""
+
+    def test_the_rate_is_that_of_the_step(self):
+        for when in ("before", "after"):
+            self.folder = self.scratch / when
+            model = make()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+            schedule = [torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)] if when == "before" else []
+            with halftone_watch.Watch(self.folder, optimizer=optimizer, model=model) as watch:
+                schedule = schedule or [torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")  # such as that the optimizer's step was replaced
+                    for x, y in batches(3):
+                        optimizer.zero_grad()
+                        loss = loss_of(model, x, y, None)
+                        loss.backward()
+                        optimizer.step()
+                        watch.step(loss)
+                        schedule[0].step()
+            self.assertEqual([step["lr"] for step in self.steps()], [0.5, 0.25, 0.125])
+            self.assertGreater(self.steps()[-1]["grad_norm"], 0)
 
 
 def add_old_schedule(optimizer):

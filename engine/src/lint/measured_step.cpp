@@ -180,23 +180,46 @@ bool first_step_not_finite(const RunConfig& config, const StepRecord& row, doubl
     return !std::isfinite(row.loss);
 }
 
-/// From `first` to one that is ten times as large, or not finite.
+/// The first of ten steps whose loss is ten times that of `first`, or not finite.
+std::optional<StepRecord> step_of_growth(FirstSteps& run, const StepRecord& first,
+                                         const std::stop_token& stop) {
+    constexpr std::int64_t most_steps = 10;
+    constexpr float tenfold = 10;
+    for (StepRecord row = first; row.step < most_steps && !stop.stop_requested();) {
+        row = run.step();
+        if (!std::isfinite(row.loss) || row.loss > tenfold * std::fabs(first.loss)) return row;
+    }
+    return std::nullopt;
+}
+
+/// The largest rate below that of the settings, by a power of ten, at which the loss does not grow.
+double calmer_rate(RunConfig config, const std::stop_token& stop) {
+    constexpr int most_tries = 6;
+    const double given = learning_rate_of(config).given;
+    double rate = given;
+    for (int i = 0; i < most_tries; ++i) {
+        rate /= 10;
+        config.optimizer.options["lr"] = rate;
+        FirstSteps run(config, stop);
+        if (!step_of_growth(run, run.step(), stop)) return rate;
+    }
+    return given / 10;  // the rate alone is not to blame
+}
+
 void loss_grows(const RunConfig& config, const StepRecord& first, const StepRecord& row,
-                Findings& out) {
+                const std::stop_token& stop, Findings& out) {
     out.push_back({.id = "loss-grows-tenfold",
                    .severity = LintSeverity::warning,
                    .sentence = msg("The loss grows from {} to {} within {} steps", first.loss,
                                    row.loss, row.step),
                    .reason = divergence_advice(config),
                    .handbook = "The loss falls in the first steps",
-                   .fix = {"optimizer.lr=" + number_words(learning_rate_of(config).given / 10)}});
+                   .fix = {"optimizer.lr=" + number_words(calmer_rate(config, stop))}});
 }
 
 }  // namespace
 
 std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_token& stop) {
-    constexpr std::int64_t most_steps = 10;
-    constexpr float tenfold = 10;
     const RunConfig whole = completed(config);
     FirstSteps run(whole, stop);
     const StepRecord first = run.step();
@@ -205,12 +228,8 @@ std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_
     static_scale_too_large(whole, first, out);
     lost_updates(whole, first, out);
     if (!out.empty()) return out;
-    for (StepRecord row = first; row.step < most_steps && !stop.stop_requested();) {
-        row = run.step();
-        if (std::isfinite(row.loss) && row.loss <= tenfold * std::fabs(first.loss)) continue;
-        loss_grows(whole, first, row, out);
-        break;
-    }
+    if (const auto grown = step_of_growth(run, first, stop))
+        loss_grows(whole, first, *grown, stop, out);
     return out;
 }
 
