@@ -67,10 +67,11 @@ TEST(Numbers, AddsMultipliesAndSums) {
 }
 
 TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
-    const auto refused = [](const std::vector<std::string>& args, const char* sentence) {
+    const auto refused = [](const std::vector<std::string>& args, const char* sentence,
+                            int exit_code = 2) {
         Program program(args);
         program.finish();
-        EXPECT_EQ(program.exit_code(), 2) << "wrong use";
+        EXPECT_EQ(program.exit_code(), exit_code) << sentence;
         EXPECT_THAT(program.errors(), HasSubstr(sentence));
     };
     refused({"numbers", "abc"}, "is not a number");
@@ -79,7 +80,9 @@ TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
             "TF32 cannot be the accumulator");
     refused({"numbers", "1", "--sum", "10000001"}, "--sum");
     refused({"numbers"}, "give a value");
-    refused({"numbers", "--file", "/nowhere/values"}, "cannot be read");
+    refused({"numbers", "--file", "/nowhere/values"}, "cannot be read", 3);
+    const test_support::TempFolder folder;
+    refused({"numbers", "--file", folder.write("values", "0.1\nabc\n")}, "is not a number", 3);
 }
 
 }  // namespace
