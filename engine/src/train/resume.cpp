@@ -190,8 +190,8 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
     }
     if (from_it && changed) refuse_no_steps_left(plan, from_it->saved);
     // Beside a newer checkpoint, readable or not, an earlier one goes on as a new run.
-    const bool is_last =
-        from == "last" || !from_it || checkpoint_folders(run.folder).back().step == from_it->at.step;
+    const bool is_last = from == "last" || !from_it ||
+                         checkpoint_folders(run.folder).back().step == from_it->at.step;
     plan.continuation.run_folder = run.folder;
     plan.continuation.checkpoint = from_it ? from_it->at.folder : fs::path();
     plan.continuation.in_place = !changed && is_last && from != "start";
