@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "engine/export.h"
 #include "engine/named_file.h"
+#include "engine/plain_text.h"
 #include "engine/report.h"
 #include "find_run.h"
 #include "settings.h"
@@ -48,7 +49,7 @@ std::string report_file_name(const engine::RunSummary& run, const std::string& f
 
 /// Names the file that was written, but not among what was written to standard output.
 void print_written(const std::string& file) {
-    (engine::is_standard_output(file) ? std::cerr : std::cout) << file << '\n';
+    (engine::is_standard_output(file) ? std::cerr : std::cout) << engine::one_line(file) << '\n';
 }
 
 int export_report(const ExportArguments& args) {

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/named_file.h"
+#include "engine/plain_text.h"
 #include "engine/trained_model.h"
 #include "find_run.h"
 
@@ -43,7 +44,7 @@ int draw(engine::TrainedModel& model, const GenerateArguments& args) {
         std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     } else {
         (engine::is_standard_output(args.out) ? std::cerr : std::cout)
-            << args.count << " pictures in " << args.out << '\n';
+            << args.count << " pictures in " << engine::one_line(args.out) << '\n';
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "engine/lesson_files.h"
 #include "engine/lesson_results.h"
+#include "engine/plain_text.h"
 #include "json_output.h"
 #include "terminal.h"
 
@@ -104,7 +105,8 @@ void print_json(const engine::Lesson& lesson, const SeedResult& result) {
 /// Problems on standard error; whether there are any.
 bool report_problems(const engine::Lesson& lesson) {
     for (const auto& problem : lesson.problems)
-        std::cerr << lesson.name << (lesson.language == "en" ? "" : "." + lesson.language)
+        std::cerr << engine::one_line(lesson.name)
+                  << (lesson.language == "en" ? "" : "." + lesson.language)
                   << ".lesson.md: " << problem.str() << '\n';
     return !lesson.problems.empty();
 }
@@ -159,10 +161,10 @@ int list(const LessonArguments& args) {
                       << ", \"minutes\": " << lesson->minutes
                       << ", \"language\": " << quoted(lesson->language) << "}\n";
         else
-            std::cout << lesson->name
+            std::cout << engine::one_line(lesson->name)
                       << std::string(lesson->name.size() < 18 ? 18 - lesson->name.size() : 1, ' ')
-                      << lesson->title << "  (" << lesson->chapter << ", " << lesson->minutes
-                      << " min)\n";
+                      << engine::one_line(lesson->title) << "  ("
+                      << engine::one_line(lesson->chapter) << ", " << lesson->minutes << " min)\n";
     }
     return refused ? engine::exit_code(engine::ErrorCode::settings) : 0;
 }

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/number_arithmetic.h"
+#include "engine/plain_text.h"
 #include "engine/stored_number.h"
 #include "terminal.h"
 
@@ -177,7 +178,7 @@ int numbers(const NumbersArguments& args) {
     } else if (!args.file.empty()) {
         std::ifstream file(args.file);
         if (!file) {
-            std::cerr << "halftone: " << args.file << ": cannot be read\n";
+            std::cerr << "halftone: " << engine::one_line(args.file) << ": cannot be read\n";
             return engine::exit_code(engine::ErrorCode::data);
         }
         print_from(file);

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/op_script.h"
+#include "engine/plain_text.h"
 
 namespace app {
 
@@ -21,7 +22,7 @@ int run_script(const std::string& script) {
     std::ifstream cases;
     if (is_file_or_pipe(script)) cases.open(script);
     if (!cases.is_open()) {
-        std::cerr << "halftone: " << script
+        std::cerr << "halftone: " << engine::one_line(script)
                   << ": the script cannot be read: give the path of a file with one case a line\n";
         return engine::exit_code(engine::ErrorCode::data);
     }

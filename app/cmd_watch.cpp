@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/followed_run.h"
+#include "engine/plain_text.h"
 #include "follow.h"
 
 namespace app {
@@ -54,7 +55,7 @@ int watch(const WatchArguments& args) {
     const auto access = args.poll ? engine::RecordAccess::polled : engine::RecordAccess::automatic;
     FolderSource source(args.folder, access);
     if (!source.there()) {
-        std::cerr << "halftone: no run in " << args.folder
+        std::cerr << "halftone: no run in " << engine::one_line(args.folder)
                   << " yet; it is followed as soon as a program begins to write one there\n";
     }
     const Outcome outcome = follow(args.folder, source, args.json);

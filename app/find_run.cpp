@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "engine/plain_text.h"
 #include "engine/run_store.h"
 #include "settings.h"
 
@@ -42,7 +43,8 @@ std::optional<engine::ListedRun> find_run(const std::string& name,
                                           const engine::EventFilter& keep) {
     auto run = look_for(name, keep);
     if (!run) {
-        std::cerr << "halftone: " << name << ": neither a run of the history nor a run's folder\n"
+        std::cerr << "halftone: " << engine::one_line(name)
+                  << ": neither a run of the history nor a run's folder\n"
                   << "`halftone runs` lists the history.\n";
     }
     return run;

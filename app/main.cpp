@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/plain_text.h"
 #include "terminal.h"
 #ifdef HALFTONE_HAS_UI
 #include "ui/run_window.h"
@@ -33,7 +34,7 @@ int open_window(const app::CommandLine& line, [[maybe_unused]] int argc,
                 [[maybe_unused]] char** argv) {
     for (const auto& file : line.files()) {
         if (std::filesystem::exists(file)) continue;
-        std::cerr << "halftone: " << file
+        std::cerr << "halftone: " << engine::one_line(file)
                   << ": neither a command nor a file; halftone --help lists "
                   << "the commands\n";
         return app::CommandLine::usage_error;

@@ -5,11 +5,12 @@
 #include <iterator>
 
 #include "engine/error.h"
+#include "engine/plain_text.h"
 
 namespace app {
 
 void report(const std::vector<engine::SettingError>& errors) {
-    for (const auto& error : errors) std::cerr << error.str() << '\n';
+    for (const auto& error : errors) std::cerr << engine::one_line(error.str()) << '\n';
 }
 
 std::optional<std::string> read_small_file(const std::string& file) {
