@@ -110,7 +110,7 @@ TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
     EXPECT_EQ(second.at("test_loss"), first.at("test_loss"));
     EXPECT_EQ(text("halftone/runs/2/steps.rec"), text("halftone/runs/1/steps.rec"));
     // Its checkpoint is complete, so training can be continued.
-    run({"resume", "2", "--set", "max_steps=25", "--json"});
+    run({"resume", "2", "--set", "max_steps=25", "--schedule", "stretch", "--json"});
     EXPECT_EQ(nlohmann::json::parse(run({"show", "3", "--json"})[0]).at("steps"), 25);
 }
 
