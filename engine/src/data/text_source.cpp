@@ -42,9 +42,10 @@ std::string_view TextSource::next() {
     while (!ended_) {
         const std::string_view raw = fill();
         check(raw);
+        const bool at_line_start = in_line_ == 0;
         count_lines(raw);
         at_start_ = false;
-        const std::string_view piece = normalise(raw);
+        const std::string_view piece = normalise(raw, at_line_start);
         blank_ = blank_ && is_blank(piece);
         if (ended_ && blank_) refuse(msg("{}: holds no text, only white space", file_.string()));
         if (!piece.empty()) return piece;
@@ -94,10 +95,10 @@ void TextSource::count_lines(std::string_view raw) {
     in_line_ = static_cast<std::int64_t>(raw.size() - line_end) - 1;
 }
 
-std::string_view TextSource::normalise(std::string_view raw) {
+std::string_view TextSource::normalise(std::string_view raw, bool at_line_start) {
     const std::span<char> text(buffer_.data() + (raw.data() - buffer_.data()), raw.size());
     if (lowercase_) lower_case(text);
-    return {text.data(), normalise_text(text)};
+    return {text.data(), normalise_text(text, at_line_start)};
 }
 
 void TextSource::refuse(Message message) const {

@@ -31,7 +31,7 @@ private:
     std::string_view fill();
     void check(std::string_view raw) const;
     void count_lines(std::string_view raw);
-    std::string_view normalise(std::string_view raw);
+    std::string_view normalise(std::string_view raw, bool at_line_start);
     [[noreturn]] void refuse(Message message) const;
 
     std::filesystem::path file_;

@@ -96,19 +96,16 @@ std::size_t white_space_at_start(std::string_view text) {
     return is_space ? before - text.size() : 0;
 }
 
-std::size_t normalise_text(std::span<char> text) {
+std::size_t normalise_text(std::span<char> text, bool at_line_start) {
     constexpr std::string_view mark = "\xEF\xBB\xBF";
     const std::string_view all(text.data(), text.size());
-    std::size_t kept = std::min({all.find('\r'), all.find(mark), all.size()});
-    for (std::size_t i = kept; i < text.size(); ++i) {
-        if (all[i] == '\r') {
-            if (i + 1 < all.size() && all[i + 1] == '\n') continue;
-            text[kept++] = '\n';
-        } else if (all[i] == mark.front() && all.substr(i).starts_with(mark)) {
-            i += mark.size() - 1;
-        } else {
-            text[kept++] = all[i];
-        }
+    std::size_t kept = 0, read = 0;
+    if (at_line_start && all.starts_with(mark)) read = mark.size();
+    for (; read < all.size(); ++read) {
+        if (all[read] == '\r' && read + 1 < all.size() && all[read + 1] == '\n') continue;
+        const bool ends_line = all[read] == '\n' || all[read] == '\r';
+        text[kept++] = ends_line ? '\n' : all[read];
+        if (ends_line && all.substr(read + 1).starts_with(mark)) read += mark.size();
     }
     return kept;
 }

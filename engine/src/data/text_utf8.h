@@ -38,9 +38,11 @@ std::size_t first_bad_byte(std::string_view text);
 /// the four separators of ASCII, as Python's str.split() has it; 0: none.
 std::size_t white_space_at_start(std::string_view text);
 
-/// Makes "\n" of the line ends "\r\n" and "\r", and drops byte order marks: editors leave one at
-/// the beginning, and joining files puts it inside. Works in place; returns the length that remains.
-std::size_t normalise_text(std::span<char> text);
+/// Makes "\n" of the line ends "\r\n" and "\r", as Python does, and drops a byte order mark at the
+/// beginning of a line: editors put one before the first, and joined files have it inside. Within a
+/// line it is a character. `at_line_start`: the text begins a line. Works in place; returns the
+/// length that remains.
+std::size_t normalise_text(std::span<char> text, bool at_line_start = true);
 
 /// Length of the text without a character that its last bytes begin but do not complete.
 std::size_t whole_characters(std::string_view text);
