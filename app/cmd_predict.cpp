@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -89,7 +90,7 @@ private:
         }
         if (is_none(answer)) std::cout << " no prediction: the output is NaN";
         for (const double value : answer.values) {
-            std::cout << separator << value;
+            std::cout << separator << (std::isnan(value) ? std::abs(value) : value);
             separator = ", ";
         }
         if (!answer.picture.rgb.empty())
@@ -104,7 +105,7 @@ private:
 /// Predicts the rows of a table. False if one of them cannot be; the others are.
 bool predict_rows(engine::TrainedModel& model, const std::string& file, const Printer& printer) {
     const engine::InputTable table = model.read_rows(file);
-    for (const auto& note : table.notes) std::cerr << "halftone: " << note.str() << '\n';
+    for (const auto& note : table.notes) std::cerr << "halftone: " << engine::one_line(note.str()) << '\n';
     bool good = true;
     for (const engine::InputRow& row : table.rows) {
         const std::string place = file + " line " + std::to_string(row.line);
@@ -118,7 +119,7 @@ bool predict_rows(engine::TrainedModel& model, const std::string& file, const Pr
             }
         }
         if (problem.empty()) continue;
-        std::cerr << "halftone: " << place << ": " << problem.str() << '\n';
+        std::cerr << "halftone: " << engine::one_line(place + ": " + problem.str()) << '\n';
         good = good && row.dropped;
     }
     return good;
