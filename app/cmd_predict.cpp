@@ -105,7 +105,8 @@ private:
 /// Predicts the rows of a table. False if one of them cannot be; the others are.
 bool predict_rows(engine::TrainedModel& model, const std::string& file, const Printer& printer) {
     const engine::InputTable table = model.read_rows(file);
-    for (const auto& note : table.notes) std::cerr << "halftone: " << engine::one_line(note.str()) << '\n';
+    for (const auto& note : table.notes)
+        std::cerr << "halftone: " << engine::one_line(note.str()) << '\n';
     bool good = true;
     for (const engine::InputRow& row : table.rows) {
         const std::string place = file + " line " + std::to_string(row.line);
@@ -157,8 +158,7 @@ int predict(const PredictArguments& args) {
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
     if (!args.text.empty()) {
         const engine::Message note = model.unknown_in(args.text);
-        if (model.fills_masks() && !note.empty())
-            std::cerr << "halftone: " << note.str() << '\n';
+        if (model.fills_masks() && !note.empty()) std::cerr << "halftone: " << note.str() << '\n';
         print_filled(fill(model, args), args.json);
         return 0;
     }
