@@ -113,14 +113,8 @@ void KeptIndex::adopt() {
     const std::set<std::string> known = index_->folders();
     OutsideFolders(root_).add({known.begin(), known.end()});  // of earlier versions
     std::vector<fs::path> unknown;
-    const bool alone = is_alone();
     for (const auto& entry : entries(root_)) {
-        if (known.contains(entry.string())) continue;
-        if (has_settings(entry)) {
-            unknown.push_back(entry);
-        } else if (!index_->holder(entry).held) {
-            remove_unfinished_run(entry, alone);
-        }
+        if (!known.contains(entry.string()) && has_settings(entry)) unknown.push_back(entry);
     }
     if (!unknown.empty()) index_->adopt(unknown);
 }
@@ -131,8 +125,15 @@ bool KeptIndex::is_alone() const {
     return FileLock::is_held(root_ / lock_name) && lock_ && !is_on_network(lock_->file());
 }
 
-/// Removes what killed programs left unfinished in runs that nobody writes.
+/// Removes what killed programs left unfinished: imports, runs that had no settings yet, and files
+/// in runs that nobody writes.
 void KeptIndex::sweep() {
+    const bool alone = is_alone();
+    const std::set<std::string> known = index_->folders();
+    for (const auto& entry : entries(root_)) {
+        if (known.contains(entry.string()) || !fs::is_directory(entry)) continue;
+        if (!index_->holder(entry).held) remove_unfinished_run(entry, alone);
+    }
     for (const fs::path& folder : index_->unended_folders()) {
         if (!index_->holder(folder).held) remove_unfinished_files(folder);
     }
