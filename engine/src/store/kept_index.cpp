@@ -131,7 +131,8 @@ void KeptIndex::sweep() {
     const bool alone = is_alone();
     const std::set<std::string> known = index_->folders();
     for (const auto& entry : entries(root_)) {
-        if (known.contains(entry.string()) || !fs::is_directory(entry)) continue;
+        std::error_code ignored;
+        if (known.contains(entry.string()) || !fs::is_directory(entry, ignored)) continue;
         if (!index_->holder(entry).held) remove_unfinished_run(entry, alone);
     }
     for (const fs::path& folder : index_->unended_folders()) {
