@@ -472,6 +472,8 @@ class OlderPyTorch(support.FolderTest):
         region = contextlib.nullcontext() if autocast is None else torch.autocast("cpu", autocast)
         with warnings.catch_warnings(), region:
             warnings.simplefilter("error")
+            # What an older one has to call is deprecated in a newer.
+            warnings.filterwarnings("ignore", ".*autocast", DeprecationWarning)
             prepare()
             plain = vars(optimizer).get("step")
             if schedule == "before":
