@@ -110,8 +110,9 @@ DataFingerprint counts_of_start(const fs::path& run_folder) {
 /// Changed data as the run reads them: its own normalisation, and its own numbers of the classes.
 class DataOfRun final : public Dataset {
 public:
-    DataOfRun(std::shared_ptr<const Dataset> data, const Schema& own)
-        : data_(std::move(data)), schema_(data_->schema()) {
+    DataOfRun(std::shared_ptr<const Dataset> data, const InputGuide& guide)
+        : data_(std::move(data)), schema_(data_->schema()), guide_(guide) {
+        const Schema& own = guide.schema;
         for (std::size_t i = 0; i < schema_.fields.size(); ++i) {
             FieldSpec& field = schema_.fields[i];
             field.normalization = own.fields[i].normalization;
@@ -138,7 +139,7 @@ public:
     bool decodes() const override { return data_->decodes(); }
     bool skips_damaged() const override { return data_->skips_damaged(); }
     void describe(DatasetPreview& preview) const override { data_->describe(preview); }
-    void guide(InputGuide& guide) const override { data_->guide(guide); }
+    void guide(InputGuide& guide) const override { guide = guide_; }
     bool is_stream() const override { return data_->is_stream(); }
     bool gives_bytes() const override { return data_->gives_bytes(); }
 
@@ -151,12 +152,13 @@ private:
 
     std::shared_ptr<const Dataset> data_;
     Schema schema_;
+    InputGuide guide_;
     std::size_t label_ = 0;
     std::vector<std::int64_t> classes_;  // the run's numbers; empty: they are the same
 };
 
 /// Parts of one data set stay parts of one.
-void read_as_run(DataParts& data, const Schema& own) {
+void read_as_run(DataParts& data, const InputGuide& own) {
     std::map<const Dataset*, std::shared_ptr<const Dataset>> wrapped;
     for (DataPart* part : {&data.train, &data.validation, &data.test}) {
         if (!part->data) continue;
@@ -287,7 +289,7 @@ private:
         if (use_ != DataUse::evaluate && (!accept_ || use_ == DataUse::replay))
             throw Error(ErrorCode::data, other, what_to_do());
         out_.notes.push_back(other);
-        if (was_) read_as_run(out_.parts, was_->schema);
+        if (was_) read_as_run(out_.parts, *was_);
     }
 
     /// Contents that were found to be the same need not be read for their checksum again.

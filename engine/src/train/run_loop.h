@@ -139,6 +139,7 @@ private:
     void copy_parent(const std::filesystem::path& folder, std::int64_t step);
     void load(const SavedRun& saved);
     void check_place() const;
+    void plan_rest();
     void lengthen_schedule(const SavedRun& saved, const RunStarted& before,
                            std::vector<Message>& restored);
     void refuse_jump(const SavedRun& saved, const LongerRun& run) const;

@@ -202,7 +202,21 @@ void RunLoop::load(const SavedRun& saved) {
     trainer_->set_rate_multiplier(rules_->rate_multiplier());
     evaluation_->load_figures(saved.validation, saved.test);
     check_place();
+    plan_rest();
     loader_->seek(progress_.epoch, progress_.batch);
+}
+
+/// The steps that are left. Earlier epochs may have had others, of other data.
+void RunLoop::plan_rest() {
+    const std::int64_t accumulate = config_.accumulate;
+    const std::int64_t per_epoch = (loader_->batches_per_epoch() + accumulate - 1) / accumulate;
+    const std::int64_t epochs = std::max<std::int64_t>(config_.epochs - progress_.epoch, 0);
+    const std::int64_t made = epochs > 0 ? progress_.batch / accumulate : 0;
+    std::int64_t planned = trainer_->steps() + per_epoch * epochs - made;
+    if (config_.max_steps > 0) planned = std::min(planned, config_.max_steps);
+    if (planned == steps_planned_) return;
+    steps_planned_ = planned;
+    trainer_->set_schedule(schedule_of(config_, planned));
 }
 
 /// A run that gets more steps says how its learning rate goes on: a schedule that falls to the end
