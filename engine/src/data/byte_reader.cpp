@@ -12,8 +12,8 @@
 #include <new>
 #include <utility>
 
-#include "data/zip_file.h"
 #include "data/data_fingerprint.h"
+#include "data/zip_file.h"
 #include "engine/error.h"
 #include "zip/zip_reader.h"
 

@@ -264,8 +264,9 @@ DatasetDescriptor cifar10_descriptor() {
         .needs =
             "The folder of the binary version (data_batch_1.bin and so on, also .gz or .xz), or "
             "cifar-10-binary.tar.gz.",
-        .files = "data_batch_1.bin to data_batch_5.bin and test_batch.bin, or "
-                 "cifar-10-binary.tar.gz",
+        .files =
+            "data_batch_1.bin to data_batch_5.bin and test_batch.bin, or "
+            "cifar-10-binary.tar.gz",
         .page = cifar_page,
         .unit = "images",
         .augments = true,

@@ -61,9 +61,9 @@ private:
     std::unique_ptr<WorkerPool> pool_;                      // of a data set that decodes
     std::vector<std::vector<SampleFields::Place>> places_;  // of the sample that each thread reads
     std::vector<std::optional<Message>> damaged_;  // of each row, why its own sample is not in it
-    std::vector<std::size_t> strides_;      // bytes from one sample to the next, by field
-    std::vector<std::size_t> packed_;       // bytes used so far of each packed field
-    std::vector<std::size_t> transformed_;  // fields with transforms
+    std::vector<std::size_t> strides_;             // bytes from one sample to the next, by field
+    std::vector<std::size_t> packed_;              // bytes used so far of each packed field
+    std::vector<std::size_t> transformed_;         // fields with transforms
     bool any_ragged_ = false;
 };
 

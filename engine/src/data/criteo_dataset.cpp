@@ -54,7 +54,8 @@ std::vector<CriteoRow> read_rows(const DatasetConfig& config, std::int64_t table
     if (config.path.empty()) refuse_missing_clicks(msg("{}: no path is given", "Criteo"));
     for (const auto& path : config.path) {
         std::error_code ignored;
-        if (!std::filesystem::exists(path, ignored)) refuse_missing_clicks(msg("{}: no such file", path));
+        if (!std::filesystem::exists(path, ignored))
+            refuse_missing_clicks(msg("{}: no such file", path));
         if (std::filesystem::is_directory(path, ignored))
             refuse_missing_clicks(msg("{}: a folder, not a file", path));
     }

@@ -26,8 +26,8 @@ std::string_view take_number(std::string_view& text) {
 
 /// Endings of browsers and download tools for what has not arrived whole.
 constexpr std::array<std::string_view, 9> unfinished_endings{
-    ".crdownload", ".part", ".partial", ".download", ".opdownload", ".tmp", ".aria2", ".filepart",
-    ".!ut"};
+    ".crdownload", ".part",  ".partial",  ".download", ".opdownload",
+    ".tmp",        ".aria2", ".filepart", ".!ut"};
 
 bool is_hidden(const fs::path& file) { return file.filename().native().starts_with('.'); }
 

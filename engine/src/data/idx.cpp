@@ -181,14 +181,17 @@ std::int64_t append_idx_labels(const fs::path& file, std::int64_t limit, std::in
 
 std::string idx_set(const std::string& name) {
     std::string left = name;
-    for (const char* word : {"images", "labels", "idx3", "idx1", "ubyte", "train", "t10k", "test", "part"})
+    for (const char* word :
+         {"images", "labels", "idx3", "idx1", "ubyte", "train", "t10k", "test", "part"})
         if (const auto at = left.find(word); at != std::string::npos)
             left.replace(at, std::string_view(word).size(), "-");
     std::string out;
     for (const char c : left) {
         const bool parts_words = c == '-' || c == '_' || c == '.' || c == ' ';
-        if (!parts_words && !is_digit(c)) out += c;
-        else if (!out.empty() && out.back() != '-') out += '-';
+        if (!parts_words && !is_digit(c))
+            out += c;
+        else if (!out.empty() && out.back() != '-')
+            out += '-';
     }
     while (out.ends_with('-')) out.pop_back();
     return out;
@@ -215,7 +218,8 @@ Wanted wanted_idx() {
 namespace {
 
 /// Keeps the files of one set: of the only one, or of the one that a single path names.
-std::vector<DataFile> of_one_set(std::vector<DataFile> files, const std::vector<std::string>& paths) {
+std::vector<DataFile> of_one_set(std::vector<DataFile> files,
+                                 const std::vector<std::string>& paths) {
     std::map<std::string, std::string> sets;  // and the first file of each
     for (const DataFile& file : files)
         sets.emplace(idx_set(file.name), file.path.filename().string());
@@ -230,8 +234,7 @@ std::vector<DataFile> of_one_set(std::vector<DataFile> files, const std::vector<
     std::string names;
     for (const auto& [set, file] : sets)
         names += (names.empty() ? "" : ", ") + (set.empty() ? file : set);
-    throw Error(ErrorCode::data,
-                msg("{}: holds several data sets: {}", paths.front(), names),
+    throw Error(ErrorCode::data, msg("{}: holds several data sets: {}", paths.front(), names),
                 msg("Set dataset.path to one file of the set to read, or to a folder with that set "
                     "alone."));
 }
@@ -280,8 +283,8 @@ DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::strin
 }  // namespace
 
 DatasetDescriptor mnist_descriptor() {
-    return idx_descriptor("mnist", "MNIST", "70,000 handwritten digits, 28 x 28 grey.",
-                          mnist_page, false);
+    return idx_descriptor("mnist", "MNIST", "70,000 handwritten digits, 28 x 28 grey.", mnist_page,
+                          false);
 }
 
 DatasetDescriptor fashion_mnist_descriptor() {

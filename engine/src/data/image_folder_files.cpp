@@ -196,8 +196,8 @@ ImageFolder list_image_folder(const fs::path& folder, const std::stop_token& sto
     const auto read = [&](const fs::path& part) {
         auto files = walker.walk(part, true);
         if (files.empty())
-            out.notes.push_back(msg("{}: has no pictures in folders of classes, so it is not used",
-                                    part.string()));
+            out.notes.push_back(
+                msg("{}: has no pictures in folders of classes, so it is not used", part.string()));
         return files;
     };
     if (parts.validation) out.validation = read(*parts.validation);

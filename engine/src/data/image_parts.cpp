@@ -17,22 +17,28 @@ struct RoleName {
     std::string_view name;
     FolderRole role;
 };
-constexpr std::array role_names{
-    RoleName{"train", FolderRole::train},           RoleName{"training", FolderRole::train},
-    RoleName{"trn", FolderRole::train},             RoleName{"val", FolderRole::validation},
-    RoleName{"valid", FolderRole::validation},      RoleName{"validate", FolderRole::validation},
-    RoleName{"validation", FolderRole::validation}, RoleName{"dev", FolderRole::validation},
-    RoleName{"test", FolderRole::test},             RoleName{"testing", FolderRole::test},
-    RoleName{"tst", FolderRole::test},              RoleName{"eval", FolderRole::evaluation},
-    RoleName{"evaluation", FolderRole::evaluation}, RoleName{"evaluate", FolderRole::evaluation}};
+constexpr std::array role_names{RoleName{"train", FolderRole::train},
+                                RoleName{"training", FolderRole::train},
+                                RoleName{"trn", FolderRole::train},
+                                RoleName{"val", FolderRole::validation},
+                                RoleName{"valid", FolderRole::validation},
+                                RoleName{"validate", FolderRole::validation},
+                                RoleName{"validation", FolderRole::validation},
+                                RoleName{"dev", FolderRole::validation},
+                                RoleName{"test", FolderRole::test},
+                                RoleName{"testing", FolderRole::test},
+                                RoleName{"tst", FolderRole::test},
+                                RoleName{"eval", FolderRole::evaluation},
+                                RoleName{"evaluation", FolderRole::evaluation},
+                                RoleName{"evaluate", FolderRole::evaluation}};
 /// What people add to these names, in front or behind.
 constexpr std::array<std::string_view, 21> added_words{
     "images", "image", "imgs",    "img",    "pictures", "picture", "pics",
     "photos", "photo", "dataset", "data",   "set",      "split",   "folder",
     "dir",    "part",  "samples", "sample", "subset",   "files",   "classes"};
 constexpr std::array<std::string_view, 10> leftovers{
-    "__macosx",     "thumbs.db",    "ehthumbs.db",  "ehthumbs_vista.db",         "desktop.ini",
-    "$recycle.bin", "recycler",     "@eadir",       "system volume information", "icon\r"};
+    "__macosx",     "thumbs.db", "ehthumbs.db", "ehthumbs_vista.db",         "desktop.ini",
+    "$recycle.bin", "recycler",  "@eadir",      "system volume information", "icon\r"};
 
 std::string in_small_letters(std::string text) {
     std::ranges::transform(text, text.begin(),
@@ -99,11 +105,21 @@ ImageParts find_image_parts(const fs::path& folder) {
     std::ranges::sort(folders);
     for (const fs::path& each : folders) {
         switch (role_of_folder(each.filename().string())) {
-            case FolderRole::train: take_part(out.train, each); break;
-            case FolderRole::validation: take_part(out.validation, each); break;
-            case FolderRole::test: take_part(out.test, each); break;
-            case FolderRole::evaluation: evaluations.push_back(each); break;
-            case FolderRole::other: out.others.push_back(each); break;
+            case FolderRole::train:
+                take_part(out.train, each);
+                break;
+            case FolderRole::validation:
+                take_part(out.validation, each);
+                break;
+            case FolderRole::test:
+                take_part(out.test, each);
+                break;
+            case FolderRole::evaluation:
+                evaluations.push_back(each);
+                break;
+            case FolderRole::other:
+                out.others.push_back(each);
+                break;
         }
     }
     for (const fs::path& each : evaluations)

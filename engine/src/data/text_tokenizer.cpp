@@ -57,9 +57,10 @@ public:
                                    longest_.line, longest_.characters));
         }
         if (unusual_spaces_ > 0)
-            warnings.push_back(msg("{}: {} no-break or other unusual spaces separate words, as "
-                                   "spaces do",
-                                   file_, unusual_spaces_));
+            warnings.push_back(
+                msg("{}: {} no-break or other unusual spaces separate words, as "
+                    "spaces do",
+                    file_, unusual_spaces_));
     }
 
     std::size_t vocabulary_bytes() const override { return vocabulary_bytes_; }

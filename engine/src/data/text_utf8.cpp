@@ -85,7 +85,8 @@ std::size_t white_space_at_start(std::string_view text) {
         const bool plain = lead == ' ' || (lead >= '\t' && lead <= '\r');
         return plain || (lead >= 0x1C && lead <= 0x1F) ? 1 : 0;
     }
-    if (lead != 0xC2 && (lead < 0xE1 || lead > 0xE3)) return 0;  // quick: no other lead byte has any
+    if (lead != 0xC2 && (lead < 0xE1 || lead > 0xE3))
+        return 0;  // quick: no other lead byte has any
     if (text.size() < length_by_lead(lead)) return 0;
     const std::size_t before = text.size();
     const char32_t character = take_character(text);

@@ -34,8 +34,8 @@ bool begins_as_utf16(std::string_view text);
 /// offset is that of their first byte.
 std::size_t first_bad_byte(std::string_view text);
 
-/// Bytes of the white space that a non-empty text begins with, by Unicode's property White_Space and
-/// the four separators of ASCII, as Python's str.split() has it; 0: none.
+/// Bytes of the white space that a non-empty text begins with, by Unicode's property White_Space
+/// and the four separators of ASCII, as Python's str.split() has it; 0: none.
 std::size_t white_space_at_start(std::string_view text);
 
 /// Makes "\n" of the line ends "\r\n" and "\r", as Python does, and drops a byte order mark at the

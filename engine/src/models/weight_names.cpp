@@ -179,8 +179,10 @@ private:
         if (best.empty()) return;
         if (best.size() > 1) refuse_several(best);
         const PrefixChange& change = best.front();
-        if (change.added) out_.added = change.prefix;
-        else leave_out_unprefixed(change.prefix);
+        if (change.added)
+            out_.added = change.prefix;
+        else
+            leave_out_unprefixed(change.prefix);
         rename([&](const std::string& name) { return change.of(name, model_); });
     }
 

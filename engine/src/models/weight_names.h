@@ -19,13 +19,15 @@ struct NameFit {
 };
 
 /// Gives the tensors of a file the names of a model where these differ in a known way:
-/// - one prefix that the file's names have and the model's do not ("module.", "model.", "_orig_mod.",
+/// - one prefix that the file's names have and the model's do not ("module.", "model.",
+/// "_orig_mod.",
 ///   one after another), or the other way round;
 /// - older names of BERT and GPT-2: LayerNorm.gamma and beta, lm_head.decoder.weight;
 /// - position ids, attention masks, poolers and counters that the model has no place for go.
 ///
-/// `model`: all names, those of tied tensors too. `path`: of the file, for errors. `wanted`: the prefix whose tensors are meant; empty: the one that fits. Throws Error(data)
-/// if `wanted` is no prefix, and if several fit equally well; it lists them.
+/// `model`: all names, those of tied tensors too. `path`: of the file, for errors. `wanted`: the
+/// prefix whose tensors are meant; empty: the one that fits. Throws Error(data) if `wanted` is no
+/// prefix, and if several fit equally well; it lists them.
 NameFit fit_names(const std::set<std::string>& model, const std::string& path,
                   const std::string& wanted, TensorMap& file);
 

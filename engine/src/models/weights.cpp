@@ -82,8 +82,8 @@ public:
         fit_ = fit_names(names(), path_, prefix, tensors_);
         differing_ = resolve_aliases(model_, tensors_);
         if (!fit_.left_out.empty())
-            notes_.push_back(msg("{}: tensors that the model does not have are left out: {}",
-                                 path_, first_of(fit_.left_out)));
+            notes_.push_back(msg("{}: tensors that the model does not have are left out: {}", path_,
+                                 first_of(fit_.left_out)));
         round_counters();
     }
 
@@ -128,9 +128,7 @@ private:
         return out;
     }
 
-    bool of_head(const Place& place) const {
-        return place.name.starts_with(head_of(model_) + ".");
-    }
+    bool of_head(const Place& place) const { return place.name.starts_with(head_of(model_) + "."); }
 
     /// Whether the file has all layers but the last.
     bool lacks_head_alone() const {
@@ -153,9 +151,10 @@ private:
         if (read.others.empty()) return;
         std::string others;
         for (const std::string& other : read.others) others += (others.empty() ? "" : ", ") + other;
-        notes_.push_back(msg("{}: the weights under {} are read; it also holds {}. Choose with "
-                             "model.init_key.",
-                             path_, read.key, others));
+        notes_.push_back(
+            msg("{}: the weights under {} are read; it also holds {}. Choose with "
+                "model.init_key.",
+                path_, read.key, others));
     }
 
     /// Averages of models count batches in floating point.

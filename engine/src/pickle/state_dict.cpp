@@ -95,13 +95,12 @@ private:
     const TorchRules& rules_;
 };
 
-/// Whether it can be a model's weights. A best accuracy or a random generator's state beside them is
-/// a tensor, too.
+/// Whether it can be a model's weights. A best accuracy or a random generator's state beside them
+/// is a tensor, too.
 bool holds_weights(const StateDict& dict, const TorchRules& rules) {
     return std::ranges::any_of(dict.tensors, [&](const auto& item) {
         const TorchTensor& tensor = *item.second;
-        return !tensor.shape.empty() &&
-               is_floating(rules.storages()[tensor.storage].number.dtype);
+        return !tensor.shape.empty() && is_floating(rules.storages()[tensor.storage].number.dtype);
     });
 }
 
@@ -122,8 +121,8 @@ std::string listed(const std::vector<StateDict>& dicts) {
     const PickleValue& value = all[all.root];
     if (const auto* other = std::get_if<PickleOther>(&value); other && !other->global.empty())
         fail(msg("it holds an object of {}, not a dict of tensors", shown_name(other->global)));
-    const bool may_hold = std::holds_alternative<PickleDict>(value) ||
-                          std::holds_alternative<PickleSequence>(value);
+    const bool may_hold =
+        std::holds_alternative<PickleDict>(value) || std::holds_alternative<PickleSequence>(value);
     if (!may_hold) fail(msg("its value is not a dict of tensors"));
     fail(msg("it holds no tensors"));
 }
@@ -138,7 +137,8 @@ StateDict find_state_dict(const PickleValues& all, const TorchRules& rules,
         return std::ranges::find(found, key, &StateDict::key);
     };
     if (const auto asked = under(wanted); asked != found.end()) return std::move(*asked);
-    if (std::ranges::any_of(found, [&](const StateDict& each) { return holds_weights(each, rules); }))
+    if (std::ranges::any_of(found,
+                            [&](const StateDict& each) { return holds_weights(each, rules); }))
         std::erase_if(found, [&](const StateDict& each) { return !holds_weights(each, rules); });
     if (found.size() > 1 && found.front().key == whole_value && !names_modules(found.front()))
         found.erase(found.begin());

@@ -13,11 +13,11 @@ struct NumberType {
     TorchNumber number;
 };
 constexpr NumberType storage_types[] = {
-    {"torch.DoubleStorage", {DType::f64, 8}},  {"torch.FloatStorage", {DType::f32, 4}},
-    {"torch.HalfStorage", {DType::f16, 2}},    {"torch.BFloat16Storage", {DType::bf16, 2}},
-    {"torch.LongStorage", {DType::i64, 8}},    {"torch.IntStorage", {DType::i32, 4}},
-    {"torch.ByteStorage", {DType::u8, 1}},     {"torch.BoolStorage", {DType::boolean, 1}},
-    {"torch.ShortStorage", {DType::i32, 2}},   {"torch.CharStorage", {DType::i32, 1}},
+    {"torch.DoubleStorage", {DType::f64, 8}}, {"torch.FloatStorage", {DType::f32, 4}},
+    {"torch.HalfStorage", {DType::f16, 2}},   {"torch.BFloat16Storage", {DType::bf16, 2}},
+    {"torch.LongStorage", {DType::i64, 8}},   {"torch.IntStorage", {DType::i32, 4}},
+    {"torch.ByteStorage", {DType::u8, 1}},    {"torch.BoolStorage", {DType::boolean, 1}},
+    {"torch.ShortStorage", {DType::i32, 2}},  {"torch.CharStorage", {DType::i32, 1}},
 };
 /// Types that PyTorch stores as bytes, with the type beside each tensor.
 constexpr NumberType untyped_numbers[] = {{"torch.uint16", {DType::i32, 2, false}},
@@ -37,10 +37,10 @@ constexpr std::string_view rebuild_parameter_with_state =
 /// Modules and functions that no weights need. Nothing would be executed, but whoever loads such a
 /// file elsewhere should know what it is.
 constexpr std::string_view attack_modules[] = {
-    "os",   "posix",    "nt",     "sys",         "subprocess", "shutil", "socket", "runpy",
-    "code", "commands", "ctypes", "importlib",   "marshal",    "pickle", "_pickle", "platform",
-    "pty",  "popen2",   "timeit", "webbrowser"};
-constexpr std::string_view attack_functions[] = {"eval", "exec",  "execfile", "compile",
+    "os",      "posix",    "nt",       "sys",    "subprocess", "shutil",    "socket",
+    "runpy",   "code",     "commands", "ctypes", "importlib",  "marshal",   "pickle",
+    "_pickle", "platform", "pty",      "popen2", "timeit",     "webbrowser"};
+constexpr std::string_view attack_functions[] = {"eval", "exec",  "execfile",  "compile",
                                                  "open", "input", "__import__"};
 
 template <std::size_t size>
@@ -50,9 +50,8 @@ bool is_one_of(std::string_view text, const std::string_view (&list)[size]) {
 
 template <std::size_t size>
 const TorchNumber* number_type(const NumberType (&types)[size], std::string_view global) {
-    const auto* found = std::find_if(std::begin(types), std::end(types), [&](const NumberType& type) {
-        return type.global == global;
-    });
+    const auto* found = std::find_if(std::begin(types), std::end(types),
+                                     [&](const NumberType& type) { return type.global == global; });
     return found == std::end(types) ? nullptr : &found->number;
 }
 

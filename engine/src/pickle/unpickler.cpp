@@ -402,7 +402,8 @@ private:
     void push_global(std::string module, const std::string& name) {
         std::string global = std::move(module) + "." + name;
         if (!rules_.allows(global))
-            fail(msg("it names {}, which is neither a tensor nor a plain value", shown_name(global)));
+            fail(msg("it names {}, which is neither a tensor nor a plain value",
+                     shown_name(global)));
         push(PickleValue(PickleGlobal{std::move(global)}));
     }
     void call() {

@@ -49,11 +49,11 @@ Message unknown_note(const InputGuide& guide, const PromptTokens& prompt) {
     if (prompt.unknown.size() > most_named) names += ", ...";
     if (!prompt.left_out)
         return msg("Not in the vocabulary of the run, and read as <unk>: {}", names);
-    return guide.words ? msg("Words that are not in the vocabulary of the run are left out: {}",
-                             names)
-                       : msg("Characters that are not in the vocabulary of the run are left out: "
-                             "{}",
-                             names);
+    return guide.words
+               ? msg("Words that are not in the vocabulary of the run are left out: {}", names)
+               : msg("Characters that are not in the vocabulary of the run are left out: "
+                     "{}",
+                     names);
 }
 
 }  // namespace engine

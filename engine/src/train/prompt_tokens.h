@@ -12,9 +12,9 @@ namespace engine {
 /// A text in a run's vocabulary.
 struct PromptTokens {
     std::vector<std::int64_t> ids;
-    std::int64_t read = 0;                ///< words or characters of the text, those left out too
-    std::vector<std::string> unknown{};   ///< distinct ones that the vocabulary does not have
-    bool left_out = false;                ///< it has no <unk> in their place either
+    std::int64_t read = 0;               ///< words or characters of the text, those left out too
+    std::vector<std::string> unknown{};  ///< distinct ones that the vocabulary does not have
+    bool left_out = false;               ///< it has no <unk> in their place either
 };
 
 /// Reads a text as the run read its own; `lowercase`: in lower case. A token that is not in the

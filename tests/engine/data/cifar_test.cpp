@@ -95,9 +95,8 @@ TEST(Cifar, TellsThePythonVersionWhereverItLies) {
     const auto ten = folder.write(
         "ten.tar.gz", test::gzip(test::tar({{"cifar-10-batches-py/data_batch_4", pickle},
                                             {"cifar-10-batches-py/batches.meta", pickle}})));
-    const auto hundred =
-        folder.write("100.tar", test::tar({{"cifar-100-python/meta", pickle},
-                                           {"cifar-100-python/test", pickle}}));
+    const auto hundred = folder.write("100.tar", test::tar({{"cifar-100-python/meta", pickle},
+                                                            {"cifar-100-python/test", pickle}}));
     const auto expect_told = [&](const char* kind, const std::string& path) {
         const auto said = test::data_error([&] { open_cifar(test::dataset(kind, {path})); });
         EXPECT_THAT(said, HasSubstr("the Python version of CIFAR-")) << path;

@@ -114,8 +114,8 @@ TEST(Collator, PutsTheNextSampleOfTheOrderInThePlaceOfADamagedOne) {
         for (std::int64_t i = 0; i < 3; ++i) {
             for (int rank = 0; rank < ranks; ++rank) {
                 const auto data = std::make_shared<DamagedRamp>(damaged, true);
-                Collator collator({data}, data->schema(), {.sampler = sampler, .threads = 3,
-                                                           .rank = rank, .ranks = ranks});
+                Collator collator({data}, data->schema(),
+                                  {.sampler = sampler, .threads = 3, .rank = rank, .ranks = ranks});
                 collator.make(batch, 2, i);
                 for (std::size_t row = 0; row < batch.indices.size(); ++row)
                     EXPECT_EQ(batch.fields[1].values<std::int64_t>()[row], batch.indices[row] % 7);

@@ -205,8 +205,8 @@ TEST_F(ImageFolderTest, LimitsAndLabelsAreSpreadOverTheClasses) {
 TEST_F(ImageFolderTest, DamageThatOnlyDecodingShowsIsNamedWhenItIsRead) {
     add_classes(5, "train/");
     add_classes(2, "val/");
-    folder.write("train/bees/0.png", test::with_damaged_pixels(test::png_of(
-                                         test::make_picture(40, 60))));
+    folder.write("train/bees/0.png",
+                 test::with_damaged_pixels(test::png_of(test::make_picture(40, 60))));
     for (const bool skips : {true, false}) {
         DatasetConfig asked = config();
         if (!skips) asked.options["damaged"] = std::string("stop");

@@ -14,13 +14,14 @@ using testing::HasSubstr;
 namespace fs = std::filesystem;
 
 TEST(ImageParts, AreKnownByManyNames) {
-    for (const char* name : {"train", "Train", "TRAIN", "Training", "train_images", "training_set",
-                             "trainset", "train-data", "images_train", "train2017", "Train Images",
-                             "trn", "img.train"})
+    for (const char* name :
+         {"train", "Train", "TRAIN", "Training", "train_images", "training_set", "trainset",
+          "train-data", "images_train", "train2017", "Train Images", "trn", "img.train"})
         EXPECT_EQ(role_of_folder(name), FolderRole::train) << name;
     for (const char* name : {"test", "TEST", "Testing", "test_set", "test_images", "testdata"})
         EXPECT_EQ(role_of_folder(name), FolderRole::test) << name;
-    for (const char* name : {"val", "Val", "valid", "Validation", "validation_set", "dev", "VAL2017"})
+    for (const char* name :
+         {"val", "Val", "valid", "Validation", "validation_set", "dev", "VAL2017"})
         EXPECT_EQ(role_of_folder(name), FolderRole::validation) << name;
     for (const char* name : {"eval", "Evaluation", "eval_set"})
         EXPECT_EQ(role_of_folder(name), FolderRole::evaluation) << name;

@@ -16,11 +16,11 @@ using testing::IsEmpty;
 
 const std::set<std::string> weight_model{"a.weight", "a.bias", "b.0.weight", "b.0.bias"};
 const std::set<std::string> bert_names{"bert.embeddings.word_embeddings.weight",
-                                 "bert.embeddings.LayerNorm.weight",
-                                 "bert.embeddings.LayerNorm.bias",
-                                 "bert.encoder.layer.0.output.LayerNorm.weight",
-                                 "bert.encoder.layer.0.output.LayerNorm.bias",
-                                 "cls.predictions.bias"};
+                                       "bert.embeddings.LayerNorm.weight",
+                                       "bert.embeddings.LayerNorm.bias",
+                                       "bert.encoder.layer.0.output.LayerNorm.weight",
+                                       "bert.encoder.layer.0.output.LayerNorm.bias",
+                                       "cls.predictions.bias"};
 
 Tensor name_row() { return Tensor::zeros({3}, DType::f32, Device{}); }
 
@@ -45,8 +45,8 @@ NameFit expect_fits(TensorMap file, const std::set<std::string>& to = weight_mod
 }
 
 TEST(WeightNames, MayHaveAnyOnePrefix) {
-    for (const char* prefix : {"", "module.", "_orig_mod.", "module._orig_mod.", "model.",
-                               "net.", "backbone.", "module.encoder_q.", "student.model.", "0."})
+    for (const char* prefix : {"", "module.", "_orig_mod.", "module._orig_mod.", "model.", "net.",
+                               "backbone.", "module.encoder_q.", "student.model.", "0."})
         EXPECT_THAT(expect_fits(named_rows(weight_model, prefix)).left_out, IsEmpty()) << prefix;
 }
 
@@ -87,8 +87,9 @@ TEST(WeightNames, UnderSeveralPrefixesAreChosenFrom) {
                 AllOf(HasSubstr("encoder_k, encoder_q"), HasSubstr("w.pt")));
     EXPECT_EQ(fit_to("encoder_q"), weight_model);
     EXPECT_EQ(fit_to("encoder_k."), weight_model);
-    EXPECT_THAT(message_of(ErrorCode::data, [&] { fit_to("teacher"); }),
-                HasSubstr("holds nothing under teacher: its names begin with encoder_k, encoder_q"));
+    EXPECT_THAT(
+        message_of(ErrorCode::data, [&] { fit_to("teacher"); }),
+        HasSubstr("holds nothing under teacher: its names begin with encoder_k, encoder_q"));
 }
 
 TEST(WeightNames, OfOlderFilesOfBertAndGpt2AreTheModels) {
@@ -101,7 +102,8 @@ TEST(WeightNames, OfOlderFilesOfBertAndGpt2AreTheModels) {
     EXPECT_TRUE(old.contains("bert.embeddings.LayerNorm.gamma"));
     expect_fits(old, bert_names);
     const std::set<std::string> gpt{"transformer.wte.weight", "lm_head.weight"};
-    expect_fits({{"transformer.wte.weight", name_row()}, {"lm_head.decoder.weight", name_row()}}, gpt);
+    expect_fits({{"transformer.wte.weight", name_row()}, {"lm_head.decoder.weight", name_row()}},
+                gpt);
 }
 
 TEST(WeightNames, OfBuffersHeadsAndCountersThatTheModelLacksGo) {

@@ -166,8 +166,13 @@ TEST_F(ForeignWeights, AreChosenByTheirPrefix) {
 }
 
 TEST_F(ForeignWeights, OfABareBertHaveNoHeadWhichIsDrawnAndTold) {
-    const Bert::Sizes sizes{.words = 11, .layers = 1, .width = 8, .heads = 2, .feed_forward = 12,
-                            .context = 6, .dropout = 0};
+    const Bert::Sizes sizes{.words = 11,
+                            .layers = 1,
+                            .width = 8,
+                            .heads = 2,
+                            .feed_forward = 12,
+                            .context = 6,
+                            .dropout = 0};
     const Bert bert(sizes, 1, Device{});
     TensorMap bare;
     for (const auto& [name, tensor] : saved_state(bert))

@@ -68,9 +68,9 @@ TEST(StateDict, IsChosenAmongSeveral) {
     EXPECT_EQ(chosen.key, "ema");
     for (const auto& [name, tensor] : wanted)
         EXPECT_EQ(chosen.tensors.at(name).values(), tensor.values());
-    EXPECT_THAT(message_of(ErrorCode::data,
-                           [&] { load_torch_weights(torch_file("several"), "teacher"); }),
-                HasSubstr("net, ema"));
+    EXPECT_THAT(
+        message_of(ErrorCode::data, [&] { load_torch_weights(torch_file("several"), "teacher"); }),
+        HasSubstr("net, ema"));
 }
 
 }  // namespace

@@ -112,12 +112,11 @@ void MaskAsk::askOne(RunColumn* column, const QString& text) {
         [column, view, text](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
             const auto filled = model.fill(text.toStdString(), shownWords);
             const auto note = model.unknown_in(text.toStdString());
-            ticket.tell(
-                [column, view, text, filled, note,
-                 mask = QString::fromStdString(model.form().mask)] {
-                    column->showProblem(noteText(note));
-                    view->show(text, mask, filled);
-                });
+            ticket.tell([column, view, text, filled, note,
+                         mask = QString::fromStdString(model.form().mask)] {
+                column->showProblem(noteText(note));
+                view->show(text, mask, filled);
+            });
         },
         [column, view](const engine::Error& error) {
             view->showNote({});
