@@ -216,8 +216,8 @@ TEST(OddText, MayHaveLineEndsOfWindows) {
 TEST(OddText, MayHaveLineEndsOfOldMacsAndAMixture) {
     const TempFolder folder;
     const auto plain = read_odd(folder, "text-words", "a b\nc\n\nd\n").tokens;
-    for (const char* text : {"a b\rc\r\rd\r", "a b\r\nc\r\n\r\nd\r\n", "a b\rc\n\r\nd",
-                             "a b\nc\r\rd\r\n"})
+    for (const char* text :
+         {"a b\rc\r\rd\r", "a b\r\nc\r\n\r\nd\r\n", "a b\rc\n\r\nd", "a b\nc\r\rd\r\n"})
         EXPECT_EQ(read_odd(folder, "text-words", text).tokens, plain) << text;
     EXPECT_THAT(read_odd(folder, "text-chars", "a\rb\r\nc\n").vocabulary.words,
                 ElementsAre("\n", "a", "b", "c"));
@@ -225,8 +225,8 @@ TEST(OddText, MayHaveLineEndsOfOldMacsAndAMixture) {
 
 TEST(OddText, MayHaveUnusualSpaces) {
     const TempFolder folder;
-    for (const char* space : {"\u00A0", "\u3000", "\u2003", "\u202F", "\u2009", "\u2028",
-                              "\u0085", "\u1680", "\u205F", "\x1F"}) {
+    for (const char* space : {"\u00A0", "\u3000", "\u2003", "\u202F", "\u2009", "\u2028", "\u0085",
+                              "\u1680", "\u205F", "\x1F"}) {
         const std::string text = std::string("a") + space + "b" + space + space + "é" + space;
         const auto words = read_odd(folder, "text-words", text + "漢");
         EXPECT_THAT(words.vocabulary.words, ElementsAre("a", "b", "é", "漢", "<eos>")) << space;
@@ -246,9 +246,10 @@ TEST(OddText, MayHaveUnusualSpaces) {
 
 TEST(OddText, HasNoByteOrderMarkAtTheBeginningOfALine) {
     const TempFolder folder;
-    for (const char* text : {"the\n\uFEFFthe cat\n", "\uFEFFthe\r\n\uFEFFthe cat\r\n",
-                             "the\r\uFEFFthe cat"})
-        EXPECT_THAT(read_odd(folder, "text-words", text).tokens, ElementsAre(0, 1, 0, 2, 1)) << text;
+    for (const char* text :
+         {"the\n\uFEFFthe cat\n", "\uFEFFthe\r\n\uFEFFthe cat\r\n", "the\r\uFEFFthe cat"})
+        EXPECT_THAT(read_odd(folder, "text-words", text).tokens, ElementsAre(0, 1, 0, 2, 1))
+            << text;
     EXPECT_THAT(read_odd(folder, "text-chars", "\uFEFFa\n\uFEFFb").vocabulary.words,
                 ElementsAre("\n", "a", "b"));
     EXPECT_THAT(read_odd(folder, "text-words", "a \uFEFF b").vocabulary.words,
