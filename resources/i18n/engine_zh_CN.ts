@@ -4625,6 +4625,10 @@
         <translation>请增加轮数，例如 --set epochs={}。</translation>
     </message>
     <message>
+        <source>Remove the file: without it, columns, classes and numbers of samples are compared.</source>
+        <translation>请删除该文件：没有它时，将比较列、类别和样本数。</translation>
+    </message>
+    <message>
         <source>{}, so the data were not compared with it.</source>
         <translation>{}，因此未与其比较数据。</translation>
     </message>

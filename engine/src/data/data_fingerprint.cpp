@@ -65,7 +65,9 @@ std::string percent_encoded(const std::string& name) {
 }
 
 [[noreturn]] void throw_damaged_fingerprint(const fs::path& file) {
-    throw Error(ErrorCode::data, msg("{}: damaged", file.string()));
+    throw Error(ErrorCode::data, msg("{}: damaged", file.string()),
+                msg("Remove the file: without it, columns, classes and numbers of samples are "
+                    "compared."));
 }
 
 std::int64_t count_of(const json& value) {
