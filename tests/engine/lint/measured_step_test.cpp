@@ -117,12 +117,13 @@ TEST(LintMeasured, AdvisesInTheWordsThatOtherPlacesUse) {
 
 TEST(LintMeasured, IsQuickForSmallModelsAlone) {
     EXPECT_TRUE(is_quick_to_measure(spirals("fp32", {})));
-    const auto quick = [](const std::string& model, const std::string& data) {
-        return is_quick_to_measure(
-            parse_run_config("{}", {"model.kind=" + model, "dataset.kind=" + data}).config);
+    const auto quick = [](const std::string& model) {
+        const RunConfig config = test::small_run(model, "fp32");
+        EXPECT_THAT(validate(config), IsEmpty());
+        return is_quick_to_measure(parse_run_config(to_json(config), {"batch_size=64"}).config);
     };
-    EXPECT_TRUE(quick("lenet", "mnist"));
-    EXPECT_FALSE(quick("resnet18", "cifar10"));
+    EXPECT_TRUE(quick("lenet"));
+    EXPECT_FALSE(quick("resnet18"));
     RunConfig refused = spirals("fp32", {});
     refused.batch_size = 0;
     EXPECT_FALSE(is_quick_to_measure(refused));
