@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view usual_keys[] = {"state_dict", "model_state_dict", "model"};
 constexpr std::size_t most_listed = 10;
 constexpr char whole_value[] = ".";
+constexpr int deepest = 16;
 
 /// Whether a key holds state of the training and not of a model: optimizer, optimizer_states, ...
 bool is_of_training(const std::string& key) {
@@ -18,8 +19,8 @@ bool is_of_training(const std::string& key) {
            key.starts_with("lr_sched") || key.starts_with("scheduler");
 }
 
-/// Goes through the dicts and lists of the file's value. Every value is visited once, so that a
-/// cycle ends.
+/// Goes through the dicts and lists of the file's value, to a bounded depth. Every value is visited
+/// once, so that a cycle ends.
 class Search {
 public:
     Search(const PickleValues& all, const TorchRules& rules) : all_(all), rules_(rules) {
@@ -32,6 +33,7 @@ private:
     struct Place {
         PickleRef value;
         std::string key;
+        int depth = 0;
     };
 
     void visit(PickleRef root, const std::string& at) {
@@ -40,12 +42,14 @@ private:
         while (!open.empty()) {
             const Place place = std::move(open.back());
             open.pop_back();
-            if (!seen.insert(place.value).second) continue;
+            // Deeper than any program saves, and the keys of a chain would fill the memory.
+            if (place.depth > deepest || !seen.insert(place.value).second) continue;
             std::vector<Place> inside;
             if (const auto* dict = all_.get<PickleDict>(place.value))
                 inside = take_dict(*dict, place.key);
             else if (const auto* list = all_.get<PickleSequence>(place.value))
                 inside = items_of(*list, place.key);
+            for (Place& each : inside) each.depth = place.depth + 1;
             open.insert(open.end(), inside.rbegin(), inside.rend());  // in their order
         }
     }
