@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/characters.h"
 #include "store/config_reader.h"
 
 namespace engine {
@@ -35,14 +36,15 @@ bool is_choice(const std::string& path) {
     return path.ends_with(".kind") || path == "scaler.preset";
 }
 
-/// A text is written bare unless it would be read as JSON.
+/// A text is written bare unless it would be read as JSON, or lose the blanks at its ends.
 std::string value_text(const ordered_json& value) {
     const auto dump = [](const ordered_json& json) {
         return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     };
     if (!value.is_string()) return dump(value);
     const auto& text = value.get_ref<const std::string&>();
-    return ordered_json::accept(text) ? dump(value) : text;
+    const bool blanks = !text.empty() && (is_space(text.front()) || is_space(text.back()));
+    return blanks || ordered_json::accept(text) ? dump(value) : text;
 }
 
 /// The fields that differ, as arguments; `wanted` says which of them.

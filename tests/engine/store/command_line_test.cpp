@@ -71,7 +71,7 @@ TEST(CommandLine, QuotesForTheShellWhatNeedsIt) {
 
 TEST(CommandLine, ATextThatLooksLikeJsonStaysAText) {
     for (const std::string path :
-         {"12", "true", "null", "[1]", "\"x\"", " a", "~/x", "a\nb", "-"}) {
+         {"12", "true", "null", "[1]", "\"x\"", " a", "a ", "x~/y", "a\nb", "-"}) {
         RunConfig config;
         config.dataset.path = {path};
         EXPECT_EQ(with(overrides_of(config)).dataset.path, config.dataset.path) << path;
