@@ -187,7 +187,14 @@ TEST(Remainder, HasTheSignOfItsDivisorAndFmodThatOfItsDividend) {
     const V edge = fmod(Tensor::of({1, inf, 1}, {3}), Tensor::of({0, 1, inf}, {3})).values();
     EXPECT_TRUE(std::isnan(edge[0]) && std::isnan(edge[1]));
     EXPECT_EQ(edge[2], 1);
-    EXPECT_THROW(fmod(Tensor::zeros({2}, DType::i64), Tensor::zeros({2}, DType::i64)), Error);
+    const auto nothing_by_nothing = [] {
+        return fmod(Tensor::zeros({2}, DType::i64), Tensor::zeros({2}, DType::i64));
+    };
+    if (here == Device::Kind::cpu) {
+        EXPECT_THROW(nothing_by_nothing(), Error);
+    } else {
+        EXPECT_EQ(nothing_by_nothing().values(), (V{0, 0})) << "it does not wait to look";
+    }
 }
 
 // 16777215 * 3 needs more than 24 bits: a - b trunc(a / b) in f32 would be wrong.
