@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view usual_keys[] = {"state_dict", "model_state_dict", "model"};
 constexpr std::size_t most_listed = 10;
 constexpr char whole_value[] = ".";
-constexpr int deepest = 16;
+// Names may be shared within a pickle, so that a small file could fill the memory with copies.
+constexpr std::size_t longest_name = 256, longest_key = 256, most_tensors = 1 << 20;
 
 /// Whether a key holds state of the training and not of a model: optimizer, optimizer_states, ...
 bool is_of_training(const std::string& key) {
@@ -19,8 +20,8 @@ bool is_of_training(const std::string& key) {
            key.starts_with("lr_sched") || key.starts_with("scheduler");
 }
 
-/// Goes through the dicts and lists of the file's value, to a bounded depth. Every value is visited
-/// once, so that a cycle ends.
+/// Goes through the dicts and lists of the file's value, as long as their keys are no longer than
+/// any program makes them. Every value is visited once, so that a cycle ends.
 class Search {
 public:
     Search(const PickleValues& all, const TorchRules& rules) : all_(all), rules_(rules) {
@@ -33,23 +34,20 @@ private:
     struct Place {
         PickleRef value;
         std::string key;
-        int depth = 0;
     };
 
     void visit(PickleRef root, const std::string& at) {
         std::vector<Place> open{{root, at}};
-        std::set<PickleRef> seen;
+        seen_.insert(root);
         while (!open.empty()) {
             const Place place = std::move(open.back());
             open.pop_back();
-            // Deeper than any program saves, and the keys of a chain would fill the memory.
-            if (place.depth > deepest || !seen.insert(place.value).second) continue;
+            if (place.key.size() > longest_key) continue;
             std::vector<Place> inside;
             if (const auto* dict = all_.get<PickleDict>(place.value))
                 inside = take_dict(*dict, place.key);
             else if (const auto* list = all_.get<PickleSequence>(place.value))
                 inside = items_of(*list, place.key);
-            for (Place& each : inside) each.depth = place.depth + 1;
             open.insert(open.end(), inside.rbegin(), inside.rend());  // in their order
         }
     }
@@ -65,11 +63,13 @@ private:
         std::vector<std::string> order;
         for (const auto& [name_ref, value] : dict.items) {
             const auto* name = all_.get<std::string>(name_ref);
-            if (name == nullptr) continue;  // an optimizer's state, by number
-            here.tensors.erase(*name);      // a later entry replaces an earlier one
+            // An optimizer's state is by number.
+            if (name == nullptr || name->size() > longest_name) continue;
+            here.tensors.erase(*name);  // a later entry replaces an earlier one
             inner.erase(*name);
             if (const TorchTensor* tensor = rules_.tensor(all_[value])) {
                 here.tensors[*name] = tensor;
+                if (++tensors_ > most_tensors) fail(msg("it has too many values"));
             } else if (is_container(value) && !is_of_training(*name)) {
                 inner[*name] = value;
                 order.push_back(*name);
@@ -78,15 +78,16 @@ private:
         if (!here.tensors.empty()) found.push_back(std::move(here));
         std::vector<Place> out;
         for (const std::string& name : order)
-            if (const auto it = inner.find(name); it != inner.end())
+            if (const auto it = inner.find(name);
+                it != inner.end() && seen_.insert(it->second).second)
                 out.push_back({it->second, below(key, name)});
         return out;
     }
 
-    std::vector<Place> items_of(const PickleSequence& list, const std::string& key) const {
+    std::vector<Place> items_of(const PickleSequence& list, const std::string& key) {
         std::vector<Place> out;
         for (std::size_t i = 0; i < list.items.size(); ++i)
-            if (is_container(list.items[i]))
+            if (is_container(list.items[i]) && seen_.insert(list.items[i]).second)
                 out.push_back({list.items[i], below(key, std::to_string(i))});
         return out;
     }
@@ -97,6 +98,8 @@ private:
 
     const PickleValues& all_;
     const TorchRules& rules_;
+    std::set<PickleRef> seen_;
+    std::size_t tensors_ = 0;
 };
 
 /// Whether it can be a model's weights. A best accuracy or a random generator's state beside them
