@@ -1,6 +1,7 @@
 #include "models/weight_names.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -151,18 +152,25 @@ private:
     }
 
     std::vector<PrefixChange> changes() const {
-        Names more, fewer;
+        std::map<std::string, std::size_t> more, fewer;  // and how many names each explains
         for (const auto& [name, tensor] : file_)
             for_each_prefix(name, [&](const std::string& prefix, const std::string& rest) {
-                if (model_.contains(rest)) fewer.insert(prefix);
+                if (model_.contains(rest)) ++fewer[prefix];
             });
         for (const std::string& name : model_)
             for_each_prefix(name, [&](const std::string& prefix, const std::string& rest) {
-                if (file_.contains(rest)) more.insert(prefix);
+                if (file_.contains(rest)) ++more[prefix];
             });
+        std::vector<std::pair<std::size_t, PrefixChange>> counted;
+        for (const auto& [prefix, count] : fewer) counted.push_back({count, {prefix, false}});
+        for (const auto& [prefix, count] : more) counted.push_back({count, {prefix, true}});
+        std::ranges::stable_sort(counted, std::greater<>(),
+                                 [](const auto& each) { return each.first; });
+        // Each is tried on the whole file, which may be made to have a prefix a name.
+        constexpr std::size_t most_tried = 32;
         std::vector<PrefixChange> out;
-        for (const std::string& prefix : fewer) out.push_back({prefix, false});
-        for (const std::string& prefix : more) out.push_back({prefix, true});
+        for (std::size_t i = 0; i < std::min(counted.size(), most_tried); ++i)
+            out.push_back(std::move(counted[i].second));
         return out;
     }
 

@@ -149,12 +149,10 @@ private:
 
     void note_others(const TorchWeights& read) {
         if (read.others.empty()) return;
-        std::string others;
-        for (const std::string& other : read.others) others += (others.empty() ? "" : ", ") + other;
         notes_.push_back(
             msg("{}: the weights under {} are read; it also holds {}. Choose with "
                 "model.init_key.",
-                path_, read.key, others));
+                path_, read.key, first_of(read.others)));
     }
 
     /// Averages of models count batches in floating point.
