@@ -62,9 +62,8 @@ TEST(ZipWriter, SaysWhatItCannotReadOrWrite) {
 TEST(ZipWriter, OnAFullDiskSaysSo) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
     const test_support::TempFolder folder;
-    // The file is first written next to its destination, here on the device that is always full.
-    const std::string beside = (folder / "a.zip").string() + "." + std::to_string(::getpid());
-    std::filesystem::create_symlink("/dev/full", beside + ".part");
+    // What is no file is written into, here the device that is always full.
+    std::filesystem::create_symlink("/dev/full", folder / "a.zip");
     EXPECT_THAT(message_of(ErrorCode::io,
                            [&] {
                                ZipWriter writer(folder / "a.zip");
