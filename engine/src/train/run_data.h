@@ -14,7 +14,7 @@ namespace engine {
 DataFingerprint fingerprint_of(const DataParts& data, const DatasetConfig& config,
                                const std::stop_token& stop = {});
 
-/// Writes what the run is to know of its data: inputs.json and data.jsonl.
+/// Writes what describes the data of the run: inputs.json and data.jsonl.
 void keep_run_data(const std::filesystem::path& run_folder, const DataParts& data,
                    const DataFingerprint& fingerprint);
 

@@ -35,7 +35,7 @@ RunStarted last_start(const std::filesystem::path& folder) {
     return out;
 }
 
-/// Damaged checkpoints stay for whoever wants to look at them; a new one takes their name.
+/// Damaged checkpoints stay, for a closer look; a new one takes their name.
 void move_aside(const std::vector<std::filesystem::path>& damaged) {
     std::error_code ignored;
     for (const auto& checkpoint : damaged)
@@ -247,8 +247,8 @@ void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
         restored.push_back(msg("Learning-rate schedule: one over {} steps.", steps_planned_));
 }
 
-/// Throws Error(settings) if the rate of the next step is far above both that of the last step and
-/// that which the earlier plan had next, which may rise by itself.
+/// Throws Error(settings) if the rate of the next step is far above both the rate of the last step
+/// and the next rate of the earlier plan, which may rise by itself.
 void RunLoop::refuse_jump(const SavedRun& saved, const LongerRun& run) const {
     constexpr double slack = 1.1;
     const auto earlier = schedule_of(saved.config, run.planned);

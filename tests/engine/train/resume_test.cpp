@@ -251,7 +251,7 @@ TEST_F(Resume, ADamagedCheckpointGivesWayToTheOneBefore) {
     EXPECT_TRUE(fs::exists(last.string() + ".damaged/state.json")) << "moved aside";
 }
 
-/// Ways in which a checkpoint cannot be read, and what the refusal says.
+/// Ways in which a checkpoint cannot be read, and what the error says.
 struct Damage {
     std::string name;
     std::function<void(const fs::path&)> apply;

@@ -21,7 +21,7 @@ using testing::Not;
 
 class RunDataTest : public test::ResumedRuns {
 protected:
-    /// Rows of two features and a price, or what `row` makes of them.
+    /// Rows of two features and a price, or the result of `row` for each.
     void write_table(const std::function<std::string(int)>& row = {},
                      const std::string& header = "a,b,y", int rows = 60) {
         std::string text = header + '\n';
