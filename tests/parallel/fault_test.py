@@ -110,7 +110,10 @@ def fill_disk(args, folder, problems):
     code = launch.finish(60)
     problems.expect(code == 5, f"full disk: exit code {code}: {launch.error_text()}")
     problems.expect(launch.events("warning"), "full disk: no warning about the checkpoint")
-    problems.expect(len(launch.sentences()) == 1, f"full disk: said {launch.sentences()}")
+    said = launch.sentences()
+    # The second: what the run has lost.
+    problems.expect(len(said) == 2 and "the disk is full" in said[0] and "is not on the disk" in said[1],
+                    f"full disk: said {said}")
     steps = [event["step"] for event in launch.events("step")]
     # Chunks of 512, 1024, 2048 ... rows (handbook, file formats).
     problems.expect(len(steps) in (512, 1536, 3584, 7680) and steps == list(range(1, len(steps) + 1)),
