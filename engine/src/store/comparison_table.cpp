@@ -96,8 +96,11 @@ ComparisonRow row_of(const ComparedRuns& compared) {
         return test_values(run, [](const PartFigures& test) { return test.loss; });
     };
     const auto values = [&](const FinishedRun& run) {
-        return test_values(
-            run, [&](const PartFigures& test) { return ranked_figure(test, row.metric.key); });
+        const std::string& key = row.metric.key;
+        return test_values(run, [&](const PartFigures& test) {
+            return key.empty() ? std::numeric_limits<double>::quiet_NaN()
+                               : ranked_figure(test, key);
+        });
     };
     row.best_test_loss = over([&](const FinishedRun& run) { return best_of(losses(run), false); });
     row.last_test_loss = over([&](const FinishedRun& run) { return last_of(losses(run)); });

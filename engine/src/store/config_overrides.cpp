@@ -23,12 +23,17 @@ template <typename Field>
 constexpr bool is_word = SettingWord<Field>;
 template <typename Field>
 constexpr bool is_word<std::optional<Field>> = SettingWord<Field>;
+template <typename Field>
+constexpr bool is_optional = false;
+template <typename Field>
+constexpr bool is_optional<std::optional<Field>> = true;
 
 /// The known field names, to find unknown ones.
 struct KnownNames {
     std::vector<std::string> paths;
     std::vector<std::string> sections;
     std::vector<std::string> word_paths;  ///< of fields that hold text
+    std::vector<std::string> null_paths;  ///< of fields that may be null
 
     KnownNames() {
         RunConfig config;
@@ -40,6 +45,7 @@ struct KnownNames {
                           std::is_same_v<Field, std::vector<std::string>>) {
                 word_paths.emplace_back(path);
             }
+            if constexpr (is_optional<Field>) null_paths.emplace_back(path);
             add_sections(path);
         });
     }
@@ -136,11 +142,12 @@ json loose_number(std::string_view text) {
 }
 
 /// JSON if it is JSON, a number if it reads as one, else a text. A text field takes a bare number,
-/// flag or null as the text it is.
-json override_value(const std::string& text, bool word) {
+/// flag or null as the text it is, but null where the field may be null.
+json override_value(const std::string& text, bool word, bool may_be_null) {
     json value = read_json(text, settings_bounds);
     if (value.is_discarded() && !word) value = loose_number(text);
-    const bool text_meant = word && (value.is_number() || value.is_boolean() || value.is_null());
+    const bool text_meant =
+        word && (value.is_number() || value.is_boolean() || (value.is_null() && !may_be_null));
     return value.is_discarded() || text_meant ? json(text) : value;
 }
 
@@ -202,7 +209,9 @@ void apply_overrides(json& document, const std::vector<std::string>& overrides,
             setting_errors.add(path, shown(value), known.allowed(path));
             continue;
         }
-        put(document, path, override_value(value, known.has(known.word_paths, path)));
+        put(document, path,
+            override_value(value, known.has(known.word_paths, path),
+                           known.has(known.null_paths, path)));
     }
 }
 

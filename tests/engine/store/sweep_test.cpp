@@ -51,8 +51,10 @@ TEST(PlanSweep, ValuesMayBeListsAndQuotedTexts) {
     ASSERT_THAT(plan.points, SizeIs(4));
     EXPECT_EQ(std::get<std::vector<std::int64_t>>(plan.points[0].config.model.options.at("hidden")),
               (std::vector<std::int64_t>{64, 64}));
-    EXPECT_THAT(plan.points[0].config.dataset.path, ElementsAre("a,b"));
-    EXPECT_THAT(plan.points[3].config.dataset.path, ElementsAre("c"));
+    EXPECT_THAT(plan.points[0].config.dataset.path,
+                ElementsAre(std::filesystem::absolute("a,b").string()));
+    EXPECT_THAT(plan.points[3].config.dataset.path,
+                ElementsAre(std::filesystem::absolute("c").string()));
 }
 
 TEST(PlanSweep, EachLineOfAListIsAPointAndGoesWithEachOfTheGrid) {
