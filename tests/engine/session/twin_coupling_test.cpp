@@ -196,7 +196,7 @@ TEST_F(TwinTest, StepsAfterAChangeByTheTwinAreNotReplayed) {
 }
 
 TEST_F(TwinTest, OfStepsThatTheTwinSkippedThoseAfterTheCheckpointPreventAReplay) {
-    RunConfig config = spirals(20);
+    RunConfig config = spirals(30);
     config.scaler.init_scale = 0x1p30;
     config.scaler.growth_interval = 2;  // steps are skipped to the end
     config.checkpoint.every_steps = 5;
@@ -204,7 +204,7 @@ TEST_F(TwinTest, OfStepsThatTheTwinSkippedThoseAfterTheCheckpointPreventAReplay)
     const Pair pair = run(config, "fp32", "amp-fp16", {.skip_together = true});
     const auto checkpoints = list_checkpoints(pair.reference.folder);
     int replayed = 0, refused = 0;  // from a checkpoint after the first update
-    for (std::int64_t step = 1; step <= 20; ++step) {
+    for (std::int64_t step = 1; step <= 30; ++step) {
         std::int64_t start = 0;
         for (const CheckpointInfo& each : checkpoints)
             if (each.step < step) start = std::max(start, each.step);
