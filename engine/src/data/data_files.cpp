@@ -68,7 +68,7 @@ bool is_zip_file(const fs::path& file) {
     return start == std::array<char, 4>{'P', 'K', '\3', '\4'};
 }
 
-/// Nothing was found: says what there is instead, a download that has not ended or a zip archive.
+/// Nothing was found: names what lies there instead, an unfinished download or a zip archive.
 [[noreturn]] void refuse_none_found(const fs::path& path, const Wanted& wanted) {
     std::error_code ignored;
     const fs::path folder = fs::is_directory(path, ignored) ? path : path.parent_path();

@@ -34,8 +34,8 @@ constexpr std::string_view rebuild_parameter = "torch._utils._rebuild_parameter"
 constexpr std::string_view rebuild_parameter_with_state =
     "torch._utils._rebuild_parameter_with_state";
 
-/// Modules and functions that no weights need. Nothing would be executed, but whoever loads such a
-/// file elsewhere should know what it is.
+/// Modules and functions that no weights need. Nothing would be executed, but a user who loads
+/// such a file elsewhere should know what it is.
 constexpr std::string_view attack_modules[] = {
     "os",      "posix",    "nt",       "sys",    "subprocess", "shutil",    "socket",
     "runpy",   "code",     "commands", "ctypes", "importlib",  "marshal",   "pickle",

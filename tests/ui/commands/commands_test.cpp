@@ -23,7 +23,7 @@ struct ResumeTest : WindowFixture {
         return engine::parse_run_config(
                    "{}", {"dataset.kind=spirals", "model.kind=mlp", "dataset.train_limit=256",
                           "dataset.test_limit=64", "batch_size=32", "epochs=1000000", "device=cpu",
-                          "max_steps=" + std::to_string(steps)})
+                          "checkpoint.every_steps=3", "max_steps=" + std::to_string(steps)})
             .config;
     }
     /// Computes some steps of a run, in a session of its own.
@@ -79,6 +79,18 @@ TEST_F(ResumeTest, ADamagedCheckpointIsToldAndTheOneBeforeIsUsed) {
     ASSERT_EQ(problems.size(), 1);
     EXPECT_TRUE(problems[0].contains(u"checkpoint-5"_s)) << problems[0].toStdString();
     EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+}
+
+TEST_F(ResumeTest, ARunWhoseCheckpointsAreAllDamagedIsLeftAsItIs) {
+    const auto run = begun(12, 2);
+    std::filesystem::resize_file(run.folder / "checkpoint-2" / "weights.safetensors", 10);
+    resume(run);
+    ASSERT_TRUE(waitForAnswer());
+    EXPECT_FALSE(*answered);
+    ASSERT_EQ(problems.size(), 1);
+    EXPECT_TRUE(problems[0].contains(u"checkpoint-2"_s)) << problems[0].toStdString();
+    EXPECT_EQ(feed.store()->find(run.run)->steps, 2);
+    EXPECT_FALSE(feed.live());
 }
 
 TEST_F(ResumeTest, AnOpenedFolderOfARunIsShownAlsoFromTheLab) {
