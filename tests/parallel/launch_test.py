@@ -122,7 +122,8 @@ class Tests:
             what = f"resumed with {ranks}"
             out = self.folder / f"resumed-{ranks}"
             launch = Launch([self.halftone, "resume", str(home), "--json", "--out", str(out),
-                             *words([f"workers={ranks}", "max_steps=40"])], self.folder, self.folder)
+                             "--schedule", "stretch", *words([f"workers={ranks}", "max_steps=40"])],
+                            self.folder, self.folder)
             self.expect_code(launch, 0, what)
             steps = [event["step"] for event in launch.events("step")]
             self.problems.expect(steps[-10:] == list(range(31, 41)), f"{what}: steps {steps}")
