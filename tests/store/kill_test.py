@@ -99,6 +99,13 @@ def check_run(run):
     return problems
 
 
+def is_being_made(folder):
+    """A lease without its text: the trainer was killed between making the file and writing it. It may be that of another
+    machine, so nobody removes such a folder before the lease has not changed for 90 s (engine/src/file/lease.h)."""
+    files = {file.name: file.stat().st_size for file in folder.iterdir()}
+    return files in ({"lock": 0, "lease.1": 0}, {"lease.1": 0})
+
+
 def check_store(store, trainers):
     runs, problems = store.list()
     for run in runs.values():
@@ -110,7 +117,7 @@ def check_store(store, trainers):
         problems.append(f"a number was given twice: {sorted(announced)}")
     known = {run["folder"] for run in runs.values()}
     for folder in store.root.iterdir():
-        if folder.is_dir() and str(folder) not in known:
+        if folder.is_dir() and str(folder) not in known and not is_being_made(folder):
             problems.append(f"folder {folder.name} is in no row: {list(folder.iterdir())}")
         if ".damaged-" in folder.name:
             problems.append(f"the index was taken for damaged: {folder.name}")
