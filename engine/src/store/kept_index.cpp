@@ -133,7 +133,8 @@ void KeptIndex::sweep() {
     for (const auto& entry : entries(root_)) {
         std::error_code ignored;
         if (known.contains(entry.string()) || !fs::is_directory(entry, ignored)) continue;
-        if (!index_->holder(entry).held) remove_unfinished_run(entry, alone);
+        const LeaseState holder = index_->holder(entry);
+        if (!holder.held) remove_unfinished_run(entry, alone, holder.present);
     }
     for (const fs::path& folder : index_->unended_folders()) {
         if (!index_->holder(folder).held) remove_unfinished_files(folder);

@@ -74,14 +74,6 @@ bool is_young(const fs::path& path) {
     return std::abs(age) < LeaseRules::standard().patience.count();
 }
 
-bool has_lease(const fs::path& folder) {
-    std::error_code error;
-    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-        if (is_lease(it->path().filename().string())) return true;
-    }
-    return false;
-}
-
 /// The process that writes a file of the name "NAME.PROCESS.part"; 0: the name has none.
 pid_t writer_of(std::string_view name) {
     name.remove_suffix(part_ending.size());
@@ -196,12 +188,12 @@ bool is_unfinished_file(const fs::path& path) {
         path, [](const fs::path& part) { return part.string().ends_with(part_ending); });
 }
 
-void remove_unfinished_run(const fs::path& folder, bool alone) {
+void remove_unfinished_run(const fs::path& folder, bool alone, bool has_dead_lease) {
     std::error_code error;
     const bool import = folder.filename().string().starts_with(import_prefix);
     if ((!import && number_of(folder) == 0) ||
         !fs::is_directory(fs::symlink_status(folder, error)) ||
-        (!has_lease(folder) && is_young(folder) && (import || !alone))) {
+        (!has_dead_lease && is_young(folder) && (import || !alone))) {
         return;
     }
     if (import) {

@@ -60,8 +60,9 @@ void remove_new_run(const std::filesystem::path& folder);
 /// Removes a numbered folder that a killed process left before it had settings, and what a killed
 /// import has unpacked. The caller knows that nobody holds it. Leaves a folder alone that has
 /// other files, and one without a lease that is younger than a lease's patience: its program may be
-/// about to take it. `alone`: no other program makes runs now.
-void remove_unfinished_run(const std::filesystem::path& folder, bool alone);
+/// about to take it. `alone`: no other program makes runs now. `has_dead_lease`: when it was looked
+/// at; a lease that has been taken since is another one's.
+void remove_unfinished_run(const std::filesystem::path& folder, bool alone, bool has_dead_lease);
 /// Removes files and checkpoints that a killed process left unfinished in the folder of a run that
 /// nobody holds: "*.part". Those that name a living process of this machine stay.
 void remove_unfinished_files(const std::filesystem::path& folder);
