@@ -34,7 +34,7 @@ ordered_json number(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
-/// Of an output that is NaN.
+/// Names the row of outputs that are NaN.
 constexpr const char* no_prediction = "no prediction";
 
 std::string predicted_name(const engine::TrainedModel& model, const engine::HardSample& sample) {

@@ -22,7 +22,8 @@ enum class ErrorCode {
 
 /// Exit code of the command line for an error of this kind (interfaces.md, section 2).
 int exit_code(ErrorCode code) noexcept;
-/// That of a run which this error has ended: 5 where not settings, data or device are to blame.
+/// Returns the exit code of a run that this error has ended: 5 unless settings, data or device
+/// caused it.
 int exit_code_of_run(ErrorCode code) noexcept;
 /// "settings", "data", ...: the name used in `--json`.
 const char* name(ErrorCode code) noexcept;

@@ -28,7 +28,7 @@ enum class Alpha {
 /// than 100 million pixels.
 Picture load_picture(const std::filesystem::path& file, Alpha alpha = Alpha::over_white);
 
-/// The same; `see` gets the bytes of the file before they are decoded.
+/// Reads a picture as above. `see` gets the bytes of the file before they are decoded.
 Picture load_picture(const std::filesystem::path& file, Alpha alpha,
                      const std::function<void(std::span<const std::uint8_t>)>& see);
 

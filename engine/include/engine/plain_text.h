@@ -11,7 +11,7 @@ namespace engine {
 /// tabs. JSON stays the JSON of the same values.
 std::string printable(std::string_view text);
 
-/// The same as one line: newlines, carriage returns and tabs become spaces.
+/// Cleans a text as above and joins its lines: newlines, carriage returns and tabs become spaces.
 std::string one_line(std::string_view text);
 
 /// Bytes at the end of `text` that begin a character of UTF-8 and lack its rest: 0 to 3.

@@ -37,7 +37,7 @@ struct ModelConfig {
     std::string kind = "lenet";
     Options options;
     std::string init_from;  ///< safetensors, .pt or .pth file with weights by name
-    /// Of several dicts of weights in init_from, or prefixes of its names, the one that is read;
+    /// Chooses one of several dicts of weights in init_from, or of several prefixes of its names;
     /// empty: the only one.
     std::string init_key;
     /// The last layer is drawn anew where init_from does not have it in the model's shapes.

@@ -24,8 +24,8 @@ struct RunSummary {
     /// "running", "done", "stopped", "failed", "interrupted", or "diverged": the loss was NaN or
     /// infinite to the end, regardless of what ended the run.
     std::string state;
-    /// Of a running run whose process is on another machine, or in another container: the name of
-    /// that machine, and the seconds for which it has not been heard of.
+    /// Machine of the process that trains the run, if that is another machine or container, and the
+    /// seconds since its lease last changed. Empty otherwise.
     std::string host = {};
     double silent_s = 0;
     RunConfig config;

@@ -127,7 +127,7 @@ enum class Sameness { same, other, unknown };
 Sameness compare_file(const FileMark& kept, FileMark& now, const std::stop_token& stop) {
     const bool untouched = kept.size == now.size && kept.time == now.time;
     if (kept.has_hash() && (now.has_hash() || !untouched)) {
-        // A picture that has grown is another one, whatever it begins with.
+        // A file of another size has other contents, so it need not be read.
         if (!now.has_hash() && kept.hashed == kept.size && now.size != kept.size)
             return Sameness::other;
         if (!now.has_hash()) hash_file(now, kept.hashed, stop);

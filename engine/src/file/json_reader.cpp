@@ -1,14 +1,9 @@
 #include "file/json_reader.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "file/mapped_file.h"
+#include "file/regular_file.h"
 
 namespace engine {
 namespace {
@@ -179,23 +174,8 @@ json read_json(std::string_view text, const JsonBounds& bounds, JsonFault* fault
 }
 
 json read_json_file(const std::filesystem::path& file, const JsonBounds& bounds) {
-    // Without O_NONBLOCK a FIFO would wait for its writer.
-    const File opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    struct stat info {};
-    if (!opened.is_open() || ::fstat(opened.descriptor(), &info) != 0 || !S_ISREG(info.st_mode) ||
-        static_cast<std::uintmax_t>(info.st_size) > bounds.bytes)
-        return json(json::value_t::discarded);
-    std::string text(static_cast<std::size_t>(info.st_size), '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t got = ::pread(opened.descriptor(), text.data() + done, text.size() - done,
-                                    static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        done += static_cast<std::size_t>(got);
-    }
-    text.resize(done);
-    return read_json(text, bounds);
+    const auto text = read_regular_file(file, bounds.bytes + 1);  // one more than may be read
+    return text ? read_json(*text, bounds) : json(json::value_t::discarded);
 }
 
 }  // namespace engine

@@ -21,6 +21,7 @@
 #include "file/json_reader.h"
 #include "file/lease.h"
 #include "file/network_file.h"
+#include "file/regular_file.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -34,7 +35,7 @@ std::string dump(const json& object) {
 
 /// Bytes read of one file: the events of a million skipped steps. A file that lies about its size
 /// takes no more memory.
-constexpr off_t most_text = off_t{256} << 20;
+constexpr std::size_t most_text = std::size_t{256} << 20;
 
 /// Beyond it a folder's name is no number of ours.
 constexpr std::int64_t highest_number = 1'000'000'000'000;
@@ -228,22 +229,7 @@ bool has_settings(const fs::path& folder) {
 }
 
 std::string read_text(const fs::path& file) {
-    const File opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    struct stat info {};
-    // A FIFO or a device would never end.
-    if (!opened.is_open() || ::fstat(opened.descriptor(), &info) != 0 || !S_ISREG(info.st_mode))
-        return {};
-    std::string text(static_cast<std::size_t>(std::min<off_t>(info.st_size, most_text)), '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t got = ::pread(opened.descriptor(), text.data() + done, text.size() - done,
-                                    static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        done += static_cast<std::size_t>(got);
-    }
-    text.resize(done);
-    return text;
+    return read_regular_file(file, most_text).value_or("");
 }
 
 void write_notes(const fs::path& folder, const RunNotes& notes) {
