@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/histogram_record.h"
 #include "engine/microscope.h"
 #include "engine/plain_text.h"
@@ -105,9 +106,9 @@ std::string number(const char* format, double value) {
     return std::isnan(value) ? "-" : text;
 }
 
-/// "2^-12" of a magnitude; "-" where it is not known.
+/// A magnitude, for a column of the table.
 std::string power(double magnitude) {
-    return magnitude > 0 ? "2^" + std::to_string(std::ilogb(magnitude)) : "-";
+    return engine::right_aligned(engine::magnitude_text(magnitude), 7);
 }
 
 /// "0.12 %"; "<0.01 %" for a share that would show as 0.
@@ -120,7 +121,7 @@ void print_row(const View& view, const std::string& name, const ExponentHistogra
                bool flushed) {
     const engine::FormatOutcome out = outcome(values, fp16, view.factor);
     print_formatted(
-        "%-32s %11lld %7s %7s %9s %9s %9s %9s %6s %6s%s\n", engine::one_line(name).c_str(),
+        "%-32s %11lld %s %s %9s %9s %9s %9s %6s %6s%s\n", engine::one_line(name).c_str(),
         static_cast<long long>(values.total()), power(values.largest * view.factor).c_str(),
         power(values.smallest * view.factor).c_str(),
         percent(values.total() > 0
@@ -145,13 +146,13 @@ double ceiling_of(const View& view) {
 }
 
 void print_scale(const View& view) {
-    const auto limit = [](double scale) {
-        return std::isnan(scale)
-                   ? std::string("unknown")
-                   : number("%g", scale) + " (2^" + number("%.1f", std::log2(scale)) + ")";
+    const auto limit = [](double scale, std::string (*write)(double)) {
+        return std::isnan(scale) ? std::string("unknown") : write(scale);
     };
-    print_formatted("\nloss scale: smallest %s, largest %s, in this step %g\n",
-                    limit(floor_of(view)).c_str(), limit(ceiling_of(view)).c_str(), view.own);
+    print_formatted("\nloss scale: smallest %s, largest %s, in this step %s\n",
+                    limit(floor_of(view), engine::power_text).c_str(),
+                    limit(ceiling_of(view), engine::scale_limit_text).c_str(),
+                    engine::power_value_text(view.own).c_str());
     if (view.sample.flushed(view.kind))
         print_formatted(
             "flushed: FP16 rounded gradients of the layer to 0 before they could be "
@@ -162,7 +163,8 @@ void print_table(const View& view) {
     print_formatted("step %lld%s, %s", static_cast<long long>(view.sample.step),
                     view.sample.shadow ? " (shadow pass in FP32)" : "",
                     std::string(to_string(view.kind)).c_str());
-    if (view.kind == HistogramKind::gradients) print_formatted(" at loss scale %g", view.scale);
+    if (view.kind == HistogramKind::gradients)
+        print_formatted(" at loss scale %s", engine::power_text(view.scale).c_str());
     if (view.sample.step != view.asked)
         print_formatted("; step %lld was not kept, this is the nearest",
                         static_cast<long long>(view.asked));

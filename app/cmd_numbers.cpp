@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/number_arithmetic.h"
 #include "engine/plain_text.h"
 #include "engine/stored_number.h"
@@ -100,7 +101,8 @@ private:
                         engine::exact_decimal(stored.value).c_str());
         if (std::isfinite(stored.error) && stored.error != 0)
             print_formatted("  (%+.3g %%)", 100 * stored.relative_error);
-        if (std::isfinite(stored.gap)) print_formatted("  gap 2^%d", std::ilogb(stored.gap));
+        if (std::isfinite(stored.gap))
+            print_formatted("  gap %s", engine::power_text(stored.gap).c_str());
         if (stored.number_class == engine::NumberClass::subnormal) print_formatted("  subnormal");
         print_formatted("\n");
     }

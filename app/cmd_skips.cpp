@@ -1,11 +1,11 @@
 #include <cmath>
-#include <cstdlib>
 #include <iostream>
 #include <limits>
 
 #include "commands.h"
 #include "engine/capsule.h"
 #include "engine/error.h"
+#include "engine/number_text.h"
 #include "engine/skips.h"
 #include "find_run.h"
 
@@ -23,20 +23,19 @@ struct SkipsArguments {
     bool json = false;
 };
 
-/// "65536" or "2^16".
+/// "65536", "2^16" or "2¹⁶".
 double power_or_number(const std::string& text) {
-    const auto number = [&](const std::string& part) {
-        char* end = nullptr;
-        const double value = std::strtod(part.c_str(), &end);
-        return !part.empty() && *end == 0 ? value : std::nan("");
+    const auto refused = [&] {
+        return engine::Error(engine::ErrorCode::settings,
+                             "skips: --scale: " + text + ": use a number above 0, such as 2^16");
     };
-    const std::size_t caret = text.find('^');
-    const double value = caret == std::string::npos ? number(text)
-                                                    : std::pow(number(text.substr(0, caret)),
-                                                               number(text.substr(caret + 1)));
-    if (!(value > 0) || !std::isfinite(value))
-        throw engine::Error(engine::ErrorCode::settings,
-                            "skips: --scale: " + text + ": use a number above 0, such as 2^16");
+    double value = 0;
+    try {
+        value = engine::parse_number(text, engine::fp32_format).value;
+    } catch (const engine::Error&) {
+        throw refused();
+    }
+    if (!(value > 0) || !std::isfinite(value)) throw refused();
     return value;
 }
 

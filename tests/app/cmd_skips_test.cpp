@@ -32,7 +32,7 @@ TEST_F(Skips, AreListedWithTheirScales) {
     }
     const auto page = lines({"skips", "1"});
     ASSERT_EQ(page.size(), skips.size() + 1);
-    EXPECT_THAT(page[0], StartsWith("step 1  scale 2^24  loss "));
+    EXPECT_THAT(page[0], StartsWith("step 1  scale 2²⁴  loss "));
     EXPECT_THAT(page.back(), HasSubstr(" of 6 steps"));
 }
 
@@ -54,6 +54,7 @@ TEST_F(Skips, OneIsTriedAtAnotherScaleInFp32AndWithoutASample) {
         return object(args).at("passes").get<bool>();
     };
     EXPECT_TRUE(passes({"--scale", "2^10"}));
+    EXPECT_TRUE(passes({"--scale", "2¹⁰"})) << "as the list writes it";
     EXPECT_TRUE(passes({"--scale", "1024"}));
     EXPECT_FALSE(passes({"--scale", "2^24"}));
     EXPECT_TRUE(passes({"--fp32"}));

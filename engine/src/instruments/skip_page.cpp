@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "engine/figure_text.h"
 #include "engine/skip_report.h"
 #include "engine/skips.h"
 
@@ -10,14 +11,6 @@ namespace engine {
 namespace {
 
 constexpr std::size_t most_links = 24, most_shares = 8;
-
-/// "2^18" for powers of two, else six digits.
-std::string scale_text(double scale) {
-    int exponent = 0;
-    if (scale >= 1 && std::frexp(scale, &exponent) == 0.5)
-        return "2^" + std::to_string(exponent - 1);
-    return detail::written(scale);
-}
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
     std::string out;
@@ -43,13 +36,12 @@ void print_first(std::ostream& out, const BadTensor& first) {
     }
     out << "  values   " << first.tensor.dtype << ", " << shape_text(first.tensor.shape) << ": "
         << first.infinite << " inf, " << first.nan << " NaN of " << first.total << '\n'
-        << "  first    " << index_text(first.index) << " = " << detail::written(first.value)
-        << '\n';
+        << "  first    " << index_text(first.index) << " = " << figure_text(first.value) << '\n';
     for (const TensorGlance& input : first.inputs)
         out << "  fed by   " << input.dtype << ", " << shape_text(input.shape)
-            << ", largest magnitude " << detail::written(input.largest) << '\n';
+            << ", largest magnitude " << figure_text(input.largest) << '\n';
     if (!std::isnan(first.largest_in_f32))
-        out << "  in FP32  largest magnitude " << detail::written(first.largest_in_f32)
+        out << "  in FP32  largest magnitude " << figure_text(first.largest_in_f32)
             << (first.stage == SkipStage::backward ? " (times the loss scale)" : "") << '\n';
 }
 
@@ -65,11 +57,11 @@ void print_chain(std::ostream& out, const SkipReport& report) {
     for (std::size_t i = 0; i < std::min(report.chain.size(), most_links); ++i) {
         const ChainLink& link = report.chain[i];
         out << "  " << (link.module.empty() ? "(outside)" : link.module) << "  "
-            << (link.dtype.empty() ? "-" : link.dtype) << ' ' << detail::written(link.largest)
-            << " (" << detail::written(link.largest_in_f32) << ")";
+            << (link.dtype.empty() ? "-" : link.dtype) << ' ' << figure_text(link.largest) << " ("
+            << figure_text(link.largest_in_f32) << ")";
         if (!forward)
-            out << "  weights " << detail::written(link.weights) << " ("
-                << detail::written(link.weights_in_f32) << ")";
+            out << "  weights " << figure_text(link.weights) << " ("
+                << figure_text(link.weights_in_f32) << ")";
         out << '\n';
     }
     if (report.chain.size() > most_links)
@@ -80,10 +72,10 @@ void print_ladder(std::ostream& out, const SkipReport& report) {
     if (report.ladder.empty()) return;
     out << "\nAt other loss scales\n";
     for (const StepTrial& each : report.ladder) {
-        out << "  " << scale_text(each.scale) << "  " << (each.passes ? "passes" : "fails") << '\n';
+        out << "  " << power_text(each.scale) << "  " << (each.passes ? "passes" : "fails") << '\n';
     }
     if (std::isfinite(report.scale_bound))
-        out << "  By the FP32 gradients any scale up to " << detail::written(report.scale_bound)
+        out << "  By the FP32 gradients any scale up to " << scale_limit_text(report.scale_bound)
             << " keeps them in range.\n";
 }
 
@@ -105,8 +97,8 @@ std::string skip_page(const SkipReport& report) {
     std::ostringstream out;
     out << "Run " << (report.run.empty() ? "-" : report.run) << ", step " << report.step << ", "
         << report.precision << " on " << report.device << ": "
-        << (report.skipped ? "skipped" : "not skipped") << ", loss " << detail::written(report.loss)
-        << ", loss scale " << scale_text(report.loss_scale) << '\n'
+        << (report.skipped ? "skipped" : "not skipped") << ", loss " << figure_text(report.loss)
+        << ", loss scale " << power_text(report.loss_scale) << '\n'
         << '\n'
         << report.verdict().str() << '\n'
         << report.advice.str() << "\n\nTests\n";
@@ -124,9 +116,9 @@ std::string skip_page(const SkipReport& report) {
 
 std::string trial_page(std::int64_t step, const StepTrial& trial) {
     std::ostringstream out;
-    out << "Step " << step << " at scale " << scale_text(trial.scale) << ": "
-        << (trial.passes ? "passes" : "fails") << ", loss " << detail::written(trial.loss)
-        << ", gradient norm " << detail::written(trial.grad_norm) << '\n';
+    out << "Step " << step << " at scale " << power_text(trial.scale) << ": "
+        << (trial.passes ? "passes" : "fails") << ", loss " << figure_text(trial.loss)
+        << ", gradient norm " << figure_text(trial.grad_norm) << '\n';
     return out.str();
 }
 
@@ -137,9 +129,9 @@ std::string skips_page(const SkipList& skips) {
         return out.str();
     }
     for (const SkippedStep& each : skips.list) {
-        out << "step " << each.step << "  scale " << scale_text(each.loss_scale) << "  loss "
-            << detail::written(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped")
-            << "  " << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
+        out << "step " << each.step << "  scale " << power_text(each.loss_scale) << "  loss "
+            << figure_text(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped") << "  "
+            << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
     }
     out << skips.list.size() << " of " << skips.steps << " steps; " << skips.clean_steps
         << " clean ones since.\n";

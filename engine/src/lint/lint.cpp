@@ -7,6 +7,7 @@
 #include "data/dataset_descriptor.h"
 #include "engine/dataset_preview.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "lint/rules.h"
 #include "tasks/task_descriptor.h"
 #include "train/training_sampler.h"
@@ -117,8 +118,7 @@ std::string number_words(double value) { return nlohmann::json(value).dump(); }
 
 std::string scale_words(double scale) {
     const double exponent = std::log2(scale);
-    if (exponent == std::floor(exponent) && std::abs(exponent) >= 4)
-        return "2^" + std::to_string(static_cast<int>(exponent));
+    if (exponent == std::floor(exponent) && std::abs(exponent) >= 4) return power_text(scale);
     return number_words(scale);
 }
 

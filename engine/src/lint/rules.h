@@ -48,7 +48,7 @@ LearningRate learning_rate_of(const RunConfig& config);
 
 /// The power of two that is nearest to a positive number from below.
 double power_of_two_below(double value);
-/// "2^16", or the number.
+/// "2¹⁶", or the number.
 std::string scale_words(double scale);
 /// "0.001": as settings are written.
 std::string number_words(double value);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "train/figure_text.h"
+#include "engine/figure_text.h"
 #include "train/speed_gap.h"
 
 namespace engine {
@@ -34,6 +34,7 @@ Message at_least_faster_words(double ratio) {
 }
 
 Message speed_words(const SpeedGap& gap) {
+    if (gap.blocks == 0) return msg("speeds not compared");
     const bool rounds_to_none = std::lround(100 * (gap.claim() - 1)) == 0;
     if (gap.clear() && gap.narrow() && rounds_to_none) return msg("equally fast");
     if (!gap.clear() || rounds_to_none) return msg("no clear difference in speed");
@@ -59,10 +60,20 @@ Message speeds_evidence(const RunFigures& baseline, const RunFigures& other) {
     return msg("{} samples/s against {}, over steps {} to {}.", fast, base, first, last);
 }
 
+Message not_in_turns() {
+    return msg("They did not take turns step by step, so their speeds are not compared.");
+}
+
 Message interval_evidence(const SpeedGap& gap) {
     if (!gap.has_interval()) return msg("Too few steps to tell a difference in speed from noise.");
     return msg("Speed ratio, step by step: {}, 95 % interval {} to {} ({} blocks of steps).",
                figure_text(gap.ratio), figure_text(gap.low), figure_text(gap.high), gap.blocks);
+}
+
+/// Where the fastest steps limit what can be claimed.
+Message quiet_evidence(const SpeedGap& gap) {
+    if (!gap.has_interval() || gap.narrow()) return {};
+    return msg("Speed ratio of the fastest tenth of the steps: {}.", figure_text(gap.quiet_ratio));
 }
 
 std::string megabytes(double bytes) { return figure_text(bytes / 1e6); }
@@ -89,8 +100,11 @@ std::vector<Message> cost_of(const RunFigures& baseline, const RunFigures& other
 
 std::vector<Message> cost_evidence(const RunFigures& baseline, const RunFigures& other) {
     if (cost_of(baseline, other).empty()) return {};
-    std::vector<Message> sentences = {speeds_evidence(baseline, other),
-                                      interval_evidence(speed_gap(baseline, other))};
+    std::vector<Message> sentences;
+    if (const SpeedGap gap = speed_gap(baseline, other); gap.blocks > 0)
+        sentences = {speeds_evidence(baseline, other), interval_evidence(gap), quiet_evidence(gap)};
+    else
+        sentences = {not_in_turns()};
     if (memory_known(baseline, other)) {
         sentences.push_back(msg("Peak memory {} MB against {} MB.",
                                 megabytes(peak_bytes(other.record)),

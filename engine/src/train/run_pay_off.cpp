@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/catalog.h"
+#include "engine/figure_text.h"
 #include "store/median.h"
-#include "train/figure_text.h"
 #include "train/speed_gap.h"
 
 namespace engine {
@@ -123,8 +123,13 @@ RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other) {
     RunPayOff out;
     if (gap.ratio < least_speed_up) {
         out = does_not_pay(name, figure_text(gap.ratio), fp32, mixed);
-    } else if (gap.low > 1) {
+    } else if (gap.clear() && gap.claim() >= least_speed_up) {
         out.sentence = pays(name, fp32, mixed);
+    } else if (gap.low > 1) {
+        out.sentence = msg(
+            "It is not known whether {} pays off: its fastest steps are {} times as fast as FP32's, "
+            "the rest of the difference may be other load on this machine.",
+            name, figure_text(gap.quiet_ratio));
     } else {
         out.sentence =
             msg("Too early to say whether {} pays off: it trains {} to {} times as fast as FP32 "

@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include "engine/catalog.h"
+#include "engine/figure_text.h"
+#include "engine/run_store.h"
 #include "store/recent_median.h"
-#include "train/figure_text.h"
 #include "train/loss_gap.h"
 #include "train/run_cost.h"
 #include "train/run_pay_off.h"
@@ -201,7 +202,74 @@ Verdict by_steps(const LossGap& gap, const RunFigures& other, bool ended) {
             {lost > most_updates ? lost_evidence(lost, gap) : step_evidence(gap)}};
 }
 
+/// Whether both runs are known to have another value.
+bool differ(const std::string& baseline, const std::string& other) {
+    return !baseline.empty() && !other.empty() && baseline != other;
+}
+
+std::string task_title(const std::string& kind) {
+    for (const TaskInfo& info : tasks()) {
+        if (info.kind == kind) return info.title;
+    }
+    return kind;
+}
+
+Verdict different_tasks(const RunFigures& baseline, const RunFigures& other) {
+    return {VerdictTone::neutral,
+            msg("Different tasks: not compared."),
+            {},
+            {msg("{}: {}. {}: {}.", title(baseline), task_title(baseline.task), title(other),
+                 task_title(other.task))}};
+}
+
+/// What the two runs do not have in common, in sentences; empty if that is nothing.
+Sentences differences(const RunFigures& baseline, const RunFigures& other) {
+    Sentences out;
+    if (differ(baseline.data, other.data)) {
+        out.push_back(msg("Different data: {} and {}.", baseline.data, other.data));
+    } else if (differ(baseline.data_settings, other.data_settings)) {
+        out.push_back(msg("Different data: the settings of the data set differ."));
+    }
+    const std::int64_t a = baseline.record.size(), b = other.record.size();
+    // Runs that train side by side are at most a step apart.
+    if (a > b + 1 || b > a + 1)
+        out.push_back(msg("Different numbers of steps, {} and {}: the first {} are compared.", a, b,
+                          std::min(a, b)));
+    return out;
+}
+
+/// A result on other data is nothing to be pleased or worried about.
+void name_differences(Verdict& verdict, const RunFigures& baseline, const RunFigures& other) {
+    const bool same_data = !differ(baseline.data, other.data) &&
+                           !differ(baseline.data_settings, other.data_settings);
+    if (!same_data && verdict.tone == VerdictTone::good) verdict.tone = VerdictTone::neutral;
+    const Sentences named = differences(baseline, other);
+    verdict.evidence.insert(verdict.evidence.begin(), named.begin(), named.end());
+}
+
 }  // namespace
+
+RunFigures figures_of(const RunStarted& started) {
+    RunFigures out;
+    out.precision = started.config.precision.preset;
+    out.device = started.device;
+    out.metric = started.metrics.empty() ? Metric{} : started.metrics.front();
+    out.unit = started.unit;
+    out.task = started.task;
+    RunSummary named;
+    named.config = started.config;
+    named.origin = started.origin;
+    out.data = dataset_name(named);
+    if (out.data == "-") out.data.clear();
+    if (!started.origin) {
+        RunConfig data;
+        data.dataset = started.config.dataset;
+        out.data_settings = to_json(data);
+    }
+    out.turns = started.turns;
+    out.in_turns_from = started.first_step;
+    return out;
+}
 
 std::string Verdict::details() const {
     std::string text;
@@ -231,7 +299,9 @@ void add_cost(Verdict& verdict, const RunFigures& baseline, const RunFigures& ot
 }  // namespace
 
 Verdict judge(const RunFigures& baseline, const RunFigures& other) {
-    const LossGap gap = loss_gap(baseline.record, other.record);
+    if (differ(baseline.task, other.task)) return different_tasks(baseline, other);
+    const std::int64_t first_row = std::max(baseline.first_step, other.first_step) - 1;
+    const LossGap gap = loss_gap(baseline.record, other.record, first_row);
     // A loss that is lost needs no evaluation to be seen.
     if (gap.baseline_lost != 0 && gap.other_lost != 0) return both_diverged(baseline, other, gap);
     if (gap.other_lost != 0) return diverged(other, gap.other_lost);
@@ -240,10 +310,14 @@ Verdict judge(const RunFigures& baseline, const RunFigures& other) {
     const Outcomes tests = seeded_outcomes(baseline, other);
     const bool early = !evaluated(baseline) || !evaluated(other);
     if (early || (!tests.known && gap.compared < 8)) {
-        return {VerdictTone::neutral, msg("Too early to say."), {}, {too_early_evidence(gap)}};
+        Verdict verdict{
+            VerdictTone::neutral, msg("Too early to say."), {}, {too_early_evidence(gap)}};
+        name_differences(verdict, baseline, other);
+        return verdict;
     }
     Verdict verdict = tests.known ? by_seeds(tests, other, gap)
                                   : by_steps(gap, other, baseline.ended && other.ended);
+    name_differences(verdict, baseline, other);
     add_cost(verdict, baseline, other);
     return verdict;
 }

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "engine/figure_text.h"
 #include "engine/what_if.h"
 #include "store/json_number.h"
 #include "store/text_table.h"
@@ -11,12 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// "2^16" of a power of two, else the number.
 std::string scale_text(float scale) {
-    int exponent = 0;
-    if (scale > 0 && std::isfinite(scale) && std::frexp(scale, &exponent) == 0.5f)
-        return "2^" + std::to_string(exponent - 1);
-    return number_text("%.6g", static_cast<double>(scale));
+    return std::isnan(scale) ? "-" : power_text(static_cast<double>(scale));
 }
 
 /// "1.2 %", "≥ 1.2 %" where only the lower bound is known.

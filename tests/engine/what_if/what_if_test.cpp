@@ -272,8 +272,8 @@ TEST(WhatIfText, TheTableAndTheLineHoldWhatWasFound) {
               nlohmann::json::parse(R"([[1,1,128.0,"skipped"],[2,2,64.0,"applied"]])"));
     EXPECT_EQ(object.at("lost_at_least"), "nan");
     const std::string table = what_if_table({replayed});
-    EXPECT_THAT(table, HasSubstr("2^7"));
-    EXPECT_THAT(table, HasSubstr("2^6"));
+    EXPECT_THAT(table, HasSubstr("2⁷"));
+    EXPECT_THAT(table, HasSubstr("2⁶"));
 }
 
 TEST(WhatIfText, TheConclusionNamesTheDynamicPolicyThatSkipsLeast) {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+namespace engine {
+
+// How figures are written for people: in the window, in reports, messages and tables of the
+// command line. JSON and CSV hold the numbers themselves.
+
+/// "⁻²⁴"
+std::string superscript(int exponent);
+
+/// `digits` significant digits, thousands separated: "0.000500", "1.30", "13,200"; "9.06·10⁻⁶"
+/// below 10⁻⁴ and from 10⁹ on; "NaN", "∞", "−∞".
+std::string figure_text(double value, int digits = 3);
+/// The same without zeros at the end: "2", "0.5".
+std::string short_figure_text(double value);
+
+/// "2¹⁶" for a power of two; another number in three digits, with "≈ " if that rounds it:
+/// "1,000", "≈ 110,000".
+std::string power_text(double value);
+/// With its value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244"; other numbers as above.
+std::string power_value_text(double value);
+/// An upper limit of the loss scale, and the largest power of two within it, since a scale usually
+/// is one: "≈ 110,000 (≥ 2¹⁶)". A limit that is a power of two stands alone.
+std::string scale_limit_text(double value);
+/// The power of two of a magnitude, rounded down: "2⁻¹²"; "-" where it is not known or 0.
+std::string magnitude_text(double magnitude);
+
+/// `text`, filled up with spaces on the left to `width` characters (not bytes) of a terminal.
+std::string right_aligned(const std::string& text, std::size_t width);
+
+}  // namespace engine
