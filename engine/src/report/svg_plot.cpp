@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <string_view>
 
+#include "engine/figure_text.h"
 #include "engine/plain_text.h"
 
 namespace engine {
@@ -20,13 +22,18 @@ std::string number(double value) {
     return text.data();
 }
 
-/// "65536", "1e-05", "0.25".
-std::string mark_text(double value) {
-    std::array<char, 32> text{};
-    const double size = std::abs(value);
-    const bool plain = value == 0 || (size >= 1e-3 && size < 1e6);
-    std::snprintf(text.data(), text.size(), plain ? "%.6g" : "%.3g", value);
-    return text.data();
+/// "65,536", "5·10⁻⁵", "0.25"; "2¹⁶" on an axis of powers of two.
+std::string mark_text(PlotScale scale, double value) {
+    if (scale == PlotScale::log2) return power_text(value);
+    constexpr int digits = 6;
+    std::string text = figure_text(value, digits);
+    const std::size_t power = std::min(text.find("·"), text.size());
+    const std::string tail = text.substr(power);
+    text.resize(power);
+    if (text.find('.') != std::string::npos) text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    if (text == "1" && !tail.empty()) return tail.substr(std::string_view("·").size());
+    return text + tail;
 }
 
 double onto(PlotScale scale, double value) {
@@ -65,8 +72,15 @@ public:
                 range_.add(onto(look.scale, column.highest));
             }
         }
-        if (!range_.any()) range_ = {0, 1};
-        range_.widen();
+        if (!range_.any()) {
+            empty_ = true;
+            range_ = {0, 1};
+        }
+        // As in the window: whole powers of two, two more below and one above.
+        if (look.scale == PlotScale::log2 && !empty_)
+            range_ = {std::floor(range_.low) - 2, std::ceil(range_.high) + 1};
+        else
+            range_.widen();
     }
 
     std::string svg() {
@@ -106,10 +120,11 @@ private:
     }
 
     void draw_y_axis() {
+        if (empty_) return;  // of no values there is no range
         for (const double value : y_marks()) {
             const double at = y(onto(look_.scale, value));
             line(left, at, right, at, "#e4e4e4", 1);
-            text(left - 8, at + 4, "end", mark_text(value));
+            text(left - 8, at + 4, "end", mark_text(look_.scale, value));
         }
     }
     /// Values with marks: whole powers on a logarithmic axis that spans some, else round numbers.
@@ -120,6 +135,14 @@ private:
             return scale == PlotScale::log10 ? std::pow(10, mark) : std::exp2(mark);
         };
         std::vector<double> whole;
+        // The axis of powers of two has marks of its own, so that 2¹⁶ to 2¹⁷ has two.
+        if (scale == PlotScale::log2) {
+            const double stride = std::ceil((range_.high - range_.low) / 8);
+            const double first = std::ceil(range_.low / stride) * stride;
+            for (double mark = first; mark <= range_.high; mark += stride)
+                whole.push_back(value(mark));
+            return whole;
+        }
         for (const double mark : axis_marks(range_.low, range_.high, 6)) {
             if (mark == std::floor(mark)) whole.push_back(value(mark));
         }
@@ -129,7 +152,7 @@ private:
         line(left, bottom, right, bottom, "#999", 1);
         for (const double mark : axis_marks(0, static_cast<double>(steps_), 8)) {
             line(x_of_step(mark), bottom, x_of_step(mark), bottom + 4, "#999", 1);
-            text(x_of_step(mark), bottom + 20, "middle", mark_text(mark));
+            text(x_of_step(mark), bottom + 20, "middle", mark_text(PlotScale::linear, mark));
         }
         text(right + 8, bottom + 20, "start", "step");
     }
@@ -176,12 +199,16 @@ private:
             text(x + 28, height - 8, "start", curve.name(), "#222");
             x += 60 + 8.0 * static_cast<double>(curve.name().size());
         }
+        if (look_.ticks.empty()) return;
+        line(x + 11, height - 17, x + 11, height - 8, "#b3261e", 1.2);
+        text(x + 28, height - 8, "start", "skipped", "#222");
     }
 
     const std::vector<PlotCurve>& curves_;
     std::int64_t steps_;
     const PlotLook& look_;
     Range range_;
+    bool empty_ = false;
     std::string out_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <regex>
 
 namespace engine {
 namespace {
@@ -36,11 +37,45 @@ TEST(SvgPlot, DrawsCurvesTicksAndWhatIsNotFinite) {
         svg_plot({curve}, 10, {.scale = PlotScale::log2, .staircase = true, .ticks = {3, 4}});
     EXPECT_THAT(svg, HasSubstr("AMP &lt;1&gt;"));
     EXPECT_THAT(svg, HasSubstr("#0b6bcb"));
-    EXPECT_THAT(svg, HasSubstr("65536"));
+    EXPECT_THAT(svg, HasSubstr(">2¹⁶<"));
+    EXPECT_THAT(svg, HasSubstr(">2¹⁷<")) << "as in the window, a power above";
+    EXPECT_THAT(svg, Not(HasSubstr("65,536")));
+    EXPECT_THAT(svg, HasSubstr(">skipped<")) << "the legend of the ticks";
     EXPECT_THAT(svg, HasSubstr("#b3261e"));
     EXPECT_THAT(svg, Not(HasSubstr("nan")));
     EXPECT_THAT(svg, Not(HasSubstr("inf")));
     EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>"));
+}
+
+/// Numbers on the y axis, from below.
+std::vector<std::string> y_labels(const std::string& svg) {
+    const std::regex label("text-anchor=\"end\" fill=\"#555\">([^<]*)<");
+    std::vector<std::string> found;
+    for (std::sregex_iterator at(svg.begin(), svg.end(), label), end; at != end; ++at)
+        found.push_back((*at)[1]);
+    return found;
+}
+
+TEST(SvgPlot, TheLossScaleHasTheWindowsAxisOfPowersOfTwo) {
+    PlotCurve one("one", "#000", 10), wide("wide", "#000", 10);
+    for (std::int64_t step = 1; step <= 10; ++step) one.add(step, 65536 << (step > 5 ? 1 : 0));
+    wide.add(1, 1);
+    wide.add(2, 0x1p24);
+    EXPECT_THAT(y_labels(svg_plot({one}, 10, {.scale = PlotScale::log2})),
+                ElementsAre("2¹⁴", "2¹⁵", "2¹⁶", "2¹⁷", "2¹⁸"));
+    EXPECT_THAT(y_labels(svg_plot({wide}, 10, {.scale = PlotScale::log2})),
+                ElementsAre("2⁰", "2⁴", "2⁸", "2¹²", "2¹⁶", "2²⁰", "2²⁴"));
+}
+
+TEST(SvgPlot, WritesSmallNumbersAsPowersAndLargeOnesWithSeparators) {
+    PlotCurve curve("run", "#000", 10'000);
+    curve.add(1, 1e-7);
+    curve.add(2, 2e-2);
+    const std::string svg = svg_plot({curve}, 10'000, {.scale = PlotScale::log10});
+    EXPECT_THAT(svg, HasSubstr(">10⁻⁶<"));
+    EXPECT_THAT(svg, HasSubstr(">0.01<"));
+    EXPECT_THAT(svg, HasSubstr(">10,000<"));
+    EXPECT_THAT(svg, Not(HasSubstr("e-0")));
 }
 
 TEST(SvgPlot, OfNothingIsAnEmptyPlot) {
@@ -53,6 +88,7 @@ TEST(SvgPlot, OfNothingIsAnEmptyPlot) {
         const std::string svg = svg_plot({curve}, 3, {.scale = PlotScale::log10});
         EXPECT_THAT(svg, Not(HasSubstr("inf"))) << curve.name();
         EXPECT_THAT(svg, Not(HasSubstr("-nan"))) << curve.name();
+        EXPECT_TRUE(y_labels(svg).empty()) << "an invented range: " << curve.name();
     }
 }
 
