@@ -3,6 +3,7 @@
 #include <QMap>
 #include <QSettings>
 
+#include "pages/page_stack.h"
 #include "panels/run_cards.h"
 #include "panels/verdict_bar.h"
 #include "widgets/panel.h"
@@ -62,6 +63,46 @@ struct LayoutTest : WindowFixture {
         QTest::qWait(20);
         QTest::mouseRelease(window.get(), Qt::LeftButton);  // stores the layout
     }
+    /// Drags the divider at the right of a plot.
+    void dragDivider(const QString& name, int by) {
+        const QRect at = panel(name)->geometry();
+        const QPoint from(at.right() + size::gap / 2, at.center().y());
+        QTest::mousePress(plots(), Qt::LeftButton, {}, from);
+        QTest::mouseMove(plots(), from + QPoint(by / 2, 0));
+        QTest::mouseMove(plots(), from + QPoint(by, 0));
+        QTest::mouseRelease(plots(), Qt::LeftButton, {}, from + QPoint(by, 0));
+        QTest::qWait(50);
+    }
+    /// Some pages need a run on screen.
+    void trainShortly() {
+        settings.load(engine::parse_run_config(
+                          R"({"dataset": {"kind": "spirals", "train_limit": 64},
+                              "model": {"kind": "mlp"}, "batch_size": 32, "max_steps": 4,
+                              "device": "cpu", "threads": 1})")
+                          .config,
+                      {u"fp32"_s});
+        commands.start();
+        ASSERT_TRUE(QTest::qWaitFor(
+            [this] { return !feed.tracks().empty() && feed.tracks().front()->done(); }, 30'000));
+        QTest::qWait(20);
+    }
+    void visitAllPages() {
+        auto* pages = window->findChild<PageStack*>();
+        for (const PageEntry& page : pageEntries()) {
+            pages->showPage(page.name);
+            QTest::qWait(1);
+        }
+        pages->showPage(u"training"_s);
+        QTest::qWait(20);
+    }
+    int widthOf(const QString& name) { return panel(name)->width(); }
+    /// Expects two rows and two columns of equal shares.
+    void expectGrid(const char* where) {
+        EXPECT_NEAR(widthOf(u"loss"_s), widthOf(u"accuracy"_s), 1) << where;
+        EXPECT_NEAR(widthOf(u"scale"_s), widthOf(u"fourth"_s), 1) << where;
+        EXPECT_EQ(widthOf(u"loss"_s), widthOf(u"scale"_s)) << where;
+        EXPECT_NEAR(panel(u"loss"_s)->height(), panel(u"scale"_s)->height(), 1) << where;
+    }
     void resetLayout() {
         emit window->findChild<MainMenu*>()->resetLayout();
         QTest::qWait(50);
@@ -72,10 +113,13 @@ struct LayoutTest : WindowFixture {
         window->resizeDocks({panel(u"step"_s), panel(u"events"_s), panel(u"runs"_s)},
                             {200, 350, 200}, Qt::Vertical);
         auto* plots = this->plots();
+        QTest::mousePress(plots, Qt::LeftButton);
         plots->resizeDocks({panel(u"loss"_s), panel(u"scale"_s)}, {300, 200}, Qt::Vertical);
         plots->resizeDocks({panel(u"loss"_s), panel(u"accuracy"_s)}, {300, 250}, Qt::Horizontal);
         QTest::qWait(20);
         QTest::mouseRelease(window.get(), Qt::LeftButton);  // as when the mouse moves a divider
+        QTest::mouseRelease(plots, Qt::LeftButton);
+        QTest::qWait(20);
     }
     void resizeTo(int width, int height) {
         window->resize(width, height);
@@ -222,6 +266,55 @@ TEST_F(LayoutTest, ResetInAWideWindowResetsTheNarrowLayout) {
     EXPECT_SAME_PLACES(places(*window), fresh);
     resizeTo(1200, 900);
     EXPECT_SAME_PLACES(places(*window), narrow);
+}
+
+/// Every page hides columns, so the hidden plots are laid out in other widths meanwhile.
+TEST_F(LayoutTest, StaysWhenAllPagesAreVisitedTenTimesAndAfterARestart) {
+    trainShortly();
+    for (const bool byHand : {false, true}) {
+        if (byHand) dragDivider(u"loss"_s, 70);
+        if (!byHand) expectGrid("at first");
+        const Places before = places(*window);
+        for (int i = 0; i < 10; ++i) visitAllPages();
+        EXPECT_SAME_PLACES(places(*window), before) << byHand;
+        window->close();
+        open();
+        EXPECT_SAME_PLACES(places(*window), before) << "restarted, " << byHand;
+        visitAllPages();
+        EXPECT_SAME_PLACES(places(*window), before) << "restarted and visited, " << byHand;
+    }
+}
+
+/// The window may get another size while the plots are not shown.
+TEST_F(LayoutTest, PlotsAreAGridAtEverySizeUntilADividerIsDragged) {
+    for (const QSize& each : {QSize(1100, 760), QSize(1300, 800), QSize(1920, 1080)}) {
+        window->findChild<PageStack*>()->showPage(u"lab"_s);
+        resizeTo(each.width(), each.height());
+        window->findChild<PageStack*>()->showPage(u"training"_s);
+        QTest::qWait(20);
+        expectGrid("resized on another page");
+    }
+    resizeTo(1440, 900);
+    expectGrid("resized");
+    const int before = widthOf(u"loss"_s);
+    QTest::mouseClick(plots(), Qt::LeftButton, {}, {1, 1});  // drags nothing
+    dragDivider(u"loss"_s, 60);
+    EXPECT_EQ(widthOf(u"loss"_s), before + 60);
+    visitAllPages();
+    EXPECT_EQ(widthOf(u"loss"_s), before + 60);
+    resetLayout();
+    EXPECT_EQ(widthOf(u"loss"_s), before);
+    expectGrid("reset");
+}
+
+/// Layouts that drifted before this was mended are not taken over.
+TEST_F(LayoutTest, ADriftedLayoutOfAnOlderVersionBecomesTheGrid) {
+    drag();
+    QSettings().setValue(u"window/plots"_s, plots()->saveState(1));
+    QSettings().remove(u"window/plotsByHand"_s);
+    open();
+    resizeTo(1440, 900);
+    expectGrid("older layout");
 }
 
 TEST_F(LayoutTest, StaysWhileAMessageIsShown) {

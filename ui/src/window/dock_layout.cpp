@@ -1,5 +1,6 @@
 #include "window/dock_layout.h"
 
+#include <QAction>
 #include <QDataStream>
 #include <QEvent>
 #include <QScopedValueRollback>
@@ -43,6 +44,7 @@ DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
     plots_->installEventFilter(this);
     for (auto* panel : panels_.plots) {
         connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
+        followPlot(panel);
     }
     for (const auto* panel : panels_.left) follow(panel);
     for (const auto* panel : panels_.right) follow(panel);
@@ -54,6 +56,17 @@ void DockLayout::follow(const Panel* panel) {
     connect(panel, &QDockWidget::visibilityChanged, this, &DockLayout::remember);
     connect(panel, &QDockWidget::dockLocationChanged, this, &DockLayout::remember);
     connect(panel, &QDockWidget::topLevelChanged, this, &DockLayout::remember);
+}
+
+/// Moves of a plot by the user. Later: the place of a dropped dock is not yet taken.
+void DockLayout::followPlot(const Panel* panel) {
+    const auto moved = [this] {
+        if (placing_ || !window_->isVisible()) return;
+        QMetaObject::invokeMethod(this, &DockLayout::rememberPlots, Qt::QueuedConnection);
+    };
+    connect(panel, &QDockWidget::dockLocationChanged, this, moved);
+    connect(panel, &QDockWidget::topLevelChanged, this, moved);
+    connect(panel->toggleViewAction(), &QAction::triggered, this, moved);
 }
 
 void DockLayout::placeSide(Panel* panel, Qt::DockWidgetArea area) {
@@ -74,27 +87,53 @@ void DockLayout::placeSides() {
 /// and a step keeps its column in plots above each other.
 void DockLayout::placePlots() {
     const QList<QDockWidget*> all = docks(panels_.plots);
-    const auto rowAt = [&](qsizetype first) { return all.mid(first, 2); };
+    for (qsizetype first = 0; first < std::min<qsizetype>(all.size(), 4); first += 2) {
+        plots_->addDockWidget(Qt::TopDockWidgetArea, all[first], Qt::Vertical);
+        if (first + 1 < all.size())
+            plots_->splitDockWidget(all[first], all[first + 1], Qt::Horizontal);
+    }
+    for (qsizetype first = 4; first < all.size(); first += 2)
+        addPlotColumn(panels_.plots, static_cast<std::size_t>(first));
+    for (auto* panel : all) panel->show();
+    scattered_ = false;
+    shareGrid();
+}
+
+/// Equal heights of the rows and equal widths of the columns.
+void DockLayout::shareGrid() {
+    const QList<QDockWidget*> all = docks(panels_.plots);
     const auto share = [this](const QList<QDockWidget*>& among, Qt::Orientation way) {
         plots_->resizeDocks(among, QList<int>(among.size(), plenty), way);
     };
-    QList<QDockWidget*> rows;
-    for (const qsizetype first : {0, 2}) {
-        const auto row = rowAt(first);
-        if (row.isEmpty()) continue;
-        plots_->addDockWidget(Qt::TopDockWidgetArea, row.front(), Qt::Vertical);
-        if (row.size() > 1) plots_->splitDockWidget(row.front(), row.back(), Qt::Horizontal);
-        rows << row.front();
-    }
-    QList<QDockWidget*> columns = rowAt(0);
-    for (qsizetype first = 4; first < all.size(); first += 2) {
-        addPlotColumn(panels_.plots, static_cast<std::size_t>(first));
-        columns << all[first];
-    }
-    for (auto* panel : all) panel->show();
+    QList<QDockWidget*> rows, columns = all.mid(0, 2);
+    for (qsizetype first = 0; first < all.size(); first += 2)
+        (first < 4 ? rows : columns) << all[first];
     share(rows, Qt::Vertical);
-    share(rowAt(2), Qt::Horizontal);
+    for (qsizetype first = 4; first < all.size(); first += 2)
+        share(all.mid(first, 2), Qt::Vertical);
+    share(all.mid(2, 2), Qt::Horizontal);
     share(columns, Qt::Horizontal);
+}
+
+bool DockLayout::isGrid() const {
+    return !scattered_ && !expanded_ && plotsByHand().isEmpty() && awayPlots_.isEmpty();
+}
+
+/// The layout of the plots that the user made for the window as it is, wide or narrow.
+QByteArray DockLayout::plotsByHand() const {
+    return folded_ && !narrowPlots_.isEmpty() ? narrowPlots_ : widePlots_;
+}
+
+void DockLayout::rememberPlots() {
+    if (placing_ || expanded_ || !away_.isEmpty() || !window_->isVisible()) return;
+    scattered_ = true;
+    (folded_ ? narrowPlots_ : widePlots_) = plots_->saveState(layoutVersion);
+}
+
+std::vector<QRect> DockLayout::plotPlaces() const {
+    std::vector<QRect> out;
+    for (const auto* panel : panels_.plots) out.push_back(panel->geometry());
+    return out;
 }
 
 void DockLayout::placePlotsAnew() {
@@ -109,7 +148,6 @@ void DockLayout::addPlotColumn(const std::vector<Panel*>& panels, std::size_t fi
     if (first + 1 >= panels.size()) return;
     plots_->splitDockWidget(panels[first], panels[first + 1], Qt::Vertical);
     panels[first + 1]->show();
-    plots_->resizeDocks({panels[first], panels[first + 1]}, {plenty, plenty}, Qt::Vertical);
 }
 
 void DockLayout::reset() {
@@ -122,6 +160,7 @@ void DockLayout::reset() {
     wide_.clear();
     widePlots_.clear();
     narrowPlots_.clear();
+    awayPlots_.clear();
     {
         // addDockWidget() calls remember() by a signal, which would store half-placed docks.
         const QScopedValueRollback placing(placing_, true);
@@ -139,25 +178,25 @@ void DockLayout::save() const {
     // Always the wide layout with all plots: folded, expanded and away are not saved.
     const QByteArray now = away_.isEmpty() ? window_->saveState(layoutVersion) : away_;
     settings.setValue(u"window/docks"_s, folded_ ? wide_ : now);
-    const QByteArray plots = expanded_ ? spread_ : plots_->saveState(layoutVersion);
-    settings.setValue(u"window/plots"_s, folded_ && !widePlots_.isEmpty() ? widePlots_ : plots);
+    settings.remove(u"window/plots"_s);  // of older versions, whose columns drifted
+    settings.setValue(u"window/plotsByHand"_s, widePlots_);
 }
 
 void DockLayout::restore() {
     const QSettings settings;
     const QByteArray sides = settings.value(u"window/docks"_s).toByteArray();
     if (!sides.isEmpty()) restoreSides(sides);
-    const QByteArray plots = settings.value(u"window/plots"_s).toByteArray();
-    if (plots.isEmpty()) return;
-    const auto added = missing(plots, panels_.plots);
+    widePlots_ = settings.value(u"window/plotsByHand"_s).toByteArray();
+    if (widePlots_.isEmpty()) return;
+    const auto added = missing(widePlots_, panels_.plots);
     for (auto* panel : added) plots_->removeDockWidget(panel);
-    plots_->restoreState(plots, layoutVersion);
-    // A window that starts narrow squeezes the plots before it folds.
-    if (added.empty()) widePlots_ = plots;
+    plots_->restoreState(widePlots_, layoutVersion);
+    scattered_ = true;
     for (std::size_t i = 0; i < added.size(); i += 2) {
         addPlotColumn(added, i);
         plots_->resizeDocks({added[i]}, {columnWidth}, Qt::Horizontal);
     }
+    if (!added.empty()) widePlots_ = plots_->saveState(layoutVersion);
 }
 
 void DockLayout::restoreSides(const QByteArray& state) {
@@ -173,7 +212,6 @@ void DockLayout::restoreSides(const QByteArray& state) {
 void DockLayout::remember() {
     if (placing_ || !away_.isEmpty() || !window_->isVisible()) return;
     (folded_ ? narrow_ : wide_) = window_->saveState(layoutVersion);
-    if (!expanded_) (folded_ ? narrowPlots_ : widePlots_) = plots_->saveState(layoutVersion);
 }
 
 void DockLayout::rememberFirst() {
@@ -188,19 +226,24 @@ void DockLayout::unfold() {
     restorePlots(widePlots_);
 }
 
+/// An empty state: the grid.
 void DockLayout::restorePlots(const QByteArray& state) {
     // Later: once the window is laid out again, the plots get the room that they had.
     const auto restore = [this, state, folded = folded_] {
-        if (folded != folded_) return;
+        if (folded != folded_ || !away_.isEmpty()) return;
         if (expanded_) {
             if (!state.isEmpty()) spread_ = state;  // collapse() restores it
             return;
         }
         const QScopedValueRollback placing(placing_, true);
-        if (state.isEmpty())
-            placePlotsAnew();
-        else
+        if (!state.isEmpty()) {
+            scattered_ = true;
             plots_->restoreState(state, layoutVersion);
+        } else if (scattered_) {
+            placePlotsAnew();
+        } else {
+            shareGrid();
+        }
     };
     QMetaObject::invokeMethod(this, restore, Qt::QueuedConnection);
 }
@@ -214,9 +257,10 @@ void DockLayout::fold(bool folded) {
     if (!narrow_.isEmpty()) {
         window_->restoreState(narrow_, layoutVersion);
         placeLeft();
-        if (!narrowPlots_.isEmpty()) restorePlots(narrowPlots_);
+        restorePlots(plotsByHand());
         return;
     }
+    restorePlots(plotsByHand());
     QDockWidget* first = nullptr;
     for (auto* panel : panels_.right) {
         if (panel->isFloating() || window_->dockWidgetArea(panel) != Qt::RightDockWidgetArea)
@@ -243,7 +287,7 @@ void DockLayout::showColumns(Columns columns, bool railed) {
         // Only for its own page: the restored columns widen a window too narrow for them and a
         // page.
         if (std::exchange(columns_, columns) == Columns::both)
-            away_ = window_->saveState(layoutVersion);
+            leave();
         else if (columns == Columns::both)
             window_->restoreState(away_, layoutVersion);
         if (columns != Columns::both) hideRight();
@@ -251,7 +295,18 @@ void DockLayout::showColumns(Columns columns, bool railed) {
     placeLeft();
     if (!others || columns != Columns::both) return;
     away_.clear();
+    const bool folded = folded_;
+    const QByteArray plots = std::exchange(awayPlots_, {});
     fold(window_->width() < size::foldBelow);
+    if (folded == folded_) restorePlots(plots);
+}
+
+/// Before another page hides columns: without them the plots would have other sizes.
+void DockLayout::leave() {
+    away_ = window_->saveState(layoutVersion);
+    awayPlots_ = plotsByHand();
+    const bool shown = window_->isVisible() && !expanded_;
+    if (!awayPlots_.isEmpty() && shown) awayPlots_ = plots_->saveState(layoutVersion);
 }
 
 bool DockLayout::showsRail() const {
@@ -288,6 +343,7 @@ void DockLayout::hideRight() {
 
 void DockLayout::expand(Panel* panel) {
     if (collapse() || panel->isFloating()) return;
+    const QScopedValueRollback placing(placing_, true);
     spread_ = plots_->saveState(layoutVersion);
     for (auto* other : panels_.plots) {
         if (other != panel && !other->isFloating()) other->hide();
@@ -297,14 +353,23 @@ void DockLayout::expand(Panel* panel) {
 
 bool DockLayout::collapse() {
     if (!std::exchange(expanded_, false)) return false;
+    const QScopedValueRollback placing(placing_, true);
     plots_->restoreState(spread_, layoutVersion);
+    if (isGrid()) shareGrid();  // the window may have another size by now
     return true;
 }
 
 bool DockLayout::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == plots_ && event->type() == QEvent::MouseButtonRelease) {
-        QMetaObject::invokeMethod(this, &DockLayout::remember, Qt::QueuedConnection);
+    if (watched != plots_) return QObject::eventFilter(watched, event);
+    if (event->type() == QEvent::MouseButtonPress) pressed_ = plotPlaces();
+    if (event->type() == QEvent::MouseButtonRelease) {
+        const auto dragged = [this] {
+            if (plotPlaces() != pressed_) rememberPlots();
+        };
+        QMetaObject::invokeMethod(this, dragged, Qt::QueuedConnection);
     }
+    // A main window shares out a new size by what its docks had, and rounds: columns would drift.
+    if (event->type() == QEvent::Resize && isGrid()) shareGrid();
     return QObject::eventFilter(watched, event);
 }
 

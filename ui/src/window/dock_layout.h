@@ -9,7 +9,9 @@
 namespace ui {
 
 /// The layout of a window's panels: places them as docks, remembers where the user put them, folds
-/// the right column under the plots of a narrow window, and lets one plot fill the centre.
+/// the right column under the plots of a narrow window, and lets one plot fill the centre. The
+/// plots are a grid of equal shares at every size of the window until the user moves a plot or a
+/// divider.
 class DockLayout final : public QObject {
     Q_OBJECT
 public:
@@ -47,17 +49,23 @@ protected:
 
 private:
     void follow(const Panel* panel);
+    void followPlot(const Panel* panel);
     void placeSide(Panel* panel, Qt::DockWidgetArea area);
     void placeSides();
     void placePlots();
     void placePlotsAnew();
+    void shareGrid();
+    void rememberPlots();
+    QByteArray plotsByHand() const;
+    bool isGrid() const;
+    std::vector<QRect> plotPlaces() const;
     void addPlotColumn(const std::vector<Panel*>& panels, std::size_t first);
     void restoreSides(const QByteArray& state);
+    void leave();
     void keepLeftWidth();
     void placeLeft();
     void hideRight();
     void unfold();
-    /// An empty state places them as at the start.
     void restorePlots(const QByteArray& state);
 
     QMainWindow* window_;
@@ -65,14 +73,17 @@ private:
     PanelSet panels_;
     QByteArray spread_;       ///< plots' layout that collapse() restores
     QByteArray wide_;         ///< docks' layout with the right column at its side
-    QByteArray widePlots_;    ///< plots' layout in the wide window
+    QByteArray widePlots_;    ///< plots' layout in the wide window, made by hand; empty: the grid
     QByteArray narrow_;       ///< docks' layout with the right column folded; empty: none stored
-    QByteArray narrowPlots_;  ///< plots' layout in the narrow window
+    QByteArray narrowPlots_;  ///< the same in the narrow window; empty: as in the wide one
     QByteArray away_;         ///< docks' layout before another page hid columns
+    QByteArray awayPlots_;    ///< plots' layout before that, made by hand; empty: the grid
+    std::vector<QRect> pressed_;  ///< places of the plots when the mouse was pressed between them
     Columns columns_ = Columns::both;
     bool railed_ = false;
-    int leftWidth_ = 0;     ///< of the left column when it was last seen
-    bool placing_ = false;  ///< this class moves docks, not the user
+    int leftWidth_ = 0;       ///< of the left column when it was last seen
+    bool placing_ = false;    ///< this class moves docks, not the user
+    bool scattered_ = false;  ///< the docks of the plots are not in the places of the grid
     bool expanded_ = false;
     bool folded_ = false;
 };
