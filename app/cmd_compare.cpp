@@ -79,6 +79,7 @@ engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::Co
     figures.device = last.device;
     figures.unit = unit;
     figures.ended = true;
+    figures.turns = "seed";  // the last seed's runs have trained on one thread
     return figures;
 }
 
@@ -174,10 +175,12 @@ SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRu
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
     const auto names = folder_names(compared);
+    const std::string turns = engine::new_run_group();
     for (std::size_t i = 0; i < compared.size(); ++i) {
         const std::string& precision = compared[i].precision;
         engine::SessionOptions options;
         options.group = group;
+        options.turns = turns;
         if (!args.out.empty()) {
             const std::string seed = "-seed" + std::to_string(config.seed);
             options.folder =

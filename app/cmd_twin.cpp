@@ -8,8 +8,11 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/plain_text.h"
+#include "engine/run_listing.h"
 #include "engine/session.h"
+#include "engine/speed.h"
 #include "engine/twin.h"
+#include "engine/verdict.h"
 #include "find_run.h"
 #include "follow.h"
 #include "settings.h"
@@ -36,7 +39,28 @@ struct Found {
     std::string reference, run;
     std::int64_t steps = 0;
     engine::TwinDigest digest;
+    std::optional<engine::Verdict> verdict = {};  ///< none: the reference cannot be read
 };
+
+/// The verdict of `compare` and the window on both runs, since the last resync.
+std::optional<engine::Verdict> verdict_on(const std::filesystem::path& reference,
+                                          const std::filesystem::path& other,
+                                          std::int64_t first_step) {
+    try {
+        const auto a = engine::read_run_folder(reference), b = engine::read_run_folder(other);
+        if (!a || !b) return std::nullopt;
+        const auto first = engine::StepRecordReader::open(reference);
+        const auto second = engine::StepRecordReader::open(other);
+        const auto measured = engine::speeds({first, second});
+        engine::RunFigures baseline = engine::figures_of(a->events, first, first_step);
+        engine::RunFigures judged = engine::figures_of(b->events, second, first_step);
+        baseline.speed = measured[0];
+        judged.speed = measured[1];
+        return engine::judge(baseline, judged);
+    } catch (const engine::Error&) {  // it was deleted
+        return std::nullopt;
+    }
+}
 
 Found digest_of(const std::filesystem::path& folder, const std::string& run) {
     if (!engine::TwinRecordReader::exists(folder)) {
@@ -52,6 +76,9 @@ Found digest_of(const std::filesystem::path& folder, const std::string& run) {
         reader.rows(first, rows);
         for (const auto& row : rows) found.digest.add(row);
     }
+    // Both runs lie side by side in the history.
+    found.verdict = verdict_on(folder.parent_path() / found.reference, folder,
+                               found.digest.part_begins());
     return found;
 }
 
@@ -62,16 +89,29 @@ std::string percent(double share) {
     return text;
 }
 
+std::string layer_sentence(const engine::TwinDigest& digest, std::size_t layer,
+                           std::int64_t step) {
+    return digest.layers()[layer].name + " diverged first, at step " + std::to_string(step) +
+           ": its gradient stayed more than 10 % off for five steps.";
+}
+
+/// The verdict on the runs, and the first layer to part.
 std::string verdict(const Found& found) {
     const auto& digest = found.digest;
     if (digest.identical())
         return "Bitwise identical over " + std::to_string(found.steps) + " steps.";
-    if (const auto first = digest.first_to_diverge()) {
-        const engine::TwinLayer& layer = digest.layers()[*first];
-        return layer.name + " diverged first, at step " + std::to_string(layer.diverged) +
-               ": its gradient stayed more than 10 % off for five steps.";
+    std::string out;
+    if (digest.part_begins() > 1)
+        out += "After the resync, from step " + std::to_string(digest.part_begins()) + " on: ";
+    if (found.verdict) out += found.verdict->headline.str() + ' ' + found.verdict->details() + ' ';
+    const auto first = digest.first_to_diverge();
+    out += first ? layer_sentence(digest, *first, digest.layers()[*first].diverged)
+                 : "No layer diverged: no gradient stayed more than 10 % off for five steps.";
+    if (!digest.earlier_marks().empty()) {
+        const engine::TwinMark& mark = digest.earlier_marks().front();
+        out += " Before the resync " + layer_sentence(digest, mark.layer, mark.step);
     }
-    return "No layer diverged: no gradient stayed more than 10 % off for five steps.";
+    return out;
 }
 
 void print(const Found& found) {
@@ -113,6 +153,15 @@ void print_json(const Found& found) {
     const auto first = found.digest.first_to_diverge();
     out["first_to_diverge"] =
         first ? ordered_json(found.digest.layers()[*first].name) : ordered_json(nullptr);
+    if (found.digest.part_begins() > 1) {
+        out["judged_from"] = found.digest.part_begins();
+        for (const engine::TwinMark& mark : found.digest.earlier_marks())
+            out["earlier"].push_back(
+                {{"layer", found.digest.layers()[mark.layer].name}, {"diverged", mark.step}});
+    }
+    if (found.verdict)
+        out["verdict"] = {{"headline", found.verdict->headline.str()},
+                          {"details", found.verdict->details()}};
     out["layers"] = ordered_json::array();
     for (const auto& layer : found.digest.layers()) {
         ordered_json each = {{"layer", layer.name},
@@ -172,6 +221,7 @@ int train(const TwinArguments& args) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     engine::SessionOptions options;
     options.group = engine::new_run_group();
+    options.turns = options.group;
     options.twin = std::make_shared<Twin>(engine::TwinOptions{.resync_every = args.resync_every,
                                                               .skip_together = args.skip_together});
     std::vector<std::unique_ptr<engine::Session>> sessions;

@@ -7120,5 +7120,41 @@
             <source>{} overflowed {}, to which the model casts explicitly.</source>
             <translation>{} 超出了 {} 的范围：模型自行转换为该类型。</translation>
         </message>
+    <message>
+        <source>Different tasks: not compared.</source>
+        <translation>任务不同：不作比较。</translation>
+    </message>
+    <message>
+        <source>{}: {}. {}: {}.</source>
+        <translation>{}：{}。{}：{}。</translation>
+    </message>
+    <message>
+        <source>Different data: {} and {}.</source>
+        <translation>数据不同：{} 和 {}。</translation>
+    </message>
+    <message>
+        <source>Different data: the settings of the data set differ.</source>
+        <translation>数据不同：数据集的设置不一致。</translation>
+    </message>
+    <message>
+        <source>Different numbers of steps, {} and {}: the first {} are compared.</source>
+        <translation>步数不同（{} 和 {}）：只比较前 {} 步。</translation>
+    </message>
+    <message>
+        <source>speeds not compared</source>
+        <translation>不比较速度</translation>
+    </message>
+    <message>
+        <source>They did not take turns step by step, so their speeds are not compared.</source>
+        <translation>两次运行没有逐步交替进行，因此不比较速度。</translation>
+    </message>
+    <message>
+        <source>Speed ratio of the fastest tenth of the steps: {}.</source>
+        <translation>最快的十分之一步的速度比：{}。</translation>
+    </message>
+    <message>
+        <source>It is not known whether {} pays off: its fastest steps are {} times as fast as FP32's, the rest of the difference may be other load on this machine.</source>
+        <translation>无法判断 {} 是否有收益：其最快的步的速度为 FP32 的 {} 倍，其余差异可能来自本机的其他负载。</translation>
+    </message>
 </context>
 </TS>

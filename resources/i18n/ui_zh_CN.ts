@@ -4488,30 +4488,6 @@ started %7</source>
             <translation>%1 步内逐位一致。</translation>
         </message>
         <message>
-            <source>Loss gap %1, noise ±%2.</source>
-            <translation>损失差 %1，噪声 ±%2。</translation>
-        </message>
-        <message>
-            <source>Same loss; same gradients up to rounding.</source>
-            <translation>损失相同，梯度仅有舍入差异。</translation>
-        </message>
-        <message>
-            <source>The losses diverge, the gradients do not yet.</source>
-            <translation>损失已分离，梯度尚未分离。</translation>
-        </message>
-        <message>
-            <source>Same loss, diverging gradients.</source>
-            <translation>损失相同，梯度分离。</translation>
-        </message>
-        <message>
-            <source>The losses diverge.</source>
-            <translation>损失已分离。</translation>
-        </message>
-        <message>
-            <source>%1 diverged from the reference first, at step %2 (error above 10 % for five steps).</source>
-            <translation>%1 最先偏离参考，在第 %2 步（连续五步误差超过 10 %）。</translation>
-        </message>
-        <message>
             <source>Trains the first two of the compared precisions in lockstep. Takes about the time of both, plus that of comparing their gradients</source>
             <translation>以所对比的前两种精度同步训练：约需两者之和的时间，外加比较梯度的时间</translation>
         </message>
@@ -4560,12 +4536,20 @@ started %7</source>
             <translation>自动重新同步：关</translation>
         </message>
         <message>
-            <source>Same gradients up to rounding.</source>
-            <translation>除舍入误差外，梯度相同。</translation>
+            <source>After the resync, from step %1 on: %2</source>
+            <translation>重新同步之后（从第 %1 步起）：%2</translation>
         </message>
         <message>
-            <source>Diverging gradients.</source>
-            <translation>梯度分离。</translation>
+            <source>%1 parted first, at step %2 (error above 10 % for five steps).</source>
+            <translation>%1 最先分离，在第 %2 步（误差连续五步超过 10 %）。</translation>
+        </message>
+        <message>
+            <source>No layer's gradient was more than 10 % off for five steps.</source>
+            <translation>没有任何层的梯度连续五步偏离超过 10 %。</translation>
+        </message>
+        <message>
+            <source>Before the resync %1 had parted first, at step %2.</source>
+            <translation>重新同步之前，%1 最先分离，在第 %2 步。</translation>
         </message>
     </context>
     <context>

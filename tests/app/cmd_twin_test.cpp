@@ -5,6 +5,7 @@
 namespace app {
 namespace {
 
+using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -35,6 +36,13 @@ TEST_F(TwinCommand, EndsWithTheGapsOfItsLayers) {
         EXPECT_GT(layer.at("rounding").get<double>(), 1e-5) << layer;
         EXPECT_LT(layer.at("rounding").get<double>(), 0.05) << layer;
     }
+    // The same rule as `compare`, in the same words.
+    const auto& verdict = found.at("verdict");
+    EXPECT_THAT(verdict.at("headline").get<std::string>(),
+                AnyOf("No measurable difference.", HasSubstr("parted at step"),
+                      HasSubstr("has the lower loss")));
+    EXPECT_THAT(verdict.at("details").get<std::string>(), HasSubstr("(1 seed)"));
+    EXPECT_FALSE(found.contains("judged_from"));
     const auto runs = lines({"runs", "--json"});
     ASSERT_THAT(runs, SizeIs(2));
     EXPECT_THAT(runs[0], HasSubstr("amp-fp16"));

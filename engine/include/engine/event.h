@@ -51,6 +51,10 @@ struct RunStarted {
     /// For a run that another program trains. Then only precision and scaler of `config` are
     /// meaningful; the rest are defaults.
     std::optional<RunOrigin> origin = {};
+    /// Shared by runs that take turns step by step from here on (SessionOptions::turns). Only their
+    /// speeds can be compared. Empty: the run trains alone, or that is not known.
+    std::string turns = {};
+    std::int64_t first_step = 1;  ///< the one that comes next; above 1: the run was resumed
 };
 
 /// A run continues from a checkpoint, or from its start if it has none. Follows RunStarted.

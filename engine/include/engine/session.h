@@ -72,6 +72,9 @@ struct SessionOptions {
     /// Write the loss and the unscaled gradients of the first step to this safetensors file.
     std::filesystem::path dump_gradients;
     std::string group = {};        ///< RunSummary::group of a new run
+    /// A new_run_group() that the sessions of one thread share which are started together, so that
+    /// they train in turns (RunStarted::turns). Empty: the session trains alone.
+    std::string turns = {};
     std::shared_ptr<Twin> twin{};  ///< in lockstep with another session on the same thread
     Twin::Side twin_side = Twin::Side::reference;
     std::vector<std::shared_ptr<WeightWatch>> weights{};  ///< single weights to follow

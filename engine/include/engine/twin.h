@@ -93,6 +93,14 @@ struct TwinLayer {
     std::int64_t above = 0;         ///< steps in a row with an error above 10 %
 };
 
+/// A layer that had diverged, before a resync.
+struct TwinMark {
+    std::size_t layer = 0;
+    std::int64_t step = 0;  ///< TwinLayer::diverged
+
+    bool operator==(const TwinMark&) const = default;
+};
+
 /// The rows of a twin, added one by one.
 class TwinDigest {
 public:
@@ -105,16 +113,24 @@ public:
     const std::vector<TwinLayer>& layers() const { return layers_; }
     /// The index of the layer that diverged first; nothing if none has.
     std::optional<std::size_t> first_to_diverge() const;
+    /// The first step after the last resync, from which `diverged` counts; 1: there was none.
+    std::int64_t part_begins() const { return part_begins_; }
+    /// The layers that had diverged in the parts before, in the order of their steps.
+    const std::vector<TwinMark>& earlier_marks() const { return earlier_; }
     /// Every row so far had the same bits on both sides.
     bool identical() const { return identical_; }
     /// The first row with a difference; its step is 0 if there was none.
     const TwinRow& first_difference() const { return first_difference_; }
 
 private:
+    void begin_part(std::int64_t step);
+
     std::vector<TwinLayer> layers_;
     bool fresh_ = true;      ///< the step began with the same weights on both sides
     bool resynced_ = false;  ///< at the end of the step
     std::int64_t step_ = 0;
+    std::int64_t part_begins_ = 1;
+    std::vector<TwinMark> earlier_;
     bool identical_ = true;
     TwinRow first_difference_;
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/event.h"
 #include "engine/message.h"
 #include "engine/speed.h"
 #include "engine/step_record.h"
@@ -23,7 +24,21 @@ struct RunFigures {
     /// The task's primary metric; an empty key: it has none, and verdicts use the loss alone.
     Metric metric = classification_metrics().front();
     std::string unit = "samples";  ///< what one sample is called
+    std::string task = {};         ///< kind; empty: unknown, and taken to be that of the other run
+    std::string data = {};         ///< what the data set is called; empty: unknown
+    std::string data_settings = {};  ///< equal for equal data; empty: unknown
+    std::string turns = {};          ///< RunStarted::turns
+    std::int64_t in_turns_from = 1;  ///< the first step since which `turns` holds
+    /// The first step that is judged, such as the one after a twin's resync. The evaluations in
+    /// `tests` must not be older.
+    std::int64_t first_step = 1;
 };
+
+/// What a verdict needs to know about a run besides its record, its evaluations and its speed.
+RunFigures figures_of(const RunStarted& started);
+/// The same with the record, and the evaluations from `first_step` on, by the run's stored events.
+RunFigures figures_of(const std::vector<Event>& events, const StepRecordReader& record,
+                      std::int64_t first_step = 1);
 
 enum class VerdictTone { neutral, good, caution, bad };
 
@@ -48,8 +63,9 @@ struct Verdict {
 /// more than the numbers bear: "too early to say" before the first evaluation of both, unless a
 /// loss has stopped being a number. A difference counts if it exceeds twice the noise of a
 /// difference: over seeds where several ran, else over steps. Speeds differ only if equal speed
-/// lies outside the 95 % interval of their ratio over blocks of steps. Reads a bounded number of
-/// rows, however long the runs are.
+/// lies outside the 95 % interval of their ratio over blocks of steps, and only if both runs took
+/// turns in these steps. Runs of different tasks are not compared; different data and numbers of
+/// steps are named. Reads a bounded number of rows, however long the runs are.
 Verdict judge(const RunFigures& baseline, const RunFigures& other);
 
 }  // namespace engine

@@ -297,26 +297,22 @@ ReportTable epoch_table(const std::vector<Reported>& runs) {
     return out;
 }
 
-RunFigures figures_of(const Reported& run) {
-    RunFigures out{run.config().precision.preset, run.record, {}};
-    for (const Event& event : run.listed->events) {
-        if (const auto* epoch = std::get_if<EpochDone>(&event)) out.tests.push_back(epoch->test);
-    }
-    out.speed = run.speed;
+RunFigures judged_figures(const Reported& run) {
+    RunFigures out = figures_of(run.listed->events, run.record);
     out.title = preset_title(run.config());
-    out.device = run.started.device;
     out.ended = run.summary().state != "running";
-    out.metric = primary(run) != nullptr ? *primary(run) : Metric{};
-    out.unit = run.summary().unit;
     return out;
 }
 
-/// Runs of the same task can be judged.
 std::vector<Verdict> verdicts_on(const std::vector<Reported>& runs) {
     std::vector<Verdict> out;
     for (std::size_t i = 1; i < runs.size(); ++i) {
-        if (runs[i].started.task != runs.front().started.task) continue;
-        out.push_back(judge(figures_of(runs.front()), figures_of(runs[i])));
+        RunFigures baseline = judged_figures(runs.front()), other = judged_figures(runs[i]);
+        // Of the two alone: a third run changes nothing between them.
+        const auto measured = speeds({baseline.record, other.record});
+        baseline.speed = measured[0];
+        other.speed = measured[1];
+        out.push_back(judge(baseline, other));
     }
     return out;
 }

@@ -65,6 +65,8 @@ ordered_json to_object(const RunStarted& e) {
     object["metrics"] = metrics_json(e.metrics);
     object["step_metrics"] = metrics_json(e.step_metrics);
     if (e.origin) object["origin"] = origin_json(*e.origin);
+    if (!e.turns.empty()) object["turns"] = e.turns;
+    if (e.first_step != 1) object["first_step"] = e.first_step;
     return object;
 }
 

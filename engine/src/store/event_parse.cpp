@@ -75,6 +75,8 @@ Event started(const json& o) {
     if (o.contains("metrics")) e.metrics = parse_metrics(o.at("metrics"));
     e.step_metrics = o.contains("step_metrics") ? parse_metrics(o.at("step_metrics")) : e.metrics;
     if (o.contains("origin")) e.origin = parse_origin(o.at("origin"));
+    e.turns = o.value("turns", std::string());
+    e.first_step = o.value("first_step", std::int64_t{1});
     return e;
 }
 

@@ -12,9 +12,7 @@ TwinDigest::TwinDigest(const std::vector<std::string>& layers) {
 void TwinDigest::add(const TwinRow& row) {
     if (row.step != step_) {  // the first layer of the next step
         fresh_ = step_ == 0 || resynced_;
-        if (resynced_) {
-            for (TwinLayer& layer : layers_) layer.diverged = layer.above = 0;
-        }
+        if (resynced_) begin_part(row.step);
         step_ = row.step;
         resynced_ = row.resynced;
     }
@@ -29,6 +27,16 @@ void TwinDigest::add(const TwinRow& row) {
     if (fresh_) layer.rounding = row.error;
     layer.above = row.error > limit ? layer.above + 1 : 0;
     if (layer.above == lasting && layer.diverged == 0) layer.diverged = row.step - lasting + 1;
+}
+
+void TwinDigest::begin_part(std::int64_t step) {
+    const auto before = static_cast<std::ptrdiff_t>(earlier_.size());
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        if (layers_[i].diverged > 0) earlier_.push_back({i, layers_[i].diverged});
+        layers_[i].diverged = layers_[i].above = 0;
+    }
+    std::ranges::stable_sort(earlier_.begin() + before, earlier_.end(), {}, &TwinMark::step);
+    part_begins_ = step;
 }
 
 std::optional<std::size_t> TwinDigest::first_to_diverge() const {

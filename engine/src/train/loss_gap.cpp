@@ -51,8 +51,11 @@ bool stands_out(const Window& window) {
 /// The losses of two runs, side by side.
 class Pair {
 public:
-    Pair(const StepRecordReader& baseline, const StepRecordReader& other)
-        : baseline_(baseline), other_(other), steps_(std::min(baseline.size(), other.size())) {
+    Pair(const StepRecordReader& baseline, const StepRecordReader& other, std::int64_t first_row)
+        : baseline_(baseline),
+          other_(other),
+          first_(first_row),
+          steps_(std::max<std::int64_t>(0, std::min(baseline.size(), other.size()) - first_row)) {
         width_ = std::clamp(steps_ / 16, narrowest_window, widest_window);
         width_ = std::min(width_, steps_);
         count_ = width_ == 0 ? 0 : std::min(most_windows, steps_ / width_);
@@ -61,10 +64,11 @@ public:
     std::int64_t steps() const { return steps_; }
     std::int64_t windows() const { return count_; }
 
-    /// First row of window i: the first window begins the record and the last one ends it.
+    /// First row of window i: the first window begins at the first row and the last one ends the
+    /// record.
     std::int64_t start(std::int64_t i) const {
         const std::int64_t span = steps_ - width_;
-        return count_ < 2 ? span : i * span / (count_ - 1);
+        return first_ + (count_ < 2 ? span : i * span / (count_ - 1));
     }
 
     Window window(std::int64_t first) {
@@ -98,6 +102,7 @@ private:
 
     const StepRecordReader& baseline_;
     const StepRecordReader& other_;
+    std::int64_t first_;
     std::int64_t steps_;
     std::int64_t width_ = 0;
     std::int64_t count_ = 0;
@@ -117,15 +122,15 @@ std::int64_t first_where(std::int64_t low, std::int64_t high, F&& holds) {
 
 /// The step from which the loss is non-finite to the end of the record; 0: the last one is finite.
 /// A broken run does not recover, so bisection finds it.
-std::int64_t lost_step(const StepRecordReader& record) {
+std::int64_t lost_step(const StepRecordReader& record, std::int64_t first_row) {
     const auto broken = [&record](std::int64_t row) {
         double loss = 0;
         record.column(&StepRecord::loss, row, {&loss, 1});
         return !std::isfinite(loss);
     };
     const std::int64_t rows = record.size();
-    if (rows == 0 || !broken(rows - 1)) return 0;
-    return record.row(first_where(-1, rows - 1, broken)).step;
+    if (rows <= first_row || !broken(rows - 1)) return 0;
+    return record.row(first_where(first_row - 1, rows - 1, broken)).step;
 }
 
 /// Row at which a gap began that holds from window `begin` on.
@@ -135,7 +140,7 @@ std::int64_t parting_row(Pair& pair, const std::vector<Window>& windows, std::si
         return stands_out(window) && std::signbit(window.gap.mean) == std::signbit(gap);
     };
     while (begin > 0 && apart(windows[begin - 1])) --begin;
-    if (begin == 0) return pair.onset(0);
+    if (begin == 0) return pair.onset(pair.start(0));
     const auto index = static_cast<std::int64_t>(begin);
     return pair.onset(first_where(pair.start(index - 1), pair.start(index),
                                   [&](std::int64_t row) { return apart(pair.window(row)); }));
@@ -143,12 +148,13 @@ std::int64_t parting_row(Pair& pair, const std::vector<Window>& windows, std::si
 
 }  // namespace
 
-LossGap loss_gap(const StepRecordReader& baseline, const StepRecordReader& other) {
-    Pair pair(baseline, other);
+LossGap loss_gap(const StepRecordReader& baseline, const StepRecordReader& other,
+                 std::int64_t first_row) {
+    Pair pair(baseline, other, first_row);
     LossGap result;
     result.steps = pair.steps();
-    result.baseline_lost = lost_step(baseline);
-    result.other_lost = lost_step(other);
+    result.baseline_lost = lost_step(baseline, first_row);
+    result.other_lost = lost_step(other, first_row);
     std::vector<Window> windows;
     for (std::int64_t i = 0; i < pair.windows(); ++i) windows.push_back(pair.window(pair.start(i)));
 

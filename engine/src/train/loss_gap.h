@@ -32,6 +32,8 @@ struct LossGap {
     double size() const { return gap < 0 ? -gap : gap; }
 };
 
-LossGap loss_gap(const StepRecordReader& baseline, const StepRecordReader& other);
+/// Of the rows from `first_row` on; LossGap::steps counts them from there.
+LossGap loss_gap(const StepRecordReader& baseline, const StepRecordReader& other,
+                 std::int64_t first_row = 0);
 
 }  // namespace engine

@@ -99,6 +99,8 @@ RunStarted RunLoop::started() const {
     event.unit = dataset_descriptor(config_.dataset.kind).unit;
     event.metrics = task.metrics();
     event.step_metrics = task.step_metrics();
+    event.turns = options_.turns;
+    event.first_step = trainer_->steps() + 1;
     return event;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "store/median.h"
@@ -24,7 +25,10 @@ std::vector<double> step_times(const RunFigures& run, std::int64_t begin, std::i
 }
 
 PairedTimes paired_times(const RunFigures& baseline, const RunFigures& other) {
-    const std::int64_t begin = std::max(baseline.speed.first_step, other.speed.first_step) - 1;
+    if (!ran_in_turns(baseline, other)) return {};
+    const std::int64_t begin = std::max({baseline.speed.first_step, other.speed.first_step,
+                                         baseline.in_turns_from, other.in_turns_from}) -
+                               1;
     const std::int64_t end = std::min({baseline.speed.last_step, other.speed.last_step,
                                        baseline.record.size(), other.record.size()});
     PairedTimes pairs;
@@ -58,6 +62,14 @@ std::vector<double> block_ratios(const PairedTimes& pairs) {
     return ratios;
 }
 
+/// The mean of the fastest tenth.
+double quiet_time(std::vector<double> times) {
+    const std::size_t tenth = std::max<std::size_t>(1, times.size() / 10);
+    const auto end = times.begin() + static_cast<std::ptrdiff_t>(tenth);
+    std::ranges::nth_element(times, end - 1);
+    return std::accumulate(times.begin(), end, 0.0) / static_cast<double>(tenth);
+}
+
 /// The largest r for which P(Binomial(n, 1/2) < r) <= tail; 0: there is none.
 std::size_t interval_rank(std::size_t n) {
     double probability = std::pow(0.5, static_cast<double>(n));  // of exactly r
@@ -72,12 +84,23 @@ std::size_t interval_rank(std::size_t n) {
 
 }  // namespace
 
+double SpeedGap::claim() const {
+    if (narrow()) return ratio;
+    return low > 1 ? std::min(low, quiet_ratio) : std::max(high, quiet_ratio);
+}
+
+bool ran_in_turns(const RunFigures& baseline, const RunFigures& other) {
+    return !baseline.turns.empty() && baseline.turns == other.turns;
+}
+
 SpeedGap speed_gap(const RunFigures& baseline, const RunFigures& other) {
-    const auto ratios = block_ratios(paired_times(baseline, other));
+    const PairedTimes pairs = paired_times(baseline, other);
+    const auto ratios = block_ratios(pairs);
     SpeedGap gap;
     if (ratios.empty()) return gap;
     gap.ratio = median(ratios);
     gap.blocks = static_cast<std::int64_t>(ratios.size());
+    gap.quiet_ratio = quiet_time(pairs.baseline) / quiet_time(pairs.other);
     if (const std::size_t rank = interval_rank(ratios.size()); rank > 0) {
         gap.low = ratios[rank - 1];
         gap.high = ratios[ratios.size() - rank];

@@ -271,6 +271,27 @@ RunFigures figures_of(const RunStarted& started) {
     return out;
 }
 
+RunFigures figures_of(const std::vector<Event>& events, const StepRecordReader& record,
+                      std::int64_t first_step) {
+    RunFigures out;
+    std::vector<PartFigures> tests;
+    bool ended = false;
+    for (const Event& event : events) {
+        if (const auto* started = std::get_if<RunStarted>(&event)) {
+            out = figures_of(*started);
+            ended = false;  // it was resumed
+        }
+        if (const auto* epoch = std::get_if<EpochDone>(&event); epoch && epoch->step >= first_step)
+            tests.push_back(epoch->test);
+        ended = ended || std::holds_alternative<RunDone>(event);
+    }
+    out.tests = std::move(tests);
+    out.record = record;
+    out.ended = ended;
+    out.first_step = first_step;
+    return out;
+}
+
 std::string Verdict::details() const {
     std::string text;
     for (const auto& part : cost) text += (text.empty() ? "" : ", ") + part.str();

@@ -47,6 +47,21 @@ TEST(TwinDigest, AResyncForgetsWhoHasDiverged) {
     EXPECT_FALSE(digest.first_to_diverge());
 }
 
+TEST(TwinDigest, KeepsTheMarksOfThePartsBeforeAResync) {
+    TwinDigest digest({"a", "b"});
+    EXPECT_EQ(digest.part_begins(), 1);
+    for (std::int64_t i = 1; i <= 8; ++i) step(digest, i, i > 2 ? 0.2F : 0, 0.2F, i == 8);
+    EXPECT_TRUE(digest.earlier_marks().empty()) << "the part before the resync still stands";
+    for (std::int64_t i = 9; i <= 15; ++i) step(digest, i, 0.2F, 0, i == 15);
+    EXPECT_EQ(digest.part_begins(), 9);
+    EXPECT_EQ(digest.earlier_marks(), (std::vector<TwinMark>{{1, 1}, {0, 3}}));
+    EXPECT_EQ(digest.layers()[0].diverged, 9);
+    step(digest, 16, 0, 0);
+    EXPECT_EQ(digest.part_begins(), 16);
+    EXPECT_EQ(digest.earlier_marks(), (std::vector<TwinMark>{{1, 1}, {0, 3}, {0, 9}}));
+    EXPECT_FALSE(digest.first_to_diverge());
+}
+
 TEST(TwinDigest, SkippedStepsHaveNoFigures) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     TwinDigest digest({"a", "b"});

@@ -34,9 +34,10 @@ MadeRecord record_with(const Parts& parts, std::int64_t steps = 200) {
 RunPayOff pay_off(const MadeRecord& fp32, const MadeRecord& mixed,
                   const std::string& precision = "amp-fp16", const std::string& baseline = "fp32") {
     const auto both = speeds({fp32.reader(), mixed.reader()});
-    return run_pay_off(
-        {.precision = baseline, .record = fp32.reader(), .tests = {}, .speed = both[0]},
-        {.precision = precision, .record = mixed.reader(), .tests = {}, .speed = both[1]});
+    RunFigures a{.precision = baseline, .record = fp32.reader(), .tests = {}, .speed = both[0]};
+    RunFigures b{.precision = precision, .record = mixed.reader(), .tests = {}, .speed = both[1]};
+    a.turns = b.turns = "together";
+    return run_pay_off(a, b);
 }
 
 TEST(RunPayOff, SaysWhatAFasterStepSaves) {

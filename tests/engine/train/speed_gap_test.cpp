@@ -30,6 +30,7 @@ SpeedGap gap_of(const MadeRecord& baseline, const MadeRecord& other) {
     const auto both = speeds({baseline.reader(), other.reader()});
     RunFigures a{.precision = "fp32", .record = baseline.reader(), .tests = {}, .speed = both[0]};
     RunFigures b{.precision = "tf32", .record = other.reader(), .tests = {}, .speed = both[1]};
+    a.turns = b.turns = "together";
     return speed_gap(a, b);
 }
 
@@ -91,6 +92,36 @@ TEST(SpeedGap, LeavesOutStepsThatWereNotTimed) {
     const SpeedGap gap = gap_of(timed(100, untimed), timed(100, noisy(2, 0, 1)));
     EXPECT_EQ(gap.low, 2);
     EXPECT_EQ(gap.high, 2);
+}
+
+/// Two runs that were resumed one after the other, or that trained on their own.
+TEST(SpeedGap, ComparesOnlyStepsInWhichTheRunsTookTurns) {
+    const MadeRecord baseline = timed(400, noisy(6, 0.05, 1)), other = timed(400, noisy(3, 0.05, 2));
+    const auto both = speeds({baseline.reader(), other.reader()});
+    RunFigures a{.precision = "fp32", .record = baseline.reader(), .tests = {}, .speed = both[0]};
+    RunFigures b{.precision = "tf32", .record = other.reader(), .tests = {}, .speed = both[1]};
+    EXPECT_EQ(speed_gap(a, b).blocks, 0) << "nothing says that they did";
+    a.turns = "first";
+    b.turns = "second";
+    EXPECT_EQ(speed_gap(a, b).blocks, 0);
+    b.turns = "first";
+    EXPECT_EQ(speed_gap(a, b).blocks, 16);
+    b.in_turns_from = 395;
+    EXPECT_EQ(speed_gap(a, b).blocks, 3) << "six steps since they were resumed together";
+}
+
+/// Other programs slow down nine of ten steps of one run alone, as they do to one that computes on
+/// more threads.
+TEST(SpeedGap, ClaimsNoMoreThanTheFastestStepsShow) {
+    const auto loaded = [](std::int64_t step) { return step % 10 == 0 ? 2.2 : 6.0; };
+    const auto quiet = [](std::int64_t) { return 2.0; };
+    const SpeedGap gap = gap_of(timed(500, loaded), timed(500, quiet));
+    EXPECT_GT(gap.low, 2.5);
+    EXPECT_TRUE(gap.clear());
+    EXPECT_FALSE(gap.narrow());
+    EXPECT_NEAR(gap.claim(), 1.1, 1e-6);
+    const auto equal = [](std::int64_t step) { return step % 8 == 0 ? 2.0 : 6.0; };
+    EXPECT_FALSE(gap_of(timed(500, equal), timed(500, quiet)).clear());
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 RunFigures figures(const std::string& precision, const MadeRecord& record, double accuracy = 0.9) {
     RunFigures run{precision, record.reader(), {classified(0.3, accuracy)}, 0};
     run.speed = speeds({record.reader()}).front();
+    run.turns = "together";
     return run;
 }
 
@@ -278,6 +279,89 @@ TEST(Verdict, SaysOfAMixedRunWhetherItPays) {
     EXPECT_THAT(not_faster.details(), HasSubstr("AMP FP16 does not pay off (0.500 times"));
     EXPECT_FALSE(not_faster.pay_off_explained) << "these records have no parts of steps";
     EXPECT_TRUE(judge(figures("fp32", a), figures("fp32", b)).pay_off.empty());
+}
+
+TEST(Verdict, DoesNotCompareDifferentTasks) {
+    const MadeRecord a(500, jittered(1.0, 0.02, 1)), b(500, jittered(3.0, 0.02, 2));
+    RunFigures baseline = figures("fp32", a), other = figures("amp-fp16", b);
+    baseline.task = "regression";
+    other.task = "language_model";
+    const Verdict verdict = judge(baseline, other);
+    EXPECT_EQ(verdict.headline.str(), "Different tasks: not compared.");
+    EXPECT_EQ(verdict.tone, VerdictTone::neutral);
+    EXPECT_TRUE(verdict.cost.empty());
+    other.task.clear();
+    EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 parted at step 1.");
+}
+
+TEST(Verdict, NamesDifferentDataAndStepsAndIsNotPleasedByThem) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(400, jittered(1.0, 0.05, 2));
+    RunFigures baseline = figures("fp32", a), other = figures("amp-fp16", b);
+    baseline.data = "glyphs";
+    other.data = "cifar10";
+    const Verdict verdict = judge(baseline, other);
+    EXPECT_EQ(verdict.tone, VerdictTone::neutral);
+    ASSERT_GE(verdict.evidence.size(), 2U);
+    EXPECT_EQ(verdict.evidence[0].str(), "Different data: glyphs and cifar10.");
+    EXPECT_EQ(verdict.evidence[1].str(),
+              "Different numbers of steps, 500 and 400: the first 400 are compared.");
+    other.data = baseline.data;
+    other.record = a.reader();
+    EXPECT_THAT(judge(baseline, other).details(), Not(HasSubstr("Different")));
+    other.record = a.reader().up_to(499);
+    EXPECT_THAT(judge(baseline, other).details(), Not(HasSubstr("Different")))
+        << "runs that train side by side are a step apart";
+    baseline.data_settings = "all";
+    other.data_settings = "the first 100";
+    EXPECT_THAT(judge(baseline, other).details(), HasSubstr("settings of the data set differ"));
+}
+
+TEST(Verdict, SaysThatSpeedsOfRunsOneAfterTheOtherAreNotCompared) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
+    RunFigures other = figures("amp-fp16", b);
+    other.turns = "later";
+    const Verdict verdict = judge(figures("fp32", a), other);
+    EXPECT_THAT(verdict.details(), StartsWith("Speeds not compared, 50 % less memory."));
+    EXPECT_THAT(verdict.details(), HasSubstr("did not take turns"));
+    EXPECT_THAT(verdict.details(), Not(HasSubstr("samples/s")));
+    EXPECT_TRUE(verdict.pay_off.empty());
+}
+
+TEST(Verdict, JudgesAPartOfTheStepsAlone) {
+    const MadeRecord a(500, jittered(1.0, 0.02, 1));
+    const MadeRecord b(500, [noise = jittered(1.0, 0.02, 2)](std::int64_t step) {
+        return noise(step) + (step >= 31 && step <= 400 ? 0.5 : 0.0);
+    });
+    RunFigures baseline = figures("fp32", a), other = figures("amp-fp16", b);
+    other.first_step = 401;
+    EXPECT_EQ(judge(baseline, other).headline.str(), "Same result so far.");
+    other.first_step = 301;
+    other.record = other.record.up_to(400);
+    EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 parted at step 301.");
+    const MadeRecord c(500, [](std::int64_t step) { return step >= 31 ? nan_value : 1.0; });
+    RunFigures broken = figures("pure-fp16", c);
+    broken.first_step = 100;
+    EXPECT_EQ(judge(baseline, broken).headline.str(), "Pure FP16 diverged (NaN at step 100).");
+}
+
+TEST(Verdict, TakesWhatItComparesFromTheStartOfARun) {
+    RunStarted started{};
+    started.config.dataset.kind = "spirals";
+    started.config.precision.preset = "amp-bf16";
+    started.task = "classification";
+    started.turns = "together";
+    started.first_step = 41;
+    const RunFigures figures = figures_of(started);
+    EXPECT_EQ(figures.precision, "amp-bf16");
+    EXPECT_EQ(figures.data, "spirals");
+    EXPECT_EQ(figures.turns, "together");
+    EXPECT_EQ(figures.in_turns_from, 41);
+    RunStarted fewer = started;
+    fewer.config.dataset.train_limit = 10;
+    EXPECT_NE(figures_of(fewer).data_settings, figures.data_settings);
+    fewer = started;
+    fewer.config.seed = 7;
+    EXPECT_EQ(figures_of(fewer).data_settings, figures.data_settings);
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLabel>
 #include <QPushButton>
 #include <QTableWidget>
 #include <QToolButton>
 
+#include "feed/track_verdict.h"
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
 #include "microscope/microscope_page.h"
@@ -16,6 +18,7 @@
 #include "skips/sample_grid.h"
 #include "skips/skips_page.h"
 #include "text/format.h"
+#include "text/language.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
@@ -300,6 +303,13 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
     EXPECT_EQ(model->reference()->precision(), "fp32");
     EXPECT_EQ(model->other()->precision(), "amp-fp16");
     EXPECT_EQ(part<TwinPage>()->findChild<QTableWidget*>()->rowCount(), 5);
+    // The rule of the page Training, on the part that it names.
+    const QString headline =
+        engineText(judgeTracks(*model->reference(), *model->other(), 11).headline);
+    const auto labels = part<TwinPage>()->findChildren<QLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(labels, [&](const QLabel* label) {
+        return label->text().contains(u"After the resync, from step 11 on: "_s + headline);
+    }));
     EXPECT_FALSE(std::isnan(part<LossGap>()->gap()));
     EXPECT_EQ(part<LossGap>()->span(), std::pair(part<TwinMap>()->left(), part<TwinMap>()->right()))
         << "a step stands at one place in both";

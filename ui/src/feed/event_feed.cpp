@@ -118,6 +118,7 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs, const std::s
         engine::SessionOptions options;
         options.pause_when_disk_full = true;  // somebody is there to make room and go on
         options.group = group;
+        if (configs.size() > 1) options.turns = engine::new_run_group();
         options.data_of = dataOf;
         options.data_use = engine::DataUse::sweep;
         for (const auto& config : configs) openSession(config, options);
@@ -131,6 +132,7 @@ void EventFeed::openTwin(const std::vector<engine::RunConfig>& configs, const st
         engine::SessionOptions session;
         session.pause_when_disk_full = true;
         session.group = group;
+        session.turns = engine::new_run_group();
         session.twin = twin_;
         for (const auto& config : configs) {
             openSession(config, session);

@@ -1,10 +1,9 @@
 #include "panels/verdict_bar.h"
 
 #include "commands/commands.h"
-#include "engine/error.h"
-#include "engine/verdict.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "feed/track_verdict.h"
 #include "models/benchmarks.h"
 #include "text/language.h"
 #include "text/pay_off_text.h"
@@ -19,28 +18,6 @@ namespace {
 
 constexpr std::size_t mostLines = 4;  // five runs; more are in the cards' table alone
 constexpr int padding = 6;
-
-engine::RunFigures judgedFigures(const RunTrack& track) {
-    engine::RunFigures figures;
-    figures.precision = track.precision();
-    figures.record = track.reader();
-    for (const auto& epoch : track.epochs()) figures.tests.push_back(epoch.test);
-    figures.speed = track.speed();
-    figures.title = trackTitle(track).toStdString();
-    if (track.started()) figures.device = track.started()->device;
-    figures.metric = track.metrics().empty() ? engine::Metric{} : track.metrics().front();
-    figures.unit = track.unit();
-    figures.ended = track.done().has_value();
-    return figures;
-}
-
-engine::Verdict verdictOf(const RunTrack& baseline, const RunTrack& other) {
-    try {
-        return engine::judge(judgedFigures(baseline), judgedFigures(other));
-    } catch (const engine::Error& error) {  // another program cut a record short
-        return {engine::VerdictTone::neutral, error.message(), {}, {error.hint()}};
-    }
-}
 
 std::pair<QString, QColor> markOf(engine::VerdictTone tone, const Tokens& t) {
     switch (tone) {
@@ -129,7 +106,7 @@ VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& othe
     if (baseline.rows() == 0 || other.rows() == 0) {
         return {u"dot"_s, t.dim, tr("Too early to say."), tr("Waiting for the first step."), {}};
     }
-    const engine::Verdict verdict = verdictOf(baseline, other);
+    const engine::Verdict verdict = judgeTracks(baseline, other);
     const auto [icon, color] = markOf(verdict.tone, t);
     QString headline = engineText(verdict.headline);
     const bool named = headline.startsWith(trackTitle(other));

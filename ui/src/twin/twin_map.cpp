@@ -164,6 +164,16 @@ void TwinMap::paintNames(QPainter& painter) const {
 void TwinMap::paintMarks(QPainter& painter, double bottom) const {
     const Tokens& t = theme_->tokens();
     const double row = rowHeight();
+    // Those of the parts before a resync are thinner, and stay.
+    for (const engine::TwinMark& mark : model_->digest().earlier_marks()) {
+        const int at = static_cast<int>(mark.layer);
+        if (at < firstInView() || at >= lastInView()) continue;
+        const double x = xOf(static_cast<double>(mark.step)), y = topOf(at);
+        for (const auto& [color, width] : {std::pair{t.panel, 3}, {t.text, 1}}) {
+            painter.setPen(QPen(color, width));
+            painter.drawLine(QPointF(x, y + 1), QPointF(x, y + row - 1));
+        }
+    }
     const auto first = model_->digest().first_to_diverge();
     for (int at = firstInView(); at < lastInView(); ++at) {
         const auto i = static_cast<std::size_t>(at);

@@ -2,12 +2,13 @@
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
-#include <cmath>
 
 #include "commands/commands.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "feed/track_verdict.h"
 #include "text/format.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_badge.h"
@@ -76,7 +77,7 @@ QWidget* TwinPage::makeMain() {
     auto* curve = new LossGap(context_.theme, context_.link, model_, gap);
     gap->addBody(curve, 1);
     connect(context_.feed, &EventFeed::figuresDue, curve, &LossGap::readRows);
-    connect(curve, &LossGap::changed, this, &TwinPage::refreshVerdict);
+    connect(context_.feed, &EventFeed::figuresDue, this, &TwinPage::refreshVerdict);
     stack->addWidget(gap, 1);
     map_ = makeMap();
     const auto* map = map_->findChild<TwinMap*>();
@@ -204,30 +205,32 @@ void TwinPage::refreshVerdict() {
         verdict_->setText(bold(tr("Bitwise identical over %1 steps.").arg(count(model_->steps()))));
         return;
     }
-    const auto* gap = findChild<LossGap*>();
-    const bool known = std::isfinite(gap->gap());
-    const bool same = known && std::abs(gap->gap()) <= gap->noise();
-    const QString loss =
-        known
-            ? tr("Loss gap %1, noise ±%2.").arg(significant(gap->gap()), significant(gap->noise()))
-            : QString();
-    const auto first = digest.first_to_diverge();
-    if (!first) {
-        const QString headline = !known ? tr("Same gradients up to rounding.")
-                                 : same ? tr("Same loss; same gradients up to rounding.")
-                                        : tr("The losses diverge, the gradients do not yet.");
-        verdict_->setText(bold(headline) + u" "_s + loss.toHtmlEscaped());
-        return;
+    QStringList parts;
+    if (model_->reference()) {
+        const engine::Verdict verdict =
+            judgeTracks(*model_->reference(), *model_->other(), digest.part_begins());
+        const QString headline = engineText(verdict.headline);
+        parts << bold(digest.part_begins() > 1
+                          ? tr("After the resync, from step %1 on: %2")
+                                .arg(count(digest.part_begins()), headline)
+                          : headline);
+        if (!verdict.evidence.empty())
+            parts << engineText(verdict.evidence.front()).toHtmlEscaped();
     }
-    const QString headline = !known ? tr("Diverging gradients.")
-                             : same ? tr("Same loss, diverging gradients.")
-                                    : tr("The losses diverge.");
-    verdict_->setText(
-        bold(headline) + u" "_s +
-        tr("%1 diverged from the reference first, at step %2 (error above 10 % for five steps).")
-            .arg(model_->name(*first), count(digest.layers()[*first].diverged))
-            .toHtmlEscaped() +
-        u" "_s + loss.toHtmlEscaped());
+    if (const auto first = digest.first_to_diverge()) {
+        parts << tr("%1 parted first, at step %2 (error above 10 % for five steps).")
+                     .arg(model_->name(*first), count(digest.layers()[*first].diverged))
+                     .toHtmlEscaped();
+    } else {
+        parts << tr("No layer's gradient was more than 10 % off for five steps.").toHtmlEscaped();
+    }
+    if (!digest.earlier_marks().empty()) {
+        const engine::TwinMark& mark = digest.earlier_marks().front();
+        parts << tr("Before the resync %1 had parted first, at step %2.")
+                     .arg(model_->name(mark.layer), count(mark.step))
+                     .toHtmlEscaped();
+    }
+    verdict_->setText(parts.join(u' '));
 }
 
 void TwinPage::refresh() {

@@ -1,0 +1,55 @@
+#include "feed/track_verdict.h"
+
+#include "panels/verdict_line.h"
+#include "text/language.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct TrackVerdictTest : WindowFixture {
+    void compare() {
+        const auto parsed = engine::parse_run_config(
+            R"({"dataset": {"kind": "spirals", "train_limit": 512}, "model": {"kind": "mlp"},
+                "batch_size": 16, "max_steps": 60, "device": "cpu", "threads": 1})");
+        settings.load(parsed.config, {u"fp32"_s, u"amp-bf16"_s});
+        commands.compare();
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                const auto tracks = feed.tracks();
+                return tracks.size() == 2 && std::ranges::all_of(tracks, [](const auto& track) {
+                           return track->done().has_value();
+                       });
+            },
+            60'000));
+        QTest::qWait(300);
+    }
+};
+
+TEST_F(TrackVerdictTest, IsTheOneOfTheVerdictBarAndComparesRunsThatTookTurns) {
+    compare();
+    const auto tracks = feed.tracks();
+    const engine::Verdict verdict = judgeTracks(*tracks[0], *tracks[1]);
+    EXPECT_TRUE(window->findChild<VerdictLine*>()->accessibleName().startsWith(
+        engineText(verdict.headline)));
+    EXPECT_FALSE(tracks[0]->started()->turns.empty());
+    EXPECT_EQ(tracks[0]->started()->turns, tracks[1]->started()->turns);
+    EXPECT_NE(verdict.cost.front().text, "speeds not compared");
+
+    RunTrack alone(tracks[1]->run(), tracks[1]->config());
+    engine::RunStarted started = *tracks[1]->started();
+    started.turns.clear();
+    alone.apply(started);
+    for (const auto& event : tracks[1]->events())
+        if (std::holds_alternative<engine::EpochDone>(event)) alone.apply(event);
+    alone.setSource(recordSource(tracks[1]->reader()));
+    alone.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
+    EXPECT_EQ(judgeTracks(*tracks[0], alone).cost.front().text, "speeds not compared");
+    // A part in which nothing was evaluated yet.
+    EXPECT_EQ(judgeTracks(*tracks[0], *tracks[1], 61).headline.str(), "Too early to say.");
+}
+
+}  // namespace
+}  // namespace ui
