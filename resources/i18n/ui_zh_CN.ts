@@ -2662,6 +2662,17 @@ started %7</source>
         </message>
     </context>
     <context>
+        <name>EvidenceTable</name>
+        <message>
+            <source>steps</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>skipped</source>
+            <translation>跳过的步</translation>
+        </message>
+    </context>
+    <context>
         <name>CardWords</name>
         <message>
             <source>loss</source>

@@ -73,6 +73,22 @@ TEST_F(VerdictBarTest, SaysTheMeasuredReasonWhereThereIsOne) {
     EXPECT_FALSE(measure()->isVisible());
 }
 
+/// The sentence that the program exists for.
+TEST_F(VerdictBarTest, ShowsTheWholeVerdictInWideAndNarrowWindows) {
+    compare();
+    for (const QSize& each : {QSize(1440, 900), QSize(1024, 700), QSize(1300, 800)}) {
+        window->resize(each);
+        QTest::qWait(100);
+        for (const auto* label : line()->findChildren<QLabel*>()) {
+            if (!label->wordWrap()) continue;
+            EXPECT_GE(label->height(), label->heightForWidth(label->width())) << each.width();
+            EXPECT_TRUE(label->text().contains(u"<br>"_s)) << "the cost has its own line";
+        }
+        const auto* bar = window->findChild<VerdictBar*>();
+        EXPECT_TRUE(bar->rect().contains(line()->geometry())) << each.width();
+    }
+}
+
 TEST_F(VerdictBarTest, OffersNothingBeforeAVerdict) { EXPECT_FALSE(measure()->isVisible()); }
 
 }  // namespace

@@ -84,7 +84,7 @@ QString helpPage(const SettingsModel& settings, const QString& path) {
 }
 
 void showHelp(QWidget* below, const QString& html) {
-    constexpr int width = 380;
+    const int width = std::max(380, below->fontMetrics().averageCharWidth() * 58);
     auto* card = new QFrame(below->window(), Qt::Popup);
     card->setAttribute(Qt::WA_DeleteOnClose);
     card->setObjectName(u"help"_s);

@@ -69,6 +69,11 @@ int figuresWidth() {
 
 }  // namespace
 
+std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics,
+                                      const std::string& unit) {
+    return CardWords::captions(metrics, unit);
+}
+
 RunFigures figuresOf(const RunTrack* track) {
     RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     if (track == nullptr) return out;

@@ -26,6 +26,9 @@ struct RunFigures {
 };
 /// "–" for what is not measured yet; null: a run to come.
 RunFigures figuresOf(const RunTrack* track);
+/// What the four figures are called, for a task's metrics and the name of one sample.
+std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics,
+                                      const std::string& unit);
 /// "diverged at step 23", or the run's state.
 QString stateOf(const RunTrack& track);
 

@@ -1,10 +1,13 @@
 #include "panels/verdict_bar.h"
 
+#include <QResizeEvent>
+
 #include "commands/commands.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "feed/track_verdict.h"
 #include "models/benchmarks.h"
+#include "panels/evidence_table.h"
 #include "text/language.h"
 #include "text/pay_off_text.h"
 #include "text/verdict_text.h"
@@ -66,16 +69,43 @@ void VerdictBar::rebuild() {
         lines_.push_back(line);
         column_->addWidget(line);
     }
-    const int line = std::max(lines_.front()->sizeHint().height(), size::icon + 2);
-    const int count = static_cast<int>(wanted);
-    for (auto* each : lines_) each->setFixedHeight(line);
-    setFixedHeight(count * line + (count - 1) * size::grid + 2 * padding + 2 * size::border);
+    for (auto* each : lines_) each->setTwoLines(wanted == 1);
+    heights_.clear();
     refresh();
+}
+
+void VerdictBar::fit() {
+    // Before its first place, a text is taken to fit: a window must not be higher for it.
+    const int inside = laidOut_ ? width() - 2 * (size::inside + size::border) : QWIDGETSIZE_MAX;
+    heights_.resize(lines_.size(), 0);
+    int whole = static_cast<int>(lines_.size() - 1) * size::grid + 2 * (padding + size::border);
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        heights_[i] = std::max(heights_[i], lines_[i]->heightFor(inside));
+        lines_[i]->setFixedHeight(heights_[i]);
+        whole += heights_[i];
+    }
+    setFixedHeight(whole);
+}
+
+void VerdictBar::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    if (laidOut_ && event->oldSize().width() == event->size().width()) return;
+    laidOut_ = true;
+    heights_.clear();
+    fit();
+}
+
+void VerdictBar::changeEvent(QEvent* event) {
+    QFrame::changeEvent(event);
+    if (event->type() != QEvent::FontChange && event->type() != QEvent::StyleChange) return;
+    heights_.clear();
+    fit();
 }
 
 void VerdictBar::showOne(const QString& headline, const QString& hint) {
     const Tokens& t = context_.theme->tokens();
     lines_.front()->show({u"dot"_s, t.dim, headline, hint, {}});
+    fit();
 }
 
 void VerdictBar::refresh() {
@@ -91,6 +121,7 @@ void VerdictBar::refresh() {
     for (std::size_t i = 0; i < lines_.size() && i + 1 < tracks.size(); ++i) {
         lines_[i]->show(verdictOn(*tracks.front(), *tracks[i + 1]));
     }
+    fit();
 }
 
 VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& other) const {
@@ -113,7 +144,13 @@ VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& othe
     if (lines_.size() > 1 && !named) headline = tr("%1: %2").arg(trackTitle(other), headline);
     const QString cost = costText(verdict);
     const QString evidence = evidenceText(verdict);
-    QString html = paragraph(headline) + paragraph(cost) + paragraph(evidence);
+    QStringList sentences;
+    if (!cost.isEmpty()) sentences << cost;
+    for (const auto& each : verdict.evidence) {
+        if (!each.empty()) sentences << engineText(each);
+    }
+    QString html = u"<p><b>"_s + headline.toHtmlEscaped() + u"</b></p>"_s +
+                   evidenceTable(baseline, other, sentences);
     QString payOff = engineText(verdict.pay_off);
     const BenchmarkResult* measured = verdict.pay_off_explained ? nullptr : measuredReason(other);
     if (measured != nullptr) {

@@ -11,14 +11,21 @@ namespace ui {
 
 struct BenchmarkResult;
 
-/// The engine's verdict on each run compared with the first one, a line each, with its evidence a
-/// click away. Its height depends on the number of runs, never on the text.
+/// The engine's verdict on each run compared with the first one, with its evidence a click away:
+/// one verdict in two lines, several in a line each. A text that needs more gets more; the height
+/// does not shrink again until the width or the runs change.
 class VerdictBar final : public QFrame {
     Q_OBJECT
 public:
     explicit VerdictBar(const Context& context, QWidget* parent = nullptr);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
 private:
+    /// Gives each verdict the height of its text.
+    void fit();
     void rebuild();
     void refresh();
     void showOne(const QString& headline, const QString& hint);
@@ -31,6 +38,8 @@ private:
     Context context_;
     QVBoxLayout* column_;
     std::vector<VerdictLine*> lines_;
+    std::vector<int> heights_;  ///< the greatest so far, of each line
+    bool laidOut_ = false;
 };
 
 }  // namespace ui

@@ -1,0 +1,59 @@
+#include "panels/evidence_table.h"
+
+#include <QLabel>
+#include <QSettings>
+
+#include "panels/run_card.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct EvidenceTableTest : WindowFixture {
+    ~EvidenceTableTest() override { QSettings().clear(); }
+
+    void compareShortly() {
+        settings.load(engine::parse_run_config(
+                          R"({"dataset": {"kind": "spirals", "train_limit": 256},
+                              "model": {"kind": "mlp"}, "batch_size": 16, "epochs": 2,
+                              "device": "cpu", "threads": 1})")
+                          .config,
+                      {u"fp32"_s, u"amp-fp16"_s});
+        commands.compare();
+        ASSERT_TRUE(QTest::qWaitFor(
+            [this] {
+                const auto tracks = feed.tracks();
+                return tracks.size() == 2 && tracks[0]->done() && tracks[1]->done();
+            },
+            30'000));
+        QTest::qWait(300);
+    }
+    /// What the link opens.
+    QString opened() {
+        window->findChild<VerdictLine*>()->findChildren<QToolButton*>().front()->click();
+        const auto* card = window->findChild<QFrame*>(u"help"_s);
+        return card == nullptr ? QString() : card->findChild<QLabel*>()->text();
+    }
+};
+
+TEST_F(EvidenceTableTest, HasARowForEachFigureOfTheCardsAndForEachSentence) {
+    compareShortly();
+    const RunTrack &first = *feed.tracks()[0], &second = *feed.tracks()[1];
+    const QString html = evidenceTable(first, second, {u"One < two."_s});
+    EXPECT_EQ(html.count(u"<th"_s), 3) << html.toStdString();
+    const RunFigures figures = figuresOf(&first), others = figuresOf(&second);
+    for (const QString& figure : {figures.loss, figures.metric, figures.speed, figures.peak,
+                                  others.loss, others.metric, others.speed, others.peak})
+        EXPECT_TRUE(html.contains(u'>' + figure + u"</td>"_s)) << figure.toStdString();
+    EXPECT_TRUE(html.contains(u"<td colspan='3'>One &lt; two.</td>"_s));
+    EXPECT_EQ(html.count(u"<tr>"_s), 1 + 4 + 2 + 1);
+
+    const QString shown = opened();
+    EXPECT_TRUE(shown.contains(u"<table"_s)) << shown.toStdString();
+    EXPECT_TRUE(shown.contains(u"step-to-step noise"_s)) << shown.toStdString();
+}
+
+}  // namespace
+}  // namespace ui
