@@ -1181,6 +1181,22 @@
     <context>
         <name>ui::LinePlot</name>
         <message>
+            <source>%1 points below</source>
+            <translation>下方 %1 个点</translation>
+        </message>
+        <message>
+            <source>%1 points above</source>
+            <translation>上方 %1 个点</translation>
+        </message>
+        <message>
+            <source>1 point below</source>
+            <translation>下方 1 个点</translation>
+        </message>
+        <message>
+            <source>1 point above</source>
+            <translation>上方 1 个点</translation>
+        </message>
+        <message>
             <source>skipped</source>
             <translation>跳过</translation>
         </message>
@@ -1501,6 +1517,10 @@ above</source>
     </context>
     <context>
         <name>ui::PlotPanel</name>
+        <message>
+            <source>Zoom back</source>
+            <translation>返回上一次缩放</translation>
+        </message>
         <message>
             <source>Export picture…</source>
             <translation>导出图片…</translation>

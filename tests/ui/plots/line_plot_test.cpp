@@ -239,5 +239,81 @@ TEST_F(LinePlotTest, APictureHasItsOwnSizeWithTitleAndNamesOfTheAxes) {
     EXPECT_FALSE(writePicture(picture, folder.path() + u"/loss.txt"_s));
 }
 
+TEST_F(LinePlotTest, ZoomsTheValuesOfOnePlotAndCountsThePointsThatItLeavesOut) {
+    addRun(u"FP32"_s, trackOf(100, 0.01));  // losses 1, 1/2, 1/3 ... 1/100
+    const auto plot = show();
+    EXPECT_TRUE(plot->scene().above.isEmpty()) << plot->scene().above.toStdString();
+    link.zoomValues(plot.get(), {0, 0.3});
+    plot->paintNow();
+    EXPECT_NEAR(plot->yAxis->range().upper, 0.3, 1e-9);
+    EXPECT_EQ(plot->scene().above, u"3 points above"_s);
+    EXPECT_TRUE(plot->scene().below.isEmpty());
+    // A drag with Ctrl, from the axis' middle down.
+    const QRect area = plot->axisRect()->rect();
+    const QPoint from = area.center(), to(from.x() + 20, area.bottom() - 10);
+    QTest::mousePress(plot.get(), Qt::LeftButton, Qt::ControlModifier, from);
+    QMouseEvent move(QEvent::MouseMove, to, plot->mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                     Qt::ControlModifier);
+    QCoreApplication::sendEvent(plot.get(), &move);
+    QTest::mouseRelease(plot.get(), Qt::LeftButton, Qt::ControlModifier, to);
+    ASSERT_TRUE(link.values(plot.get()));
+    EXPECT_NEAR(link.values(plot.get())->second, 0.15, 0.01);
+    EXPECT_TRUE(link.fitted()) << "the steps stay";
+    QTest::mouseDClick(plot.get(), Qt::LeftButton, {}, from);
+    EXPECT_FALSE(link.values(plot.get()));
+}
+
+TEST_F(LinePlotTest, PansAndGoesBackByMouseWheelAndKeys) {
+    addRun(u"FP32"_s, trackOf(1000, 0.01));
+    const auto plot = show();
+    link.zoom(400, 600);
+    plot->paintNow();
+    const QPoint from = pixel(*plot, 500), to = pixel(*plot, 550);
+    QTest::mousePress(plot.get(), Qt::MiddleButton, {}, from);
+    QMouseEvent move(QEvent::MouseMove, to, plot->mapToGlobal(to), Qt::NoButton, Qt::MiddleButton,
+                     Qt::NoModifier);
+    QCoreApplication::sendEvent(plot.get(), &move);
+    QTest::mouseRelease(plot.get(), Qt::MiddleButton, {}, to);
+    EXPECT_NEAR(link.low(), 350, 2);
+    EXPECT_NEAR(link.high(), 550, 2);
+    EXPECT_EQ(link.selected(), 0) << "a pan selects no step";
+    plot->paintNow();
+    const double before = link.low();
+    QTest::keyClick(plot.get(), Qt::Key_PageDown);
+    EXPECT_NEAR(link.low(), before + 100, 2);
+    while (link.canGoBack() && !link.fitted()) QTest::keyClick(plot.get(), Qt::Key_Backspace);
+    EXPECT_TRUE(link.fitted());
+}
+
+TEST_F(LinePlotTest, ShowsNoRangeBeforeItIsKnown) {
+    PlotLook look;
+    look.emptyText = u"Nothing yet."_s;
+    const auto plot = show(look);
+    EXPECT_FALSE(plot->xAxis->tickLabels());
+    EXPECT_FALSE(plot->yAxis->tickLabels());
+    link.setEnd(32);
+    plot->paintNow();
+    EXPECT_TRUE(plot->xAxis->tickLabels()) << "the length is known before the first step";
+    EXPECT_NEAR(plot->xAxis->range().upper, 32, 1e-9);
+    EXPECT_FALSE(plot->yAxis->tickLabels());
+    addRun(u"FP32"_s, trackOf(20, 0.01));
+    plot->setContent(content);
+    plot->paintNow();
+    EXPECT_TRUE(plot->yAxis->tickLabels());
+}
+
+TEST_F(LinePlotTest, TheReadOutListsTheRunsAsTheirCurvesLie) {
+    addRun(u"low"_s, trackOf(100, 0.01));
+    const auto high = trackOf(100, 0.01);
+    content.curves.push_back(curve(u"high"_s, high, &engine::StepRecord::loss_scale));
+    const auto plot = show();
+    link.hover(50);
+    plot->paintNow();
+    const auto lines = plot->scene().readout;
+    ASSERT_EQ(lines.size(), 3);
+    EXPECT_TRUE(lines[1].first.startsWith(u"high"_s));
+    EXPECT_TRUE(lines[2].first.startsWith(u"low"_s));
+}
+
 }  // namespace
 }  // namespace ui

@@ -21,9 +21,9 @@ TEST(Format, GivesThreeSignificantDigits) {
     EXPECT_EQ(significant(2.3456), u"2.35"_s);
     EXPECT_EQ(significant(13214), u"13,200"_s);
     EXPECT_EQ(significant(0), u"0"_s);
-    EXPECT_EQ(significant(3.17e-6), u"0.00000317"_s);
+    EXPECT_EQ(significant(3.17e-6), u"3.17·10⁻⁶"_s);
     EXPECT_EQ(significant(0.0005), u"0.000500"_s);
-    EXPECT_EQ(significant(1.25e-8), u"1.25e-08"_s);
+    EXPECT_EQ(significant(1.25e-8), u"1.25·10⁻⁸"_s);
 }
 
 TEST(Format, WritesNaNAndInfinityAndKeepsTheDashForWhatWasNotMeasured) {
@@ -45,13 +45,15 @@ TEST(Format, WritesPowersOfTwoAsPowersAndNothingElse) {
     EXPECT_EQ(powerOfTwo(1), u"2⁰"_s);
     EXPECT_EQ(powerOfTwo(0.25), u"2⁻²"_s);
     EXPECT_EQ(powerOfTwo(1000), u"1,000"_s);
+    EXPECT_EQ(powerOfTwo(109'880), u"≈ 110,000"_s);
+    EXPECT_EQ(powerWithValue(65536), u"2¹⁶ = 65,536"_s);
     EXPECT_EQ(powerOfTwo(0), u"0"_s);
 }
 
 TEST(Format, NamesThePowerOfTwoWithinALimitOfTheScale) {
-    EXPECT_EQ(scaleLimit(3'666'000), u"2²¹ (3,670,000)"_s);
+    EXPECT_EQ(scaleLimit(3'666'000), u"≈ 3,670,000 (≥ 2²¹)"_s);
     EXPECT_EQ(scaleLimit(65536), u"2¹⁶"_s);
-    EXPECT_EQ(scaleLimit(0.3), u"0.3000"_s);
+    EXPECT_EQ(scaleLimit(0.3), u"0.3"_s);
     EXPECT_EQ(scaleLimit(std::numeric_limits<double>::quiet_NaN()), u"NaN"_s);
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/catalog.h"
+#include "feed/run_ended.h"
 #include "text/precision_title.h"
 
 namespace ui {
@@ -156,6 +157,10 @@ void RunTrack::addEpoch(const engine::EpochDone& epoch) {
 std::int64_t RunTrack::plannedSteps() const {
     if (started_ && started_->steps_planned > 0) return started_->steps_planned;
     return origin_ ? 0 : config_.max_steps;
+}
+
+std::int64_t RunTrack::lastStep() const {
+    return ended(state_) ? std::max(rows_, published()) : std::max(plannedSteps(), rows_);
 }
 
 QString untaggedTitle(const RunTrack& track) {

@@ -89,6 +89,9 @@ public:
     const std::string& unit() const { return started_ ? started_->unit : expectedUnit_; }
     /// Steps that it will take; 0: unknown.
     std::int64_t plannedSteps() const;
+    /// Where an x axis of steps ends: at the planned last step, after the end at the last one that
+    /// was made.
+    std::int64_t lastStep() const;
 
 private:
     struct Series {

@@ -80,10 +80,10 @@ void LessonRuns::discard() {
     link_->options()->setRuns({});
     if (lesson_ && !lesson_->runs.empty()) {
         const auto first = engine::settings_of(*lesson_, lesson_->runs.front(), seed());
-        link_->setEnd(std::max<double>(20, static_cast<double>(first.config.max_steps)));
+        link_->setEnd(static_cast<double>(first.config.max_steps));
     }
     link_->select(0, nullptr);
-    link_->fit();
+    link_->forgetZooms();
     askedPause_ = false;
     stopped_ = false;
     toldProblem_ = false;
@@ -171,7 +171,7 @@ void LessonRuns::take(const LessonSnapshot& now) {
     }
     // The rest in later turns of the event loop: the window stays responsive.
     if (left) QTimer::singleShot(0, this, [this] { take(*std::shared_ptr(now_)); });
-    link_->setEnd(std::max<double>(static_cast<double>(plannedSteps()), 20));
+    link_->setEnd(static_cast<double>(plannedSteps()));
     if (changed) emit tracksChanged();
     using State = engine::LessonRunner::State;
     // A run that goes on by itself reports "running" until the pause that was asked for.

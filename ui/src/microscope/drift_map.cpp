@@ -58,7 +58,7 @@ QRectF DriftMap::plot() const {
 
 double DriftMap::end() const {
     const auto& track = model_->track();
-    const std::int64_t steps = track ? std::max(track->plannedSteps(), track->rows()) : 0;
+    const std::int64_t steps = track ? track->lastStep() : 0;
     return static_cast<double>(std::max<std::int64_t>(1, steps));
 }
 

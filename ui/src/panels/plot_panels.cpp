@@ -154,6 +154,9 @@ void PlotPanel::fillMenu(Panel* panel) {
         connect(action, &QAction::triggered, this, slot);
         return action;
     };
+    auto* back = add(tr("Zoom back"), [this] { context_.link->back(); });
+    connect(menu, &QMenu::aboutToShow, back,
+            [this, back] { back->setEnabled(context_.link->canGoBack()); });
     add(tr("Reset zoom"), [this] { context_.link->fit(); });
     addXAxisMenu(menu, context_.link->options());
     if (whatIf_ != nullptr) whatIf_->addMenu(menu);

@@ -42,6 +42,8 @@ LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWid
 LinePlot::~LinePlot() {
     disconnect(link_->options(), nullptr, this, nullptr);
     link_->options()->drop(this);
+    disconnect(link_, nullptr, this, nullptr);
+    link_->dropValues(this);
     scheduler_->remove(this);
 }
 
@@ -81,6 +83,8 @@ void LinePlot::showFocus() {
 
 void LinePlot::setLook(PlotLook look) {
     const bool rescaled = look.textScale != look_.textScale;
+    // The values of another figure, or of a linear axis on a logarithmic one, would be elsewhere.
+    if (look.axis != look_.axis || look.axisName != look_.axisName) link_->dropValues(this);
     look_ = std::move(look);
     if (rescaled) applyStyle();
     const bool log = look_.axis == AxisKind::log || look_.axis == AxisKind::log2;

@@ -20,8 +20,9 @@ class Theme;
 QString xName(XKind kind);
 
 /// Curves against the step, drawn from pyramids. Shares range, crosshair, kind of x axis and
-/// margins with its neighbours; drag zooms all, the wheel zooms x, a double click fits, a click
-/// selects the step. GUI thread.
+/// margins with its neighbours. A drag zooms the steps of all, with Ctrl the values of this plot;
+/// with Shift, or the middle button, it pans. The wheel does the same around the pointer. A double
+/// click fits, Backspace goes back by a zoom, a click selects the step. GUI thread.
 class LinePlot final : public QCustomPlot, public Paintable {
     Q_OBJECT
 public:
@@ -92,11 +93,21 @@ private:
     void makeRoomForNames();
     void fitTickers();
     void fitY();
+    /// Hides the labels and lines of an axis whose range is not known.
+    void showRanges(bool values);
+    /// Counts the points outside the values that are shown.
+    void countClipped();
     void updateCrosshair();
     double crosshairX() const;
     QPair<QString, QColor> xReadout(double x) const;
     void describe();
     void moveSelection(int key, Qt::KeyboardModifiers modifiers);
+    /// What dragging the mouse does.
+    enum class Drag { none, steps, values, pan };
+    Drag dragOf(const QMouseEvent& event) const;
+    void dragTo(const QPointF& at);
+    void panBy(const QPointF& pixels);
+    void zoomValuesAround(double pixel, double factor);
     std::int64_t longest() const;
     /// The run whose curve is nearest, or null where none is near.
     std::shared_ptr<const void> runAt(const QPointF& pixel) const;
@@ -127,6 +138,8 @@ private:
     std::int64_t painted_ = 0;
     bool picture_ = false;
     QPointF pressed_;
+    QPointF moved_;  ///< where a pan has got to
+    Drag drag_ = Drag::none;
     bool dragging_ = false;
     bool doubled_ = false;             ///< the press that is to be released ended a double click
     std::int64_t selectedBefore_ = 0;  ///< before the first click of a double click

@@ -1,5 +1,7 @@
 // Crosshair, read-out and the summary for screen readers.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "plots/line_plot.h"
 #include "plots/plot_options.h"
@@ -19,6 +21,13 @@ double valueOf(const Bucket& row) {
     if (row.up != 0) return inf;
     return row.down != 0 ? -inf : std::numeric_limits<double>::quiet_NaN();
 }
+
+/// A line of the read-out.
+struct Hovered {
+    double value = 0;
+    QString text;
+    QColor color;
+};
 
 struct AxisNames {
     Q_DECLARE_TR_FUNCTIONS(AxisNames)
@@ -83,6 +92,7 @@ void LinePlot::updateCrosshair() {
     if (link_->crosshair() > 0) {
         const double x = scene_.crosshair;
         scene_.readout << xReadout(x);
+        std::vector<Hovered> lines;
         for (const Curve& curve : content_.curves) {
             const std::int64_t step = stepOf(curve.x, x);
             if (step < 1 || step > curve.data->size()) continue;
@@ -93,8 +103,13 @@ void LinePlot::updateCrosshair() {
             QString line =
                 curve.name + u' ' + (look_.figure ? look_.figure(value) : significant(value));
             if (x_ != XKind::step) line += u" \u00b7 "_s + tr("step %1").arg(count(step));
-            scene_.readout << qMakePair(line, curve.color);
+            lines.push_back({value, std::move(line), curve.color});
         }
+        // As the curves lie above each other, so that a line is found beside its curve.
+        std::ranges::stable_sort(lines, [](const Hovered& a, const Hovered& b) {
+            return !std::isnan(a.value) && (std::isnan(b.value) || a.value > b.value);
+        });
+        for (const Hovered& line : lines) scene_.readout << qMakePair(line.text, line.color);
         if (extra_) scene_.readout << extra_(x);
     }
     if (visible()) layer(u"overlay"_s)->replot();

@@ -10,12 +10,22 @@ namespace {
 
 constexpr double dragStarts = 5;  // pixels
 constexpr double nearCurve = 12;  // pixels
+constexpr double panShare = 0.1;  // of what is visible, for a notch of the wheel or a key
 
 }  // namespace
 
+LinePlot::Drag LinePlot::dragOf(const QMouseEvent& event) const {
+    if (event.button() == Qt::MiddleButton) return Drag::pan;
+    if (event.button() != Qt::LeftButton) return Drag::none;
+    if (event.modifiers().testFlag(Qt::ShiftModifier)) return Drag::pan;
+    return event.modifiers().testFlag(Qt::ControlModifier) ? Drag::values : Drag::steps;
+}
+
 void LinePlot::mousePressEvent(QMouseEvent* event) {
-    if (event->button() != Qt::LeftButton) return;
+    drag_ = dragOf(*event);
+    if (drag_ == Drag::none) return;
     pressed_ = event->position();
+    moved_ = pressed_;
     dragging_ = false;
     selectedBefore_ = link_->selected();
     runBefore_ = link_->run();
@@ -24,15 +34,11 @@ void LinePlot::mousePressEvent(QMouseEvent* event) {
 void LinePlot::mouseMoveEvent(QMouseEvent* event) {
     scheduler_->touch();
     const QRect area = axisRect()->rect();
-    if ((event->buttons() & Qt::LeftButton) != 0) {
-        dragging_ = dragging_ || std::abs(event->position().x() - pressed_.x()) > dragStarts;
-        if (dragging_) {
-            const double left = std::clamp(std::min(event->position().x(), pressed_.x()),
-                                           double(area.left()), double(area.right()));
-            const double right = std::clamp(std::max(event->position().x(), pressed_.x()),
-                                            double(area.left()), double(area.right()));
-            scene_.dragged = QRectF(left, area.top(), right - left, area.height());
-        }
+    if ((event->buttons() & (Qt::LeftButton | Qt::MiddleButton)) != 0) {
+        const QPointF way = event->position() - pressed_;
+        dragging_ = dragging_ || std::abs(drag_ == Drag::values ? way.y() : way.x()) > dragStarts ||
+                    (drag_ == Drag::pan && std::abs(way.y()) > dragStarts);
+        if (dragging_) dragTo(event->position());
     }
     const bool inside = longest() > 0 && area.contains(event->position().toPoint());
     const double x = link_->options()->stepOf(xAxis->pixelToCoord(event->position().x()));
@@ -42,14 +48,19 @@ void LinePlot::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void LinePlot::mouseReleaseEvent(QMouseEvent* event) {
-    if (event->button() != Qt::LeftButton || std::exchange(doubled_, false)) return;
+    const Drag drag = std::exchange(drag_, Drag::none);
+    if (drag == Drag::none || std::exchange(doubled_, false)) return;
     const QRectF dragged = scene_.dragged;
     scene_.dragged = {};
-    if (dragging_ && dragged.width() > dragStarts) {
+    if (drag == Drag::values && dragging_ && dragged.height() > dragStarts) {
+        link_->zoomValues(
+            this, {yAxis->pixelToCoord(dragged.bottom()), yAxis->pixelToCoord(dragged.top())});
+    } else if (drag == Drag::steps && dragging_ && dragged.width() > dragStarts) {
         const auto* options = link_->options();
         link_->zoom(options->stepOf(xAxis->pixelToCoord(dragged.left())),
                     options->stepOf(xAxis->pixelToCoord(dragged.right())));
-    } else if (!dragging_ && longest() > 0 && axisRect()->rect().contains(pressed_.toPoint())) {
+    } else if (event->button() == Qt::LeftButton && !dragging_ && longest() > 0 &&
+               axisRect()->rect().contains(pressed_.toPoint())) {
         const auto run = runForClick(pressed_);
         const std::int64_t step = stepOf(axisOf(run), xAxis->pixelToCoord(pressed_.x()));
         link_->select(std::clamp<std::int64_t>(step, 1, longest()), run);
@@ -57,6 +68,44 @@ void LinePlot::mouseReleaseEvent(QMouseEvent* event) {
     dragging_ = false;
     scheduler_->touch();
     layer(QStringLiteral("overlay"))->replot();
+}
+
+void LinePlot::dragTo(const QPointF& at) {
+    const QRectF area = axisRect()->rect();
+    if (drag_ == Drag::pan) {
+        panBy(at - std::exchange(moved_, at));
+        return;
+    }
+    const auto inX = [&](double x) { return std::clamp(x, area.left(), area.right()); };
+    const auto inY = [&](double y) { return std::clamp(y, area.top(), area.bottom()); };
+    QRectF box = area;
+    if (drag_ == Drag::values) {
+        box.setTop(inY(std::min(at.y(), pressed_.y())));
+        box.setBottom(inY(std::max(at.y(), pressed_.y())));
+    } else {
+        box.setLeft(inX(std::min(at.x(), pressed_.x())));
+        box.setRight(inX(std::max(at.x(), pressed_.x())));
+    }
+    scene_.dragged = box;
+}
+
+void LinePlot::panBy(const QPointF& pixels) {
+    const auto* options = link_->options();
+    const double left = axisRect()->left();
+    link_->pan(options->stepOf(xAxis->pixelToCoord(left - pixels.x())) -
+               options->stepOf(xAxis->pixelToCoord(left)));
+    // The values move only where a part of them is shown: all of them are always in view.
+    if (!link_->values(this)) return;
+    const QRect area = axisRect()->rect();
+    link_->zoomValues(this, {yAxis->pixelToCoord(area.bottom() + 1 - pixels.y()),
+                             yAxis->pixelToCoord(area.top() - pixels.y())});
+}
+
+void LinePlot::zoomValuesAround(double pixel, double factor) {
+    const QRect area = axisRect()->rect();
+    const double top = pixel - (pixel - area.top()) * factor;
+    const double bottom = pixel + (area.bottom() + 1 - pixel) * factor;
+    link_->zoomValues(this, {yAxis->pixelToCoord(bottom), yAxis->pixelToCoord(top)});
 }
 
 std::shared_ptr<const void> LinePlot::runAt(const QPointF& pixel) const {
@@ -96,7 +145,19 @@ void LinePlot::mouseDoubleClickEvent(QMouseEvent* event) {
 
 void LinePlot::wheelEvent(QWheelEvent* event) {
     scheduler_->touch();
-    const double notches = event->angleDelta().y() / 120.0;
+    // Some systems turn the wheel sideways while Shift is held.
+    const QPoint turned = event->angleDelta();
+    const double notches = (turned.y() != 0 ? turned.y() : turned.x()) / 120.0;
+    if (event->modifiers().testFlag(Qt::ControlModifier)) {
+        zoomValuesAround(event->position().y(), std::pow(0.8, notches));
+        event->accept();
+        return;
+    }
+    if (event->modifiers().testFlag(Qt::ShiftModifier)) {
+        link_->pan(-notches * panShare * (link_->high() - link_->low()));
+        event->accept();
+        return;
+    }
     const double step = link_->options()->stepOf(xAxis->pixelToCoord(event->position().x()));
     link_->zoomAround(step, std::pow(0.8, notches));
     event->accept();
@@ -116,13 +177,25 @@ void LinePlot::keyPressEvent(QKeyEvent* event) {
             return;
         case Qt::Key_Plus:
         case Qt::Key_Equal:
-            link_->zoomAround(at, 0.8);
+        case Qt::Key_Minus: {
+            const double factor = event->key() == Qt::Key_Minus ? 1.25 : 0.8;
+            if (event->modifiers().testFlag(Qt::AltModifier))
+                zoomValuesAround(axisRect()->rect().center().y(), factor);
+            else
+                link_->zoomAround(at, factor);
             return;
-        case Qt::Key_Minus:
-            link_->zoomAround(at, 1.25);
-            return;
+        }
         case Qt::Key_0:
             link_->fit();
+            return;
+        case Qt::Key_PageUp:
+        case Qt::Key_PageDown: {
+            const double way = event->key() == Qt::Key_PageUp ? -5 : 5;
+            link_->pan(way * panShare * (link_->high() - link_->low()));
+            return;
+        }
+        case Qt::Key_Backspace:
+            link_->back();
             return;
         default:
             QCustomPlot::keyPressEvent(event);

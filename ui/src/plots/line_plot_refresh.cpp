@@ -1,6 +1,7 @@
 // What a plot reads from the series before each paint.
 #include <cmath>
 
+#include "plots/clipped_points.h"
 #include "plots/line_plot.h"
 #include "plots/plot_options.h"
 #include "text/format.h"
@@ -71,6 +72,7 @@ void LinePlot::refresh() {
     refreshMarks();
     fitTickers();
     fitY();
+    countClipped();
     makeRoomForNames();
     updateCrosshair();
     describe();
@@ -252,6 +254,40 @@ void LinePlot::fitTickers() {
     xTicker_->setMostLabels(axisRect()->width() / xLabelPitch);
 }
 
+void LinePlot::showRanges(bool values) {
+    // The range of a share is known before the first one is measured.
+    const bool y = values || look_.axis == AxisKind::share;
+    yAxis->setTickLabels(y);
+    yAxis->grid()->setVisible(y);
+    const bool x = link_->end() > 0;
+    xAxis->setTickLabels(x);
+    xAxis->grid()->setVisible(x);
+}
+
+void LinePlot::countClipped() {
+    scene_.above.clear();
+    scene_.below.clear();
+    const auto range = yAxis->range();
+    Beyond beyond;
+    for (const Curve& curve : content_.curves) {
+        // Of the steps in view alone: rowsInView() has one more on each side.
+        const QCPRange steps = xAxis->range();
+        const double low = curve.x != nullptr ? curve.x->stepAt(x_, steps.lower) : steps.lower;
+        const double high = curve.x != nullptr ? curve.x->stepAt(x_, steps.upper) : steps.upper;
+        beyond.add(countBeyond(*curve.data, static_cast<std::int64_t>(std::ceil(low)) - 1,
+                               static_cast<std::int64_t>(std::floor(high)), range.lower,
+                               range.upper));
+    }
+    const auto words = [&](std::int64_t points, bool above) {
+        if (points == 0) return QString();
+        if (points == 1 && beyond.all) return above ? tr("1 point above") : tr("1 point below");
+        const QString number = beyond.all ? count(points) : u"≥ "_s + count(points);
+        return (above ? tr("%1 points above") : tr("%1 points below")).arg(number);
+    };
+    scene_.above = words(beyond.above, true);
+    scene_.below = words(beyond.below, false);
+}
+
 void LinePlot::fitY() {
     Bucket all;
     for (const auto* set : {&content_.curves, &content_.ceilings}) {
@@ -259,6 +295,12 @@ void LinePlot::fitY() {
             const auto [first, last] = rowsInView(curve.x);
             all.add(curve.data->total(first, last));
         }
+    }
+    showRanges(all.finite > 0);
+    if (const auto values = link_->values(this)) {
+        yAxis->setRange(values->first, values->second);
+        holding_ = false;
+        return;
     }
     QCPRange range = roundRange(all.finite > 0 ? static_cast<double>(all.min) : none,
                                 all.finite > 0 ? static_cast<double>(all.max) : none, look_.axis);

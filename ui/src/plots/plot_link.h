@@ -1,8 +1,13 @@
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace ui {
 
@@ -22,13 +27,32 @@ public:
     double low() const { return fitted_ ? 0 : low_; }
     double high() const { return fitted_ ? end_ : high_; }
     bool fitted() const { return fitted_; }
-    /// Last step of the axis when all is shown: the planned end of the longest run.
+    /// Last step of the axis when all is shown: the planned end of the longest run, or its last
+    /// step once all have ended. 0: not known, as before the first run.
     void setEnd(double end);
     double end() const { return end_; }
     void zoom(double low, double high);
     /// Zooms by a factor around x; < 1 goes in.
     void zoomAround(double x, double factor);
+    /// Moves the visible steps by `steps`, no further than the ends.
+    void pan(double steps);
+    /// Shows all steps, and all values of every plot.
     void fit();
+
+    /// The values that one plot shows, which its neighbours do not share; nothing while it shows
+    /// all.
+    using Values = std::pair<double, double>;
+    std::optional<Values> values(const void* plot) const;
+    void zoomValues(const void* plot, Values values);
+    /// The plot shows all of its values again: it has another axis, or is gone.
+    void dropValues(const void* plot);
+
+    /// Goes back by a zoom. Steps of the wheel, or of a pan, that follow each other at once are
+    /// one.
+    void back();
+    bool canGoBack() const { return !before_.empty(); }
+    /// Other runs are on screen: fits, and there is nothing to go back to.
+    void forgetZooms();
 
     /// Step under the mouse, 0: none.
     std::int64_t hovered() const { return hovered_; }
@@ -56,11 +80,27 @@ signals:
     void layerChanged();
 
 private:
+    struct Zoom {
+        double low = 0;
+        double high = 0;
+        bool fitted = true;
+        std::map<const void*, Values> values;
+        bool operator==(const Zoom&) const = default;
+    };
+    Zoom now() const { return {low_, high_, fitted_, values_}; }
+    /// Keeps the current zoom for back().
+    void keep();
+    void keepOnce();
+    void place(double low, double high);
+
     PlotOptions* options_;
     double low_ = 0;
     double high_ = 0;
-    double end_ = 100;
+    double end_ = 0;
     bool fitted_ = true;
+    std::map<const void*, Values> values_;
+    std::vector<Zoom> before_;
+    QElapsedTimer sinceStep_;  ///< of the wheel or of a pan
     std::int64_t hovered_ = 0;
     std::int64_t selected_ = 0;
     std::weak_ptr<const void> run_;

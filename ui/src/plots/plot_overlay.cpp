@@ -100,6 +100,19 @@ void SceneFront::draw(QCPPainter* painter) {
     painter->setClipRect(mParentPlot->rect());
     drawLabels(painter, area);
     drawLaneNames(painter, area);
+    drawClipped(painter, area);
+}
+
+void SceneFront::drawClipped(QCPPainter* painter, const QRect& area) const {
+    const QFontMetrics metrics(painter->font());
+    const auto draw = [&](const QString& words, double top) {
+        if (words.isEmpty()) return;
+        const QRectF box(area.left() + 6, top, metrics.horizontalAdvance(words), metrics.height());
+        drawWithHalo(painter, box, words, scene_->tokens.dim, scene_->tokens.panel);
+    };
+    draw(scene_->above.isEmpty() ? QString() : u"▲ "_s + scene_->above, area.top() + 2);
+    draw(scene_->below.isEmpty() ? QString() : u"▼ "_s + scene_->below,
+         area.bottom() - lanesHeight(*scene_, area.height()) - metrics.height() - 2);
 }
 
 void SceneFront::drawDots(QCPPainter* painter, const QRect& area) const {

@@ -53,6 +53,8 @@ struct PlotScene {
     double crosshair = 0;
     QList<QPair<QString, QColor>> readout;
     bool readoutBelow = false;
+    QString above;  ///< how many points lie above the values that are shown; empty: none
+    QString below;
     QRectF dragged;  ///< pixels
 };
 
@@ -85,6 +87,7 @@ private:
     void drawLaneNames(QCPPainter* painter, const QRect& area) const;
     void drawFlaws(QCPPainter* painter, const QRect& area) const;
     void drawLabels(QCPPainter* painter, const QRect& area) const;
+    void drawClipped(QCPPainter* painter, const QRect& area) const;
     const PlotScene* scene_;
 };
 

@@ -14,18 +14,20 @@ QString measured(double value, QString (*write)(double));
 
 /// "1,204"
 QString count(std::int64_t value);
-/// Three significant digits, thousands separated: "0.312", "13,200", "∞". An exponent
-/// only below 1e-6 and from 1e9 on: "1.20e-08".
+/// engine/figure_text.h, which the command line and the reports use, too: three significant
+/// digits, thousands separated: "0.312", "13,200", "∞"; "1.20·10⁻⁸" below 10⁻⁴.
 QString significant(double value);
 QString significant(double value, int digits);
 /// "88.4 %" of a share in [0, 1].
 QString percent(double share);
 /// "⁻²⁴"
 QString superscript(int value);
-/// "2¹⁶" for a power of two, else significant().
+/// "2¹⁶" for a power of two; "1,000" and "≈ 110,000" for other numbers.
 QString powerOfTwo(double value);
-/// An upper limit of the loss scale: the largest power of two within it, then the limit itself:
-/// "2²¹ (3,670,000)".
+/// "2¹⁶ = 65,536", where there is room.
+QString powerWithValue(double value);
+/// An upper limit of the loss scale and the largest power of two within it:
+/// "≈ 3,670,000 (≥ 2²¹)".
 QString scaleLimit(double value);
 /// "61 MB", "1.4 GB"
 QString bytes(std::int64_t value);

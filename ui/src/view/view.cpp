@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "feed/event_feed.h"
+#include "feed/run_ended.h"
 #include "feed/run_track.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
@@ -38,7 +39,7 @@ void View::keepSelection() {
                                       [&](const auto& before) { return stays(before.lock()); });
     if (!sameView) {
         link_->select(0, nullptr);
-        link_->fit();
+        link_->forgetZooms();
     } else if (!stays(link_->run())) {
         link_->selectRun(nullptr);
     }
@@ -49,12 +50,12 @@ void View::keepSelection() {
 void View::updateEnd() {
     double end = 0;
     for (const auto& track : feed_->tracks()) {
-        end = std::max(
-            {end, static_cast<double>(track->plannedSteps()), static_cast<double>(track->rows())});
+        end = std::max(end, static_cast<double>(track->lastStep()));
         // A run of unknown length: the axis grows in strides, not with every step.
-        if (track->plannedSteps() == 0 && end > link_->end()) end = std::ceil(end * 1.25);
+        const bool open = track->plannedSteps() == 0 && !ended(track->state());
+        if (open && end > link_->end()) end = std::ceil(end * 1.25);
     }
-    link_->setEnd(std::max(end, 100.0));
+    link_->setEnd(end);
 }
 
 }  // namespace ui
