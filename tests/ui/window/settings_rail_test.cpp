@@ -50,19 +50,36 @@ struct SettingsRailTest : WindowFixture {
     }
 };
 
-TEST_F(SettingsRailTest, InstrumentsStartWithARailAndOtherPagesWithTheSettings) {
+TEST_F(SettingsRailTest, PagesThatDoNotUseTheSettingsStartWithARail) {
     expectRailed(false, "training");
-    for (const QString& name : {u"xray"_s, u"twin"_s}) {
+    for (const QString& name : {u"xray"_s, u"twin"_s, u"runs"_s, u"benchmarks"_s}) {
         page(name);
         expectRailed(true, qPrintable(name));
     }
-    for (const QString& name : {u"queue"_s, u"runs"_s, u"training"_s}) {
+    for (const QString& name : {u"queue"_s, u"training"_s}) {
         page(name);
         expectRailed(false, qPrintable(name));
     }
     page(u"lab"_s);
     EXPECT_FALSE(rail()->isVisible()) << "the Lab has the whole width";
     EXPECT_FALSE(settingsDock()->isVisible());
+}
+
+/// There is no room for the settings beside a page, and they return with the room.
+TEST_F(SettingsRailTest, ANarrowWindowFoldsThemOnEveryPageButTraining) {
+    const int width = settingsDock()->width();
+    page(u"queue"_s);
+    expectRailed(false, "wide");
+    resizeTo(1100);
+    expectRailed(true, "narrow");
+    page(u"training"_s);
+    expectRailed(false, "narrow, training");
+    page(u"queue"_s);
+    expectRailed(true, "narrow, again");
+    resizeTo(1440);
+    expectRailed(false, "wide again");
+    page(u"training"_s);
+    EXPECT_EQ(settingsDock()->width(), width);
 }
 
 TEST_F(SettingsRailTest, AClickOpensTheSettingsAndTheirToolClosesThem) {

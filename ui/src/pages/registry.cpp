@@ -17,8 +17,9 @@ using namespace Qt::StringLiterals;
     PAGE("twin", QT_TRANSLATE_NOOP("Pages", "Twin"), makeTwinPage, .startsRailed = true)        \
     PAGE("lab", QT_TRANSLATE_NOOP("Pages", "Lab"), makeLabPage, .takesWholeWidth = true)        \
     PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage)                           \
-    PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage)                              \
-    PAGE("tryit", QT_TRANSLATE_NOOP("Pages", "Try it"), makeTryItPage, .needsRun = true)        \
+    PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage, .startsRailed = true)        \
+    PAGE("tryit", QT_TRANSLATE_NOOP("Pages", "Try it"), makeTryItPage, .needsRun = true,        \
+         .startsRailed = true)                                                                  \
     PAGE("benchmarks", QT_TRANSLATE_NOOP("Pages", "Benchmarks"), makeBenchmarksPage,            \
          .startsRailed = true)                                                                  \
     /* end of the list */

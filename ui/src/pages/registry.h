@@ -20,7 +20,7 @@ struct PageEntry {
     PageFactory* make = nullptr;
     bool needsRun = false;         ///< has nothing to show while no run is on screen
     bool takesWholeWidth = false;  ///< the settings are hidden while it is shown
-    bool startsRailed = false;     ///< the settings are a rail until the user opens them there
+    bool startsRailed = false;     ///< does not use the settings: a rail until the user opens them
 };
 /// The pages of every window, in the order of their tabs and of Ctrl+1 to Ctrl+9 and Ctrl+0. The
 /// first is Training, which has the plots and the right column. A new page is one line in

@@ -1,8 +1,11 @@
 #include "theme/theme.h"
 
 #include <QApplication>
+#include <QFontInfo>
+#include <QFontMetrics>
 #include <QSettings>
 #include <QStyleHints>
+#include <algorithm>
 
 #include "theme/style_sheet.h"
 
@@ -40,6 +43,12 @@ bool wantsHighContrast(const QPalette& p) {
     const int distance =
         std::abs(p.color(QPalette::WindowText).lightness() - p.color(QPalette::Window).lightness());
     return distance == 255;
+}
+
+/// 1 for a font of a usual size, and more for a larger one: by as much as its text is wider.
+double roomFactor() {
+    constexpr double usualPixels = 15;  // the largest default of the common desktops
+    return std::max(1.0, QFontInfo(QApplication::font()).pixelSize() / usualPixels);
 }
 
 }  // namespace
@@ -95,6 +104,14 @@ QColor Theme::precision(const std::string& preset) const {
     return tokens_.tf32;
 }
 
+int Theme::rowHeight(int least) {
+    return std::max(least, QFontMetrics(QApplication::font()).height() + 2 * size::border);
+}
+
+int Theme::foldWidth() { return qRound(size::foldBelow * roomFactor()); }
+
+int Theme::tableHeight() { return qRound(size::tableBelow * roomFactor()); }
+
 QFont Theme::caption() {
     QFont font = QApplication::font();
     font.setPointSizeF(font.pointSizeF() * 0.9);
@@ -103,7 +120,7 @@ QFont Theme::caption() {
 
 QFont Theme::bold() {
     QFont font = QApplication::font();
-    font.setWeight(QFont::DemiBold);
+    font.setWeight(QFont::Bold);
     return font;
 }
 

@@ -28,9 +28,17 @@ public:
     QColor precision(const std::string& preset) const;
     /// One step smaller than the interface font.
     static QFont caption();
+    /// QFont::Bold: between it and the normal weight the fonts for Chinese have none, and Qt draws
+    /// only bold for a font that lacks it.
     static QFont bold();
     /// Digits of one width, for figures that change.
     static QFont figures();
+    /// Height that holds a line of text in the interface font, at least `least`.
+    static int rowHeight(int least);
+    /// Window width under which side columns fold, and window height under which three cards are a
+    /// table. Both grow with a large interface font.
+    static int foldWidth();
+    static int tableHeight();
 
 signals:
     void changed();

@@ -20,12 +20,13 @@ Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* b
     head_ = new QWidget(this);
     head_->setObjectName(u"panelHead"_s);
     head_->setAttribute(Qt::WA_StyledBackground);
-    head_->setFixedHeight(size::head + 2);
+    const int height = Theme::rowHeight(size::head + 2);
+    head_->setFixedHeight(height);
     head_->installEventFilter(this);
     row_ = new QHBoxLayout(head_);
     row_->setContentsMargins(size::inside - 2, 0, size::grid, 0);
     row_->setSpacing(size::gap);
-    row_->addStrut(size::head + 2);  // a dock asks the layout for the height, not the widget
+    row_->addStrut(height);  // a dock asks the layout for the height, not the widget
     title_ = makeLabel(title);
     title_->setFont(Theme::bold());
     note_ = makeLabel({}, "dim");

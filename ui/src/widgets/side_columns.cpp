@@ -6,7 +6,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "theme/tokens.h"
+#include "theme/theme.h"
 
 namespace ui {
 
@@ -124,7 +124,7 @@ void SideColumns::resizeEvent(QResizeEvent* event) {
 }
 
 void SideColumns::fit() {
-    const bool narrow = window()->width() < size::foldBelow;
+    const bool narrow = window()->width() < Theme::foldWidth();
     if (narrow == folded_ || parts_.empty()) {
         if (isVisible() && !settled_ && !folded_) restoreSizes();
         settled_ = isVisible();

@@ -10,7 +10,7 @@
 
 namespace ui {
 
-/// A main panel with others beside and below it. In a window narrower than size::foldBelow the
+/// A main panel with others beside and below it. In a window narrower than Theme::foldWidth() the
 /// others become tabs below the main panel. Sizes chosen by the user are kept for each form. Takes
 /// ownership of its parts. GUI thread.
 class SideColumns final : public QWidget {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "theme/tokens.h"
+#include "theme/theme.h"
 
 namespace ui {
 
@@ -168,7 +168,7 @@ void DockLayout::reset() {
         placeSides();
         placePlotsAnew();
     }
-    fold(window_->width() < size::foldBelow);
+    fold(window_->width() < Theme::foldWidth());
     remember();
     showColumns(columns, railed);
 }
@@ -297,7 +297,7 @@ void DockLayout::showColumns(Columns columns, bool railed) {
     away_.clear();
     const bool folded = folded_;
     const QByteArray plots = std::exchange(awayPlots_, {});
-    fold(window_->width() < size::foldBelow);
+    fold(window_->width() < Theme::foldWidth());
     if (folded == folded_) restorePlots(plots);
 }
 

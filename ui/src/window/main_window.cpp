@@ -24,11 +24,13 @@
 #include "text/format.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/key_rule.h"
 #include "window/dock_layout.h"
 #include "window/focus_order.h"
 #include "window/focus_ring.h"
 #include "window/main_menu.h"
 #include "window/message_bar.h"
+#include "window/page_area.h"
 #include "window/quit_dialog.h"
 #include "window/settings_rail.h"
 
@@ -47,9 +49,11 @@ DockLayout::Columns columnsOf(const PageEntry& page) {
     return page.name == u"training"_s ? both : page.takesWholeWidth ? none : left;
 }
 
-/// Whether the settings are a rail on this page, as the user left it there.
-bool isRailed(const PageEntry& page) {
-    return QSettings().value(railKey(page), page.startsRailed).toBool();
+/// Whether the settings are a rail on this page: as the user left it there, else on pages that do
+/// not use them, and in a narrow window on all but the first.
+bool isRailed(const PageEntry& page, bool narrow) {
+    const bool folds = narrow && columnsOf(page) != DockLayout::Columns::both;
+    return QSettings().value(railKey(page), page.startsRailed || folds).toBool();
 }
 
 }  // namespace
@@ -68,7 +72,7 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     connect(menu, &MainMenu::resetLayout, docks_.get(), [this] {
         docks_->reset();
         QSettings().remove(railGroup);
-        showPageColumns(pages_->shown(), pages_->shown().startsRailed);
+        showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
     });
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
@@ -80,9 +84,10 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restorePlace();
     docks_->restore();
-    showPageColumns(pages_->shown(), isRailed(pages_->shown()));
+    showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
     pages_->restore();
     new FocusRing(this);
+    new KeyRule(this);
     bar_->focusPrimary();
 }
 
@@ -98,7 +103,7 @@ void MainWindow::buildCentre(const std::vector<PageEntry>& pages) {
     pages_ = new PageStack(context_, pages, centre);
     training_ = pages_->findChild<TrainingPage*>();
     row->addWidget(rail_);
-    row->addWidget(pages_, 1);
+    row->addWidget(new PageArea(pages_, centre), 1);
     setCentralWidget(centre);
     message_ = new MessageBar(context_.theme, pages_->findChild<VerdictBar*>(), centre);
 }
@@ -199,7 +204,7 @@ void MainWindow::joinColumns() {
     connect(pages_, &PageStack::pageChanging, docks_.get(),
             [this](const PageEntry& page) { hidePageColumns(page); });
     connect(pages_, &PageStack::pageChanged, docks_.get(),
-            [this](const PageEntry& page) { showPageColumns(page, isRailed(page)); });
+            [this](const PageEntry& page) { showPageColumns(page, isRailed(page, narrow())); });
     if (panels_.left.empty()) return;
     auto* close = new QToolButton(this);
     close->setObjectName(u"railClose"_s);
@@ -230,7 +235,7 @@ void MainWindow::joinColumns() {
 /// belong to it, since a window too narrow for both would grow.
 void MainWindow::hidePageColumns(const PageEntry& page) {
     docks_->showColumns(std::max(docks_->columns(), columnsOf(page)),
-                        docks_->railed() || isRailed(page));
+                        docks_->railed() || isRailed(page, narrow()));
     if (!docks_->showsRail()) rail_->hide();
 }
 
@@ -278,9 +283,13 @@ void MainWindow::showEvent(QShowEvent* event) {
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
-    docks_->fold(width() < size::foldBelow);
-    training_->setLow(height() < size::tableBelow);
+    docks_->fold(narrow());
+    training_->setLow(height() < Theme::tableHeight());
+    const bool was = event->oldSize().width() < Theme::foldWidth();
+    if (was != narrow()) showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
 }
+
+bool MainWindow::narrow() const { return width() < Theme::foldWidth(); }
 
 bool MainWindow::focusNextPrevChild(bool next) {
     QList<QWidget*> groups{bar_};
@@ -337,9 +346,11 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+    QStringList paths;
     for (const QUrl& url : event->mimeData()->urls()) {
-        if (url.isLocalFile()) context_.commands->openPath(url.toLocalFile());
+        if (url.isLocalFile()) paths << url.toLocalFile();
     }
+    context_.commands->openPaths(paths);
     event->acceptProposedAction();
 }
 

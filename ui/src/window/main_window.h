@@ -59,6 +59,8 @@ private:
     QWidget* withPageRow(QWidget* bar);
     void restorePlace();
     bool running() const;
+    /// Too narrow for three columns.
+    bool narrow() const;
     void joinColumns();
     void hidePageColumns(const PageEntry& page);
     void showPageColumns(const PageEntry& page, bool railed);
