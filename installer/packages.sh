@@ -25,6 +25,7 @@ qt6-base-dev
 qt6-svg-dev
 libqcustomplot-dev
 qt6-l10n-tools
+qt6-translations-l10n
 fonts-dejavu-core
 fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
 libdnnl-dev

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
+#include <QFile>
+#include <QLibraryInfo>
+#include <QTemporaryDir>
+
 namespace ui {
 namespace {
 
@@ -21,6 +26,31 @@ TEST(Sentences, HaveNoSpaceAfterAFullWidthStop) {
     EXPECT_EQ(joined({u"Epoch 2 done."_s, {}, u"Test RMSE 64,500."_s}),
               u"Epoch 2 done. Test RMSE 64,500."_s);
     EXPECT_EQ(joined({}), QString());
+}
+
+TEST(Languages, AreThoseOfTheTranslationsInAFolder) {
+    const auto known = Language::known();
+    ASSERT_EQ(known.size(), 2U);
+    EXPECT_EQ(known[0].code, u"en"_s);
+    EXPECT_EQ(known[1].code, u"zh_CN"_s);
+    EXPECT_EQ(known[1].name, u"简体中文"_s);
+    const QTemporaryDir folder;
+    for (const auto& name : {u"ui_de.qm"_s, u"ui_zh_CN.qm"_s, u"engine_de.qm"_s})
+        EXPECT_TRUE(QFile(folder.filePath(name)).open(QIODevice::WriteOnly));
+    const auto more = Language::known(folder.path());
+    ASSERT_EQ(more.size(), 3U) << "a third language needs no code";
+    EXPECT_EQ(more[1].code, u"de"_s);
+    EXPECT_EQ(more[1].name, u"Deutsch"_s);
+}
+
+TEST(Languages, TranslateQtsOwnTextsWhereQtHasThem) {
+    if (!QFile::exists(QLibraryInfo::path(QLibraryInfo::TranslationsPath) + u"/qtbase_zh_CN.qm"_s))
+        GTEST_SKIP() << "Qt's own translations are not installed";
+    Language language;
+    language.setChoice(u"zh_CN"_s);
+    EXPECT_NE(QCoreApplication::translate("QFileDialog", "Look in:"), u"Look in:"_s);
+    language.setChoice(u"en"_s);
+    EXPECT_EQ(QCoreApplication::translate("QFileDialog", "Look in:"), u"Look in:"_s);
 }
 
 }  // namespace

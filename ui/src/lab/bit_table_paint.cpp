@@ -24,7 +24,7 @@ QFont small(QFont font) {
 }
 
 QFont bold(QFont font) {
-    font.setWeight(QFont::DemiBold);
+    font.setWeight(QFont::Bold);
     return font;
 }
 

@@ -58,7 +58,7 @@ QLayout* CalculatorCard::makeHead() {
     row->setSpacing(size::gap);
     auto* title = makeLabel(tr("Calculator"), nullptr, this);
     QFont strong = font();
-    strong.setWeight(QFont::DemiBold);
+    strong.setWeight(QFont::Bold);
     title->setFont(strong);
     row->addWidget(title);
     operations_ =

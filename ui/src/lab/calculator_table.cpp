@@ -109,7 +109,7 @@ void CalculatorTable::paintEvent(QPaintEvent*) {
     const int inside = size::inside, wide = width() - 2 * inside, high = rowHeight();
     QFont small = font(), strong = font();
     small.setPointSizeF(small.pointSizeF() * 0.85);
-    strong.setWeight(QFont::DemiBold);
+    strong.setWeight(QFont::Bold);
     const auto line = [&](int row, const QStringList& texts, const auto& colorAt) {
         int x = inside;
         for (int column = 0; column < 5; ++column) {

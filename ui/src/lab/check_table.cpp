@@ -55,7 +55,7 @@ void CheckTable::addRow(const CheckRow& row) {
         cell(row.measured.isEmpty() ? u"…"_s : row.measured, row.final_ ? nullptr : "dim", this);
     if (row.final_) {
         QFont bold = measured->font();
-        bold.setWeight(QFont::DemiBold);
+        bold.setWeight(QFont::Bold);
         measured->setFont(bold);
     }
     grid_->addWidget(measured, line, 2, Qt::AlignTop);

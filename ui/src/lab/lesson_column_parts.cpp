@@ -63,7 +63,7 @@ QWidget* LessonColumn::makeHead(const engine::Lesson& lesson) {
     auto* title = makeLabel(name, nullptr, head);
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.5);
-    large.setWeight(QFont::DemiBold);
+    large.setWeight(QFont::Bold);
     title->setFont(large);
     title->setWordWrap(about.isEmpty());
     row->addWidget(title, about.isEmpty() ? 1 : 0);

@@ -57,7 +57,7 @@ public:
         paintRing(*painter, circle, index.data(progressRole).toDouble(),
                   index.data(brokenRole).toBool());
         QFont font = option.font;
-        if (current) font.setWeight(QFont::DemiBold);
+        if (current) font.setWeight(QFont::Bold);
         painter->setFont(font);
         painter->setPen(t.text);
         const QRect words =

@@ -21,7 +21,7 @@ LessonStep::LessonStep(const Theme* theme, int number, bool last, const QString&
       note_(makeLabel({}, "dim", this)),
       body_(new QWidget(this)) {
     QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
+    bold.setWeight(QFont::Bold);
     title_->setFont(bold);
     note_->setWordWrap(true);
     auto* outer = new QVBoxLayout(this);

@@ -138,7 +138,7 @@ void NumberLine::paintRange(QPainter& painter, int row, const NumberFormat& form
     painter.fillRect(QRectF(normal, y, last - normal, tall), color);
     QFont face = painter.font();
     const QFont plain = face;
-    face.setWeight(selected ? QFont::DemiBold : QFont::Normal);
+    face.setWeight(selected ? QFont::Bold : QFont::Normal);
     painter.setFont(face);
     painter.setPen(selected ? t.ampFp16 : t.dim);
     painter.drawText(QRectF(size::inside, top, at.left() - size::inside, pitch),
@@ -188,7 +188,7 @@ void NumberLine::paintNumber(QPainter& painter) const {
     const double x = xOf(exponent);
     painter.fillRect(QRectF(x - 1, at.top(), 2, at.height()), t.accent);
     QFont face = painter.font();
-    face.setWeight(QFont::DemiBold);
+    face.setWeight(QFont::Bold);
     painter.setFont(face);
     const QString text = model_->problem().isEmpty() ? model_->text() : nearText(value, 6);
     const QString shown = painter.fontMetrics().elidedText(text, Qt::ElideRight, 160);

@@ -71,7 +71,7 @@ QLayout* NumbersView::makeField() {
     field_ = new QLineEdit(this);
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.2);
-    large.setWeight(QFont::DemiBold);
+    large.setWeight(QFont::Bold);
     field_->setFont(large);
     field_->ensurePolished();
     field_->setMaximumWidth(12 * field_->fontMetrics().height());

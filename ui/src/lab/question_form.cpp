@@ -145,7 +145,7 @@ void QuestionForm::setLocked(bool locked) {
     if (choices_ != nullptr) {
         for (auto* button : choices_->buttons()) {
             QFont font = button->font();
-            font.setWeight(locked && button->isChecked() ? QFont::DemiBold : QFont::Normal);
+            font.setWeight(locked && button->isChecked() ? QFont::Bold : QFont::Normal);
             button->setFont(font);
             // The chosen one stays as clear as it was, but takes neither clicks nor keys.
             button->setEnabled(!locked || button->isChecked());

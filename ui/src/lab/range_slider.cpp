@@ -86,7 +86,7 @@ void RangeSlider::paintEvent(QPaintEvent*) {
     painter.drawEllipse(QPointF(at, y), radius, radius);
     const QString word = value_ ? written(*value_) : tr("drag, or use the arrow keys");
     QFont strong = font();
-    if (value_) strong.setWeight(QFont::DemiBold);
+    if (value_) strong.setWeight(QFont::Bold);
     painter.setFont(value_ ? strong : captionOf(font()));
     painter.setPen(value_ ? ink : t.dim);
     const double wide = QFontMetricsF(painter.font()).horizontalAdvance(word) + 4;

@@ -156,7 +156,7 @@ void SumPlot::paintLabels(QPainter& painter) const {
     // From the lowest upwards, each at least a line above the one before.
     double last = height() + high / 2;
     QFont strong = painter.font();
-    strong.setWeight(QFont::DemiBold);
+    strong.setWeight(QFont::Bold);
     painter.setFont(strong);
     for (const Label& label : labels) {
         const double y = std::min(label.y, last - high);

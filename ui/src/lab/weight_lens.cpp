@@ -106,7 +106,7 @@ void WeightLens::paintEvent(QPaintEvent*) {
     }
     const int h = fontMetrics().height();
     QFont bold = font();
-    bold.setWeight(QFont::DemiBold);
+    bold.setWeight(QFont::Bold);
     painter.setFont(bold);
     painter.setPen(shown_.color);
     painter.drawText(QRect(0, 0, width(), h + 2), Qt::AlignLeft | Qt::AlignVCenter, headline());

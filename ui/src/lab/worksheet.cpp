@@ -46,7 +46,7 @@ public:
         cursor_.setBlockFormat(block);
         QTextCharFormat format;
         format.setFontPointSize(size);
-        format.setFontWeight(bold ? QFont::DemiBold : QFont::Normal);
+        format.setFontWeight(bold ? QFont::Bold : QFont::Normal);
         cursor_.insertText(text, format);
     }
 

@@ -69,7 +69,7 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
             return line.part;
         case Qt::FontRole: {
             QFont font;
-            font.setWeight(line.part ? QFont::DemiBold : QFont::Normal);
+            font.setWeight(line.part ? QFont::Bold : QFont::Normal);
             return font;
         }
         default:

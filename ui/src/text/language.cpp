@@ -1,6 +1,7 @@
 #include "text/language.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QLibraryInfo>
 #include <QLocale>
 #include <QRegularExpression>
@@ -9,6 +10,22 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+/// The known language of the same country, else of the same language; empty: none.
+QString closest(const QLocale& locale, const std::vector<Language::Known>& known) {
+    QString found;
+    for (const auto& each : known) {
+        const QLocale theirs(each.code);
+        if (theirs.language() != locale.language()) continue;
+        if (theirs == locale) return each.code;
+        if (found.isEmpty()) found = each.code;
+    }
+    return found;
+}
+
+}  // namespace
 
 QString engineText(const std::string& english) {
     if (english.empty()) return {};
@@ -75,17 +92,30 @@ void Language::install() {
     for (auto& translator : translators_) QCoreApplication::removeTranslator(translator.get());
     translators_.clear();
     const QLocale locale = choice_.isEmpty() ? QLocale::system() : QLocale(choice_);
-    if (locale.language() != QLocale::Chinese) return;
-    const QString qt = QLibraryInfo::path(QLibraryInfo::TranslationsPath);
-    const std::pair<QString, QString> files[] = {
-        {u"qtbase_zh_CN"_s, qt}, {u"engine_zh_CN"_s, u":/i18n"_s}, {u"ui_zh_CN"_s, u":/i18n"_s}};
-    for (const auto& [file, folder] : files) {
-        auto translator = std::make_unique<QTranslator>();
-        // Qt's own texts are absent on some systems; its buttons then stay English.
-        if (!translator->load(file, folder)) continue;
-        QCoreApplication::installTranslator(translator.get());
-        translators_.push_back(std::move(translator));
+    if (locale.language() == QLocale::English) return;
+    const QString code = closest(locale, known());
+    if (code.isEmpty()) return;
+    // Qt's own texts: names of buttons, file dialogs, menus of text fields. They stay English where
+    // the package with Qt's translations is not installed.
+    load(u"qtbase"_s, code, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
+    load(u"engine"_s, code, u":/i18n"_s);
+    load(u"ui"_s, code, u":/i18n"_s);
+}
+
+void Language::load(const QString& name, const QString& code, const QString& folder) {
+    auto translator = std::make_unique<QTranslator>();
+    if (!translator->load(QLocale(code), name, u"_"_s, folder)) return;
+    QCoreApplication::installTranslator(translator.get());
+    translators_.push_back(std::move(translator));
+}
+
+std::vector<Language::Known> Language::known(const QString& folder) {
+    std::vector<Known> found{{u"en"_s, u"English"_s}};
+    for (const QString& file : QDir(folder).entryList({u"ui_*.qm"_s}, QDir::Files, QDir::Name)) {
+        const QString code = file.mid(3).chopped(3);
+        found.push_back({code, QLocale(code).nativeLanguageName()});
     }
+    return found;
 }
 
 }  // namespace ui

@@ -30,7 +30,16 @@ public:
     explicit Language(QObject* parent = nullptr);
     ~Language() override;
 
-    /// "" follows the system; else "en" or "zh_CN".
+    /// A language that the window speaks.
+    struct Known {
+        QString code;  ///< "zh_CN"
+        QString name;  ///< in that language: "简体中文"
+    };
+    /// English, and those of the translations (ui_CODE.qm) in a folder. A further language needs
+    /// its two files in resources/i18n and no code.
+    static std::vector<Known> known(const QString& folder = QStringLiteral(":/i18n"));
+
+    /// "" follows the system; else the code of a known language.
     QString choice() const { return choice_; }
     void setChoice(const QString& choice);
 
@@ -40,6 +49,8 @@ signals:
 
 private:
     void install();
+    /// Installs the file of a language: qtbase_zh_CN.qm, or qtbase_de.qm for de_DE.
+    void load(const QString& name, const QString& code, const QString& folder);
 
     QString choice_;
     std::vector<std::unique_ptr<QTranslator>> translators_;

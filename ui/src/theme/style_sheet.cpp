@@ -38,7 +38,7 @@ QPushButton:focus { border: 2px solid @accent; padding: 3px 9px; }
 QPushButton:checked { background: @selected; color: @text; }
 QPushButton:disabled { color: @faint; background: @panel; }
 QPushButton::menu-indicator { image: none; }
-QPushButton#primary { background: @accent; border: 1px solid @accent; color: @onAccent; font-weight: 600; }
+QPushButton#primary { background: @accent; border: 1px solid @accent; color: @onAccent; font-weight: 700; }
 QPushButton#primary:hover { background: @accentHover; }
 QPushButton#primary:focus { border: 2px solid @focusRing; padding: 3px 9px; }
 QPushButton#primary:disabled { background: @panel; border-color: @line; color: @faint; }
@@ -51,7 +51,7 @@ QToolButton::menu-indicator { image: none; }
 QFrame#segments { background: @panel; border: 1px solid @line; border-radius: @fieldRadiuspx; }
 QToolButton[role="segment"] { border-radius: 4px; padding: 3px 10px; }
 QToolButton[role="segment"]:focus { padding: 2px 9px; }
-QToolButton[role="segment"]:checked { font-weight: 600; }
+QToolButton[role="segment"]:checked { font-weight: 700; }
 QToolButton#chip { background: @field; border: 1px solid @line; border-radius: 9px; padding: 1px 7px; }
 QToolButton#chip:hover { background: @hover; }
 QToolButton#chip:focus { border: 2px solid @accent; padding: 0 6px; }
