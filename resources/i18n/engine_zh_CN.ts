@@ -7156,5 +7156,9 @@
         <source>It is not known whether {} pays off: its fastest steps are {} times as fast as FP32's, the rest of the difference may be other load on this machine.</source>
         <translation>无法判断 {} 是否有收益：其最快的步的速度为 FP32 的 {} 倍，其余差异可能来自本机的其他负载。</translation>
     </message>
+    <message>
+        <source>Lower the static scale or use a dynamic one.</source>
+        <translation>降低静态缩放值，或改用动态缩放。</translation>
+    </message>
 </context>
 </TS>

@@ -439,6 +439,18 @@
             <source>Step %1 damaged the state.</source>
             <translation>第 %1 步损坏了状态。</translation>
         </message>
+        <message>
+            <source>The gradients overflowed, and the step was applied.</source>
+            <translation>梯度溢出，而该步仍被应用。</translation>
+        </message>
+        <message>
+            <source>A static scaler skips nothing: the weights of these gradients are no numbers from here on.</source>
+            <translation>静态缩放不会跳过任何步：对应的权重从此不再是有效数值。</translation>
+        </message>
+        <message>
+            <source>Only a dynamic scaler skips such a step: the weights of these gradients are no numbers from here on.</source>
+            <translation>只有动态缩放才会跳过这样的步：对应的权重从此不再是有效数值。</translation>
+        </message>
 </context>
     <context>
         <name>ui::PageStack</name>
@@ -1860,14 +1872,6 @@ started %7</source>
     <context>
         <name>ui::StepPanel</name>
         <message>
-            <source>Previous skipped step</source>
-            <translation>上一个跳过的步</translation>
-        </message>
-        <message>
-            <source>Next skipped step</source>
-            <translation>下一个跳过的步</translation>
-        </message>
-        <message>
             <source>%1 skipped so far</source>
             <translation>已跳过 %1 步</translation>
         </message>
@@ -1958,6 +1962,14 @@ started %7</source>
         <message>
             <source>%1 of %2 files read</source>
             <translation>已读取 %1 / %2 个文件</translation>
+        </message>
+        <message>
+            <source>Previous skipped or non-finite step</source>
+            <translation>上一个被跳过或非有限的步</translation>
+        </message>
+        <message>
+            <source>Next skipped or non-finite step</source>
+            <translation>下一个被跳过或非有限的步</translation>
         </message>
     </context>
     <context>
@@ -4332,6 +4344,10 @@ started %7</source>
             <source>dragged, %1</source>
             <translation>拖动后，%1</translation>
         </message>
+        <message>
+            <source>applied, the weights become NaN</source>
+            <translation>已应用，权重变为 NaN</translation>
+        </message>
     </context>
     <context>
         <name>ui::TwinModel</name>
@@ -6601,10 +6617,6 @@ started %7</source>
             <translation>尚未检查</translation>
         </message>
         <message>
-            <source>not finite, but not skipped</source>
-            <translation>非有限值，且未被跳过</translation>
-        </message>
-        <message>
             <source>%1: passes, loss %2, gradient norm %3</source>
             <translation>%1：通过，损失 %2，梯度范数 %3</translation>
         </message>
@@ -6623,6 +6635,18 @@ started %7</source>
         <message>
             <source>%1 NaN</source>
             <translation>%1 个 NaN</translation>
+        </message>
+        <message>
+            <source>the loss is not finite</source>
+            <translation>损失不是有限数</translation>
+        </message>
+        <message>
+            <source>gradients not finite, applied</source>
+            <translation>梯度非有限，已应用</translation>
+        </message>
+        <message>
+            <source>loss not finite, applied</source>
+            <translation>损失非有限，已应用</translation>
         </message>
     </context>
     <context>
@@ -6646,6 +6670,10 @@ started %7</source>
         <message>
             <source>Sample %1 is a suspect in %2 of them.</source>
             <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
+        </message>
+        <message>
+            <source>to step %1, %2 in a row</source>
+            <translation>至第 %1 步，连续 %2 步</translation>
         </message>
     </context>
     <context>

@@ -180,6 +180,21 @@ struct SkipList {
     std::vector<SkippedStep> list;
     std::vector<RecurringSample> recurring;
 };
+
+/// Consecutive steps of a list with one outcome and, as far as they were examined, one cause.
+struct SkipGroup {
+    std::size_t first = 0;  ///< index in SkipList::list
+    std::size_t count = 0;
+    bool bad = false;  ///< the scaler does not put it right by itself
+
+    bool operator==(const SkipGroup&) const = default;
+};
+/// In the order of the steps; all steps are in one of them.
+std::vector<SkipGroup> groups_of(const SkipList& skips);
+/// The first step of the first bad group, which is where to look for the cause; nothing if all
+/// groups are benign. An index in SkipList::list.
+std::optional<std::size_t> first_bad_step(const SkipList& skips);
+
 std::string to_json_line(const SkipList& skips);
 std::string skips_page(const SkipList& skips);
 

@@ -130,7 +130,8 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
         report.first->largest_in_f32 = true_magnitude(step, shadow, report.loss_scale);
     const bool forward = stage == SkipStage::forward || stage == SkipStage::batch;
     report.chain = chain_of(step, shadow, forward, report.loss_scale);
-    report.scale_bound = scale_bound(step, shadow);
+    // No scale mends a fault of the forward pass.
+    if (stage == SkipStage::backward) report.scale_bound = scale_bound(step, shadow);
     const bool has_scaler = resolve(capsule.config.precision).scaler != ScalerMode::off;
     if (has_scaler && report.first) {
         options.progress(msg("Computing the step at smaller loss scales"));

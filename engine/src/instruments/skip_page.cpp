@@ -74,7 +74,8 @@ void print_ladder(std::ostream& out, const SkipReport& report) {
     for (const StepTrial& each : report.ladder) {
         out << "  " << power_text(each.scale) << "  " << (each.passes ? "passes" : "fails") << '\n';
     }
-    if (std::isfinite(report.scale_bound))
+    // Reports of earlier versions have a bound for faults of the forward pass, too.
+    if (report.cause == SkipCause::scale_too_large && std::isfinite(report.scale_bound))
         out << "  By the FP32 gradients any scale up to " << scale_limit_text(report.scale_bound)
             << " keeps them in range.\n";
 }

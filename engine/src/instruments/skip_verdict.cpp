@@ -214,4 +214,18 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
     return {};
 }
 
+Message advice_in_run(const SkipReport& report, const RunConfig& config,
+                      const StepRecordReader& record) {
+    const bool forward = report.cause == SkipCause::forward_overflow;
+    if (!forward && report.cause != SkipCause::mathematical) return report.advice;
+    constexpr std::int64_t few = 512;  // enough for the first losses and for the last ones
+    const std::int64_t end = std::min(report.step, record.size());
+    FaultCourse course(config);
+    for (std::int64_t row = 0; row < end; ++row) {
+        if (row == few) row = std::max(row, end - few);
+        course.see(record.row(row));
+    }
+    return forward || course.grew() ? course.advice() : report.advice;
+}
+
 }  // namespace engine

@@ -182,6 +182,8 @@ SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const Ski
         report.damaged_at = step_that_damaged(run_folder, step, options.progress);
         report.advice = advice_for(report.cause, report);
     }
+    report.advice =
+        advice_in_run(report, capsule.config, StepRecordReader::open(run_folder));
     try {
         keep_examination(run_folder, capsule, report);
     } catch (const Error&) {

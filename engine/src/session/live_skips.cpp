@@ -76,6 +76,7 @@ SkipReport LiveSkips::report(const StepCapsule& capsule) {
     };
     SkipReport out = examine_step(capsule, options);
     out.run = loop_.run();
+    out.advice = advice_in_run(out, capsule.config, loop_.record());
     if (out.cause != SkipCause::damaged_state) return out;
     damage_examined_ = true;
     out.damaged_at = damaged_by_;

@@ -1,5 +1,7 @@
 #include "train/advice.h"
 
+#include <cmath>
+
 namespace engine {
 
 Message forward_overflow_advice() {
@@ -15,7 +17,37 @@ Message non_finite_input_advice() {
 }
 
 Message static_scale_advice(const std::string& fitting) {
-    return msg("Lower the static scale to {} or use a dynamic one.", fitting);
+    return fitting.empty() ? msg("Lower the static scale or use a dynamic one.")
+                           : msg("Lower the static scale to {} or use a dynamic one.", fitting);
+}
+
+Message applied_overflow_advice(const RunConfig& config) {
+    return resolve(config.precision).scaler == ScalerMode::constant ? static_scale_advice({})
+                                                                    : divergence_advice(config);
+}
+
+void FaultCourse::see(const StepRecord& row) {
+    if (first_step_ == 0) first_step_ = row.step;
+    overflowed_ = overflowed_ || outcome_of(row) == StepOutcome::overflowed;
+    updates_ = row.updates;
+    if (!std::isfinite(row.loss)) return;
+    if (std::isnan(first_loss_)) first_loss_ = row.loss;
+    last_loss_ = row.loss;
+}
+
+bool FaultCourse::grew() const {
+    return updates_ > 0 && last_loss_ > 10 * std::fabs(first_loss_);
+}
+
+bool FaultCourse::was_learning() const { return updates_ > 0 && last_loss_ < first_loss_; }
+
+Message FaultCourse::advice() const {
+    if (overflowed_) return applied_overflow_advice(config_);
+    // Of a run that went on from a checkpoint the first losses are not known.
+    const bool began = std::isfinite(first_loss_) || first_step_ > 1;
+    const bool blames_the_rate =
+        updates_ > 0 && began && !(computes_in_fp16(config_) && was_learning());
+    return non_finite_loss_advice(config_, blames_the_rate);
 }
 
 Message divergence_advice(const RunConfig& config) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "train/advice.h"
 
 namespace engine {
 
@@ -34,6 +33,7 @@ void RunAlerts::load_state(const SavedNumbers& saved) {
 void RunAlerts::see(const std::string& run, const FinishedStep& step) {
     if (step.refused) throw *step.refused;
     run_ = run;
+    course_.see(step.row);
     warn_of_resets(step);
     if (const auto event = watch_.see(run, step.row, step.next_loss_scale)) post_(*event);
     warn_of_loss(step.row);
@@ -73,12 +73,7 @@ void RunAlerts::check_divergence(const StepRecord& row) {
     throw Error(ErrorCode::training,
                 msg("The run diverged: the loss has not been finite for {} steps, up to step {}.",
                     state_.non_finite_losses, row.step),
-                divergence_hint(row));
-}
-
-Message RunAlerts::divergence_hint(const StepRecord& row) const {
-    return non_finite_loss_advice(config_,
-                                  row.updates > 0 && state_.non_finite_losses < row.step);
+                course_.advice());
 }
 
 /// One bad batch at the very end is not yet a divergence.
@@ -121,7 +116,7 @@ void RunAlerts::check_scale(const FinishedStep& step) const {
             ErrorCode::training,
             msg("The loss scale fell to 0 at step {}: every step overflows.", row.step),
             std::isfinite(row.loss) ? msg("Lower the learning rate, or train in bf16.")
-                                    : divergence_hint(row));
+                                    : course_.advice());
     }
     if (config_.scaler.min_scale > 0 &&
         static_cast<double>(row.loss_scale) <= config_.scaler.min_scale) {
@@ -131,7 +126,7 @@ void RunAlerts::check_scale(const FinishedStep& step) const {
                         config_.scaler.min_scale, row.step),
                     std::isfinite(row.loss)
                         ? msg("Lower scaler.min_scale or the learning rate, or train in bf16.")
-                        : divergence_hint(row));
+                        : course_.advice());
     }
 }
 

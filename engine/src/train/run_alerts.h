@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "train/advice.h"
 #include "train/saved_numbers.h"
 #include "train/scale_watch.h"
 #include "train/step_figures.h"
@@ -16,7 +17,10 @@ public:
     using Post = std::function<void(Event)>;
 
     RunAlerts(const RunConfig& config, Post post)
-        : config_(config), post_(std::move(post)), watch_(config.scaler.hysteresis) {}
+        : config_(config),
+          post_(std::move(post)),
+          watch_(config.scaler.hysteresis),
+          course_(config) {}
 
     /// A step whose row was written. Throws Error if it ends the run.
     void see(const std::string& run, const FinishedStep& step);
@@ -51,13 +55,13 @@ private:
     void warn_of_lost_updates(const StepRecord& row);
     void warn_of_idle_epoch(const StepRecord& row);
     void check_divergence(const StepRecord& row);
-    Message divergence_hint(const StepRecord& row) const;
     void check_scale(const FinishedStep& step) const;
     void warn(Message message, std::int64_t step) const;
 
     const RunConfig& config_;
     Post post_;
     ScaleWatch watch_;
+    FaultCourse course_;  ///< of a run that went on: since then
     State state_;
     std::string run_;
     bool diverged_ = false;

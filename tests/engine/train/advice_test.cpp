@@ -115,5 +115,49 @@ TEST(Advice, OfAScaleThatFellThroughItsFloorIsThatOfItsCause) {
     EXPECT_THAT(hint(config, 2, 0.5), HasSubstr("Lower scaler.min_scale"));
 }
 
+/// Losses of steps, each applied; a NaN that follows ends them.
+FaultCourse course_of(const RunConfig& config, const std::vector<float>& losses) {
+    FaultCourse course(config);
+    std::int64_t step = 0;
+    for (const float loss : losses) {
+        StepRecord row{};
+        row.step = ++step;
+        row.updates = std::isfinite(loss) ? step : step - 1;
+        row.found_inf = std::isfinite(loss) ? 0 : 1;
+        row.loss = loss;
+        course.see(row);
+    }
+    return course;
+}
+
+TEST(FaultCourses, BlameTheRateOnlyWhereTheLossWasNotFalling) {
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    const RunConfig fp16 = preset("amp-fp16"), fp32 = preset("fp32");
+    const std::vector<float> falling = {2.3F, 2, 1.5F, nan, nan}, rising = {2.3F, 90, nan, nan};
+    EXPECT_EQ(course_of(fp16, falling).advice().str(), forward_overflow_advice().str());
+    EXPECT_EQ(course_of(fp16, rising).advice().str(), divergence_advice(fp16).str());
+    EXPECT_EQ(course_of(fp32, falling).advice().str(), divergence_advice(fp32).str())
+        << "FP32 has no narrower range to blame";
+    EXPECT_TRUE(course_of(fp16, rising).grew());
+    EXPECT_FALSE(course_of(fp16, falling).grew());
+}
+
+TEST(FaultCourses, OfAStaticScaleThatOverflowedIsTheScale) {
+    RunConfig config = preset("amp-fp16");
+    config.precision.scaler = ScalerMode::constant;
+    FaultCourse course(config);
+    StepRecord row{};
+    row.step = row.updates = 1;
+    row.loss = 2.3F;
+    row.grad_norm = std::numeric_limits<float>::infinity();
+    course.see(row);
+    row.step = row.updates = 2;
+    row.loss = std::numeric_limits<float>::quiet_NaN();
+    course.see(row);
+    EXPECT_EQ(course.advice().str(), "Lower the static scale or use a dynamic one.");
+    EXPECT_EQ(course.advice().str(), applied_overflow_advice(config).str());
+    EXPECT_EQ(static_scale_advice("2¹⁵").str(), "Lower the static scale to 2¹⁵ or use a dynamic one.");
+}
+
 }  // namespace
 }  // namespace engine

@@ -160,6 +160,29 @@ TEST(StepReason, BlamesTheForwardPassForANaNLoss) {
     EXPECT_EQ(explainStep(row, nullptr, 1, false).tone, StepReason::Tone::bad);
 }
 
+/// A static scale of 2²⁴ in step 1: the loss is a number, the gradients are not.
+TEST(StepReason, DoesNotCallAnOverflowAppliedWhereTheScaleIsStatic) {
+    engine::StepRecord row{};
+    row.loss = 2.3f;
+    row.loss_scale = 0x1p24f;
+    row.grad_norm = nanLoss;
+    row.f16_overflow_share = 1;
+    engine::RunConfig config;
+    config.precision.preset = "amp-fp16";
+    config.precision.scaler = engine::ScalerMode::constant;
+    const StepReason why = explainStep(row, nullptr, 0x1p24, true, true, &config);
+    EXPECT_EQ(why.tone, StepReason::Tone::bad);
+    EXPECT_FALSE(why.body.contains(u"All gradients were finite"_s)) << why.body.toStdString();
+    EXPECT_TRUE(why.body.contains(u"Lower the static scale"_s)) << why.body.toStdString();
+    config.precision.preset = "fp32";
+    config.precision.scaler.reset();
+    EXPECT_EQ(explainStep(row, nullptr, 1, false, false, &config).tone, StepReason::Tone::bad);
+    EXPECT_EQ(explainStep(row, nullptr, 1, false, false).tone, StepReason::Tone::neutral)
+        << "a program that does not measure the norm";
+    row.grad_norm = 1;
+    EXPECT_EQ(explainStep(row, nullptr, 1, false, false, &config).headline, u"Applied."_s);
+}
+
 TEST(StepReason, PointsAtLostUpdates) {
     engine::StepRecord row{};
     row.loss = 1;

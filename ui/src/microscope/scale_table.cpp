@@ -105,6 +105,9 @@ ScaleTable::Outcome ScaleTable::outcomeAt(double scale) const {
     if (!model_->scaled()) return {{}, t.text};
     const auto found =
         engine::outcome(model_->total(), engine::fp16_format, scale / model_->counted());
+    if (found.overflows &&
+        engine::resolve(model_->track()->config().precision).scaler != engine::ScalerMode::dynamic)
+        return {tr("applied, the weights become NaN"), t.bad};
     if (found.overflows) {
         const double backoff = model_->track()->config().scaler.backoff_factor;
         return {tr("skipped, then %1").arg(powerOfTwo(scale * backoff)), t.bad};

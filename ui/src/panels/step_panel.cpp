@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
+#include "feed/bad_steps.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
@@ -91,22 +92,17 @@ void StepPanel::attachTo(Panel* panel) {
         panel->addToHead(made);
         return made;
     };
-    back_ = button(u"previous"_s, tr("Previous skipped step"), -1);
-    forth_ = button(u"next"_s, tr("Next skipped step"), 1);
+    back_ = button(u"previous"_s, tr("Previous skipped or non-finite step"), -1);
+    forth_ = button(u"next"_s, tr("Next skipped or non-finite step"), 1);
     refresh();
 }
 
 void StepPanel::walk(int direction) {
     const auto track = selectedTrack(context_);
     if (!track) return;
-    const auto& skips = track->series(&engine::StepRecord::found_inf);
     const std::int64_t at = context_.link->selected() - 1;
-    std::int64_t found = -1;
-    if (direction < 0) {
-        found = skips.previousAbove0(at < 0 ? skips.size() - 1 : at - 1);
-    } else {
-        found = skips.nextAbove0(at + 1);
-    }
+    const std::int64_t found =
+        nextBadRow(*track, at < 0 && direction < 0 ? track->rows() : at, direction);
     if (found >= 0) context_.link->select(found + 1);
 }
 
@@ -119,8 +115,9 @@ void StepPanel::refreshHead() {
         skipped = last.step - last.updates;
     }
     soFar_->setText(skipped > 0 ? tr("%1 skipped so far").arg(count(skipped)) : QString());
-    back_->setEnabled(skipped > 0);
-    forth_->setEnabled(skipped > 0);
+    const bool any = track && rows > 0 && badSteps(*track).any();
+    back_->setEnabled(any);
+    forth_->setEnabled(any);
 }
 
 void StepPanel::refresh() {
@@ -148,7 +145,8 @@ void StepPanel::refresh() {
         after = static_cast<double>(scale->to);
     }
     const StepReason why = explainStep(row, scale, after, track->hasScaler(),
-                                       computesInFp16(track->config().precision));
+                                       computesInFp16(track->config().precision),
+                                       track->origin() ? nullptr : &track->config());
     panel_->setTitle(row.found_inf != 0 ? tr("Skipped step %1").arg(count(step))
                                         : tr("Step %1").arg(count(step)));
     const QColor tone = why.tone == StepReason::Tone::good      ? t.good
@@ -191,7 +189,9 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     if (track.hasScaler()) {
         add(tr("scale"), powerOfTwo(static_cast<double>(row.loss_scale)));
         add(tr("max safe scale"), maxSafeScale(track, row));
-        add(tr("clean steps"), count(row.growth_tracker));
+        // A static scale counts nothing.
+        if (engine::resolve(track.config().precision).scaler == engine::ScalerMode::dynamic)
+            add(tr("clean steps"), count(row.growth_tracker));
     }
     add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));
     // One infinite value among thousands must not be shown as 0 %.

@@ -13,12 +13,20 @@ namespace {
 
 constexpr int rowPadding = 5;
 constexpr int currentWidth = 3;  // of the mark of the selected row
-const QString widestStep = u"88,888"_s;
+const QString usualStep = u"8,888"_s;
 
 int lineHeight() { return QFontMetrics(Theme::bold()).height(); }
-int stepWidth() { return QFontMetrics(Theme::bold()).horizontalAdvance(widestStep); }
 
 }  // namespace
+
+int SkipDelegate::stepWidth() const {
+    const QFontMetrics metrics(Theme::bold());
+    // Digits may differ in width: any number of as many digits fits.
+    QString widest = widestStep_;
+    for (QChar& c : widest)
+        if (c.isDigit()) c = u'8';
+    return std::max(metrics.horizontalAdvance(usualStep), metrics.horizontalAdvance(widest));
+}
 
 QSize SkipDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const {
     return {stepWidth() + 2 * size::inside, 2 * lineHeight() + 2 * rowPadding + 1};

@@ -20,14 +20,19 @@ public:
     SkipDelegate(const Theme* theme, QObject* parent)
         : QStyledItemDelegate(parent), theme_(theme) {}
 
+    /// Step numbers get the room of this one, or of "8,888".
+    void setWidestStep(const QString& step) { widestStep_ = step; }
+
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
 
 private:
+    int stepWidth() const;
     void paintWords(QPainter& painter, const QRect& cell, const QModelIndex& index) const;
 
     const Theme* theme_;
+    QString widestStep_;
 };
 
 }  // namespace ui

@@ -1,6 +1,7 @@
 #include "skips/skip_list_view.h"
 
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "feed/run_track.h"
 #include "skips/skip_delegate.h"
@@ -17,13 +18,14 @@ SkipListView::SkipListView(const Theme* theme, SkipsModel* model, QWidget* paren
     : QWidget(parent),
       model_(model),
       list_(new QListWidget(this)),
-      summary_(makeLabel({}, "dim", this)) {
+      summary_(makeLabel({}, "dim", this)),
+      delegate_(new SkipDelegate(theme, list_)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     list_->setFrameShape(QFrame::NoFrame);
     list_->setAccessibleName(tr("Skipped steps"));
-    list_->setItemDelegate(new SkipDelegate(theme, list_));
+    list_->setItemDelegate(delegate_);
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     summary_->setFont(Theme::caption());
     summary_->setWordWrap(true);
@@ -31,9 +33,8 @@ SkipListView::SkipListView(const Theme* theme, SkipsModel* model, QWidget* paren
     column->addWidget(list_, 1);
     column->addWidget(summary_);
     connect(list_, &QListWidget::currentRowChanged, this, [this](int row) {
-        // The newest stands first.
         if (!filling_ && row >= 0)
-            model_->select(static_cast<int>(model_->skips().list.size()) - 1 - row);
+            model_->select(static_cast<int>(groups_[static_cast<std::size_t>(row)].first));
     });
     connect(model_, &SkipsModel::listChanged, this, &SkipListView::fill);
     connect(model_, &SkipsModel::stepsCounted, this, [this] { summary_->setText(summary()); });
@@ -42,47 +43,66 @@ SkipListView::SkipListView(const Theme* theme, SkipsModel* model, QWidget* paren
 }
 
 int SkipListView::selectedRow() const {
-    return model_->current() < 0
-               ? -1
-               : static_cast<int>(model_->skips().list.size()) - 1 - model_->current();
+    if (model_->current() < 0) return -1;
+    const auto step = static_cast<std::size_t>(model_->current());
+    const auto next = std::ranges::upper_bound(groups_, step, {}, &engine::SkipGroup::first);
+    return static_cast<int>(next - groups_.begin()) - 1;
 }
 
 void SkipListView::fill() {
     filling_ = true;
     list_->clear();
     const auto& skips = model_->skips();
-    for (auto step = skips.list.rbegin(); step != skips.list.rend(); ++step) {
-        addRow(*step);
-    }
+    groups_ = engine::groups_of(skips);
+    if (!skips.list.empty()) delegate_->setWidestStep(count(skips.list.back().step));
+    for (const engine::SkipGroup& group : groups_) addRow(group);
     if (selectedRow() >= 0) list_->setCurrentRow(selectedRow());
     filling_ = false;
     summary_->setText(summary());
 }
 
-/// The scale of the step, and that of the next step if it differs.
-QString SkipListView::scales(const engine::SkippedStep& step) const {
-    const QString now = powerOfTwo(step.loss_scale);
+/// The scale of the first step, and that after the last one if it differs.
+QString SkipListView::scales(const engine::SkipGroup& group) const {
+    const auto& list = model_->skips().list;
+    const engine::SkippedStep &first = list[group.first],
+                              &last = list[group.first + group.count - 1];
+    const QString now = powerOfTwo(first.loss_scale);
     const auto& track = model_->track();
-    if (!track || step.step >= track->rows()) return now;
-    const auto next = static_cast<double>(track->at(step.step + 1).loss_scale);
-    return next == step.loss_scale ? now : now + u" → "_s + powerOfTwo(next);
+    if (!track || last.step >= track->rows()) return now;
+    const auto next = static_cast<double>(track->at(last.step + 1).loss_scale);
+    return next == first.loss_scale ? now : now + u" → "_s + powerOfTwo(next);
 }
 
-void SkipListView::addRow(const engine::SkippedStep& step) {
+void SkipListView::addRow(const engine::SkipGroup& group) {
+    const auto& list = model_->skips().list;
+    // An examined step speaks for its group.
+    const engine::SkippedStep* told = &list[group.first];
+    for (std::size_t i = 0; i < group.count && !told->report; ++i)
+        if (list[group.first + i].report) told = &list[group.first + i];
+    const engine::SkippedStep& step = *told;
     const QString cause = causeTitle(step), detail = tensorText(step);
+    const QString first = count(list[group.first].step);
+    const QString series =
+        group.count > 1 ? tr("to step %1, %2 in a row")
+                              .arg(count(list[group.first + group.count - 1].step),
+                                   count(static_cast<std::int64_t>(group.count)))
+                        : QString();
     auto* item = new QListWidgetItem(
-        u"%1: %2, %3"_s.arg(count(step.step), cause, scales(step)));  // for screen readers
+        u"%1: %2, %3"_s.arg(first, cause, scales(group)) +
+        (series.isEmpty() ? QString() : u", "_s + series));  // for screen readers
     const bool examined = step.report.has_value();
-    item->setData(SkipDelegate::StepRole, count(step.step));
-    item->setData(SkipDelegate::CauseRole, examined ? cause : scales(step));
-    item->setData(SkipDelegate::ScalesRole, examined ? scales(step) : QString());
-    item->setData(SkipDelegate::DetailRole, examined ? detail : cause);
+    item->setData(SkipDelegate::StepRole, first);
+    item->setData(SkipDelegate::CauseRole, examined ? cause : scales(group));
+    item->setData(SkipDelegate::ScalesRole, examined ? scales(group) : QString());
+    const QString below = examined ? detail : cause;
+    item->setData(SkipDelegate::DetailRole,
+                  series.isEmpty() ? below
+                                   : series + (below.isEmpty() ? QString() : u" · "_s + below));
     const bool benign =
         examined && step.skipped && step.report->cause == engine::SkipCause::scale_too_large;
-    const bool found = examined && step.report->cause != engine::SkipCause::unknown;
-    item->setData(SkipDelegate::ToneRole, benign                   ? SkipDelegate::benign
-                                          : found || !step.skipped ? SkipDelegate::bad
-                                                                   : SkipDelegate::unknown);
+    item->setData(SkipDelegate::ToneRole, group.bad ? SkipDelegate::bad
+                                          : benign  ? SkipDelegate::benign
+                                                    : SkipDelegate::unknown);
     list_->addItem(item);
 }
 

@@ -8,10 +8,12 @@
 
 namespace ui {
 
+class SkipDelegate;
 class Theme;
 
-/// The skipped steps of the run with their causes, newest first, and a sentence that summarises
-/// them. Selects a step for all pages. GUI thread.
+/// The skipped and non-finite steps of the run with their causes, in order: consecutive ones of one
+/// cause in a row, of which it selects the first, and a sentence that summarises them. Selects a
+/// step for all pages. GUI thread.
 class SkipListView final : public QWidget {
     Q_OBJECT
 public:
@@ -19,8 +21,8 @@ public:
 
 private:
     void fill();
-    void addRow(const engine::SkippedStep& step);
-    QString scales(const engine::SkippedStep& step) const;
+    void addRow(const engine::SkipGroup& group);
+    QString scales(const engine::SkipGroup& group) const;
     void showSelected();
     QString summary() const;
     int selectedRow() const;
@@ -28,6 +30,8 @@ private:
     SkipsModel* model_;
     QListWidget* list_;
     QLabel* summary_;
+    SkipDelegate* delegate_;
+    std::vector<engine::SkipGroup> groups_;  ///< by row
     bool filling_ = false;
 };
 

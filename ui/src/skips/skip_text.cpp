@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "engine/step_outcome.h"
 #include "text/format.h"
 #include "text/language.h"
 
@@ -20,8 +21,19 @@ struct SkipWords {
 
 QString causeTitle(const engine::SkippedStep& step) {
     if (step.report) return engineText(engine::title(step.report->cause));
-    return step.skipped ? SkipWords::tr("not examined yet")
-                        : SkipWords::tr("not finite, but not skipped");
+    using engine::StepOutcome;
+    switch (engine::outcome_of(step.skipped, step.loss, step.grad_norm)) {
+        case StepOutcome::skipped_loss:
+            return SkipWords::tr("the loss is not finite");
+        case StepOutcome::overflowed:
+            return SkipWords::tr("gradients not finite, applied");
+        case StepOutcome::broken_loss:
+            return SkipWords::tr("loss not finite, applied");
+        case StepOutcome::skipped:
+        case StepOutcome::applied:
+            break;
+    }
+    return SkipWords::tr("not examined yet");
 }
 
 QString tensorText(const engine::SkippedStep& step) {

@@ -203,7 +203,8 @@ void SkipVerdict::showLadder() {
                 (trial.passes ? t.good : t.bad).name(), trial.passes ? u"✓"_s : u"✗"_s,
                 powerOfTwo(trial.scale));
         }
-        if (std::isfinite(report->scale_bound))
+        // Reports of earlier versions have a bound for faults of the forward pass, too.
+        if (report->cause == SkipCause::scale_too_large && std::isfinite(report->scale_bound))
             parts << tr("judging by the FP32 gradients, any scale up to %1 passes")
                          .arg(scaleLimit(report->scale_bound));
     }

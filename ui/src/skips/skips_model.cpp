@@ -57,7 +57,7 @@ void SkipsModel::refresh() {
         track_ = track;
         folder_ = folder;
         skips_ = {};
-        known_ = unread;
+        known_.reset();
         trial_.reset();
         problem_.clear();
         picture_ = {};
@@ -66,7 +66,7 @@ void SkipsModel::refresh() {
         emit stepChanged();
     }
     if (folder_.empty() || track_->rows() == 0) return;
-    if (lastSkip() != known_) readList();
+    if (!isRead()) readList();
     if (std::exchange(counted_, track_->rows()) != track_->rows()) emit stepsCounted();
 }
 
@@ -75,10 +75,13 @@ std::int64_t SkipsModel::newerSteps() const {
                                       : 0;
 }
 
-/// Uses found_inf. The count of updates would mislead here, since a resync of a twin sets it.
-std::int64_t SkipsModel::lastSkip() const {
-    const auto& found = track_->series(&engine::StepRecord::found_inf);
-    return found.previousAbove0(found.size() - 1);
+/// A long list of a run that stays broken grows with every step: it is read once a second.
+bool SkipsModel::isRead() const {
+    if (!known_) return false;
+    if (*known_ == badSteps(*track_)) return true;
+    constexpr std::size_t longList = 1000;
+    const bool wait = skips_.list.size() > longList && !track_->done() && !track_->failed();
+    return wait && sinceRead_.isValid() && sinceRead_.elapsed() < 1000;
 }
 
 /// Reads the whole record, so it runs in the background, and only if there are new skips.
@@ -86,7 +89,8 @@ void SkipsModel::readList() {
     if (reading_) return;
     reading_ = true;
     stale_ = false;
-    const std::int64_t skipped = lastSkip();
+    const BadSteps read = badSteps(*track_);
+    sinceRead_.start();
     const auto folder = folder_;
     inBackground(
         this,
@@ -97,10 +101,10 @@ void SkipsModel::readList() {
                 return std::nullopt;
             }
         },
-        [this, folder, skipped](std::optional<engine::SkipList> found) {
+        [this, folder, read](std::optional<engine::SkipList> found) {
             reading_ = false;
             if (folder != folder_) return;
-            known_ = skipped;  // a record that cannot be read is not read again at every frame
+            known_ = read;  // a record that cannot be read is not read again at every frame
             if (found) {
                 skips_ = std::move(*found);
                 readPicture();
@@ -202,7 +206,10 @@ int SkipsModel::current() const {
     if (list.empty()) return -1;
     const std::int64_t selected = context_.link->selected();
     const auto found = std::ranges::find(list, selected, &engine::SkippedStep::step);
-    return static_cast<int>(found != list.end() ? found - list.begin() : std::ssize(list) - 1);
+    if (found != list.end()) return static_cast<int>(found - list.begin());
+    // Where the fault began, else the newest of the benign ones.
+    const auto bad = engine::first_bad_step(skips_);
+    return bad ? static_cast<int>(*bad) : static_cast<int>(std::ssize(list)) - 1;
 }
 
 void SkipsModel::select(int index) {

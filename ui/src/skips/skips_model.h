@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QElapsedTimer>
 #include <QImage>
 #include <QObject>
 #include <QTimer>
@@ -10,6 +11,7 @@
 
 #include "engine/session.h"
 #include "engine/skips.h"
+#include "feed/bad_steps.h"
 #include "view/context.h"
 
 namespace ui {
@@ -26,7 +28,7 @@ public:
     ~SkipsModel() override;
 
     const std::shared_ptr<RunTrack>& track() const { return track_; }
-    /// As of the last new skip; newerSteps() came after it, none of them skipped.
+    /// As of the last bad step; newerSteps() came after it, none of them bad.
     const engine::SkipList& skips() const { return skips_; }
     std::int64_t newerSteps() const;
     /// Index of the step on show; -1: none.
@@ -71,8 +73,7 @@ signals:
 private:
     void refresh();
     void readList();
-    /// Index of the last skipped row; -1: none.
-    std::int64_t lastSkip() const;
+    bool isRead() const;
     void readPicture();
     void updateWatch();
     bool isLive() const;
@@ -82,9 +83,9 @@ private:
     Context context_;
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;
-    static constexpr std::int64_t unread = -2;
-    std::int64_t counted_ = 0;     ///< rows of the record at the last stepsCounted()
-    std::int64_t known_ = unread;  ///< lastSkip() that the list was read with
+    std::int64_t counted_ = 0;      ///< rows of the record at the last stepsCounted()
+    std::optional<BadSteps> known_; ///< that the list was read with; nothing: it was not read
+    QElapsedTimer sinceRead_;
     bool reading_ = false;
     bool stale_ = false;  ///< a step was examined since the list was read
     engine::SkipList skips_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/scale_outlook.h"
+#include "engine/step_outcome.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
@@ -38,6 +39,7 @@ public:
     static StepReason applied(const engine::StepRecord& row, const ScaleChanged* scale,
                               bool scaled);
     static StepReason unscaled(const engine::StepRecord& row);
+    static StepReason overflowed(const engine::RunConfig& config);
 };
 
 /// Of a skip that leaves `more` to the usual scale.
@@ -288,6 +290,17 @@ StepReason EventWords::applied(const engine::StepRecord& row, const ScaleChanged
             tr("All gradients were finite, so the weights moved.")};
 }
 
+/// A step whose gradients were not finite and that nothing skipped.
+StepReason EventWords::overflowed(const engine::RunConfig& config) {
+    const bool isStatic = engine::resolve(config.precision).scaler == engine::ScalerMode::constant;
+    return {StepReason::Tone::bad, tr("The gradients overflowed, and the step was applied."),
+            joined({isStatic ? tr("A static scaler skips nothing: the weights of these gradients "
+                                  "are no numbers from here on.")
+                             : tr("Only a dynamic scaler skips such a step: the weights of these "
+                                  "gradients are no numbers from here on."),
+                    engineText(engine::applied_overflow_advice(config))})};
+}
+
 /// A step applied in FP16 without loss scaling.
 StepReason EventWords::unscaled(const engine::StepRecord& row) {
     const QString why = tr("FP16 rounds a gradient of 2⁻²⁵ or less to 0.");
@@ -331,8 +344,10 @@ EventText describeSkips(const ScaleChanged& first, const ScaleChanged& last) {
 }
 
 StepReason explainStep(const engine::StepRecord& row, const ScaleChanged* scale, double after,
-                       bool hasScaler, bool fp16) {
+                       bool hasScaler, bool fp16, const engine::RunConfig* config) {
     if (row.found_inf != 0) return EventWords::skipped(row, scale, after);
+    if (config != nullptr && engine::outcome_of(row) == engine::StepOutcome::overflowed)
+        return EventWords::overflowed(*config);
     const bool updatesLost = row.lost_update_share > 0.25f;
     if (fp16 && !hasScaler && !updatesLost && std::isfinite(row.loss)) {
         return EventWords::unscaled(row);

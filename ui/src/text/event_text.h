@@ -33,9 +33,11 @@ struct StepReason {
     QString body;
 };
 /// `scale`: the event of this step's skip or growth, or null; `after`: the scale of the next step,
-/// NaN if there is none yet; `fp16`: the run computes in FP16.
+/// NaN if there is none yet; `fp16`: the run computes in FP16; `config`: its settings, null if the
+/// program that trains it may not measure its gradients.
 StepReason explainStep(const engine::StepRecord& row, const engine::ScaleChanged* scale,
-                       double after, bool hasScaler, bool fp16 = false);
+                       double after, bool hasScaler, bool fp16 = false,
+                       const engine::RunConfig* config = nullptr);
 
 /// Adds the full stop that messages of the engine may lack, where another sentence follows.
 QString sentence(const QString& text);
