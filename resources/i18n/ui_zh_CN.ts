@@ -1481,6 +1481,14 @@ above</source>
     <context>
         <name>ui::MainWindow</name>
         <message>
+            <source>Open</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>No program opens %1.</source>
+            <translation>没有程序可以打开 %1。</translation>
+        </message>
+        <message>
             <source>Commands</source>
             <translation>命令</translation>
         </message>

@@ -10,6 +10,7 @@
 #include "pages/page_stack.h"
 #include "panels/plot_panels.h"
 #include "panels/run_card.h"
+#include "panels/verdict_bar.h"
 #include "plots/line_plot.h"
 #include "widgets/panel.h"
 #include "window/message_bar.h"
@@ -109,20 +110,46 @@ TEST_F(WindowTest, ShowsAnErrorWithoutCoveringACardOrAPlot) {
         EXPECT_FALSE(place(plot->parentWidget()->parentWidget()).intersects(place(bar)));
 }
 
-TEST_F(WindowTest, ShowsAnErrorAboveTheHeadOfAPageWithoutAVerdict) {
+/// What is under the pointer stays there.
+TEST_F(WindowTest, ShowsAMessageAtTheLowerEdgeOfAPageWithoutAVerdictAndMovesNothing) {
     auto* stack = window->findChild<PageStack*>();
     stack->showPage(u"queue"_s);
+    QTest::qWait(50);
     auto* page = stack->currentWidget();
-    const auto top = [&] { return page->mapTo(window.get(), QPoint()).y(); };
-    const int before = top();
+    const auto place = [&] { return QRect(page->mapTo(window.get(), QPoint()), page->size()); };
+    const QRect before = place();
     window->show({u"Something is wrong."_s, {}, engine::ErrorCode::settings, false});
     QTest::qWait(50);
     const auto* bar = window->findChild<MessageBar*>();
-    EXPECT_GE(top(), bar->mapTo(window.get(), QPoint(0, bar->height())).y());
+    ASSERT_TRUE(bar->isVisible());
+    EXPECT_EQ(place(), before);
+    EXPECT_EQ(bar->geometry().bottom(), bar->parentWidget()->rect().bottom());
     QTest::keyClick(window.get(), Qt::Key_Escape);
-    QTest::qWait(50);
-    EXPECT_EQ(top(), before);
+    EXPECT_FALSE(bar->isVisible());
     QSettings().remove(u"window/page"_s);  // makes the next window begin with Training again
+}
+
+/// Neither an edge of it is to be seen nor a link of it to be pressed.
+TEST_F(WindowTest, AnErrorCoversTheWholeVerdict) {
+    window->show({u"Something is wrong."_s, {}, engine::ErrorCode::settings, false});
+    QTest::qWait(20);
+    const auto* bar = window->findChild<MessageBar*>();
+    const auto* verdict = window->findChild<VerdictBar*>();
+    const QRect covered(bar->mapTo(window.get(), QPoint()), bar->size());
+    EXPECT_TRUE(covered.contains(QRect(verdict->mapTo(window.get(), QPoint()), verdict->size())));
+}
+
+TEST_F(WindowTest, OffersToOpenAFileThatWasWritten) {
+    const auto* bar = window->findChild<MessageBar*>();
+    auto* open = bar->findChild<QPushButton*>();
+    window->show({u"Copied."_s, {}, engine::ErrorCode::io, true});
+    EXPECT_FALSE(open->isVisible());
+    window->show({u"Exported."_s, {}, engine::ErrorCode::io, true, u"/tmp/model.onnx"_s});
+    ASSERT_TRUE(open->isVisible());
+    open->click();
+    EXPECT_TRUE(bar->accessibleName().contains(u"No program opens /tmp/model.onnx"_s))
+        << "this platform has no desktop" << bar->accessibleName().toStdString();
+    EXPECT_FALSE(open->isVisible());
 }
 
 TEST_F(WindowTest, ShowsEveryTabOfThePlotsInASmallWindow) {

@@ -31,6 +31,7 @@ struct Problem {
     QString hint;
     engine::ErrorCode code = engine::ErrorCode::settings;
     bool note = false;  ///< no fault: an answer to something the user did
+    QString file = {};  ///< a file or folder that was written, which the bar offers to open
 };
 
 /// What a run that is resumed changes.
@@ -76,6 +77,12 @@ public:
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings, a run's folder or a file that holds a run.
     void openPath(const QString& path);
+    /// Opens several at once: runs among them are shown over one another.
+    void openPaths(const QStringList& paths);
+    /// A file or folder that was chosen as data. Its content decides what it is, as for openPath();
+    /// where it says nothing, it becomes the path of the chosen data set, which then says what is
+    /// wrong with it.
+    void openData(const QString& path);
     /// Follows the run that another program writes in this folder, as soon as there is one.
     void watchFolder(const QString& folder);
 
@@ -111,6 +118,7 @@ signals:
     void runFileOpened(const QString& file);
     /// A run's folder was opened.
     void runOpened(const QString& folder);
+    void runsOpened(const QStringList& folders);
     void pageWanted(const QString& name);
     /// A lesson, or a folder or zip of lessons, was opened.
     void lessonsOpened();

@@ -1,6 +1,7 @@
 #include "window/main_window.h"
 
 #include <QCloseEvent>
+#include <QDesktopServices>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -186,7 +187,12 @@ void MainWindow::restorePlace() {
 
 void MainWindow::show(const Problem& problem) {
     using engine::ErrorCode;
-    if (problem.note) {
+    if (problem.note && !problem.file.isEmpty()) {
+        message_->show(problem, tr("Open"), [this, file = problem.file] {
+            if (QDesktopServices::openUrl(QUrl::fromLocalFile(file))) return;
+            show({tr("No program opens %1.").arg(file), {}, engine::ErrorCode::io, true});
+        });
+    } else if (problem.note) {
         message_->show(problem);
     } else if (problem.code == ErrorCode::data) {
         message_->show(problem, tr("Choose the data…"),

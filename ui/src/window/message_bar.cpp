@@ -33,10 +33,7 @@ MessageBar::MessageBar(Theme* theme, QWidget* over, QWidget* parent)
     close->setToolTip(close->accessibleName());
     const auto applyStyle = [this, close] {
         close->setIcon(themedIcon(*theme_, u"close"_s));
-        icon_->setPixmap(iconPixmap(
-            property("tone") == u"note"_s ? u"warning"_s : u"error"_s,
-            property("tone") == u"note"_s ? theme_->tokens().accent : theme_->tokens().bad,
-            size::icon, 2.0));
+        applyIcon();
     };
     applyStyle();
     connect(theme_, &Theme::changed, this, applyStyle);
@@ -68,41 +65,41 @@ bool MessageBar::event(QEvent* event) {
 }
 
 void MessageBar::place() {
-    const int width = parentWidget()->width();
-    const int height = std::max(minimumSizeHint().height(), heightForWidth(width));
-    setGeometry(0, topFor(height), width, height);
-    makeRoom(isVisible() && !standsOver() ? height + size::gap : 0);
+    if (!isVisibleTo(parentWidget())) return;
+    if (over_ != nullptr && over_->isVisible()) {
+        const QPoint at = over_->mapTo(parentWidget(), QPoint());
+        setGeometry(at.x(), at.y(), over_->width(),
+                    std::max(heightAt(over_->width()), over_->height()));
+        return;
+    }
+    const QSize room = parentWidget()->size();
+    const int height = heightAt(room.width());
+    setGeometry(0, room.height() - height, room.width(), height);
 }
 
-/// The head of a page stays in sight and in reach.
-void MessageBar::makeRoom(int height) {
-    if (auto* layout = parentWidget()->layout()) layout->setContentsMargins(0, height, 0, 0);
+int MessageBar::heightAt(int width) const {
+    return std::max(minimumSizeHint().height(), heightForWidth(width));
 }
-
-bool MessageBar::standsOver() const { return over_ != nullptr && over_->isVisible(); }
 
 void MessageBar::showEvent(QShowEvent* event) {
     QFrame::showEvent(event);
     place();
 }
 
-void MessageBar::hideEvent(QHideEvent* event) {
-    QFrame::hideEvent(event);
-    makeRoom(0);
-}
-
-/// Centred in the other widget while the gaps above and below suffice, else from its top.
-int MessageBar::topFor(int height) const {
-    if (!standsOver()) return 0;
-    const int top = over_->mapTo(parentWidget(), QPoint()).y();
-    return std::max(top - size::gap + 1, top + (over_->height() - height) / 2);
+void MessageBar::applyIcon() {
+    const Tokens& t = theme_->tokens();
+    if (property("tone") != u"note"_s)
+        icon_->setPixmap(iconPixmap(u"error"_s, t.bad, size::icon, 2.0));
+    else if (answers_)
+        icon_->setPixmap(iconPixmap(u"check"_s, t.good, size::icon, 2.0));
+    else
+        icon_->setPixmap(iconPixmap(u"dot"_s, t.accent, size::icon, 2.0));
 }
 
 void MessageBar::show(const Problem& problem, const QString& doIt, std::function<void()> action) {
     restyle(this, "tone", problem.note ? u"note"_s : u"error"_s);
-    icon_->setPixmap(iconPixmap(problem.note ? u"warning"_s : u"error"_s,
-                                problem.note ? theme_->tokens().accent : theme_->tokens().bad,
-                                size::icon, 2.0));
+    answers_ = problem.note && (doIt.isEmpty() || !problem.file.isEmpty());
+    applyIcon();
     const QString what = sentence(problem.sentence), whole = joined({what, problem.hint});
     text_->setText(
         u"<b>%1</b>%2"_s.arg(what.toHtmlEscaped(), whole.mid(what.size()).toHtmlEscaped()));
@@ -111,9 +108,9 @@ void MessageBar::show(const Problem& problem, const QString& doIt, std::function
     button_->setText(doIt);
     button_->setVisible(!doIt.isEmpty());
     ensurePolished();
-    place();
     raise();
     QFrame::show();
+    place();
     QAccessibleEvent alert(this, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);
 }

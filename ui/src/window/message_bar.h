@@ -12,8 +12,8 @@ namespace ui {
 class Theme;
 
 /// The bar across the centre for problems: one sentence, what to do, and a button that does it, if
-/// there is one. Otherwise hidden. It covers the verdict's place, so nothing moves when it appears
-/// or disappears; if that place is not on screen, the parent's layout makes room for it at the top.
+/// there is one. Otherwise hidden. Nothing moves when it appears or disappears: it covers the whole
+/// verdict, or the lower edge of a page without one.
 class MessageBar final : public QFrame {
     Q_OBJECT
 public:
@@ -26,17 +26,16 @@ public:
 protected:
     bool event(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
-    void hideEvent(QHideEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void place();
-    int topFor(int height) const;
-    void makeRoom(int height);
-    bool standsOver() const;
+    int heightAt(int width) const;
+    void applyIcon();
 
     Theme* theme_;
     QWidget* over_;
+    bool answers_ = false;  ///< says that something was done: neither a fault nor a question
     QLabel* icon_;
     QLabel* text_;
     QPushButton* button_;
