@@ -200,7 +200,7 @@ int run(const BenchArguments& args) {
 
 void describe_bench(Command command) {
     auto args = std::make_shared<BenchArguments>();
-    command.text("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+    command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     constexpr std::int64_t most = 1'000'000;

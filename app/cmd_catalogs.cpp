@@ -6,6 +6,8 @@
 
 #include "commands.h"
 #include "engine/catalog.h"
+#include "engine/plain_text.h"
+#include "engine/settings_presets.h"
 #include "json_output.h"
 
 namespace app {
@@ -70,6 +72,26 @@ void print_ops() {
     }
 }
 
+/// Settings that the user has named. `train`, `compare` and the other commands with settings take
+/// the name in place of a file.
+void print_settings_presets() {
+    const auto presets = engine::list_settings_presets();
+    std::cout << "\nNamed settings, in "
+              << engine::one_line(engine::settings_presets_folder().string())
+              << (presets.empty() ? ": none. File > Presets in the window saves some.\n" : ":\n");
+    const int width = name_width(presets);
+    for (const auto& preset : presets) {
+        const auto& config = preset.parsed.config;
+        std::cout << std::left << std::setw(width) << engine::one_line(preset.name);
+        if (preset.parsed.errors.empty())
+            std::cout << config.dataset.kind << ", " << config.model.kind << ", "
+                      << config.precision.preset << '\n';
+        else
+            std::cout << "cannot be used: " << engine::one_line(preset.parsed.errors.front().str())
+                      << '\n';
+    }
+}
+
 const char* policy_words(const std::string& policy) {
     if (policy == "low") return "casts to the region's 16 bits";
     if (policy == "f32") return "casts to f32";
@@ -129,6 +151,18 @@ void describe_datasets(Command command) {
     describe_catalog(command, datasets_json, dataset_entries);
 }
 void describe_tasks(Command command) { describe_catalog(command, tasks_json, task_entries); }
-void describe_presets(Command command) { describe_catalog(command, presets_json, preset_entries); }
+void describe_presets(Command command) {
+    auto as_json = std::make_shared<bool>(false);
+    command.flag("--json", *as_json, "A JSON list on standard output");
+    command.run([as_json] {
+        if (*as_json) {
+            std::cout << presets_json() << '\n';
+            return 0;
+        }
+        print(preset_entries());
+        print_settings_presets();
+        return 0;
+    });
+}
 
 }  // namespace app

@@ -254,7 +254,7 @@ int compare(const CompareArguments& args) {
 void describe_compare(Command command) {
     auto args = std::make_shared<CompareArguments>();
     command
-        .text("CONFIG", args->config, "Settings, a JSON file; without one, the default comparison")
+        .text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the default comparison")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     command.text("--precision", args->precisions,

@@ -39,7 +39,7 @@ std::optional<engine::SweepPlan> read_plan(const SweepArguments& args) {
                 {"(file)", file, engine::msg("use a file of at most 1 MiB that can be read")});
         }
     };
-    read(args.config, request.json);
+    read(file_or_preset(args.config), request.json);
     read(args.list, request.list);
     engine::SweepPlan plan = engine::plan_sweep(request);
     errors.insert(errors.end(), plan.errors.begin(), plan.errors.end());
@@ -210,7 +210,7 @@ int sweep(const SweepArguments& args) {
 
 void describe_sweep(Command command) {
     auto args = std::make_shared<SweepArguments>();
-    command.text("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+    command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
     command.repeated_text("--grid", args->request.grid,
                           "path=value,value: a field and its values; several make a grid");

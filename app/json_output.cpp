@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "engine/catalog.h"
+#include "engine/settings_presets.h"
 
 namespace app {
 namespace {
@@ -276,7 +277,18 @@ std::string presets_json() {
                          {"growth_interval", s.growth_interval},
                          {"hysteresis", s.hysteresis}}}});
     }
-    return out.dump(1);
+    for (const auto& preset : engine::list_settings_presets()) {
+        json entry = {{"name", preset.name},
+                      {"kind", "settings"},
+                      {"title", preset.name},
+                      {"summary", ""},
+                      {"file", preset.file.string()},
+                      {"valid", preset.parsed.errors.empty()}};
+        if (!preset.parsed.errors.empty()) entry["problem"] = preset.parsed.errors.front().str();
+        out.push_back(std::move(entry));
+    }
+    // Names of files may be any bytes.
+    return out.dump(1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace app

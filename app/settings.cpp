@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "engine/plain_text.h"
+#include "engine/settings_presets.h"
 
 namespace app {
 
@@ -25,14 +26,21 @@ std::optional<std::string> read_small_file(const std::string& file) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
+std::string file_or_preset(const std::string& name) {
+    std::error_code error;
+    if (std::filesystem::exists(name, error)) return name;
+    const auto preset = engine::find_settings_preset(name);
+    return preset ? preset->string() : name;
+}
+
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
                                                     const std::string& otherwise, bool needs_data) {
-    const auto json = file.empty() ? otherwise : read_small_file(file);
+    const auto json = file.empty() ? otherwise : read_small_file(file_or_preset(file));
     if (!json) {
         report({{"(file)", file,
                  engine::msg("use a JSON file with settings that can be read, of at most 1 "
-                             "MiB")}});
+                             "MiB, or the name of a preset that `halftone presets` lists")}});
         return std::nullopt;
     }
     engine::ParsedConfig parsed = engine::parse_run_config(*json, overrides);

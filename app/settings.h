@@ -10,6 +10,10 @@
 
 namespace app {
 
+/// The file that CONFIG stands for: the path itself if there is something, else the user's preset of
+/// that name, if there is one.
+std::string file_or_preset(const std::string& name);
+
 /// Reads CONFIG (empty: `otherwise`) with --set on top. Writes all errors to standard error, one a
 /// line, and then returns nothing. Without `needs_data` a data set may lack its path.
 std::optional<engine::RunConfig> read_settings(const std::string& file,

@@ -7160,5 +7160,25 @@
         <source>Lower the static scale or use a dynamic one.</source>
         <translation>降低静态缩放值，或改用动态缩放。</translation>
     </message>
+    <message>
+        <source>&quot;{}&quot; cannot be the name of a preset.</source>
+        <translation>“{}”不能作为预设名称。</translation>
+    </message>
+    <message>
+        <source>Use a name without slashes that does not begin with a dot.</source>
+        <translation>请使用不含斜杠、不以点开头的名称。</translation>
+    </message>
+    <message>
+        <source>The preset {} cannot be deleted.</source>
+        <translation>无法删除预设 {}。</translation>
+    </message>
+    <message>
+        <source>Check that you may write to {}.</source>
+        <translation>请检查您是否有权写入 {}。</translation>
+    </message>
+    <message>
+        <source>use a JSON file with settings that can be read, of at most 1 MiB, or the name of a preset that `halftone presets` lists</source>
+        <translation>请使用可读取的、不超过 1 MiB 的 JSON 设置文件，或 `halftone presets` 列出的预设名称</translation>
+    </message>
 </context>
 </TS>

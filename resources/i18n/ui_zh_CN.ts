@@ -1477,6 +1477,30 @@ above</source>
             <source>Choose a folder that you may write to.</source>
             <translation>请选择有写入权限的文件夹。</translation>
         </message>
+        <message>
+            <source>&amp;Edit</source>
+            <translation>编辑(&amp;E)</translation>
+        </message>
+        <message>
+            <source>Undo change of settings</source>
+            <translation>撤销对设置的更改</translation>
+        </message>
+        <message>
+            <source>Redo change of settings</source>
+            <translation>重做对设置的更改</translation>
+        </message>
+        <message>
+            <source>Undo: %1</source>
+            <translation>撤销：%1</translation>
+        </message>
+        <message>
+            <source>Redo: %1</source>
+            <translation>重做：%1</translation>
+        </message>
+        <message>
+            <source>Change keyboard shortcuts…</source>
+            <translation>更改键盘快捷键…</translation>
+        </message>
 </context>
     <context>
         <name>ui::MainWindow</name>
@@ -1695,6 +1719,10 @@ started %7</source>
             <source>Changed from %1.</source>
             <translation>默认值为 %1，已修改。</translation>
         </message>
+        <message>
+            <source>Locked while a run trains.</source>
+            <translation>运行训练期间锁定。</translation>
+        </message>
     </context>
     <context>
         <name>ui::SettingsPanel</name>
@@ -1809,6 +1837,10 @@ started %7</source>
         <message>
             <source>Find the largest batch that fits into memory.</source>
             <translation>查找内存放得下的最大批次。</translation>
+        </message>
+        <message>
+            <source>Last column</source>
+            <translation>最后一列</translation>
         </message>
     </context>
     <context>
@@ -7259,4 +7291,140 @@ started %7</source>
             <translation>%1：%2 与 FP32 轮流测量，第 %3 对，共 %4 对</translation>
         </message>
 </context>
+    <context>
+        <name>ui::PresetMenu</name>
+        <message>
+            <source>Presets</source>
+            <translation>预设</translation>
+        </message>
+        <message>
+            <source>Your settings</source>
+            <translation>您的设置</translation>
+        </message>
+        <message>
+            <source>Save the settings as a preset…</source>
+            <translation>将设置保存为预设…</translation>
+        </message>
+        <message>
+            <source>Save the settings as a preset</source>
+            <translation>将设置保存为预设</translation>
+        </message>
+        <message>
+            <source>Delete a preset</source>
+            <translation>删除预设</translation>
+        </message>
+        <message>
+            <source>Name, as in: halftone train NAME</source>
+            <translation>名称，用法：halftone train 名称</translation>
+        </message>
+        <message>
+            <source>Replace the preset %1?</source>
+            <translation>替换预设 %1？</translation>
+        </message>
+        <message>
+            <source>The settings are saved as %1.</source>
+            <translation>设置已保存为 %1。</translation>
+        </message>
+        <message>
+            <source>File &gt; Presets loads them; so does: halftone train "%1"</source>
+            <translation>可从“文件 &gt; 预设”载入，或运行：halftone train "%1"</translation>
+        </message>
+        <message>
+            <source>Delete the preset %1?</source>
+            <translation>删除预设 %1？</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::KeysDialog</name>
+        <message>
+            <source>Keyboard shortcuts</source>
+            <translation>键盘快捷键</translation>
+        </message>
+        <message>
+            <source>Click into a field and press the new keys.</source>
+            <translation>单击输入框，然后按下新的按键。</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Keys</source>
+            <translation>按键</translation>
+        </message>
+        <message>
+            <source>All back to default</source>
+            <translation>全部恢复默认</translation>
+        </message>
+        <message>
+            <source>Keys of %1</source>
+            <translation>%1 的按键</translation>
+        </message>
+        <message>
+            <source>default</source>
+            <translation>默认</translation>
+        </message>
+        <message>
+            <source>Default keys of %1</source>
+            <translation>%1 的默认按键</translation>
+        </message>
+        <message>
+            <source>%1 is the key of "%2". Choose another one, or change that first.</source>
+            <translation>%1 已是“%2”的按键。请另选一个，或先更改后者。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NextRunNote</name>
+        <message>
+            <source>Locked while the run trains.</source>
+            <translation>运行训练期间锁定。</translation>
+        </message>
+        <message>
+            <source>change for the next run</source>
+            <translation>为下一次运行更改</translation>
+        </message>
+        <message>
+            <source>The run on screen keeps its settings.</source>
+            <translation>屏幕上的运行保持其设置不变。</translation>
+        </message>
+        <message>
+            <source>Next run. It differs from the run on screen in %1 and %2 more.</source>
+            <translation>下一次运行。与屏幕上的运行不同：%1，另有 %2 项。</translation>
+        </message>
+        <message>
+            <source>Next run. It differs from the run on screen in %1.</source>
+            <translation>下一次运行。与屏幕上的运行不同：%1。</translation>
+        </message>
+        <message>
+            <source>take the run's</source>
+            <translation>采用该运行的设置</translation>
+        </message>
+        <message>
+            <source>Puts the settings of the run on screen here.</source>
+            <translation>将屏幕上运行的设置填入此处。</translation>
+        </message>
+        <message>
+            <source>Next run. It is as the run on screen.</source>
+            <translation>下一次运行。与屏幕上的运行相同。</translation>
+        </message>
+    </context>
+    <context>
+        <name>PolicyWords</name>
+        <message>
+            <source>Static %1</source>
+            <translation>静态 %1</translation>
+        </message>
+        <message>
+            <source>Initial scale %1</source>
+            <translation>初始缩放 %1</translation>
+        </message>
+        <message>
+            <source>Backoff after %1 skips</source>
+            <translation>跳过 %1 次后回退</translation>
+        </message>
+        <message>
+            <source>No loss scaler</source>
+            <translation>无损失缩放器</translation>
+        </message>
+    </context>
 </TS>

@@ -125,6 +125,37 @@ TEST(CommandLine, CatalogsAreJson) {
     }
 }
 
+TEST(CommandLine, TrainsAPresetByItsNameUnlessThereIsAFile) {
+    const test_support::TempFolder home;
+    const auto write = [](const std::filesystem::path& file, const std::string& text) {
+        std::filesystem::create_directories(file.parent_path());
+        std::ofstream(file) << text;
+    };
+    write(home / "halftone/presets/small run.json",
+          R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "max_steps": 1})");
+    write(home / "halftone/presets/broken.json", R"({"batch_size": "many"})");
+    const auto run = [&](const std::vector<std::string>& args) {
+        auto program = std::make_unique<Program>(args, Program::Options{home.str(), [&] {
+            std::filesystem::current_path(home.path());
+        }});
+        program->finish();
+        return program;
+    };
+    const std::string listed = run({"presets"})->output_text();
+    EXPECT_THAT(listed, testing::AllOf(HasSubstr("Named settings"), HasSubstr("small run"),
+                                       HasSubstr("broken"), HasSubstr("batch_size")));
+    EXPECT_THAT(run({"presets", "--json"})->output_text(), HasSubstr("\"kind\": \"settings\""));
+    const auto named = run({"lint", "small run"});
+    EXPECT_EQ(named->exit_code(), 0) << named->errors();
+    EXPECT_EQ(run({"lint", "broken"})->exit_code(), 2);
+    const auto absent = run({"lint", "../presets/small run"});
+    EXPECT_EQ(absent->exit_code(), 2);
+    EXPECT_THAT(absent->errors(), HasSubstr("halftone presets"));
+    // A file of that name wins.
+    write(home / "small run", R"({"batch_size": "few"})");
+    EXPECT_EQ(run({"lint", "small run"})->exit_code(), 2);
+}
+
 /// Settings of a run on a table of 100 rows whose last column is 3 a - b.
 std::vector<std::string> on_a_table(const std::string& command,
                                     const test_support::TempFolder& folder,

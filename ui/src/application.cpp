@@ -142,8 +142,7 @@ void Application::openStore() {
 
 void Application::openFirst() {
     openStore();
-    const QStringList paths = arguments().mid(1);
-    for (const QString& path : paths) commands_->openPath(path);
+    commands_->openPaths(arguments().mid(1));
 }
 
 void Application::chooseRunsFolder() {

@@ -46,7 +46,9 @@ TEST_F(SettingsWindowTest, OfferEveryFieldWithFewValuesAsAList) {
         const QString path = QString::fromStdString(info.path);
         const auto* editor = field(path)->editor();
         const bool flag = !info.choices.empty() && info.choices.front().value == "true";
-        if (info.choices.empty()) {
+        if (path == u"dataset.target"_s) {  // the columns of the table, below
+            EXPECT_NE(qobject_cast<const QComboBox*>(editor), nullptr);
+        } else if (info.choices.empty()) {
             EXPECT_NE(qobject_cast<const QLineEdit*>(editor), nullptr) << info.path;
         } else if (flag && !info.optional) {
             EXPECT_NE(qobject_cast<const QCheckBox*>(editor), nullptr) << info.path;
@@ -244,6 +246,57 @@ TEST(SettingsMemory, KeepsSettingsAndComparedPrecisionsBetweenStarts) {
     EXPECT_EQ(next.text(u"epochs"_s), u"9"_s);
     EXPECT_EQ(next.comparison(), (QStringList{u"fp32"_s, u"amp-bf16"_s, u"pure-fp16"_s}));
     QSettings().remove(u"settings"_s);
+}
+
+TEST_F(SettingsWindowTest, OfferTheColumnsOfATableAsItsTarget) {
+    QFile table(folder.filePath(u"t.csv"_s));
+    ASSERT_TRUE(table.open(QIODevice::WriteOnly));
+    table.write("area,price,rooms\n");
+    for (int i = 0; i < 40; ++i) table.write(QByteArray::number(i) + ",2,3\n");
+    table.close();
+    commands.openPath(table.fileName());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return settings.data() != nullptr; }, 10'000));
+    const auto* list = qobject_cast<const QComboBox*>(field(u"dataset.target"_s)->editor());
+    ASSERT_NE(list, nullptr);
+    QStringList columns;
+    for (int i = 0; i < list->count(); ++i) columns << list->itemData(i).toString();
+    EXPECT_EQ(columns, QStringList({{}, u"area"_s, u"price"_s, u"rooms"_s}));
+    settings.set(u"dataset.target"_s, u"price"_s);
+    EXPECT_EQ(list->currentText(), u"price"_s);
+}
+
+TEST_F(SettingsWindowTest, ANumberTakesNeitherLettersNorSpace) {
+    auto* seed = qobject_cast<QLineEdit*>(field(u"seed"_s)->editor());
+    seed->setFocus();
+    seed->selectAll();
+    QTest::keyClicks(seed, u" 4x2s "_s);
+    EXPECT_EQ(seed->text(), u"42"_s);
+    auto* rate = qobject_cast<QLineEdit*>(field(u"optimizer.lr"_s)->editor());
+    rate->setFocus();
+    rate->selectAll();
+    QTest::keyClicks(rate, u"3e-4"_s);
+    QTest::keyClick(rate, Qt::Key_Return);
+    EXPECT_EQ(settings.text(u"optimizer.lr"_s), u"0.0003"_s);
+}
+
+/// Undo after a field: the change, not the letters of it.
+TEST_F(SettingsWindowTest, CtrlZTakesBackAChangeOfTheSettings) {
+    auto* seed = qobject_cast<QLineEdit*>(field(u"seed"_s)->editor());
+    const QString before = seed->text();
+    QTest::qWait(10);
+    seed->setFocus();
+    seed->selectAll();
+    QTest::keyClicks(seed, u"77"_s);
+    QTest::keyClick(seed, Qt::Key_Return);
+    EXPECT_EQ(settings.text(u"seed"_s), u"77"_s);
+    auto* undo = window->findChild<QAction*>(u"undoSettings"_s);
+    ASSERT_NE(undo, nullptr);
+    EXPECT_TRUE(undo->isEnabled());
+    QTest::keyClick(seed, Qt::Key_Z, Qt::ControlModifier);
+    EXPECT_EQ(settings.text(u"seed"_s), before);
+    EXPECT_EQ(seed->text(), before);
+    QTest::keyClick(seed, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(settings.text(u"seed"_s), u"77"_s);
 }
 
 }  // namespace

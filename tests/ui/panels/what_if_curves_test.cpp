@@ -3,6 +3,7 @@
 
 #include "panels/plot_panels.h"
 #include "plots/plot_fixture.h"
+#include "text/policy_text.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -30,7 +31,8 @@ TEST_F(WhatIfCurvesTest, AStaticScaleIsALevelLineOverTheRealStairs) {
     ASSERT_TRUE(replays("static-1024"));
     const auto& curves = scale()->plot()->content().curves;
     ASSERT_EQ(curves.size(), 3U) << "the run, what is known of the policy, and what is not";
-    EXPECT_EQ(curves[1].name, u"static-1024"_s);
+    EXPECT_EQ(curves[1].name, u"Static 2¹⁰"_s);
+    EXPECT_TRUE(scale()->whatIf()->sentence().startsWith(u"Static 2¹⁰"_s));
     EXPECT_EQ(curves[1].data->size(), 30);
     const Bucket known = curves[1].data->total(0, 30), unknown = curves[2].data->total(0, 30);
     EXPECT_EQ(known.finite + unknown.finite, 30U) << "each step is in one of the two";
@@ -60,6 +62,15 @@ TEST_F(WhatIfCurvesTest, ARunWithoutAScalerHasNone) {
     EXPECT_TRUE(scale()->plot()->content().curves.empty());
 }
 
+TEST_F(WhatIfCurvesTest, ItIsOffForTheNextRun) {
+    show({"amp-fp16"});
+    ASSERT_TRUE(replays("static-1024"));
+    train("amp-fp16", 30);
+    feed.showStored({*store->find("2")});
+    EXPECT_TRUE(scale()->whatIf()->policy().empty());
+    EXPECT_TRUE(scale()->whatIf()->sentence().isEmpty());
+}
+
 TEST_F(WhatIfCurvesTest, TheMenuOfThePlotOffersThePolicies) {
     show({"amp-fp16"});
     auto* panel = qobject_cast<Panel*>(window->findChild<QDockWidget*>(u"scale"_s));
@@ -69,7 +80,7 @@ TEST_F(WhatIfCurvesTest, TheMenuOfThePlotOffersThePolicies) {
     }
     ASSERT_NE(policies, nullptr);
     for (auto* action : policies->actions()) {
-        if (action->text() == u"classroom"_s) action->trigger();
+        if (action->text() == policyTitle("classroom")) action->trigger();
     }
     EXPECT_EQ(scale()->whatIf()->policy(), "classroom");
 }

@@ -5,6 +5,7 @@
 
 #include "commands/demonstration.h"
 #include "commands/run_actor.h"
+#include "engine/catalog.h"
 #include "engine/dataset_preview.h"
 #include "engine/lesson_files.h"
 #include "engine/session.h"
@@ -353,6 +354,37 @@ void Commands::openPath(const QString& path) {
     } catch (const engine::Error& error) {
         report(error);
     }
+}
+
+void Commands::openPaths(const QStringList& paths) {
+    QStringList runs;
+    for (const QString& path : paths) {
+        if (engine::recognise_path(path.toStdString()) == "run")
+            runs << path;
+        else
+            openPath(path);
+    }
+    if (runs.size() == 1) return openPath(runs.front());
+    if (runs.isEmpty()) return;
+    try {
+        await_.stop();
+        for (const QString& run : runs) {
+            if (feed_->store()) feed_->store()->enter(run.toStdString());
+        }
+        emit runsOpened(runs);
+        showPage(u"training"_s);
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+}
+
+void Commands::openData(const QString& path) {
+    const auto* chosen = engine::find_dataset(settings_->config().dataset.kind);
+    const bool needed = chosen != nullptr && !chosen->needs.empty();
+    if (needed && engine::recognise_path(path.toStdString()).empty())
+        settings_->set(u"dataset.path"_s, path);
+    else
+        openPath(path);
 }
 
 void Commands::editSettings(const engine::RunConfig& config) {

@@ -10,6 +10,7 @@
 #include "lab/number_model.h"
 #include "lab/number_words.h"
 #include "theme/theme.h"
+#include "widgets/key_rule.h"
 
 namespace ui {
 
@@ -32,6 +33,7 @@ int rowOf(const NumberFormat& format) {
 BitTable::BitTable(const Theme* theme, NumberModel* model, QWidget* parent)
     : QWidget(parent), theme_(theme), model_(model) {
     setFocusPolicy(Qt::StrongFocus);
+    setPressedBySpace(this);
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     setAccessibleName(tr("Bits of the number in each format"));

@@ -12,6 +12,7 @@
 #include "lab/number_words.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
+#include "widgets/key_rule.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -68,7 +69,7 @@ GuessCard::GuessCard(const Theme* theme, NumberModel* model, GuessQuestion quest
     grid->setVerticalSpacing(2);
     auto* title = makeLabel(question_.question, nullptr, this);
     QFont strong = font();
-    strong.setWeight(QFont::DemiBold);
+    strong.setWeight(QFont::Bold);
     strong.setPointSizeF(strong.pointSizeF() * 1.1);
     for (auto* label : {title, answer_}) label->setFont(strong);
     guess_->setPlaceholderText(tr("guess"));
@@ -92,6 +93,7 @@ void GuessCard::reveal() {
     if (guess_->text().trimmed().isEmpty()) return;
     answered_ = true;
     setFocusPolicy(Qt::StrongFocus);
+    setPressedBySpace(this);
     setFocus();
     showNumber();
     refresh();
@@ -100,6 +102,7 @@ void GuessCard::reveal() {
 void GuessCard::reset() {
     answered_ = false;
     setFocusPolicy(Qt::NoFocus);
+    setPressedBySpace(this, false);
     guess_->clear();
     refresh();
 }
@@ -155,7 +158,7 @@ GuessCards::GuessCards(const Theme* theme, NumberModel* model, QWidget* parent) 
     auto* head = new QHBoxLayout;
     auto* title = makeLabel(tr("Try this"), nullptr, this);
     QFont strong = font();
-    strong.setWeight(QFont::DemiBold);
+    strong.setWeight(QFont::Bold);
     title->setFont(strong);
     auto* note = makeLabel(tr("in FP16: guess, press Enter, then click"), "dim", this);
     auto* again = makeLink(tr("start again"), this);

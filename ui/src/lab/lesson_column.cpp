@@ -132,9 +132,7 @@ void LessonColumn::refresh() {
     const auto guesses = model_->guesses();
     for (auto* form : questions_) {
         const auto guess = guesses.find(form->question().id);
-        // Hands are only counted here: the file keeps the most frequent choice.
-        if (guess != guesses.end() && form->guess().hands.empty() &&
-            !(guess->second == form->guess()))
+        if (guess != guesses.end() && !(guess->second == form->guess()))
             form->setGuess(guess->second);
         form->setLocked(model_->locked());
     }

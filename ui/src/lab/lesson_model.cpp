@@ -121,6 +121,7 @@ void LessonModel::reload() {
 }
 
 void LessonModel::reset() {
+    hands_.erase(name_);
     notes_.reset(name_);
     runs_.reset();
     updateLock();
@@ -138,18 +139,23 @@ std::vector<Question> LessonModel::questions() const {
 Guess LessonModel::guess(const QString& id) const {
     const auto* prediction =
         lesson_ ? engine::find_prediction(*lesson_, id.toStdString()) : nullptr;
-    return prediction != nullptr ? notes_.guess(name_, questionOf(*prediction)) : Guess{};
+    if (prediction == nullptr) return {};
+    Guess out = notes_.guess(name_, questionOf(*prediction));
+    const auto counted = hands_.find(name_);
+    if (counted != hands_.end() && counted->second.contains(id)) out.hands = counted->second.at(id);
+    return out;
 }
 
 std::map<QString, Guess> LessonModel::guesses() const {
     std::map<QString, Guess> out;
-    for (const auto& question : questions()) out[question.id] = notes_.guess(name_, question);
+    for (const auto& question : questions()) out[question.id] = guess(question.id);
     return out;
 }
 
 void LessonModel::setGuess(const Question& question, const Guess& guess) {
     if (locked()) return;
     notes_.setGuess(name_, question, guess);
+    if (!guess.hands.empty()) hands_[name_][question.id] = guess.hands;
     reach(currentStep());
     updateLock();
     emit answersChanged();

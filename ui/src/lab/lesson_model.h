@@ -76,6 +76,9 @@ private:
     Context context_;
     LessonShelf shelf_;
     LessonNotes notes_;
+    /// Hands that a class has shown, by lesson and question. Only counted: the file keeps the most
+    /// frequent choice.
+    std::map<QString, std::map<QString, std::map<QString, int>>> hands_;
     LessonRuns runs_;
     QString name_;
     std::shared_ptr<const engine::Lesson> lesson_;

@@ -14,6 +14,7 @@
 #include "plots/plot_options.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/key_rule.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -108,6 +109,7 @@ LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine:
         column->addWidget(title);
         auto* made = new LinePlot(context_.theme, runs_->link(), context_.scheduler, this);
         made->setMinimumHeight(height(plot));
+        setWheelScrolls(made);
         made->setLook(look(plot));
         column->addWidget(made, 1);
         plots_.push_back(made);

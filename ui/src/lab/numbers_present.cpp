@@ -1,6 +1,5 @@
 #include "lab/numbers_present.h"
 
-#include <QAction>
 #include <QApplication>
 #include <QKeyEvent>
 #include <QLineEdit>
@@ -11,6 +10,7 @@
 #include "lab/guess_card.h"
 #include "lab/numbers_view.h"
 #include "theme/theme.h"
+#include "widgets/key_rule.h"
 
 namespace ui {
 
@@ -54,19 +54,7 @@ NumbersPresent::NumbersPresent(const Context& context, NumberModel* number,
     auto* cards = new GuessCards(context.theme, number, this);
     cards->setStyleSheet(u"* { font-size: %1pt; }"_s.arg(font.pointSizeF() * larger * cardsLarger));
     add(cards);
-    addShortcut(Qt::Key_PageDown, 1);
-    addShortcut(Qt::Key_PageUp, -1);
-    auto* close = new QAction(this);
-    close->setShortcuts({QKeySequence(Qt::Key_Escape), QKeySequence(Qt::Key_F5)});
-    addAction(close);
-    connect(close, &QAction::triggered, this, &QWidget::close);
-}
-
-void NumbersPresent::addShortcut(const QKeySequence& key, int by) {
-    auto* action = new QAction(this);
-    action->setShortcut(key);
-    addAction(action);
-    connect(action, &QAction::triggered, this, [this, by] { turn(by); });
+    claimKeys(this, {Qt::Key_PageDown, Qt::Key_PageUp, Qt::Key_Escape, Qt::Key_F5});
 }
 
 void NumbersPresent::turn(int by) {
@@ -75,11 +63,18 @@ void NumbersPresent::turn(int by) {
 }
 
 void NumbersPresent::keyPressEvent(QKeyEvent* event) {
-    if (event->key() == Qt::Key_Escape) {
-        close();
-        return;
+    switch (event->key()) {
+        case Qt::Key_PageDown:
+            return turn(1);
+        case Qt::Key_PageUp:
+            return turn(-1);
+        case Qt::Key_Escape:
+        case Qt::Key_F5:
+            close();
+            return;
+        default:
+            QStackedWidget::keyPressEvent(event);
     }
-    QStackedWidget::keyPressEvent(event);
 }
 
 }  // namespace ui

@@ -22,7 +22,6 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    void addShortcut(const QKeySequence& key, int turn);
     void turn(int by);
 };
 

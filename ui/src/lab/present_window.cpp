@@ -12,6 +12,7 @@
 #include "lab/instrument.h"
 #include "lab/lesson_column.h"
 #include "theme/theme.h"
+#include "widgets/key_rule.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -67,6 +68,8 @@ PresentWindow::PresentWindow(const Context& context, LessonModel* model, int ste
         column_->showStep(model_->runStep());
     });
     setFocusPolicy(Qt::StrongFocus);
+    claimKeys(this, {Qt::Key_PageDown, Qt::Key_PageUp, Qt::Key_Escape, Qt::Key_F5,
+                     Qt::CTRL | Qt::Key_Return, Qt::CTRL | Qt::Key_Enter});
     column_->showStep(step);
     refresh();
 }
@@ -122,6 +125,12 @@ void PresentWindow::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Escape:
         case Qt::Key_F5:
             close();
+            return;
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (event->modifiers().testFlag(Qt::ControlModifier) &&
+                model_->runs()->buttons().compare.enabled)
+                model_->runs()->start();
             return;
         case Qt::Key_Space:
             return model_->runs()->togglePause();

@@ -12,6 +12,7 @@ SettingsMemory::SettingsMemory(SettingsModel* settings, QObject* parent)
     : QObject(parent), settings_(settings) {
     // Settings of another version that this one rejects are left in place until the first change.
     settings_->fromJson(QSettings().value(u"settings"_s).toByteArray());
+    settings_->forgetChanges();
     connect(settings_, &SettingsModel::changed, this, &SettingsMemory::keep);
 }
 

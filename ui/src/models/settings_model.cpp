@@ -18,6 +18,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+const QString ratePath = u"optimizer.lr"_s;
+
 QJsonObject toObject(const engine::RunConfig& config) {
     return QJsonDocument::fromJson(QByteArray::fromStdString(engine::to_json(config))).object();
 }
@@ -102,7 +104,9 @@ bool SettingsModel::isChanged(const QString& path) const { return text(path) != 
 
 void SettingsModel::set(const QString& path, const QString& text) {
     if (text == this->text(path)) return;
+    remember(path);
     const QString trimmed = text.trimmed();
+    if (path == ratePath) ratePicked_ = trimmed != defaultText(path);
     std::vector<std::string> overrides;
     const std::string base = edited(path, trimmed, overrides);
     const auto parsed = engine::parse_run_config(base, overrides);
@@ -130,8 +134,22 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
     const auto* info = engine::find_field(path.toStdString());
     if (path == u"scaler.preset"_s || path == u"optimizer.kind"_s || path == u"model.kind"_s ||
         path == u"schedule.kind"_s) {
-        // The new choice has its own defaults, so values of the old choice are removed.
+        // The new choice has its own defaults, so values of the old choice are removed; a rate that
+        // was typed is no default.
+        const QJsonValue rate = inside.value(u"lr"_s);
         inside = QJsonObject{{path.section(u'.', 1), text}};
+        if (section == u"optimizer"_s && ratePicked_) inside[u"lr"_s] = rate;
+    } else if (path == u"dataset.kind"_s) {
+        // Options of the old data set would cling to the new one, without effect.
+        for (const auto& each : engine::fields()) {
+            const QString option = QString::fromStdString(each.path);
+            const bool others =
+                !each.kinds.empty() && std::ranges::find(each.kinds, text.toStdString()) ==
+                                           each.kinds.end();
+            if (others && option.startsWith(u"dataset."_s))
+                removeAt(inside, option.section(u'.', 1));
+        }
+        overrides.push_back((path + u'=' + text).toStdString());
     } else if (info != nullptr && (info->optional || !info->kinds.empty()) && text.isEmpty()) {
         removeAt(inside, path.section(u'.', 1));  // the preset's value, or the option's default
     } else {
@@ -169,10 +187,13 @@ void SettingsModel::checkSettings() {
 
 void SettingsModel::load(const engine::RunConfig& config, const QStringList& comparison,
                          std::vector<engine::Message> notes) {
+    remember();
     config_ = config;
     notes_ = std::move(notes);
     json_ = toObject(config_);
     refused_.clear();
+    // Of a file nobody knows whether it was typed; the first rate of all is not.
+    ratePicked_ = isChanged(ratePath) && text(ratePath) != toText(at(defaults_, ratePath));
     if (!comparison.isEmpty()) comparison_ = comparison;
     checkSettings();
     emit changed();
@@ -230,6 +251,7 @@ QString SettingsModel::errorAt(const QString& path) const {
 
 void SettingsModel::setComparison(const QStringList& presets) {
     if (presets == comparison_) return;
+    remember();
     comparison_ = presets;
     emit changed();
 }

@@ -56,6 +56,18 @@ public:
     /// Takes what toJson() wrote; false, with nothing changed, if it cannot be used.
     bool fromJson(const QByteArray& json);
 
+    /// Takes back the last change; changes in one turn of the event loop are one. The data's preview
+    /// and the machine's limits are not changes of the settings.
+    void undo() { step(undone_, redone_); }
+    void redo() { step(redone_, undone_); }
+    /// What undo() or redo() would take back: the label of the field, empty if there were several;
+    /// nothing if there is nothing.
+    std::optional<QString> undoable() const { return nameOf(undone_); }
+    std::optional<QString> redoable() const { return nameOf(redone_); }
+    void forgetChanges();
+
+    /// A field whose text is a number: letters are no part of it.
+    bool takesNumber(const QString& path) const;
     /// The catalog's words on a field, as the chosen kind of its section has it; null: no field.
     const engine::FieldInfo* field(const QString& path) const;
     /// Its label in the window's language; the path where there is no such field.
@@ -96,6 +108,20 @@ signals:
     void changed();
 
 private:
+    /// The settings before a change.
+    struct State {
+        QString path;  ///< of the field that was changed; empty: several
+        engine::RunConfig config;
+        QMap<QString, QString> refused;
+        std::vector<engine::Message> notes;
+        QStringList comparison;
+        bool ratePicked = false;
+    };
+    State state(const QString& path) const;
+    /// Called before each change.
+    void remember(const QString& path = {});
+    void step(std::vector<State>& from, std::vector<State>& to);
+    std::optional<QString> nameOf(const std::vector<State>& states) const;
     void checkSettings();
     /// The settings as JSON with the field set to the text; fields that depend on it are reset.
     std::string edited(const QString& path, const QString& text,
@@ -111,6 +137,9 @@ private:
     std::vector<engine::SettingError> errors_;
     std::vector<engine::Message> notes_;
     QStringList comparison_;
+    bool ratePicked_ = false;  ///< optimizer.lr was typed, so another optimizer does not change it
+    std::vector<State> undone_, redone_;
+    bool sameTurn_ = false;  ///< a change of this turn of the event loop is in undone_
 };
 
 }  // namespace ui

@@ -7,6 +7,7 @@
 
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "widgets/key_bindings.h"
 
 namespace ui {
 
@@ -16,10 +17,16 @@ namespace {
 
 constexpr int mostShortcuts = 10;  // Ctrl+1 to Ctrl+9, then Ctrl+0
 
-QKeySequence shortcut(int index) {
+QString commandOf(const PageEntry& page) { return u"page/"_s + page.name; }
+
+QKeySequence usualKey(int index) {
     return index < mostShortcuts
                ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + (index + 1) % mostShortcuts))
                : QKeySequence();
+}
+
+QKeySequence keyOf(int index, const PageEntry& page) {
+    return KeyBindings::keys(commandOf(page), {usualKey(index)}).value(0);
 }
 
 }  // namespace
@@ -49,8 +56,9 @@ void PageStack::makeRow() {
 
 void PageStack::addTab(int index) {
     row_->addTab(entries_[static_cast<std::size_t>(index)].title);
-    auto* action = new QAction(row_);
-    action->setShortcut(shortcut(index));
+    const PageEntry& entry = entries_[static_cast<std::size_t>(index)];
+    auto* action = new QAction(entry.title, row_);
+    KeyBindings::instance()->bind(action, commandOf(entry), {usualKey(index)});
     connect(action, &QAction::triggered, row_, [row = row_, index] {
         if (row->isTabEnabled(index)) row->setCurrentIndex(index);
     });
@@ -104,7 +112,7 @@ void PageStack::refresh() {
         const bool usable = runs || !entries_[static_cast<std::size_t>(i)].needsRun;
         if (!usable && row_->currentIndex() == i) row_->setCurrentIndex(0);
         row_->setTabEnabled(i, usable);
-        row_->setTabToolTip(i, usable ? shortcut(i).toString(QKeySequence::NativeText)
+        row_->setTabToolTip(i, usable ? keyOf(i, entries_[static_cast<std::size_t>(i)]).toString(QKeySequence::NativeText)
                                       : tr("This page needs a run. Start one, or select one under "
                                            "Runs."));
     }

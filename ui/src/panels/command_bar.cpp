@@ -18,6 +18,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "view/selection.h"
+#include "widgets/key_bindings.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -26,8 +27,23 @@ using namespace Qt::StringLiterals;
 
 KeyButton::KeyButton(const Theme* theme, const QString& text, const QKeySequence& key,
                      QWidget* parent)
-    : QPushButton(text, parent), theme_(theme), keys_(key.toString(QKeySequence::NativeText)) {
+    : QPushButton(text, parent), theme_(theme) {
+    setKey(key);
+}
+
+void KeyButton::setKey(const QKeySequence& key) {
+    keys_ = key.toString(QKeySequence::NativeText);
     keys_.replace(u"Return"_s, u"↵"_s).replace(u'+', u' ');
+    updateGeometry();
+    update();
+}
+
+void KeyButton::follow(const QString& command, const QKeySequence& usual) {
+    const auto show = [this, command, usual] {
+        setKey(KeyBindings::keys(command, {usual}).value(0));
+    };
+    connect(KeyBindings::instance(), &KeyBindings::changed, this, show);
+    show();
 }
 
 void KeyButton::setCapShown(bool shown) {
@@ -82,12 +98,12 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     row_->setContentsMargins(size::inside, size::gap - 1, size::inside, size::gap - 1);
     row_->setSpacing(size::gap);
     row_->setSizeConstraint(QLayout::SetNoConstraint);
-    compare_ = button({}, QKeySequence(Qt::CTRL | Qt::Key_Return));
+    compare_ = button({}, u"run/compare"_s, QKeySequence(Qt::CTRL | Qt::Key_Return));
     compare_->setObjectName(u"primary"_s);
-    start_ = button(tr("Start"), {});
-    pause_ = button(tr("Pause"), QKeySequence(Qt::Key_Space));
-    step_ = button(tr("Step"), QKeySequence(Qt::Key_S));
-    stop_ = button(tr("Stop"), {});
+    start_ = button(tr("Start"));
+    pause_ = button(tr("Pause"), u"run/pause"_s, QKeySequence(Qt::Key_Space));
+    step_ = button(tr("Step"), u"run/step"_s, QKeySequence(Qt::Key_S));
+    stop_ = button(tr("Stop"));
     row_->addStretch();
     device_ = chip(tr("Device"));
     seen_ = chip(tr("Steps"));
@@ -128,10 +144,11 @@ void CommandBar::followActor() {
 
 void CommandBar::focusPrimary() { compare_->setFocus(Qt::OtherFocusReason); }
 
-KeyButton* CommandBar::button(const QString& text, const QKeySequence& key) {
+KeyButton* CommandBar::button(const QString& text, const QString& command,
+                              const QKeySequence& key) {
     auto* made = new KeyButton(context_.theme, text, key, this);
+    if (!command.isEmpty()) made->follow(command, key);
     made->setMinimumHeight(size::control);
-    made->setAutoDefault(true);  // Return presses it where it has the focus
     row_->addWidget(made);
     return made;
 }
@@ -141,7 +158,7 @@ QLabel* CommandBar::chip(const QString& name) {
     made->setObjectName(u"chip"_s);
     made->setTextFormat(Qt::RichText);
     made->setAccessibleName(name);
-    made->setFixedHeight(22);
+    made->setFixedHeight(Theme::rowHeight(22));
     row_->addWidget(made);
     return made;
 }

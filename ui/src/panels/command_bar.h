@@ -15,6 +15,8 @@ class KeyButton final : public QPushButton {
     Q_OBJECT
 public:
     KeyButton(const Theme* theme, const QString& text, const QKeySequence& key, QWidget* parent);
+    /// Shows the key that the user has chosen for this command, see KeyBindings.
+    void follow(const QString& command, const QKeySequence& usual);
     QString keys() const { return keys_; }
     void setCapShown(bool shown);
     QSize sizeHint() const override;
@@ -24,6 +26,7 @@ protected:
 
 private:
     int capWidth() const;
+    void setKey(const QKeySequence& key);
     const Theme* theme_;
     QString keys_;
     bool capShown_ = true;
@@ -45,7 +48,8 @@ private:
     enum class Fit { all, shortDevice, noKeys, noCounts };
     void fit();
     void fit(Fit level);
-    KeyButton* button(const QString& text, const QKeySequence& key);
+    KeyButton* button(const QString& text, const QString& command = {},
+                      const QKeySequence& key = {});
     QLabel* chip(const QString& name);
     void applyStyle();
     void followActor();

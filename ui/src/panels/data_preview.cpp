@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "commands/commands.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "feed/background.h"
@@ -116,7 +117,12 @@ void DataPreview::choosePath() {
         chosen->data().toBool()
             ? QFileDialog::getExistingDirectory(this, tr("Folder of the data set"), from)
             : QFileDialog::getOpenFileName(this, tr("File of the data set"), from);
-    if (!path.isEmpty()) context_.settings->set(u"dataset.path"_s, path);
+    if (!path.isEmpty()) context_.commands->openData(path);
+}
+
+/// The link behind the counts does nothing then.
+void DataPreview::setLocked(bool locked) {
+    counts_->setTextInteractionFlags(locked ? Qt::NoTextInteraction : Qt::TextBrowserInteraction);
 }
 
 void DataPreview::ask() {

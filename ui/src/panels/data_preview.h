@@ -21,6 +21,7 @@ public:
     ~DataPreview() override;
     /// Asks for the file or folder of the data set.
     void choosePath();
+    void setLocked(bool locked);
 
 private:
     struct Look;  ///< what the reading thread and the preview share

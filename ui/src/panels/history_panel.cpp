@@ -76,7 +76,9 @@ void HistoryPanel::join() {
         chooseLive_ = true;
         chooseLive();
     });
-    connect(context_.commands, &Commands::runOpened, this, &HistoryPanel::openFolder);
+    connect(context_.commands, &Commands::runOpened, this,
+            [this](const QString& folder) { openFolders({folder}); });
+    connect(context_.commands, &Commands::runsOpened, this, &HistoryPanel::openFolders);
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
 }
 
@@ -103,7 +105,7 @@ void HistoryPanel::fill() {
     filling_ = false;
     verticalScrollBar()->setValue(scrolled);
     tracksChanged();
-    if (!wanted_.isEmpty()) openFolder(std::exchange(wanted_, {}));
+    if (!wanted_.isEmpty()) openFolders(std::exchange(wanted_, {}));
     offerToResume();
 }
 
@@ -234,27 +236,33 @@ void HistoryPanel::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-void HistoryPanel::openFolder(const QString& folder) {
+void HistoryPanel::openFolders(const QStringList& folders) {
     if (context_.history->isReading() || !context_.feed->store()) {
-        wanted_ = folder;  // until the list is there
+        wanted_ = folders;  // until the list is there
         return;
     }
-    const QString name = QFileInfo(folder).canonicalFilePath();
+    QStringList missing = folders;
+    QItemSelection rows;
     for (int row = 0; row < model_->rowCount(); ++row) {
-        const auto path = QString::fromStdString(model_->run(row).folder.string());
-        if (QFileInfo(path).canonicalFilePath() == name) {
-            setCurrentIndex(model_->index(row));
-            looked_.clear();
-            return;
-        }
+        const QFileInfo at(QString::fromStdString(model_->run(row).folder.string()));
+        const auto isHere = [name = at.canonicalFilePath()](const QString& folder) {
+            return QFileInfo(folder).canonicalFilePath() == name;
+        };
+        if (missing.removeIf(isHere) > 0) rows.select(model_->index(row), model_->index(row));
     }
-    // It was entered a moment ago.
-    if (std::exchange(looked_, folder) != folder) {
-        wanted_ = folder;
+    // They were entered a moment ago.
+    if (!missing.isEmpty() && std::exchange(looked_, folders) != folders) {
+        wanted_ = folders;
         return reload();
     }
+    looked_.clear();
+    if (!rows.isEmpty()) {
+        selectionModel()->setCurrentIndex(rows.indexes().back(), QItemSelectionModel::NoUpdate);
+        selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect);
+    }
+    if (missing.isEmpty()) return;
     context_.commands->report(
-        {tr("The run in %1 is not in the history.").arg(folder),
+        {tr("The run in %1 is not in the history.").arg(missing.front()),
          tr("Move its folder under %1, then rebuild the history in the Run menu.")
              .arg(QString::fromStdString(context_.feed->store()->root().string())),
          engine::ErrorCode::data, true});

@@ -21,7 +21,8 @@ public:
     /// Reads the list anew, off the GUI thread.
     void reload();
     /// Shows the run whose folder this is.
-    void openFolder(const QString& folder);
+    /// Shows the runs in these folders over one another.
+    void openFolders(const QStringList& folders);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -49,8 +50,8 @@ private:
     Context context_;
     RunListModel* model_;
     bool offered_ = false;  ///< to resume an interrupted run, once a start
-    QString wanted_;        ///< a folder to open once the runs are listed
-    QString looked_;        ///< the folder that the list was read anew for
+    QStringList wanted_;    ///< folders to open once the runs are listed
+    QStringList looked_;      ///< the folder that the list was read anew for
     bool filling_ = false;
     bool chooseLive_ = false;  ///< until the user selects something else
 };

@@ -13,6 +13,7 @@
 #include "plots/plot_options.h"
 #include "text/format.h"
 #include "theme/tokens.h"
+#include "widgets/key_bindings.h"
 
 namespace ui {
 
@@ -103,10 +104,10 @@ void addSmoothingSlider(QMenu* menu, PlotOptions* options) {
 
 void addSmoothingSteps(QMenu* menu, PlotOptions* options) {
     auto* more = menu->addAction(PlotMenu::smoother());
-    more->setShortcut(QKeySequence(Qt::Key_BracketRight));
+    KeyBindings::instance()->bind(more, u"view/smoother"_s, {QKeySequence(Qt::Key_BracketRight)});
     QObject::connect(more, &QAction::triggered, options, [options] { moveSmoothing(options, 1); });
     auto* less = menu->addAction(PlotMenu::rougher());
-    less->setShortcut(QKeySequence(Qt::Key_BracketLeft));
+    KeyBindings::instance()->bind(less, u"view/rougher"_s, {QKeySequence(Qt::Key_BracketLeft)});
     QObject::connect(less, &QAction::triggered, options, [options] { moveSmoothing(options, -1); });
 }
 

@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QContextMenuEvent>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
 #include <QStandardItemModel>
@@ -98,7 +99,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, const QS
     inside->addWidget(unit_);
     setUnit(unit);
     connect(edit_, &QLineEdit::editingFinished, this,
-            [this] { model_->set(path_, edit_->text()); });
+            [this] { commitText(); });
     take(edit_);
 }
 
@@ -139,8 +140,47 @@ void SettingsField::take(QWidget* editor) {
     dot_ = new ChangedDot(this);
     dot_->setObjectName(u"changed"_s);
     editor->setContextMenuPolicy(Qt::CustomContextMenu);
+    editor->installEventFilter(this);
     connect(editor, &QWidget::customContextMenuRequested, this, &SettingsField::openMenu);
     refresh();
+}
+
+void SettingsField::commitText() {
+    if (locked_) return;
+    model_->set(path_, edit_->text());
+    // From here on Ctrl+Z takes back the change of the settings, not letters of it.
+    const int cursor = edit_->cursorPosition();
+    edit_->setText(model_->text(path_));
+    edit_->setCursorPosition(cursor);
+}
+
+void SettingsField::setLocked(bool locked) {
+    if (locked == locked_) return;
+    locked_ = locked;
+    if (edit_ != nullptr) edit_->setReadOnly(locked);
+    restyle(editor_, "locked", locked);
+    describe();
+}
+
+bool SettingsField::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != editor_) return QWidget::eventFilter(watched, event);
+    // Looked up only for the field that is typed in: it costs a parse of the settings.
+    if (edit_ != nullptr && event->type() == QEvent::FocusIn)
+        edit_->setInputMethodHints(model_->takesNumber(path_) ? Qt::ImhFormattedNumbersOnly
+                                                              : Qt::ImhNone);
+    if (!locked_ || edit_ != nullptr) return QWidget::eventFilter(watched, event);
+    switch (event->type()) {
+        case QEvent::MouseButtonPress:
+        case QEvent::MouseButtonRelease:
+        case QEvent::MouseButtonDblClick:
+            return true;
+        case QEvent::KeyPress: {
+            const int key = static_cast<QKeyEvent*>(event)->key();
+            return key != Qt::Key_Tab && key != Qt::Key_Backtab && key != Qt::Key_Escape;
+        }
+        default:
+            return QWidget::eventFilter(watched, event);
+    }
 }
 
 void SettingsField::nameEditor() {
@@ -221,6 +261,7 @@ void SettingsField::describe() {
     QStringList words;
     if (!error.isEmpty()) words << error;
     if (changed) words << tr("Changed from %1.").arg(model_->defaultText(path_));
+    if (locked_) words << tr("Locked while a run trains.");
     if (info_ != nullptr) words << engineText(info_->help);
     editor_->setAccessibleDescription(joined(words));
 }
@@ -243,7 +284,7 @@ void SettingsField::openMenu(const QPoint& at) {
     const QString shown = item >= 0 ? combo_->itemText(item) : value;
     auto* back = menu->addAction(shown.isEmpty() ? tr("Back to default")
                                                  : tr("Back to default (%1)").arg(shown));
-    back->setEnabled(model_->isChanged(path_));
+    back->setEnabled(model_->isChanged(path_) && !locked_);
     connect(back, &QAction::triggered, this, [this] {
         if (edit_ != nullptr) edit_->setModified(false);
         model_->reset(path_);

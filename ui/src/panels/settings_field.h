@@ -43,13 +43,17 @@ public:
     /// Dim words at the right end of a line edit.
     void setUnit(const QString& unit);
     QWidget* editor() const { return editor_; }
+    /// A locked field shows its value and takes no input; what it says can still be copied.
+    void setLocked(bool locked);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     SettingsField(SettingsModel* model, const QString& path, QWidget* parent);
     void take(QWidget* editor);
+    void commitText();
     void nameEditor();
     /// An option may have other words, another unit and other choices in another kind.
     void followKind();
@@ -69,6 +73,7 @@ private:
     QCheckBox* check_ = nullptr;
     QLabel* unit_ = nullptr;
     QWidget* dot_ = nullptr;  ///< shown where the value is not the default
+    bool locked_ = false;
     int listed_ = 0;          ///< entries of combo_ that are choices; one more is a refused text
 };
 

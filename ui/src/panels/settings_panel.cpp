@@ -11,6 +11,7 @@
 #include "panels/batch_finder.h"
 #include "panels/data_preview.h"
 #include "panels/lint_list.h"
+#include "panels/next_run_note.h"
 #include "panels/precision_section.h"
 #include "panels/rate_finder.h"
 #include "panels/settings_row.h"
@@ -24,6 +25,12 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+const QString targetPath = u"dataset.target"_s;
+
+}  // namespace
+
 SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     : QScrollArea(parent), context_(context) {
     setWidgetResizable(true);
@@ -35,6 +42,8 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     column_ = new QVBoxLayout(inside);
     column_->setContentsMargins(size::inside, size::grid, size::inside - 2, size::inside);
     column_->setSpacing(0);
+    note_ = new NextRunNote(context_, inside);
+    column_->addWidget(note_);
     addData();
     addModel();
     addPrecision();
@@ -46,6 +55,7 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     setWidget(inside);
     connect(context_.settings, &SettingsModel::changed, this, &SettingsPanel::refresh);
     connect(context_.feed, &EventFeed::stateChanged, this, &SettingsPanel::lock);
+    connect(note_, &NextRunNote::lockedChanged, this, &SettingsPanel::lock);
     connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
     auto* machine = new DeviceCheck(context_.settings, this);
     connect(machine, &DeviceCheck::devicesFound, this, &SettingsPanel::listDevices);
@@ -87,7 +97,7 @@ QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     auto* head = new QHBoxLayout;
     auto* name = makeLabel(title, "dim", box);
     QFont font = Theme::caption();
-    font.setWeight(QFont::DemiBold);
+    font.setWeight(QFont::Bold);
     font.setCapitalization(QFont::AllUppercase);
     font.setLetterSpacing(QFont::PercentageSpacing, 104);
     name->setFont(font);
@@ -99,7 +109,7 @@ QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     head->addStretch();
     if (beside != nullptr) head->addWidget(beside);
     rows->addLayout(head);
-    if (column_->count() > 0) {
+    if (column_->count() > 1) {  // behind the note
         auto* rule = new QFrame(this);
         rule->setObjectName(u"rule"_s);
         auto* edge = new QHBoxLayout;
@@ -117,7 +127,11 @@ void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<Settin
 }
 
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
-    fields_.push_back(SettingsField::forValue(context_.settings, path, withUnit, this));
+    // Columns are chosen from those of the table that is there.
+    fields_.push_back(path == targetPath
+                          ? new SettingsField(context_.settings, path, targetChoices(), this)
+                          : SettingsField::forValue(context_.settings, path, withUnit, this));
+    if (path == targetPath) target_ = fields_.back();
     return fields_.back();
 }
 
@@ -163,9 +177,9 @@ void SettingsPanel::addPrecision() {
     row(rows, label(u"precision.preset"_s, tr("Single run")), {single_});
     auto* compared = makeLabel(tr("Compared"), "dim", this);
     compared->setToolTip(tr("The runs that Compare starts together; the first is the baseline."));
-    auto* chips = new PrecisionSection(context_, this);
+    chips_ = new PrecisionSection(context_, this);
     rows->addWidget(compared);
-    rows->addWidget(chips);
+    rows->addWidget(chips_);
     lint_ = new LintList(context_, this);
     rows->addWidget(lint_);
 }
@@ -272,6 +286,7 @@ void SettingsPanel::refresh() {
     const SettingsModel& settings = *context_.settings;
     enableSearch();
     refreshModels();
+    refreshTargets();
     refreshPresets();
     modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
     scalerBox_->setVisible(settings.usesScaler());
@@ -292,12 +307,16 @@ void SettingsPanel::enableSearch() {
 }
 
 void SettingsPanel::lock() {
-    const bool running = this->running();
+    const bool locked = note_->locked();
     enableSearch();
+    for (auto* field : fields_) field->setLocked(locked);
+    chips_->setEnabled(!locked);
+    preview_->setLocked(locked);
+    lint_->setEnabled(!locked);
     const QPixmap lock = iconPixmap(u"lock"_s, context_.theme->tokens().dim, 10, 2);
     for (auto* each : locks_) {
         each->setPixmap(lock);
-        each->setVisible(running);
+        each->setVisible(locked);
     }
 }
 

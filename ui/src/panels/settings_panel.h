@@ -13,6 +13,8 @@ namespace ui {
 
 class DataPreview;
 class LintList;
+class NextRunNote;
+class PrecisionSection;
 
 /// The settings of the next run, built from the engine's catalogs: a new data set, model or
 /// optimizer shows here without a change.
@@ -46,6 +48,8 @@ private:
     void refresh();
     void refreshFindings();
     void refreshModels();
+    std::vector<Choice> targetChoices() const;
+    void refreshTargets();
     void refreshPresets();
     void listDevices(const std::vector<DeviceCheck::Device>& devices);
     bool running() const;
@@ -56,7 +60,11 @@ private:
 
     Context context_;
     QVBoxLayout* column_;
+    NextRunNote* note_ = nullptr;
     DataPreview* preview_ = nullptr;
+    PrecisionSection* chips_ = nullptr;
+    SettingsField* target_ = nullptr;
+    QString targetsFor_;  ///< the data whose columns target_ lists
     LintList* lint_ = nullptr;
     SettingsField* model_ = nullptr;
     SettingsField* initScale_ = nullptr;

@@ -73,4 +73,24 @@ void SettingsPanel::refreshModels() {
     if (!fits && !models.empty()) context_.settings->set(u"model.kind"_s, models.front().value);
 }
 
+/// The columns of the table; without one just what is set.
+std::vector<Choice> SettingsPanel::targetChoices() const {
+    std::vector<Choice> out{{{}, tr("Last column"), {}}};
+    const auto* read = context_.settings->data();
+    if (read == nullptr) return out;
+    for (const auto& column : read->columns) {
+        const QString name = QString::fromStdString(column.name);
+        out.push_back({name, name, {}});
+    }
+    return out;
+}
+
+void SettingsPanel::refreshTargets() {
+    if (target_ == nullptr || context_.settings->data() == nullptr) return;
+    const QString key = context_.settings->dataKey();
+    if (key == targetsFor_) return;
+    targetsFor_ = key;
+    target_->setChoices(targetChoices());
+}
+
 }  // namespace ui

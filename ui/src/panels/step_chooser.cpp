@@ -16,6 +16,7 @@
 #include "text/format.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/key_bindings.h"
 
 namespace ui {
 
@@ -23,7 +24,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rowHeight = 22;
+constexpr int leastHeight = 22;
 constexpr int narrowestChip = 110;
 // Against the gap: first the title is shown in full, then the strip grows to its maximum.
 constexpr int chipStretch = 10'000, stripStretch = 100;
@@ -115,9 +116,10 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     // No higher than the tabs beside it.
     for (QWidget* each : {static_cast<QWidget*>(run_), static_cast<QWidget*>(strip_), box_,
                           static_cast<QWidget*>(live_)})
-        each->setFixedHeight(rowHeight);
-    auto* live = new QAction(this);
-    live->setShortcut(QKeySequence(Qt::Key_L));
+        each->setFixedHeight(std::max(leastHeight, QFontMetrics(Theme::figures()).height()));
+    auto* live = new QAction(live_->text(), this);
+    KeyBindings::instance()->bind(live, u"view/live"_s, {QKeySequence(Qt::Key_L)});
+    live_->follow(u"view/live"_s, QKeySequence(Qt::Key_L));
     addAction(live);
     connect(live, &QAction::triggered, this, &StepChooser::goLive);
     connect(live_, &QPushButton::clicked, this, &StepChooser::goLive);

@@ -13,6 +13,7 @@
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/policy_text.h"
 #include "theme/theme.h"
 #include "view/selection.h"
 
@@ -61,6 +62,7 @@ struct WhatIfCurves::Replay {
 
 WhatIfCurves::WhatIfCurves(const Context& context, QObject* parent)
     : QObject(parent), context_(context) {
+    connect(context_.feed, &EventFeed::tracksChanged, this, &WhatIfCurves::endWithItsRuns);
     connect(context_.feed, &EventFeed::tracksChanged, this, &WhatIfCurves::refresh);
     connect(context_.feed, &EventFeed::figuresDue, this, &WhatIfCurves::refresh);
     connect(context_.link, &PlotLink::selectedChanged, this, &WhatIfCurves::refresh);
@@ -68,8 +70,22 @@ WhatIfCurves::WhatIfCurves(const Context& context, QObject* parent)
 
 WhatIfCurves::~WhatIfCurves() = default;
 
+/// A replay belongs to the runs on screen when it was chosen; others begin without one.
+void WhatIfCurves::endWithItsRuns() {
+    if (policy_.empty()) return;
+    for (const auto& track : context_.feed->tracks()) {
+        if (std::ranges::any_of(chosenFor_, [&](const auto& was) { return was.lock() == track; }))
+            return;
+    }
+    interval_ = 0;
+    initial_ = 0;
+    choose({});
+}
+
 void WhatIfCurves::choose(const std::string& policy) {
     policy_ = policy;
+    chosenFor_.clear();
+    for (const auto& track : context_.feed->tracks()) chosenFor_.push_back(track);
     replay_.reset();
     refresh();
     emit changed();
@@ -90,6 +106,7 @@ std::optional<engine::ScalePolicy> WhatIfCurves::wanted() const {
     const auto found = std::ranges::find(usual, policy_, &engine::ScalePolicy::name);
     if (found == usual.end()) return std::nullopt;
     engine::ScalePolicy out = *found;
+    out.name = policyTitle(policy_).toStdString();  // for the sentence
     if (interval_ > 0) out.scaler.growth_interval = interval_;
     if (initial_ > 0) out.scaler.init_scale = initial_;
     return out;
@@ -143,7 +160,7 @@ void WhatIfCurves::addTo(PlotContent& content, const Tokens& tokens) const {
     if (!replay_) return;
     // Owned by the replay; a click on it selects the run.
     const std::shared_ptr<const void> owner(replay_, replay_->track.get());
-    Curve curve{QString::fromStdString(policy_), tokens.accent, true, &replay_->known,
+    Curve curve{policyTitle(policy_), tokens.accent, true, &replay_->known,
                 &replay_->track->axis(),         owner};
     curve.gaps = true;
     content.curves.push_back(curve);
@@ -174,7 +191,7 @@ void WhatIfCurves::addMenu(QMenu* menu) {
     for (const auto& each : engine::usual_policies()) {
         const std::string name = each.name;
         add(
-            sub, policies, QString::fromStdString(name), [this, name] { return policy_ == name; },
+            sub, policies, policyTitle(name), [this, name] { return policy_ == name; },
             [this, name] { choose(name); });
     }
     sub->addSeparator();

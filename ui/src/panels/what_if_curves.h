@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/what_if.h"
 #include "plots/plot_content.h"
@@ -45,11 +46,13 @@ signals:
 private:
     struct Replay;
     std::optional<engine::ScalePolicy> wanted() const;
+    void endWithItsRuns();
     void refresh();
     void take(std::shared_ptr<const Replay> replay);
 
     Context context_;
     std::string policy_;
+    std::vector<std::weak_ptr<RunTrack>> chosenFor_;  ///< on screen when it was chosen
     std::int64_t interval_ = 0;
     double initial_ = 0;
     std::shared_ptr<const Replay> replay_;

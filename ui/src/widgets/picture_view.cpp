@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/key_rule.h"
+
 namespace ui {
+
+PictureView::PictureView(QWidget* parent) : QWidget(parent) { setPressedBySpace(this); }
 
 void PictureView::setImage(const QImage& image) {
     image_ = image;

@@ -11,7 +11,7 @@ namespace ui {
 class PictureView final : public QWidget {
     Q_OBJECT
 public:
-    using QWidget::QWidget;
+    explicit PictureView(QWidget* parent = nullptr);
 
     void setImage(const QImage& image);
     const QImage& image() const { return image_; }

@@ -1,12 +1,11 @@
 #include "window/main_menu.h"
 
-#include <QAbstractButton>
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
-#include <QComboBox>
 #include <QDockWidget>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QMainWindow>
 #include <QMenuBar>
@@ -14,6 +13,7 @@
 #include "commands/commands.h"
 #include "commands/run_actor.h"
 #include "engine/command_line.h"
+#include "engine/dataset_preview.h"
 #include "engine/lesson_draft.h"
 #include "engine/named_file.h"
 #include "engine/run_store.h"
@@ -36,7 +36,10 @@
 #include "text/language.h"
 #include "theme/theme.h"
 #include "view/selection.h"
+#include "widgets/key_bindings.h"
 #include "widgets/panel.h"
+#include "window/keys_dialog.h"
+#include "window/preset_menu.h"
 
 namespace ui {
 
@@ -49,6 +52,7 @@ MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* 
     name->setContentsMargins(size::inside, 0, size::gap, 0);
     window_->menuBar()->setCornerWidget(name, Qt::TopLeftCorner);
     addFile();
+    addEdit();
     addRun();
     addView();
     addHelp();
@@ -56,63 +60,95 @@ MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* 
     refreshRun();
 }
 
+QAction* MainMenu::addCommand(QMenu* menu, const QString& text, const QString& id,
+                              const QList<QKeySequence>& keys, const std::function<void()>& act) {
+    auto* action = menu->addAction(text);
+    KeyBindings::instance()->bind(action, id, keys);
+    connect(action, &QAction::triggered, this, act);
+    return action;
+}
+
 void MainMenu::addFile() {
     auto* menu = window_->menuBar()->addMenu(tr("&File"));
-    const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
-        auto* action = menu->addAction(text);
-        action->setShortcut(key);
-        connect(action, &QAction::triggered, this, slot);
-    };
-    add(tr("Open settings…"), QKeySequence::Open, [this] { openSettings(); });
-    add(tr("Save settings…"), QKeySequence::Save, [this] { saveSettings(); });
-    add(tr("Default comparison"), {}, [this] {
+    const auto add = [&](const QString& text, const QString& id, const QKeySequence& key,
+                         auto slot) { addCommand(menu, text, u"file/"_s + id, {key}, slot); };
+    add(tr("Open settings…"), u"open"_s, QKeySequence::Open, [this] { openSettings(); });
+    add(tr("Save settings…"), u"save"_s, QKeySequence::Save, [this] { saveSettings(); });
+    menu->addMenu(new PresetMenu(context_, window_));
+    add(tr("Default comparison"), u"default"_s, {}, [this] {
         context_.settings->load(engine::default_comparison(), {u"fp32"_s, u"amp-fp16"_s});
     });
     menu->addSeparator();
-    add(tr("Open data set…"), {},
+    add(tr("Open data set…"), u"data"_s, {},
         [this] { panels_.bodies<SettingsPanel>().front()->chooseDataPath(); });
-    add(tr("Watch a run folder…"), {}, [this] { watchRunFolder(); });
-    add(tr("Export steps as CSV…"), {}, [this] { exportRuns(); });
-    add(tr("Import run…"), {}, [this] {
+    add(tr("Watch a run folder…"), u"watch"_s, {}, [this] { watchRunFolder(); });
+    add(tr("Export steps as CSV…"), u"csv"_s, {}, [this] { exportRuns(); });
+    add(tr("Import run…"), u"import"_s, {}, [this] {
         importRun(window_, context_.commands, context_.feed->store(), [this] {
             for (auto* history : panels_.bodies<HistoryPanel>()) history->reload();
         });
     });
     menu->addSeparator();
-    add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
+    add(tr("Quit"), u"quit"_s, QKeySequence::Quit, [this] { window_->close(); });
+}
+
+void MainMenu::addEdit() {
+    auto* menu = window_->menuBar()->addMenu(tr("&Edit"));
+    SettingsModel* settings = context_.settings;
+    undo_ = addCommand(menu, tr("Undo change of settings"), u"edit/undo"_s, {QKeySequence::Undo},
+                       [settings] { settings->undo(); });
+    undo_->setObjectName(u"undoSettings"_s);
+    redo_ = addCommand(menu, tr("Redo change of settings"), u"edit/redo"_s,
+                       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z),
+                        QKeySequence(Qt::CTRL | Qt::Key_Y)},
+                       [settings] { settings->redo(); });
+    redo_->setObjectName(u"redoSettings"_s);
+    connect(settings, &SettingsModel::changed, this, &MainMenu::refreshEdit);
+    refreshEdit();
+}
+
+void MainMenu::refreshEdit() {
+    const auto tell = [](QAction* action, const QString& bare, const QString& named,
+                         const std::optional<QString>& what) {
+        action->setEnabled(what.has_value());
+        action->setText(what && !what->isEmpty() ? named.arg(*what) : bare);
+    };
+    tell(undo_, tr("Undo change of settings"), tr("Undo: %1"), context_.settings->undoable());
+    tell(redo_, tr("Redo change of settings"), tr("Redo: %1"), context_.settings->redoable());
 }
 
 void MainMenu::addRun() {
     auto* menu = window_->menuBar()->addMenu(tr("&Run"));
-    const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
-        auto* action = menu->addAction(text);
-        action->setShortcut(key);
-        connect(action, &QAction::triggered, this, slot);
-        return action;
+    const auto add = [&](const QString& text, const QString& id, const QKeySequence& key,
+                         auto slot) {
+        return addCommand(menu, text, u"run/"_s + id, {key}, slot);
     };
     Commands* commands = context_.commands;
-    compare_ = add(tr("Compare"), QKeySequence(Qt::CTRL | Qt::Key_Return),
-                   [commands] { commands->compare(); });
-    start_ =
-        add(tr("Start"), QKeySequence(Qt::CTRL | Qt::Key_R), [commands] { commands->start(); });
-    pause_ = add(tr("Pause"), QKeySequence(Qt::Key_Space), [this] { spacePressed(); });
-    step_ = add(tr("Step"), QKeySequence(Qt::Key_S), [commands] { commands->step(); });
-    stop_ =
-        add(tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [commands] { commands->stop(); });
-    evaluate_ = add(tr("Evaluate the test set now"), QKeySequence(Qt::Key_E),
+    compare_ = addCommand(
+        menu, tr("Compare"), u"run/compare"_s,
+        {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)},
+        [commands] { commands->compare(); });
+    start_ = add(tr("Start"), u"start"_s, QKeySequence(Qt::CTRL | Qt::Key_R),
+                 [commands] { commands->start(); });
+    pause_ = add(tr("Pause"), u"pause"_s, QKeySequence(Qt::Key_Space),
+                 [commands] { commands->togglePause(); });
+    step_ = add(tr("Step"), u"step"_s, QKeySequence(Qt::Key_S), [commands] { commands->step(); });
+    stop_ = add(tr("Stop"), u"stop"_s, QKeySequence(Qt::CTRL | Qt::Key_Period),
+                [commands] { commands->stop(); });
+    evaluate_ = add(tr("Evaluate the test set now"), u"evaluate"_s, QKeySequence(Qt::Key_E),
                     [commands] { commands->validate(); });
-    checkpoint_ = add(tr("Save a checkpoint now"), QKeySequence(Qt::Key_C),
+    checkpoint_ = add(tr("Save a checkpoint now"), u"checkpoint"_s, QKeySequence(Qt::Key_C),
                       [commands] { commands->saveCheckpoint(); });
     menu->addSeparator();
-    findRate_ = add(tr("Find the learning rate…"), {},
+    findRate_ = add(tr("Find the learning rate…"), u"rate"_s, {},
                     [this] { (new RateFinder(context_, window_))->open(); });
     findRate_->setObjectName(u"findRate"_s);
-    copyLine_ = add(tr("Copy as command line"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
-                    [this] { copyCommandLine(); });
+    copyLine_ = add(tr("Copy as command line"), u"command-line"_s,
+                    QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), [this] { copyCommandLine(); });
     copyLine_->setObjectName(u"copyCommandLine"_s);
-    draft_ = add(tr("New lesson from this run…"), {}, [this] { draftLesson(); });
+    draft_ = add(tr("New lesson from this run…"), u"lesson"_s, {}, [this] { draftLesson(); });
     menu->addSeparator();
-    add(tr("Rebuild the run history"), {}, [this] {
+    add(tr("Rebuild the run history"), u"rebuild"_s, {}, [this] {
         try {
             if (context_.feed->store()) context_.feed->store()->rebuild();
             for (auto* history : panels_.bodies<HistoryPanel>()) history->reload();
@@ -124,12 +160,13 @@ void MainMenu::addRun() {
 
 void MainMenu::addView() {
     auto* menu = window_->menuBar()->addMenu(tr("&View"));
+    auto* keys = KeyBindings::instance();
     auto* log = menu->addAction(tr("Logarithmic loss axis on or off"));
-    log->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
+    keys->bind(log, u"view/log"_s, {QKeySequence(Qt::CTRL | Qt::Key_L)});
     for (auto* plot : panels_.bodies<PlotPanel>())
         connect(log, &QAction::triggered, plot, &PlotPanel::toggleLog);
     auto* fit = menu->addAction(tr("Reset zoom"));
-    fit->setShortcut(QKeySequence(Qt::Key_F));
+    keys->bind(fit, u"view/fit"_s, {QKeySequence(Qt::Key_F)});
     connect(fit, &QAction::triggered, context_.link, &PlotLink::fit);
     addXAxisMenu(menu, context_.link->options());
     addSmoothingSteps(menu, context_.link->options());
@@ -161,9 +198,9 @@ void MainMenu::addTheme(QMenu* view) {
 void MainMenu::addLanguage(QMenu* view) {
     auto* menu = view->addMenu(tr("Language"));
     auto* group = new QActionGroup(menu);
-    const std::pair<QString, QString> choices[] = {
-        {tr("System"), {}}, {u"English"_s, u"en"_s}, {u"简体中文"_s, u"zh_CN"_s}};
-    for (const auto& [name, choice] : choices) {
+    std::vector<Language::Known> choices = Language::known();
+    choices.insert(choices.begin(), {QString(), tr("System")});
+    for (const auto& [choice, name] : choices) {
         auto* action = group->addAction(name);
         action->setCheckable(true);
         action->setChecked(context_.language->choice() == choice);
@@ -183,10 +220,12 @@ void MainMenu::addHelp() {
     connect(demonstrate_, &QAction::triggered, context_.commands, &Commands::demonstrate);
     menu->addSeparator();
     auto* help = menu->addAction(tr("Help…"));
-    help->setShortcut(QKeySequence::HelpContents);
+    KeyBindings::instance()->bind(help, u"help/help"_s, {QKeySequence(QKeySequence::HelpContents)});
     connect(help, &QAction::triggered, this, [this] { showHelpWindow(focusedSetting()); });
     connect(menu->addAction(tr("Keyboard shortcuts")), &QAction::triggered, this,
             [this] { showHelpWindow(shortcutsTopic()); });
+    connect(menu->addAction(tr("Change keyboard shortcuts…")), &QAction::triggered, window_,
+            [this] { (new KeysDialog(window_))->open(); });
     connect(menu->addAction(tr("Write a lesson")), &QAction::triggered, this,
             [this] { showHelpWindow(lessonWritingTopic()); });
     connect(menu->addAction(tr("Autocast op rules…")), &QAction::triggered, window_,
@@ -218,22 +257,18 @@ void MainMenu::refreshRun() {
             : now.demonstrate.why);
 }
 
-void MainMenu::spacePressed() {
-    auto* button = qobject_cast<QAbstractButton*>(QApplication::focusWidget());
-    if (button != nullptr && button->isEnabled()) {
-        // Not animateClick(): the button would be down when the key goes up, and click again.
-        button->click();
-    } else if (auto* list = qobject_cast<QComboBox*>(QApplication::focusWidget())) {
-        list->showPopup();
-    } else {
-        context_.commands->togglePause();
-    }
-}
-
 void MainMenu::openSettings() {
     const QString file = QFileDialog::getOpenFileName(window_, tr("Open settings"), {},
                                                       tr("Settings (*.json);;All files (*)"));
-    if (file.isEmpty()) return;
+    if (!file.isEmpty()) openFile(file);
+}
+
+/// Like a file that was dropped: its content decides. One in JSON that is nothing Halftone knows
+/// gets the reason why it is no settings file.
+void MainMenu::openFile(const QString& file) {
+    const bool json = QFileInfo(file).suffix().compare(u"json"_s, Qt::CaseInsensitive) == 0;
+    if (!json || !engine::recognise_path(file.toStdString()).empty())
+        return context_.commands->openPath(file);
     try {
         context_.settings->loadFile(file);
     } catch (const engine::Error& error) {

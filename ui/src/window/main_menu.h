@@ -1,7 +1,10 @@
 #pragma once
 
+#include <QKeySequence>
+#include <QList>
 #include <QObject>
 #include <QPointer>
+#include <functional>
 
 #include "panels/registry.h"
 #include "view/context.h"
@@ -24,14 +27,20 @@ signals:
     void resetLayout();
 
 private:
+    /// An item of a menu whose keys the user can change.
+    QAction* addCommand(QMenu* menu, const QString& text, const QString& id,
+                        const QList<QKeySequence>& keys, const std::function<void()>& act);
     void addFile();
+    void addEdit();
     void addRun();
     void addView();
     void addHelp();
     void addTheme(QMenu* view);
     void addLanguage(QMenu* view);
     void refreshRun();
+    void refreshEdit();
     void openSettings();
+    void openFile(const QString& file);
     void saveSettings();
     void watchRunFolder();
     void exportRuns();
@@ -41,12 +50,12 @@ private:
     /// Path of the setting that has the focus; empty if none has.
     QString focusedSetting() const;
     void showHelpWindow(const QString& topic);
-    /// Space presses a focused button; anywhere else it pauses.
-    void spacePressed();
 
     Context context_;
     PanelSet panels_;
     QMainWindow* window_;
+    QAction* undo_ = nullptr;
+    QAction* redo_ = nullptr;
     QAction* compare_ = nullptr;
     QAction* start_ = nullptr;
     QAction* pause_ = nullptr;

@@ -1,0 +1,117 @@
+#include "panels/next_run_note.h"
+
+#include <QHBoxLayout>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include "engine/catalog.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "models/settings_model.h"
+#include "plots/plot_link.h"
+#include "theme/theme.h"
+#include "view/selection.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qsizetype mostNamed = 3;
+
+QJsonObject settingsOf(const engine::RunConfig& config) {
+    return QJsonDocument::fromJson(QByteArray::fromStdString(engine::to_json(config))).object();
+}
+
+QJsonValue valueAt(const QJsonObject& root, const QString& path) {
+    QJsonValue value = root;
+    for (const QString& part : path.split(u'.')) value = value.toObject().value(part);
+    return value;
+}
+
+}  // namespace
+
+QStringList differingFields(const Context& context, const RunTrack& track) {
+    const QJsonObject next = settingsOf(context.settings->config());
+    const QJsonObject shown = settingsOf(track.config());
+    QStringList out;
+    for (const auto& info : engine::fields()) {
+        const QString path = QString::fromStdString(info.path);
+        if (path.startsWith(u"precision."_s) || path == u"device"_s) continue;
+        if (valueAt(next, path) != valueAt(shown, path)) out << context.settings->label(path);
+    }
+    return out;
+}
+
+NextRunNote::NextRunNote(const Context& context, QWidget* parent)
+    : QFrame(parent),
+      context_(context),
+      text_(makeLabel({}, "dim", this)),
+      link_(makeLink({}, this)) {
+    setObjectName(u"nextRun"_s);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, size::gap, 0, size::grid);
+    row->setSpacing(size::gap);
+    text_->setFont(Theme::caption());
+    text_->setWordWrap(true);
+    text_->setTextFormat(Qt::PlainText);
+    row->addWidget(text_, 1);
+    row->addWidget(link_, 0, Qt::AlignTop);
+    connect(link_, &QToolButton::clicked, this, &NextRunNote::act);
+    connect(context_.feed, &EventFeed::stateChanged, this, &NextRunNote::follow);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &NextRunNote::refresh);
+    connect(context_.link, &PlotLink::selectedChanged, this, &NextRunNote::refresh);
+    connect(context_.settings, &SettingsModel::changed, this, &NextRunNote::refresh);
+    follow();
+    refresh();
+}
+
+void NextRunNote::follow() {
+    const auto state = context_.feed->state();
+    const bool running = context_.feed->live() && state != engine::RunState::idle &&
+                         state != engine::RunState::done && state != engine::RunState::failed;
+    if (running == running_) return;
+    running_ = running;
+    unlocked_ = false;
+    refresh();
+    emit lockedChanged();
+}
+
+void NextRunNote::refresh() {
+    const auto track = selectedTrack(context_);
+    const QStringList fields = track ? differingFields(context_, *track) : QStringList();
+    setVisible(running_ || !fields.isEmpty());
+    if (locked()) {
+        text_->setText(tr("Locked while the run trains."));
+        link_->setText(tr("change for the next run"));
+        link_->setToolTip(tr("The run on screen keeps its settings."));
+    } else if (!fields.isEmpty()) {
+        const QString named = fields.mid(0, mostNamed).join(u", "_s);
+        text_->setText(fields.size() > mostNamed
+                           ? tr("Next run. It differs from the run on screen in %1 and %2 more.")
+                                 .arg(named)
+                                 .arg(fields.size() - mostNamed)
+                           : tr("Next run. It differs from the run on screen in %1.").arg(named));
+        text_->setToolTip(fields.join(u'\n'));
+        link_->setText(tr("take the run's"));
+        link_->setToolTip(tr("Puts the settings of the run on screen here."));
+    } else {
+        text_->setText(tr("Next run. It is as the run on screen."));
+        text_->setToolTip({});
+    }
+    link_->setVisible(locked() || !fields.isEmpty());
+}
+
+void NextRunNote::act() {
+    if (locked()) {
+        unlocked_ = true;
+        refresh();
+        emit lockedChanged();
+    } else if (const auto track = selectedTrack(context_)) {
+        context_.settings->load(track->config());
+    }
+}
+
+}  // namespace ui
