@@ -11,6 +11,7 @@
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/metric_text.h"
+#include "text/precision_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
@@ -24,8 +25,8 @@ namespace {
 
 constexpr int nameWidth = 120;
 
-/// The widest figures that are usual; rarer ones may push the name.
-const std::array<QString, 4> widest = {u"0.00000"_s, u"100.0 %"_s, u"888,000"_s, u"888 MB"_s};
+/// The widestUsual figures that are usual; rarer ones may push the name.
+const std::array<QString, 4> widestUsual = {u"0.00000"_s, u"100.0 %"_s, u"888,000"_s, u"888 MB"_s};
 
 struct CardWords {
     Q_DECLARE_TR_FUNCTIONS(CardWords)
@@ -57,13 +58,13 @@ std::array<QString, 4> usualCaptions() {
 }
 
 int figureWidth(std::size_t i) {
-    return std::max(QFontMetrics(Theme::figures()).horizontalAdvance(widest[i]),
+    return std::max(QFontMetrics(Theme::figures()).horizontalAdvance(widestUsual[i]),
                     QFontMetrics(Theme::caption()).horizontalAdvance(usualCaptions()[i]));
 }
 
 int figuresWidth() {
     int width = 3 * size::gap;
-    for (std::size_t i = 0; i < widest.size(); ++i) width += figureWidth(i);
+    for (std::size_t i = 0; i < widestUsual.size(); ++i) width += figureWidth(i);
     return width;
 }
 
@@ -117,19 +118,24 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
     auto* name = new ElidedLabel(names_);
     name->setFont(Theme::bold());
     name->setText(title);
+    task_ = new ElidedLabel(names_);
+    task_->setObjectName(u"cardTask"_s);
+    task_->setProperty("role", u"dim"_s);
+    task_->setFont(Theme::caption());
     note_ = new ElidedLabel(names_);
     note_->setProperty("role", u"dim"_s);
     note_->setFont(Theme::caption());
     lines->addWidget(dot, 0, 0);
     lines->addWidget(name, 0, 1);
-    lines->addWidget(note_, 1, 0, 1, 2);
+    lines->addWidget(task_, 1, 0, 1, 2);
+    lines->addWidget(note_, 2, 0, 1, 2);
     figures_ = new QWidget(this);
     auto* row = new QHBoxLayout(figures_);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
     const auto captions = usualCaptions();
     for (std::size_t i = 0; i < values_.size(); ++i) {
-        addFigure(i, captions[i], widest[i]);
+        addFigure(i, captions[i], widestUsual[i]);
         values_[i]->parentWidget()->setMinimumWidth(figureWidth(i));
     }
 }
@@ -158,7 +164,7 @@ int RunCard::tallWidth() { return figuresWidth() + 2 * size::inside + 2 * size::
 
 int RunCard::heightFor(bool wide) {
     const int names = std::max(QFontMetrics(Theme::bold()).height(), size::icon) +
-                      QFontMetrics(Theme::caption()).height();
+                      2 * QFontMetrics(Theme::caption()).height();
     const int figures =
         QFontMetrics(Theme::caption()).height() + QFontMetrics(Theme::figures()).height();
     const int inside = wide ? std::max(names, figures) : names + size::grid + figures;
@@ -190,6 +196,7 @@ void RunCard::show(const RunTrack* track, bool baseline) {
     QString note = track != nullptr ? CardWords::note(*track) : QString();
     if (note.isEmpty() && baseline) note = tr("baseline");
     note_->setText(note);
+    task_->setText(track != nullptr ? taskTitle(track->config()) : QString());
 }
 
 }  // namespace ui
