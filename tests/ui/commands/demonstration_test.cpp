@@ -127,8 +127,8 @@ TEST_F(DemonstrationTest, TellsTheUnscaledRunApartByItsTitleAndNotByItsFolder) {
     EXPECT_EQ(trackTitle(*tracks[1]), u"AMP FP16"_s);
     EXPECT_EQ(trackTitle(*tracks[2]), u"AMP FP16, no scaling"_s);
     EXPECT_TRUE(tracks[2]->tag.isEmpty());
-    EXPECT_TRUE(tracks[2]->dashed) << "one colour, told apart by the dash";
-    EXPECT_FALSE(tracks[1]->dashed);
+    EXPECT_TRUE(tracks[2]->hue.dashed) << "one colour, told apart by the dash";
+    EXPECT_FALSE(tracks[1]->hue.dashed);
     QStringList shown;
     for (const auto* label : window->findChildren<QLabel*>()) shown << label->text();
     EXPECT_TRUE(shown.contains(u"AMP FP16, no scaling"_s)) << "on its card";

@@ -19,6 +19,8 @@ TEST(RunStyle, EightRunsOfOnePrecisionAreToldApart) {
             looks.emplace(style.color.rgb(), style.dashed);
         }
         EXPECT_EQ(looks.size(), precisions.size());
+        for (const auto& look : looks)
+            EXPECT_NE(look.first, theme.precision("amp-fp16").rgb()) << "means the precision";
     }
 }
 

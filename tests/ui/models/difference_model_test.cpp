@@ -36,16 +36,16 @@ TEST(DifferenceModel, ShowsWhatDiffersBetweenRunsAndTheirResults) {
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
     model.setRuns({run("1", 0.05, 0.5), run("2", 0.1, 0.75)});
     EXPECT_EQ(model.headerData(2, Qt::Horizontal, Qt::DisplayRole).toString(), u"2"_s);
-    EXPECT_EQ(line(model, u"optimizer.lr"_s), QStringList({u"0.05"_s, u"0.1"_s}));
+    EXPECT_EQ(line(model, u"Learning rate"_s), QStringList({u"0.05"_s, u"0.1"_s}));
     EXPECT_EQ(line(model, u"Test accuracy"_s), QStringList({u"50.0\u202f%"_s, u"75.0\u202f%"_s}));
-    EXPECT_EQ(line(model, u"batch_size"_s), QStringList({u"absent"_s}));
+    EXPECT_EQ(line(model, u"Batch size"_s), QStringList({u"absent"_s}));
     EXPECT_EQ(line(model, u"Settings that differ"_s), QStringList({QString(), QString()}));
 }
 
 TEST(DifferenceModel, ShowsOfOneRunWhatDiffersFromTheDefaults) {
     DifferenceModel model;
     model.setRuns({run("1", 0.1, 0.5)});
-    EXPECT_EQ(line(model, u"optimizer.lr"_s), QStringList({u"0.1"_s}));
+    EXPECT_EQ(line(model, u"Learning rate"_s), QStringList({u"0.1"_s}));
     EXPECT_EQ(line(model, u"Settings that differ from the defaults"_s), QStringList({QString()}));
     model.setRuns({run("1", 0.05, 0.5)});
     EXPECT_EQ(line(model, u"none"_s), QStringList({QString()}));

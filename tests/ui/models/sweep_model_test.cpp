@@ -33,7 +33,7 @@ TEST(SweepModel, ShowsMeanAndSpreadOverTheSeeds) {
     failed.failed = 1;
     model.setRows(2, {row("optimizer.lr=0.1 model.options.hidden=[8]", 0.875, 0.0125, 2),
                       row("optimizer.lr=0.2", 0.5, 0, 1), failed});
-    EXPECT_EQ(sweepText(model, 0, SweepModel::Settings), u"lr=0.1  hidden=[8]"_s);
+    EXPECT_EQ(sweepText(model, 0, SweepModel::Settings), u"Learning rate 0.1 · Hidden layers [8]"_s);
     EXPECT_EQ(sweepText(model, 0, SweepModel::Best).count(u'%'), 1) << "one unit for both";
     EXPECT_TRUE(sweepText(model, 0, SweepModel::Best).startsWith(u"87.5 ± 1."_s));
     EXPECT_FALSE(sweepText(model, 1, SweepModel::Best).contains(u"±"_s)) << "of one run";

@@ -49,8 +49,36 @@ TEST(SweepPlot, DescribesItsPointsInWords) {
     Theme theme;
     SweepPlot plot(&theme);
     plot.setRows({row("optimizer.lr=0.1", 0.25), row("optimizer.lr=0.2", 0.5)}, u"loss"_s);
-    EXPECT_EQ(plot.accessibleDescription(), u"optimizer.lr=0.1: 0.250; optimizer.lr=0.2: 0.500"_s);
+    EXPECT_EQ(plot.accessibleDescription(),
+              u"Learning rate 0.1: 0.250; Learning rate 0.2: 0.500"_s);
     EXPECT_EQ(plot.graphCount(), 1);
+    EXPECT_EQ(plot.xAxis->label(), u"Learning rate"_s);
+}
+
+TEST(SweepPlot, ColoursOfPrecisionsMeanPrecisionsAlone) {
+    Theme theme;
+    SweepPlot plot(&theme);
+    plot.setRows(
+        {row("optimizer.lr=0.1 batch_size=8", 1), row("optimizer.lr=0.1 batch_size=16", 2)},
+        u"loss"_s);
+    ASSERT_EQ(plot.graphCount(), 2);
+    for (int i = 0; i < 2; ++i) {
+        for (const auto* preset : {"fp32", "amp-fp16", "amp-bf16", "o2-fp16", "pure-fp16"})
+            EXPECT_NE(plot.graph(i)->pen().color(), theme.precision(preset));
+    }
+    EXPECT_EQ(plot.graph(0)->name(), u"Batch size 8"_s);
+    plot.setRows({row("optimizer.lr=0.1 precision.preset=fp32", 1),
+                  row("optimizer.lr=0.1 precision.preset=amp-fp16", 2)},
+                 u"loss"_s);
+    EXPECT_EQ(plot.graph(1)->pen().color(), theme.precision("amp-fp16"));
+}
+
+TEST(SweepPlot, HasNoRangeBeforeTheFirstResult) {
+    Theme theme;
+    SweepPlot plot(&theme);
+    plot.setRows({row("optimizer.lr=0.1", std::nan(""))}, u"loss"_s);
+    EXPECT_FALSE(plot.xAxis->tickLabels());
+    EXPECT_FALSE(plot.yAxis->tickLabels());
 }
 
 }  // namespace

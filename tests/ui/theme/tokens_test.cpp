@@ -96,6 +96,20 @@ TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
     EXPECT_EQ(compared, 2 * 3 * 5);  // themes, deficiencies, precisions other than fp32
 }
 
+TEST(Tokens, TellCurvesOfNoPrecisionFromEachOtherAndFromFp32) {
+    for (const Tokens& t : {lightTokens(), darkTokens()}) {
+        for (std::size_t i = 0; i < t.own.size(); ++i) {
+            EXPECT_GE(contrast(t.own[i], t.panel), 3.0) << i;
+            for (const auto& [kind, matrix] : deficiencies) {
+                EXPECT_GE(distance(t.fp32, t.own[i], matrix), 10.0) << kind << " " << i;
+                for (std::size_t j = 0; j < i; ++j)
+                    EXPECT_GE(distance(t.own[j], t.own[i], matrix), 10.0) << kind << i << j;
+            }
+            for (const auto& [name, color] : curves(t)) EXPECT_NE(t.own[i], color) << name;
+        }
+    }
+}
+
 TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {
     for (const Tokens& t : {lightTokens(), darkTokens()}) {
         for (const auto& [kind, matrix] : deficiencies) {

@@ -197,10 +197,13 @@ void EventFeed::setHidden(const std::string& run, bool hidden) {
 double EventFeed::sinceLastRow() const { return static_cast<double>(sinceRow_.elapsed()) * 1e-3; }
 
 void EventFeed::name() {
-    std::map<std::string, int> presets;
+    std::vector<std::string> presets;
+    for (const auto& track : tracks()) presets.push_back(track->precision());
+    const std::vector<RunHue> hues = runHues(presets);
+    auto hue = hues.begin();
     std::map<QString, int> titles;
     for (const auto& track : tracks()) {
-        track->dashed = presets[track->precision()]++ > 0;
+        track->hue = *hue++;
         const bool again = titles[untaggedTitle(*track)]++ > 0;
         track->tag = again ? QString::fromStdString(track->run()) : QString();
     }

@@ -14,6 +14,7 @@
 #include "engine/speed.h"
 #include "engine/step_record.h"
 #include "feed/row_source.h"
+#include "feed/run_hues.h"
 #include "series/series_pyramid.h"
 #include "series/x_axis.h"
 
@@ -36,8 +37,8 @@ public:
     bool followed = false;
     /// Epochs that it will take; 0: unknown.
     std::int64_t plannedEpochs() const { return origin_ ? origin_->epochs : config_.epochs; }
-    /// A second run of one precision is drawn with a dash.
-    bool dashed = false;
+    /// How it is drawn among the runs on screen.
+    RunHue hue{};
     /// Distinguishes it from other runs on screen of the same precision; may be empty.
     QString tag;
 

@@ -2,7 +2,6 @@
 
 #include <QPainter>
 #include <QWidget>
-#include <algorithm>
 
 #include "theme/theme.h"
 
@@ -12,20 +11,6 @@ namespace {
 
 constexpr double swatchWidth = 1.6;  // of the text's height
 constexpr double thickness = 2.5;    // pixels
-
-/// Of the n-th pair of runs of one precision.
-QColor shade(const QColor& hue, const Tokens& tokens, std::ptrdiff_t pair) {
-    switch (pair) {
-        case 0:
-            return hue;
-        case 1:
-            return blend(hue, tokens.text, 0.55);
-        case 2:
-            return blend(hue, tokens.panel, 0.40);
-        default:
-            return blend(hue, tokens.text, 0.28);
-    }
-}
 
 class RunSwatch final : public QWidget {
 public:
@@ -64,9 +49,8 @@ private:
 }  // namespace
 
 RunStyle runStyle(const Theme& theme, const std::vector<std::string>& precisions, std::size_t run) {
-    const auto here = precisions.begin() + static_cast<std::ptrdiff_t>(run);
-    const auto before = std::count(precisions.begin(), here, *here);
-    return {shade(theme.precision(*here), theme.tokens(), before / 2), before % 2 == 1};
+    const RunHue hue = runHues(precisions)[run];
+    return {theme.run(precisions[run], hue.own), hue.dashed};
 }
 
 RunStyle runStyle(const Theme& theme, const TrackList& tracks, std::size_t run) {

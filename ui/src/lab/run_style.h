@@ -19,8 +19,8 @@ struct RunStyle {
     bool dashed = false;
 };
 
-/// The hue is that of the run's precision. Of several runs of one precision the second is dashed,
-/// and the following pairs are darker or lighter, so up to eight are distinguishable.
+/// As on the training page (feed/run_hues.h): colours of their own, then dashes, for three and more
+/// runs of one precision, so that up to ten are distinguishable.
 RunStyle runStyle(const Theme& theme, const std::vector<std::string>& precisions, std::size_t run);
 RunStyle runStyle(const Theme& theme, const TrackList& tracks, std::size_t run);
 

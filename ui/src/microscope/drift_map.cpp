@@ -98,8 +98,9 @@ void DriftMap::makeImage() {
             }
         }
     }
-    const QColor run =
-        model_->track() ? theme_->precision(model_->track()->precision()) : theme_->tokens().accent;
+    const QColor run = model_->track()
+                           ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
+                           : theme_->tokens().accent;
     std::array<QRgb, 256> shades{};
     for (std::size_t i = 0; i < shades.size(); ++i)
         shades[i] = heatColor(theme_->tokens(), run, static_cast<double>(i) / 255).rgb();

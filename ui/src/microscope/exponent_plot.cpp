@@ -80,7 +80,7 @@ QRectF ExponentPlot::ruler(std::size_t index) const {
 }
 
 QColor ExponentPlot::runColor() const {
-    return model_->track() ? theme_->precision(model_->track()->precision())
+    return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
                            : theme_->tokens().accent;
 }
 

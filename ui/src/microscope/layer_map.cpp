@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rowPixels = 26;
+constexpr int lowestRow = 26, highestRow = 64;
 constexpr int headHeight = 20;
 constexpr int footHeight = 20;
 constexpr int zeroColumn = 52;
@@ -34,7 +34,7 @@ QString layerName(const LayerHistogram& layer) {
 }  // namespace
 
 LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
-    : RowMap({rowPixels, rowPixels, headHeight, footHeight}, parent), theme_(theme), model_(model) {
+    : RowMap({lowestRow, highestRow, headHeight, footHeight}, parent), theme_(theme), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Exponents by layer"));
     connect(model_, &MicroscopeModel::contentChanged, this, &LayerMap::refresh);
@@ -48,7 +48,7 @@ QSize LayerMap::sizeHint() const { return {446, 600}; }
 QSize LayerMap::minimumSizeHint() const { return {230, 160}; }
 
 QColor LayerMap::runColor() const {
-    return model_->track() ? theme_->precision(model_->track()->precision())
+    return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
                            : theme_->tokens().accent;
 }
 
@@ -101,7 +101,7 @@ void LayerMap::paintHead(QPainter& painter) const {
 
 void LayerMap::paintFoot(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
-    const double top = viewport()->height() - footHeight;
+    const double top = footTop();
     painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
     painter.setPen(t.dim);
     const bool wide = axis().x(16) - axis().x(0) > 40;
@@ -145,7 +145,7 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
     const double zero = 100 * (found.zero + static_cast<double>(layer.values.zero)) / all;
     const QString zeros = zero == 0 ? u"0"_s : zero < 0.01 ? u"<0.01"_s : significant(zero);
     painter.setPen(t.text);
-    painter.drawText(QRectF(right - headroomColumn - zeroColumn, top, zeroColumn, rowPixels),
+    painter.drawText(QRectF(right - headroomColumn - zeroColumn, top, zeroColumn, rowHeight()),
                      Qt::AlignRight | Qt::AlignVCenter, zeros);
     const double up = engine::headroom_up(layer.values, model_->format(), relative);
     const bool lost = layer.values.non_finite() > 0;
@@ -155,7 +155,7 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
                    : std::isnan(up) ? unmeasured()
                                     : QString::number(up, 'f', 1).replace(u'-', u'−');
     if (tight) text = u"▲ "_s + text;
-    painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowPixels),
+    painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowHeight()),
                      Qt::AlignRight | Qt::AlignVCenter, text);
 }
 
@@ -165,30 +165,30 @@ void LayerMap::paintRow(QPainter& painter, int row) const {
     const bool chosen = row == selectedRow();
     const double top = topOf(row);
     if (chosen) {
-        painter.fillRect(QRectF(0, top, viewport()->width(), rowPixels),
+        painter.fillRect(QRectF(0, top, viewport()->width(), rowHeight()),
                          blend(t.panel, t.accent, 0.12));
-        painter.fillRect(QRectF(0, top, 3, rowPixels), t.accent);
+        painter.fillRect(QRectF(0, top, 3, rowHeight()), t.accent);
     }
     QFont font = Theme::caption();
     font.setBold(chosen);
     painter.setFont(font);
     painter.setPen(chosen ? t.text : t.dim);
     const int room = nameWidth();
-    painter.drawText(QRectF(size::grid, top, room, rowPixels), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRectF(size::grid, top, room, rowHeight()), Qt::AlignRight | Qt::AlignVCenter,
                      QFontMetrics(font).elidedText(rows()[row], Qt::ElideLeft, room));
     painter.setFont(Theme::caption());
-    const QRectF area(axis().left, top + 2, axis().right - axis().left, rowPixels - 4);
+    const QRectF area(axis().left, top + 2, axis().right - axis().left, rowHeight() - 4);
     paintShades(painter, layer.values, area);
     const auto high = engine::largest_exponent(layer.values);
     if (layer.values.non_finite() > 0) {
         const double x = axis().x(limitsOf(model_->format()).overflow);
-        painter.fillRect(QRectF(x, top + 2, 3, rowPixels - 4), t.bad);
+        painter.fillRect(QRectF(x, top + 2, 3, rowHeight() - 4), t.bad);
     } else if (high && model_->isMoved()) {
         const double largest = layer.values.largest > 0 ? std::log2(layer.values.largest) : *high;
         const double at = largest + std::log2(model_->draggedScale() / model_->counted());
         const bool over = at >= limitsOf(model_->format()).overflow;
         painter.fillRect(
-            QRectF(std::min(axis().x(at), axis().right) - 1, top + 2, 2, rowPixels - 4),
+            QRectF(std::min(axis().x(at), axis().right) - 1, top + 2, 2, rowHeight() - 4),
             over ? t.bad : t.accent);
     }
     paintFigures(painter, layer, top);

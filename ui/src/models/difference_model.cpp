@@ -4,6 +4,7 @@
 
 #include "text/format.h"
 #include "text/run_text.h"
+#include "text/setting_title.h"
 
 namespace ui {
 
@@ -30,9 +31,9 @@ void DifferenceModel::addSettings() {
         one ? engine::changed_settings(runs_.front()) : engine::differing_settings(runs_);
     addPart(one ? tr("Settings that differ from the defaults") : tr("Settings that differ"));
     for (const auto& row : rows) {
-        Line line{QString::fromStdString(row.field), QString::fromStdString(row.field), {}};
+        Line line{settingTitle(row.field), QString::fromStdString(row.field), {}};
         for (const auto& value : row.values)
-            line.values << (value.empty() ? unmeasured() : QString::fromStdString(value));
+            line.values << (value.empty() ? unmeasured() : settingValue(row.field, value));
         lines_.push_back(std::move(line));
     }
     if (rows.empty()) lines_.push_back({tr("none"), {}, {}});

@@ -44,6 +44,7 @@ std::optional<EventModel::Entry> EventModel::entry(const RunTrack& track,
     if (text.what.isEmpty()) return std::nullopt;
     Entry made{std::move(text), QString::fromStdString(track.precision()), ++ids_,
                reinterpret_cast<quintptr>(&track)};
+    made.ownColor = track.hue.own;
     if (const auto* skip = skipIn(event)) made.first = made.last = *skip;
     return made;
 }
@@ -150,6 +151,8 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
             return static_cast<qlonglong>(entry.last ? entry.last->step : entry.text.step);
         case KindRole:
             return static_cast<int>(entry.text.kind);
+        case OwnColorRole:
+            return entry.ownColor;
         case PrecisionRole:
             return entry.precision;
         case IdRole:

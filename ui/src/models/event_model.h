@@ -26,6 +26,7 @@ public:
         LastStepRole,  ///< of several skips the last, else as StepRole
         KindRole,
         PrecisionRole,
+        OwnColorRole,  ///< RunHue::own
         IdRole,  ///< another one whenever the words change
         RunRole
     };
@@ -49,6 +50,7 @@ private:
         QString precision;
         qint64 id;     ///< of no other entry of this model
         quintptr run;  ///< address of its track, which may be gone
+        int ownColor = -1;
         std::optional<engine::ScaleChanged> first = {};  ///< skip that this row stands for,
         std::optional<engine::ScaleChanged> last = {};   ///< and the last one
         bool changed = false;                            ///< since it was last shown

@@ -2,6 +2,7 @@
 
 #include "engine/command_line.h"
 #include "text/setting_error_text.h"
+#include "text/setting_title.h"
 
 namespace ui {
 namespace {
@@ -65,7 +66,7 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case Settings:
-            return QString::fromStdString(queued.entry.label);
+            return settingsLabel(queued.entry.label);
         case State:
             return queued.errors.empty() ? stateWords(queued.state) : tr("refused");
         default:

@@ -5,20 +5,13 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
+#include "text/setting_title.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
 
 namespace {
-
-/// "lr=0.1 hidden=[64]" of "optimizer.lr=0.1 model.options.hidden=[64]".
-QString shortLabel(const std::string& label) {
-    QStringList parts;
-    for (const QString& part : QString::fromStdString(label).split(u' '))
-        parts << part.section(u'=', 0, 0).section(u'.', -1) + part.mid(part.indexOf(u'='));
-    return parts.join(u"  "_s);
-}
 
 QString tip(const engine::SweepRow& row) {
     QStringList runs;
@@ -73,7 +66,7 @@ QVariant SweepModel::data(const QModelIndex& index, int role) const {
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case Settings:
-            return shortLabel(row.label);
+            return settingsLabel(row.label);
         case Best:
             return spread(row, row.best);
         case Last:

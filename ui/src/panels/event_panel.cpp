@@ -109,7 +109,8 @@ private:
 
     std::pair<QString, QColor> mark(const QModelIndex& index, const Tokens& t) const {
         const QColor run =
-            theme_->precision(index.data(EventModel::PrecisionRole).toString().toStdString());
+            theme_->run(index.data(EventModel::PrecisionRole).toString().toStdString(),
+                        index.data(EventModel::OwnColorRole).toInt());
         switch (static_cast<EventKind>(index.data(EventModel::KindRole).toInt())) {
             case EventKind::grown:
                 return {u"grown"_s, t.good};

@@ -230,8 +230,8 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
         if (spec().scaledOnly && !track->hasScaler()) continue;
         const auto figure = figureOf(spec(), *track);
         if (!figure) continue;
-        const QColor color = theme.precision(track->precision());
-        const Curve curve{trackTitle(*track),      color,          track->dashed,
+        const QColor color = theme.run(track->precision(), track->hue.own);
+        const Curve curve{trackTitle(*track),      color,          track->hue.dashed,
                           &track->series(*figure), &track->axis(), track};
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
@@ -255,7 +255,7 @@ void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
             if (track->epochs().size() <= mostLines) content.epochs.push_back(at);
             const double value = epoch.test.of(spec().metric);
             if (!spec().evaluations || std::isnan(value)) continue;
-            content.dots.push_back({at, value, theme.precision(track->precision())});
+            content.dots.push_back({at, value, theme.run(track->precision(), track->hue.own)});
         }
     }
 }

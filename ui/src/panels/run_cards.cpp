@@ -60,7 +60,8 @@ RunCards::RunCards(const Context& context, QWidget* parent)
 
 void RunCards::addCard(const std::string& preset, const QString& title,
                        const std::shared_ptr<RunTrack>& track) {
-    auto* card = new RunCard(title, context_.theme->precision(preset), page_);
+    const int own = track ? track->hue.own : -1;
+    auto* card = new RunCard(title, context_.theme->run(preset, own), page_);
     shown_.push_back({track, card});
 }
 
@@ -157,22 +158,34 @@ void RunCards::refresh() {
 
 void RunCards::fillTable() {
     table_->setRowCount(static_cast<int>(shown_.size()));
+    // Runs of other tasks have metrics and units of their own, which stand in their rows then.
+    const auto sameHeads = [this](const auto& head) {
+        return std::ranges::all_of(shown_, [&](const Shown& each) {
+            return head(*each.track) == head(*shown_.front().track);
+        });
+    };
+    const auto metricHead = [](const RunTrack& track) { return testCaption(track.metrics()); };
+    const auto speedHead = [](const RunTrack& track) { return speedUnit(track.unit()); };
+    const bool oneMetric = sameHeads(metricHead), oneUnit = sameHeads(speedHead);
     if (!shown_.empty()) {
         const RunTrack& first = *shown_.front().track;
-        table_->horizontalHeaderItem(3)->setText(testCaption(first.metrics()));
-        table_->horizontalHeaderItem(4)->setText(speedUnit(first.unit()));
+        table_->horizontalHeaderItem(3)->setText(oneMetric ? metricHead(first) : tr("test metric"));
+        table_->horizontalHeaderItem(4)->setText(oneUnit ? speedHead(first) : tr("speed"));
     }
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;
         const RunFigures figures = figuresOf(&track);
         const QString cells[] = {trackTitle(track), stateOf(track), figures.loss,
-                                 figures.metric,    figures.speed,  figures.peak};
+                                 oneMetric ? figures.metric
+                                           : metricHead(track) + u' ' + figures.metric,
+                                 oneUnit ? figures.speed : figures.speed + u' ' + speedHead(track),
+                                 figures.peak};
         for (int c = 0; c < 6; ++c) {
             if (table_->item(i, c) == nullptr) table_->setItem(i, c, new QTableWidgetItem);
             table_->item(i, c)->setText(cells[c]);
         }
-        table_->item(i, 0)->setIcon(
-            iconPixmap(u"dot"_s, context_.theme->precision(track.precision()), size::icon, 2.0));
+        table_->item(i, 0)->setIcon(iconPixmap(
+            u"dot"_s, context_.theme->run(track.precision(), track.hue.own), size::icon, 2.0));
     }
 }
 

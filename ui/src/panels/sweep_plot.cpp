@@ -2,8 +2,10 @@
 
 #include <set>
 
+#include "plots/axis_tickers.h"
 #include "plots/simple_axes.h"
-#include "text/format.h"
+#include "text/metric_text.h"
+#include "text/setting_title.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -12,7 +14,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr double decades = 20;  // from this ratio on the axis is logarithmic
+constexpr double spans = 8;    // from this ratio on the axis is logarithmic
+constexpr int labelRoom = 44;  // pixels of a label on the y axis
 
 /// "optimizer.lr", "0.1" and the rest of a label.
 struct Parts {
@@ -31,6 +34,13 @@ bool allNumbers(const QStringList& values) {
         value.toDouble(&number);
         return number;
     });
+}
+
+/// The colour of a precision for a curve that stands for one alone; else one that means none.
+QColor colourOf(const Theme& theme, const QString& name, std::size_t index) {
+    const QString preset = name.section(u"precision.preset="_s, 1).section(u' ', 0, 0);
+    if (!preset.isEmpty() && !name.contains(u' ')) return theme.precision(preset.toStdString());
+    return theme.run({}, static_cast<int>(index));
 }
 
 }  // namespace
@@ -66,7 +76,7 @@ SweepCurves sweepCurves(const std::vector<engine::SweepRow>& rows) {
     }
     if (!numbers || all.empty()) return out;
     const auto [low, high] = std::minmax_element(all.begin(), all.end());
-    out.logarithmic = *low > 0 && *high / *low >= decades;
+    out.logarithmic = *low > 0 && *high / *low >= spans;
     return out;
 }
 
@@ -105,13 +115,11 @@ void SweepPlot::applyStyle() {
 void SweepPlot::draw() {
     clearPlottables();
     const Tokens& tokens = theme_->tokens();
-    const QColor colours[] = {tokens.fp32,   tokens.ampFp16,  tokens.ampBf16,
-                              tokens.o2Fp16, tokens.pureFp16, tokens.tf32};
     const SweepCurves found = sweepCurves(rows_);
     for (std::size_t i = 0; i < found.curves.size(); ++i) {
-        const QColor colour = colours[i % std::size(colours)];
+        const QColor colour = colourOf(*theme_, found.curves[i].name, i);
         QCPGraph* graph = addGraph();
-        graph->setName(found.curves[i].name);
+        graph->setName(settingsLabel(found.curves[i].name.toStdString()));
         graph->setPen(QPen(colour, size::smoothCurve));
         graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, colour, 7));
         if (found.curves[i].name.isEmpty()) graph->removeFromLegend();
@@ -126,19 +134,35 @@ void SweepPlot::draw() {
     }
     if (found.values.isEmpty()) {
         xAxis->setScaleType(found.logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-        xAxis->setTicker(found.logarithmic ? QSharedPointer<QCPAxisTicker>(new QCPAxisTickerLog)
-                                           : QSharedPointer<QCPAxisTicker>(new QCPAxisTicker));
+        xAxis->setTicker(makeTicker(found.logarithmic ? AxisKind::log : AxisKind::linear));
     } else {
         auto names = QSharedPointer<QCPAxisTickerText>::create();
-        for (int i = 0; i < found.values.size(); ++i) names->addTick(i, found.values[i]);
+        for (int i = 0; i < found.values.size(); ++i)
+            names->addTick(i,
+                           settingValue(found.field.toStdString(), found.values[i].toStdString()));
         xAxis->setScaleType(QCPAxis::stLinear);
         xAxis->setTicker(names);
     }
-    xAxis->setLabel(found.field);
+    const bool share = !rows_.empty() && rows_.front().metric.is_share;
+    const auto values = makeTicker(share ? AxisKind::share : AxisKind::linear);
+    values->setMostLabels(height() / labelRoom);
+    yAxis->setTicker(values);
+    xAxis->setLabel(settingTitle(found.field.toStdString()));
     yAxis->setLabel(figure_);
     legend->setVisible(found.curves.size() > 1);
     rescaleAxes();
-    for (QCPAxis* axis : {xAxis, yAxis}) axis->scaleRange(1.15, axis->range().center());
+    if (found.logarithmic) {
+        const QCPRange all = xAxis->range();
+        xAxis->setRange(all.lower / 1.3, all.upper * 1.3);
+    } else {
+        xAxis->scaleRange(1.15, xAxis->range().center());
+    }
+    yAxis->scaleRange(1.15, yAxis->range().center());
+    // Before the first result there is no range to show.
+    for (QCPAxis* axis : {xAxis, yAxis}) {
+        axis->setTickLabels(!found.curves.empty());
+        axis->grid()->setVisible(!found.curves.empty());
+    }
     replot(rpQueuedReplot);
 }
 
@@ -146,7 +170,8 @@ void SweepPlot::describe() {
     QStringList sentences;
     for (const auto& row : rows_) {
         if (!std::isnan(row.best.mean))
-            sentences << QString::fromStdString(row.label) + u": "_s + significant(row.best.mean);
+            sentences << settingsLabel(row.label) + u": "_s +
+                             metricValue(row.metric, row.best.mean);
     }
     setAccessibleDescription(sentences.join(u"; "_s));
 }

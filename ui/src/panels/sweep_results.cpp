@@ -2,6 +2,8 @@
 
 #include <QHeaderView>
 #include <QTableView>
+#include <algorithm>
+#include <cmath>
 #include <variant>
 
 #include "commands/commands.h"
@@ -12,6 +14,7 @@
 #include "models/sweep_model.h"
 #include "panels/sweep_plot.h"
 #include "text/language.h"
+#include "text/setting_title.h"
 #include "theme/theme.h"
 #include "widgets/choice_box.h"
 #include "widgets/panel.h"
@@ -40,12 +43,12 @@ Read read(const std::vector<engine::QueuedRun>& runs, const engine::RunStore& st
     }
 }
 
-/// "lr, batch_size": the fields that vary, but for the seed.
+/// "Learning rate, Batch size": the fields that vary, but for the seed.
 QString fieldsOf(const engine::QueuedRun& run) {
     QStringList fields;
     for (const QString& part : QString::fromStdString(run.entry.label).split(u' '))
-        fields << part.section(u'=', 0, 0).section(u'.', -1);
-    if (fields.size() > 1) fields.removeOne(u"seed"_s);
+        fields << settingTitle(part.section(u'=', 0, 0).toStdString());
+    if (fields.size() > 1) fields.removeOne(settingTitle("seed"));
     return fields.join(u", "_s);
 }
 
@@ -156,6 +159,9 @@ void SweepResults::readResults() {
                 auto& [seeds, rows] = std::get<Results>(found);
                 model_->setRows(seeds, rows);
                 figure_->setText(spaced(model_->figure()));
+                const bool any = std::ranges::any_of(
+                    rows, [](const auto& row) { return !std::isnan(row.best.mean); });
+                plot_->setVisible(any);
                 plot_->setRows(std::move(rows), model_->figure());
             }
             if (std::exchange(again_, false)) readResults();

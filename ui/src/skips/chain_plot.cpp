@@ -70,7 +70,9 @@ void ChainPlot::paintEvent(QPaintEvent*) {
         return;
     }
     const Tokens& t = theme_->tokens();
-    const QColor run = model_->track() ? theme_->precision(model_->track()->precision()) : t.accent;
+    const QColor run = model_->track()
+                           ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
+                           : t.accent;
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const int line = fontMetrics().height();
@@ -108,9 +110,15 @@ void ChainPlot::paintEvent(QPaintEvent*) {
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
         const double left = plot().left() + static_cast<double>(i) * step;
         const bool first = !bad.empty() && link.module == bad;
+        const bool wide = !f32_ && link.dtype == "f32";
         if (value != 0) {
-            painter.fillRect(QRectF(left + step * 0.15, top, step * 0.7, plot().bottom() - top),
-                             over ? t.bad : blend(t.panel, run, 0.55));
+            const QRectF bar(left + step * 0.15, top, step * 0.7, plot().bottom() - top);
+            painter.fillRect(bar, over ? t.bad : blend(t.panel, wide ? t.fp32 : run, 0.55));
+            // It stands above the limit of a type that it does not have.
+            if (wide && !over && value > limit) {
+                painter.setPen(t.text);
+                painter.drawText(QRectF(left, top + 2, step, line), Qt::AlignCenter, u"FP32"_s);
+            }
         }
         if (!first && left - named < line + 2) continue;
         named = left;

@@ -52,7 +52,7 @@ QSize ExponentBars::sizeHint() const { return {260, 130}; }
 QSize ExponentBars::minimumSizeHint() const { return {140, 90}; }
 
 QColor ExponentBars::runColor() const {
-    return model_->track() ? theme_->precision(model_->track()->precision())
+    return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
                            : theme_->tokens().accent;
 }
 

@@ -112,6 +112,11 @@ int Theme::foldWidth() { return qRound(size::foldBelow * roomFactor()); }
 
 int Theme::tableHeight() { return qRound(size::tableBelow * roomFactor()); }
 
+QColor Theme::run(const std::string& preset, int own) const {
+    if (own < 0) return precision(preset);
+    return tokens_.own[static_cast<std::size_t>(own) % tokens_.own.size()];
+}
+
 QFont Theme::caption() {
     QFont font = QApplication::font();
     font.setPointSizeF(font.pointSizeF() * 0.9);

@@ -2,6 +2,7 @@
 
 #include <QColor>
 #include <QString>
+#include <array>
 
 namespace ui {
 
@@ -25,6 +26,7 @@ struct Tokens {
     QColor bad;  ///< skipped, error
     QColor good;
     QColor caution;
+    std::array<QColor, 5> own;  ///< of curves that stand for no precision
 };
 
 inline Tokens lightTokens() {
@@ -45,7 +47,9 @@ inline Tokens lightTokens() {
             .tf32 = {0x5f, 0x6b, 0x7a},
             .bad = {0xc9, 0x2a, 0x2a},
             .good = {0x1b, 0x7f, 0x4b},
-            .caution = {0x9a, 0x67, 0x00}};
+            .caution = {0x9a, 0x67, 0x00},
+            .own = {QColor(0x1b, 0x8f, 0xb8), QColor(0x6f, 0x8a, 0x12), QColor(0x2f, 0x2a, 0x86),
+                    QColor(0x9c, 0x12, 0x73), QColor(0x5d, 0x3a, 0x1a)}};
 }
 
 inline Tokens darkTokens() {
@@ -66,7 +70,9 @@ inline Tokens darkTokens() {
             .tf32 = {0xa9, 0xb4, 0xc2},
             .bad = {0xff, 0x6b, 0x6b},
             .good = {0x4f, 0xd1, 0x8b},
-            .caution = {0xe3, 0xb3, 0x41}};
+            .caution = {0xe3, 0xb3, 0x41},
+            .own = {QColor(0x4f, 0xe3, 0xf5), QColor(0xf0, 0xe0, 0x4a), QColor(0x6f, 0x62, 0xea),
+                    QColor(0xe8, 0x5f, 0xc0), QColor(0xb5, 0xe8, 0x8a)}};
 }
 
 /// Sizes in device-independent pixels.

@@ -157,7 +157,9 @@ double LossGap::yOf(double gap) const {
     return plot().center().y() - std::clamp(gap / most_, -1.0, 1.0) * plot().height() / 2;
 }
 
-QColor LossGap::runColor() const { return theme_->precision(model_->other()->precision()); }
+QColor LossGap::runColor() const {
+    return theme_->run(model_->other()->precision(), model_->other()->hue.own);
+}
 
 void LossGap::paintAxis(QPainter& painter) const {
     const Tokens& t = theme_->tokens();

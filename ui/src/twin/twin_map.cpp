@@ -20,7 +20,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int leastRow = 12, mostRow = 64;
+constexpr int leastRow = 12, mostRow = 200;
 constexpr int footHeight = 22;
 constexpr int leastNames = 68;  // as wide as the numbers of the loss gap above
 
@@ -30,6 +30,11 @@ double twinShade(double value, bool angle) {
     if (!(value > 0)) return 0;
     const double low = angle ? 0.1 : 0.001, high = angle ? 90 : 1;
     return std::clamp(std::log(value / low) / std::log(high / low), 0.0, 1.0);
+}
+
+/// The scale is logarithmic already: a root as of heatColor() would blacken its upper half.
+QColor twinColor(const Tokens& tokens, const QColor& run, double shade) {
+    return heatColor(tokens, run, shade * shade);
 }
 
 TwinMap::TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent)
@@ -50,7 +55,7 @@ QSize TwinMap::sizeHint() const { return {900, 400}; }
 QSize TwinMap::minimumSizeHint() const { return {360, 120}; }
 
 QColor TwinMap::runColor() const {
-    return model_->other() ? theme_->precision(model_->other()->precision())
+    return model_->other() ? theme_->run(model_->other()->precision(), model_->other()->hue.own)
                            : theme_->tokens().accent;
 }
 
@@ -115,7 +120,7 @@ void TwinMap::makeImage() {
     image_.fill(theme_->tokens().panel);
     std::array<QRgb, 256> shades{};
     for (std::size_t i = 0; i < shades.size(); ++i)
-        shades[i] = heatColor(theme_->tokens(), runColor(), static_cast<double>(i) / 255).rgb();
+        shades[i] = twinColor(theme_->tokens(), runColor(), static_cast<double>(i) / 255).rgb();
     const QRgb lost = blend(theme_->tokens().panel, theme_->tokens().bad, 0.35).rgb();
     const double per = end() / static_cast<double>(columns);
     std::vector<float> most(static_cast<std::size_t>(rows));
@@ -201,7 +206,7 @@ void TwinMap::paintMarks(QPainter& painter, double bottom) const {
 
 void TwinMap::paintAxis(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
-    const double top = viewport()->height() - footHeight;
+    const double top = footTop();
     painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
     painter.setPen(QPen(t.bad, 1.4));
     const QRectF area = plot();

@@ -62,5 +62,7 @@ private:
 
 /// Share of the scale from 0.1 % (0) to 100 % (1), or from 0.1 to 90 degrees.
 double twinShade(double value, bool angle);
+/// Colour of such a share.
+QColor twinColor(const Tokens& tokens, const QColor& run, double shade);
 
 }  // namespace ui

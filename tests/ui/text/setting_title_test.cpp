@@ -1,0 +1,24 @@
+#include "text/setting_title.h"
+
+#include <gtest/gtest.h>
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+TEST(SettingTitle, StandsWhereTheCommandLineHasAKey) {
+    EXPECT_EQ(settingTitle("optimizer.lr"), u"Learning rate"_s);
+    EXPECT_EQ(settingTitle("batch_size"), u"Batch size"_s);
+    EXPECT_EQ(settingTitle("of.no.setting"), u"setting"_s);
+    EXPECT_EQ(settingValue("dataset.kind", "spirals"), u"Spirals"_s);
+    EXPECT_EQ(settingValue("optimizer.lr", "0.0001"), u"0.0001"_s) << "as it was set";
+    EXPECT_EQ(settingValue("scaler.init_scale", "65536"), u"65,536"_s);
+    EXPECT_EQ(settingsLabel("optimizer.lr=0.1 batch_size=64"),
+              u"Learning rate 0.1 · Batch size 64"_s);
+    EXPECT_EQ(settingsLabel("default settings"), u"default settings"_s);
+    EXPECT_EQ(settingsLabel(""), QString());
+}
+
+}  // namespace
+}  // namespace ui

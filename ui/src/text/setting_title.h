@@ -1,0 +1,20 @@
+#pragma once
+
+#include <QString>
+#include <string>
+
+namespace ui {
+
+/// Titles of settings, where the command line and files have keys.
+
+/// "Learning rate" of "optimizer.lr"; the last part of a path that no setting has. `kind`: that of
+/// its section ("adam"), since kinds name options of the same path differently.
+QString settingTitle(const std::string& path, const std::string& kind = {});
+/// "Spirals" of dataset.kind and "spirals", for settings with a few choices; else the value, and a
+/// number in the window's notation.
+QString settingValue(const std::string& path, const std::string& value);
+/// "Learning rate 0.1 · Batch size 64" of "optimizer.lr=0.1 batch_size=64", as runs of a queue and
+/// points of a sweep are called. A word that sets nothing stays.
+QString settingsLabel(const std::string& label);
+
+}  // namespace ui
