@@ -11,9 +11,11 @@
 #include "engine/catalog.h"
 #include "engine/comparison.h"
 #include "engine/error.h"
+#include "engine/run_group.h"
 #include "engine/session.h"
 #include "engine/verdict.h"
 #include "follow.h"
+#include "json_output.h"
 #include "settings.h"
 #ifdef HALFTONE_HAS_UI
 #include "ui/report.h"
@@ -202,6 +204,14 @@ SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRu
     return end;
 }
 
+/// A comparison that was stopped goes on as a whole.
+void print_how_to_resume(const std::vector<engine::RunSummary>& history, const std::string& group) {
+    const auto runs = engine::runs_of_group(history, group);
+    if (runs.empty() || runs.front().group_number == 0) return;
+    std::cout << "halftone resume " << engine::group_name(runs.front().group_number)
+              << " continues the comparison.\n";
+}
+
 /// Makes the folder if it is absent: a report must not fail after hours of training.
 bool can_be_written(const std::filesystem::path& folder) {
     std::error_code error;
@@ -237,12 +247,17 @@ int compare(const CompareArguments& args) {
         own.seed += i;
         end.add(run_seed(own, compared, args, store, group));
     }
+    if (!end.whole && !args.json) print_how_to_resume(store->list(), group);
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });
     if (!all_ran) return end.exit_code();
     const auto rows = engine::compare_runs(compared);
     const auto verdicts = judge_all(compared, rows, engine::sample_unit(*config));
-    if (!args.json) print(rows, verdicts, args, engine::speed_unit(*config));
+    const std::string unit = engine::speed_unit(*config);
+    if (args.json)
+        std::cout << to_json(rows, verdicts, unit) << '\n';
+    else
+        print(rows, verdicts, args, unit);
 #ifdef HALFTONE_HAS_UI
     if (!args.report.empty()) write_report(compared, verdicts, args, store);
 #endif

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include "commands.h"
 #include "engine/error.h"
@@ -7,7 +8,9 @@
 #include "engine/session.h"
 #include "engine/sweep.h"
 #include "follow.h"
+#include "json_output.h"
 #include "settings.h"
+#include "sweep_command.h"
 
 namespace app {
 namespace {
@@ -180,12 +183,15 @@ private:
     bool show_results() {
         const auto queued = queue_.list(batch_);
         const auto rows = engine::sweep_rows(plan_, queued, *store_);
+        const std::string verdict = engine::sweep_verdict(plan_, rows);
         std::int64_t rank = 0;
         if (args_.json) {
             for (const auto& row : rows)
                 std::cout << engine::to_json_line(plan_, row, ++rank) << '\n';
+            std::cout << R"({"event":"sweep_verdict","headline":)" << json_text(verdict) << "}\n";
         } else {
             std::cout << '\n' << engine::sweep_table(plan_, rows);
+            if (!verdict.empty()) std::cout << '\n' << verdict << '\n';
         }
         return std::any_of(queued.begin(), queued.end(),
                            [](const auto& run) { return run.state != QueueState::failed; });
@@ -207,6 +213,30 @@ int sweep(const SweepArguments& args) {
 }
 
 }  // namespace
+
+std::optional<int> continue_sweep(const std::string& group, bool accept_data, bool json) {
+    SweepArguments args;
+    args.accept_data = accept_data;
+    args.json = json;
+    const auto queued = engine::RunQueue(open_store()->root()).list();
+    const auto first = std::ranges::find_if(queued, [&](const engine::QueuedRun& run) {
+        const std::string& batch = run.entry.batch;
+        return batch == group || batch.starts_with(group + " in ");
+    });
+    if (first == queued.end()) return std::nullopt;
+    const std::string batch = first->entry.batch;
+    if (batch != group) args.out = batch.substr(group.size() + std::string(" in ").size());
+    std::vector<engine::QueuedRun> own;
+    std::ranges::copy_if(queued, std::back_inserter(own), [&](const engine::QueuedRun& run) {
+        return run.entry.batch == batch;
+    });
+    std::ranges::sort(own, {}, &engine::QueuedRun::id);  // the order of its points
+    engine::SweepPlan plan = engine::plan_of(own);
+    // A queue whose entries were removed by hand holds another sweep.
+    if (plan.points.empty() || plan.entries().front().batch != group) return std::nullopt;
+    for (const auto& point : plan.points) engine::check_device(point.config);
+    return Sweep(args, std::move(plan)).run();
+}
 
 void describe_sweep(Command command) {
     auto args = std::make_shared<SweepArguments>();

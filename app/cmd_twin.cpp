@@ -15,6 +15,7 @@
 #include "engine/verdict.h"
 #include "find_run.h"
 #include "follow.h"
+#include "json_output.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -160,8 +161,7 @@ void print_json(const Found& found) {
                 {{"layer", found.digest.layers()[mark.layer].name}, {"diverged", mark.step}});
     }
     if (found.verdict)
-        out["verdict"] = {{"headline", found.verdict->headline.str()},
-                          {"details", found.verdict->details()}};
+        out["verdict"] = ordered_json::parse(to_json(*found.verdict));
     out["layers"] = ordered_json::array();
     for (const auto& layer : found.digest.layers()) {
         ordered_json each = {{"layer", layer.name},

@@ -12,6 +12,7 @@ namespace app {
 namespace {
 
 using nlohmann::json;
+using nlohmann::ordered_json;
 
 json value_of(const engine::OptionValue& value) {
     return std::visit([](const auto& v) { return json(v); }, value);
@@ -154,6 +155,81 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
         .dump();
 }
 
+namespace {
+
+/// Non-finite numbers as in events.
+json figure_json(double value) {
+    if (std::isfinite(value)) return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+const char* name(engine::VerdictTone tone) {
+    switch (tone) {
+        case engine::VerdictTone::neutral:
+            return "neutral";
+        case engine::VerdictTone::good:
+            return "good";
+        case engine::VerdictTone::caution:
+            return "caution";
+        case engine::VerdictTone::bad:
+            return "bad";
+    }
+    return "";
+}
+
+ordered_json verdict_object(const engine::Verdict& verdict) {
+    ordered_json out = {{"tone", name(verdict.tone)}, {"headline", verdict.headline.str()}};
+    for (const char* key : {"cost", "evidence"}) out[key] = ordered_json::array();
+    for (const auto& part : verdict.cost) out["cost"].push_back(part.str());
+    for (const auto& sentence : verdict.evidence) out["evidence"].push_back(sentence.str());
+    if (!verdict.pay_off.empty()) out["pay_off"] = verdict.pay_off.str();
+    out["details"] = verdict.details();
+    return out;
+}
+
+/// The figures under the names of figures.md; the spread over seeds behind those that have one.
+ordered_json row_object(const engine::ComparisonRow& row) {
+    ordered_json out = {
+        {"precision", row.precision}, {"seeds", row.seeds}, {"diverged", row.diverged}};
+    const auto spread = [&](const std::string& key, const engine::MeanSpread& value) {
+        out[key] = figure_json(value.mean);
+        if (row.seeds > 1) out[key + "_spread"] = figure_json(value.spread);
+    };
+    spread("best_test_loss", row.best_test_loss);
+    spread("last_test_loss", row.last_test_loss);
+    if (!row.metric.key.empty()) {
+        spread("best_test_" + row.metric.key, row.best_test_metric);
+        spread("last_test_" + row.metric.key, row.last_test_metric);
+    }
+    spread("ms_per_step", row.step_ms);
+    spread("samples_per_s", row.samples_per_s);
+    out["speed_up"] = figure_json(row.speed_up);
+    out["peak_bytes"] = figure_json(row.peak_bytes);
+    out["updates"] = figure_json(row.updates);
+    out["skipped"] = figure_json(row.skipped);
+    out["growths"] = figure_json(row.growths);
+    return out;
+}
+
+}  // namespace
+
+std::string to_json(const engine::Verdict& verdict) { return verdict_object(verdict).dump(); }
+
+std::string to_json(const std::vector<engine::ComparisonRow>& rows,
+                    const std::vector<engine::Verdict>& verdicts, const std::string& unit) {
+    ordered_json out = {{"event", "comparison"}, {"speed_unit", unit}};
+    out["table"] = ordered_json::array();
+    for (const auto& row : rows) out["table"].push_back(row_object(row));
+    out["verdicts"] = ordered_json::array();
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        ordered_json each = {{"baseline", rows.front().precision},
+                             {"precision", rows[i + 1].precision}};
+        each.update(verdict_object(verdicts[i]));
+        out["verdicts"].push_back(std::move(each));
+    }
+    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
 std::string json_text(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -258,11 +334,11 @@ std::string presets_json() {
                        {"title", info.title},
                        {"summary", info.summary},
                        {"settings",
-                        {{"weights", s.weights},
-                         {"autocast", s.autocast},
-                         {"batch_norm", s.batch_norm},
+                        {{"weights", engine::word_of(s.weights)},
+                         {"autocast", engine::word_of(s.autocast)},
+                         {"batch_norm", engine::word_of(s.batch_norm)},
                          {"master_weights", s.master_weights},
-                         {"scaler", s.scaler}}}});
+                         {"scaler", engine::word_of(s.scaler)}}}});
     }
     for (const auto& info : engine::scaler_presets()) {
         const auto& s = info.settings;

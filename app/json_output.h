@@ -5,11 +5,13 @@
 
 #include "engine/batch_finder.h"
 #include "engine/bench.h"
+#include "engine/comparison.h"
 #include "engine/launch.h"
 #include "engine/learning_rate_finder.h"
 #include "engine/machine.h"
 #include "engine/plan_profile.h"
 #include "engine/run_config.h"
+#include "engine/verdict.h"
 
 /// What commands print with --json, but for runs and events, which the engine writes. In one file,
 /// since nlohmann/json takes longer to compile than any command.
@@ -25,6 +27,12 @@ std::string to_json(const engine::FoundRate& found);
 /// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.
 std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
                     const std::string& cublas_workspaces);
+
+/// A verdict as an object: tone, headline, cost, evidence, and whether the precision pays.
+std::string to_json(const engine::Verdict& verdict);
+/// One line: the table of `compare` and its verdicts, of which the first is on the second row.
+std::string to_json(const std::vector<engine::ComparisonRow>& rows,
+                    const std::vector<engine::Verdict>& verdicts, const std::string& unit);
 
 /// A text as JSON writes it, with its quotation marks.
 std::string json_text(const std::string& text);

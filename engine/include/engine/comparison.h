@@ -46,10 +46,10 @@ struct ComparisonRow {
     Metric metric;  ///< the primary one
     MeanSpread best_test_metric;
     MeanSpread last_test_metric;
-    MeanSpread step_ms;  ///< of the runs' Speed
+    MeanSpread step_ms;  ///< of the whole runs (KeyFigures)
     MeanSpread samples_per_s;
-    Speed speed;            ///< their means, over the steps of the last seed
-    double speed_up = 0;    ///< over the first precision: samples_per_s by its samples_per_s
+    Speed speed;          ///< over steps that all took turns in: means, and the last seed's steps
+    double speed_up = 0;  ///< over the first precision, by `speed`
     double peak_bytes = 0;  ///< in training; means over the seeds, as those below
     double updates = 0;
     double skipped = 0;

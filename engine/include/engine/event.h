@@ -150,7 +150,7 @@ struct RunDone {
     std::int64_t skipped;
     PartFigures test;      ///< unknown: never evaluated
     double wall_s;         ///< this run's own time
-    double samples_per_s;  ///< the run's Speed over its own latest steps; NaN: too few
+    double samples_per_s;  ///< of the whole run (KeyFigures); NaN: unknown
     std::int64_t peak_bytes;
     /// The step from which the loss was NaN or infinite to the end; 0: it was not.
     std::int64_t diverged_at = 0;

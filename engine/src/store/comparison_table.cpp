@@ -6,6 +6,7 @@
 
 #include "core/ranked_figure.h"
 #include "engine/comparison.h"
+#include "engine/figures.h"
 #include "store/text_table.h"
 
 namespace engine {
@@ -48,11 +49,11 @@ double last_of(const std::vector<double>& values) {
 /// In training only: an evaluation saves nothing for backward, so no precision has an advantage
 /// there.
 double peak_bytes(const FinishedRun& run) {
-    const std::int64_t rows = run.record.size();
-    return rows == 0 ? unknown : static_cast<double>(run.record.row(rows - 1).peak_bytes);
+    const std::int64_t most = key_figures(run.record, {}).peak_bytes;
+    return most > 0 ? static_cast<double>(most) : unknown;
 }
 
-/// Speeds of run `seed` of every precision, over the same steps of all of them.
+/// Speeds of run `seed` of every precision, over the same steps of all of them: they took turns.
 std::vector<Speed> speeds_of_seed(const std::vector<ComparedRuns>& precisions, std::size_t seed) {
     std::vector<StepRecordReader> records;
     for (const auto& compared : precisions) {
@@ -69,17 +70,15 @@ void add_speeds(const std::vector<ComparedRuns>& precisions, std::vector<Compari
     for (std::size_t seed = 0; seed < seeds; ++seed) {
         const auto measured = speeds_of_seed(precisions, seed);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            step_ms[i].push_back(measured[i].step_ms);
             samples[i].push_back(measured[i].samples_per_s);
+            step_ms[i].push_back(measured[i].step_ms);
             if (seed + 1 == precisions[i].runs.size()) rows[i].speed = measured[i];
         }
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        rows[i].step_ms = mean_and_spread(step_ms[i]);
-        rows[i].samples_per_s = mean_and_spread(samples[i]);
-        rows[i].speed.step_ms = rows[i].step_ms.mean;
-        rows[i].speed.samples_per_s = rows[i].samples_per_s.mean;
-        rows[i].speed_up = rows[i].samples_per_s.mean / rows.front().samples_per_s.mean;
+        rows[i].speed.step_ms = mean_and_spread(step_ms[i]).mean;
+        rows[i].speed.samples_per_s = mean_and_spread(samples[i]).mean;
+        rows[i].speed_up = rows[i].speed.samples_per_s / rows.front().speed.samples_per_s;
     }
 }
 
@@ -107,6 +106,10 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     row.best_test_metric = over(
         [&](const FinishedRun& run) { return best_of(values(run), row.metric.higher_is_better); });
     row.last_test_metric = over([&](const FinishedRun& run) { return last_of(values(run)); });
+    row.step_ms =
+        over([](const FinishedRun& run) { return key_figures(run.record, {}).step_ms; });
+    row.samples_per_s =
+        over([](const FinishedRun& run) { return key_figures(run.record, {}).samples_per_s; });
     const auto mean = [&](auto figure) { return mean_over_seeds(compared, figure); };
     row.peak_bytes = mean(peak_bytes);
     row.updates =

@@ -1,9 +1,9 @@
 #include "store/stored_run.h"
 
-#include <limits>
+#include <cmath>
 
 #include "engine/error.h"
-#include "engine/speed.h"
+#include "engine/figures.h"
 #include "store/run_hold.h"
 
 namespace engine {
@@ -56,7 +56,8 @@ void apply_to(RunSummary& run, const RunDone& event) {
     if (run.diverged_at != 0 && event.reason != DoneReason::failed) run.state = "diverged";
     run.steps = event.steps;
     run.skipped = event.skipped;
-    run.test = event.test;
+    // A resumed run may end before it is evaluated again.
+    if (event.test.known()) run.test = event.test;
     run.wall_s = event.wall_s;
     run.samples_per_s = event.samples_per_s;
     run.peak_bytes = event.peak_bytes;
@@ -78,16 +79,17 @@ void apply(RunSummary& summary, const Event& event) {
     std::visit([&summary](const auto& e) { apply_to(summary, e); }, event);
 }
 
-void apply_record(RunSummary& run) {
+void apply_record(RunSummary& run, const FigureEvents& events) {
     try {
         const auto record = StepRecordReader::open(run.folder);
         if (record.size() == 0) return;
-        const StepRecord last = record.row(record.size() - 1);
-        run.steps = last.step;
-        run.skipped = last.step - last.updates;
-        run.wall_s = last.elapsed_s;
-        run.peak_bytes = last.peak_bytes;
-        run.samples_per_s = speeds({record}).front().samples_per_s;
+        const KeyFigures now = key_figures(record, events);
+        run.steps = now.steps;
+        run.skipped = now.skipped;
+        if (!std::isnan(now.train_s)) run.wall_s = now.train_s;
+        if (!std::isnan(now.samples_per_s)) run.samples_per_s = now.samples_per_s;
+        if (now.peak_bytes > 0) run.peak_bytes = now.peak_bytes;
+        if (now.test.known()) run.test = now.test;
     } catch (const Error&) {
         // Without a readable record the figures of the events stay.
     }
@@ -112,15 +114,18 @@ StoredRun read_stored_run_as(bool held, const std::filesystem::path& folder,
     run.started = out.made.local;
     run.state = running_state;
     run.group = stored.group();
+    run.group_number = stored.group_number();
     run.config = parse_run_config(read_text(folder / config_file)).config;
+    FigureEvents events;
     stored.for_each([&](Event&& event) {
         engine::apply(run, event);
+        events.apply(event);
         if (keep(event)) out.events.push_back(std::move(event));
     });
-    if (run.state == running_state) {
-        apply_record(run);
-        if (!held) run.state = interrupted_state;
-    }
+    // Also of a run that has ended: earlier versions wrote the speed and the peak of its last part
+    // alone into its last event.
+    apply_record(run, events);
+    if (run.state == running_state && !held) run.state = interrupted_state;
     const RunNotes notes = read_notes(folder);
     run.notes = notes.notes;
     run.tags = notes.tags;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "engine/figures.h"
 #include "engine/run_store.h"
 #include "store/event_file.h"
 #include "store/run_folder.h"
@@ -14,8 +15,9 @@ inline constexpr char interrupted_state[] = "interrupted";
 
 /// Brings a summary up to date with an event.
 void apply(RunSummary& summary, const Event& event);
-/// Updates a summary from the last row of the run's record; leaves it unchanged if there is none.
-void apply_record(RunSummary& summary);
+/// Updates a summary from the run's record and events; leaves it unchanged if there is no row. The
+/// evaluations of a summary that is kept up to date by apply() need no events.
+void apply_record(RunSummary& summary, const FigureEvents& events = {});
 
 /// A run as its folder has it. Where the index differs, the folder is right.
 struct StoredRun {

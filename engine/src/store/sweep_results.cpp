@@ -134,6 +134,20 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows
     return aligned(lines, 1);
 }
 
+std::string sweep_verdict(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
+    if (rows.empty() || std::isnan(rows.front().best.mean)) return {};
+    const SweepRow& best = rows.front();
+    const std::string label = best.label.empty() ? "the settings as they are" : best.label;
+    if (rows.size() == 1 || std::isnan(rows[1].best.mean))
+        return "Only one point has a result: " + label + ".";
+    if (plan.seeds == 1)
+        return "Best: " + label + ". One seed cannot tell a small lead from noise; use --seeds.";
+    const double noise = 2 * std::hypot(best.best.spread, rows[1].best.spread);
+    const double lead = std::abs(best.best.mean - rows[1].best.mean);
+    if (lead > noise) return "Best: " + label + ", by more than seed noise.";
+    return "Best: " + label + ", but " + rows[1].label + " is within seed noise of it.";
+}
+
 std::string to_json_line(const SweepPlan& plan, const SweepRow& row, std::int64_t rank) {
     ordered_json object = {{"event", "sweep"}, {"rank", rank}, {"settings", row.label}};
     object["metric"] = row.metric.key.empty() ? "loss" : row.metric.key;

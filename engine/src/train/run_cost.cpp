@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "engine/figure_text.h"
+#include "engine/figures.h"
 #include "train/speed_gap.h"
 
 namespace engine {
@@ -16,8 +17,7 @@ std::string times_text(double ratio) {
 }
 
 double peak_bytes(const StepRecordReader& record) {
-    const std::int64_t rows = record.size();
-    return rows == 0 ? 0 : static_cast<double>(record.row(rows - 1).peak_bytes);
+    return static_cast<double>(key_figures(record, {}).peak_bytes);
 }
 
 Message faster_words(double ratio) {

@@ -1,13 +1,12 @@
 #include "train/run_loop.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "data/dataset_descriptor.h"
 #include "engine/error.h"
-#include "engine/speed.h"
 #include "kernels/parallel.h"
 #include "parallel/rank_device.h"
 #include "tasks/task_descriptor.h"
@@ -217,6 +216,7 @@ void RunLoop::finish_step(FinishedStep step) {
     row.data_ms = static_cast<float>(given.data_s * 1e3);
     row.step_ms = static_cast<float>(given.step_s * 1e3);
     row.samples_per_s = static_cast<float>(samples / given.step_s);
+    row.peak_bytes = std::max(row.peak_bytes, peak_before_);
     progress_.add(step.sums, static_cast<double>(row.loss));
     last_row_ = row;
     keep_batch(given.start, row);
@@ -301,12 +301,12 @@ void RunLoop::end_epoch() {
     progress_.begin_epoch();
 }
 
-/// NaN where the record cannot be read: another program cut it short or removed it.
-double RunLoop::samples_per_s() const {
+/// Of the whole run by its record; unknown where another program cut it short or removed it.
+KeyFigures RunLoop::figures() const {
     try {
-        return speeds({record()}).front().samples_per_s;
+        return key_figures(record(), {});
     } catch (const Error&) {
-        return std::numeric_limits<double>::quiet_NaN();
+        return {};
     }
 }
 
@@ -318,14 +318,16 @@ RunDone RunLoop::done(DoneReason reason) const {
         event.steps = trainer_->steps() - std::ssize(submitted_);  // those in flight are lost
         event.updates = trainer_->updates();
         event.skipped = event.steps - event.updates;
-        event.peak_bytes = trainer_->accounting()->peak();
     }
     if (evaluation_) {
         event.test = evaluation_->test();
         event.validation = evaluation_->validation();
     }
     event.wall_s = progress_.elapsed_s;
-    event.samples_per_s = samples_per_s();
+    const KeyFigures whole = figures();
+    event.samples_per_s = whole.samples_per_s;
+    event.peak_bytes = whole.peak_bytes;
+    if (event.peak_bytes == 0 && trainer_) event.peak_bytes = trainer_->accounting()->peak();
     event.diverged_at = alerts_.diverged_at();
     event.replaced_samples = progress_.replaced;
     if (checkpoints_) event.unsaved = checkpoints_->unsaved();

@@ -8,6 +8,7 @@
 #include <stop_token>
 
 #include "data/batch_loader.h"
+#include "engine/figures.h"
 #include "engine/session.h"
 #include "store/run_hold.h"
 #include "store/step_record.h"
@@ -151,7 +152,7 @@ private:
     void tell_replaced(const std::vector<ReplacedSample>& samples);
     void finish_step(FinishedStep step);
     void keep_batch(const StepStart& start, const StepRecord& row);
-    double samples_per_s() const;
+    KeyFigures figures() const;
     RunStarted started() const;
     void pass_warnings_on();
     void check_files();
@@ -185,6 +186,7 @@ private:
     std::vector<Batch> batches_;
     StepStart last_start_;  // of the step submitted last
     StepRecord last_row_{};
+    std::int64_t peak_before_ = 0;  // of the parts of a run that goes on
     RunAlerts alerts_;
     RunProgress progress_;
     std::set<std::string> told_damaged_;  // why each cannot be read

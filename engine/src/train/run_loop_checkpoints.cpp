@@ -144,6 +144,7 @@ void RunLoop::go_on(const Continuation& from) {
     }
     post_(started());
     if (!parent.empty()) copy_parent(from.run_folder, step);
+    if (step > 0) peak_before_ = writer_->reader().row(step - 1).peak_bytes;
     post_(RunResumed{run_, step, step - trainer_->updates(), parent, std::move(restored)});
     if (!options_.save_checkpoints) return;
     checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, step,
