@@ -7,6 +7,7 @@
 #include "engine/named_file.h"
 #include "engine/plain_text.h"
 #include "engine/report.h"
+#include "engine/run_group.h"
 #include "find_run.h"
 #include "settings.h"
 #ifdef HALFTONE_HAS_UI
@@ -57,9 +58,13 @@ int export_report(const ExportArguments& args) {
     std::vector<std::string> names = args.others;
     names.insert(names.begin(), args.run);
     for (const std::string& name : names) {
-        auto run = find_run(name, engine::keep_every_event);
-        if (!run) return engine::exit_code(engine::ErrorCode::settings);
-        runs.push_back(std::move(*run));
+        const auto found = find_runs(name);
+        if (found.empty()) return engine::exit_code(engine::ErrorCode::settings);
+        for (const engine::RunSummary& each : found)
+            if (auto run = engine::read_run_folder(each.folder)) {
+                run->summary.run = each.run;
+                runs.push_back(std::move(*run));
+            }
     }
     const std::string file =
         args.file.empty() ? report_file_name(runs.front().summary, args.format) : args.file;
@@ -95,10 +100,41 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
     return *info;
 }
 
+/// All runs of a comparison or sweep: what has room for several.
+void export_group(const engine::GroupRuns& runs, const engine::ExportInfo& info,
+                  const ExportArguments& args) {
+    const std::string file = args.file.empty() ? engine::group_name(runs.front().group_number) +
+                                                     info.ending
+                                               : args.file;
+    std::vector<std::filesystem::path> folders;
+    std::vector<engine::CsvRun> named;
+    for (const engine::RunSummary& run : runs) {
+        folders.push_back(run.folder);
+        named.push_back({run.title.empty() ? run.run : run.title, run.folder});
+    }
+    if (info.format == engine::ExportFormat::run) {
+        engine::export_group_file(folders, file);
+    } else if (info.format == engine::ExportFormat::csv) {
+        engine::export_csv(named, file, args.raw);
+    } else if (info.format == engine::ExportFormat::tensorboard) {
+        for (const engine::RunSummary& run : runs)
+            engine::export_tensorboard(run.folder, std::filesystem::path(file) / run.run);
+    } else {
+        refuse("--to: " + info.name + " is of one run",
+               "Name one run of " + engine::group_name(runs.front().group_number) +
+                   ", or use run, csv, tensorboard, report.html or report.pdf.");
+    }
+    print_written(file);
+}
+
 int export_one(const ExportArguments& args) {
     if (is_report(args.format)) return export_report(args);
     if (!args.others.empty()) refuse("--with: only a report is of several runs", "Leave it away.");
     const engine::ExportInfo& info = checked(args);
+    if (const auto group = find_group(args.run); !group.empty()) {
+        export_group(group, info, args);
+        return 0;
+    }
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     const std::string file =
@@ -112,8 +148,13 @@ int export_one(const ExportArguments& args) {
 
 int import_one(const std::string& file) {
     const auto store = open_store();
-    const auto made = store->import_run(file);
-    std::cout << "Imported as run " << made.run << ", kept in " << made.folder.string() << '\n';
+    const auto made = store->import_runs(file);
+    for (const auto& run : made)
+        std::cout << "Imported as run " << run.run << ", kept in " << run.folder.string() << '\n';
+    const auto first = store->find(made.front().run);
+    if (made.size() > 1 && first && first->group_number > 0)
+        std::cout << engine::group_title(*first).str() << " ("
+                  << engine::group_name(first->group_number) << "): " << made.size() << " runs\n";
     return 0;
 }
 
@@ -121,7 +162,10 @@ int import_one(const std::string& file) {
 
 void describe_export(Command command) {
     auto args = std::make_shared<ExportArguments>();
-    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+    command
+        .text("RUN", args->run,
+              "A run of the history (its number or title), its folder, or a comparison or sweep "
+              "(g3): all of its runs")
         .required()
         .not_empty();
     static const std::string to_help = "The form: " + format_names();

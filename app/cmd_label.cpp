@@ -20,18 +20,20 @@ struct LabelArguments {
 
 /// Values that are not given stay unchanged; an empty text removes one.
 int label(const LabelArguments& args) {
-    const auto found = find_run(args.run);
-    if (!found) return engine::exit_code(engine::ErrorCode::settings);
+    const auto found = find_runs(args.run);
+    if (found.empty()) return engine::exit_code(engine::ErrorCode::settings);
     if (!args.title && !args.tags && !args.notes && !args.star && !args.no_star) {
         std::cerr << "halftone: label: give --title, --tags, --notes, --star or --no-star\n";
         return engine::exit_code(engine::ErrorCode::settings);
     }
     engine::RunStore store(engine::RunStore::default_root());
-    const std::string run = store.enter(found->summary.folder).run;
-    if (args.title) store.set_title(run, *args.title);
-    if (args.tags) store.set_tags(run, *args.tags);
-    if (args.notes) store.set_notes(run, *args.notes);
-    if (args.star || args.no_star) store.set_starred(run, args.star);
+    for (const engine::RunSummary& each : found) {
+        const std::string run = store.enter(each.folder).run;
+        if (args.title) store.set_title(run, *args.title);
+        if (args.tags) store.set_tags(run, *args.tags);
+        if (args.notes) store.set_notes(run, *args.notes);
+        if (args.star || args.no_star) store.set_starred(run, args.star);
+    }
     return 0;
 }
 
@@ -39,7 +41,10 @@ int label(const LabelArguments& args) {
 
 void describe_label(Command command) {
     auto args = std::make_shared<LabelArguments>();
-    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+    command
+        .text("RUN", args->run,
+              "A run of the history (its number or title), its folder, or a comparison or sweep "
+              "(g3): all of its runs")
         .required()
         .not_empty();
     command.text("--title", args->title, "Name of the run; empty: remove it");

@@ -4,9 +4,13 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/resume.h"
+#include "engine/run_group.h"
 #include "find_run.h"
+#include "follow.h"
+#include "group_verdict.h"
 #include "ranks.h"
 #include "settings.h"
+#include "sweep_command.h"
 
 namespace app {
 namespace {
@@ -78,11 +82,82 @@ int resume(const ResumeArguments& args) {
     });
 }
 
+/// The worst exit code of runs that went on together.
+int resume_together(const std::vector<engine::GroupMemberPlan>& members,
+                    const std::shared_ptr<engine::RunStore>& store, const ResumeArguments& args) {
+    const auto thread = std::make_shared<engine::ComputeThread>();
+    std::vector<std::unique_ptr<engine::Session>> sessions;
+    std::vector<Followed> followed;
+    const std::string turns = members.size() > 1 ? engine::new_run_group() : std::string();
+    for (const auto& [run, plan] : members) {
+        for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
+        engine::SessionOptions options;
+        options.continuation = plan.continuation;
+        options.accept_data = args.accept_data;
+        options.group = run.group;
+        options.turns = turns;
+        sessions.push_back(std::make_unique<engine::Session>(plan.config, thread, store, options));
+        followed.push_back(
+            {run.run + " " + run.config.precision.preset, sessions.back().get()});
+    }
+    for (const auto& session : sessions) session->post(engine::Command::start);
+    int exit_code = 0;
+    for (const Outcome& outcome : follow(followed, args.json))
+        exit_code = std::max(exit_code, outcome.exit_code);
+    return exit_code;
+}
+
+/// A comparison goes on as it was: its runs of one seed take turns. A sweep that the queue still has
+/// goes on with the points that were not begun, another one with its runs one after another.
+int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
+    if (args.from != "last" || !args.changes.empty() || !args.out.empty() ||
+        !args.schedule.empty()) {
+        throw engine::Error(engine::ErrorCode::settings,
+                            engine::msg("{} goes on as it was: --from, --set, --out and --schedule "
+                                        "are for a single run",
+                                        args.run),
+                            "Name one of its runs to change it.");
+    }
+    const bool sweep = engine::is_sweep_group(runs.front().group);
+    if (sweep) {
+        if (const auto code = continue_sweep(runs.front().group, args.accept_data, args.json))
+            return *code;
+    }
+    const auto store = open_store();
+    std::vector<engine::GroupMemberPlan> left = engine::plan_group_resume(runs);
+    int exit_code = 0;
+    while (!left.empty()) {
+        const std::int64_t seed = left.front().run.config.seed;
+        const auto goes_now = [&](const engine::GroupMemberPlan& each) {
+            return sweep ? &each == &left.front() : each.run.config.seed == seed;
+        };
+        std::vector<engine::GroupMemberPlan> now, later;
+        for (const auto& each : left) (goes_now(each) ? now : later).push_back(each);
+        exit_code = std::max(exit_code, resume_together(now, store, args));
+        left = std::move(later);
+        if (was_interrupted()) break;
+    }
+    if (!args.json) {
+        const auto after = engine::runs_of_group(store->list(), runs.front().group);
+        std::cout << '\n' << engine::group_page(after);
+        print_verdicts(after);
+    }
+    return exit_code;
+}
+
+int resume_any(const ResumeArguments& args) {
+    const auto group = find_group(args.run);
+    return group.empty() ? resume(args) : resume_group(group, args);
+}
+
 }  // namespace
 
 void describe_resume(Command command) {
     auto args = std::make_shared<ResumeArguments>();
-    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+    command
+        .text("RUN", args->run,
+              "A run of the history (its number or title), its folder, or a comparison or sweep "
+              "(g3): all of its runs that have not ended")
         .required()
         .not_empty();
     command
@@ -104,7 +179,7 @@ void describe_resume(Command command) {
                  "Go on although the contents of the data set have changed; with another number of "
                  "samples as a new run, from the end of an epoch");
     command.flag("--json", args->json, "One JSON object per line on standard output");
-    command.run([args] { return resume(*args); });
+    command.run([args] { return resume_any(*args); });
 }
 
 }  // namespace app

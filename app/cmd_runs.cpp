@@ -4,9 +4,11 @@
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/run_listing.h"
+#include "engine/run_group.h"
 #include "engine/run_query.h"
 #include "engine/run_store.h"
 #include "find_run.h"
+#include "group_verdict.h"
 #include "settings.h"
 
 namespace app {
@@ -97,13 +99,28 @@ void show_runs(const std::vector<engine::RunSummary>& runs, bool json) {
     std::cout << engine::differences_json(runs) << '\n';
 }
 
+/// A comparison ends with its verdicts, as `halftone compare` does.
+void show_group(const engine::GroupRuns& runs, bool json) {
+    if (json) {
+        std::cout << engine::group_json_line(runs) << '\n';
+        return show_runs(runs, json);
+    }
+    std::cout << engine::group_page(runs);
+    print_verdicts(runs);
+}
+
 int show(const std::vector<std::string>& names, bool json) {
-    if (names.size() == 1) return show_run(names.front(), json);
+    if (names.size() == 1) {
+        const auto group = find_group(names.front());
+        if (group.empty()) return show_run(names.front(), json);
+        show_group(group, json);
+        return 0;
+    }
     std::vector<engine::RunSummary> runs;
     for (const auto& name : names) {
-        auto run = find_run(name);
-        if (!run) return engine::exit_code(engine::ErrorCode::settings);
-        runs.push_back(std::move(run->summary));
+        auto found = find_runs(name);
+        if (found.empty()) return engine::exit_code(engine::ErrorCode::settings);
+        runs.insert(runs.end(), found.begin(), found.end());
     }
     show_runs(runs, json);
     return 0;
@@ -131,7 +148,8 @@ void describe_show(Command command) {
     command
         .texts(
             "RUN", *names,
-            "A run of the history (its number or title), or its folder; several: how they differ")
+            "A run of the history (its number or title), its folder, or a comparison or sweep (g3); "
+            "several: how they differ")
         .not_empty();
     command.flag("--json", *as_json,
                  "The run, then its events, one JSON object per line on standard output");

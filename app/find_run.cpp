@@ -1,8 +1,10 @@
 #include "find_run.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "engine/plain_text.h"
+#include "engine/run_group.h"
 #include "engine/run_store.h"
 #include "settings.h"
 
@@ -46,8 +48,28 @@ std::optional<engine::ListedRun> find_run(const std::string& name,
         std::cerr << "halftone: " << engine::one_line(name)
                   << ": neither a run of the history nor a run's folder\n"
                   << "`halftone runs` lists the history.\n";
+        if (!find_group(name).empty())
+            std::cerr << "It is a comparison or a sweep; this command takes one of its runs.\n";
     }
     return run;
+}
+
+std::vector<engine::RunSummary> find_group(const std::string& name) {
+    const auto number = engine::number_in_group_name(name);
+    if (!number) return {};
+    const engine::RunStore store(engine::RunStore::default_root());
+    const auto history = store.list();
+    const bool is_run = std::ranges::any_of(history, [&](const engine::RunSummary& run) {
+        return run.run == name || run.title == name;
+    });
+    return is_run ? engine::GroupRuns{} : engine::runs_of_group(history, *number);
+}
+
+std::vector<engine::RunSummary> find_runs(const std::string& name) {
+    auto runs = find_group(name);
+    if (!runs.empty()) return runs;
+    if (auto run = find_run(name)) runs.push_back(std::move(run->summary));
+    return runs;
 }
 
 }  // namespace app

@@ -408,6 +408,8 @@ void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sou
 
 }  // namespace
 
+bool was_interrupted() { return interrupted; }
+
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
     std::vector<SessionSource> sources;
     for (const auto& session : sessions) sources.emplace_back(*session.session);

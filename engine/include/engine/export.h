@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/run_store.h"
 
@@ -60,5 +61,9 @@ void export_tensorboard(const std::filesystem::path& run_folder,
 /// being trained its newest checkpoint, and rows and events up to that. Throws Error(data) and
 /// Error(io).
 void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+/// The same for the runs of a comparison or sweep, in one archive with a folder for each, for
+/// RunStore::import_runs().
+void export_group_file(const std::vector<std::filesystem::path>& run_folders,
+                       const std::filesystem::path& file);
 
 }  // namespace engine

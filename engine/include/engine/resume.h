@@ -28,6 +28,16 @@ struct ResumePlan {
 ResumePlan plan_resume(const RunSummary& run, const std::string& from = "last",
                        const std::vector<std::string>& changes = {});
 
+/// How a run of a group goes on.
+struct GroupMemberPlan {
+    RunSummary run;
+    ResumePlan plan;
+};
+/// Plans to continue all runs of a comparison or sweep that were stopped, were killed or failed,
+/// each itself, from its last checkpoint. Throws as plan_resume() does, Error(state) if one of the
+/// runs is being trained, and Error(settings) if there is nothing to continue.
+std::vector<GroupMemberPlan> plan_group_resume(const std::vector<RunSummary>& runs);
+
 /// Whether the learning rate of these settings falls to the planned end of the run, so that a run
 /// that gets more steps needs a choice (LongerSchedule).
 bool schedule_falls(const RunConfig& config);

@@ -45,6 +45,9 @@ struct RunSummary {
     std::string notes;
     bool starred = false;
     std::string group;  ///< the comparison or sweep that it belongs to; empty: none
+    /// What people call that comparison or sweep by (engine/run_group.h), never given twice in a
+    /// history; 0: the run belongs to none, or the index has not numbered it yet.
+    std::int64_t group_number = 0;
 };
 
 /// Which events of a run are kept in memory; sees all of them in order.
@@ -103,6 +106,10 @@ public:
     /// number, with its notes, tags, title and star. Overwrites nothing; a failure leaves nothing
     /// behind. Throws Error(data) for an invalid file, and Error(io).
     NewRun import_run(const std::filesystem::path& file);
+    /// The same for a file that holds one run, or all runs of a comparison or sweep
+    /// (export_group_file()): these get numbers in their order, and a group of their own. Of
+    /// several, those before a failure stay.
+    std::vector<NewRun> import_runs(const std::filesystem::path& file);
     /// Appends an event to the folder of a run that this store made, and to the index. If another
     /// program locks the index for more than a few milliseconds, a later call brings it up to date.
     /// Steps are never written here. Throws Error(io), and Error(data) if the folder is gone; the

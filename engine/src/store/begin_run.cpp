@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/run_group.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
+#include "store/event_file.h"
 #include "store/outside_folders.h"
 #include "store/run_archive.h"
 #include "store/run_folder.h"
@@ -47,7 +49,12 @@ void enter(SharedIndex& index, NewRun& made, const RunConfig& config, const std:
     auto hold = RunHold::try_take(made.folder, seen, holder);
     if (!hold) throw_held(made.folder, holder, msg("Give a new folder, or an empty one."));
     const Moment now = Moment::now();
-    write_new_run(made.folder, made.run, config, now, group);
+    // Without the index for now, the group gets its number when the history is read.
+    const std::int64_t group_number =
+        group.empty() ? 0 : index.try_use(std::int64_t{0}, [&](RunIndex& opened) {
+            return opened.number_of_group(group);
+        });
+    write_new_run(made.folder, made.run, config, now, group, group_number);
     RunSummary run;
     run.run = made.run;
     run.folder = made.folder;
@@ -55,17 +62,18 @@ void enter(SharedIndex& index, NewRun& made, const RunConfig& config, const std:
     run.state = running_state;
     run.config = config;
     run.group = group;
+    run.group_number = group_number;
     index.open_runs().add(made.run, OpenRun(hold, std::move(run), now));
     made.hold = std::move(hold);
 }
 
-/// Moves an unpacked run to its numbered place.
-NewRun take_in(SharedIndex& index, const fs::path& unpacked) {
+/// Moves an unpacked run to its numbered place, with a `group` into that one.
+NewRun take_in(SharedIndex& index, const fs::path& unpacked, const std::string& group) {
     return index.exclusively([&](const FileLock& root_lock) {
         const NewRun made = make_numbered(index, root_lock);
         std::error_code error;
         try {
-            rename_run(unpacked, made.run, made.folder);
+            rename_run(unpacked, made.run, made.folder, group);
         } catch (...) {
             fs::remove(made.folder, error);
             throw;
@@ -106,7 +114,7 @@ NewRun create_run(SharedIndex& index, const RunConfig& config, const fs::path& f
 }
 
 /// Unpacks into a subfolder, where it is not mistaken for a run.
-NewRun import_run(SharedIndex& index, const fs::path& file) {
+std::vector<NewRun> import_runs(SharedIndex& index, const fs::path& file) {
     std::string beside = (index.root() / (std::string(import_prefix) + "XXXXXX")).string();
     if (::mkdtemp(beside.data()) == nullptr) throw_write_error(beside, errno);
     LeaseSighting seen;
@@ -118,11 +126,18 @@ NewRun import_run(SharedIndex& index, const fs::path& file) {
         fs::remove_all(beside, ignored);
     };
     try {
-        const fs::path unpacked = fs::path(beside) / "run";
-        if (const int failure = make_private_folder(unpacked); failure != 0)
-            throw_write_error(unpacked, failure);
-        unpack_run(file, unpacked);
-        const NewRun made = take_in(index, unpacked);
+        const fs::path folder = fs::path(beside) / "run";
+        if (const int failure = make_private_folder(folder); failure != 0)
+            throw_write_error(folder, failure);
+        const std::vector<fs::path> unpacked = unpack_runs(file, folder);
+        // An archive that is imported twice makes two groups.
+        std::string group;
+        if (unpacked.size() > 1) {
+            const bool sweep = is_sweep_group(EventFile(unpacked.front()).group());
+            group = sweep ? "sweep-" + new_run_group() : new_run_group();
+        }
+        std::vector<NewRun> made;
+        for (const fs::path& run : unpacked) made.push_back(take_in(index, run, group));
         clean_up();
         return made;
     } catch (...) {

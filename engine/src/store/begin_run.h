@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "engine/run_store.h"
 #include "store/shared_index.h"
@@ -10,10 +11,10 @@
 // How a run gets into a store.
 namespace engine {
 
-/// RunStore::create(), import_run() and reopen().
+/// RunStore::create(), import_runs() and reopen().
 RunStore::NewRun create_run(SharedIndex& index, const RunConfig& config,
                             const std::filesystem::path& folder, const std::string& group);
-RunStore::NewRun import_run(SharedIndex& index, const std::filesystem::path& file);
+std::vector<RunStore::NewRun> import_runs(SharedIndex& index, const std::filesystem::path& file);
 RunStore::NewRun reopen_run(SharedIndex& index, const std::filesystem::path& folder,
                             std::int64_t step);
 

@@ -66,6 +66,8 @@ void EventFile::read_made(const std::string& line) {
     if (object.value("run", json()).is_string()) run_ = object.at("run").get<std::string>();
     const auto group = object.value("group", json());
     if (group.is_string()) group_ = group.get<std::string>();
+    const auto number = object.value("group_number", json());
+    if (number.is_number_integer()) group_number_ = number.get<std::int64_t>();
     made_ = {microseconds.get<std::int64_t>(), time.get<std::string>()};
 }
 

@@ -27,6 +27,8 @@ public:
     const Moment& made() const { return made_; }
     /// RunSummary::group.
     const std::string& group() const { return group_; }
+    /// RunSummary::group_number when the run was made; 0: not known.
+    std::int64_t group_number() const { return group_number_; }
 
     /// Goes over the file again: calls take() for each event, in order, but those that a resumed
     /// run invalidated.
@@ -42,6 +44,7 @@ private:
 
     std::filesystem::path file_;
     std::string run_, group_;
+    std::int64_t group_number_ = 0;
     Moment made_;
     std::vector<Resumed> resumed_;
 };

@@ -32,7 +32,11 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t most_entries = 10000;
-constexpr std::size_t longest_name = 200, deepest_name = 3;
+constexpr std::size_t longest_name = 200;
+/// Of a run's files, and of those of several runs.
+constexpr std::size_t deepest_name = 3, deepest_in_group = 4;
+/// Each of the runs of an archive has its files in a folder of this name and its place, from 1.
+constexpr std::string_view run_prefix = "run-";
 /// A record of steps that hardly differ packs well, but not to a hundredth.
 constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
 /// Of what is read as one text.
@@ -52,7 +56,7 @@ bool is_plain(char c) {
 }
 
 /// Names of a run's files: a few folders of letters, digits, dots, dashes. None begins with a dot.
-bool is_plain_name(std::string_view name) {
+bool is_plain_name(std::string_view name, std::size_t deepest = deepest_name) {
     std::size_t depth = 1, begin = 0;
     if (name.empty() || name.size() > longest_name) return false;
     for (std::size_t i = 0; i <= name.size(); ++i) {
@@ -64,7 +68,7 @@ bool is_plain_name(std::string_view name) {
         depth += i < name.size() ? 1 : 0;
         begin = i + 1;
     }
-    return depth <= deepest_name;
+    return depth <= deepest;
 }
 
 /// Files that a process writes beside a run only while it trains.
@@ -91,9 +95,10 @@ std::vector<std::pair<std::string, fs::path>> files_of(const fs::path& folder) {
 class Unpacker {
 public:
     enum class Aim { look, unpack };
-    Unpacker(const fs::path& file, const fs::path& folder)
+    Unpacker(const fs::path& file, const fs::path& folder, std::size_t deepest = deepest_name)
         : file_(file),
           folder_(folder),
+          deepest_(deepest),
           zip_(file),
           left_(zip_.file_bytes() * most_growth + free_growth) {}
 
@@ -109,13 +114,16 @@ public:
         }
     }
 
+    /// Whether the archive has this file, once run() has looked at it.
+    bool has(const std::string& name) const { return names_.contains(lower(name)); }
+
 private:
     void check(const ZipEntry& entry, const std::string& name) {
-        if (!is_plain_name(name))
+        if (!is_plain_name(name, deepest_))
             refuse(file_, msg("it has an entry with an unsafe name: {}", printable(name)));
         if (!entry.is_file && !entry.is_folder)
             refuse(file_, msg("{} is a link or a device", name));
-        if (entry.is_file && (is_hold_file(name) || !names_.insert(lower(name)).second))
+        if (entry.is_file && (is_hold_file(fs::path(name).filename()) || !names_.insert(lower(name)).second))
             refuse(file_, msg("{} appears twice, or is not part of a run", name));
         if (entry.is_file && (!entry.has_bytes || entry.bytes > left_))
             refuse(file_, msg("it unpacks to more than a file of {} bytes can contain",
@@ -161,6 +169,7 @@ private:
 
     const fs::path& file_;
     const fs::path& folder_;
+    const std::size_t deepest_;
     ZipReader zip_;
     std::uint64_t left_;
     std::size_t entries_ = 0;
@@ -205,11 +214,9 @@ void check_run(const fs::path& file, const fs::path& folder) {
 
 constexpr int most_packings = 5;  ///< of a run whose checkpoints come and go
 
-void pack(const fs::path& run_folder, const fs::path& file) {
-    const auto files = files_of(run_folder);
-    ZipWriter zip(file);
-    for (const auto& [name, path] : files) zip.add_file(name, path);
-    zip.commit();
+/// `prefix` is a folder in the archive, with its slash.
+void pack(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
+    for (const auto& [name, path] : files_of(run_folder)) zip.add_file(prefix + name, path);
 }
 
 /// Rows after these are not counted in a copy of a record.
@@ -226,42 +233,58 @@ std::function<void(std::span<char>)> cut_after(std::int64_t rows) {
 
 /// A run that goes on: its newest checkpoint, and rows and events up to that; without a checkpoint
 /// all rows that are whole.
-void pack_running(const fs::path& run_folder, const fs::path& file) {
+void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
     std::string checkpoint;
     std::int64_t step = std::numeric_limits<std::int64_t>::max();
     if (const auto all = list_checkpoints(run_folder); !all.empty()) {
         step = all.back().step;
         checkpoint = all.back().folder.filename().string();
     }
-    const auto files = files_of(run_folder);
-    ZipWriter zip(file);
-    for (const auto& [name, path] : files) {
+    for (const auto& [name, path] : files_of(run_folder)) {
         const std::string first = name.substr(0, name.find('/'));
         if (first.starts_with("checkpoint-") && first != checkpoint) continue;
         if (name == record_layout::file_name)
-            zip.add_file(name, path, cut_after(step));
+            zip.add_file(prefix + name, path, cut_after(step));
         else if (name == events_file)
-            zip.add_text(name, event_lines_until(run_folder, step));
+            zip.add_text(prefix + name, event_lines_until(run_folder, step));
         else
-            zip.add_file(name, path);
+            zip.add_file(prefix + name, path);
     }
-    zip.commit();
+}
+
+/// One run without folders in the archive, or several with a folder for each.
+void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const fs::path& file) {
+    for (const fs::path& folder : run_folders) {
+        if (!has_settings(folder))
+            throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
+    }
+    for (int i = 1;; ++i) {
+        bool any_runs = false;
+        try {
+            ZipWriter zip(file);
+            for (std::size_t at = 0; at < run_folders.size(); ++at) {
+                const std::string prefix =
+                    own_folders ? std::string(run_prefix) + std::to_string(at + 1) + '/' : "";
+                const bool runs = holder_of(run_folders[at]).held;
+                any_runs = any_runs || runs;
+                (runs ? pack_running : pack)(run_folders[at], prefix, zip);
+            }
+            return zip.commit();
+        } catch (const Error& error) {
+            // A checkpoint was removed while it was read, since there is a newer one.
+            if (!any_runs || error.code() != ErrorCode::data || i == most_packings) throw;
+        }
+    }
 }
 
 }  // namespace
 
 void export_run_file(const fs::path& run_folder, const fs::path& file) {
-    if (!has_settings(run_folder))
-        throw Error(ErrorCode::data, msg("{}: not the folder of a run", run_folder.string()));
-    for (int i = 1;; ++i) {
-        const bool runs = holder_of(run_folder).held;
-        try {
-            return runs ? pack_running(run_folder, file) : pack(run_folder, file);
-        } catch (const Error& error) {
-            // A checkpoint was removed while it was read, since there is a newer one.
-            if (!runs || error.code() != ErrorCode::data || i == most_packings) throw;
-        }
-    }
+    pack_runs({run_folder}, false, file);
+}
+
+void export_group_file(const std::vector<fs::path>& run_folders, const fs::path& file) {
+    pack_runs(run_folders, true, file);
 }
 
 void unpack_run(const fs::path& file, const fs::path& folder) {
@@ -271,7 +294,32 @@ void unpack_run(const fs::path& file, const fs::path& folder) {
     check_run(file, folder);
 }
 
-void rename_run(const fs::path& folder, const std::string& run, const fs::path& place) {
+std::vector<fs::path> unpack_runs(const fs::path& file, const fs::path& folder) {
+    const auto name_of = [](std::size_t number) {
+        return std::string(run_prefix) + std::to_string(number);
+    };
+    Unpacker look(file, folder, deepest_in_group);
+    look.run(Unpacker::Aim::look);
+    if (!look.has(name_of(1) + '/' + config_file)) {
+        const fs::path only = folder / name_of(1);
+        if (const int failure = make_private_folder(only); failure != 0)
+            throw_write_error(only, failure);
+        unpack_run(file, only);
+        return {only};
+    }
+    Unpacker(file, folder, deepest_in_group).run(Unpacker::Aim::unpack);
+    std::vector<fs::path> out;
+    while (has_settings(folder / name_of(out.size() + 1))) {
+        out.push_back(folder / name_of(out.size() + 1));
+        check_run(file, out.back());
+    }
+    const auto entries = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    if (entries != std::ssize(out)) refuse(file, msg("it has other files than those of its runs"));
+    return out;
+}
+
+void rename_run(const fs::path& folder, const std::string& run, const fs::path& place,
+                const std::string& group) {
     AtomicFile out(folder / events_file);
     // A run whose first line is lost gets its id by another.
     if (EventFile(folder).made().microseconds == 0) {
@@ -289,6 +337,10 @@ void rename_run(const fs::path& folder, const std::string& run, const fs::path& 
         json object = read_json(line, event_bounds);
         if (!object.is_object()) continue;
         object["run"] = run;
+        if (!group.empty() && object.contains("group")) {
+            object["group"] = group;
+            object.erase("group_number");
+        }
         if (object.contains("folder")) object["folder"] = place.string();
         text += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
         if (text.size() < block) continue;

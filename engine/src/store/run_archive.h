@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace engine {
 
@@ -12,9 +13,14 @@ namespace engine {
 /// `folder`.
 void unpack_run(const std::filesystem::path& file, const std::filesystem::path& folder);
 
+/// The same for a file that may hold several runs: unpacks each into a folder of its own in `folder`
+/// and returns these folders in the order of the runs, one for a file of export_run_file().
+std::vector<std::filesystem::path> unpack_runs(const std::filesystem::path& file,
+                                               const std::filesystem::path& folder);
+
 /// Gives the run that was unpacked in `folder` this id, and `place` as its folder, in all of its
-/// events. Throws Error(io).
+/// events; with a `group` also that one, without its former number. Throws Error(io).
 void rename_run(const std::filesystem::path& folder, const std::string& run,
-                const std::filesystem::path& place);
+                const std::filesystem::path& place, const std::string& group = {});
 
 }  // namespace engine

@@ -125,7 +125,7 @@ std::int64_t last_number(const FileLock& root_lock) {
     std::array<char, 24> text{};
     const ssize_t size = ::pread(root_lock.file().descriptor(), text.data(), text.size(), 0);
     const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    return number_of(line.substr(0, line.find('\n')));
+    return number_of(fs::path(line.substr(0, line.find('\n'))));
 }
 
 fs::path make_numbered_folder(const fs::path& root, const FileLock& root_lock,
@@ -165,13 +165,14 @@ void make_given_folder(const fs::path& folder) {
 }
 
 void write_new_run(const fs::path& folder, const std::string& run, const RunConfig& config,
-                   const Moment& made, const std::string& group) {
+                   const Moment& made, const std::string& group, std::int64_t group_number) {
     write_file(folder / config_file, to_json(config) + "\n");
     json line = {{"event", "created"},
                  {"run", run},
                  {"time", made.local},
                  {"microseconds", made.microseconds}};
     if (!group.empty()) line["group"] = group;
+    if (group_number > 0) line["group_number"] = group_number;
     append_to_file(folder / events_file, dump(line) + "\n");
 }
 

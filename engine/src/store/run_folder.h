@@ -54,7 +54,8 @@ void make_given_folder(const std::filesystem::path& folder);
 
 /// Writes config.json and the first line of events.jsonl. Throws Error(io).
 void write_new_run(const std::filesystem::path& folder, const std::string& run,
-                   const RunConfig& config, const Moment& made, const std::string& group);
+                   const RunConfig& config, const Moment& made, const std::string& group,
+                   std::int64_t group_number);
 /// Takes the files of write_new_run away again, and the folder if nothing else is in it.
 void remove_new_run(const std::filesystem::path& folder);
 /// Removes a numbered folder that a killed process left before it had settings, and what a killed

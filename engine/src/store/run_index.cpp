@@ -45,9 +45,19 @@ CREATE TABLE IF NOT EXISTS metrics (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS origins (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stars (run TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS run_groups (run TEXT PRIMARY KEY, id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS group_numbers (id TEXT PRIMARY KEY, number INTEGER NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS sightings (
     folder TEXT PRIMARY KEY, content TEXT NOT NULL, boot TEXT NOT NULL, since REAL NOT NULL);
 )";
+/// Groups that have no number, such as those of an earlier version, get one: the oldest first. A
+/// number stays taken when its runs are deleted.
+constexpr char number_groups[] =
+    "INSERT OR IGNORE INTO group_numbers SELECT id, "
+    "(SELECT COALESCE(MAX(number), 0) FROM group_numbers) + ROW_NUMBER() OVER (ORDER BY made, id) "
+    "FROM (SELECT run_groups.id AS id, MIN(runs.made) AS made FROM run_groups "
+    "JOIN runs ON runs.id = run_groups.run "
+    "WHERE run_groups.id NOT IN (SELECT id FROM group_numbers) GROUP BY run_groups.id)";
+
 /// With what belongs to a run, before the table of the runs themselves.
 constexpr const char* tables_of_a_run[] = {"run_groups", "stars",       "origins", "parents",
                                            "metrics",    "divergences", "titles",  "tags",
@@ -74,12 +84,13 @@ constexpr char select_runs[] =
     "SELECT runs.id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
     "samples_per_s, peak_bytes, settings.json, notes.text, tags.text, titles.text, "
     "COALESCE(divergences.step, 0), metrics.json, parents.parent, origins.json, "
-    "stars.run IS NOT NULL, run_groups.id FROM runs "
+    "stars.run IS NOT NULL, run_groups.id, COALESCE(group_numbers.number, 0) FROM runs "
     "LEFT JOIN settings ON settings.run = runs.id LEFT JOIN notes ON notes.run = runs.id "
     "LEFT JOIN tags ON tags.run = runs.id LEFT JOIN titles ON titles.run = runs.id "
     "LEFT JOIN divergences ON divergences.run = runs.id LEFT JOIN metrics ON metrics.run = runs.id "
     "LEFT JOIN parents ON parents.run = runs.id LEFT JOIN origins ON origins.run = runs.id "
-    "LEFT JOIN stars ON stars.run = runs.id LEFT JOIN run_groups ON run_groups.run = runs.id ";
+    "LEFT JOIN stars ON stars.run = runs.id LEFT JOIN run_groups ON run_groups.run = runs.id "
+    "LEFT JOIN group_numbers ON group_numbers.id = run_groups.id ";
 
 /// The metrics of a run and their values on the test part, as JSON.
 std::string metrics_of(const RunSummary& run) {
@@ -137,6 +148,7 @@ RunSummary read_summary(const Statement& row) {
         run.origin = parse_origin_of(origin);
     run.starred = row.integer(19) != 0;
     run.group = row.text(20);
+    run.group_number = row.integer(21);
     return run;
 }
 
@@ -303,6 +315,7 @@ void RunIndex::update(const RunSummary& run) {
         Statement(database_, "INSERT OR REPLACE INTO run_groups VALUES (?, ?)")
             .bind(run.run, run.group)
             .run();
+        if (run.group_number > 0) take_group_number(run.group, run.group_number);
     }
     if (run.origin) {
         Statement(database_, "INSERT OR REPLACE INTO origins VALUES (?, ?)")
@@ -314,6 +327,38 @@ void RunIndex::update(const RunSummary& run) {
     Statement(database_, "INSERT OR REPLACE INTO divergences VALUES (?, ?)")
         .bind(run.run, run.diverged_at)
         .run();
+}
+
+/// As the run's folder has it, for a history that is read anew; one that another group has is not
+/// taken.
+void RunIndex::take_group_number(const std::string& group, std::int64_t number) {
+    Statement(database_, "INSERT OR IGNORE INTO group_numbers VALUES (?, ?)")
+        .bind(group, number)
+        .run();
+}
+
+std::int64_t RunIndex::number_of_group(const std::string& group) {
+    Statement(database_,
+              "INSERT OR IGNORE INTO group_numbers SELECT ?, COALESCE(MAX(number), 0) + 1 "
+              "FROM group_numbers")
+        .bind(group)
+        .run();
+    Statement row(database_, "SELECT number FROM group_numbers WHERE id = ?");
+    return row.bind(group).step() ? row.integer(0) : 0;
+}
+
+/// True if there were any without a number and they have one now.
+bool RunIndex::number_groups_of(const std::vector<RunSummary>& runs) {
+    const auto lacks = [](const RunSummary& run) {
+        return !run.group.empty() && run.group_number == 0;
+    };
+    if (std::ranges::none_of(runs, lacks)) return false;
+    try {
+        Statement(database_, number_groups).run();
+    } catch (const BusyDatabase&) {
+        return false;  // the next look numbers them
+    }
+    return true;
 }
 
 /// A run that was resumed has fewer events than the index knows.
@@ -362,6 +407,11 @@ void RunIndex::remove(const std::string& run) {
 }
 
 std::vector<RunSummary> RunIndex::list() {
+    std::vector<RunSummary> runs = rows();
+    return number_groups_of(runs) ? rows() : runs;
+}
+
+std::vector<RunSummary> RunIndex::rows() {
     static const std::string sql = std::string(select_runs) + "ORDER BY made DESC, runs.rowid DESC";
     Statement statement(database_, sql.c_str());
     std::vector<RunSummary> runs;
@@ -373,7 +423,10 @@ std::optional<RunSummary> RunIndex::find(const std::string& run) {
     static const std::string sql = std::string(select_runs) + "WHERE runs.id = ?";
     Statement statement(database_, sql.c_str());
     if (!statement.bind(run).step()) return std::nullopt;
-    return read_summary(statement);
+    RunSummary found = read_summary(statement);
+    if (!found.group.empty() && found.group_number == 0 && number_groups_of({found}))
+        found.group_number = number_of_group(found.group);
+    return found;
 }
 
 std::vector<Event> RunIndex::events(const std::string& run, const EventFilter& keep) {

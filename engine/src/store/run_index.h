@@ -52,6 +52,8 @@ public:
 
     void set_notes(const std::string& run, const RunNotes& notes);
     void remove(const std::string& run);
+    /// RunSummary::group_number; a group that has none gets the next one.
+    std::int64_t number_of_group(const std::string& group);
 
     std::vector<RunSummary> list();
     std::optional<RunSummary> find(const std::string& run);
@@ -64,6 +66,9 @@ public:
 private:
     void check_schema(const std::filesystem::path& path);
     std::string enter_folder(const std::filesystem::path& folder);
+    std::vector<RunSummary> rows();
+    bool number_groups_of(const std::vector<RunSummary>& runs);
+    void take_group_number(const std::string& group, std::int64_t number);
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     void put_row(const RunSummary& run, const Moment& made);
     void add_events_of(const std::string& run, const std::filesystem::path& folder);

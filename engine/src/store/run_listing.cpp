@@ -7,6 +7,7 @@
 #include "engine/catalog.h"
 #include "engine/plain_text.h"
 #include "engine/run_fields.h"
+#include "engine/run_group.h"
 #include "engine/teach.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
@@ -121,6 +122,9 @@ std::string figures(const RunSummary& run) {
     if (run.origin) lines.push_back({"written by", run.origin->program});
     if (const auto broken = broken_on_purpose_text(run.config); !broken.empty())
         lines.push_back({"broken on purpose", broken});
+    if (run.group_number > 0)
+        lines.push_back({"belongs to", group_title(run).str() + " (" +
+                                           group_name(run.group_number) + ")"});
     std::string out = aligned(lines, 2);
     if (run.starred) out += "starred\n";
     if (!run.title.empty()) out += "title: " + one_line(run.title) + '\n';
@@ -158,6 +162,7 @@ std::string to_json_line(const RunSummary& run) {
                            {"notes", run.notes},
                            {"starred", run.starred},
                            {"group", run.group},
+                           {"group_number", run.group_number},
                            {"config", settings_json(run.config, run.origin.has_value())}};
     if (run.origin) object["origin"] = origin_json(*run.origin);
     if (!run.host.empty()) {
@@ -210,6 +215,9 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
         lines.front().push_back(head);
         for (std::size_t i = 0; i < runs.size(); ++i) lines[i + 1].push_back(text(runs[i]));
     };
+    add("group", [](const RunSummary& run) {
+        return run.group_number > 0 ? group_name(run.group_number) : std::string();
+    });
     add("broken on purpose",
         [](const RunSummary& run) { return broken_on_purpose_text(run.config); });
     add("starred", [](const RunSummary& run) { return std::string(run.starred ? "*" : ""); });

@@ -132,7 +132,11 @@ RunStore::NewRun RunStore::reopen(const fs::path& folder, std::int64_t step) {
 }
 
 RunStore::NewRun RunStore::import_run(const fs::path& file) {
-    return engine::import_run(impl_->index, file);
+    return import_runs(file).front();
+}
+
+std::vector<RunStore::NewRun> RunStore::import_runs(const fs::path& file) {
+    return engine::import_runs(impl_->index, file);
 }
 
 void RunStore::append(const Event& event) {

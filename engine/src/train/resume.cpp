@@ -5,6 +5,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "engine/run_group.h"
 #include "store/checkpoint.h"
 #include "store/event_file.h"
 #include "store/run_folder.h"
@@ -200,6 +201,21 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
     if (!why.empty()) plan.notes.push_back(note_of_damaged(run, plan, why));
     if (!plan.continuation.in_place) plan.continuation.damaged.clear();
     return plan;
+}
+
+std::vector<GroupMemberPlan> plan_group_resume(const std::vector<RunSummary>& runs) {
+    std::vector<GroupMemberPlan> out;
+    for (const RunSummary& run : runs) {
+        if (run.state == running_state)
+            throw Error(ErrorCode::state, msg("Run {} is being trained.", run.run),
+                        msg("Stop it before you resume what it belongs to."));
+        if (is_unfinished(run) && !run.origin) out.push_back({run, plan_resume(run)});
+    }
+    if (out.empty())
+        throw Error(ErrorCode::settings,
+                    msg("There is nothing to resume: all {} runs have ended.", runs.size()),
+                    msg("Resume a single run to give it more steps."));
+    return out;
 }
 
 bool schedule_falls(const RunConfig& config) { return falls_to_end(config); }
