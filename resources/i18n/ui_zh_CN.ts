@@ -788,6 +788,10 @@
             <source>Use %1</source>
             <translation>采用 %1</translation>
         </message>
+        <message>
+            <source>Larger ones are not tried.</source>
+            <translation>不再尝试更大的批量。</translation>
+        </message>
     </context>
     <context>
         <name>ui::BitStrip</name>
@@ -1674,6 +1678,14 @@ above</source>
         <message>
             <source>Runs on screen</source>
             <translation>正在显示的运行</translation>
+        </message>
+        <message>
+            <source>test metric</source>
+            <translation>测试指标</translation>
+        </message>
+        <message>
+            <source>speed</source>
+            <translation>速度</translation>
         </message>
     </context>
     <context>
@@ -2613,10 +2625,6 @@ started %7</source>
             <translation>生成报告</translation>
         </message>
         <message>
-            <source>Web page (*.html);;PDF (*.pdf)</source>
-            <translation>网页 (*.html);;PDF (*.pdf)</translation>
-        </message>
-        <message>
             <source>Checkpoint</source>
             <translation>检查点</translation>
         </message>
@@ -2631,6 +2639,14 @@ started %7</source>
         <message>
             <source>Step %1</source>
             <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Web page (*.html)</source>
+            <translation>网页 (*.html)</translation>
+        </message>
+        <message>
+            <source>PDF (*.pdf)</source>
+            <translation>PDF (*.pdf)</translation>
         </message>
     </context>
     <context>
@@ -2742,6 +2758,13 @@ started %7</source>
         <message>
             <source>skipped</source>
             <translation>跳过的步</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinLegend</name>
+        <message>
+            <source>Shades from %1 to %2</source>
+            <translation>色阶：从 %1 到 %2</translation>
         </message>
     </context>
     <context>
@@ -3953,6 +3976,10 @@ started %7</source>
     <context>
         <name>ui::ScaleStrip</name>
         <message>
+            <source>Scale %1, %2 skipped steps.</source>
+            <translation>缩放因子 %1，跳过 %2 步。</translation>
+        </message>
+        <message>
             <source>Loss scale and skipped steps</source>
             <translation>损失缩放与跳过的步</translation>
         </message>
@@ -4231,6 +4258,10 @@ started %7</source>
     <context>
         <name>ui::LayerMap</name>
         <message>
+            <source>%1 layers; %2 is selected.</source>
+            <translation>%1 层，选中 %2。</translation>
+        </message>
+        <message>
             <source>(the model)</source>
             <translation>（整个模型）</translation>
         </message>
@@ -4265,6 +4296,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::DriftMap</name>
+        <message>
+            <source>%1 over %2 steps.</source>
+            <translation>%1，共 %2 步。</translation>
+        </message>
         <message>
             <source>Exponents of the selected layer by step</source>
             <translation>所选层各步的指数</translation>
@@ -4415,6 +4450,10 @@ started %7</source>
     <context>
         <name>ui::TwinMap</name>
         <message>
+            <source>%1 layers over %2 steps. %3 in step %4: error %5.</source>
+            <translation>%1 层，共 %2 步。%3 在第 %4 步：误差 %5。</translation>
+        </message>
+        <message>
             <source>Gradient error by layer and step</source>
             <translation>各层各步的梯度误差</translation>
         </message>
@@ -4495,6 +4534,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::SinceResync</name>
+        <message>
+            <source>%1: error %2 in step %3, %4 resyncs so far.</source>
+            <translation>%1：第 %3 步误差 %2，至今重新同步 %4 次。</translation>
+        </message>
         <message>
             <source>How the error of one layer grows from one resync to the next.</source>
             <translation>从一次重新同步到下一次，某一层的误差如何增长。</translation>
@@ -4740,9 +4783,21 @@ started %7</source>
             <source>%1  ·  1 op</source>
             <translation>%1  ·  1 个算子</translation>
         </message>
+        <message>
+            <source>no entry: decided by its parts</source>
+            <translation>无条目：由其组成部分决定</translation>
+        </message>
     </context>
     <context>
         <name>ui::Timeline</name>
+        <message>
+            <source>%1 operations in %2.</source>
+            <translation>%1 个算子，用时 %2。</translation>
+        </message>
+        <message>
+            <source>No step was traced yet.</source>
+            <translation>尚未追踪任何一步。</translation>
+        </message>
         <message>
             <source>Timeline of the step</source>
             <translation>本步的时间线</translation>
@@ -4782,30 +4837,6 @@ started %7</source>
     </context>
     <context>
         <name>ui::XrayPage</name>
-        <message>
-            <source>16 bits</source>
-            <translation>16 位</translation>
-        </message>
-        <message>
-            <source>FP32</source>
-            <translation>FP32</translation>
-        </message>
-        <message>
-            <source>widest</source>
-            <translation>最宽</translation>
-        </message>
-        <message>
-            <source>no entry</source>
-            <translation>无条目</translation>
-        </message>
-        <message>
-            <source>casts</source>
-            <translation>转换</translation>
-        </message>
-        <message>
-            <source>forced</source>
-            <translation>强制</translation>
-        </message>
         <message>
             <source>%1, no change</source>
             <translation>%1，无变化</translation>
@@ -4989,6 +5020,14 @@ started %7</source>
 </context>
     <context>
         <name>ui::ChainPlot</name>
+        <message>
+            <source>%1 layers; the largest value in FP32 is %2, in %3.</source>
+            <translation>%1 层；FP32 下的最大值为 %2，位于 %3。</translation>
+        </message>
+        <message>
+            <source>The largest values by layer, once a step is examined.</source>
+            <translation>检查某一步后，这里显示各层的最大值。</translation>
+        </message>
         <message>
             <source>Largest values by layer</source>
             <translation>各层的最大值</translation>
@@ -5883,6 +5922,10 @@ started %7</source>
 <context>
     <name>ui::ExponentBars</name>
         <message>
+            <source>%1 values, %2 of them not finite.</source>
+            <translation>%1 个值，其中 %2 个非有限。</translation>
+        </message>
+        <message>
             <source>Exponents of the first non-finite tensor</source>
             <translation>首个非有限张量的指数分布</translation>
         </message>
@@ -6448,6 +6491,26 @@ started %7</source>
         <message>
             <source>PDF (*.pdf)</source>
             <translation>PDF (*.pdf)</translation>
+        </message>
+        <message>
+            <source>Answers</source>
+            <translation>答案</translation>
+        </message>
+        <message>
+            <source>Hands in your answers, or collects those of a class</source>
+            <translation>提交您的答案，或收集班级的答案</translation>
+        </message>
+        <message>
+            <source>Hand in…</source>
+            <translation>提交…</translation>
+        </message>
+        <message>
+            <source>Collect from a folder…</source>
+            <translation>从文件夹收集…</translation>
+        </message>
+        <message>
+            <source>Folder of the class</source>
+            <translation>班级的文件夹</translation>
         </message>
 </context>
 <context>
@@ -7425,6 +7488,150 @@ started %7</source>
         <message>
             <source>No loss scaler</source>
             <translation>无损失缩放器</translation>
+        </message>
+    </context>
+    <context>
+        <name>RuleWords</name>
+        <message>
+            <source>16 bits</source>
+            <translation>16 位</translation>
+        </message>
+        <message>
+            <source>FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>widest</source>
+            <translation>最宽</translation>
+        </message>
+        <message>
+            <source>no entry</source>
+            <translation>无条目</translation>
+        </message>
+        <message>
+            <source>casts</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>forced</source>
+            <translation>强制</translation>
+        </message>
+        <message>
+            <source>as forward</source>
+            <translation>同前向</translation>
+        </message>
+        <message>
+            <source>outside autocast</source>
+            <translation>autocast 之外</translation>
+        </message>
+        <message>
+            <source>by its parts</source>
+            <translation>由其组成部分决定</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SettingsModel</name>
+        <message>
+            <source>Static scale</source>
+            <translation>静态缩放值</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::HandInDialog</name>
+        <message>
+            <source>Hand in answers</source>
+            <translation>提交答案</translation>
+        </message>
+        <message>
+            <source>%1 answers from %2 lessons, with what your runs measured.</source>
+            <translation>共 %2 课的 %1 个答案，以及您的运行的测量结果。</translation>
+        </message>
+        <message>
+            <source>Your name</source>
+            <translation>您的姓名</translation>
+        </message>
+        <message>
+            <source>Into a folder…</source>
+            <translation>提交到文件夹…</translation>
+        </message>
+        <message>
+            <source>The folder of your class, such as one on a shared drive.</source>
+            <translation>班级的文件夹，例如共享盘上的文件夹。</translation>
+        </message>
+        <message>
+            <source>As a file…</source>
+            <translation>另存为文件…</translation>
+        </message>
+        <message>
+            <source>A file to send or to upload.</source>
+            <translation>可发送或上传的文件。</translation>
+        </message>
+        <message>
+            <source>Folder of the class</source>
+            <translation>班级的文件夹</translation>
+        </message>
+        <message>
+            <source>Answers (*.json)</source>
+            <translation>答案 (*.json)</translation>
+        </message>
+        <message>
+            <source>Type your name.</source>
+            <translation>请输入您的姓名。</translation>
+        </message>
+        <message>
+            <source>Handed in as %1.</source>
+            <translation>已提交为 %1。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ClassDialog</name>
+        <message>
+            <source>Answers of the class</source>
+            <translation>班级的答案</translation>
+        </message>
+        <message>
+            <source>%1 learners · %2</source>
+            <translation>%1 名学员 · %2</translation>
+        </message>
+        <message>
+            <source>Lesson</source>
+            <translation>课</translation>
+        </message>
+        <message>
+            <source>Question</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Answers</source>
+            <translation>答案数</translation>
+        </message>
+        <message>
+            <source>Predicted</source>
+            <translation>预测</translation>
+        </message>
+        <message>
+            <source>Measured</source>
+            <translation>测得</translation>
+        </message>
+        <message>
+            <source>Save all answers as CSV…</source>
+            <translation>将全部答案保存为 CSV…</translation>
+        </message>
+        <message>
+            <source>and %1 more files</source>
+            <translation>另有 %1 个文件</translation>
+        </message>
+        <message>
+            <source>There are no answers in this folder. Each learner's file is handed in there.</source>
+            <translation>此文件夹中没有答案。学员的文件应提交到这里。</translation>
+        </message>
+        <message>
+            <source>answers</source>
+            <translation>答案</translation>
+        </message>
+        <message>
+            <source>CSV files (*.csv)</source>
+            <translation>CSV 文件 (*.csv)</translation>
         </message>
     </context>
 </TS>

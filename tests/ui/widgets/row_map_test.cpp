@@ -25,8 +25,8 @@ public:
         for (int i = 0; i < rows; ++i) names << u"layer %1"_s.arg(i);
         setRows(names);
     }
-    using RowMap::firstInView, RowMap::lastInView, RowMap::rowAt, RowMap::rowHeight, RowMap::topOf,
-        RowMap::widestName;
+    using RowMap::firstInView, RowMap::footTop, RowMap::lastInView, RowMap::rowAt,
+        RowMap::rowHeight, RowMap::topOf, RowMap::widestName;
 
     int chosen = 0;
 
@@ -43,6 +43,9 @@ TEST(RowMap, FewRowsShareTheRoomUpToTheirLargestHeight) {
     map.fill(2);
     EXPECT_EQ(map.rowHeight(), mostRows);
     EXPECT_EQ(map.rowAt(head + 2 * mostRows + 1), -1) << "below the last row";
+    EXPECT_EQ(map.footTop(), head + 2 * mostRows) << "an axis stands right below its rows";
+    map.fill(100);
+    EXPECT_EQ(map.footTop(), head + 120) << "at the lower edge";
 }
 
 TEST(RowMap, FindsTheRowUnderThePointerWhereverItIsScrolled) {

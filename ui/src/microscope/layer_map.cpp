@@ -34,7 +34,9 @@ QString layerName(const LayerHistogram& layer) {
 }  // namespace
 
 LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
-    : RowMap({lowestRow, highestRow, headHeight, footHeight}, parent), theme_(theme), model_(model) {
+    : RowMap({lowestRow, highestRow, headHeight, footHeight}, parent),
+      theme_(theme),
+      model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Exponents by layer"));
     connect(model_, &MicroscopeModel::contentChanged, this, &LayerMap::refresh);
@@ -58,6 +60,12 @@ void LayerMap::refresh() {
     setRows(names);
     if (const int row = selectedRow(); row >= 0) setAccessibleDescription(rows()[row]);
     viewport()->update();
+}
+
+QString LayerMap::spoken() const {
+    const int row = selectedRow();
+    if (row < 0) return model_->emptiness();
+    return tr("%1 layers; %2 is selected.").arg(count(rowCount()), rows().value(row));
 }
 
 int LayerMap::selectedRow() const { return model_->selected(); }

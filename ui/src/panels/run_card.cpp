@@ -25,7 +25,7 @@ namespace {
 
 constexpr int nameWidth = 120;
 
-/// The widestUsual figures that are usual; rarer ones may push the name.
+/// The widest figures that are usual; rarer ones may push the name.
 const std::array<QString, 4> widestUsual = {u"0.00000"_s, u"100.0 %"_s, u"888,000"_s, u"888 MB"_s};
 
 struct CardWords {
@@ -33,7 +33,7 @@ struct CardWords {
 public:
     static std::array<QString, 4> captions(const std::vector<engine::Metric>& metrics,
                                            const std::string& unit) {
-        return {tr("loss"), testCaption(metrics), speedUnit(unit), tr("peak")};
+        return {tr("loss, last 20"), testCaption(metrics), speedUnit(unit), tr("peak")};
     }
     static QString note(const RunTrack& track);
 };
@@ -45,12 +45,11 @@ QString CardWords::note(const RunTrack& track) {
     if (const auto broken = engine::broken_on_purpose_text(track.config()); !broken.empty())
         return tr("broken on purpose: %1").arg(QString::fromStdString(broken));
     if (!track.hasScaler() || track.rows() == 0) return {};
-    const auto row = track.latest();
-    const double scale = static_cast<double>(row.loss_scale);
-    const QString note = tr("scale %1").arg(powerOfTwo(scale));
-    const double room = std::log2(static_cast<double>(row.scale_ceiling) / scale);
-    if (!std::isfinite(room)) return note;
-    return note + u" · "_s + tr("headroom %1 bits").arg(significant(std::max(0.0, room), 2));
+    const engine::KeyFigures now = track.figures();
+    const QString note = tr("scale now %1").arg(powerOfTwo(now.scale_now));
+    if (std::isnan(now.headroom_bits)) return note;
+    return note + u" · "_s +
+           tr("headroom %1 bits").arg(significant(std::max(0.0, now.headroom_bits), 2));
 }
 
 std::array<QString, 4> usualCaptions() {
@@ -78,20 +77,15 @@ std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics
 RunFigures figuresOf(const RunTrack* track) {
     RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     if (track == nullptr) return out;
-    const std::int64_t rows = track->rows();
-    if (rows > 0) {
-        // One batch says little: the mean of the last twenty is what the curve in front shows.
-        const Bucket tail = track->series(&engine::StepRecord::loss).total(rows - 20, rows);
-        const double now = static_cast<double>(track->latest().loss);
-        out.loss = significant(std::isfinite(now) ? static_cast<double>(tail.mean) : now);
-        out.speed = measured(track->speed().samples_per_s, significant);
-        const std::int64_t peak = track->latest().peak_bytes;
+    const engine::KeyFigures now = track->figures();
+    if (now.steps > 0) {
+        out.loss = significant(now.loss_last_20);
+        out.speed = measured(now.samples_per_s, significant);
         // A program that does not tell how much memory it takes writes 0.
-        out.peak = track->origin() && peak == 0 ? unmeasured() : bytes(peak);
+        out.peak = track->origin() && now.peak_bytes == 0 ? unmeasured() : bytes(now.peak_bytes);
     }
     const engine::Metric metric = primaryMetric(track->metrics());
-    if (!track->epochs().empty())
-        out.metric = metricValue(metric, valueOf(track->epochs().back().test, metric));
+    if (now.evaluated_at > 0) out.metric = metricValue(metric, valueOf(now.test, metric));
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <QFile>
 #include <QHBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 #include "commands/commands.h"
@@ -61,7 +62,7 @@ Progress progressOf(const TrackList& tracks) {
         const double all = over ? rows : std::max(rows, static_cast<double>(track->plannedSteps()));
         planned += all;
         did += rows;
-        if (!over) left += (all - rows) * track->speed().step_ms * 1e-3;
+        if (!over) left += (all - rows) * track->figures().step_ms * 1e-3;
     }
     return {planned > 0 ? did / planned : unknown, left};
 }
@@ -73,12 +74,14 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(size::inside, 2, size::inside, 4);
     row->setSpacing(size::inside);
+    row->setSizeConstraint(QLayout::SetNoConstraint);
     const auto add = [&](const char* role) {
         auto* label = makeLabel({}, role, this);
         row->addWidget(label);
         return label;
     };
     phase_ = add(nullptr);
+    phase_->setMinimumWidth(1);
     bar_ = new QProgressBar(this);
     bar_->setTextVisible(false);
     bar_->setFixedWidth(200);
@@ -127,8 +130,13 @@ QString StatusLine::phase() const {
     if (state == RunState::done && track && track->done()) {
         return text + u' ' + doneText(*track->done(), track->config());
     }
-    if (track && state == RunState::evaluating && track->rows() > 0) {
-        return text + u' ' + tr("after step %1").arg(count(track->rows()));
+    if (state == RunState::evaluating) {
+        // Of the run that evaluates: another one may be some steps behind it.
+        const auto at = std::ranges::find(tracks, state, [](const auto& t) { return t->state(); });
+        const auto& evaluates = at == tracks.end() ? track : *at;
+        if (evaluates && evaluates->rows() > 0)
+            return text + u' ' + tr("after step %1").arg(count(evaluates->rows()));
+        return text;
     }
     const bool training = state == RunState::training || state == RunState::paused;
     if (track && training && track->rows() > 0) {
@@ -138,6 +146,27 @@ QString StatusLine::phase() const {
                                    : tr("epoch %1").arg(epoch));
     }
     return text;
+}
+
+QSize StatusLine::minimumSizeHint() const {
+    // Narrower than its contents: they give way one after the other.
+    return {320, QWidget::minimumSizeHint().height()};
+}
+
+void StatusLine::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit();
+}
+
+/// Hides what matters least until the rest fits side by side.
+void StatusLine::fit() {
+    QLabel* const optional[] = {memory_, load_, speed_, stepTime_, saved_};
+    for (QLabel* label : optional) label->setVisible(!label->text().isEmpty());
+    for (QLabel* label : optional) {
+        layout()->invalidate();
+        if (layout()->sizeHint().width() <= width()) return;
+        label->hide();
+    }
 }
 
 RunState StatusLine::state() const {
@@ -158,7 +187,7 @@ void StatusLine::refresh() {
         for (QWidget* each : {static_cast<QWidget*>(bar_), static_cast<QWidget*>(left_)})
             each->hide();
         for (auto* label : {stepTime_, speed_}) label->clear();
-        return;
+        return fit();
     }
     phase_->setText(phase());
     // Only of running runs: an overlaid old run is not part of the status.
@@ -166,12 +195,14 @@ void StatusLine::refresh() {
     bar_->setVisible(running());
     left_->setVisible(running());
     const auto track = focusTrack(tracks);
-    const bool known = track && track->speed().known();
-    stepTime_->setText(known ? tr("%1/step").arg(milliseconds(track->speed().step_ms)) : QString());
-    speed_->setText(known ? significant(track->speed().samples_per_s) + u' ' +
-                                speedUnit(track->unit())
-                          : QString());
-    if (!running()) return;
+    const engine::KeyFigures figures = track ? track->figures() : engine::KeyFigures{};
+    stepTime_->setText(std::isnan(figures.step_ms)
+                           ? QString()
+                           : tr("%1/step").arg(milliseconds(figures.step_ms)));
+    speed_->setText(std::isnan(figures.samples_per_s) ? QString()
+                                                      : significant(figures.samples_per_s) + u' ' +
+                                                            speedUnit(track->unit()));
+    if (!running()) return fit();
     const Progress progress = progressOf(tracks);
     const bool planned = !std::isnan(progress.share);
     bar_->setRange(0, planned ? 1000 : 0);
@@ -180,6 +211,7 @@ void StatusLine::refresh() {
                              ? tr("%1 left").arg(duration(progress.secondsLeft))
                              : tr("time left unknown");
     left_->setText(planned ? percent(progress.share) + u" · "_s + time : time);
+    fit();
 }
 
 void StatusLine::refreshMachine() {
@@ -197,6 +229,7 @@ void StatusLine::refreshMachine() {
                     : since < 60 && running() ? tr("saved %1 s ago").arg(since, 0, 'f', 1)
                                               : tr("all steps saved"));
     saved_->setToolTip(tr("Every step is written to the run's folder as it ends."));
+    fit();
 }
 
 }  // namespace ui

@@ -12,14 +12,19 @@
 namespace ui {
 
 /// Phase, progress, time left, step time, throughput, CPU, memory and when the record was last
-/// written.
+/// written. A narrow line leaves out memory first, then CPU, throughput, step time and the record.
 class StatusLine final : public QWidget {
     Q_OBJECT
 public:
     explicit StatusLine(const Context& context, QWidget* parent = nullptr);
+    QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void refresh();
+    void fit();
     void refreshMachine();
     engine::RunState state() const;
     bool running() const;

@@ -59,6 +59,16 @@ QColor TwinMap::runColor() const {
                            : theme_->tokens().accent;
 }
 
+QString TwinMap::spoken() const {
+    if (!model_->any()) return model_->emptiness();
+    const std::int64_t step = model_->current();
+    const std::size_t layer = model_->selected();
+    return tr("%1 layers over %2 steps. %3 in step %4: error %5.")
+        .arg(count(static_cast<std::int64_t>(model_->layers())), count(model_->steps()),
+             model_->name(layer), count(step + 1),
+             significant(static_cast<double>(model_->error(layer, step))));
+}
+
 void TwinMap::showAngle(bool angle) {
     angle_ = angle;
     refresh();

@@ -2,6 +2,7 @@
 
 #include <QImage>
 
+#include "text/spoken.h"
 #include "twin/twin_model.h"
 #include "widgets/row_map.h"
 
@@ -9,19 +10,22 @@ namespace ui {
 
 class PlotLink;
 class Theme;
+struct Tokens;
 
 /// Layer by step: how far the gradients of both runs are apart, as shades on a logarithmic scale.
 /// Resyncs, skipped steps and the steps at which layers diverged are marked. GUI thread.
-class TwinMap final : public RowMap {
+class TwinMap final : public RowMap, public Spoken {
     Q_OBJECT
 public:
     TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
 
     /// The angle between the gradients in place of their relative error.
     void showAngle(bool angle);
     /// Where the steps begin and end, in the map's own pixels.
     double left() const { return plot().left(); }
     double right() const { return plot().right(); }
+    QColor runColor() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -50,7 +54,6 @@ private:
     void paintNames(QPainter& painter) const;
     void paintMarks(QPainter& painter, double bottom) const;
     void paintAxis(QPainter& painter) const;
-    QColor runColor() const;
 
     const Theme* theme_;
     PlotLink* link_;

@@ -13,6 +13,7 @@
 #include "twin/loss_gap.h"
 #include "twin/twin_badge.h"
 #include "twin/twin_csv.h"
+#include "twin/twin_legend.h"
 #include "twin/twin_map.h"
 #include "twin/twin_table.h"
 #include "widgets/card.h"
@@ -143,10 +144,14 @@ Card* TwinPage::makeMap() {
     auto* card = new Card(tr("Gradient error"), this);
     auto* map = new TwinMap(context_.theme, context_.link, model_, card);
     auto* shown = new Segments(tr("Displayed measure"), {tr("relative error"), tr("angle")}, card);
+    auto* legend = new TwinLegend(context_.theme, map, card);
+    card->addToHead(legend);
     card->addToHead(shown);
-    connect(shown->buttons(), &QButtonGroup::idClicked, this, [this, map](int id) {
+    connect(model_, &TwinModel::contentChanged, legend, qOverload<>(&QWidget::update));
+    connect(shown->buttons(), &QButtonGroup::idClicked, this, [this, map, legend](int id) {
         const bool angle = id == 1;
         map->showAngle(angle);
+        legend->showAngle(angle);
         map_->setNote(angle ? tr("angle between both gradients, 0.1° to 90°")
                             : tr("|g − g(reference)| ÷ |g(reference)|, 0.1 % to 100 %"));
     });

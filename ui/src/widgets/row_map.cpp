@@ -45,6 +45,10 @@ double RowMap::topOf(int row) const {
     return heights_.head + row * rowHeight() - verticalScrollBar()->value();
 }
 
+double RowMap::footTop() const {
+    return std::min(topOf(rowCount()), static_cast<double>(viewport()->height() - heights_.foot));
+}
+
 int RowMap::rowAt(double y) const {
     if (y < heights_.head || y >= heights_.head + room()) return -1;
     const int row = static_cast<int>((y - topOf(0)) / rowHeight());

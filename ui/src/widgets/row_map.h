@@ -31,6 +31,8 @@ protected:
     double rowHeight() const;
     /// In the viewport.
     double topOf(int row) const;
+    /// Of the foot, in the viewport: right below the last row, or at the lower edge.
+    double footTop() const;
     /// Index of the row at this height; -1: none.
     int rowAt(double y) const;
     /// The rows that are at least partly in view, [first, last).

@@ -1,0 +1,67 @@
+#include "panels/status_line.h"
+
+#include <QSettings>
+
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct StatusLineTest : WindowFixture {
+    StatusLineTest() {
+        settings.load(engine::parse_run_config(
+                          R"({"dataset": {"kind": "spirals", "train_limit": 64},
+                              "model": {"kind": "mlp"}, "batch_size": 32, "max_steps": 40,
+                              "device": "cpu", "threads": 1})")
+                          .config,
+                      {u"fp32"_s});
+        commands.start();
+        EXPECT_TRUE(QTest::qWaitFor(
+            [this] { return !feed.tracks().empty() && feed.tracks().front()->done(); }, 30'000));
+        QTest::qWait(1200);  // figures of the machine come once a second
+        line = window->findChild<StatusLine*>();
+    }
+    ~StatusLineTest() override { QSettings().clear(); }
+
+    /// From left to right.
+    QList<QWidget*> shown() const {
+        QList<QWidget*> out;
+        for (QObject* child : line->children()) {
+            auto* widget = qobject_cast<QWidget*>(child);
+            if (widget != nullptr && widget->isVisible()) out << widget;
+        }
+        return out;
+    }
+    bool shows(const QString& part) const {
+        return std::ranges::any_of(line->findChildren<QLabel*>(), [&part](const QLabel* label) {
+            return label->isVisible() && label->text().contains(part);
+        });
+    }
+    StatusLine* line;
+};
+
+TEST_F(StatusLineTest, LeavesOutFiguresRatherThanDrawingThemOverOneAnother) {
+    ASSERT_TRUE(shows(u"memory"_s));
+    for (const int width : {1440, 1000, 800, 560, 420}) {
+        line->setParent(nullptr);
+        line->resize(width, 24);
+        line->show();
+        QTest::qWait(1);
+        const auto parts = shown();
+        for (int i = 0; i < parts.size(); ++i) {
+            EXPECT_LE(parts[i]->geometry().right(), width) << width;
+            if (i > 0) EXPECT_GT(parts[i]->x(), parts[i - 1]->geometry().right()) << width;
+            const auto* label = qobject_cast<QLabel*>(parts[i]);
+            if (label != nullptr && i > 0)
+                EXPECT_GE(label->width(), label->sizeHint().width()) << width;
+        }
+    }
+    EXPECT_FALSE(shows(u"memory"_s));
+    EXPECT_TRUE(shows(u"Done"_s));
+    delete line;
+}
+
+}  // namespace
+}  // namespace ui

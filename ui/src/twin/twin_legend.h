@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QWidget>
+
+namespace ui {
+
+class Theme;
+class TwinMap;
+
+/// What the shades of the map stand for: a strip of them with a value at each end and between.
+class TwinLegend final : public QWidget {
+    Q_OBJECT
+public:
+    TwinLegend(const Theme* theme, const TwinMap* map, QWidget* parent = nullptr);
+    void showAngle(bool angle);
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Theme* theme_;
+    const TwinMap* map_;
+    bool angle_ = false;
+};
+
+}  // namespace ui
