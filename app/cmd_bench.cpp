@@ -69,11 +69,13 @@ int find_batch(const BenchArguments& args) {
     for (const engine::Message& warning : found.warnings)
         std::cerr << "halftone: " << warning.str() << '\n';
     std::cout << config->model.kind << ", " << config->precision.preset << ": largest batch "
-              << found.batch_size << " in " << megabytes(found.memory) << " MB (peak "
+              << (found.at_search_limit() ? "≥ " : "") << found.batch_size << " in " << megabytes(found.memory) << " MB (peak "
               << megabytes(found.peak_bytes) << " MB; " << found.predicted
               << " predicted from the first trial";
     if (found.too_large > 0)
         std::cout << "; " << found.too_large << " does not fit";
+    else if (found.at_search_limit())
+        std::cout << "; larger ones are not tried";
     else if (found.batch_size == found.samples)
         std::cout << "; the training part has no more samples";
     std::cout << ")\n";

@@ -7180,5 +7180,17 @@
         <source>use a JSON file with settings that can be read, of at most 1 MiB, or the name of a preset that `halftone presets` lists</source>
         <translation>请使用可读取的、不超过 1 MiB 的 JSON 设置文件，或 `halftone presets` 列出的预设名称</translation>
     </message>
+    <message>
+        <source>The static loss scale, {}, overflows with any gradient above {}</source>
+        <translation>静态损失缩放值 {} 会使任何大于 {} 的梯度溢出</translation>
+    </message>
+    <message>
+        <source>Answers are handed in under a name.</source>
+        <translation>答案须署名提交。</translation>
+    </message>
+    <message>
+        <source>Type your name.</source>
+        <translation>请输入您的姓名。</translation>
+    </message>
 </context>
 </TS>

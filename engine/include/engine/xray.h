@@ -43,7 +43,9 @@ struct XrayOp {
     std::vector<XrayTensor> outputs;
     std::string compute_dtype;  ///< of its floating inputs after casts; "" without any
     /// What decided: "forced", "gradient" (the types of the forward pass), "off" (no autocast), or
-    /// the policy: "low", "f32", "f32_dtype", "f32_append", "promote", "banned", "none".
+    /// the policy: "low", "f32", "f32_dtype", "f32_append", "promote", "banned", "none"; "inside": it
+    /// has no entry, and the operations that it consists of have chosen another type than its
+    /// inputs'.
     std::string rule;
     std::string key;  ///< of precision.force; "" where no type is forced
     std::string why;  ///< the rule in one sentence

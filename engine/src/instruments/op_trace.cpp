@@ -206,6 +206,10 @@ void OpTrace::on_return(std::span<const Tensor> outputs) {
     const TensorList& used = frame.own_record ? frame.used : frame.inputs;
     // Ops inside a listed op run in the type to which the op casts, and so does the result.
     if (frame.opaque) frame.row.compute_dtype = floating_type(outputs);
+    const std::string result = floating_type(outputs);
+    const bool kept_type = result.empty() || result == floating_type(frame.inputs);
+    if (!kept_type && !is_cast(*frame.info) && frame.row.rule == name(CastPolicy::none))
+        frame.row.rule = "inside";
     add_row(std::move(frame.row), used, outputs, std::move(frame.cast_marks));
 }
 

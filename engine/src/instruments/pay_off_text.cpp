@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "engine/batch_finder.h"
 #include "engine/pay_off.h"
 #include "file/json_reader.h"
 #include "store/text_table.h"
@@ -29,6 +30,11 @@ Cells heads(std::int64_t batch_memory) {
     return out;
 }
 
+/// The size at which the search ends is not the result.
+std::string batch_text(std::int64_t batch) {
+    return (batch >= most_batch_tried ? "≥ " : "") + std::to_string(batch);
+}
+
 Cells cells(const PayOff& p) {
     Cells out{p.model,
               p.precision,
@@ -40,8 +46,8 @@ Cells cells(const PayOff& p) {
               megabytes(p.amp_bytes),
               megabytes(p.fp32_bytes)};
     if (p.batch_memory > 0) {
-        out.push_back(std::to_string(p.largest_batch));
-        out.push_back(std::to_string(p.fp32_largest_batch));
+        out.push_back(batch_text(p.largest_batch));
+        out.push_back(batch_text(p.fp32_largest_batch));
     }
     return out;
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/figure_text.h"
+#include "engine/scale_outlook.h"
 #include "lint/rules.h"
 
 namespace engine {
@@ -122,6 +124,26 @@ void scale_cannot_move(const LintSubject& s, Findings& out) {
     }
 }
 
+/// A static scale above the usual one, by the settings alone. lint_measured() finds whether the
+/// first gradients fit.
+void static_scale_beyond_usual(const LintSubject& s, Findings& out) {
+    const double scale = s.config.scaler.init_scale;
+    const auto usual = static_cast<double>(usual_loss_scale);
+    if (s.precision.scaler != ScalerMode::constant || !s.fp16() || scale <= usual) return;
+    constexpr double largest_fp16 = 65504;
+    out.push_back(
+        {.id = "static-scale-beyond-usual",
+         .severity = LintSeverity::warning,
+         .sentence = msg("The static loss scale, {}, overflows with any gradient above {}",
+                         scale_words(scale), figure_text(largest_fp16 / scale)),
+         .reason = msg("A static scaler never skips: the update makes the weights NaN. "
+                       "Lower the static scale to {} or use a dynamic one.",
+                       scale_words(usual)),
+         .handbook = "A static scale fits the largest gradient",
+         .fix = {"scaler.init_scale=" + number_words(usual), "scaler.min_scale=0",
+                 "scaler.max_scale=0"}});
+}
+
 }  // namespace
 
 void lint_scaler(const LintSubject& subject, Findings& out) {
@@ -131,6 +153,7 @@ void lint_scaler(const LintSubject& subject, Findings& out) {
     scale_no_power_of_two(subject, out);
     factors_no_power_of_two(subject, out);
     scale_cannot_move(subject, out);
+    static_scale_beyond_usual(subject, out);
 }
 
 }  // namespace engine

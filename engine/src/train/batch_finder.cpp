@@ -19,7 +19,6 @@ namespace engine {
 namespace {
 
 constexpr std::int64_t first_tried = 4;
-constexpr std::int64_t most_tried = std::int64_t{1} << 20;
 constexpr std::int64_t farthest = 8;     // times the largest that fitted: predictions stay near
 constexpr std::int64_t resolution = 16;  // of a batch size
 
@@ -50,7 +49,7 @@ public:
     std::int64_t largest(std::int64_t limit) const {
         const double more = (static_cast<double>(limit) - last_->bytes) / slope();
         return static_cast<std::int64_t>(
-            std::clamp(last_->batch + std::floor(more), 0.0, static_cast<double>(most_tried)));
+            std::clamp(last_->batch + std::floor(more), 0.0, static_cast<double>(most_batch_tried)));
     }
 
 private:
@@ -75,7 +74,7 @@ public:
         check_precision_is_there(config, device_);
         open_data();
         found_.memory = options.memory > 0 ? options.memory : free_memory(device_);
-        above_ = (found_.samples > 0 ? std::min(found_.samples, most_tried) : most_tried) + 1;
+        above_ = (found_.samples > 0 ? std::min(found_.samples, most_batch_tried) : most_batch_tried) + 1;
     }
 
     FoundBatch run() {

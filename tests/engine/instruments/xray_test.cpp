@@ -90,7 +90,10 @@ TEST(Xray, TellsTypesRulesAndShapesOfEachLayer) {
     const XrayOp& fc = op_of(xray, "fc1", "linear");
     EXPECT_EQ(fc.flops, 2.0 * 32 * 256 * 120);
     EXPECT_TRUE(fc.casts.empty());
-    EXPECT_EQ(op_of(xray, "", "cross_entropy").pass, XrayPass::forward);
+    const XrayOp& loss = op_of(xray, "", "cross_entropy");
+    EXPECT_EQ(loss.pass, XrayPass::forward);
+    EXPECT_EQ(loss.outputs.front().dtype, "f32");
+    EXPECT_EQ(loss.rule, "inside") << "it has no entry, but does not keep its input's type";
     EXPECT_EQ(xray.ops.back().op, "optimizer");
     EXPECT_EQ(xray.ops.back().pass, XrayPass::update);
     for (const XrayOp& op : xray.ops) {

@@ -46,5 +46,13 @@ TEST(BenchmarkTable, AsMarkdownHasOneLineAMeasurementAndNamesTheMachines) {
     EXPECT_EQ(lines[5], u"Measured on A processor, Another one."_s);
 }
 
+/// 2^20 is where the search ends.
+TEST(BenchmarkTable, TellsTheLimitOfTheSearchFromAResult) {
+    std::vector<BenchmarkResult> results{madeResult(0, "amp-fp16")};
+    results[0].row.fp32_largest_batch = 909'585;
+    results[0].row.largest_batch = 1'048'576;
+    EXPECT_TRUE(benchmarkMarkdown(results).contains(u"| ≥ 1,048,576, FP32 909,585 in 1,000 MB |"_s));
+}
+
 }  // namespace
 }  // namespace ui

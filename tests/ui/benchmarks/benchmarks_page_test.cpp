@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "benchmarks/made_results.h"
+#include "benchmarks/pair_bars.h"
 #include "pages/page_stack.h"
 #include "widgets/check_box.h"
 #include "widgets/elided_label.h"
@@ -184,6 +185,29 @@ TEST_F(BenchmarksPageTest, TabReachesEveryControl) {
     for (const auto& text : {u"Export…"_s, u"all"_s, u"none"_s, u"MLP, batch 32"_s, u"AMP FP16"_s,
                              u"Largest batch within"_s, u"figures"_s})
         EXPECT_TRUE(reached.contains(text)) << text.toStdString();
+}
+
+TEST_F(BenchmarksPageTest, ShowsFp32OnceForEachModel) {
+    open({madeResult(0, "amp-bf16"), madeResult(0, "amp-fp16"), madeResult(2, "amp-fp16")});
+    QList<bool> with;
+    for (const auto* bars : page->findChildren<PairBars*>()) with << bars->withFp32();
+    EXPECT_EQ(with.count(true), 2);
+    EXPECT_EQ(with.count(false), 1);
+}
+
+/// The ratio of a lower bound is one, too; that of two is not known.
+TEST_F(BenchmarksPageTest, DoesNotTakeTheLimitOfTheSearchForAResult) {
+    BenchmarkResult result = madeResult(0, "amp-fp16");
+    result.row.largest_batch = 1'048'576;
+    BarScale scale;
+    const PairBars bars(&theme, result.row, scale, true);
+    EXPECT_TRUE(bars.accessibleName().contains(u"the largest batch ≥ 1,048,576 instead of 100"_s));
+    scale.include(result.row);
+    EXPECT_GT(scale.batch, 10'000);
+    result.row.fp32_largest_batch = 1'048'576;
+    BarScale unknown;
+    unknown.include(result.row);
+    EXPECT_EQ(unknown.batch, 1);
 }
 
 }  // namespace

@@ -157,6 +157,25 @@ TEST(SettingsModel, OffersTheOptionsOfTheChosenDataSetAndModelAlone) {
     EXPECT_TRUE(model.errors().empty());
 }
 
+TEST(SettingsModel, AStaticScaleHasNothingButItsScale) {
+    SettingsModel model;
+    EXPECT_FALSE(model.applies(u"precision.scaler"_s)) << "the precision decides";
+    EXPECT_TRUE(model.applies(u"scaler.growth_interval"_s));
+    auto config = model.config();
+    config.precision.preset = "amp-fp16";
+    config.precision.scaler = engine::ScalerMode::constant;
+    model.load(config);
+    EXPECT_TRUE(model.hasStaticScale());
+    EXPECT_EQ(model.label(u"scaler.init_scale"_s), u"Static scale"_s);
+    EXPECT_TRUE(model.applies(u"precision.scaler"_s));
+    EXPECT_TRUE(model.applies(u"scaler.init_scale"_s));
+    for (const QString& idle : {u"scaler.preset"_s, u"scaler.growth_factor"_s,
+                                u"scaler.backoff_factor"_s, u"scaler.growth_interval"_s})
+        EXPECT_FALSE(model.applies(idle)) << idle.toStdString();
+    model.set(u"precision.scaler"_s, u"dynamic"_s);
+    EXPECT_TRUE(model.applies(u"scaler.growth_interval"_s));
+}
+
 TEST(SettingsModel, TakesTheDefaultsOfAnotherOptimizer) {
     SettingsModel model;
     model.set(u"optimizer.kind"_s, u"adam"_s);

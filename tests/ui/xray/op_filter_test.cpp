@@ -25,6 +25,26 @@ TEST(OpFilter, OfARuleWantsItAndOfCastsAnyCast) {
     EXPECT_TRUE((OpFilter{{}, u"casts"_s}).passes(op));
 }
 
+TEST(OpFilter, NamesARuleAsItsChipDoes) {
+    for (const auto& [rule, title] : ruleChips()) EXPECT_EQ(ruleTitle(rule.toStdString()), title);
+    EXPECT_EQ(ruleTitle("low"), u"16 bits"_s);
+    EXPECT_EQ(ruleTitle("f32_dtype"), ruleTitle("f32"));
+    engine::XrayOp op = test::op("", "softmax", "f32", 1);
+    op.rule = "f32_dtype";
+    EXPECT_TRUE((OpFilter{{}, u"f32"_s}).passes(op)) << "the chip FP32 has all of that list";
+}
+
+TEST(OpFilter, CountsAsKeptInFp32WhatRanInIt) {
+    engine::XrayOp op = test::op("", "cross_entropy", "f32", 1);
+    op.rule = "inside";
+    EXPECT_TRUE(isKeptInFp32(op));
+    op.rule = "off";
+    EXPECT_FALSE(isKeptInFp32(op)) << "nothing kept it there";
+    op.rule = "inside";
+    op.compute_dtype = "f16";
+    EXPECT_FALSE(isKeptInFp32(op));
+}
+
 TEST(OpFilter, NamesEachTypeOnce) {
     EXPECT_EQ(typesOf(test::op("fc", "linear", "f16", 1)), (QStringList{u"f32"_s, {}, u"f16"_s}));
 }

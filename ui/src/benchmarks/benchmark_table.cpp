@@ -91,7 +91,7 @@ QStringList cellsOf(const BenchmarkResult& result) {
             timesText(p.speed_up),
             both(bytes(p.fp32_bytes), bytes(p.amp_bytes)),
             p.batch_memory > 0 ? BenchmarkWords::tr("%1 in %2")
-                                     .arg(both(count(p.fp32_largest_batch), count(p.largest_batch)),
+                                     .arg(both(batchText(p.fp32_largest_batch), batchText(p.largest_batch)),
                                           bytes(p.batch_memory))
                                : unmeasured(),
             payOffSentence(p)};

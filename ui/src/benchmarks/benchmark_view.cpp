@@ -55,8 +55,9 @@ void BenchmarkView::show(const std::vector<BenchmarkResult>& results) {
     for (const BenchmarkResult& result : results) scale.include(result.row);
     inside->addWidget(new BarHeads(theme_, batchMemory(results), body_));
     for (std::size_t i = 0; i < results.size(); ++i) {
-        if (i == 0 || results[i].settings != results[i - 1].settings) addModel(results[i]);
-        addResult(results[i], scale);
+        const bool first = i == 0 || results[i].settings != results[i - 1].settings;
+        if (first) addModel(results[i]);
+        addResult(results[i], scale, first);
     }
     inside->addStretch();
     body_->show();
@@ -82,11 +83,11 @@ void BenchmarkView::addModel(const BenchmarkResult& first) {
     inside->addLayout(row);
 }
 
-void BenchmarkView::addResult(const BenchmarkResult& result, const BarScale& scale) {
+void BenchmarkView::addResult(const BenchmarkResult& result, const BarScale& scale, bool first) {
     auto* inside = static_cast<QVBoxLayout*>(body_->layout());
     auto* group = new QVBoxLayout;
     group->setSpacing(size::grid);
-    group->addWidget(new PairBars(theme_, result.row, scale, body_));
+    group->addWidget(new PairBars(theme_, result.row, scale, first, body_));
     group->addLayout(makeSentence(result.row));
     inside->addLayout(group);
 }

@@ -11,8 +11,8 @@ namespace ui {
 
 class Theme;
 
-/// Measurements by model: for each precision its bars below those of FP32, and a sentence that says
-/// why it pays or not.
+/// Measurements by model: the bars of FP32 once, below them those of each precision, and a sentence
+/// that says why it pays or not.
 class BenchmarkView final : public QWidget {
     Q_OBJECT
 public:
@@ -26,7 +26,7 @@ public:
 
 private:
     void addModel(const BenchmarkResult& first);
-    void addResult(const BenchmarkResult& result, const BarScale& scale);
+    void addResult(const BenchmarkResult& result, const BarScale& scale, bool first);
     QLayout* makeSentence(const engine::PayOff& row);
 
     const Theme* theme_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "benchmarks/bar_columns.h"
+#include "engine/batch_finder.h"
 #include "text/format.h"
 #include "text/pay_off_text.h"
 #include "text/precision_title.h"
@@ -33,8 +34,12 @@ BarPair memoryOf(const engine::PayOff& row) {
 }
 BarPair batchOf(const engine::PayOff& row) {
     if (row.batch_memory == 0) return {ratioOf(0, 0), unmeasured(), unmeasured()};
-    return {ratioOf(row.largest_batch, row.fp32_largest_batch), count(row.fp32_largest_batch),
-            count(row.largest_batch)};
+    BarPair pair{ratioOf(row.largest_batch, row.fp32_largest_batch),
+                 batchText(row.fp32_largest_batch), batchText(row.largest_batch)};
+    pair.atLeast = row.largest_batch >= engine::most_batch_tried;
+    // Both searches ended at their limit: nothing is known of the ratio.
+    if (row.fp32_largest_batch >= engine::most_batch_tried) pair.ratio = ratioOf(0, 0);
+    return pair;
 }
 
 void widen(double& most, double ratio) {
@@ -50,9 +55,10 @@ void BarScale::include(const engine::PayOff& row) {
 }
 
 PairBars::PairBars(const Theme* theme, const engine::PayOff& row, const BarScale& scale,
-                   QWidget* parent)
+                   bool withFp32, QWidget* parent)
     : QWidget(parent),
       theme_(theme),
+      withFp32_(withFp32),
       precision_(row.precision),
       pairs_{speedOf(row), memoryOf(row), batchOf(row)},
       most_{scale.speed, scale.memory, scale.batch} {
@@ -63,14 +69,18 @@ PairBars::PairBars(const Theme* theme, const engine::PayOff& row, const BarScale
                                pairs_[1].other, pairs_[1].fp32, pairs_[2].other, pairs_[2].fp32));
 }
 
-QSize PairBars::sizeHint() const { return {900, 2 * fontMetrics().height() + size::grid}; }
+QSize PairBars::sizeHint() const {
+    const int line = fontMetrics().height();
+    return {900, withFp32_ ? 2 * line + size::grid : line};
+}
 QSize PairBars::minimumSizeHint() const { return {narrowest, sizeHint().height()}; }
 
 void PairBars::paintEvent(QPaintEvent*) {
     const Tokens& t = theme_->tokens();
     QPainter painter(this);
     const QFontMetrics metrics = fontMetrics();
-    const double line = (height() - size::grid) / 2.0, second = line + size::grid;
+    const double line = withFp32_ ? (height() - size::grid) / 2.0 : height();
+    const double second = withFp32_ ? line + size::grid : 0;
     const BarColumns at = barColumns(width());
     const QColor color = theme_->precision(precision_);
     const auto write = [&](const QRectF& area, const QString& text, const QColor& ink, bool bold) {
@@ -80,12 +90,12 @@ void PairBars::paintEvent(QPaintEvent*) {
             area, Qt::AlignLeft | Qt::AlignVCenter,
             painter.fontMetrics().elidedText(text, Qt::ElideRight, static_cast<int>(area.width())));
     };
-    write({0, 0, at.nameWidth, line}, u"FP32"_s, t.dim, false);
+    if (withFp32_) write({0, 0, at.nameWidth, line}, u"FP32"_s, t.dim, false);
     write({0, second, at.nameWidth, line}, precisionTitle(precision_), t.text, true);
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
         const BarPair& pair = pairs_[i];
         const auto& column = at.columns[i];
-        write({column.label, 0, column.labelWidth, line}, pair.fp32, t.dim, false);
+        if (withFp32_) write({column.label, 0, column.labelWidth, line}, pair.fp32, t.dim, false);
         const bool known = std::isfinite(pair.ratio);
         write({column.label, second, column.labelWidth, line}, pair.other, t.text, false);
         if (!known) continue;
@@ -94,13 +104,13 @@ void PairBars::paintEvent(QPaintEvent*) {
             painter.fillRect(
                 QRectF(column.bar, top + (line - thick) / 2, std::max(1.0, length), thick), fill);
         };
-        bar(0, one, t.fp32);
+        if (withFp32_) bar(0, one, t.fp32);
         bar(second, one * pair.ratio, color);
         painter.setPen(QPen(t.dim, 1, Qt::DotLine));
         painter.drawLine(QPointF(column.bar + one, 1), QPointF(column.bar + one, height() - 1));
         const double told = metrics.horizontalAdvance(pair.other + u"  "_s);
         write({column.label + told, second, std::max(0.0, column.labelWidth - told), line},
-              timesText(pair.ratio), t.text, true);
+              (pair.atLeast ? u"≥ "_s : QString()) + timesText(pair.ratio), t.text, true);
     }
 }
 

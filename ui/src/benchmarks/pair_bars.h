@@ -14,6 +14,7 @@ class Theme;
 struct BarPair {
     double ratio;  ///< of the other precision's bar to FP32's
     QString fp32, other;
+    bool atLeast = false;  ///< the other one is a lower bound, so the ratio is, too
 };
 
 /// The range of each column in lengths of FP32's bar, the same for all lines of a picture.
@@ -23,13 +24,14 @@ struct BarScale {
     void include(const engine::PayOff& row);
 };
 
-/// FP32 above another precision: bars for speed, peak memory and largest batch side by side, each
-/// with its figure.
+/// A precision, below FP32 if that has not been shown for the model: bars for speed, peak memory
+/// and largest batch side by side, each with its figure. All are in lengths of FP32's own bar.
 class PairBars final : public QWidget {
     Q_OBJECT
 public:
-    PairBars(const Theme* theme, const engine::PayOff& row, const BarScale& scale,
+    PairBars(const Theme* theme, const engine::PayOff& row, const BarScale& scale, bool withFp32,
              QWidget* parent = nullptr);
+    bool withFp32() const { return withFp32_; }
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -39,6 +41,7 @@ protected:
 
 private:
     const Theme* theme_;
+    bool withFp32_;
     std::string precision_;
     std::array<BarPair, 3> pairs_;
     std::array<double, 3> most_;

@@ -81,6 +81,7 @@ const engine::FieldInfo* SettingsModel::field(const QString& path) const {
 }
 
 QString SettingsModel::label(const QString& path) const {
+    if (path == u"scaler.init_scale"_s && hasStaticScale()) return tr("Static scale");
     const auto* info = field(path);
     return info != nullptr ? engineText(info->label) : path;
 }
@@ -144,8 +145,8 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
         for (const auto& each : engine::fields()) {
             const QString option = QString::fromStdString(each.path);
             const bool others =
-                !each.kinds.empty() && std::ranges::find(each.kinds, text.toStdString()) ==
-                                           each.kinds.end();
+                !each.kinds.empty() &&
+                std::ranges::find(each.kinds, text.toStdString()) == each.kinds.end();
             if (others && option.startsWith(u"dataset."_s))
                 removeAt(inside, option.section(u'.', 1));
         }

@@ -103,6 +103,8 @@ public:
     std::vector<engine::RunConfig> comparisonConfigs() const;
     /// Some run of these settings has a loss scaler.
     bool usesScaler() const;
+    /// A single run of these settings keeps its initial scale, and skips nothing.
+    bool hasStaticScale() const;
 
 signals:
     void changed();

@@ -11,6 +11,9 @@ using namespace Qt::StringLiterals;
 bool SettingsModel::applies(const QString& path) const {
     if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
     if (path == u"early_stopping.min_delta"_s) return config_.early_stopping.patience > 0;
+    // The precisions of a comparison bring their own scalers: this one is of a single run.
+    if (path == u"precision.scaler"_s) return config_.precision.scaler.has_value();
+    if (hasStaticScale() && path.startsWith(u"scaler."_s)) return path == u"scaler.init_scale"_s;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
     if (path == u"teach.norm_epsilon"_s) return config_.teach.norm == engine::TeachNorm::composed;
     if (path == u"teach.plant.step"_s || path == u"teach.plant.where"_s)
@@ -71,6 +74,10 @@ QString SettingsModel::comparisonProblem() const {
         if (limits_.precisions.contains(preset)) return lacking(preset);
     }
     return {};
+}
+
+bool SettingsModel::hasStaticScale() const {
+    return engine::resolve(config_.precision).scaler == engine::ScalerMode::constant;
 }
 
 bool SettingsModel::usesScaler() const {

@@ -14,6 +14,7 @@
 #include "feed/background.h"
 #include "models/settings_model.h"
 #include "text/format.h"
+#include "text/pay_off_text.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
@@ -185,9 +186,12 @@ void BatchFinder::refresh() {
 void BatchFinder::finish(const engine::FoundBatch& found) {
     if (found.batch_size == 0) return words_->clear();
     QString text = tr("Largest batch: %1, with %2 of %3.")
-                       .arg(count(found.batch_size), bytes(found.peak_bytes), bytes(found.memory));
+                       .arg(batchText(found.batch_size), bytes(found.peak_bytes),
+                            bytes(found.memory));
     if (found.too_large > 0) {
         text += u' ' + tr("A batch of %1 does not fit.").arg(count(found.too_large));
+    } else if (found.at_search_limit()) {
+        text += u' ' + tr("Larger ones are not tried.");
     } else if (found.batch_size == found.samples) {
         text += u' ' + tr("The training part has no more samples.");
     }

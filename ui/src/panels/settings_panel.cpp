@@ -190,6 +190,7 @@ void SettingsPanel::addScaler() {
     classroom_->setToolTip(tr("The classroom preset grows the scale often, to show it at work."));
     auto* rows = section(tr("Loss scaler"), classroom_);
     scalerBox_ = rows->parentWidget();
+    row(rows, label(u"precision.scaler"_s), {edit(u"precision.scaler"_s)});
     row(rows, label(u"scaler.preset"_s, tr("Preset")), {edit(u"scaler.preset"_s)});
     initScale_ = edit(u"scaler.init_scale"_s);
     row(rows, label(u"scaler.init_scale"_s), {initScale_});

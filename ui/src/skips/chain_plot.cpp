@@ -2,6 +2,7 @@
 
 #include <QHelpEvent>
 #include <QToolTip>
+#include <algorithm>
 #include <cmath>
 
 #include "feed/run_track.h"
@@ -32,6 +33,20 @@ ChainPlot::ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent)
 
 QSize ChainPlot::sizeHint() const { return {600, 240}; }
 QSize ChainPlot::minimumSizeHint() const { return {260, 140}; }
+
+QString ChainPlot::spoken() const {
+    const auto* report = model_->report();
+    if (report == nullptr || report->chain.empty())
+        return tr("The largest values by layer, once a step is examined.");
+    const auto size = [](const ChainLink& link) {
+        const double value = valueOf(link, true);
+        return std::isnan(value) ? -1.0 : value;
+    };
+    const auto most = std::ranges::max_element(report->chain, {}, size);
+    return tr("%1 layers; the largest value in FP32 is %2, in %3.")
+        .arg(count(static_cast<std::int64_t>(report->chain.size())), significant(size(*most)),
+             QString::fromStdString(most->module));
+}
 
 void ChainPlot::showF32(bool f32) {
     f32_ = f32;

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "engine/batch_finder.h"
 #include "engine/catalog.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -32,8 +33,6 @@ QString line(const QString& what, const QString& fp32, const QString& other) {
            "<td align='right'>&nbsp;&nbsp;&nbsp;%3</td></tr>"_s.arg(what.toHtmlEscaped(), fp32,
                                                                     other);
 }
-
-QString batchText(std::int64_t batch) { return batch > 0 ? count(batch) : PayOffWords::tr("none"); }
 
 QString table(const engine::PayOff& row) {
     const auto& a = row.fp32;
@@ -67,6 +66,11 @@ QString peaks(const engine::PayOff& row) {
 }
 
 }  // namespace
+
+QString batchText(std::int64_t batch) {
+    if (batch <= 0) return PayOffWords::tr("none");
+    return batch >= engine::most_batch_tried ? u"≥ "_s + count(batch) : count(batch);
+}
 
 QString timesText(double ratio) {
     return QString::number(ratio, 'f', ratio < 10 ? 2 : 1) + QChar(0xd7);

@@ -17,6 +17,8 @@ QString payOffSentence(const engine::PayOff& row);
 /// batches, and the speed of a large product.
 QString payOffFigures(const engine::PayOff& row);
 
+/// A largest batch: "909,585", "none", or "≥ 1,048,576" where the search ended.
+QString batchText(std::int64_t batch);
 /// "1.24×"
 QString timesText(double ratio);
 

@@ -59,9 +59,8 @@ void OpDelegate::paintTypes(QPainter& painter, const QRect& area, const QStringL
 void OpDelegate::paintTime(QPainter& painter, const QRect& area, const QModelIndex& index) const {
     const double share = index.data(OpTree::shareRole).toDouble();
     if (share <= 0) return;
-    const QStringList types =
-        index.siblingAtColumn(types_.value(0)).data(OpTree::typesRole).toStringList();
-    const QColor color = typeColor(*theme_, types.value(0));
+    // By what was computed, as on the timeline. The inputs may have been cast.
+    const QColor color = typeColor(*theme_, index.data(OpTree::mainTypeRole).toString());
     const double room = area.width() * 0.55;
     painter.fillRect(QRectF(area.left() + 4, area.center().y() - 4, std::max(1.0, room * share), 8),
                      blend(theme_->tokens().panel, color, 0.75));

@@ -1,5 +1,6 @@
 #include "xray/op_filter.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 
@@ -18,12 +19,41 @@ QStringList distinct(const std::vector<engine::XrayTensor>& tensors) {
     return out;
 }
 
+struct RuleWords {
+    Q_DECLARE_TR_FUNCTIONS(RuleWords)
+};
+
+/// The chip that stands for a rule; the rule itself if none does.
+QString chipOf(const std::string& rule) {
+    return rule == "f32_dtype" || rule == "f32_append" ? u"f32"_s : QString::fromStdString(rule);
+}
+
 }  // namespace
+
+QList<QPair<QString, QString>> ruleChips() {
+    return {{u"low"_s, RuleWords::tr("16 bits")},    {u"f32"_s, RuleWords::tr("FP32")},
+            {u"promote"_s, RuleWords::tr("widest")}, {u"none"_s, RuleWords::tr("no entry")},
+            {u"casts"_s, RuleWords::tr("casts")},    {u"forced"_s, RuleWords::tr("forced")}};
+}
+
+QString ruleTitle(const std::string& rule) {
+    const QString chip = chipOf(rule);
+    for (const auto& [name, title] : ruleChips())
+        if (name == chip) return title;
+    if (rule == "gradient") return RuleWords::tr("as forward");
+    if (rule == "off") return RuleWords::tr("outside autocast");
+    if (rule == "inside") return RuleWords::tr("by its parts");
+    return chip;
+}
+
+bool isKeptInFp32(const engine::XrayOp& op) {
+    return chipOf(op.rule) == u"f32"_s || (op.rule == "inside" && op.compute_dtype == "f32");
+}
 
 bool OpFilter::passes(const engine::XrayOp& op) const {
     const bool isCasts = rule == u"casts"_s;
     if (isCasts && op.casts.empty()) return false;
-    if (!rule.isEmpty() && !isCasts && QString::fromStdString(op.rule) != rule) return false;
+    if (!rule.isEmpty() && !isCasts && chipOf(op.rule) != rule) return false;
     QString all =
         QString::fromStdString(op.module + " " + op.op + " " + op.rule + " " + op.compute_dtype);
     for (const auto& tensor : op.inputs) all += u' ' + QString::fromStdString(tensor.dtype);

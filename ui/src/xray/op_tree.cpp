@@ -24,6 +24,7 @@ QString ruleWords(const XrayOp& op) {
     if (op.rule == "gradient") return OpTree::tr("types of the forward pass");
     if (op.rule == "off") return OpTree::tr("outside autocast");
     if (op.rule == "none") return OpTree::tr("no entry: keeps its input's type");
+    if (op.rule == "inside") return OpTree::tr("no entry: decided by its parts");
     return QString::fromStdString(op.rule);
 }
 
@@ -97,6 +98,15 @@ void OpTree::addTo(int at, const XrayOp& op) {
     const std::string& type = op.compute_dtype;
     if (!type.empty() && std::ranges::find(node.types, type) == node.types.end())
         node.types.push_back(type);
+    node.usByType[type] += op.us;
+}
+
+/// The type that most of the time was computed in.
+QString OpTree::mainType(const Node& node) {
+    const auto most = std::ranges::max_element(node.usByType, {}, [](const auto& each) {
+        return each.second;
+    });
+    return most == node.usByType.end() ? QString() : QString::fromStdString(most->first);
 }
 
 void OpTree::build() {
@@ -202,7 +212,7 @@ QString OpTree::text(const Node& node, int column) const {
         case rule: {
             QStringList parts;
             for (const auto& [name, number] : node.rules)
-                parts << u"%1 %2"_s.arg(number).arg(QString::fromStdString(name));
+                parts << u"%1 × %2"_s.arg(count(number), ruleTitle(name));
             return parts.join(u" · "_s);
         }
         case casts:
@@ -227,6 +237,7 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
     if (role == Qt::TextAlignmentRole && index.column() >= micros)
         return QVariant(Qt::AlignRight | Qt::AlignVCenter);
     if (role == shareRole) return node.parent < 0 ? 0.0 : node.us / longest_;
+    if (role == mainTypeRole) return mainType(node);
     if (role == ruleRole && node.op != nullptr) return QString::fromStdString(node.op->rule);
     if (role == Qt::ToolTipRole && node.op != nullptr) {
         const QString why = engineText(node.op->why);

@@ -21,6 +21,8 @@ public:
     static constexpr int shareRole = Qt::UserRole + 1;
     /// The rule's name: "low", "f32", "none", "forced", ...
     static constexpr int ruleRole = Qt::UserRole + 2;
+    /// The type that an operation computes in, or most of a group's time.
+    static constexpr int mainTypeRole = Qt::UserRole + 3;
 
     using QAbstractItemModel::QAbstractItemModel;
 
@@ -52,7 +54,9 @@ private:
         std::int64_t ops = 0, casts = 0, cached = 0, written = 0;
         std::map<std::string, int> rules;
         std::vector<std::string> types;
+        std::map<std::string, double> usByType;
     };
+    static QString mainType(const Node& node);
 
     void build();
     void nameLooseGroups();

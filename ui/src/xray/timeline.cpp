@@ -30,6 +30,13 @@ Timeline::Timeline(const Theme* theme, XrayModel* model, QWidget* parent)
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
+QString Timeline::spoken() const {
+    if (!model_->trace()) return tr("No step was traced yet.");
+    return tr("%1 operations in %2.")
+        .arg(count(static_cast<std::int64_t>(model_->trace()->ops.size())),
+             milliseconds(end() / 1000));
+}
+
 QSize Timeline::sizeHint() const { return {900, 62}; }
 QSize Timeline::minimumSizeHint() const { return {300, 62}; }
 

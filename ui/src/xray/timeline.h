@@ -2,6 +2,7 @@
 
 #include <QWidget>
 
+#include "text/spoken.h"
 #include "xray/xray_model.h"
 
 namespace ui {
@@ -10,10 +11,11 @@ class Theme;
 
 /// A step as bars along time: the width is the time, the height the share of the device's peak
 /// FLOP/s, the colour the type. A click selects the operation. GUI thread.
-class Timeline final : public QWidget {
+class Timeline final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     Timeline(const Theme* theme, XrayModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

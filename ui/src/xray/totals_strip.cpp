@@ -9,6 +9,7 @@
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
+#include "xray/op_filter.h"
 #include "xray/xray_model.h"
 
 namespace ui {
@@ -23,11 +24,11 @@ struct Kept {
     double us = 0;
 };
 
-/// By the FP32 list of autocast.
+/// By the FP32 list of autocast: also that of operations inside others.
 Kept keptIn(const Xray& trace) {
     Kept out;
     for (const auto& op : trace.ops) {
-        if (op.rule != "f32" && op.rule != "f32_dtype" && op.rule != "f32_append") continue;
+        if (!isKeptInFp32(op)) continue;
         ++out.ops;
         out.us += op.us;
     }

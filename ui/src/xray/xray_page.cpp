@@ -27,17 +27,6 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-/// Rules that have a chip, and their titles.
-QList<QPair<QString, QString>> ruleChips() {
-    return {{u"low"_s, XrayPage::tr("16 bits")},    {u"f32"_s, XrayPage::tr("FP32")},
-            {u"promote"_s, XrayPage::tr("widest")}, {u"none"_s, XrayPage::tr("no entry")},
-            {u"casts"_s, XrayPage::tr("casts")},    {u"forced"_s, XrayPage::tr("forced")}};
-}
-
-}  // namespace
-
 QWidget* makeXrayPage(const Context& context, QWidget* parent) {
     return new XrayPage(context, parent);
 }
