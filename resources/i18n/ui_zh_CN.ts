@@ -1668,8 +1668,8 @@ above</source>
             <translation>状态</translation>
         </message>
         <message>
-            <source>loss</source>
-            <translation>损失</translation>
+            <source>loss, last 20</source>
+            <translation>损失（近 20 步）</translation>
         </message>
         <message>
             <source>peak memory</source>
@@ -2770,8 +2770,8 @@ started %7</source>
     <context>
         <name>CardWords</name>
         <message>
-            <source>loss</source>
-            <translation>损失</translation>
+            <source>loss, last 20</source>
+            <translation>损失（近 20 步）</translation>
         </message>
         <message>
             <source>peak</source>
@@ -2782,8 +2782,8 @@ started %7</source>
             <translation>失败</translation>
         </message>
         <message>
-            <source>scale %1</source>
-            <translation>缩放因子 %1</translation>
+            <source>scale now %1</source>
+            <translation>当前缩放因子 %1</translation>
         </message>
         <message>
             <source>headroom %1 bits</source>

@@ -42,6 +42,11 @@ LearnerAnswers parse_answers(std::string_view json);
 /// Nothing is lost where the file is absent: empty answers. Throws Error(data), Error(io).
 LearnerAnswers read_answers(const std::filesystem::path& file);
 void write_answers(const std::filesystem::path& file, const LearnerAnswers& answers);
+/// Writes the answers into the folder of a class, under the learner's name: LEARNER.json, or
+/// LEARNER-2.json and so on where another learner has that file. Returns the file. Throws
+/// Error(settings) without a name, Error(data), Error(io).
+std::filesystem::path hand_in_answers(const std::filesystem::path& folder,
+                                      const LearnerAnswers& answers);
 
 /// What a class has answered.
 struct ClassAnswers {
@@ -59,6 +64,16 @@ struct ClassAnswers {
 };
 /// Reads all *.json of a folder. Throws Error(data) if there is no such folder.
 ClassAnswers collect_answers(const std::filesystem::path& folder);
+/// A class's answers to one prediction of a lesson.
+struct PredictionSummary {
+    std::string lesson;
+    std::string prediction;
+    int answers = 0;
+    std::string predicted;  ///< "early 3, late 7", or the least, largest and median number
+    std::string measured;   ///< "-" if it was not
+};
+/// By lesson and prediction.
+std::vector<PredictionSummary> summarize_answers(const ClassAnswers& answers);
 /// A table for a terminal: for each lesson and prediction how many made each choice, or the least,
 /// median and largest number, beside the measured result.
 std::string answers_table(const ClassAnswers& answers);

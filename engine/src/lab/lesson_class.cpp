@@ -79,7 +79,44 @@ std::string cell_of(const std::optional<Value>& value, bool raw) {
     return number ? text_of(value) : csv_cell(text_of(value), raw);
 }
 
+/// A learner's name as that of a file; what a path would read differently becomes a dash.
+std::string file_name_of(const std::string& learner) {
+    std::string out;
+    for (const char c : learner) {
+        const bool kept = static_cast<unsigned char>(c) >= 0x20 && c != '/' && c != '\\' && c != 0x7f;
+        out += kept ? c : '-';
+    }
+    if (out.starts_with('.')) out.front() = '-';
+    constexpr std::size_t most = 100;
+    if (out.size() > most) out.resize(most);
+    return out;
+}
+
+bool is_of_another(const fs::path& file, const std::string& learner) {
+    std::error_code error;
+    if (!fs::exists(file, error)) return false;
+    try {
+        return read_answers(file).learner != learner;
+    } catch (const Error&) {
+        return true;  // whatever it is, it stays
+    }
+}
+
 }  // namespace
+
+fs::path hand_in_answers(const fs::path& folder, const LearnerAnswers& answers) {
+    if (answers.learner.empty())
+        throw Error(ErrorCode::settings, msg("Answers are handed in under a name."),
+                    msg("Type your name."));
+    if (!fs::is_directory(folder))
+        throw Error(ErrorCode::data, msg("{} is not a folder.", folder.string()));
+    const std::string name = file_name_of(answers.learner);
+    fs::path file = folder / (name + ".json");
+    for (int i = 2; is_of_another(file, answers.learner); ++i)
+        file = folder / (name + "-" + std::to_string(i) + ".json");
+    write_answers(file, answers);
+    return file;
+}
 
 ClassAnswers collect_answers(const fs::path& folder) {
     if (!fs::is_directory(folder))
@@ -106,13 +143,21 @@ ClassAnswers collect_answers(const fs::path& folder) {
     return out;
 }
 
-std::string answers_table(const ClassAnswers& answers) {
+std::vector<PredictionSummary> summarize_answers(const ClassAnswers& answers) {
     std::map<std::pair<std::string, std::string>, std::vector<const ClassAnswers::Row*>> groups;
     for (const auto& row : answers.rows) groups[{row.lesson, row.prediction}].push_back(&row);
-    std::vector<Cells> lines = {{"lesson", "prediction", "answers", "predicted", "measured"}};
+    std::vector<PredictionSummary> out;
     for (const auto& [key, rows] : groups)
-        lines.push_back({key.first, key.second, std::to_string(rows.size()), summary_of(rows),
-                         measured_of(rows)});
+        out.push_back({key.first, key.second, static_cast<int>(rows.size()), summary_of(rows),
+                       measured_of(rows)});
+    return out;
+}
+
+std::string answers_table(const ClassAnswers& answers) {
+    std::vector<Cells> lines = {{"lesson", "prediction", "answers", "predicted", "measured"}};
+    for (const auto& each : summarize_answers(answers))
+        lines.push_back({each.lesson, each.prediction, std::to_string(each.answers),
+                         each.predicted, each.measured});
     std::string out = std::to_string(answers.learners) +
                       (answers.learners == 1 ? " learner\n" : " learners\n") +
                       aligned(lines, lines.front().size());

@@ -131,5 +131,21 @@ TEST(ClassAnswers, ThatAreDamagedSayWhatIsWrongInWords) {
 
 TEST(ClassAnswers, OfNoFolderAreRefused) { EXPECT_THROW(collect_answers("/nonexistent"), Error); }
 
+TEST(LessonAnswers, AreHandedInUnderTheLearnersName) {
+    const test_support::TempFolder root;
+    EXPECT_EQ(hand_in_answers(root.path(), answers_of("Ada", "early", 1)).filename(), "Ada.json");
+    EXPECT_EQ(hand_in_answers(root.path(), answers_of("Ada", "late", 2)).filename(), "Ada.json");
+    std::ofstream(root / "Bo.json") << "not answers";
+    EXPECT_EQ(hand_in_answers(root.path(), answers_of("Bo", "late", 2)).filename(), "Bo-2.json");
+    EXPECT_EQ(hand_in_answers(root.path(), answers_of("../x", "late", 2)), root / "-.-x.json");
+    EXPECT_THROW(hand_in_answers(root.path(), answers_of("", "late", 2)), Error);
+    EXPECT_THROW(hand_in_answers(root / "none", answers_of("Ada", "late", 2)), Error);
+    const auto all = summarize_answers(collect_answers(root.path()));
+    ASSERT_EQ(all.size(), 3u);  // draw, end, stop
+    EXPECT_EQ(all[1].prediction, "end");
+    EXPECT_EQ(all[1].answers, 3);
+    EXPECT_EQ(all[1].predicted, "late 3");
+}
+
 }  // namespace
 }  // namespace engine

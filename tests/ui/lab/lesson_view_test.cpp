@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <QRadioButton>
+#include <QScrollBar>
+#include <QSpinBox>
+#include <QWheelEvent>
 #include <algorithm>
 #include <set>
 
@@ -133,6 +137,56 @@ TEST_F(LessonViewTest, PresentShowsOneStepAndPageDownStartsTheRun) {
     present.column()->showStep(5);
     view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
     EXPECT_EQ(present.column()->shownStep(), 2) << "a knob shows its curves";
+}
+
+TEST_F(LessonViewTest, PresentTurnsThePageWhereverTheFocusIsAndKeepsTheHands) {
+    ASSERT_NE(view, nullptr);
+    const auto handsOf = [](PresentWindow& present) {
+        const auto all = present.column()->findChildren<QSpinBox*>();
+        EXPECT_FALSE(all.isEmpty());
+        return all.value(1);
+    };
+    {
+        PresentWindow present(context, view->model(), 1);
+        present.setAttribute(Qt::WA_DeleteOnClose, false);
+        present.show();
+        auto* hands = handsOf(present);
+        ASSERT_NE(hands, nullptr);
+        hands->setFocus();
+        QTest::keyClicks(hands, u"12"_s);
+        EXPECT_EQ(hands->value(), 12);
+        QTest::keyClick(hands, Qt::Key_PageUp);
+        EXPECT_EQ(present.column()->shownStep(), 0);
+        EXPECT_EQ(hands->value(), 12);
+        for (auto* choice : present.column()->findChildren<QRadioButton*>()) {
+            QTest::keyClick(choice, Qt::Key_PageDown);
+            EXPECT_EQ(present.column()->shownStep(), 1);
+            QTest::keyClick(choice, Qt::Key_PageUp);
+            EXPECT_EQ(present.column()->shownStep(), 0);
+        }
+        QTest::keyClick(hands, Qt::Key_Escape);
+        EXPECT_FALSE(present.isVisible());
+    }
+    PresentWindow again(context, view->model(), 1);
+    EXPECT_EQ(handsOf(again)->value(), 12);
+    view->model()->reset();
+    EXPECT_EQ(handsOf(again)->value(), 0);
+}
+
+TEST_F(LessonViewTest, TheWheelOverAPlotScrollsThePage) {
+    ASSERT_NE(view, nullptr);
+    window->resize(1024, 640);
+    view->column()->showStep(2);
+    QTest::qWait(50);
+    auto* bar = view->column()->verticalScrollBar();
+    ASSERT_GT(bar->maximum(), 0);
+    bar->setValue(0);
+    auto* plot = view->column()->findChild<LinePlot*>();
+    ASSERT_NE(plot, nullptr);
+    QWheelEvent event(QPointF(20, 20), plot->mapToGlobal(QPointF(20, 20)), {}, {0, -120},
+                      Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(plot, &event);
+    EXPECT_GT(bar->value(), 0);
 }
 
 /// A lesson of two steps without questions, runs or instruments.

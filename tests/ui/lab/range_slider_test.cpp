@@ -29,6 +29,19 @@ TEST(RangeSlider, MovesTenTimesAsFarWithShift) {
     EXPECT_EQ(slider.value(), 910);
 }
 
+TEST(RangeSlider, ReachesWholeNumbersBetweenItsSteps) {
+    Theme theme;
+    RangeSlider whole(&theme, 65504, 65544);  // of the lesson on overflow
+    EXPECT_EQ(whole.step(), 1);
+    EXPECT_EQ(whole.written(65520), QStringLiteral("65,520"));
+    RangeSlider wide(&theme, 0, 3000);
+    wide.setValue(1000);
+    QTest::keyClick(&wide, Qt::Key_Right, Qt::ControlModifier);
+    EXPECT_EQ(wide.value(), 1001);
+    QTest::keyClick(&wide, Qt::Key_Right, Qt::ControlModifier | Qt::ShiftModifier);
+    EXPECT_EQ(wide.value(), 1011);
+}
+
 TEST(RangeSlider, StaysWithinItsEnds) {
     Theme theme;
     RangeSlider slider(&theme, 0, 1);

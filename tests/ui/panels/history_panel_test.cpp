@@ -1,6 +1,8 @@
 // The list of runs in a window: selecting, showing, hiding, renaming and deleting runs.
 #include <QMenu>
 #include <QMessageBox>
+#include <QDropEvent>
+#include <QMimeData>
 #include <QScrollBar>
 #include <fstream>
 
@@ -197,6 +199,22 @@ TEST_F(HistoryTest, ARunFromElsewhereIsEnteredAndShown) {
         [&] { return feed.tracks().size() == 1 && feed.tracks().front()->rows() == 4; }, 10'000));
     EXPECT_EQ(list->model()->rowCount(), 1);
     EXPECT_TRUE(isShown(0));
+}
+
+TEST_F(HistoryTest, TwoDroppedRunsAreOverlaid) {
+    keepRuns(3);
+    const auto runs = feed.store()->list();
+    QMimeData data;
+    QList<QUrl> urls;
+    for (const auto& run : {runs[0], runs[2]}) {
+        std::ofstream(run.folder / "steps.rec");
+        urls << QUrl::fromLocalFile(QString::fromStdString(run.folder.string()));
+    }
+    data.setUrls(urls);
+    QDropEvent drop({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(window.get(), &drop);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return chosen().size() == 2; }, 5000));
+    EXPECT_EQ(chosen(), (std::vector<int>{0, 2}));
 }
 
 }  // namespace

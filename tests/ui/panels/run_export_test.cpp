@@ -48,6 +48,21 @@ TEST_F(RunExportTest, WritesTheChosenFileAndImportsItAgain) {
     EXPECT_TRUE(store->find("2").has_value());
 }
 
+/// W1: the first filter of the dialog is safetensors.
+TEST_F(RunExportTest, TheTypedEndingDecidesWhatIsWritten) {
+    show({"fp32"});
+    const engine::RunSummary run = *store->find("1");
+    const QString name = folder.path() + u"/net.onnx"_s;
+    report([&] {
+        ASSERT_TRUE(answerFileDialog(name, [&] { exportRun(window.get(), &commands, run); }));
+    });
+    QFile file(name);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    EXPECT_TRUE(file.read(4096).contains("pytorch") || !file.readAll().contains("__metadata__"));
+    file.seek(0);
+    EXPECT_EQ(file.read(1), QByteArray(1, 8)) << "field 1 of an ONNX model, its version";
+}
+
 TEST_F(RunExportTest, WritesTheWeightsOfTheCheckpointThatIsChosen) {
     checkpointEvery = 10;
     show({"fp32"});

@@ -23,6 +23,7 @@ public:
 
     LessonShelf* shelf() { return &shelf_; }
     LessonRuns* runs() { return &runs_; }
+    LessonNotes& notes() { return notes_; }
     /// With the learner's progress.
     std::vector<LessonEntry> entries() const;
     const QString& name() const { return name_; }

@@ -62,6 +62,11 @@ void LessonNotes::save() {
     }
 }
 
+void LessonNotes::setLearner(const QString& name) {
+    answers_.learner = name.toStdString();
+    save();
+}
+
 double LessonNotes::progress(const QString& lesson) const {
     const auto found = answers_.lessons.find(lesson.toStdString());
     if (found == answers_.lessons.end()) return 0;

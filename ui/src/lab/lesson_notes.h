@@ -15,6 +15,9 @@ class LessonNotes final {
 public:
     explicit LessonNotes(std::filesystem::path file = engine::default_answers_file());
 
+    const engine::LearnerAnswers& answers() const { return answers_; }
+    /// The name under which the answers are handed in.
+    void setLearner(const QString& name);
     /// Why the file cannot be read or written; empty: it can.
     const engine::Message& problem() const { return problem_; }
     /// In [0, 1].

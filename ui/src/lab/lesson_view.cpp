@@ -5,6 +5,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHideEvent>
+#include <QMenu>
 #include <QPushButton>
 #include <QSplitter>
 #include <QToolButton>
@@ -12,6 +13,9 @@
 #include <QVBoxLayout>
 
 #include "commands/commands.h"
+#include "engine/error.h"
+#include "lab/class_dialog.h"
+#include "lab/hand_in_dialog.h"
 #include "lab/instrument.h"
 #include "lab/keep_runs.h"
 #include "lab/lesson_column.h"
@@ -23,6 +27,7 @@
 #include "theme/theme.h"
 #include "widgets/card.h"
 #include "widgets/panel.h"
+#include "widgets/save_dialog.h"
 
 namespace ui {
 
@@ -164,6 +169,14 @@ QWidget* LessonView::makeTools(QWidget* parent) {
                    [this] { keepRuns(); });
     button(tr("Worksheet…"), tr("The lesson as a PDF with blanks to fill in (Ctrl+P)"),
            [this] { saveWorksheet(); });
+    auto* answers = button(tr("Answers"), tr("Hands in your answers, or collects those of a class"),
+                           [] {});
+    auto* menu = new QMenu(answers);
+    connect(menu->addAction(tr("Hand in…")), &QAction::triggered, this,
+            [this] { (new HandInDialog(model_, this))->open(); });
+    connect(menu->addAction(tr("Collect from a folder…")), &QAction::triggered, this,
+            &LessonView::collectAnswers);
+    answers->setMenu(menu);
     button(tr("Reset"), tr("Clears your answers in this lesson, and its runs"),
            [this] { model_->reset(); });
     button(tr("Open in Training"),
@@ -228,11 +241,10 @@ void LessonView::edit() {
         // A built-in lesson is edited as a copy, which is then opened in its place.
         const auto lesson = model_->lesson();
         if (!lesson) return;
-        file = QFileDialog::getSaveFileName(this, tr("Save a copy to edit"),
-                                            model_->name() + u".lesson.md"_s,
-                                            tr("Lessons (*.lesson.md)"));
-        if (file.isEmpty()) return;
-        if (!file.endsWith(u".lesson.md"_s)) file += u".lesson.md"_s;
+        const auto named = askForFile(this, tr("Save a copy to edit"), model_->name(),
+                                      {{tr("Lessons (*.lesson.md)"), u"lesson.md"_s}});
+        if (!named) return;
+        file = named->file;
         if (!writeText(file, lesson->source)) {
             context_.commands->report({tr("%1 cannot be written.").arg(file),
                                        tr("Choose a folder that you may write to."),
@@ -248,6 +260,16 @@ void LessonView::edit() {
          engine::ErrorCode::state, true});
 }
 
+void LessonView::collectAnswers() {
+    const QString folder = QFileDialog::getExistingDirectory(this, tr("Folder of the class"));
+    if (folder.isEmpty()) return;
+    try {
+        (new ClassDialog(folder, *model_->shelf(), this))->open();
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
 void LessonView::keepRuns() {
     keep_->setEnabled(false);
     ui::keepRuns(context_, model_);
@@ -256,10 +278,10 @@ void LessonView::keepRuns() {
 void LessonView::saveWorksheet() {
     const auto lesson = model_->lesson();
     if (!lesson) return;
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Save worksheet"), model_->name() + u".pdf"_s, tr("PDF (*.pdf)"));
-    if (file.isEmpty() || writeWorksheet(*lesson, file)) return;
-    context_.commands->report({tr("%1 cannot be written.").arg(file),
+    const auto named = askForFile(this, tr("Save worksheet"), model_->name(),
+                                  {{tr("PDF (*.pdf)"), u"pdf"_s}});
+    if (!named || writeWorksheet(*lesson, named->file)) return;
+    context_.commands->report({tr("%1 cannot be written.").arg(named->file),
                                tr("Choose a folder that you may write to."), engine::ErrorCode::io,
                                false});
 }

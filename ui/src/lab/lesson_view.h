@@ -46,6 +46,7 @@ private:
     void openInTraining();
     void edit();
     void keepRuns();
+    void collectAnswers();
     void saveWorksheet();
 
     Context context_;

@@ -18,6 +18,15 @@ namespace {
 
 constexpr double radius = 6.5;
 
+/// A power of ten, at least a hundred of which lie between the ends; between whole numbers that are
+/// far enough apart a whole one.
+double stepOf(double low, double high) {
+    constexpr double wholeFrom = 40;
+    const double step = std::pow(10.0, std::floor(std::log10((high - low) / 100)));
+    const bool whole = low == std::floor(low) && high == std::floor(high);
+    return whole && high - low >= wholeFrom ? std::max(1.0, step) : step;
+}
+
 QFont captionOf(QFont font) {
     font.setPointSizeF(font.pointSizeF() * 0.9);
     return font;
@@ -30,7 +39,7 @@ RangeSlider::RangeSlider(const Theme* theme, double low, double high, QWidget* p
       theme_(theme),
       low_(low),
       high_(high),
-      step_(std::pow(10.0, std::floor(std::log10((high - low) / 100)))) {
+      step_(stepOf(low, high)) {
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setCursor(Qt::PointingHandCursor);
@@ -116,8 +125,12 @@ void RangeSlider::dragTo(double x) {
     moveTo(low_ + (x - left()) / std::max(1.0, right() - left()) * (high_ - low_));
 }
 
-void RangeSlider::moveTo(double value) {
-    const double rounded = low_ + std::round((value - low_) / step_) * step_;
+/// With Ctrl the keys reach what lies between two steps, such as every whole number.
+double RangeSlider::fineStep() const { return step_ >= 10 ? step_ / 10 : step_; }
+
+void RangeSlider::moveTo(double value, bool fine) {
+    const double unit = fine ? fineStep() : step_;
+    const double rounded = low_ + std::round((value - low_) / unit) * unit;
     const double next = std::clamp(rounded, low_, high_);
     if (value_ == next) return;
     setValue(next);
@@ -125,15 +138,17 @@ void RangeSlider::moveTo(double value) {
 }
 
 void RangeSlider::keyPressEvent(QKeyEvent* event) {
-    const double far = event->modifiers().testFlag(Qt::ShiftModifier) ? 10 : 1;
+    const bool fine = event->modifiers().testFlag(Qt::ControlModifier);
+    const double unit = fine ? fineStep() : step_;
+    const double stride = event->modifiers().testFlag(Qt::ShiftModifier) ? 10 * unit : unit;
     const double now = value_.value_or((low_ + high_) / 2);
     switch (event->key()) {
         case Qt::Key_Right:
         case Qt::Key_Up:
-            return moveTo(now + far * step_);
+            return moveTo(now + stride, fine);
         case Qt::Key_Left:
         case Qt::Key_Down:
-            return moveTo(now - far * step_);
+            return moveTo(now - stride, fine);
         case Qt::Key_Home:
             return moveTo(low_);
         case Qt::Key_End:

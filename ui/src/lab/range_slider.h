@@ -46,7 +46,8 @@ private:
     double lineY() const;
     double place(double value) const;
     void dragTo(double x);
-    void moveTo(double value);
+    void moveTo(double value, bool fine = false);
+    double fineStep() const;
 
     const Theme* theme_;
     double low_;

@@ -1,9 +1,9 @@
 #include "panels/csv_export.h"
 
 #include <QCoreApplication>
-#include <QFileDialog>
 
 #include "commands/commands.h"
+#include "widgets/save_dialog.h"
 
 namespace ui {
 
@@ -17,11 +17,9 @@ public:
     static QString askForFile(QWidget* parent, const std::vector<engine::RunSummary>& runs) {
         QStringList names;
         for (const auto& run : runs) names << QString::fromStdString(run.run);
-        QFileDialog dialog(parent, tr("Export steps as CSV"), {}, tr("CSV files (*.csv)"));
-        dialog.setAcceptMode(QFileDialog::AcceptSave);
-        dialog.setDefaultSuffix(u"csv"_s);
-        dialog.selectFile(names.join(u'-') + u".csv"_s);
-        return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+        const auto named = ui::askForFile(parent, tr("Export steps as CSV"), names.join(u'-'),
+                                          {{tr("CSV files (*.csv)"), u"csv"_s}});
+        return named ? named->file : QString();
     }
 };
 

@@ -2,7 +2,6 @@
 
 #include <QActionGroup>
 #include <QCoreApplication>
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
@@ -14,6 +13,7 @@
 #include "text/format.h"
 #include "theme/tokens.h"
 #include "widgets/key_bindings.h"
+#include "widgets/save_dialog.h"
 
 namespace ui {
 
@@ -37,8 +37,10 @@ public:
     static QString rougher() { return tr("Less smoothing"); }
     static QString strength(int value) { return value == 0 ? tr("raw") : count(value); }
     static QString exportPicture() { return tr("Export picture"); }
-    static QStringList filters() {
-        return {tr("PNG picture (*.png)"), tr("SVG drawing (*.svg)"), tr("PDF document (*.pdf)")};
+    static std::vector<FileForm> forms() {
+        return {{tr("PNG picture (*.png)"), u"png"_s},
+                {tr("SVG drawing (*.svg)"), u"svg"_s},
+                {tr("PDF document (*.pdf)"), u"pdf"_s}};
     }
 };
 
@@ -112,17 +114,8 @@ void addSmoothingSteps(QMenu* menu, PlotOptions* options) {
 }
 
 QString askForPicture(QWidget* parent, const QString& title) {
-    const QStringList endings{u"png"_s, u"svg"_s, u"pdf"_s};
-    const QStringList filters = PlotMenu::filters();
-    QFileDialog dialog(parent, PlotMenu::exportPicture());
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setNameFilters(filters);
-    dialog.setDefaultSuffix(endings.front());
-    dialog.selectFile(title);
-    QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) {
-        dialog.setDefaultSuffix(endings.value(filters.indexOf(filter)));
-    });
-    return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    const auto named = askForFile(parent, PlotMenu::exportPicture(), title, PlotMenu::forms());
+    return named ? named->file : QString();
 }
 
 }  // namespace ui

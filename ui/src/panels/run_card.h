@@ -54,6 +54,7 @@ private:
     QGridLayout* grid_;
     QWidget* names_;
     QWidget* figures_;
+    ElidedLabel* task_;  ///< data and model
     ElidedLabel* note_;
     std::array<QLabel*, 4> captions_{};
     std::array<QLabel*, 4> values_{};

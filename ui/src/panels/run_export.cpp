@@ -2,7 +2,6 @@
 
 #include <QCoreApplication>
 #include <QFileDialog>
-#include <QFileInfo>
 #include <QInputDialog>
 #include <QPointer>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "pdf/report_file.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "widgets/save_dialog.h"
 
 namespace ui {
 
@@ -26,7 +26,8 @@ struct RunExport {
 public:
     static QString exportTitle() { return tr("Export run"); }
     static QString reportTitle() { return tr("Write a report"); }
-    static QString reports() { return tr("Web page (*.html);;PDF (*.pdf)"); }
+    static QString webPage() { return tr("Web page (*.html)"); }
+    static QString pdf() { return tr("PDF (*.pdf)"); }
     static QString importTitle() { return tr("Import run"); }
     static QString half(const QString& title) { return tr("%1, FP16").arg(title); }
     static QString runs() { return tr("Whole runs (*.halftone)"); }
@@ -90,25 +91,19 @@ std::optional<std::string> askCheckpoint(QWidget* parent, const engine::RunSumma
 
 std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     const std::vector<Form> all = forms();
-    QStringList filters;
-    for (const Form& form : all) filters << form.filter();
-    QFileDialog dialog(parent, RunExport::exportTitle());
-    dialog.setAcceptMode(QFileDialog::AcceptSave);
-    dialog.setNameFilters(filters);
-    dialog.setDefaultSuffix(all.front().suffix());
+    std::vector<FileForm> files;
+    for (const Form& form : all) files.push_back({form.filter(), form.suffix()});
     engine::ExportInfo plain = *all.front().info;
     plain.ending.clear();
-    dialog.selectFile(QString::fromStdString(engine::export_file_name(run, plain)));
-    QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) {
-        dialog.setDefaultSuffix(all[static_cast<std::size_t>(filters.indexOf(filter))].suffix());
-    });
-    if (dialog.exec() != QDialog::Accepted) return std::nullopt;
-    const auto chosen = filters.indexOf(dialog.selectedNameFilter());
-    const Form form = all[static_cast<std::size_t>(std::max<qsizetype>(chosen, 0))];
+    const auto named =
+        askForFile(parent, RunExport::exportTitle(),
+                   QString::fromStdString(engine::export_file_name(run, plain)), files);
+    if (!named) return std::nullopt;
+    const Form form = all[named->form];
     std::optional<std::string> checkpoint = "last";
     if (form.info->of_checkpoint) checkpoint = askCheckpoint(parent, run);
     if (!checkpoint) return std::nullopt;
-    return Answer{form, dialog.selectedFiles().value(0), *checkpoint};
+    return Answer{form, named->file, *checkpoint};
 }
 
 /// The result of a task on another thread.
@@ -156,12 +151,11 @@ void exportReport(QWidget* parent, Commands* commands,
                   const std::vector<engine::RunSummary>& runs) {
     if (!store || runs.empty()) return;
     const QString name = u"run-%1.html"_s.arg(QString::fromStdString(runs.front().run));
-    QString chosen;
-    QString file = QFileDialog::getSaveFileName(parent, RunExport::reportTitle(), name,
-                                                RunExport::reports(), &chosen);
-    if (file.isEmpty()) return;
-    if (QFileInfo(file).suffix().isEmpty())
-        file += chosen.contains(u"*.pdf"_s) ? u".pdf"_s : u".html"_s;
+    const auto named =
+        askForFile(parent, RunExport::reportTitle(), name,
+                   {{RunExport::webPage(), u"html"_s}, {RunExport::pdf(), u"pdf"_s}});
+    if (!named) return;
+    const QString file = named->file;
     try {
         std::vector<engine::ListedRun> listed;
         for (const auto& summary : runs) listed.push_back({summary, store->events(summary.run)});

@@ -10,6 +10,8 @@
 
 namespace ui {
 
+class KeyButton;
+
 class TitleChip;
 
 /// Chooses run and step for all pages, at the right of the row of pages. The selection is in
@@ -39,7 +41,7 @@ private:
     QToolButton* back_;
     QLabel* step_;
     QToolButton* forth_;
-    QPushButton* live_;
+    KeyButton* live_;
 };
 
 }  // namespace ui

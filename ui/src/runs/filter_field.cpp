@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QCompleter>
 #include <QKeyEvent>
+#include <QMouseEvent>
 #include <QStringListModel>
 
 #include "theme/tokens.h"
@@ -21,6 +22,30 @@ FilterField::FilterField(QWidget* parent)
     connect(completer_, qOverload<const QString&>(&QCompleter::activated), this,
             &FilterField::insert);
     connect(this, &QLineEdit::textEdited, this, &FilterField::complete);
+    completer_->popup()->installEventFilter(this);
+}
+
+/// A click beside the list of completions closes it, and would go no further: it is passed on to
+/// what lies there, such as a button that the list was next to.
+bool FilterField::eventFilter(QObject* watched, QEvent* event) {
+    auto* popup = completer_->popup();
+    if (watched != popup || event->type() != QEvent::MouseButtonPress)
+        return QLineEdit::eventFilter(watched, event);
+    const auto* press = static_cast<QMouseEvent*>(event);
+    if (popup->rect().contains(press->position().toPoint()))
+        return QLineEdit::eventFilter(watched, event);
+    popup->hide();
+    const QPoint global = press->globalPosition().toPoint();
+    QWidget* under = window()->childAt(window()->mapFromGlobal(global));
+    if (under == nullptr) return true;
+    for (const auto type : {QEvent::MouseButtonPress, QEvent::MouseButtonRelease}) {
+        QMouseEvent passed(type, under->mapFromGlobal(QPointF(global)), press->globalPosition(),
+                           press->button(),
+                           type == QEvent::MouseButtonPress ? press->buttons() : Qt::NoButton,
+                           press->modifiers());
+        QCoreApplication::sendEvent(under, &passed);
+    }
+    return true;
 }
 
 void FilterField::setNames(const QStringList& names) {

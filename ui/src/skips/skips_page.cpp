@@ -1,6 +1,5 @@
 #include "skips/skips_page.h"
 
-#include <QFileDialog>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
@@ -17,6 +16,7 @@
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
 #include "widgets/page_key.h"
+#include "widgets/save_dialog.h"
 #include "widgets/side_columns.h"
 
 namespace ui {
@@ -187,10 +187,10 @@ void SkipsPage::exportFigures() {
 void SkipsPage::saveCapsule() {
     const auto* step = model_->step();
     if (step == nullptr) return;
-    const QString name = u"step-%1.capsule.safetensors"_s.arg(step->step);
-    const QString file = QFileDialog::getSaveFileName(this, tr("Save as capsule"), name,
-                                                      tr("Capsules (*.safetensors)"));
-    model_->saveCapsule(file);
+    const auto named = askForFile(this, tr("Save as capsule"),
+                                  u"step-%1.capsule.safetensors"_s.arg(step->step),
+                                  {{tr("Capsules (*.safetensors)"), u"safetensors"_s}});
+    if (named) model_->saveCapsule(named->file);
 }
 
 }  // namespace ui

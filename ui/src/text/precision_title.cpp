@@ -46,4 +46,15 @@ QString precisionTitle(const engine::PrecisionConfig& precision) {
     return RunTitle::withScaling(precision);
 }
 
+QString taskTitle(const engine::RunConfig& config) {
+    const auto* data = engine::find_dataset(config.dataset.kind);
+    QString model = QString::fromStdString(config.model.kind);
+    for (const auto& info : engine::models()) {
+        if (info.kind == config.model.kind) model = engineText(info.title);
+    }
+    return (data != nullptr ? engineText(data->title)
+                            : QString::fromStdString(config.dataset.kind)) +
+           u" · "_s + model;
+}
+
 }  // namespace ui

@@ -16,4 +16,7 @@ QString precisionTitle(const std::string& preset);
 /// The same, followed by the scaling if it is not the preset's: "AMP FP16, no scaling".
 QString precisionTitle(const engine::PrecisionConfig& precision);
 
+/// What a run trains: the titles of its data set and model.
+QString taskTitle(const engine::RunConfig& config);
+
 }  // namespace ui

@@ -1,13 +1,13 @@
 #include "widgets/page_export.h"
 
 #include <QBuffer>
-#include <QFileDialog>
 #include <QPainter>
 #include <QSvgGenerator>
 #include <QWidget>
 
 #include "engine/csv_cell.h"
 #include "text/named_output.h"
+#include "widgets/save_dialog.h"
 
 namespace ui {
 
@@ -21,19 +21,14 @@ struct PageExportDialog {
     Q_DECLARE_TR_FUNCTIONS(PageExport)
 public:
     static QString askForFile(QWidget* parent, const PageExport& page) {
-        QStringList filters{tr("Figures (*.csv)")};
-        if (page.markdown) filters << tr("Table (*.md)");
-        filters << tr("Picture (*.png)") << tr("Picture (*.svg)");
-        QFileDialog dialog(parent, tr("Export this page"), {}, {});
-        dialog.setNameFilters(filters);
-        dialog.setAcceptMode(QFileDialog::AcceptSave);
-        dialog.setDefaultSuffix(u"csv"_s);
-        dialog.selectFile(page.name + u".csv"_s);
-        QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog,
-                         [&dialog](const QString& filter) {
-                             dialog.setDefaultSuffix(filter.section(u"*."_s, 1).chopped(1));
-                         });
-        return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+        std::vector<FileForm> forms{{tr("Figures (*.csv)"), u"csv"_s}};
+        if (page.markdown) forms.push_back({tr("Table (*.md)"), u"md"_s});
+        if (page.plots != nullptr) {
+            forms.push_back({tr("Picture (*.png)"), u"png"_s});
+            forms.push_back({tr("Picture (*.svg)"), u"svg"_s});
+        }
+        const auto named = ui::askForFile(parent, tr("Export this page"), page.name, forms);
+        return named ? named->file : QString();
     }
     static QString problem(const QString& file) { return tr("%1 cannot be written.").arg(file); }
 };

@@ -38,6 +38,7 @@
 #include "view/selection.h"
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
+#include "widgets/save_dialog.h"
 #include "window/keys_dialog.h"
 #include "window/preset_menu.h"
 
@@ -277,11 +278,11 @@ void MainMenu::openFile(const QString& file) {
 }
 
 void MainMenu::saveSettings() {
-    const QString file = QFileDialog::getSaveFileName(window_, tr("Save settings"),
-                                                      u"settings.json"_s, tr("Settings (*.json)"));
-    if (file.isEmpty()) return;
+    const auto named = askForFile(window_, tr("Save settings"), u"settings"_s,
+                                  {{tr("Settings (*.json)"), u"json"_s}});
+    if (!named) return;
     try {
-        context_.settings->saveFile(file);
+        context_.settings->saveFile(named->file);
     } catch (const engine::Error& error) {
         context_.commands->report(error);
     }
@@ -329,17 +330,15 @@ void MainMenu::draftLesson() {
     try {
         const auto run = store->find(track->run());
         if (!run) return;
-        const QString file =
-            QFileDialog::getSaveFileName(window_, tr("Save the draft of a lesson"),
-                                         u"my-lesson.lesson.md"_s, tr("Lessons (*.lesson.md)"));
-        if (file.isEmpty()) return;
+        const auto named = askForFile(window_, tr("Save the draft of a lesson"), u"my-lesson"_s,
+                                      {{tr("Lessons (*.lesson.md)"), u"lesson.md"_s}});
+        if (!named) return;
         const std::int64_t selected = context_.link->selected();
         const std::string text =
             engine::draft_lesson(*run, selected > 0 ? selected : track->rows(),
                                  tr("My lesson: %1").arg(trackTitle(*track)).toStdString());
-        const QString named = file.endsWith(u".lesson.md"_s) ? file : file + u".lesson.md"_s;
-        engine::write_named_file(named.toStdString(), text);
-        context_.commands->openPath(named);
+        engine::write_named_file(named->file.toStdString(), text);
+        context_.commands->openPath(named->file);
     } catch (const engine::Error& error) {
         context_.commands->report(error);
     }
