@@ -7192,5 +7192,9 @@
         <source>Type your name.</source>
         <translation>请输入您的姓名。</translation>
     </message>
+    <message>
+        <source>The gradients overflowed at step {}, at a static loss scale of {}, and were applied: a static scaler skips nothing. Lower the static scale or use a dynamic one.</source>
+        <translation>第 {} 步的梯度在静态损失缩放值 {} 下溢出，但仍被应用：静态缩放不会跳过任何步。降低静态缩放值，或改用动态缩放。</translation>
+    </message>
 </context>
 </TS>

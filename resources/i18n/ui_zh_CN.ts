@@ -1586,8 +1586,8 @@ above</source>
             <translation>线性</translation>
         </message>
         <message>
-            <source>%1 · raw behind, mean of %2 in front</source>
-            <translation>%1 · 淡线为原始值，粗线为 %2 步均值</translation>
+            <source>%1 · raw behind, mean of the last %2 in front</source>
+            <translation>%1 · 淡线为原始值，粗线为最近 %2 步的均值</translation>
         </message>
         <message>
             <source>skipped</source>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/dtype.h"
+#include "engine/figure_text.h"
 #include "train/advice.h"
 
 namespace engine {
@@ -207,7 +208,7 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
         case SkipCause::scale_too_large:
             return report.skipped
                        ? msg("There is nothing to fix: the scaler lowers the scale by itself.")
-                       : static_scale_advice(detail::written(report.passing_scale));
+                       : static_scale_advice(power_text(report.passing_scale));
         case SkipCause::optimizer:
             return msg("Give the optimizer a larger epsilon or a lower learning rate.");
     }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/figure_text.h"
+#include "engine/step_outcome.h"
 
 namespace engine {
 
@@ -36,6 +38,7 @@ void RunAlerts::see(const std::string& run, const FinishedStep& step) {
     course_.see(step.row);
     warn_of_resets(step);
     if (const auto event = watch_.see(run, step.row, step.next_loss_scale)) post_(*event);
+    warn_of_overflow(step.row);
     warn_of_loss(step.row);
     warn_of_lost_updates(step.row);
     warn_of_idle_epoch(step.row);
@@ -94,6 +97,18 @@ void RunAlerts::warn_of_loss(const StepRecord& row) {
     if (std::isfinite(row.loss) || std::exchange(state_.warned_loss, true)) return;
     warn(msg("The loss is {} at step {}: a value of the forward pass is not finite.", row.loss,
              row.step),
+         row.step);
+}
+
+/// The first step that breaks the weights of a run with a static scale. Its loss is a number still.
+void RunAlerts::warn_of_overflow(const StepRecord& row) {
+    const bool is_static = resolve(config_.precision).scaler == ScalerMode::constant;
+    if (!is_static || outcome_of(row) != StepOutcome::overflowed ||
+        std::exchange(warned_overflow_, true))
+        return;
+    warn(msg("The gradients overflowed at step {}, at a static loss scale of {}, and were applied: "
+             "a static scaler skips nothing. Lower the static scale or use a dynamic one.",
+             row.step, power_text(static_cast<double>(row.loss_scale))),
          row.step);
 }
 

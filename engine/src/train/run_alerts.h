@@ -52,6 +52,7 @@ private:
 
     void warn_of_resets(const FinishedStep& step);
     void warn_of_loss(const StepRecord& row);
+    void warn_of_overflow(const StepRecord& row);
     void warn_of_lost_updates(const StepRecord& row);
     void warn_of_idle_epoch(const StepRecord& row);
     void check_divergence(const StepRecord& row);
@@ -64,6 +65,7 @@ private:
     FaultCourse course_;  ///< of a run that went on: since then
     State state_;
     std::string run_;
+    bool warned_overflow_ = false;
     bool diverged_ = false;
 };
 

@@ -113,7 +113,7 @@ TEST(SkipVerdict, AdvisesInTheWordsThatOtherPlacesUse) {
               forward_overflow_advice().str());
     report.skipped = false;
     EXPECT_EQ(advice_for(SkipCause::scale_too_large, report).str(),
-              static_scale_advice("1024").str());
+              static_scale_advice("2¹⁰").str());
 }
 
 }  // namespace

@@ -159,5 +159,29 @@ TEST(FaultCourses, OfAStaticScaleThatOverflowedIsTheScale) {
     EXPECT_EQ(static_scale_advice("2¹⁵").str(), "Lower the static scale to 2¹⁵ or use a dynamic one.");
 }
 
+TEST(Advice, OfAnOverflowThatAStaticScalerAppliedComesAtThatStepOnce) {
+    RunConfig config = preset("amp-fp16");
+    config.precision.scaler = ScalerMode::constant;
+    config.stop_on_nan = 0;
+    std::vector<RunWarning> warnings;
+    RunAlerts alerts(config, [&](const Event& event) {
+        if (const auto* warning = std::get_if<RunWarning>(&event)) warnings.push_back(*warning);
+    });
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        FinishedStep done{};
+        done.row.step = done.row.updates = step;
+        done.row.loss = 2;
+        done.row.grad_norm = step > 1 ? std::numeric_limits<float>::quiet_NaN() : 1;
+        done.row.loss_scale = 0x1p24F;
+        done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
+        done.next_loss_scale = 0x1p24F;
+        alerts.see("1", done);
+    }
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(warnings.front().step, 2);
+    EXPECT_THAT(warnings.front().message.str(),
+                HasSubstr("at a static loss scale of 2²⁴, and were applied"));
+}
+
 }  // namespace
 }  // namespace engine
