@@ -2254,20 +2254,8 @@ started %7</source>
             <translation>改变了权重的一步；跳过的步不算</translation>
         </message>
         <message>
-            <source>Compare</source>
-            <translation>对比</translation>
-        </message>
-        <message>
             <source>Start one run</source>
             <translation>开始一次运行</translation>
-        </message>
-        <message>
-            <source>Space</source>
-            <translation>空格</translation>
-        </message>
-        <message>
-            <source>Pause or resume; on a focused button, press it</source>
-            <translation>暂停或继续；焦点在按钮上时按下该按钮</translation>
         </message>
         <message>
             <source>One step, when paused or with nothing on screen</source>
@@ -2434,10 +2422,6 @@ started %7</source>
             <translation>课程中：← →</translation>
         </message>
         <message>
-            <source>Move the slider; ten times as far with Shift</source>
-            <translation>移动滑块；按住 Shift 移动十倍</translation>
-        </message>
-        <message>
             <source>In a lesson: Ctrl+PageDown, Ctrl+PageUp</source>
             <translation>课程中：Ctrl+PageDown、Ctrl+PageUp</translation>
         </message>
@@ -2500,6 +2484,34 @@ started %7</source>
         <message>
             <source>Resync at the end of the step</source>
             <translation>在该步结束时重新同步</translation>
+        </message>
+        <message>
+            <source>Pause or resume; it types where text is typed, and presses a button or box</source>
+            <translation>暂停或继续；在输入文字处输入空格，在按钮或选框上则按下它</translation>
+        </message>
+        <message>
+            <source>Move the slider; ten times as far with Shift, a tenth as far with Ctrl</source>
+            <translation>移动滑块；按住 Shift 移动十倍，按住 Ctrl 移动十分之一</translation>
+        </message>
+        <message>
+            <source>Compare, or run the lesson</source>
+            <translation>对比，或运行本课</translation>
+        </message>
+        <message>
+            <source>Return</source>
+            <translation>回车</translation>
+        </message>
+        <message>
+            <source>Press the focused button</source>
+            <translation>按下焦点所在的按钮</translation>
+        </message>
+        <message>
+            <source>Take back the last change of the settings</source>
+            <translation>撤销对设置的最后一次更改</translation>
+        </message>
+        <message>
+            <source>Make it again</source>
+            <translation>重做</translation>
         </message>
 </context>
     <context>

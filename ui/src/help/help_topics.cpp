@@ -7,6 +7,7 @@
 #include "help/help_page.h"
 #include "models/settings_model.h"
 #include "text/language.h"
+#include "widgets/key_bindings.h"
 
 namespace ui {
 
@@ -35,6 +36,12 @@ QString table(const std::vector<std::pair<QString, QString>>& rows) {
                                                                             right.toHtmlEscaped());
     }
     return html + u"</table>"_s;
+}
+
+/// The key that a command has now; the page is written anew whenever it is shown.
+QString keyOf(const QString& command, const QString& usual) {
+    const auto keys = KeyBindings::keys(command, {QKeySequence(usual)});
+    return keys.isEmpty() ? u"–"_s : keys.front().toString(QKeySequence::NativeText);
 }
 
 std::vector<std::pair<QString, QString>> HelpTopics::ideas() {
@@ -69,17 +76,23 @@ std::vector<std::pair<QString, QString>> HelpTopics::words() {
 }
 
 std::vector<std::pair<QString, QString>> HelpTopics::keys() {
-    return {{u"Ctrl+Return"_s, tr("Compare")},
-            {u"Ctrl+R"_s, tr("Start one run")},
-            {tr("Space"), tr("Pause or resume; on a focused button, press it")},
-            {u"S"_s, tr("One step, when paused or with nothing on screen")},
-            {u"Ctrl+."_s, tr("Stop")},
-            {u"E"_s, tr("Evaluate the test set now")},
-            {u"Ctrl+L"_s, tr("Logarithmic loss axis on or off")},
-            {u"L"_s, tr("Follow the newest step")},
-            {u"F"_s, tr("Reset zoom")},
-            {u"Ctrl+O, Ctrl+S"_s, tr("Open, save settings")},
-            {u"Ctrl+Shift+C"_s, tr("Copy the settings as a command line")},
+    return {{keyOf(u"run/compare"_s, u"Ctrl+Return"_s), tr("Compare, or run the lesson")},
+            {keyOf(u"run/start"_s, u"Ctrl+R"_s), tr("Start one run")},
+            {keyOf(u"run/pause"_s, u"Space"_s),
+             tr("Pause or resume; it types where text is typed, and presses a button or box")},
+            {tr("Return"), tr("Press the focused button")},
+            {keyOf(u"run/step"_s, u"S"_s), tr("One step, when paused or with nothing on screen")},
+            {keyOf(u"run/stop"_s, u"Ctrl+."_s), tr("Stop")},
+            {keyOf(u"run/evaluate"_s, u"E"_s), tr("Evaluate the test set now")},
+            {keyOf(u"view/log"_s, u"Ctrl+L"_s), tr("Logarithmic loss axis on or off")},
+            {keyOf(u"view/live"_s, u"L"_s), tr("Follow the newest step")},
+            {keyOf(u"view/fit"_s, u"F"_s), tr("Reset zoom")},
+            {keyOf(u"edit/undo"_s, u"Ctrl+Z"_s), tr("Take back the last change of the settings")},
+            {keyOf(u"edit/redo"_s, u"Ctrl+Shift+Z"_s), tr("Make it again")},
+            {keyOf(u"file/open"_s, u"Ctrl+O"_s) + u", "_s + keyOf(u"file/save"_s, u"Ctrl+S"_s),
+             tr("Open, save settings")},
+            {keyOf(u"run/command-line"_s, u"Ctrl+Shift+C"_s),
+             tr("Copy the settings as a command line")},
             {u"Esc"_s, tr("Back from a plot that fills the centre")},
             {tr("Tab, Shift+Tab"), tr("Next or previous control")},
             {tr("On a plot: ← →"),
@@ -105,7 +118,8 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},
             {tr("In the list of lessons: Enter"), tr("Go to the first question")},
             {tr("In a lesson: 1 to 9"), tr("Choose an answer")},
-            {tr("In a lesson: ← →"), tr("Move the slider; ten times as far with Shift")},
+            {tr("In a lesson: ← →"),
+             tr("Move the slider; ten times as far with Shift, a tenth as far with Ctrl")},
             {tr("In a lesson: Ctrl+PageDown, Ctrl+PageUp"), tr("Next or previous step")},
             {tr("In a lesson: E, Ctrl+P"), tr("Edit its file, save its worksheet")},
             {tr("In a lesson: F5"),

@@ -7,6 +7,7 @@
 
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/elided_label.h"
 
 namespace ui {
 
@@ -29,7 +30,8 @@ Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* b
     row_->addStrut(height);  // a dock asks the layout for the height, not the widget
     title_ = makeLabel(title);
     title_->setFont(Theme::bold());
-    note_ = makeLabel({}, "dim");
+    note_ = new ElidedLabel;
+    note_->setProperty("role", u"dim"_s);
     note_->setFont(Theme::caption());
     note_->setMinimumWidth(0);
     note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -55,7 +57,6 @@ void Panel::setTitle(const QString& title) {
 
 void Panel::setNote(const QString& note) {
     note_->setText(note);
-    note_->setToolTip(note);
 }
 
 void Panel::addToHead(QWidget* widget) {

@@ -8,6 +8,7 @@
 
 namespace ui {
 
+class ElidedLabel;
 class Theme;
 
 /// A dock in the style of the window's panels: a head with title, a dim word and tools, and a body
@@ -48,7 +49,7 @@ private:
     QWidget* head_;
     QHBoxLayout* row_;
     QLabel* title_;
-    QLabel* note_;
+    ElidedLabel* note_;
     QWidget* filling_ = nullptr;
     QList<QPair<QToolButton*, QString>> tools_;
     QMenu* menu_ = nullptr;
