@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/event.h"
@@ -40,7 +42,7 @@ struct KeyFigures {
     std::int64_t evaluated_at = 0;  ///< step of the last evaluation; 0: none
     double loss_scale = unknown;    ///< used in the last step
     double scale_now = unknown;     ///< that the next step uses
-    double headroom_bits = unknown;  ///< log2 of the largest scale that fits the last step by its own
+    double headroom_bits = unknown;  ///< log2 of the last step's scale_ceiling by scale_now
     std::int64_t growths = 0;        ///< of the loss scale
     double train_s = unknown;        ///< time in steps, without evaluations and other runs' turns
     double step_ms = unknown;        ///< train_s by steps
@@ -53,6 +55,18 @@ struct KeyFigures {
     }
 };
 
+/// Rows of a record, wherever they are kept.
+struct FigureRows {
+    std::int64_t size = 0;
+    std::function<StepRecord(std::int64_t index)> row;
+
+    FigureRows() = default;
+    FigureRows(std::int64_t size_, std::function<StepRecord(std::int64_t)> row_)
+        : size(size_), row(std::move(row_)) {}
+    FigureRows(const StepRecordReader& record)  // NOLINT(google-explicit-constructor)
+        : size(record.size()), row([record](std::int64_t index) { return record.row(index); }) {}
+};
+
 /// What the figures of a run take from its events: evaluations, changes of the loss scale, and
 /// where it was resumed. Events after the step of a resume stop counting.
 class FigureEvents {
@@ -60,8 +74,8 @@ public:
     void apply(const Event& event);
 
 private:
-    friend KeyFigures key_figures(const StepRecordReader&, const FigureEvents&);
-    friend double scale_after(const StepRecordReader&, const FigureEvents&, std::int64_t);
+    friend KeyFigures key_figures(const FigureRows&, const FigureEvents&);
+    friend double scale_after(const FigureRows&, const FigureEvents&, std::int64_t);
     struct ScaleStep {
         std::int64_t step;
         float to;
@@ -79,14 +93,14 @@ private:
 
 /// Reads a bounded number of rows, however long the run is. Throws Error(data) if the record cannot
 /// be read.
-KeyFigures key_figures(const StepRecordReader& record, const FigureEvents& events);
+KeyFigures key_figures(const FigureRows& record, const FigureEvents& events);
 
 /// The loss scale that follows a step: that of the next step, or, after the last one, the one that
 /// the step's event names. NaN for a step that is not in the record.
-double scale_after(const StepRecordReader& record, const FigureEvents& events, std::int64_t step);
+double scale_after(const FigureRows& record, const FigureEvents& events, std::int64_t step);
 
 /// The mean of the losses of steps [step - 19, step], as `loss_last_20` defines it.
-double loss_last_20(const StepRecordReader& record, std::int64_t step);
+double loss_last_20(const FigureRows& record, std::int64_t step);
 
 /// A figure as the handbook lists it.
 struct FigureInfo {

@@ -21,7 +21,7 @@ constexpr FigureInfo all_figures[] = {
     {"epochs", "epochs", "", "Completed passes over the training data.", by_key_figures},
     {"last_loss", "loss at the last step", "", "Mean over the batch of the last step, unscaled.",
      by_key_figures},
-    {"loss_last_20", "loss, last 20 steps", "",
+    {"loss_last_20", "loss, last 20", "",
      "Mean of the training loss over the last 20 steps, fewer at the start. Losses that are not "
      "finite are left out; if the last one is not, it is the figure.",
      by_key_figures},
@@ -35,7 +35,8 @@ constexpr FigureInfo all_figures[] = {
     {"scale_now", "scale now", "",
      "The loss scale that the next step uses: after a skip the lowered one.", by_key_figures},
     {"headroom_bits", "headroom", "bits",
-     "log2 of the last step's max safe scale by the scale that it used.", by_key_figures},
+     "log2 of the last step's max safe scale by the scale now; below 0 counts as 0.",
+     by_key_figures},
     {"growths", "growths", "", "How often the loss scale grew.", by_key_figures},
     {"wall_s", "training time", "s",
      "Time in steps over all parts of the run, without evaluations and other runs' turns.",

@@ -35,15 +35,15 @@ void FigureEvents::apply(const Event& event) {
     }
 }
 
-double loss_last_20(const StepRecordReader& record, std::int64_t step) {
-    const std::int64_t end = std::min(step, record.size());
+double loss_last_20(const FigureRows& record, std::int64_t step) {
+    const std::int64_t end = std::min(step, record.size);
     const std::int64_t first = std::max<std::int64_t>(0, end - loss_window);
     if (end <= 0) return no_figure;
-    std::vector<double> losses(static_cast<std::size_t>(end - first));
-    record.column(&StepRecord::loss, first, losses);
-    if (!std::isfinite(losses.back())) return losses.back();
+    const double last = static_cast<double>(record.row(end - 1).loss);
+    if (!std::isfinite(last)) return last;
     double sum = 0, count = 0;
-    for (const double loss : losses) {
+    for (std::int64_t row = first; row < end; ++row) {
+        const double loss = static_cast<double>(record.row(row).loss);
         if (!std::isfinite(loss)) continue;
         sum += loss;
         ++count;
@@ -51,9 +51,9 @@ double loss_last_20(const StepRecordReader& record, std::int64_t step) {
     return sum / count;
 }
 
-double scale_after(const StepRecordReader& record, const FigureEvents& events, std::int64_t step) {
-    if (step < 1 || step > record.size()) return no_figure;
-    if (step < record.size()) return static_cast<double>(record.row(step).loss_scale);
+double scale_after(const FigureRows& record, const FigureEvents& events, std::int64_t step) {
+    if (step < 1 || step > record.size) return no_figure;
+    if (step < record.size) return static_cast<double>(record.row(step).loss_scale);
     const auto& all = events.scales_;
     const auto at = std::lower_bound(
         all.begin(), all.end(), step,
@@ -62,7 +62,7 @@ double scale_after(const StepRecordReader& record, const FigureEvents& events, s
     return static_cast<double>(changed ? at->to : record.row(step - 1).loss_scale);
 }
 
-KeyFigures key_figures(const StepRecordReader& record, const FigureEvents& events) {
+KeyFigures key_figures(const FigureRows& record, const FigureEvents& events) {
     KeyFigures out;
     if (!events.evaluations_.empty()) {
         const auto& last = events.evaluations_.back();
@@ -70,7 +70,7 @@ KeyFigures key_figures(const StepRecordReader& record, const FigureEvents& event
         out.test = last.test;
         out.evaluated_at = last.step;
     }
-    const std::int64_t rows = record.size();
+    const std::int64_t rows = record.size;
     if (rows == 0) return out;
     const StepRecord last = record.row(rows - 1);
     out.steps = last.step;
@@ -82,7 +82,7 @@ KeyFigures key_figures(const StepRecordReader& record, const FigureEvents& event
     out.loss_last_20 = loss_last_20(record, rows);
     out.loss_scale = static_cast<double>(last.loss_scale);
     out.scale_now = scale_after(record, events, rows);
-    out.headroom_bits = std::log2(static_cast<double>(last.scale_ceiling) / out.loss_scale);
+    out.headroom_bits = std::log2(static_cast<double>(last.scale_ceiling) / out.scale_now);
     if (!std::isfinite(out.headroom_bits)) out.headroom_bits = no_figure;
     out.growths = std::count_if(events.scales_.begin(), events.scales_.end(),
                                 [](const auto& scale) { return scale.grown; });

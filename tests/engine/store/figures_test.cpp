@@ -58,7 +58,7 @@ TEST(KeyFigures, ScaleNowIsThatOfTheNextStep) {
     const KeyFigures now = key_figures(run.reader(), events);
     EXPECT_EQ(now.loss_scale, 256);
     EXPECT_EQ(now.scale_now, 128);
-    EXPECT_EQ(now.headroom_bits, 2);
+    EXPECT_EQ(now.headroom_bits, 3);
     EXPECT_EQ(now.skipped, 2);
     EXPECT_EQ(now.updates, 8);
     EXPECT_EQ(scale_after(run.reader(), events, 5), 256);

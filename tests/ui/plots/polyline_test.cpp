@@ -51,16 +51,16 @@ TEST(Polyline, DrawsALevelScaleWithTwoPointsAndAStepWithTwoMore) {
     EXPECT_EQ(line.y, (QVector<double>{4, 4, 8, 8}));
 }
 
-TEST(Polyline, AveragesTheRowsAroundEachColumn) {
-    const Polyline line = centredMean(columnsOf({1, 2, 3, 4, 5}), 3, 0, 9);
-    EXPECT_EQ(line.y, (QVector<double>{1.5, 2, 3, 4, 4.5}));
-    const Polyline inside = centredMean(columnsOf({1, 2, 3, 4, 5}), 3, 3, 4);
-    EXPECT_EQ(inside.y, (QVector<double>{3, 4}));  // the rows next to them count, but are not drawn
+TEST(Polyline, AveragesTheRowsUpToEachColumn) {
+    const Polyline line = trailingMean(columnsOf({1, 2, 3, 4, 5}), 3, 0, 9);
+    EXPECT_EQ(line.y, (QVector<double>{1, 1.5, 2, 3, 4}));
+    const Polyline inside = trailingMean(columnsOf({1, 2, 3, 4, 5}), 3, 3, 4);
+    EXPECT_EQ(inside.y, (QVector<double>{2, 3}));  // the rows before them count, but are not drawn
 }
 
 TEST(Polyline, AveragesOnAsBeforeAfterOneHugeValue) {
-    const Polyline line = centredMean(columnsOf({1, 1e30, 1, 1, 1}), 3, 4, 5);
-    EXPECT_EQ(line.y, (QVector<double>{1, 1}));
+    const Polyline line = trailingMean(columnsOf({1, 1e30, 1, 1, 1}), 3, 5, 5);
+    EXPECT_EQ(line.y, (QVector<double>{1}));
 }
 
 TEST(Polyline, AveragesAtLeast20RowsAndARoundNumberOfThem) {

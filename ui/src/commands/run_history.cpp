@@ -7,10 +7,12 @@
 #include <variant>
 
 #include "commands/commands.h"
+#include "engine/run_group.h"
 #include "engine/error.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
 #include "text/event_text.h"
+#include "text/format.h"
 #include "text/language.h"
 
 namespace ui {
@@ -119,7 +121,8 @@ void RunHistory::reload() {
 }
 
 void RunHistory::setWatched(bool watched) {
-    if (watched)
+    watchers_ += watched ? 1 : -1;
+    if (watchers_ > 0)
         timer_.start();
     else
         timer_.stop();
@@ -217,12 +220,12 @@ void RunHistory::remove(const std::vector<std::string>& runs) {
 
 void RunHistory::importFile(const QString& file) {
     if (!feed_->store()) return;
-    using Imported = std::variant<std::string, engine::Error>;
+    using Imported = std::variant<QString, engine::Error>;
     inBackground(
         this,
         [store = feed_->store(), file]() -> Imported {
             try {
-                return store->import_run(file.toStdString()).run;
+                return importedText(*store, store->import_runs(file.toStdString()));
             } catch (const engine::Error& error) {
                 return error;
             }
@@ -230,11 +233,22 @@ void RunHistory::importFile(const QString& file) {
         [this](const Imported& imported) {
             if (const auto* error = std::get_if<engine::Error>(&imported))
                 return commands_->report(*error);
-            const QString run = QString::fromStdString(std::get<std::string>(imported));
-            commands_->report(
-                {tr("Imported as run %1.").arg(run), {}, engine::ErrorCode::io, true});
+            commands_->report({std::get<QString>(imported), {}, engine::ErrorCode::io, true});
             reload();
         });
+}
+
+QString importedText(const engine::RunStore& store,
+                     const std::vector<engine::RunStore::NewRun>& runs) {
+    const QString first = QString::fromStdString(runs.front().run);
+    if (runs.size() == 1) return RunHistory::tr("Imported as run %1.").arg(first);
+    const auto found = store.find(runs.front().run);
+    const QString number = count(found ? found->group_number : 0);
+    const QString last = QString::fromStdString(runs.back().run);
+    return found && engine::is_sweep_group(found->group)
+               ? RunHistory::tr("Imported as sweep %1, runs %2 to %3.").arg(number, first, last)
+               : RunHistory::tr("Imported as comparison %1, runs %2 to %3.")
+                     .arg(number, first, last);
 }
 
 void discardRun(const std::filesystem::path& folder) {

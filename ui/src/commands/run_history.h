@@ -33,7 +33,8 @@ public:
     bool isReading() const { return reading_; }
     /// The list has been read at least once.
     bool isRead() const { return read_; }
-    /// Whether a list with the figures of running runs is on screen.
+    /// A list with the figures of running runs is on screen, or is no longer: each call for true is
+    /// followed by one for false.
     void setWatched(bool watched);
 
     /// Each reports what goes wrong, and shows the change at once.
@@ -66,6 +67,7 @@ private:
     RunList runs_ = std::make_shared<const std::vector<engine::RunSummary>>();
     QTimer timer_;
     int turns_ = 0;
+    int watchers_ = 0;
     std::filesystem::file_time_type folderTime_{};  ///< of the root, when it was last read
     bool reading_ = false;
     bool read_ = false;
@@ -77,5 +79,9 @@ private:
 /// Moves a run's folder into the trash where the desktop has one; deletes it otherwise. Any thread.
 /// Throws Error(io).
 void discardRun(const std::filesystem::path& folder);
+
+/// "Imported as run 3.", or as which comparison or sweep.
+QString importedText(const engine::RunStore& store,
+                     const std::vector<engine::RunStore::NewRun>& runs);
 
 }  // namespace ui

@@ -141,15 +141,18 @@ void EventFeed::openTwin(const std::vector<engine::RunConfig>& configs, const st
     });
 }
 
-void EventFeed::openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan) {
+void EventFeed::openResumed(const std::vector<engine::GroupMemberPlan>& members) {
     replaceExperiment([&] {
         engine::SessionOptions options;
         options.pause_when_disk_full = true;
-        options.continuation = plan.continuation;
-        openSession(plan.config, options);
-        if (!plan.continuation.in_place) return;  // a new run repeats its parent's events itself
-        for (const auto& event : engine::events_up_to(plan.step, store_->events(run.run)))
-            live_.back()->apply(event);
+        if (members.size() > 1) options.turns = engine::new_run_group();
+        for (const auto& [run, plan] : members) {
+            options.continuation = plan.continuation;
+            openSession(plan.config, options);
+            if (!plan.continuation.in_place) continue;  // a new run repeats its parent's events
+            for (const auto& event : engine::events_up_to(plan.step, store_->events(run.run)))
+                live_.back()->apply(event);
+        }
     });
 }
 
@@ -275,7 +278,6 @@ void EventFeed::beginFrame() {
     const bool grew = readRows(false);
     const bool happened = deliverEvents();
     if (!grew && !happened) return;
-    measureSpeeds();
     drawing_ = true;
     emit rowsArrived();
     if (!canBegin_ || canBegin_()) finishFrame();  // nothing to paint
@@ -330,22 +332,7 @@ bool EventFeed::readRows(bool whole) {
     return grew;
 }
 
-void EventFeed::readAll() {
-    readRows(true);
-    measureSpeeds();
-}
-
-void EventFeed::measureSpeeds() {
-    const auto all = tracks();
-    std::vector<engine::StepRecordReader> records;
-    for (const auto& track : all) records.push_back(track->reader());
-    try {
-        const auto measured = engine::speeds(records);
-        for (std::size_t i = 0; i < all.size(); ++i) all[i]->setSpeed(measured[i]);
-    } catch (const engine::Error&) {
-        // Another program cut a record short, of which tellProblem() tells; the speeds stay.
-    }
-}
+void EventFeed::readAll() { readRows(true); }
 
 void EventFeed::tellProblem(const std::shared_ptr<RunTrack>& track) {
     const engine::Message problem = track->takeProblem();

@@ -52,9 +52,9 @@ public:
                   const engine::TwinOptions& options);
     /// Of the experiment; null if it is no twin.
     const std::shared_ptr<engine::Twin>& twin() const { return twin_; }
-    /// Ends the current experiment and makes a session that continues this run; nothing starts yet.
-    /// Throws engine::Error.
-    void openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan);
+    /// Ends the current experiment and makes a session for each of these runs that continues it;
+    /// nothing starts yet. Several take turns. Throws engine::Error.
+    void openResumed(const std::vector<engine::GroupMemberPlan>& members);
     void post(engine::Command command);
     /// Runs work() on the compute thread between the steps of the experiment, which waits for it,
     /// and then done() here, unless `context` is gone by then. work() must not throw.
@@ -140,7 +140,6 @@ private:
     bool deliverEvents();
     bool readRows(bool all);
     void notePublished();
-    void measureSpeeds();
     void tellProblem(const std::shared_ptr<RunTrack>& track);
     void updateState();
     void name();

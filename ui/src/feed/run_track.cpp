@@ -46,7 +46,6 @@ void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     }
     updateStepsPerEpoch();
     problemTaken_ = false;
-    speed_ = {};
     for (auto& each : series_) *each.data = emptySeries(each.figure);
 }
 
@@ -107,7 +106,20 @@ StepRecord RunTrack::at(std::int64_t step) const {
     return source_->row(step - 1);
 }
 
+engine::FigureRows RunTrack::readRows() const {
+    return {rows_, [this](std::int64_t index) { return at(index + 1); }};
+}
+
+engine::KeyFigures RunTrack::figures() const {
+    return engine::key_figures(readRows(), figureEvents_);
+}
+
+double RunTrack::scaleAfter(std::int64_t step) const {
+    return engine::scale_after(readRows(), figureEvents_, step);
+}
+
 void RunTrack::apply(const engine::Event& event) {
+    figureEvents_.apply(event);
     events_.push_back(event);
     if (events_.size() > mostEvents) events_.pop_front();
     if (const auto* e = std::get_if<engine::RunStarted>(&event)) {

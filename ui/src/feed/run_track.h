@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/event.h"
+#include "engine/figures.h"
 #include "engine/run_config.h"
-#include "engine/speed.h"
 #include "engine/step_record.h"
 #include "feed/row_source.h"
 #include "feed/run_hues.h"
@@ -62,9 +62,10 @@ public:
     /// Row of a step (from 1) that was read.
     engine::StepRecord at(std::int64_t step) const;
     engine::StepRecord latest() const { return at(rows_); }
-    /// Over the same steps as the other runs on screen.
-    const engine::Speed& speed() const { return speed_; }
-    void setSpeed(const engine::Speed& speed) { speed_ = speed; }
+    /// As of the last row that was read, whatever else is on screen.
+    engine::KeyFigures figures() const;
+    /// The loss scale that follows a step; NaN for one that was not read.
+    double scaleAfter(std::int64_t step) const;
 
     void apply(const engine::Event& event);
     /// The newest 4,000 or so; all are in the run's folder.
@@ -100,6 +101,7 @@ private:
         std::unique_ptr<SeriesPyramid> data;  ///< stays where it is: plots hold on to it
     };
     SeriesPyramid emptySeries(Figure figure) const;
+    engine::FigureRows readRows() const;
     void addEpoch(const engine::EpochDone& epoch);
     void updateStepsPerEpoch();
 
@@ -110,7 +112,7 @@ private:
     std::unique_ptr<RowAxis> axis_;
     std::int64_t rows_ = 0;
     bool problemTaken_ = false;
-    engine::Speed speed_;
+    engine::FigureEvents figureEvents_;
     std::deque<engine::Event> events_;
     engine::RunState state_ = engine::RunState::idle;
     std::vector<engine::EpochDone> epochs_;

@@ -40,7 +40,7 @@ EventText EventModel::named(const RunTrack& track, EventText text) const {
 
 std::optional<EventModel::Entry> EventModel::entry(const RunTrack& track,
                                                    const engine::Event& event) {
-    EventText text = named(track, describeEvent(event, track.config()));
+    EventText text = named(track, describeEvent(event, track.config(), track.metrics()));
     if (text.what.isEmpty()) return std::nullopt;
     Entry made{std::move(text), QString::fromStdString(track.precision()), ++ids_,
                reinterpret_cast<quintptr>(&track)};

@@ -18,6 +18,12 @@ void RunListModel::setRuns(std::vector<engine::RunSummary> runs) {
     endResetModel();
 }
 
+void RunListModel::setFigures(std::vector<engine::RunSummary> runs) {
+    if (runs.size() != runs_.size()) return setRuns(std::move(runs));
+    runs_ = std::move(runs);
+    if (!runs_.empty()) emit dataChanged(index(0), index(rowCount() - 1));
+}
+
 void RunListModel::setShown(std::set<std::string> runs) {
     if (runs == shown_) return;
     shown_ = std::move(runs);

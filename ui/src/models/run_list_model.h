@@ -28,6 +28,8 @@ public:
     explicit RunListModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
 
     void setRuns(std::vector<engine::RunSummary> runs);
+    /// The same runs with newer figures: selection and place stay.
+    void setFigures(std::vector<engine::RunSummary> runs);
     /// The runs on the plots, by id.
     void setShown(std::set<std::string> runs);
     const engine::RunSummary& run(int row) const { return runs_.at(static_cast<std::size_t>(row)); }

@@ -11,6 +11,7 @@
 #include "feed/event_feed.h"
 #include "models/run_list_model.h"
 #include "panels/csv_export.h"
+#include "panels/run_actions.h"
 #include "panels/run_delegate.h"
 #include "plots/plot_link.h"
 #include "theme/theme.h"
@@ -71,6 +72,8 @@ void HistoryPanel::join() {
         menu->popup(viewport()->mapToGlobal(at));
     });
     connect(context_.history, &RunHistory::changed, this, &HistoryPanel::fill);
+    connect(context_.history, &RunHistory::figuresChanged, this,
+            [this] { model_->setFigures(*context_.history->runs()); });
     connect(context_.feed, &EventFeed::tracksChanged, this, &HistoryPanel::tracksChanged);
     connect(context_.commands, &Commands::started, this, [this] {
         chooseLive_ = true;
@@ -88,6 +91,16 @@ void HistoryPanel::attachTo(ui::Panel* panel) {
         menu->clear();
         fillMenu(menu);
     });
+}
+
+void HistoryPanel::showEvent(QShowEvent* event) {
+    QListView::showEvent(event);
+    if (!event->spontaneous()) context_.history->setWatched(true);
+}
+
+void HistoryPanel::hideEvent(QHideEvent* event) {
+    if (!event->spontaneous()) context_.history->setWatched(false);
+    QListView::hideEvent(event);
 }
 
 void HistoryPanel::reload() { context_.history->reload(); }
@@ -109,11 +122,22 @@ void HistoryPanel::fill() {
     offerToResume();
 }
 
-/// The newest run was killed: the user probably wants to continue it, so that is offered first.
+/// The newest run was killed: the user probably wants to continue it, with its comparison, so that
+/// is offered first.
 void HistoryPanel::offerToResume() {
     if (std::exchange(offered_, true) || context_.feed->live() || model_->rowCount() == 0) return;
     const auto& newest = model_->run(0);
-    if (newest.state == "interrupted" && !newest.origin) context_.commands->offerToResume(newest);
+    if (newest.state != "interrupted" || newest.origin) return;
+    context_.commands->offerToResume(withItsComparison(newest, *context_.history->runs()));
+}
+
+void HistoryPanel::chooseAll(const std::vector<engine::RunSummary>& runs) {
+    QItemSelection rows;
+    for (const auto& run : runs) {
+        const int row = model_->rowOf(run.run);
+        if (row >= 0) rows.select(model_->index(row), model_->index(row));
+    }
+    selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect);
 }
 
 void HistoryPanel::tracksChanged() {

@@ -25,6 +25,8 @@ public:
     void openFolders(const QStringList& folders);
 
 protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
@@ -44,6 +46,8 @@ private:
     bool isShown(const std::string& run) const;
     void toggle(const engine::RunSummary& run);
     void fillMenu(QMenu* menu);
+    /// Selects these runs, which shows them.
+    void chooseAll(const std::vector<engine::RunSummary>& runs);
     void askToDelete();
     void remove(const std::vector<engine::RunSummary>& runs);
 

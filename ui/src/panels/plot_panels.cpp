@@ -264,8 +264,8 @@ QString PlotPanel::note() const {
     if (whatIf_ != nullptr && !whatIf_->sentence().isEmpty()) return whatIf_->sentence();
     if (!spec().logToggle) return spec().note;
     const QString axis = spec().look.axis == AxisKind::log ? tr("log") : tr("linear");
-    return window_ > 0 ? tr("%1 · raw behind, mean of %2 in front").arg(axis, count(window_))
-                       : axis;
+    if (window_ <= 0) return axis;
+    return tr("%1 · raw behind, mean of the last %2 in front").arg(axis, count(window_));
 }
 
 void PlotPanel::writeNote(qint64 window) {
@@ -282,15 +282,9 @@ QList<QPair<QString, QColor>> PlotPanel::scaleReadout(double x) const {
     const auto row = track->at(step);
     QList<QPair<QString, QColor>> lines;
     if (row.found_inf != 0) lines << qMakePair(tr("skipped"), t.bad);
-    if (step < track->rows()) {
-        const auto after = track->at(step + 1).loss_scale;
-        if (after != row.loss_scale) {
-            lines << qMakePair(tr("scale %1 → %2")
-                                   .arg(powerOfTwo(static_cast<double>(row.loss_scale)),
-                                        powerOfTwo(static_cast<double>(after))),
-                               t.text);
-        }
-    }
+    const double used = static_cast<double>(row.loss_scale), after = track->scaleAfter(step);
+    if (after != used)
+        lines << qMakePair(tr("scale %1 → %2").arg(powerOfTwo(used), powerOfTwo(after)), t.text);
     const QString most =
         std::isnan(row.scale_ceiling)
             ? tr("max safe scale unknown")

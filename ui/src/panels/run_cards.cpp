@@ -42,7 +42,7 @@ RunCards::RunCards(const Context& context, QWidget* parent)
     table_->setEditTriggers(QTableWidget::NoEditTriggers);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     table_->setHorizontalHeaderLabels(
-        {tr("run"), tr("state"), tr("loss"), QString(), QString(), tr("peak memory")});
+        {tr("run"), tr("state"), tr("loss, last 20"), QString(), QString(), tr("peak memory")});
     table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table_->setObjectName(u"runs"_s);
     table_->setAccessibleName(tr("Runs on screen"));

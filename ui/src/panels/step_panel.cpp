@@ -138,12 +138,7 @@ void StepPanel::refresh() {
     }
     const engine::StepRecord row = track->at(step);
     const engine::ScaleChanged* scale = scaleEventAt(*track, step);
-    double after = std::numeric_limits<double>::quiet_NaN();
-    if (step < track->rows()) {
-        after = static_cast<double>(track->at(step + 1).loss_scale);
-    } else if (scale != nullptr) {
-        after = static_cast<double>(scale->to);
-    }
+    const double after = track->scaleAfter(step);
     const StepReason why = explainStep(row, scale, after, track->hasScaler(),
                                        computesInFp16(track->config().precision),
                                        track->origin() ? nullptr : &track->config());

@@ -106,11 +106,10 @@ void LinePlot::refreshMean(std::size_t index, std::int64_t wanted, std::int64_t 
     const auto [first, last] = rowsInView(curve.x);
     const std::int64_t window = smoothingWindow(width, link_->options()->smoothing());
     const auto lead = std::max<std::int64_t>(0, first - window);
-    const auto count = (last + window - lead) / width;
-    const Polyline mean =
-        centredMean(curve.data->columns(lead, last + window,
-                                        std::max<std::int64_t>(1, std::min(count, 4 * wanted))),
-                    window, static_cast<double>(first), static_cast<double>(last));
+    const auto count = (last - lead) / width;
+    const Polyline mean = trailingMean(
+        curve.data->columns(lead, last, std::max<std::int64_t>(1, std::min(count, 4 * wanted))),
+        window, static_cast<double>(first), static_cast<double>(last));
     front_[index]->setData(placed(curve.x, mean.x), mean.y, true);
     window_ = std::max<qint64>(window_, window);
 }
@@ -118,8 +117,7 @@ void LinePlot::refreshMean(std::size_t index, std::int64_t wanted, std::int64_t 
 void LinePlot::refreshLabel(const Curve& curve, std::int64_t last) {
     const std::int64_t end = std::min(last, curve.data->size());
     if (end == 0 || curve.name.isEmpty()) return;
-    // Half a window: there the curve in front ends.
-    const auto window = smooths() ? std::max<std::int64_t>(1, window_ / 2) : 1;
+    const auto window = smooths() ? std::max<std::int64_t>(1, window_) : 1;
     // From the start of a bucket; otherwise old rows would have to be read from the disk.
     std::int64_t begin = std::max<std::int64_t>(0, end - window);
     if (window > curve.data->base()) begin -= begin % curve.data->base();

@@ -109,18 +109,16 @@ Polyline stairs(const SeriesPyramid::Columns& columns) {
     return line;
 }
 
-Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
+Polyline trailingMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
                      double toX) {
     Polyline line;
     const auto all = std::ssize(columns.buckets);
     const auto span = std::max<std::int64_t>(1, window / columns.width);
-    const std::int64_t ahead = (span - 1) / 2;
     const BlockSums sums(columns.buckets);
     for (std::int64_t i = 0; i < all; ++i) {
         const double x = columnX(columns, static_cast<std::size_t>(i));
         if (x < fromX || x > toX) continue;
-        const std::int64_t from = std::max<std::int64_t>(0, i + ahead + 1 - span);
-        const auto [sum, weight] = sums.over(from, std::min(all, i + ahead + 1));
+        const auto [sum, weight] = sums.over(std::max<std::int64_t>(0, i + 1 - span), i + 1);
         const bool gap = columns.buckets[static_cast<std::size_t>(i)].finite == 0;
         push(line, x, gap ? nan : sum / weight);
     }

@@ -23,10 +23,10 @@ Polyline envelope(const SeriesPyramid::Columns& columns);
 /// A staircase: level from one value to the next, with each column's extremes.
 Polyline stairs(const SeriesPyramid::Columns& columns);
 
-/// Mean of `window` rows around each column with fromX <= x <= toX; at the ends, of the rows that
-/// exist. So it lies within the curve and does not trail behind. Columns outside serve as lead-in
-/// and lead-out. A column without a finite value breaks the line.
-Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
+/// Mean of the last `window` rows up to each column with fromX <= x <= toX; at the start, of the
+/// rows that exist. So the end of the curve is the loss that cards show. Columns before serve as
+/// lead-in. A column without a finite value breaks the line.
+Polyline trailingMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
                      double toX);
 
 /// Rows to average when a column holds `width` rows: `strength` rows, or `strength` / 5 columns if

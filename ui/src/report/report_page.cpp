@@ -43,14 +43,6 @@ QString row(const QStringList& cells, const char* tag) {
     return out + u"</tr>\n"_s;
 }
 
-std::int64_t growths(const RunTrack& track) {
-    std::int64_t found = 0;
-    for (std::int64_t step = 2; step <= track.rows(); ++step) {
-        found += track.at(step).loss_scale > track.at(step - 1).loss_scale ? 1 : 0;
-    }
-    return found;
-}
-
 /// The parts of the page that have words.
 struct ReportPage {
     Q_DECLARE_TR_FUNCTIONS(ReportPage)
@@ -73,21 +65,19 @@ QString ReportPage::head() {
 }
 
 QStringList ReportPage::figures(const RunTrack& track) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
     const engine::Metric metric = primaryMetric(track.metrics());
-    const bool evaluated = !track.epochs().empty();
-    const auto last = track.latest();
+    const engine::KeyFigures now = track.figures();
     return {trackTitle(track),
             QString::number(track.config().seed),
-            evaluated ? significant(track.epochs().back().test.loss) : unmeasured(),
-            metricValue(metric, evaluated ? valueOf(track.epochs().back().test, metric) : nan),
-            measured(track.speed().step_ms, milliseconds),
-            measured(track.speed().samples_per_s, significant),
-            bytes(last.peak_bytes),
-            count(track.rows()),
-            count(last.updates),
-            count(track.rows() - last.updates),
-            count(growths(track))};
+            measured(now.test.loss, significant),
+            metricValue(metric, valueOf(now.test, metric)),
+            measured(now.step_ms, milliseconds),
+            measured(now.samples_per_s, significant),
+            now.peak_bytes == 0 ? unmeasured() : bytes(now.peak_bytes),
+            count(now.steps),
+            count(now.updates),
+            count(now.skipped),
+            count(now.growths)};
 }
 
 QString ReportPage::table(const TrackList& tracks) {
@@ -116,7 +106,7 @@ QString ReportPage::scaleEvents(const RunTrack& track) {
             continue;
         }
         ++shown;
-        const EventText text = describeEvent(event, track.config());
+        const EventText text = describeEvent(event, track.config(), track.metrics());
         out += row({count(text.step), text.what, text.meaning}, "td");
     }
     if (out.isEmpty()) return {};

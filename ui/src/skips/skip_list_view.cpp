@@ -68,8 +68,8 @@ QString SkipListView::scales(const engine::SkipGroup& group) const {
                               &last = list[group.first + group.count - 1];
     const QString now = powerOfTwo(first.loss_scale);
     const auto& track = model_->track();
-    if (!track || last.step >= track->rows()) return now;
-    const auto next = static_cast<double>(track->at(last.step + 1).loss_scale);
+    if (!track || last.step > track->rows()) return now;
+    const double next = track->scaleAfter(last.step);
     return next == first.loss_scale ? now : now + u" → "_s + powerOfTwo(next);
 }
 
@@ -82,11 +82,11 @@ void SkipListView::addRow(const engine::SkipGroup& group) {
     const engine::SkippedStep& step = *told;
     const QString cause = causeTitle(step), detail = tensorText(step);
     const QString first = count(list[group.first].step);
-    const QString series =
-        group.count > 1 ? tr("to step %1, %2 in a row")
-                              .arg(count(list[group.first + group.count - 1].step),
-                                   count(static_cast<std::int64_t>(group.count)))
-                        : QString();
+    const QString series = group.count > 1
+                               ? tr("to step %1, %2 in a row")
+                                     .arg(count(list[group.first + group.count - 1].step),
+                                          count(static_cast<std::int64_t>(group.count)))
+                               : QString();
     auto* item = new QListWidgetItem(
         u"%1: %2, %3"_s.arg(first, cause, scales(group)) +
         (series.isEmpty() ? QString() : u", "_s + series));  // for screen readers
@@ -95,9 +95,9 @@ void SkipListView::addRow(const engine::SkipGroup& group) {
     item->setData(SkipDelegate::CauseRole, examined ? cause : scales(group));
     item->setData(SkipDelegate::ScalesRole, examined ? scales(group) : QString());
     const QString below = examined ? detail : cause;
-    item->setData(SkipDelegate::DetailRole,
-                  series.isEmpty() ? below
-                                   : series + (below.isEmpty() ? QString() : u" · "_s + below));
+    item->setData(
+        SkipDelegate::DetailRole,
+        series.isEmpty() ? below : series + (below.isEmpty() ? QString() : u" · "_s + below));
     const bool benign =
         examined && step.skipped && step.report->cause == engine::SkipCause::scale_too_large;
     item->setData(SkipDelegate::ToneRole, group.bad ? SkipDelegate::bad

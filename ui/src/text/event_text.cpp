@@ -1,6 +1,7 @@
 #include "text/event_text.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 #include <cmath>
 
 #include "engine/scale_outlook.h"
@@ -15,12 +16,31 @@ using engine::ScaleChanged;
 
 namespace {
 
+using Metrics = std::vector<engine::Metric>;
+
+/// The metrics of a part in the order of the task, the primary one first: a stored event has lost
+/// that order.
+std::vector<engine::MetricValue> inOrder(const engine::PartFigures& part, const Metrics& metrics) {
+    std::vector<engine::MetricValue> out;
+    const auto has = [](const auto& list, const std::string& key) {
+        return std::ranges::any_of(list, [&](const auto& each) { return each.key == key; });
+    };
+    for (const engine::Metric& metric : metrics) {
+        if (has(part.metrics, metric.key)) out.push_back({metric.key, part.of(metric.key)});
+    }
+    for (const engine::MetricValue& value : part.metrics) {
+        if (!has(metrics, value.key)) out.push_back(value);
+    }
+    return out;
+}
+
 struct EventWords {
     Q_DECLARE_TR_FUNCTIONS(EventWords)
 public:
     static EventText scale(const ScaleChanged& e);
-    static EventText epoch(const engine::EpochDone& e);
-    static EventText done(const engine::RunDone& e, const engine::RunConfig& config);
+    static EventText epoch(const engine::EpochDone& e, const Metrics& metrics);
+    static EventText done(const engine::RunDone& e, const engine::RunConfig& config,
+                          const Metrics& metrics);
     static EventText started(const engine::RunStarted& e);
     static EventText resumed(const engine::RunResumed& e);
     static EventText examined(const engine::StepExamined& e);
@@ -104,11 +124,11 @@ EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last)
     return {EventKind::skipped, first.step, joined({what, effect}), joined({cause, health(last)})};
 }
 
-EventText EventWords::epoch(const engine::EpochDone& e) {
+EventText EventWords::epoch(const engine::EpochDone& e, const Metrics& metrics) {
     QString what = e.epoch_ended ? tr("Epoch %1 done.").arg(e.epoch)
                                  : tr("Tested at step %1.").arg(count(e.step));
-    if (!e.test.metrics.empty()) {
-        const auto& [key, value] = e.test.metrics.front();
+    if (const auto shown = inOrder(e.test, metrics); !shown.empty()) {
+        const auto& [key, value] = shown.front();
         const QString text = metricValue(metricOf(key), value);
         if (!std::isnan(value))
             what = joined(
@@ -164,11 +184,12 @@ EventText EventWords::examined(const engine::StepExamined& e) {
         e.damaged_at == 0 ? QString() : tr("Step %1 damaged the state.").arg(count(e.damaged_at))};
 }
 
-EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
+EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config,
+                           const Metrics& metrics) {
     QString meaning = tr("%1 steps, %2 skipped").arg(count(e.steps), count(e.skipped));
     if (e.replaced_samples > 0)
         meaning += tr(", %1 damaged samples replaced").arg(count(e.replaced_samples));
-    for (const auto& [key, value] : e.test.metrics) {
+    for (const auto& [key, value] : inOrder(e.test, metrics)) {
         if (std::isnan(value)) continue;
         const QString text = metricValue(metricOf(key), value);
         meaning += key == "accuracy"
@@ -315,10 +336,11 @@ StepReason EventWords::unscaled(const engine::StepRecord& row) {
 
 }  // namespace
 
-EventText describeEvent(const engine::Event& event, const engine::RunConfig& config) {
+EventText describeEvent(const engine::Event& event, const engine::RunConfig& config,
+                        const std::vector<engine::Metric>& metrics) {
     if (const auto* scale = std::get_if<ScaleChanged>(&event)) return EventWords::scale(*scale);
     if (const auto* epoch = std::get_if<engine::EpochDone>(&event))
-        return EventWords::epoch(*epoch);
+        return EventWords::epoch(*epoch, metrics);
     if (const auto* start = std::get_if<engine::RunStarted>(&event))
         return EventWords::started(*start);
     if (const auto* resumed = std::get_if<engine::RunResumed>(&event))
@@ -328,7 +350,7 @@ EventText describeEvent(const engine::Event& event, const engine::RunConfig& con
     if (const auto* examined = std::get_if<engine::StepExamined>(&event))
         return EventWords::examined(*examined);
     if (const auto* done = std::get_if<engine::RunDone>(&event))
-        return EventWords::done(*done, config);
+        return EventWords::done(*done, config, metrics);
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {
         return {EventKind::warning, warning->step, sentence(engineText(warning->message)), {}};
     }

@@ -19,8 +19,9 @@ struct EventText {
 };
 
 /// The text for an event of a run with these settings. `what` is empty for events that the list
-/// does not show (changes of state).
-EventText describeEvent(const engine::Event& event, const engine::RunConfig& config);
+/// does not show (changes of state). `metrics`: the task's, the primary one first.
+EventText describeEvent(const engine::Event& event, const engine::RunConfig& config,
+                        const std::vector<engine::Metric>& metrics = {});
 
 /// Words for the skips of consecutive steps, from `first` to `last`: one row in the list.
 EventText describeSkips(const engine::ScaleChanged& first, const engine::ScaleChanged& last);
