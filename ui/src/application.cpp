@@ -1,5 +1,6 @@
 #include "application.h"
 
+#include <unistd.h>
 #include <QFileDialog>
 #include <QScreen>
 #include <QSettings>
@@ -7,6 +8,7 @@
 #include <QTextStream>
 #include <QThreadPool>
 #include <cmath>
+#include <utility>
 
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
@@ -41,6 +43,19 @@ int& named(int& argc) {
     return argc;
 }
 
+/// Milliseconds since the process began; -1 where the system does not say.
+double sinceStart() {
+    QFile stat(u"/proc/self/stat"_s), uptime(u"/proc/uptime"_s);
+    if (!stat.open(QIODevice::ReadOnly) || !uptime.open(QIODevice::ReadOnly)) return -1;
+    // The name in parentheses may contain spaces; 19 fields follow up to the start, in ticks.
+    const QByteArray line = stat.readAll();
+    const QByteArrayList fields = line.mid(line.lastIndexOf(')') + 2).split(' ');
+    constexpr qsizetype startField = 19;
+    if (fields.size() <= startField) return -1;
+    const double began = fields[startField].toDouble() / static_cast<double>(sysconf(_SC_CLK_TCK));
+    return 1000 * (uptime.readAll().split(' ').front().toDouble() - began);
+}
+
 }  // namespace
 
 TurnLog::TurnLog() : file_(qEnvironmentVariable("HALFTONE_TURN_LOG")) {}
@@ -54,6 +69,10 @@ void TurnLog::worked(qint64 from, qint64 to) {
     end_ = to;
 }
 
+void TurnLog::painted() {
+    if (!file_.isEmpty() && firstPaint_ < 0) firstPaint_ = sinceStart();
+}
+
 TurnLog::~TurnLog() {
     QFile file(file_);
     if (file_.isEmpty() || turns_.empty() || !file.open(QIODevice::WriteOnly)) return;
@@ -63,6 +82,7 @@ TurnLog::~TurnLog() {
             turns_[static_cast<std::size_t>(share * static_cast<double>(turns_.size() - 1))]);
     };
     QTextStream out(&file);
+    out << "first_paint_ms " << firstPaint_ << "\n";
     out << "turns " << turns_.size() << "\n";
     for (const double share : {0.5, 0.9, 0.99, 0.999, 1.0}) {
         out << "p" << share * 100 << "_ms " << at(share) << "\n";
@@ -141,6 +161,7 @@ void Application::openStore() {
 }
 
 void Application::openFirst() {
+    if (std::exchange(opened_, true)) return;
     openStore();
     commands_->openPaths(arguments().mid(1));
 }
@@ -179,6 +200,11 @@ bool Application::notify(QObject* receiver, QEvent* event) {
     --depth_;
     const qint64 to = clock_.nsecsElapsed();
     turns_.worked(from, to);
+    if (paints && !painted_ && window_ && window_->isVisible()) {
+        painted_ = true;
+        turns_.painted();
+        QMetaObject::invokeMethod(this, &Application::openFirst, Qt::QueuedConnection);
+    }
     if (paints && scheduler_) scheduler_->charge(static_cast<double>(to - from) * 1e-6);
     return done;
 }

@@ -14,17 +14,21 @@ class MainWindow;
 class View;
 class SettingsMemory;
 
-/// Measures the turns of the event loop, that is stretches of work without a pause. With
-/// HALFTONE_TURN_LOG=FILE it writes their distribution there at the end.
+/// Measures the turns of the event loop, that is stretches of work without a pause, and the time
+/// from the start of the process to the first paint. With HALFTONE_TURN_LOG=FILE it writes both
+/// there at the end.
 class TurnLog {
 public:
     TurnLog();
     ~TurnLog();
     void worked(qint64 from, qint64 to);  ///< ns on one clock
+    /// The window has been painted for the first time.
+    void painted();
 
 private:
     QString file_;
     std::vector<float> turns_;  ///< ms
+    double firstPaint_ = -1;    ///< ms since the process began
     qint64 start_ = 0;
     qint64 end_ = 0;
 };
@@ -38,8 +42,8 @@ public:
     ~Application() override;
 
     void openWindow();
-    /// Opens the run store and the files on the command line. Called after the first paint, since
-    /// it reads the disk.
+    /// Opens the run store and the files on the command line, once the window has been painted:
+    /// that reads the disk.
     void openFirst();
     bool notify(QObject* receiver, QEvent* event) override;
 
@@ -66,6 +70,8 @@ private:
     TurnLog turns_;
     QElapsedTimer clock_;
     int depth_ = 0;
+    bool painted_ = false;
+    bool opened_ = false;  ///< by openFirst()
 };
 
 }  // namespace ui

@@ -12,8 +12,9 @@ int run_window(int& argc, char** argv) {
     initResources();
     Application application(argc, argv);
     application.openWindow();
-    // After the first paint: opening the store reads the disk.
-    QTimer::singleShot(0, &application, [&application] { application.openFirst(); });
+    // The first paint does it; a window that is minimised from the start paints nothing.
+    constexpr int unseen = 1000;  // ms
+    QTimer::singleShot(unseen, &application, [&application] { application.openFirst(); });
     return Application::exec();
 }
 

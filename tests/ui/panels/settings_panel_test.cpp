@@ -20,7 +20,12 @@ namespace {
 using namespace Qt::StringLiterals;
 
 struct SettingsWindowTest : WindowFixture {
-    SettingsWindowTest() { QThreadPool::globalInstance()->waitForDone(); }
+    SettingsWindowTest() {
+        QThreadPool::globalInstance()->waitForDone();
+        inMore = window->findChildren<SettingsField*>().size();
+        window->findChild<QToolButton*>(u"allSettings"_s)->click();
+        inMore = window->findChildren<SettingsField*>().size() - inMore;
+    }
 
     SettingsField* field(const QString& path) const {
         for (auto* each : window->findChildren<SettingsField*>()) {
@@ -39,7 +44,29 @@ struct SettingsWindowTest : WindowFixture {
         }
         return nullptr;
     }
+    qsizetype inMore = 0;  ///< fields that were made by the link to all settings
 };
+
+/// The window is painted before that.
+TEST_F(SettingsWindowTest, MakeTheFieldsThatAreNotInSightOnlyOnceTheyAreWanted) {
+    EXPECT_GT(inMore, 20);
+    window->findChild<QToolButton*>(u"allSettings"_s)->click();
+    window->findChild<QToolButton*>(u"allSettings"_s)->click();
+    EXPECT_EQ(window->findChildren<SettingsField*>().size(),
+              static_cast<qsizetype>(std::size(engine::fields())));
+}
+
+TEST_F(SettingsWindowTest, TheFocusFindsAFieldThatIsNotInSight) {
+    window = std::make_unique<MainWindow>(context);
+    window->QWidget::show();
+    window->activateWindow();
+    auto* panel = window->findChild<SettingsPanel*>();
+    panel->focusField(u"clip.kind"_s);
+    const auto* focused = window->focusWidget();
+    ASSERT_NE(focused, nullptr);
+    EXPECT_FALSE(focused->visibleRegion().isEmpty());
+    EXPECT_TRUE(field(u"clip.kind"_s)->isAncestorOf(focused) || focused == field(u"clip.kind"_s));
+}
 
 TEST_F(SettingsWindowTest, OfferEveryFieldWithFewValuesAsAList) {
     for (const auto& info : engine::fields()) {

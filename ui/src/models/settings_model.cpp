@@ -94,9 +94,14 @@ QString SettingsModel::defaultText(const QString& path) const {
     if (option || scaler) {
         const QString chosen = scaler ? u"scaler.preset"_s : path.section(u'.', 0, 0) + u".kind"_s;
         const QString choice = toText(at(json_, chosen));
-        const auto parsed =
-            engine::parse_run_config("{}", {(chosen + u'=' + choice).toStdString()});
-        return toText(at(toObject(parsed.config), path));
+        // Every field asks after every change: parsing anew would be most of a window's start.
+        const QString brought = chosen + u'=' + choice;
+        auto found = defaultsOf_.constFind(brought);
+        if (found == defaultsOf_.cend()) {
+            const auto parsed = engine::parse_run_config("{}", {brought.toStdString()});
+            found = defaultsOf_.insert(brought, toObject(parsed.config));
+        }
+        return toText(at(*found, path));
     }
     return toText(at(defaults_, path));
 }

@@ -56,8 +56,8 @@ public:
     /// Takes what toJson() wrote; false, with nothing changed, if it cannot be used.
     bool fromJson(const QByteArray& json);
 
-    /// Takes back the last change; changes in one turn of the event loop are one. The data's preview
-    /// and the machine's limits are not changes of the settings.
+    /// Takes back the last change; changes in one turn of the event loop are one. The data's
+    /// preview and the machine's limits are not changes of the settings.
     void undo() { step(undone_, redone_); }
     void redo() { step(redone_, undone_); }
     /// What undo() or redo() would take back: the label of the field, empty if there were several;
@@ -132,7 +132,8 @@ private:
     engine::RunConfig config_;
     QJsonObject json_;  ///< of config_
     QJsonObject defaults_;
-    QMap<QString, QString> refused_;  ///< texts that the parser did not take
+    mutable QHash<QString, QJsonObject> defaultsOf_;  ///< with one choice, "optimizer.kind=adam"
+    QMap<QString, QString> refused_;                  ///< texts that the parser did not take
     std::optional<engine::DatasetPreview> data_;
     QString dataKey_;  ///< of data_
     DeviceLimits limits_;

@@ -3,6 +3,7 @@
 #include <QEvent>
 #include <QLabel>
 #include <QScrollBar>
+#include <algorithm>
 
 #include "commands/commands.h"
 #include "engine/catalog.h"
@@ -79,6 +80,8 @@ bool SettingsPanel::eventFilter(QObject* watched, QEvent* event) {
 void SettingsPanel::chooseDataPath() { preview_->choosePath(); }
 
 void SettingsPanel::focusField(const QString& path) {
+    const auto has = [&path](const SettingsField* field) { return field->path() == path; };
+    if (std::ranges::none_of(fields_, has)) fillMore();
     for (auto* field : fields_) {
         if (field->path() != path) continue;
         if (more_->isAncestorOf(field)) showMore(true);
@@ -232,26 +235,35 @@ QToolButton* SettingsPanel::makeRateFinder() {
 
 void SettingsPanel::addMore() {
     open_ = makeLink(tr("show"), this);
+    open_->setObjectName(u"allSettings"_s);
     open_->setAccessibleName(tr("All other settings"));
     auto* rows = section(tr("All other settings"), open_);
     more_ = new QWidget(this);
-    auto* inside = new QVBoxLayout(more_);
-    inside->setContentsMargins(0, 0, 0, 0);
-    inside->setSpacing(size::grid);
+    moreRows_ = new QVBoxLayout(more_);
+    moreRows_->setContentsMargins(0, 0, 0, 0);
+    moreRows_->setSpacing(size::grid);
+    more_->hide();
+    rows->addWidget(more_);
+    connect(open_, &QToolButton::clicked, this, [this] { showMore(more_->isHidden()); });
+}
+
+/// When they are first shown: a fifth of the start of the window went into them.
+void SettingsPanel::fillMore() {
+    if (moreRows_->count() > 0) return;
     const std::size_t shown = fields_.size();
     for (const auto& info : engine::fields()) {
         const QString path = QString::fromStdString(info.path);
         const bool above =
             std::any_of(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(shown),
                         [&](const auto* field) { return field->path() == path; });
-        if (!above) row(inside, label(path), {edit(path)});
+        if (!above) row(moreRows_, label(path), {edit(path)});
     }
-    more_->hide();
-    rows->addWidget(more_);
-    connect(open_, &QToolButton::clicked, this, [this] { showMore(more_->isHidden()); });
+    refreshTargets();
+    lock();
 }
 
 void SettingsPanel::showMore(bool shown) {
+    if (shown) fillMore();
     more_->setVisible(shown);
     open_->setText(shown ? tr("hide") : tr("show"));
 }

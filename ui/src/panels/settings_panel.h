@@ -44,6 +44,7 @@ private:
     void addTraining();
     void addMore();
     void addFindings();
+    void fillMore();
     void showMore(bool shown);
     void refresh();
     void refreshFindings();
@@ -74,6 +75,7 @@ private:
     QToolButton* open_ = nullptr;
     QToolButton* largest_ = nullptr;  ///< finds the largest batch
     QWidget* more_ = nullptr;         ///< all other settings
+    QVBoxLayout* moreRows_ = nullptr;
     QLabel* modelNote_ = nullptr;
     QLabel* classroom_ = nullptr;
     QLabel* findings_ = nullptr;
