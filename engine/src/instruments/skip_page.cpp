@@ -129,10 +129,21 @@ std::string skips_page(const SkipList& skips) {
         out << "Run " << skips.run << ": no skipped steps in " << skips.steps << ".\n";
         return out.str();
     }
-    for (const SkippedStep& each : skips.list) {
-        out << "step " << each.step << "  scale " << power_text(each.loss_scale) << "  loss "
-            << figure_text(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped") << "  "
-            << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
+    for (const SkipGroup& group : groups_of(skips)) {
+        // What follows from one fault is one line; each step of a scale that comes down has its own.
+        const std::size_t lines = group.bad ? 1 : group.count;
+        for (std::size_t i = 0; i < lines; ++i) {
+            const SkippedStep& each = skips.list[group.first + i];
+            if (lines < group.count)
+                out << "steps " << each.step << " to "
+                    << skips.list[group.first + group.count - 1].step << ", " << group.count
+                    << " in a row";
+            else
+                out << "step " << each.step;
+            out << "  scale " << power_text(each.loss_scale) << "  loss " << figure_text(each.loss)
+                << "  " << (each.skipped ? "skipped" : "not skipped") << "  "
+                << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
+        }
     }
     out << skips.list.size() << " of " << skips.steps << " steps; " << skips.clean_steps
         << " clean ones since.\n";

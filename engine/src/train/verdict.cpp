@@ -255,7 +255,8 @@ RunFigures figures_of(const RunStarted& started) {
     out.device = started.device;
     out.metric = started.metrics.empty() ? Metric{} : started.metrics.front();
     out.unit = started.unit;
-    out.task = started.task;
+    // Another program that does not name its task is not known to have this one.
+    if (!started.origin || started.task != RunStarted().task) out.task = started.task;
     RunSummary named;
     named.config = started.config;
     named.origin = started.origin;

@@ -56,6 +56,20 @@ TEST(SkipGroups, TheFirstStepOfAStaticScaleThatOverflowsStandsAlone) {
     EXPECT_EQ(first_bad_step(skips), 0U);
 }
 
+TEST(SkipGroups, AreLinesInTheTextOfAListUnlessTheyAreBenign) {
+    SkipList skips;
+    skips.run = "7";
+    skips.steps = 40;
+    skips.list = {skip(3), skip(4), broken(10), broken(11), broken(12)};
+    const std::string page = skips_page(skips);
+    EXPECT_NE(page.find("step 3 "), std::string::npos) << page;
+    EXPECT_NE(page.find("step 4 "), std::string::npos) << page;
+    EXPECT_NE(page.find("steps 10 to 12, 3 in a row  scale 1  loss NaN  not skipped"),
+              std::string::npos)
+        << page;
+    EXPECT_NE(page.find("5 of 40 steps"), std::string::npos) << page;
+}
+
 TEST(StepOutcomes, TellASkipFromWhatWasApplied) {
     EXPECT_EQ(outcome_of(false, 1, 1), StepOutcome::applied);
     EXPECT_EQ(outcome_of(true, 1, infinite), StepOutcome::skipped);

@@ -144,6 +144,26 @@ TEST_F(SkipsTest, DamageIsTracedToTheStepThatMadeIt) {
     const SkipReport third = examine_skip(run.folder, 3);
     EXPECT_EQ(third.cause, SkipCause::damaged_state);
     EXPECT_EQ(third.damaged_at, 1);
+    EXPECT_EQ(first_bad_step(skips), 0U);
+}
+
+/// The learning rate drives the forward pass out of range. The page says what the error that ends
+/// the run says, and no scale is offered.
+TEST_F(SkipsTest, AForwardFaultHasTheAdviceOfTheRunsErrorAndNoScale) {
+    RunConfig config = small_run("mlp", "amp-fp16");
+    config.optimizer.options["lr"] = 1e6;
+    config.stop_on_nan = 3;
+    config.max_steps = 40;
+    const Ended run = train(config);
+    const auto failed = run.all<RunFailed>();
+    ASSERT_EQ(failed.size(), 1U);
+    const SkipList skips = list_skips(run.folder);
+    const auto bad = first_bad_step(skips);
+    ASSERT_TRUE(bad);
+    const SkipReport report = examine_skip(run.folder, skips.list[*bad].step);
+    EXPECT_TRUE(std::isnan(report.scale_bound)) << report.scale_bound;
+    EXPECT_EQ(report.advice.str(), failed.front().hint.str())
+        << name(report.cause);
 }
 
 TEST_F(SkipsTest, ARunWithoutSkipsHasAnEmptyList) {
