@@ -5705,8 +5705,8 @@
         <translation>直方图间隔</translation>
     </message>
     <message>
-        <source>Keeps exponent histograms of gradients, activations, weights and updates by layer after this many steps (0 = only on demand). Such a step takes somewhat longer; results do not change.</source>
-        <translation>每隔这么多步按层保存梯度、激活、权重和更新量的指数直方图（0 = 仅在需要时）。这样的一步稍慢，结果不变。</translation>
+        <source>Keeps exponent histograms of gradients, activations, weights and updates by layer after this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. Results do not change.</source>
+        <translation>每隔这么多步按层保存梯度、激活、权重和更新量的指数直方图（0 = 仅在需要时）。auto：每 50 步一次，每秒最多 4 次，一次运行最多 2,000 次；ResNet-18 最多慢 1 %，MLP 最多慢 5 %。结果不变。</translation>
     </message>
     <message>
         <source>Armed</source>
@@ -5851,10 +5851,6 @@
     <message>
         <source>neither a module of the model nor an operation whose type can be forced</source>
         <translation>既不是模型的模块，也不是可强制类型的算子</translation>
-    </message>
-    <message>
-        <source>{}: a gradient is no longer finite, so the step would be skipped.</source>
-        <translation>{}：出现了非有限的梯度，该步会被跳过。</translation>
     </message>
     <message>
         <source>{}: a gradient is still not finite.</source>
@@ -7195,6 +7191,10 @@
     <message>
         <source>The gradients overflowed at step {}, at a static loss scale of {}, and were applied: a static scaler skips nothing. Lower the static scale or use a dynamic one.</source>
         <translation>第 {} 步的梯度在静态损失缩放值 {} 下溢出，但仍被应用：静态缩放不会跳过任何步。降低静态缩放值，或改用动态缩放。</translation>
+    </message>
+    <message>
+        <source>{}: a gradient is no longer finite; a dynamic scaler skips such a step.</source>
+        <translation>{}：有梯度不再是有限数；动态缩放会跳过这样的步。</translation>
     </message>
 </context>
 </TS>

@@ -90,7 +90,7 @@ Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const X
     const int change =
         static_cast<int>(std::lround(100 * (after.step_ms / std::max(before.step_ms, 1e-9) - 1)));
     if (after.found_inf && !before.found_inf)
-        return msg("{}: a gradient is no longer finite, so the step would be skipped.", keys);
+        return msg("{}: a gradient is no longer finite; a dynamic scaler skips such a step.", keys);
     if (after.found_inf) return msg("{}: a gradient is still not finite.", keys);
     if (before.found_inf)
         return msg(
