@@ -81,7 +81,8 @@ int show_run(const std::string& name, bool json) {
         std::cout << engine::run_page(*run);
         return 0;
     }
-    std::cout << engine::to_json_line(run->summary) << '\n';
+    const auto figures = engine::figures_of_run(run->summary.folder);
+    std::cout << engine::show_json_line(run->summary, figures) << '\n';
     find_run(name, [](const engine::Event& event) {
         std::cout << engine::to_json_line(event) << '\n';
         return false;

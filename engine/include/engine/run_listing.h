@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/figures.h"
 #include "engine/run_store.h"
 
 namespace engine {
@@ -23,6 +24,12 @@ std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder,
 /// The figures and settings of a run as one JSON object, a line without a newline. Non-finite
 /// numbers as "nan", "inf", "-inf".
 std::string to_json_line(const RunSummary& run);
+
+/// The figures of the run in a folder, by its record and events; unknown ones if the record cannot
+/// be read.
+KeyFigures figures_of_run(const std::filesystem::path& folder);
+/// The object of `show --json`: that of to_json_line() with the figures that need the record.
+std::string show_json_line(const RunSummary& run, const KeyFigures& figures);
 
 /// The runs as a table for a terminal, a line each, with a header; unknown figures as "-".
 std::string runs_table(const std::vector<RunSummary>& runs);

@@ -7,6 +7,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/figures.h"
 #include "engine/machine.h"
 #include "engine/scale_outlook.h"
 #include "engine/teach.h"
@@ -41,7 +42,7 @@ struct Reported {
     const ListedRun* listed = nullptr;
     StepRecordReader record;
     std::string name;
-    Speed speed{};
+    KeyFigures figures{};
     RunStarted started{};
 
     const RunSummary& summary() const { return listed->summary; }
@@ -50,9 +51,12 @@ struct Reported {
 
 Reported reported(const ListedRun& listed) {
     Reported out{&listed, StepRecordReader::open(listed.summary.folder), {}};
+    FigureEvents events;
     for (const Event& event : listed.events) {
         if (const auto* started = std::get_if<RunStarted>(&event)) out.started = *started;
+        events.apply(event);
     }
+    out.figures = key_figures(out.record, events);
     const std::string& title = listed.summary.title;
     out.name =
         preset_title(listed.summary.config) + " · " + (title.empty() ? listed.summary.run : title);
@@ -68,13 +72,6 @@ std::vector<Message> row(const Message& head, const std::vector<Reported>& runs,
     std::vector<Message> out = {head};
     for (const Reported& run : runs) out.emplace_back(cell(run));
     return out;
-}
-
-std::int64_t growths(const Reported& run) {
-    return std::ranges::count_if(run.listed->events, [](const Event& event) {
-        const auto* scale = std::get_if<ScaleChanged>(&event);
-        return scale != nullptr && scale->kind == ScaleChanged::Kind::grown;
-    });
 }
 
 ReportTable run_table(const std::vector<Reported>& runs) {
@@ -104,14 +101,15 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Skipped steps"),
         [](const Reported& run) { return std::to_string(run.summary().skipped); });
     add(msg("Growths of the loss scale"),
-        [](const Reported& run) { return std::to_string(growths(run)); });
+        [](const Reported& run) { return std::to_string(run.figures.growths); });
     add(msg("Time per step"), [](const Reported& run) {
-        return run.speed.known() ? number("%.4g ms", run.speed.step_ms) : "–";
+        return std::isnan(run.figures.step_ms) ? "–" : number("%.4g ms", run.figures.step_ms);
     });
     add(msg("Training time"),
         [](const Reported& run) { return number("%.4g s", run.summary().wall_s); });
     add(msg("Peak memory"), [](const Reported& run) {
-        return number("%.4g MB", static_cast<double>(run.summary().peak_bytes) / 1e6);
+        const std::int64_t peak = run.figures.peak_bytes;
+        return peak == 0 ? "–" : number("%.4g MB", static_cast<double>(peak) / 1e6);
     });
     add(msg("Device"), [](const Reported& run) { return run.started.device; });
     add(msg("Parameters"),
@@ -334,13 +332,7 @@ ReportTable machine_table() {
 Report make_report(const std::vector<ListedRun>& listed) {
     if (listed.empty()) throw Error(ErrorCode::value, "a report needs a run");
     std::vector<Reported> runs;
-    std::vector<StepRecordReader> records;
-    for (const ListedRun& run : listed) {
-        runs.push_back(reported(run));
-        records.push_back(runs.back().record);
-    }
-    const auto measured = speeds(records);
-    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].speed = measured[i];
+    for (const ListedRun& run : listed) runs.push_back(reported(run));
     Report out;
     out.title = runs.size() == 1 ? msg("Halftone: run {}", runs.front().name)
                                  : msg("Halftone: comparison of {} runs", runs.size());

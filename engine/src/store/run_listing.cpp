@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/catalog.h"
+#include "engine/figure_text.h"
 #include "engine/plain_text.h"
 #include "engine/run_fields.h"
 #include "engine/run_group.h"
@@ -102,6 +103,14 @@ std::string indented(const std::string& text) {
     return out;
 }
 
+/// The figures of the last step, and the mean of the last 20.
+void add_training_figures(std::vector<Cells>& lines, const KeyFigures& now) {
+    lines.push_back({"loss, last 20", number_text("%.4g", now.loss_last_20)});
+    lines.push_back({"loss at the last step", number_text("%.4g", now.loss)});
+    if (!std::isnan(now.scale_now) && now.scale_now != 1)
+        lines.push_back({"scale now", power_value_text(now.scale_now)});
+}
+
 std::string figures(const RunSummary& run) {
     std::vector<Cells> lines = {
         {"state", state_text(run)},
@@ -112,13 +121,15 @@ std::string figures(const RunSummary& run) {
         {"precision", run.config.precision.preset},
         {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
         {"test loss", number_text("%.4f", run.test.loss)}};
+    add_training_figures(lines, figures_of_run(run.folder));
     for (const Metric& metric : run.metrics)
         lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
     lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
     lines.push_back({"speed", std::isnan(run.samples_per_s)
                                   ? "-"
-                                  : number_text("%.0f ", run.samples_per_s) + speed_unit_of(run)});
+                                  : figure_text(run.samples_per_s) + ' ' + speed_unit_of(run)});
     lines.push_back({"peak memory", memory_text(run)});
+    if (!run.parent.empty()) lines.push_back({"continues run", one_line(run.parent)});
     if (run.origin) lines.push_back({"written by", run.origin->program});
     if (const auto broken = broken_on_purpose_text(run.config); !broken.empty())
         lines.push_back({"broken on purpose", broken});
@@ -144,7 +155,19 @@ std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder,
     return ListedRun{std::move(run), std::move(stored.events)};
 }
 
-std::string to_json_line(const RunSummary& run) {
+KeyFigures figures_of_run(const std::filesystem::path& folder) {
+    FigureEvents events;
+    try {
+        EventFile(folder).for_each([&](Event&& event) { events.apply(event); });
+        return key_figures(StepRecordReader::open(folder), events);
+    } catch (const Error&) {
+        return key_figures(FigureRows{}, events);
+    }
+}
+
+namespace {
+
+ordered_json run_object(const RunSummary& run) {
     ordered_json object = {{"event", "run"},
                            {"run", run.run},
                            {"state", run.state},
@@ -165,6 +188,7 @@ std::string to_json_line(const RunSummary& run) {
                            {"group_number", run.group_number},
                            {"config", settings_json(run.config, run.origin.has_value())}};
     if (run.origin) object["origin"] = origin_json(*run.origin);
+    if (!run.parent.empty()) object["parent"] = run.parent;
     if (!run.host.empty()) {
         object["host"] = run.host;
         object["silent_s"] = json_number(run.silent_s);
@@ -173,7 +197,27 @@ std::string to_json_line(const RunSummary& run) {
         object["teach"] = broken;
     for (const Metric& metric : run.metrics)
         object["test_" + metric.key] = json_number(run.test.of(metric.key));
+    return object;
+}
+
+std::string one_json_line(const ordered_json& object) {
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string to_json_line(const RunSummary& run) { return one_json_line(run_object(run)); }
+
+std::string show_json_line(const RunSummary& run, const KeyFigures& figures) {
+    ordered_json object = run_object(run);
+    object["updates"] = figures.updates;
+    object["last_loss"] = json_number(figures.loss);
+    object["loss_last_20"] = json_number(figures.loss_last_20);
+    object["scale_now"] = json_number(figures.scale_now);
+    object["headroom_bits"] = json_number(figures.headroom_bits);
+    object["growths"] = figures.growths;
+    object["ms_per_step"] = json_number(figures.step_ms);
+    return one_json_line(object);
 }
 
 namespace {
