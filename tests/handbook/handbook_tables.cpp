@@ -160,7 +160,9 @@ std::vector<engine::Event> examples() {
                            .steps_planned = 1,
                            .folder = "1",
                            .validation_samples = 1,
-                           .origin = engine::RunOrigin{.program = "PyTorch"}},
+                           .origin = engine::RunOrigin{.program = "PyTorch"},
+                           .turns = "1",
+                           .first_step = 2},
         engine::RunResumed{
             .run = "1", .step = 1, .skipped = 1, .parent = "1", .restored = {message}},
         engine::StateChanged{.run = "1", .state = engine::RunState::training},

@@ -121,12 +121,16 @@ TEST(EventJson, AStartTellsTheTaskItsMetricsAndTheUnitOfASample) {
                        {.key = "r2", .title = "R²"}};
     started.step_metrics = started.metrics;
     started.step_metrics.push_back({.key = "updates_second", .title = "Updates: second"});
+    started.turns = "together";
+    started.first_step = 31;
     const auto read = std::get<RunStarted>(*parse_event(to_json_line(started)));
     EXPECT_EQ(read.validation_samples, 50);
     EXPECT_EQ(read.task, "regression");
     EXPECT_EQ(read.unit, "rows");
     EXPECT_EQ(read.metrics, started.metrics);
     EXPECT_EQ(read.step_metrics, started.step_metrics);
+    EXPECT_EQ(read.turns, "together");
+    EXPECT_EQ(read.first_step, 31);
 }
 
 TEST(EventJson, EachPartIsWrittenUnderItsName) {
