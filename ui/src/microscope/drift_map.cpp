@@ -70,6 +70,13 @@ double DriftMap::yOf(double exponent) const {
 }
 
 /// A column a pixel, of all samples that fall into it, and a row an exponent, both before scaling.
+QString DriftMap::spoken() const {
+    const auto* layer = model_->selectedLayer();
+    if (layer == nullptr) return model_->emptiness();
+    return tr("%1 over %2 steps.")
+        .arg(QString::fromStdString(layer->layer), count(static_cast<std::int64_t>(end())));
+}
+
 void DriftMap::makeImage() {
     stale_ = false;
     const Drift& drift = model_->drift();

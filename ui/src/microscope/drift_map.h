@@ -5,6 +5,7 @@
 
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
+#include "text/spoken.h"
 
 namespace ui {
 
@@ -13,10 +14,11 @@ class Theme;
 
 /// Steps by exponent: how the values of the selected layer drift during a run, before scaling.
 /// Lines mark where FP16 loses them and where it overflows. GUI thread.
-class DriftMap final : public QWidget {
+class DriftMap final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     DriftMap(const Theme* theme, PlotLink* link, MicroscopeModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

@@ -120,18 +120,19 @@ QRectF ExponentPlot::handle() const {
     return {x - knob, handleRow / 2.0 - knob, 2 * knob, 2 * knob};
 }
 
-void ExponentPlot::describe() {
+QString ExponentPlot::spoken() const {
     const auto* layer = model_->selectedLayer();
-    if (layer != nullptr) {
-        const auto high = engine::largest_exponent(layer->values);
-        const auto low = engine::smallest_exponent(layer->values);
-        setAccessibleDescription(
-            tr("%1: %2 values from %3 to %4, %5 zero, %6 infinite or NaN")
-                .arg(QString::fromStdString(layer->layer), count(layer->values.total()),
-                     low ? exponentText(*low) : unmeasured(),
-                     high ? exponentText(*high) : unmeasured(), count(layer->values.zero),
-                     count(layer->values.non_finite())));
-    }
+    if (layer == nullptr) return model_->emptiness();
+    const auto high = engine::largest_exponent(layer->values);
+    const auto low = engine::smallest_exponent(layer->values);
+    return tr("%1: %2 values from %3 to %4, %5 zero, %6 infinite or NaN")
+        .arg(QString::fromStdString(layer->layer), count(layer->values.total()),
+             low ? exponentText(*low) : unmeasured(), high ? exponentText(*high) : unmeasured(),
+             count(layer->values.zero), count(layer->values.non_finite()));
+}
+
+void ExponentPlot::describe() {
+    setAccessibleDescription(spoken());
     placeButton();
     update();
 }

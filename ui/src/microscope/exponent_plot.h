@@ -5,6 +5,7 @@
 
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
+#include "text/spoken.h"
 
 namespace ui {
 
@@ -13,10 +14,11 @@ class Theme;
 /// The histogram of the selected layer at full size over the rulers of the number formats, with the
 /// handle that slides gradients to another loss scale. Dragging repaints this widget alone. GUI
 /// thread.
-class ExponentPlot final : public QWidget {
+class ExponentPlot final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
 
     /// Shares on a linear axis in place of a logarithmic one.
     void setLinear(bool linear);

@@ -2,6 +2,7 @@
 
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
+#include "text/spoken.h"
 #include "widgets/row_map.h"
 
 namespace ui {
@@ -10,10 +11,11 @@ class Theme;
 
 /// Layers by exponent: how often values of each magnitude occur in each layer, as shades. A row a
 /// layer, in the order of the network; those in view are painted. GUI thread.
-class LayerMap final : public RowMap {
+class LayerMap final : public RowMap, public Spoken {
     Q_OBJECT
 public:
     LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

@@ -20,6 +20,7 @@
 #include "view/selection.h"
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
+#include "widgets/spoken_texts.h"
 
 namespace ui {
 
@@ -281,6 +282,7 @@ void CommandBar::refreshCounters() {
     seen_->setText(words(tr("Steps"), row.step));
     applied_->setText(words(tr("Updates"), row.updates));
     skipped_->setText(words(tr("Skipped"), skips));
+    for (auto* label : {seen_, applied_, skipped_}) announceText(label);
     restyle(skipped_, "alarm", skips > 0);
     QString all = track ? tr("Steps of %1").arg(shownTitle(context_, *track)) : QString();
     for (const auto& other : tracks) {

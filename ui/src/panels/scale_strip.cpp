@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "feed/run_track.h"
+#include "text/format.h"
+#include "text/language.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -49,13 +51,21 @@ void ScaleStrip::setSelected(std::int64_t step) {
     update();
 }
 
+QString ScaleStrip::spoken() const {
+    if (!track_ || track_->rows() == 0) return accessibleDescription();
+    const auto now = track_->latest();
+    return joined({tr("Scale %1, %2 skipped steps.")
+                       .arg(powerOfTwo(static_cast<double>(now.loss_scale)),
+                            count(now.step - now.updates)),
+                   accessibleDescription()});
+}
+
 QSize ScaleStrip::sizeHint() const { return {narrowest, size::control - 1}; }
 
 QRectF ScaleStrip::inner() const { return QRectF(rect()).adjusted(1, 1, -1, -1); }
 
 double ScaleStrip::steps() const {
-    const auto planned = track_ ? std::max(track_->plannedSteps(), track_->rows()) : 0;
-    return static_cast<double>(std::max<std::int64_t>(planned, 1));
+    return static_cast<double>(std::max<std::int64_t>(track_ ? track_->lastStep() : 0, 1));
 }
 
 double ScaleStrip::xOf(double step) const {

@@ -3,6 +3,8 @@
 #include <QWidget>
 #include <memory>
 
+#include "text/spoken.h"
+
 namespace ui {
 
 class RunTrack;
@@ -10,10 +12,11 @@ class Theme;
 
 /// The loss scale of a whole run as a staircase the size of a button, with a red tick for each
 /// skipped step. A click or a drag selects a step; a click on a tick also opens it. GUI thread.
-class ScaleStrip final : public QWidget {
+class ScaleStrip final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     explicit ScaleStrip(const Theme* theme, QWidget* parent = nullptr);
+    QString spoken() const override;
 
     /// Null: nothing is drawn.
     void setTrack(const std::shared_ptr<RunTrack>& track);

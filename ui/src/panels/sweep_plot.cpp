@@ -114,7 +114,6 @@ void SweepPlot::applyStyle() {
 
 void SweepPlot::draw() {
     clearPlottables();
-    const Tokens& tokens = theme_->tokens();
     const SweepCurves found = sweepCurves(rows_);
     for (std::size_t i = 0; i < found.curves.size(); ++i) {
         const QColor colour = colourOf(*theme_, found.curves[i].name, i);

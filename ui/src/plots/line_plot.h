@@ -11,6 +11,7 @@
 #include "plots/plot_content.h"
 #include "plots/plot_link.h"
 #include "plots/plot_overlay.h"
+#include "text/spoken.h"
 
 namespace ui {
 
@@ -23,7 +24,7 @@ QString xName(XKind kind);
 /// margins with its neighbours. A drag zooms the steps of all, with Ctrl the values of this plot;
 /// with Shift, or the middle button, it pans. The wheel does the same around the pointer. A double
 /// click fits, Backspace goes back by a zoom, a click selects the step. GUI thread.
-class LinePlot final : public QCustomPlot, public Paintable {
+class LinePlot final : public QCustomPlot, public Paintable, public Spoken {
     Q_OBJECT
 public:
     /// Lines for the crosshair at x, which is in the axis' unit.
@@ -31,6 +32,8 @@ public:
 
     LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWidget* parent = nullptr);
     ~LinePlot() override;
+    /// A sentence on each curve.
+    QString spoken() const override;
 
     void setLook(PlotLook look);
     const PlotLook& look() const { return look_; }

@@ -115,7 +115,7 @@ void LinePlot::updateCrosshair() {
     if (visible()) layer(u"overlay"_s)->replot();
 }
 
-void LinePlot::describe() {
+QString LinePlot::spoken() const {
     QStringList parts;
     for (const Curve& curve : content_.curves) {
         const std::int64_t rows = curve.data->size();
@@ -128,9 +128,13 @@ void LinePlot::describe() {
                      .arg(curve.name, count(rows), figure(all.min), figure(all.max),
                           figure(all.last));
     }
-    const QString text = parts.isEmpty() ? look_.emptyText : parts.join(u' ');
-    // Every change is announced to screen readers, so only while one of them may look here.
-    if (accessibleDescription().isEmpty() || hasFocus()) setAccessibleDescription(text);
+    return parts.isEmpty() ? look_.emptyText : parts.join(u' ');
+}
+
+void LinePlot::describe() {
+    // Every change is announced to screen readers, so only while one of them may look here. What
+    // they ask for at another time, they get from spoken().
+    if (accessibleDescription().isEmpty() || hasFocus()) setAccessibleDescription(spoken());
 }
 
 }  // namespace ui

@@ -3,6 +3,7 @@
 #include <QWidget>
 
 #include "skips/skips_model.h"
+#include "text/spoken.h"
 
 namespace ui {
 
@@ -11,10 +12,11 @@ class Theme;
 /// The largest gradient of each layer in the order of the backward pass, against the limit of FP16.
 /// For a fault of the forward pass, the largest output in the order of the forward pass. GUI
 /// thread.
-class ChainPlot final : public QWidget {
+class ChainPlot final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
     /// Shows the values as computed again, or those in FP32.
     void showF32(bool f32);
     QSize sizeHint() const override;

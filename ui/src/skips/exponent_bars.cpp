@@ -48,6 +48,15 @@ ExponentBars::ExponentBars(const Theme* theme, SkipsModel* model, QWidget* paren
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
+QString ExponentBars::spoken() const {
+    const auto* report = model_->report();
+    if (report == nullptr || !report->histograms)
+        return tr("Exponents of the first non-finite tensor, once the step is examined.");
+    const ExponentHistogram& found = report->histograms->before;
+    return tr("%1 values, %2 of them not finite.")
+        .arg(count(found.total()), count(found.non_finite()));
+}
+
 QSize ExponentBars::sizeHint() const { return {260, 130}; }
 QSize ExponentBars::minimumSizeHint() const { return {140, 90}; }
 

@@ -3,6 +3,7 @@
 #include <QWidget>
 
 #include "skips/skips_model.h"
+#include "text/spoken.h"
 
 namespace ui {
 
@@ -10,10 +11,11 @@ class Theme;
 
 /// Exponents of the first non-finite tensor: filled as it was, outlined at another loss scale or in
 /// FP32, against the limits of FP16. Counts are on a logarithmic axis. GUI thread.
-class ExponentBars final : public QWidget {
+class ExponentBars final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     ExponentBars(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

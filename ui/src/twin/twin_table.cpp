@@ -203,6 +203,16 @@ SinceResync::SinceResync(const Theme* theme, TwinModel* model, QWidget* parent)
 QSize SinceResync::sizeHint() const { return {380, 130}; }
 QSize SinceResync::minimumSizeHint() const { return {200, 110}; }
 
+QString SinceResync::spoken() const {
+    if (!model_->any()) return model_->emptiness();
+    const std::size_t layer = model_->selected();
+    return tr("%1: error %2 in step %3, %4 resyncs so far.")
+        .arg(model_->name(layer),
+             significant(static_cast<double>(model_->error(layer, model_->current()))),
+             count(model_->current() + 1),
+             count(static_cast<std::int64_t>(model_->resyncs().size())));
+}
+
 double errorCeiling(double largest) {
     if (!(largest > 1) || !std::isfinite(largest)) return 1;
     return std::pow(10.0, std::ceil(std::log10(largest) - 1e-9));

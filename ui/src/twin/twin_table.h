@@ -7,6 +7,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "text/spoken.h"
 #include "twin/twin_model.h"
 
 namespace ui {
@@ -44,10 +45,11 @@ double errorCeiling(double largest);
 
 /// Error of the selected layer by steps since the start and since each resync, which separates
 /// rounding from drift. GUI thread.
-class SinceResync final : public QWidget {
+class SinceResync final : public QWidget, public Spoken {
     Q_OBJECT
 public:
     SinceResync(const Theme* theme, TwinModel* model, QWidget* parent = nullptr);
+    QString spoken() const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -26,6 +26,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/key_rule.h"
+#include "widgets/spoken_texts.h"
 #include "window/dock_layout.h"
 #include "window/focus_order.h"
 #include "window/focus_ring.h"
@@ -62,6 +63,7 @@ bool isRailed(const PageEntry& page, bool narrow) {
 MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     : context_(context), panels_(makePanels(parts.panels, context, this)) {
     setWindowTitle(u"Halftone"_s);
+    installSpokenTexts();
     setAcceptDrops(true);
     setAnimated(false);
     setDockOptions(AllowNestedDocks | AllowTabbedDocks);
@@ -268,12 +270,24 @@ void MainWindow::focusSettings() {
     panels_.bodies<SettingsPanel>().front()->focusField(u"optimizer.lr"_s);
 }
 
-void MainWindow::offerToResume(const engine::RunSummary& run) {
-    const Problem problem{tr("Run %1 was interrupted at step %2.")
-                              .arg(QString::fromStdString(run.run), count(run.steps)),
-                          tr("It can be resumed from its last checkpoint."),
-                          engine::ErrorCode::state, true};
-    message_->show(problem, tr("Resume"), [this, run] { context_.commands->resume(run); });
+void MainWindow::offerToResume(const std::vector<engine::RunSummary>& runs) {
+    const engine::RunSummary& newest = runs.back();
+    const QString run = QString::fromStdString(newest.run);
+    if (runs.size() == 1) {
+        const Problem problem{
+            tr("Run %1 was interrupted at step %2.").arg(run, count(newest.steps)),
+            tr("It can be resumed from its last checkpoint."), engine::ErrorCode::state, true};
+        return message_->show(problem, tr("Resume"),
+                              [this, newest] { context_.commands->resume(newest); });
+    }
+    QStringList names;
+    for (const auto& each : runs) names << QString::fromStdString(each.run);
+    const Problem problem{
+        tr("Comparison %1 was interrupted at step %2 (runs %3).")
+            .arg(count(newest.group_number), count(newest.steps), names.join(tr(", "))),
+        tr("Its runs can be resumed together, from their last checkpoints."),
+        engine::ErrorCode::state, true};
+    message_->show(problem, tr("Resume"), [this, runs] { context_.commands->resumeGroup(runs); });
 }
 
 bool MainWindow::event(QEvent* event) {

@@ -1,0 +1,52 @@
+#include "widgets/spoken_texts.h"
+
+#include <gtest/gtest.h>
+
+#include <QAccessible>
+#include <QLabel>
+
+#include "text/spoken.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+QString heard(QWidget* widget, QAccessible::Text which = QAccessible::Name) {
+    return QAccessible::queryAccessibleInterface(widget)->text(which);
+}
+
+TEST(SpokenTexts, OfALabelAreItsNameAndItsValue) {
+    installSpokenTexts();
+    installSpokenTexts();
+    QLabel value(u"<b>1,204</b>"_s);
+    value.setTextFormat(Qt::RichText);
+    value.setAccessibleName(u"Updates"_s);
+    EXPECT_EQ(heard(&value), u"Updates: 1,204"_s);
+    value.setText(u"<b>1,205</b>"_s);
+    EXPECT_EQ(heard(&value), u"Updates: 1,205"_s);
+    value.setText(u"Updates <b>7</b>"_s);
+    EXPECT_EQ(heard(&value), u"Updates 7"_s) << "the caption is not said twice";
+    value.clear();
+    EXPECT_EQ(heard(&value), u"Updates"_s);
+    QLabel plain(u"A sentence."_s);
+    EXPECT_EQ(heard(&plain), u"A sentence."_s);
+}
+
+struct Counting final : QWidget, Spoken {
+    QString spoken() const override { return QString::number(value); }
+    int value = 1;
+};
+
+TEST(SpokenTexts, OfADrawingAreMadeWhenTheyAreAskedFor) {
+    installSpokenTexts();
+    Counting drawing;
+    drawing.setAccessibleName(u"Counter"_s);
+    EXPECT_EQ(heard(&drawing), u"Counter"_s);
+    EXPECT_EQ(heard(&drawing, QAccessible::Description), u"1"_s);
+    drawing.value = 2;
+    EXPECT_EQ(heard(&drawing, QAccessible::Description), u"2"_s);
+}
+
+}  // namespace
+}  // namespace ui
