@@ -66,7 +66,7 @@ private:
         return path.join(u'/');
     }
     void add(const QString& what, const QWidget* where) {
-        faults_ << what + u" @ " + nameOf(where);
+        faults_ << what + u" @ "_s + nameOf(where);
     }
 
     void outside(const QWidget& widget) {

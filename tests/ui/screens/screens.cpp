@@ -141,7 +141,7 @@ private:
         if (state_.config == nullptr) return;
         const auto parsed = engine::parse_run_config(state_.config);
         for (const auto& error : parsed.errors)
-            QTextStream(stderr) << QString::fromStdString(error.message.str()) << "\n";
+            QTextStream(stderr) << QString::fromStdString(error.str()) << "\n";
         settings_.load(parsed.config, {u"fp32"_s, u"amp-fp16"_s});
         commands_.compare();
         if (state_.ends) {

@@ -22,15 +22,14 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// Marks a changed field, inside its left edge.
-class ChangedDot final : public QWidget {
+/// Marks a changed field: a bar inside its left edge, clear of the text.
+class ChangedMark final : public QWidget {
 public:
-    explicit ChangedDot(QWidget* parent) : QWidget(parent) {
+    explicit ChangedMark(QWidget* parent) : QWidget(parent) {
         setAttribute(Qt::WA_TransparentForMouseEvents);
-        setFixedSize(diameter, diameter);
+        setFixedSize(3, 13);
         hide();
     }
-    static constexpr int diameter = 4;
 
 protected:
     void paintEvent(QPaintEvent*) override {
@@ -38,7 +37,7 @@ protected:
         painter.setRenderHint(QPainter::Antialiasing);
         painter.setPen(Qt::NoPen);
         painter.setBrush(palette().color(QPalette::Link));
-        painter.drawEllipse(rect());
+        painter.drawRoundedRect(rect(), 1.5, 1.5);
     }
 };
 
@@ -137,7 +136,7 @@ void SettingsField::take(QWidget* editor) {
     setFocusProxy(editor);
     nameEditor();
     layout()->addWidget(editor);
-    dot_ = new ChangedDot(this);
+    dot_ = new ChangedMark(this);
     dot_->setObjectName(u"changed"_s);
     editor->setContextMenuPolicy(Qt::CustomContextMenu);
     editor->installEventFilter(this);
@@ -270,8 +269,8 @@ void SettingsField::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if (dot_ == nullptr) return;
     if (combo_ != nullptr) describe();
-    const int left = check_ != nullptr ? check_->sizeHint().width() + 2 : 3;
-    dot_->move(left, (height() - ChangedDot::diameter) / 2);
+    const int left = check_ != nullptr ? check_->sizeHint().width() + 2 : 2;
+    dot_->move(left, (height() - dot_->height()) / 2);
     dot_->raise();
 }
 

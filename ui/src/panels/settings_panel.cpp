@@ -144,7 +144,9 @@ QWidget* SettingsPanel::label(const QString& path, const QString& text) {
 
 void SettingsPanel::addData() {
     auto* rows = section(tr("Data"));
-    row(rows, label(u"dataset.kind"_s), {edit(u"dataset.kind"_s)});
+    auto* name = label(u"dataset.kind"_s);
+    row(rows, name, {edit(u"dataset.kind"_s)});
+    name->setFixedWidth(name->sizeHint().width());  // leaves room for the titles of data sets
     preview_ = new DataPreview(context_, this);
     rows->addWidget(preview_);
     addProminent(rows, u"dataset."_s);
@@ -161,7 +163,9 @@ void SettingsPanel::addProminent(QVBoxLayout* rows, const QString& section) {
 void SettingsPanel::addModel() {
     auto* rows = section(tr("Model"));
     model_ = edit(u"model.kind"_s);
-    row(rows, label(u"model.kind"_s), {model_});
+    auto* name = label(u"model.kind"_s);
+    row(rows, name, {model_});
+    name->setFixedWidth(name->sizeHint().width());  // as of the data set
     modelNote_ = makeLabel({}, "dim", this);
     modelNote_->setFont(Theme::caption());
     // Right under the field; a long one reaches under the label, and does not widen the panel.
