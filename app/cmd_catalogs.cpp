@@ -2,10 +2,12 @@
 #include <iomanip>
 #include <iostream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "commands.h"
 #include "engine/catalog.h"
+#include "engine/figure_text.h"
 #include "engine/plain_text.h"
 #include "engine/settings_presets.h"
 #include "json_output.h"
@@ -16,24 +18,73 @@ namespace {
 /// What people read of a model, a data set or a preset.
 struct Entry {
     std::string name, title, summary;
+    std::vector<std::string> details = {};  ///< a line each
 };
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
+    return out;
+}
+
+std::string default_text(const engine::OptionValue& value) {
+    struct Text {
+        std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+        std::string operator()(std::int64_t number) const { return std::to_string(number); }
+        std::string operator()(double number) const { return engine::short_figure_text(number); }
+        std::string operator()(const std::string& word) const { return word; }
+        std::string operator()(const std::vector<std::string>& words) const {
+            return joined(words);
+        }
+        std::string operator()(const std::vector<std::int64_t>& numbers) const {
+            std::vector<std::string> words;
+            for (const auto number : numbers) words.push_back(std::to_string(number));
+            return joined(words);
+        }
+    };
+    return std::visit(Text{}, value);
+}
+
+void add_options(Entry& entry, const std::string& section,
+                 const std::vector<engine::OptionSpec>& options) {
+    for (const auto& option : options) {
+        const std::string usual = default_text(option.default_value);
+        entry.details.push_back(section + option.name + (usual.empty() ? "" : "=" + usual) + ": " +
+                                option.help);
+    }
+}
 
 std::vector<Entry> model_entries() {
     std::vector<Entry> out;
-    for (const auto& model : engine::models())
-        out.push_back({model.kind, model.title, model.summary});
+    for (const auto& model : engine::models()) {
+        Entry& entry = out.emplace_back(Entry{model.kind, model.title, model.summary});
+        entry.details.push_back("takes: " + joined(model.inputs));
+        add_options(entry, "model.options.", model.options);
+    }
     return out;
 }
 
 std::vector<Entry> dataset_entries() {
     std::vector<Entry> out;
-    for (const auto& set : engine::datasets()) out.push_back({set.kind, set.title, set.summary});
+    for (const auto& set : engine::datasets()) {
+        Entry& entry = out.emplace_back(Entry{set.kind, set.title, set.summary});
+        entry.details.push_back(set.needs.empty() ? std::string("needs no files")
+                                                  : "dataset.path needs: " + set.needs);
+        add_options(entry, "dataset.", set.options);
+    }
     return out;
 }
 
 std::vector<Entry> task_entries() {
     std::vector<Entry> out;
-    for (const auto& task : engine::tasks()) out.push_back({task.kind, task.title, task.summary});
+    for (const auto& task : engine::tasks()) {
+        Entry& entry = out.emplace_back(Entry{task.kind, task.title, task.summary});
+        for (const auto& metric : task.metrics)
+            entry.details.push_back("metric " + metric.key + ": " + metric.title +
+                                    (metric.higher_is_better ? ", higher is better"
+                                                             : ", lower is better"));
+        if (task.metrics.empty()) entry.details.emplace_back("no metric: compared by the loss");
+    }
     return out;
 }
 
@@ -59,6 +110,8 @@ void print(const std::vector<Entry>& entries) {
     for (const auto& entry : entries) {
         std::cout << std::left << std::setw(width) << entry.name << entry.title << ": "
                   << entry.summary << '\n';
+        for (const auto& line : entry.details)
+            std::cout << std::string(static_cast<std::size_t>(width), ' ') << line << '\n';
     }
 }
 

@@ -105,6 +105,12 @@ private:
             print_formatted("  gap %s", engine::power_text(stored.gap).c_str());
         if (stored.number_class == engine::NumberClass::subnormal) print_formatted("  subnormal");
         print_formatted("\n");
+        const auto neighbour = [](const char* word, const std::optional<double>& value) {
+            if (value)
+                print_formatted("  %-9s %s %s\n", "", word, engine::exact_decimal(*value).c_str());
+        };
+        neighbour("below", stored.below);
+        neighbour("above", stored.above);
     }
 
     void result(ordered_json& answer, const char* operation, const std::string& other,

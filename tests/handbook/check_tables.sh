@@ -4,7 +4,7 @@ set -uo pipefail
 program=${1:?usage: check_tables.sh PROGRAM ROOT}
 root=${2:?usage: check_tables.sh PROGRAM ROOT}
 failures=0
-for page in settings commands events; do
+for page in settings commands events figures; do
     file=resources/handbook/$page.md
     difference=$("$program" "$page" | diff "$root/$file" -) && continue
     echo "$file is not what the program prints:"

@@ -12,6 +12,7 @@
 
 #include "engine/catalog.h"
 #include "engine/event.h"
+#include "engine/figures.h"
 #include "engine/run_config.h"
 #include "engine/run_origin.h"
 #include "engine/step_record.h"
@@ -239,14 +240,33 @@ void print_events() {
     for (const auto& event : examples()) print_event(engine::to_json_line(event));
 }
 
+void print_figures() {
+    print_title("Figures", "figures",
+                "Every figure that the program shows for a run or for two has one name, one "
+                "definition and one place that computes it. Cards, tables, evidence, status line, "
+                "selected step, Runs, events, reports, CSV and `show --json` ask there, so the same "
+                "name is the same number everywhere. Figures of a whole run are as of its last "
+                "step, over all parts of a run that was resumed. Key: the name in JSON and CSV. "
+                "Computed in: a header of `engine/include/engine`, and what in it. A test fails for "
+                "a figure on screen that this page lacks.");
+    std::printf("\n");
+    print_head({"figure", "key", "unit", "definition", "computed in"});
+    for (const engine::FigureInfo& info : engine::figure_infos())
+        print_row({std::string(info.title), quoted(std::string(info.key)), std::string(info.unit),
+                   std::string(info.definition), quoted(std::string(info.owner))});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::map<std::string, void (*)()> pages = {
-        {"settings", print_settings}, {"commands", print_commands}, {"events", print_events}};
+        {"settings", print_settings},
+        {"commands", print_commands},
+        {"events", print_events},
+        {"figures", print_figures}};
     const auto page = argc == 2 ? pages.find(argv[1]) : pages.end();
     if (page == pages.end()) {
-        std::fprintf(stderr, "usage: handbook_tables settings|commands|events\n");
+        std::fprintf(stderr, "usage: handbook_tables settings|commands|events|figures\n");
         return 2;
     }
     page->second();

@@ -8,7 +8,7 @@ std::string to_text(const LintFinding& finding) {
     std::string out = std::string(name(finding.severity)) + ": " + finding.sentence.str() + " [" +
                       finding.id + "]\n    " + finding.reason.str() + "\n    Fix it:";
     for (const auto& change : finding.fix) out += " --set " + change;
-    return out + '\n';
+    return out + "\n    Handbook, hazards.md: " + finding.handbook + '\n';
 }
 
 std::string to_json_line(const LintFinding& finding) {

@@ -35,6 +35,7 @@ const QStringList& pages() {
                                  u"handbook/settings.md"_s,
                                  u"handbook/commands.md"_s,
                                  u"handbook/events.md"_s,
+                                 u"handbook/figures.md"_s,
                                  u"handbook/file-formats.md"_s,
                                  u"handbook/first-hour.md"_s,
                                  u"handbook/add-an-op.md"_s,
