@@ -7196,5 +7196,29 @@
         <source>{}: a gradient is no longer finite; a dynamic scaler skips such a step.</source>
         <translation>{}：有梯度不再是有限数；动态缩放会跳过这样的步。</translation>
     </message>
+    <message>
+        <source>Comparison {}</source>
+        <translation>对比 {}</translation>
+    </message>
+    <message>
+        <source>Sweep {}</source>
+        <translation>扫描 {}</translation>
+    </message>
+    <message>
+        <source>Stop it before you resume what it belongs to.</source>
+        <translation>请先停止它，再恢复它所属的对比或扫描。</translation>
+    </message>
+    <message>
+        <source>There is nothing to resume: all {} runs have ended.</source>
+        <translation>没有可恢复的运行：{} 个运行都已结束。</translation>
+    </message>
+    <message>
+        <source>Resume a single run to give it more steps.</source>
+        <translation>如需更多步数，请恢复单个运行。</translation>
+    </message>
+    <message>
+        <source>it has other files than those of its runs</source>
+        <translation>其中有不属于这些运行的文件</translation>
+    </message>
 </context>
 </TS>

@@ -1193,7 +1193,19 @@
             <source>Report…</source>
             <translation>报告…</translation>
         </message>
-    </context>
+        <message>
+        <source>Delete %1?</source>
+        <translation>删除 %1？</translation>
+    </message>
+    <message>
+        <source>Select its comparison</source>
+        <translation>选择它所属的对比</translation>
+    </message>
+    <message>
+        <source>Export runs…</source>
+        <translation>导出运行…</translation>
+    </message>
+</context>
     <context>
         <name>ui::LinePlot</name>
         <message>
@@ -1544,7 +1556,19 @@ above</source>
             <source>Collapse the settings</source>
             <translation>收起设置</translation>
         </message>
-    </context>
+        <message>
+        <source>Comparison %1 was interrupted at step %2 (runs %3).</source>
+        <translation>对比 %1 在第 %2 步中断（运行 %3）。</translation>
+    </message>
+    <message>
+        <source>Its runs can be resumed together, from their last checkpoints.</source>
+        <translation>它的运行可以从各自最后一个检查点一起继续。</translation>
+    </message>
+    <message>
+        <source>, </source>
+        <translation>、</translation>
+    </message>
+</context>
     <context>
         <name>ui::MessageBar</name>
         <message>
@@ -2660,7 +2684,11 @@ started %7</source>
             <source>PDF (*.pdf)</source>
             <translation>PDF (*.pdf)</translation>
         </message>
-    </context>
+        <message>
+        <source>Steps of the runs (*.csv)</source>
+        <translation>运行的各步 (*.csv)</translation>
+    </message>
+</context>
     <context>
         <name>CsvExport</name>
         <message>
@@ -2885,7 +2913,11 @@ started %7</source>
             <source>Run</source>
             <translation>运行</translation>
         </message>
-    </context>
+        <message>
+        <source>Compared: %1</source>
+        <translation>对比：%1</translation>
+    </message>
+</context>
     <context>
         <name>ui::QueuePanel</name>
         <message>
@@ -2952,7 +2984,15 @@ started %7</source>
             <source>Remove all that have ended</source>
             <translation>移除所有已结束的运行</translation>
         </message>
-    </context>
+        <message>
+        <source>Add the comparison</source>
+        <translation>加入这组对比</translation>
+    </message>
+    <message>
+        <source>Adds a run in each of the compared precisions. They train together, as one.</source>
+        <translation>为每种所选精度各加入一个运行。它们作为一个整体一起训练。</translation>
+    </message>
+</context>
     <context>
         <name>ui::SweepForm</name>
         <message>
@@ -3695,6 +3735,42 @@ started %7</source>
         <source>This run is being trained on %1. If it was cut off there, it can be resumed once that machine has been silent for 90 s.</source>
         <translation>该运行正在 %1 上训练。若它在那里已中断，该机器 90 秒没有消息后即可在此恢复。</translation>
     </message>
+    <message>
+        <source>Select a run first.</source>
+        <translation>请先选择一个运行。</translation>
+    </message>
+    <message>
+        <source>Select one run, or the runs of one comparison or sweep.</source>
+        <translation>请选择一个运行，或同一对比或扫描的运行。</translation>
+    </message>
+    <message>
+        <source>All of these runs have ended. Select one to give it more epochs.</source>
+        <translation>这些运行都已结束。如需更多轮数，请选择其中一个。</translation>
+    </message>
+    <message>
+        <source>run %1</source>
+        <translation>运行 %1</translation>
+    </message>
+    <message>
+        <source>sweep %1</source>
+        <translation>扫描 %1</translation>
+    </message>
+    <message>
+        <source>comparison %1</source>
+        <translation>对比 %1</translation>
+    </message>
+    <message>
+        <source>%1 runs</source>
+        <translation>%1 个运行</translation>
+    </message>
+    <message>
+        <source>The queue no longer has this sweep.</source>
+        <translation>队列中已没有这个扫描。</translation>
+    </message>
+    <message>
+        <source>Resume its runs one by one.</source>
+        <translation>请逐个恢复它的运行。</translation>
+    </message>
 </context>
 <context>
     <name>RunText</name>
@@ -3977,12 +4053,32 @@ started %7</source>
         <source>Settings, events and all steps move to the trash. Without a trash they are deleted for good.</source>
         <translation>设置、事件和所有步的记录会移到回收站；没有回收站时将永久删除。</translation>
     </message>
+    <message>
+        <source>Continues from the last checkpoint; a comparison as a whole.</source>
+        <translation>从最后一个检查点继续；对比会作为整体继续。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>删除 %1？</translation>
+    </message>
+    <message>
+        <source>One run in any form; several as CSV of their steps, or whole in one file.</source>
+        <translation>单个运行可导出为任意形式；多个运行可将各步导出为 CSV，或完整保存在一个文件中。</translation>
+    </message>
 </context>
 <context>
     <name>ui::RunHistory</name>
     <message>
         <source>Imported as run %1.</source>
         <translation>已导入为运行 %1。</translation>
+    </message>
+    <message>
+        <source>Imported as sweep %1, runs %2 to %3.</source>
+        <translation>已导入为扫描 %1，运行 %2 至 %3。</translation>
+    </message>
+    <message>
+        <source>Imported as comparison %1, runs %2 to %3.</source>
+        <translation>已导入为对比 %1，运行 %2 至 %3。</translation>
     </message>
 </context>
     <context>

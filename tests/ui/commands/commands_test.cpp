@@ -3,8 +3,11 @@
 #include <QSemaphore>
 
 #include "engine/checkpoint.h"
+#include "engine/run_group.h"
 #include "engine/session.h"
+#include "feed/run_track.h"
 #include "pages/page_stack.h"
+#include "panels/run_actions.h"
 #include "widgets/elided_label.h"
 #include "window_fixture.h"
 
@@ -116,7 +119,7 @@ TEST_F(ResumeTest, ARunThatCannotGoOnSaysWhy) {
 TEST_F(ResumeTest, ARunThatIsStartedInTheMeantimeComesInstead) {
     const auto run = begun(12, 5);
     resume(run);
-    ASSERT_TRUE(commands.train(spirals(2)));
+    ASSERT_TRUE(commands.train({spirals(2)}));
     ASSERT_TRUE(waitForAnswer());
     EXPECT_FALSE(*answered);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
@@ -124,9 +127,55 @@ TEST_F(ResumeTest, ARunThatIsStartedInTheMeantimeComesInstead) {
     EXPECT_EQ(feed.store()->list().size(), 2u);
 }
 
+TEST_F(ResumeTest, AComparisonIsStoppedAndResumedAsOneBesideItsRunThatHasEnded) {
+    settings.load(spirals(40), {u"fp32"_s, u"amp-fp16"_s});
+    commands.compare();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 30'000));
+    commands.stop();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    auto runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 2u);
+    ASSERT_EQ(engine::group_state(runs), "stopped") << "too quick to be stopped";
+    std::ranges::reverse(runs);
+    EXPECT_TRUE(whyNotResumed(runs).isEmpty());
+    EXPECT_EQ(nameOfRuns(runs, feed.store()->list()), u"comparison 1"_s);
+    commands.resumeGroup(runs, [this](bool begun) { answered = begun; });
+    ASSERT_TRUE(waitForAnswer());
+    EXPECT_TRUE(*answered);
+    EXPECT_EQ(feed.liveTracks().size(), 2u) << "they take turns again";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 40; }, 30'000));
+    runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 2u) << "no new runs";
+    for (const auto& run : runs) EXPECT_EQ(run.steps, 40);
+    EXPECT_FALSE(whyNotResumed(runs).isEmpty()) << "nothing is left";
+    EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
+}
+
+TEST_F(ResumeTest, TheOfferAfterAKillNamesTheComparison) {
+    engine::RunSummary first, second;
+    first.run = "51";
+    second.run = "52";
+    first.group = second.group = "g";
+    first.group_number = second.group_number = 3;
+    second.steps = 120;
+    second.state = first.state = "interrupted";
+    const std::vector<engine::RunSummary> history = {second, first};
+    EXPECT_EQ(withItsComparison(second, history).size(), 2u);
+    commands.offerToResume(withItsComparison(second, history));
+    auto* message = window->findChild<QFrame*>(u"message"_s);
+    ASSERT_TRUE(message->isVisible());
+    QStringList shown;
+    for (auto* label : message->findChildren<QLabel*>()) shown << label->text();
+    EXPECT_TRUE(shown.join(u' ').contains(
+        u"Comparison 3 was interrupted at step 120 (runs 51, 52)."_s))
+        << shown.join(u' ').toStdString();
+}
+
 TEST_F(ResumeTest, NoneGoesOnWhileAnotherOneTrains) {
     const auto run = begun(12, 5);
-    ASSERT_TRUE(commands.train(spirals(1'000'000)));
+    ASSERT_TRUE(commands.train({spirals(1'000'000)}));
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 30'000));
     resume(run);

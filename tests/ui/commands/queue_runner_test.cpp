@@ -1,6 +1,7 @@
 // Queued runs in the window: trained one after another, stopped, failed and returned to the queue.
 #include "commands/queue_runner.h"
 
+#include "engine/run_group.h"
 #include "feed/run_track.h"
 #include "window_fixture.h"
 
@@ -39,6 +40,38 @@ TEST_F(QueueRunnerTest, TrainsWhatWaitsOneAfterAnotherAndThenTurnsItselfOff) {
     EXPECT_EQ(feed.store()->find(runs[0].run)->config.seed, 1);
     EXPECT_EQ(feed.store()->find(runs[1].run)->config.seed, 2);
     EXPECT_EQ(feed.store()->list().size(), 2u);
+}
+
+TEST_F(QueueRunnerTest, TheRunsOfAComparisonTrainTogetherAndAreResumedSo) {
+    const std::string batch = engine::new_queued_comparison();
+    queue.add({{spirals({"epochs=400"}), "fp32", batch},
+               {spirals({"epochs=400", "precision.preset=amp-fp16"}), "amp-fp16", batch},
+               {spirals({"seed=2"}), "alone", ""}});
+    queue.start();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() >= 3; }, 30'000));
+    EXPECT_EQ(states(), (std::vector{QueueState::running, QueueState::running,
+                                     QueueState::waiting}));
+    commands.stop();
+    ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::waiting, QueueState::waiting}));
+    queue.start();
+    ASSERT_TRUE(comesTo({QueueState::done, QueueState::done, QueueState::done}));
+    const auto runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 3u);
+    EXPECT_EQ(runs[1].group, batch);
+    EXPECT_EQ(runs[2].group, batch);
+    EXPECT_EQ(runs[1].group_number, 1);
+    EXPECT_EQ(runs[0].group_number, 0);
+    EXPECT_EQ(runs[1].steps, 400 * 8);
+    EXPECT_EQ(runs[2].steps, 400 * 8);
+}
+
+TEST_F(QueueRunnerTest, ASweepAloneGoesOn) {
+    queue.add({{spirals({"seed=1"}), "other", ""}, {spirals({"seed=2"}), "point", "sweep-1"}});
+    EXPECT_TRUE(queue.hasSweep("sweep-1"));
+    EXPECT_FALSE(queue.hasSweep("sweep-2"));
+    queue.start("sweep-1");
+    ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::done}));
 }
 
 TEST_F(QueueRunnerTest, StopGivesTheRunBackAndEndsTheQueue) {

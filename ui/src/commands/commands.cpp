@@ -221,9 +221,9 @@ void Commands::tryFirstSteps(const engine::RunConfig& config) {
     tellButtons();
 }
 
-bool Commands::train(const engine::RunConfig& config, const std::string& group,
+bool Commands::train(const std::vector<engine::RunConfig>& configs, const std::string& group,
                      const std::filesystem::path& dataOf) {
-    return launch([&] { feed_->open({config}, group, dataOf); }, Command::start);
+    return launch([&] { feed_->open(configs, group, dataOf); }, Command::start);
 }
 
 void Commands::togglePause() {
@@ -256,13 +256,16 @@ void Commands::saveCheckpoint() {
     if (!actor_ && buttons().pause.enabled) feed_->post(Command::checkpoint);
 }
 
-Commands::Planned Commands::planOf(const engine::RunSummary& run, const ResumeChoice& choice) {
+/// A run by itself goes on as it was chosen; without a choice they are a comparison.
+Commands::Planned Commands::planOf(const std::vector<engine::RunSummary>& runs,
+                                   const ResumeChoice* choice) {
     try {
-        engine::ResumePlan plan = engine::plan_resume(run, "last", choice.changes);
+        if (choice == nullptr) return engine::plan_group_resume(runs);
+        engine::ResumePlan plan = engine::plan_resume(runs.front(), "last", choice->changes);
         if (!plan.errors.empty())
             return engine::Error(engine::ErrorCode::settings, plan.errors.front().str());
-        plan.continuation.schedule = choice.schedule;
-        return plan;
+        plan.continuation.schedule = choice->schedule;
+        return std::vector<engine::GroupMemberPlan>{{runs.front(), std::move(plan)}};
     } catch (const engine::Error& error) {
         return error;
     } catch (const std::exception& error) {
@@ -272,6 +275,17 @@ Commands::Planned Commands::planOf(const engine::RunSummary& run, const ResumeCh
 
 void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> then,
                       const ResumeChoice& choice) {
+    resumeAll({run}, choice, std::move(then));
+}
+
+void Commands::resumeGroup(const std::vector<engine::RunSummary>& runs,
+                           std::function<void(bool)> then) {
+    resumeAll(runs, std::nullopt, std::move(then));
+}
+
+void Commands::resumeAll(const std::vector<engine::RunSummary>& runs,
+                         const std::optional<ResumeChoice>& choice,
+                         std::function<void(bool)> then) {
     const auto answer = [then = std::move(then)](bool begun) {
         if (then) then(begun);
     };
@@ -282,22 +296,27 @@ void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> t
     }
     endTrial();
     inBackground(
-        this, [run, choice] { return planOf(run, choice); },
-        [this, run, answer, attempt = ++attempts_](const Planned& planned) {
-            answer(attempt == attempts_ && goOn(run, planned));
+        this, [runs, choice] { return planOf(runs, choice ? &*choice : nullptr); },
+        [this, runs, answer, attempt = ++attempts_](const Planned& planned) {
+            answer(attempt == attempts_ && goOn(runs, planned));
         });
 }
 
-bool Commands::goOn(const engine::RunSummary& run, const Planned& planned) {
+bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const Planned& planned) {
     asked_ = Asked::nothing;
     bool opened = false;
     try {
         if (const auto* error = std::get_if<engine::Error>(&planned)) throw *error;
-        const auto& plan = std::get<engine::ResumePlan>(planned);
-        for (const auto& note : plan.notes)
-            report({sentence(engineText(note)), tr("An earlier checkpoint is used."),
-                    engine::ErrorCode::data, true});
-        feed_->openResumed(run, plan);
+        const auto& members = std::get<std::vector<engine::GroupMemberPlan>>(planned);
+        std::vector<engine::RunSummary> ended = runs;
+        for (const auto& [run, plan] : members) {
+            for (const auto& note : plan.notes)
+                report({sentence(engineText(note)), tr("An earlier checkpoint is used."),
+                        engine::ErrorCode::data, true});
+            std::erase_if(ended, [&](const auto& other) { return other.run == run.run; });
+        }
+        feed_->openResumed(members);
+        feed_->showStored(ended);  // what the others are compared with
         feed_->post(Command::start);
         opened = true;
         emit started();

@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <variant>
 
@@ -32,6 +33,7 @@ struct Problem {
     engine::ErrorCode code = engine::ErrorCode::settings;
     bool note = false;  ///< no fault: an answer to something the user did
     QString file = {};  ///< a file or folder that was written, which the bar offers to open
+    bool lasts = false;  ///< stays on screen when training starts: it holds for the runs to come
 };
 
 /// What a run that is resumed changes.
@@ -55,9 +57,9 @@ public:
     void setTrialLimit(std::chrono::milliseconds limit) { trialLimit_ = limit; }
     /// Starts the first two of the compared precisions in lockstep.
     void startTwin(const engine::TwinOptions& options);
-    /// Starts one run of these settings, as part of a sweep if there is a `group`. False, with the
-    /// reason reported, if it cannot be started.
-    bool train(const engine::RunConfig& config, const std::string& group = {},
+    /// Starts one run, or several that take turns, as part of a sweep or comparison if there is a
+    /// `group`. False, with the reason reported, if that fails.
+    bool train(const std::vector<engine::RunConfig>& configs, const std::string& group = {},
                const std::filesystem::path& dataOf = {});
     void togglePause();
     void step();
@@ -73,8 +75,13 @@ public:
     /// run that is started in the meantime takes precedence.
     void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {},
                 const ResumeChoice& choice = {});
-    /// Tells the window of a run whose process died, so that it can offer to resume it.
-    void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
+    /// The same for the runs of a comparison: those that were stopped, killed or failed continue in
+    /// turns, beside the others.
+    void resumeGroup(const std::vector<engine::RunSummary>& runs,
+                     std::function<void(bool begun)> then = {});
+    /// Tells the window of a run whose process died, or of the runs of its comparison, so that it
+    /// can offer to resume them.
+    void offerToResume(const std::vector<engine::RunSummary>& runs) { emit resumeOffered(runs); }
     /// Opens a dropped or named path: data, settings, a run's folder or a file that holds a run.
     void openPath(const QString& path);
     /// Opens several at once: runs among them are shown over one another.
@@ -109,7 +116,7 @@ public:
     void report(const engine::Error& error);
 
 signals:
-    void resumeOffered(const engine::RunSummary& run);
+    void resumeOffered(const std::vector<engine::RunSummary>& runs);
     void buttonsChanged();
     /// The buttons act on other runs.
     void actorChanged();
@@ -145,9 +152,12 @@ private:
     void endTrial();
     void followWorkers();
     ButtonStates experimentButtons() const;
-    using Planned = std::variant<engine::ResumePlan, engine::Error>;
-    static Planned planOf(const engine::RunSummary& run, const ResumeChoice& choice);
-    bool goOn(const engine::RunSummary& run, const Planned& planned);
+    using Planned = std::variant<std::vector<engine::GroupMemberPlan>, engine::Error>;
+    static Planned planOf(const std::vector<engine::RunSummary>& runs, const ResumeChoice* choice);
+    bool goOn(const std::vector<engine::RunSummary>& runs, const Planned& planned);
+    void resumeAll(const std::vector<engine::RunSummary>& runs,
+                   const std::optional<ResumeChoice>& choice,
+                   std::function<void(bool begun)> then);
     void stateChanged();
     void tellButtons();
 

@@ -1,8 +1,10 @@
 #include "commands/queue_runner.h"
 
 #include <QTimer>
+#include <algorithm>
 
 #include "commands/commands.h"
+#include "engine/run_group.h"
 #include "engine/run_store.h"
 #include "engine/sweep.h"
 #include "feed/event_feed.h"
@@ -38,16 +40,15 @@ QueueRunner::QueueRunner(EventFeed* feed, Commands* commands, QObject* parent)
     connect(feed_, &EventFeed::storeChanged, this, &QueueRunner::openQueue);
     connect(feed_, &EventFeed::eventArrived, this, &QueueRunner::take);
     connect(feed_, &EventFeed::stateChanged, this, &QueueRunner::stateChanged);
-    connect(feed_, &EventFeed::tracksChanged, this, &QueueRunner::noteRun);
+    connect(feed_, &EventFeed::tracksChanged, this, &QueueRunner::noteRuns);
     openQueue();
 }
 
-QueueRunner::~QueueRunner() { taken_.reset(); }
+QueueRunner::~QueueRunner() { flights_.clear(); }
 
 void QueueRunner::openQueue() {
     on_ = false;
-    taken_.reset();
-    track_.reset();
+    flights_.clear();
     queue_.reset();
     told_ = false;
     use([](engine::RunQueue&) {});
@@ -91,10 +92,21 @@ void QueueRunner::runAgain(std::int64_t id) {
     emit changed();
 }
 
-void QueueRunner::start() {
+void QueueRunner::start(const std::string& group) {
+    only_.clear();
+    for (const auto& run : runs()) {
+        if (!group.empty() && sweepOf(run.entry.batch) == group) only_ = run.entry.batch;
+    }
     on_ = true;
+    ending_ = false;
     emit changed();
     next();
+}
+
+bool QueueRunner::hasSweep(const std::string& group) {
+    return std::ranges::any_of(runs(), [&](const engine::QueuedRun& run) {
+        return sweepOf(run.entry.batch) == group && run.state != QueueState::done;
+    });
 }
 
 void QueueRunner::pause() { turnOff(); }
@@ -105,43 +117,80 @@ void QueueRunner::turnOff() {
 }
 
 void QueueRunner::next() {
-    if (!on_ || taken_ || !isOver(feed_->state())) return;
-    use([this](engine::RunQueue& queue) { taken_ = queue.take(); });
-    if (!taken_) return turnOff();
-    const auto before = earlierTry();
-    if (before &&
-        (before->state == "done" || before->state == "failed" || before->state == "diverged")) {
-        // It ended, and its process died at once after that.
-        return finish(before->state == "done" ? QueueState::done : QueueState::failed, before->run);
-    }
-    const engine::QueueEntry& entry = taken_->queued().entry;
-    if (!before) {
-        std::filesystem::path data;
-        if (!entry.batch.empty()) {
-            use([&](engine::RunQueue& queue) {
-                data = engine::ended_run_with_data(queue.list(entry.batch), entry, *feed_->store());
-            });
+    if (!on_ || !flights_.empty() || !isOver(feed_->state())) return;
+    takeNext();
+    if (flights_.empty()) return turnOff();
+    std::vector<engine::RunSummary> earlier;
+    for (std::size_t i = flights_.size(); i-- > 0;) {
+        const auto before = earlierTry(flights_[i].taken.queued());
+        if (!before) continue;
+        const bool ended = before->state == "done" || before->state == "failed" ||
+                           before->state == "diverged";
+        if (!ended) {
+            earlier.insert(earlier.begin(), *before);
+            continue;
         }
-        return begun(commands_->train(entry.config, sweepOf(entry.batch), data));
+        // It ended, and its process died at once after that.
+        finish(i, before->state == "done" ? QueueState::done : QueueState::failed, before->run);
     }
-    const auto then = [self = QPointer(this), id = taken_->queued().id](bool goesOn) {
-        const bool awaited = self && self->taken_ && self->taken_->queued().id == id;
+    if (flights_.empty()) return;
+    if (earlier.empty()) return begun(beginNew());
+    resumeEarlier(earlier);
+}
+
+void QueueRunner::takeNext() {
+    use([this](engine::RunQueue& queue) {
+        auto taken = only_.empty() ? queue.take() : queue.take(only_);
+        if (!taken) return;
+        const std::string batch = taken->queued().entry.batch;
+        flights_.push_back({std::move(*taken)});
+        if (!engine::is_queued_comparison(batch)) return;
+        while (auto another = queue.take(batch)) flights_.push_back({std::move(*another)});
+    });
+}
+
+bool QueueRunner::beginNew() {
+    const engine::QueueEntry entry = flights_.front().taken.queued().entry;
+    std::filesystem::path data;
+    if (!entry.batch.empty()) {
+        use([&](engine::RunQueue& queue) {
+            data = engine::ended_run_with_data(queue.list(entry.batch), entry, *feed_->store());
+        });
+    }
+    std::vector<engine::RunConfig> configs;
+    for (const Flight& flight : flights_) configs.push_back(flight.taken.queued().entry.config);
+    return commands_->train(configs, sweepOf(entry.batch), data);
+}
+
+/// Those of a comparison that were not begun yet wait for the next turn.
+void QueueRunner::resumeEarlier(const std::vector<engine::RunSummary>& earlier) {
+    std::erase_if(flights_, [&](const Flight& flight) {
+        return std::ranges::find(earlier, flight.taken.queued().run, &engine::RunSummary::run) ==
+               earlier.end();
+    });
+    const auto then = [self = QPointer(this),
+                       id = flights_.front().taken.queued().id](bool goesOn) {
+        const bool awaited =
+            self && !self->flights_.empty() && self->flights_.front().taken.queued().id == id;
         if (awaited) self->begun(goesOn);
     };
-    commands_->resume(*before, then);
+    if (earlier.size() > 1)
+        commands_->resumeGroup(earlier, then);
+    else
+        commands_->resume(earlier.front(), then);
 }
 
 void QueueRunner::begun(bool success) {
-    if (!success) {
-        taken_.reset();
+    const auto& tracks = feed_->liveTracks();
+    if (!success || tracks.size() < flights_.size()) {
+        flights_.clear();
         return turnOff();
     }
-    track_ = feed_->liveTracks().front();
+    for (std::size_t i = 0; i < flights_.size(); ++i) flights_[i].track = tracks[i];
     emit changed();
 }
 
-std::optional<engine::RunSummary> QueueRunner::earlierTry() {
-    const engine::QueuedRun& queued = taken_->queued();
+std::optional<engine::RunSummary> QueueRunner::earlierTry(const engine::QueuedRun& queued) {
     if (queued.run.empty()) return std::nullopt;
     std::optional<engine::RunSummary> found;
     use([&](engine::RunQueue&) { found = feed_->store()->find(queued.run); });
@@ -151,42 +200,56 @@ std::optional<engine::RunSummary> QueueRunner::earlierTry() {
 }
 
 void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
-    if (!taken_ || track != track_) return;
-    noteRun();
+    const auto at = std::ranges::find(flights_, track, &Flight::track);
+    if (at == flights_.end()) return;
+    noteRuns();
     if (const auto* done = std::get_if<engine::RunDone>(&event))
-        finish(stateOf(done->reason), done->run);
+        finish(static_cast<std::size_t>(at - flights_.begin()), stateOf(done->reason), done->run);
 }
 
 /// A session that ends before it trains posts no end event: its data cannot be read, or it was
 /// stopped.
 void QueueRunner::stateChanged() {
     if (!isOver(feed_->state())) return;
-    noteRun();
-    const bool unbegun = track_ && track_->run().empty() && feed_->state() != RunState::idle;
-    if (unbegun) finish(QueueState::waiting, {});
+    noteRuns();
+    const bool idle = feed_->state() == RunState::idle;
+    for (std::size_t i = flights_.size(); i-- > 0;) {
+        const auto& track = flights_[i].track;
+        if (track && track->run().empty() && !idle) finish(i, QueueState::waiting, {});
+    }
     // A run that goes on has a name from before. The end of one that trained arrives by then.
-    QTimer::singleShot(endWithin, this, [this, ended = std::weak_ptr(track_)] {
-        const bool same = track_ && track_ == ended.lock();
-        if (same && isOver(feed_->state())) finish(QueueState::waiting, {});
+    std::vector<std::weak_ptr<RunTrack>> ended;
+    for (const Flight& flight : flights_) ended.push_back(flight.track);
+    QTimer::singleShot(endWithin, this, [this, ended] {
+        if (!isOver(feed_->state())) return;
+        for (std::size_t i = flights_.size(); i-- > 0;) {
+            const bool same = std::ranges::any_of(ended, [&](const auto& each) {
+                return flights_[i].track && each.lock() == flights_[i].track;
+            });
+            if (same) finish(i, QueueState::waiting, {});
+        }
     });
     // The slots of this change come first.
     QTimer::singleShot(0, this, &QueueRunner::next);
 }
 
 /// From its start on the queue knows the run: it goes on with it after a crash.
-void QueueRunner::noteRun() {
-    if (!track_ || track_->run().empty() || taken_->queued().run == track_->run()) return;
-    use([this](engine::RunQueue&) { taken_->set_run(track_->run()); });
+void QueueRunner::noteRuns() {
+    for (Flight& flight : flights_) {
+        const auto& track = flight.track;
+        if (!track || track->run().empty() || flight.taken.queued().run == track->run()) continue;
+        use([&](engine::RunQueue&) { flight.taken.set_run(track->run()); });
+    }
 }
 
-void QueueRunner::finish(QueueState state, const std::string& run) {
+void QueueRunner::finish(std::size_t flight, QueueState state, const std::string& run) {
     use([&](engine::RunQueue&) {
-        if (!run.empty()) taken_->set_run(run);
-        taken_->finish(state);
+        if (!run.empty()) flights_[flight].taken.set_run(run);
+        flights_[flight].taken.finish(state);
     });
-    taken_.reset();
-    track_.reset();
-    if (state == QueueState::waiting) return turnOff();
+    flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(flight));
+    ending_ = ending_ || state == QueueState::waiting;
+    if (ending_ && flights_.empty()) return turnOff();
     emit changed();
     QTimer::singleShot(0, this, &QueueRunner::next);
 }

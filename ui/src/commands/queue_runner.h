@@ -15,8 +15,8 @@ class Commands;
 class EventFeed;
 class RunTrack;
 
-/// The queue of the run store in the window: shows its runs and trains them one after another. GUI
-/// thread.
+/// The queue of the run store in the window: shows its runs and trains them one after another, the
+/// runs of a queued comparison together. GUI thread.
 class QueueRunner final : public QObject {
     Q_OBJECT
 public:
@@ -32,8 +32,10 @@ public:
     void move(std::int64_t id, std::int64_t before);
     void runAgain(std::int64_t id);
 
-    /// Trains what waits, one run after another.
-    void start();
+    /// Trains what waits, one run after another; with a RunSummary::group of a sweep only its runs.
+    void start(const std::string& group = {});
+    /// Whether runs of this sweep wait or have waited here, so that start() goes on with it.
+    bool hasSweep(const std::string& group);
     /// Lets the run in flight continue, but starts no other.
     void pause();
     bool isOn() const { return on_; }
@@ -46,23 +48,35 @@ private:
     template <typename F>
     void use(F&& f);
     void openQueue();
+    /// A run that was taken, and its track once it trains.
+    struct Flight {
+        engine::RunQueue::Taken taken;
+        std::shared_ptr<RunTrack> track = {};
+    };
     void next();
-    /// Whether the run that was taken is trained by now.
+    /// The next run, or all runs of the next comparison.
+    void takeNext();
+    /// Begins the runs in flight that have not been begun before. False: that failed.
+    bool beginNew();
+    /// Goes on with those that were begun, and have not ended, before the queue was interrupted.
+    void resumeEarlier(const std::vector<engine::RunSummary>& earlier);
+    /// Whether the runs that were taken are trained by now.
     void begun(bool success);
     /// The run that was begun with these settings before the queue was interrupted.
-    std::optional<engine::RunSummary> earlierTry();
-    void noteRun();
+    std::optional<engine::RunSummary> earlierTry(const engine::QueuedRun& queued);
+    void noteRuns();
     void take(const std::shared_ptr<RunTrack>& track, const engine::Event& event);
     void stateChanged();
-    /// Finishes the run in flight. It waits again, unless it ended as planned or by an error.
-    void finish(engine::QueueState state, const std::string& run);
+    /// Finishes a run in flight. It waits again, unless it ended as planned or by an error.
+    void finish(std::size_t flight, engine::QueueState state, const std::string& run);
     void turnOff();
 
     EventFeed* feed_;
     Commands* commands_;
     std::unique_ptr<engine::RunQueue> queue_;
-    std::optional<engine::RunQueue::Taken> taken_;
-    std::shared_ptr<RunTrack> track_;  ///< of the run in flight
+    std::vector<Flight> flights_;
+    std::string only_;  ///< the sweep whose runs are trained; empty: all
+    bool ending_ = false;  ///< a run in flight was stopped: no other one begins
     bool on_ = false;
     bool told_ = false;  ///< that the queue cannot be used
 };

@@ -1,6 +1,7 @@
 #include "models/queue_model.h"
 
 #include "engine/command_line.h"
+#include "engine/run_group.h"
 #include "text/setting_error_text.h"
 #include "text/setting_title.h"
 
@@ -65,8 +66,11 @@ QVariant QueueModel::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole) return tip(queued);
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
-        case Settings:
-            return settingsLabel(queued.entry.label);
+        case Settings: {
+            const QString label = settingsLabel(queued.entry.label);
+            return engine::is_queued_comparison(queued.entry.batch) ? tr("Compared: %1").arg(label)
+                                                                    : label;
+        }
         case State:
             return queued.errors.empty() ? stateWords(queued.state) : tr("refused");
         default:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/run_group.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
@@ -35,6 +36,7 @@ void RunTableModel::setRuns(Runs runs) {
 
 void RunTableModel::setFigures(Runs runs) {
     runs_ = std::move(runs);
+    groupTexts_.clear();
     const auto tell = [this](const QModelIndex& parent) {
         const int rows = rowCount(parent);
         if (rows == 0) return;
@@ -234,7 +236,8 @@ QVariant RunTableModel::groupData(const Top& top, int column, int role) const {
     return text;
 }
 
-/// "4 runs: lr, seed · glyphs · lenet": what they differ in, then what they share.
+/// "Comparison 3 · stopped · 4 runs: lr, seed · glyphs · lenet": its state unless it ended as
+/// planned, what its runs differ in, then what they share.
 QString RunTableModel::groupText(const Top& top) const {
     const engine::RunSummary& first = at(top.runs.front());
     QStringList names;
@@ -246,10 +249,21 @@ QString RunTableModel::groupText(const Top& top) const {
     }
     if (names.size() > mostNamed) names = names.mid(0, mostNamed) << u"…"_s;
     const QString runs = count(static_cast<std::int64_t>(top.runs.size()));
-    return QStringList{names.isEmpty() ? tr("%1 runs").arg(runs)
+    QStringList parts;
+    if (first.group_number > 0) parts << engineText(engine::group_title(first));
+    std::vector<engine::RunSummary> states;  // one of each; a sweep may have thousands of runs
+    for (const std::size_t i : top.runs) {
+        const std::string& state = at(i).state;
+        if (std::ranges::find(states, state, &engine::RunSummary::state) == states.end())
+            states.emplace_back().state = state;
+    }
+    engine::RunSummary whole;
+    whole.state = engine::group_state(states);
+    if (whole.state != "done") parts << stateText(whole);
+    return (parts << QStringList{names.isEmpty() ? tr("%1 runs").arg(runs)
                                        : tr("%1 runs: %2").arg(runs, names.join(u", "_s)),
                        QString::fromStdString(engine::dataset_name(first)),
-                       QString::fromStdString(engine::model_name(first))}
+                       QString::fromStdString(engine::model_name(first))})
         .join(u" · "_s);
 }
 

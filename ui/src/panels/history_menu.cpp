@@ -29,20 +29,32 @@ void HistoryPanel::fillMenu(QMenu* menu) {
     };
     const bool one = runs.size() == 1;
     const auto first = runs.empty() ? engine::RunSummary{} : runs.front();
+    const auto& all = *context_.history->runs();
     add(tr("Compare selected runs"), runs.size() > 1, [this] { showChosen(); });
     add(one && isShown(first.run) ? tr("Hide on plots") : tr("Show on plots"), one,
         [this, first] { toggle(first); });
     menu->addSeparator();
-    add(tr("Resume"), one && whyNotResumed(first).isEmpty(),
-        [this, first] { resumeOrAsk(this, context_.commands, first); });
+    add(tr("Resume"), whyNotResumed(runs).isEmpty(), [this, runs, first] {
+        if (runs.size() > 1)
+            resumeTogether(context_, runs);
+        else
+            resumeOrAsk(this, context_.commands, first);
+    });
     // Those of another program are no settings of ours.
     add(tr("Load settings"), one && !first.origin,
         [this, first] { context_.settings->load(first.config); });
     add(tr("Export steps as CSV…"), !runs.empty(),
         [this] { exportCsv(this, context_.commands, chosen()); });
+    add(tr("Select its comparison"), one && withItsComparison(first, all).size() > 1,
+        [this, first] { chooseAll(withItsComparison(first, *context_.history->runs())); });
     add(tr("Report…"), !runs.empty(),
         [this] { exportReport(this, context_.commands, context_.feed->store(), chosen()); });
-    add(tr("Export run…"), one, [this, first] { exportRun(this, context_.commands, first); });
+    add(one ? tr("Export run…") : tr("Export runs…"), !runs.empty(), [this, runs, first] {
+        if (runs.size() > 1)
+            exportRuns(this, context_.commands, runs);
+        else
+            exportRun(this, context_.commands, first);
+    });
     add(tr("Show folder"), one, [first] {
         QDesktopServices::openUrl(
             QUrl::fromLocalFile(QString::fromStdString(first.folder.string())));
@@ -55,9 +67,7 @@ void HistoryPanel::fillMenu(QMenu* menu) {
 void HistoryPanel::askToDelete() {
     const auto runs = chosen();
     if (runs.empty()) return;
-    const QString question =
-        runs.size() == 1 ? tr("Delete run %1?").arg(QString::fromStdString(runs.front().run))
-                         : tr("Delete %1 runs?").arg(count(static_cast<std::int64_t>(runs.size())));
+    const QString question = tr("Delete %1?").arg(nameOfRuns(runs, *context_.history->runs()));
     auto* box = new QMessageBox(QMessageBox::Question, tr("Delete runs"), question,
                                 QMessageBox::Cancel, this);
     box->setAttribute(Qt::WA_DeleteOnClose);

@@ -8,6 +8,7 @@
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
 #include "engine/command_line.h"
+#include "engine/run_group.h"
 #include "models/queue_model.h"
 #include "models/settings_model.h"
 #include "text/format.h"
@@ -72,6 +73,12 @@ QWidget* QueuePanel::makeHead() {
     add_->setToolTip(tr("Adds a run with the settings on the left to the end of the queue."));
     connect(add_, &QPushButton::clicked, this, &QueuePanel::addSettings);
     row->addWidget(add_);
+    compare_ = new QPushButton(tr("Add the comparison"), head);
+    compare_->setObjectName(u"queueComparison"_s);
+    compare_->setToolTip(
+        tr("Adds a run in each of the compared precisions. They train together, as one."));
+    connect(compare_, &QPushButton::clicked, this, &QueuePanel::addComparison);
+    row->addWidget(compare_);
     start_ = new QPushButton(head);
     connect(start_, &QPushButton::clicked, this, [this] {
         if (context_.queue->isOn())
@@ -110,6 +117,14 @@ void QueuePanel::addSettings() {
         {{config, label.empty() ? tr("default settings").toStdString() : label, {}}});
 }
 
+void QueuePanel::addComparison() {
+    const std::string batch = engine::new_queued_comparison();
+    std::vector<engine::QueueEntry> entries;
+    for (const auto& config : context_.settings->comparisonConfigs())
+        entries.push_back({config, labelOf(config), batch});
+    context_.queue->add(entries);
+}
+
 void QueuePanel::refresh() {
     const std::vector<std::int64_t> kept = chosen();
     auto runs = context_.queue->runs();
@@ -134,6 +149,9 @@ void QueuePanel::refresh() {
     start_->setToolTip(on ? tr("The current run continues; no other one starts.")
                           : tr("Trains the waiting runs one after another."));
     add_->setEnabled(context_.settings->errors().empty());
+    const QString why = context_.settings->comparisonProblem();
+    compare_->setEnabled(add_->isEnabled() && why.isEmpty() &&
+                         context_.settings->config().workers <= 1);
 }
 
 std::vector<std::int64_t> QueuePanel::chosen() const {

@@ -22,6 +22,7 @@ private:
     QWidget* makeHead();
     void makeTable();
     void addSettings();
+    void addComparison();
     void refresh();
     void openMenu(const QPoint& at);
     std::vector<std::int64_t> chosen() const;
@@ -34,6 +35,7 @@ private:
     QTableView* table_;
     QLabel* counts_;
     QPushButton* add_;
+    QPushButton* compare_;
     QPushButton* start_;
 };
 

@@ -4,7 +4,12 @@
 #include <utility>
 
 #include "commands/commands.h"
+#include "commands/queue_runner.h"
+#include "commands/run_history.h"
+#include "engine/run_group.h"
 #include "panels/longer_dialog.h"
+#include "text/format.h"
+#include "view/context.h"
 
 namespace ui {
 
@@ -26,6 +31,54 @@ QString whyNotResumed(const engine::RunSummary& run) {
     }
     if (run.state == "running") return RunActions::tr("This run is being trained.");
     return {};
+}
+
+QString whyNotResumed(const std::vector<engine::RunSummary>& runs) {
+    if (runs.empty()) return RunActions::tr("Select a run first.");
+    if (runs.size() == 1) return whyNotResumed(runs.front());
+    const std::string group = engine::common_group(runs);
+    if (group.empty())
+        return RunActions::tr("Select one run, or the runs of one comparison or sweep.");
+    bool unfinished = false;
+    for (const auto& run : runs) {
+        const QString why = whyNotResumed(run);
+        if (!why.isEmpty()) return why;
+        unfinished = unfinished || engine::is_unfinished(run);
+    }
+    return unfinished ? QString()
+                      : RunActions::tr("All of these runs have ended. Select one to give it more "
+                                       "epochs.");
+}
+
+std::vector<engine::RunSummary> withItsComparison(const engine::RunSummary& run,
+                                                  const std::vector<engine::RunSummary>& history) {
+    const bool alone = run.group.empty() || engine::is_sweep_group(run.group);
+    return alone ? std::vector{run} : engine::runs_of_group(history, run.group);
+}
+
+QString nameOfRuns(const std::vector<engine::RunSummary>& runs,
+                   const std::vector<engine::RunSummary>& history) {
+    if (runs.size() == 1)
+        return RunActions::tr("run %1").arg(QString::fromStdString(runs.front().run));
+    const std::string group = engine::common_group(runs);
+    const bool whole = !group.empty() && runs.front().group_number > 0 &&
+                       engine::runs_of_group(history, group).size() == runs.size();
+    const QString number = count(runs.front().group_number);
+    if (whole && engine::is_sweep_group(group)) return RunActions::tr("sweep %1").arg(number);
+    if (whole) return RunActions::tr("comparison %1").arg(number);
+    return RunActions::tr("%1 runs").arg(count(static_cast<std::int64_t>(runs.size())));
+}
+
+void resumeTogether(const Context& context, const std::vector<engine::RunSummary>& runs,
+                    std::function<void(bool)> then) {
+    const std::string group = engine::common_group(runs);
+    const auto all = engine::runs_of_group(*context.history->runs(), group);
+    if (!engine::is_sweep_group(group)) return context.commands->resumeGroup(all, std::move(then));
+    if (context.queue->hasSweep(group)) return context.queue->start(group);
+    // The queue is on another machine, say, or was emptied.
+    context.commands->report({RunActions::tr("The queue no longer has this sweep."),
+                              RunActions::tr("Resume its runs one by one."),
+                              engine::ErrorCode::state, true});
 }
 
 void resumeOrAsk(QWidget* parent, Commands* commands, const engine::RunSummary& run,

@@ -7,8 +7,10 @@
 #include <optional>
 
 #include "commands/commands.h"
+#include "commands/run_history.h"
 #include "engine/checkpoint.h"
 #include "engine/export.h"
+#include "engine/run_group.h"
 #include "feed/background.h"
 #include "pdf/report_file.h"
 #include "text/format.h"
@@ -32,11 +34,11 @@ public:
     static QString half(const QString& title) { return tr("%1, FP16").arg(title); }
     static QString runs() { return tr("Whole runs (*.halftone)"); }
     static QString done(const QString& file) { return tr("Exported to %1.").arg(file); }
+    static QString csv() { return tr("Steps of the runs (*.csv)"); }
     static QString which() { return tr("Checkpoint"); }
     static QString last(std::int64_t step) { return tr("Last (step %1)").arg(count(step)); }
     static QString best(std::int64_t step) { return tr("Best (step %1)").arg(count(step)); }
     static QString atStep(std::int64_t step) { return tr("Step %1").arg(count(step)); }
-    static QString came(const QString& run) { return tr("Imported as run %1.").arg(run); }
 };
 
 /// A form of the dialog: ONNX stands there in two types.
@@ -146,6 +148,35 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
     run(parent, commands, work, {});
 }
 
+void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs) {
+    if (runs.empty()) return;
+    QStringList names;
+    for (const auto& each : runs) names << QString::fromStdString(each.run);
+    const std::string group = engine::common_group(runs);
+    const QString name = group.empty() || runs.front().group_number == 0
+                             ? names.join(u'-')
+                             : QString::fromStdString(engine::group_name(runs.front().group_number));
+    const auto named =
+        askForFile(parent, RunExport::exportTitle(), name,
+                   {{RunExport::csv(), u"csv"_s}, {RunExport::runs(), u"halftone"_s}});
+    if (!named) return;
+    const auto work = [runs, named = *named] {
+        const std::string file = named.file.toStdString();
+        if (named.form == 0) {
+            std::vector<engine::CsvRun> all;
+            for (const auto& each : runs)
+                all.push_back({each.run + " " + each.config.precision.preset, each.folder});
+            engine::export_csv(all, file);
+        } else {
+            std::vector<std::filesystem::path> folders;
+            for (const auto& each : runs) folders.push_back(each.folder);
+            engine::export_group_file(folders, file);
+        }
+        return RunExport::done(named.file);
+    };
+    run(parent, commands, work, {});
+}
+
 void exportReport(QWidget* parent, Commands* commands,
                   const std::shared_ptr<engine::RunStore>& store,
                   const std::vector<engine::RunSummary>& runs) {
@@ -173,7 +204,7 @@ void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine
         QFileDialog::getOpenFileName(parent, RunExport::importTitle(), {}, RunExport::runs());
     if (file.isEmpty()) return;
     const auto work = [store, file] {
-        return RunExport::came(QString::fromStdString(store->import_run(file.toStdString()).run));
+        return importedText(*store, store->import_runs(file.toStdString()));
     };
     run(parent, commands, work, std::move(done));
 }

@@ -18,6 +18,10 @@ class Commands;
 /// through `commands`. Does nothing if the user cancels.
 void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& run);
 
+/// Asks for a file and writes several runs off the GUI thread: their steps as CSV, or the whole runs
+/// in one file that can be imported.
+void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs);
+
 /// Asks for a file and writes a report on these runs there, the first as the baseline.
 void exportReport(QWidget* parent, Commands* commands,
                   const std::shared_ptr<engine::RunStore>& store,

@@ -13,7 +13,6 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/run_table_model.h"
-#include "panels/csv_export.h"
 #include "panels/run_actions.h"
 #include "panels/run_export.h"
 #include "plots/plot_link.h"
@@ -150,10 +149,11 @@ QLayout* RunsPage::makeActions() {
     addAction(row, u"repeatRun"_s, tr("Run again with changes"),
               tr("Puts the settings of the run into the panel on the left."),
               oneThat(whyNotRepeated), [this] { repeat(); });
-    addAction(row, u"resumeRun"_s, tr("Resume"), tr("Continues from the last checkpoint."),
-              oneThat(whyNotResumed), [this] { resume(); });
+    addAction(row, u"resumeRun"_s, tr("Resume"),
+              tr("Continues from the last checkpoint; a comparison as a whole."),
+              [](const Runs& runs) { return whyNotResumed(runs); }, [this] { resume(); });
     addAction(row, u"exportRuns"_s, tr("Export…"),
-              tr("One run in any form; the steps of several as CSV."), any,
+              tr("One run in any form; several as CSV of their steps, or whole in one file."), any,
               [this] { exportChosen(); });
     addAction(row, u"reportRuns"_s, tr("Report…"),
               tr("Settings, curves and verdict as a web page or PDF."), any, [this] { report(); });
@@ -333,9 +333,14 @@ void RunsPage::showOnPlots() {
 
 void RunsPage::resume() {
     auto* commands = context_.commands;
-    resumeOrAsk(this, commands, single(), [commands](bool begun) {
+    const auto show = [commands](bool begun) {
         if (begun) commands->showPage(u"training"_s);
-    });
+    };
+    const Runs runs = table_->chosen();
+    if (runs.size() > 1)
+        resumeTogether(context_, runs, show);
+    else
+        resumeOrAsk(this, commands, single(), show);
 }
 
 void RunsPage::repeat() { context_.commands->editSettings(single().config); }
@@ -345,7 +350,7 @@ void RunsPage::exportChosen() {
     if (runs.size() == 1)
         exportRun(this, context_.commands, runs.front());
     else if (!runs.empty())
-        exportCsv(this, context_.commands, runs);
+        exportRuns(this, context_.commands, runs);
 }
 
 void RunsPage::report() {
@@ -359,15 +364,11 @@ void RunsPage::askToDelete() {
         std::ranges::find(doomed_, std::string("running"), &engine::RunSummary::state);
     const bool refused = running != doomed_.end();
     agree_->setVisible(!refused);
-    const QString first = QString::fromStdString(doomed_.front().run);
     if (refused) {
         asked_->setText(tr("Run %1 is being trained. Stop it before you delete it.")
                             .arg(QString::fromStdString(running->run)));
     } else {
-        const QString what =
-            doomed_.size() == 1
-                ? tr("Delete run %1?").arg(first)
-                : tr("Delete %1 runs?").arg(count(static_cast<std::int64_t>(doomed_.size())));
+        const QString what = tr("Delete %1?").arg(nameOfRuns(doomed_, *context_.history->runs()));
         asked_->setText(joined({what, tr("Settings, events and all steps move to the trash. "
                                          "Without a trash they are deleted for good.")}));
     }

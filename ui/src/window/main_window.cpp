@@ -78,7 +78,7 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
         showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
     });
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
-    connect(context_.commands, &Commands::started, message_, &QWidget::hide);
+    connect(context_.commands, &Commands::started, message_, &MessageBar::leave);
     connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
     connect(context_.commands, &Commands::pageWanted, pages_, &PageStack::showPage);
     if (chooser_ != nullptr)

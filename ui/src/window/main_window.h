@@ -67,7 +67,7 @@ private:
     /// The user opens the settings, or makes them a rail.
     void setRailed(bool railed);
     void focusSettings();
-    void offerToResume(const engine::RunSummary& run);
+    void offerToResume(const std::vector<engine::RunSummary>& runs);
     /// Asks whether to quit while training; closes the window once the runs have stopped.
     void askToQuit();
 
