@@ -2166,6 +2166,38 @@ started %7</source>
     <context>
         <name>HelpTopics</name>
         <message>
+            <source>Drag or turn the wheel to zoom the steps, with Ctrl the values of this plot; with Shift, or the middle button, move through them; double click to show all</source>
+            <translation>拖动或滚轮缩放步，按住 Ctrl 缩放此图的数值；按住 Shift 或用中键移动；双击显示全部</translation>
+        </message>
+        <message>
+            <source>Mouse on a plot</source>
+            <translation>图上的鼠标操作</translation>
+        </message>
+        <message>
+            <source>Back to the zoom before</source>
+            <translation>返回上一次缩放</translation>
+        </message>
+        <message>
+            <source>On a plot: Backspace</source>
+            <translation>图上：退格</translation>
+        </message>
+        <message>
+            <source>Zoom the values</source>
+            <translation>缩放数值</translation>
+        </message>
+        <message>
+            <source>On a plot: Alt + −</source>
+            <translation>图上：Alt + −</translation>
+        </message>
+        <message>
+            <source>Move through a part that is zoomed</source>
+            <translation>在放大的部分中移动</translation>
+        </message>
+        <message>
+            <source>On a plot: Page Up, Page Down</source>
+            <translation>图上：Page Up、Page Down</translation>
+        </message>
+        <message>
             <source>On Benchmarks: B</source>
             <translation>在“性能对比”页：B</translation>
         </message>
@@ -6006,6 +6038,14 @@ started %7</source>
 </context>
 <context>
     <name>ui::SampleGrid</name>
+        <message>
+            <source>sample %1 · %2 of the batch's magnitude · largest %3</source>
+            <translation>样本 %1 · 占整批幅度的 %2 · 最大值 %3</translation>
+        </message>
+        <message>
+            <source>sample %1 · %2 bad values · %3 of the batch's magnitude</source>
+            <translation>样本 %1 · %2 个异常值 · 占整批幅度的 %3</translation>
+        </message>
         <message>
             <source>Samples, largest share first</source>
             <translation>样本，按占比从大到小</translation>

@@ -151,9 +151,12 @@ void Application::openStore() {
                                                    ? engine::RunStore::default_root()
                                                    : std::filesystem::path(chosen.toStdString())));
         QStringList warnings;
-        for (const auto& warning : feed_->store()->take_warnings()) warnings << engineText(warning);
+        for (const auto& warning : feed_->store()->take_warnings())
+            warnings << sentence(engineText(warning));
         if (!warnings.isEmpty()) {
-            commands_->report({joined(warnings), {}, engine::ErrorCode::io, false});
+            const QString first = warnings.takeFirst();
+            commands_->report(
+                {first, joined(warnings), engine::ErrorCode::io, false, {}, /*lasts=*/true});
         }
     } catch (const engine::Error& error) {
         commands_->report(error);

@@ -36,6 +36,10 @@ RunValue memory(const RunSummary& run) {
     return run.peak_bytes == 0 ? RunValue{} : RunValue(run.peak_bytes);
 }
 
+std::string primary_key(const RunSummary& run) {
+    return run.metrics.empty() ? std::string() : run.metrics.front().key;
+}
+
 /// Of the primary metric; the loss where the task has none.
 RunValue primary(const RunSummary& run) {
     return figure(run.metrics.empty() ? run.test.loss : run.test.of(run.metrics.front().key));
@@ -100,6 +104,10 @@ RunValue as_value(const std::vector<std::int64_t>& values) {
 }
 RunValue as_value(const OptionValue& value) {
     return std::visit([](const auto& v) { return as_value(v); }, value);
+}
+
+RunValue as_value(const HistogramInterval& interval) {
+    return interval.automatic ? text("auto") : as_value(interval.steps);
 }
 
 RunValue as_value(const ForcedTypes& forced) {
@@ -183,6 +191,7 @@ RunValue setting_of(const RunSummary& run, const std::string& path) {
 Kind kind_of(bool) { return Kind::flag; }
 Kind kind_of(std::int64_t) { return Kind::number; }
 Kind kind_of(double) { return Kind::number; }
+Kind kind_of(const HistogramInterval&) { return Kind::mixed; }
 template <typename T>
 Kind kind_of(const T&) {
     return Kind::text;
@@ -338,6 +347,11 @@ std::vector<std::size_t> order_by(std::span<const RunSummary> runs, const RunFie
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const bool left = is_known(keys[a]), right = is_known(keys[b]);
         if (!left || !right) return left && !right;
+        // Perplexities and accuracies are not compared: each kind of metric by itself.
+        if (field.name == "test_metric") {
+            const int kind = primary_key(runs[a]).compare(primary_key(runs[b]));
+            if (kind != 0) return kind < 0;
+        }
         return descending ? compare(keys[b], keys[a]) < 0 : compare(keys[a], keys[b]) < 0;
     });
     return order;

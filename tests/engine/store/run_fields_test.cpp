@@ -39,6 +39,20 @@ std::vector<std::string> ordered(const std::vector<RunSummary>& runs, const std:
     return out;
 }
 
+TEST(RunFields, TestMetricsOfDifferentTasksAreOrderedByThemselves) {
+    const auto evaluated = [](const std::string& id, const std::string& metric, double value) {
+        RunSummary run = run_of_settings(id);
+        run.metrics = {{.key = metric, .title = metric}};
+        run.test = {.loss = 1, .metrics = {{metric, value}}};
+        return run;
+    };
+    const std::vector<RunSummary> runs = {
+        evaluated("a", "accuracy", 0.5), evaluated("r", "rmse", 59'000),
+        evaluated("b", "accuracy", 0.9), evaluated("p", "perplexity", 14)};
+    EXPECT_THAT(ordered(runs, "test_metric"), ElementsAre("a", "b", "p", "r"));
+    EXPECT_THAT(ordered(runs, "test_metric", true), ElementsAre("b", "a", "p", "r"));
+}
+
 TEST(RunFields, NameEverySettingOfTheCatalogAndEveryMetric) {
     const auto all = run_fields();
     for (const FieldInfo& info : fields())

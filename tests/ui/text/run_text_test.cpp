@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/run_fields.h"
 #include "panels/run_actions.h"
 
 namespace ui {
@@ -19,6 +20,23 @@ TEST(RunText, TheStateOfARunElsewhereNamesItsMachine) {
     EXPECT_EQ(stateText(run), u"running on node7"_s);
     run.silent_s = 45;
     EXPECT_EQ(stateText(run), u"node7 silent for 0:45"_s);
+}
+
+TEST(RunText, FiguresOfARunNameTheirMetricAndTheirUnit) {
+    engine::RunSummary run;
+    run.unit = "rows";
+    run.samples_per_s = 1234;
+    run.metrics = {{.key = "rmse", .title = "RMSE"}};
+    run.test = {.loss = 1, .metrics = {{"rmse", 59'000}}};
+    const auto text = [&run](const std::string& name) {
+        const auto fields = engine::run_fields();
+        return fieldText(run, *engine::find_run_field(fields, name));
+    };
+    EXPECT_EQ(text("samples_per_s"), u"1,230 rows/s"_s);
+    EXPECT_EQ(text("test_metric"), u"RMSE 59,000"_s);
+    run.metrics = engine::classification_metrics();
+    run.test = {.loss = 1, .metrics = {{"accuracy", 0.957}}};
+    EXPECT_EQ(text("test_metric"), u"95.7\u202f%"_s);
 }
 
 TEST(RunText, ARunElsewhereIsNotResumedHere) {

@@ -98,6 +98,12 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("On a plot: ← →"),
              tr("Move the selected step by one pixel; by ten with Shift, by one step with Ctrl")},
             {tr("On a plot: Home, End"), tr("Select the first or the last step")},
+            {tr("On a plot: Page Up, Page Down"), tr("Move through a part that is zoomed")},
+            {tr("On a plot: Alt + −"), tr("Zoom the values")},
+            {tr("On a plot: Backspace"), tr("Back to the zoom before")},
+            {tr("Mouse on a plot"),
+             tr("Drag or turn the wheel to zoom the steps, with Ctrl the values of this plot; with "
+                "Shift, or the middle button, move through them; double click to show all")},
             {u"[ ]"_s, tr("Less or more smoothing")},
             {tr("On a plot: + − 0"), tr("Zoom in, zoom out, reset zoom")},
             {u"Ctrl+1, Ctrl+2 …"_s, tr("Show the first, second … page")},

@@ -15,6 +15,7 @@
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/precision_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "view/selection.h"
@@ -312,11 +313,11 @@ void CommandBar::inspectDevice() {
                               .arg(machine.cores)
                               .arg(bytes(machine.memory_bytes));
             if (!machine.cuda_note.empty()) tip += u'\n' + engineText(machine.cuda_note);
-            for (const auto& pay : machine.precisions) {
-                tip +=
-                    u'\n' + QString::fromStdString(pay.precision) + u": "_s + engineText(pay.why);
-            }
-            device_->setToolTip(tip);
+            for (const auto& pay : machine.precisions)
+                tip += u'\n' + precisionTitle(pay.precision) + u": "_s + engineText(pay.why);
+            // Rich text is wrapped at a readable width; plain text would be one line each.
+            device_->setToolTip(u"<p>"_s + tip.toHtmlEscaped().replace(u'\n', u"</p><p>"_s) +
+                                u"</p>"_s);
         });
 }
 

@@ -30,8 +30,8 @@ constexpr int dateWidth = 124;
 constexpr int spannedIndent = 18;
 
 QStringList usualColumns() {
-    return {u"precision.preset"_s, u"test_metric"_s, u"state"_s,  u"dataset.kind"_s,
-            u"model.kind"_s,       u"steps"_s,       u"wall_s"_s, u"started"_s};
+    return {u"precision.preset"_s, u"test_metric"_s, u"skipped"_s, u"state"_s, u"dataset.kind"_s,
+            u"model.kind"_s,       u"steps"_s,       u"wall_s"_s,  u"started"_s};
 }
 
 QString widthKey(const std::string& field) {

@@ -32,9 +32,9 @@ QPixmap cellOf(const QImage& picture, int index, int count) {
 
 QString lineOf(const SampleShare& share) {
     return share.bad > 0
-               ? SampleGrid::tr("sample %1 · %2 bad values · %3")
+               ? SampleGrid::tr("sample %1 · %2 bad values · %3 of the batch's magnitude")
                      .arg(count(share.sample), count(share.bad), percent(share.share))
-               : SampleGrid::tr("sample %1 · %2 · largest %3")
+               : SampleGrid::tr("sample %1 · %2 of the batch's magnitude · largest %3")
                      .arg(count(share.sample), percent(share.share), significant(share.largest));
 }
 
@@ -62,8 +62,8 @@ SampleGrid::SampleGrid(const Theme* theme, SkipsModel* model, QWidget* parent)
     }
     selected_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(note_);
+    column->addWidget(selected_);  // beside the pictures, which are at the top
     column->addWidget(list_, 1);
-    column->addWidget(selected_);
     column->addStretch();  // while there is no list
     connect(model_, &SkipsModel::stepChanged, this, &SampleGrid::fill);
     connect(theme_, &Theme::changed, this, &SampleGrid::fill);
@@ -114,7 +114,9 @@ void SampleGrid::addPictures(const SkipReport& report) {
             painter.setPen(QPen(theme_->tokens().bad, 3));
             painter.drawRect(cell.rect().adjusted(1, 1, -2, -2));
         }
-        auto* item = new QListWidgetItem(QIcon(cell), QString());
+        QIcon icon(cell);
+        icon.addPixmap(cell, QIcon::Selected);  // else tinted: the picture is evidence
+        auto* item = new QListWidgetItem(icon, QString());
         item->setToolTip(lineOf(share));
         item->setData(Qt::AccessibleTextRole, lineOf(share));
         item->setData(Qt::UserRole, QVariant::fromValue<qlonglong>(share.sample));

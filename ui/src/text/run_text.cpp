@@ -1,6 +1,7 @@
 #include "text/run_text.h"
 
 #include <QCoreApplication>
+#include <cmath>
 
 #include "text/event_text.h"
 #include "text/format.h"
@@ -39,10 +40,15 @@ QString resultText(const engine::RunSummary& run, const std::string& name) {
     if (name == "wall_s") return duration(run.wall_s);
     if (name == "peak_bytes") return run.peak_bytes == 0 ? unmeasured() : bytes(run.peak_bytes);
     if (name == "samples_per_s")
-        return measured(run.samples_per_s, [](double value) { return significant(value); });
+        return std::isnan(run.samples_per_s)
+                   ? unmeasured()
+                   : significant(run.samples_per_s) + u' ' + speedUnit(run.unit);
     if (name == "test_metric") {
         const engine::Metric metric = primaryMetric(run.metrics);
-        return metricValue(metric, valueOf(run.test, metric));
+        const QString value = metricValue(metric, valueOf(run.test, metric));
+        // An accuracy says what it is by its percent sign; another metric by its name.
+        const bool bare = metric.key == "accuracy" || std::isnan(valueOf(run.test, metric));
+        return bare ? value : metricTitle(metric) + u' ' + value;
     }
     if (name == "test_loss")
         return measured(run.test.loss, [](double value) { return significant(value); });

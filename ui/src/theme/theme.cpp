@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QFontInfo>
 #include <QFontMetrics>
+#include <QLabel>
 #include <QSettings>
 #include <QStyleHints>
 #include <algorithm>
@@ -72,6 +73,19 @@ void Theme::setChoice(Choice choice) {
     apply();
 }
 
+/// A label lays out its links in the colours of that moment, and keeps them until it has another
+/// text.
+void Theme::recolourLinks() {
+    for (QWidget* widget : QApplication::allWidgets()) {
+        auto* label = qobject_cast<QLabel*>(widget);
+        if (label == nullptr || !label->text().contains(u"<a "_s)) continue;
+        const QString text = label->text();
+        label->setPalette(QApplication::palette(label));
+        label->clear();
+        label->setText(text);
+    }
+}
+
 bool Theme::systemIsDark() const {
 #if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
     const auto scheme = QGuiApplication::styleHints()->colorScheme();
@@ -91,6 +105,7 @@ void Theme::apply() {
     QApplication::setPalette(paletteOf(tokens_));
     if (auto* app = qobject_cast<QApplication*>(QCoreApplication::instance())) {
         app->setStyleSheet(styleSheet(tokens_, dark_));
+        recolourLinks();
     }
     emit changed();
 }

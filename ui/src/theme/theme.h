@@ -49,6 +49,7 @@ signals:
 private:
     void apply();
     bool systemIsDark() const;
+    static void recolourLinks();
 
     QPalette system_;
     Tokens tokens_;

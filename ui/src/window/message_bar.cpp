@@ -81,6 +81,10 @@ int MessageBar::heightAt(int width) const {
     return std::max(minimumSizeHint().height(), heightForWidth(width));
 }
 
+void MessageBar::leave() {
+    if (!lasts_) hide();
+}
+
 void MessageBar::showEvent(QShowEvent* event) {
     QFrame::showEvent(event);
     place();
@@ -98,6 +102,7 @@ void MessageBar::applyIcon() {
 
 void MessageBar::show(const Problem& problem, const QString& doIt, std::function<void()> action) {
     restyle(this, "tone", problem.note ? u"note"_s : u"error"_s);
+    lasts_ = problem.lasts;
     answers_ = problem.note && (doIt.isEmpty() || !problem.file.isEmpty());
     applyIcon();
     const QString what = sentence(problem.sentence), whole = joined({what, problem.hint});

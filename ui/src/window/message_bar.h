@@ -23,6 +23,9 @@ public:
     /// `action` is done by a button named `doIt`; no button if empty.
     void show(const Problem& problem, const QString& doIt = {}, std::function<void()> action = {});
 
+    /// Training starts: what was said about the last runs is over.
+    void leave();
+
 protected:
     bool event(QEvent* event) override;
     void showEvent(QShowEvent* event) override;
@@ -35,6 +38,7 @@ private:
 
     Theme* theme_;
     QWidget* over_;
+    bool lasts_ = false;    ///< holds for the runs to come, too
     bool answers_ = false;  ///< says that something was done: neither a fault nor a question
     QLabel* icon_;
     QLabel* text_;
