@@ -184,6 +184,7 @@ void RunCards::fillTable() {
             if (table_->item(i, c) == nullptr) table_->setItem(i, c, new QTableWidgetItem);
             table_->item(i, c)->setText(cells[c]);
         }
+        table_->item(i, 0)->setToolTip(taskTitle(track.config()));
         table_->item(i, 0)->setIcon(iconPixmap(
             u"dot"_s, context_.theme->run(track.precision(), track.hue.own), size::icon, 2.0));
     }
