@@ -221,7 +221,6 @@ int train(const TwinArguments& args) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     engine::SessionOptions options;
     options.group = engine::new_run_group();
-    options.turns = options.group;
     options.twin = std::make_shared<Twin>(engine::TwinOptions{.resync_every = args.resync_every,
                                                               .skip_together = args.skip_together});
     std::vector<std::unique_ptr<engine::Session>> sessions;

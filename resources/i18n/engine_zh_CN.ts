@@ -1369,6 +1369,10 @@
         <translation>请使用整数</translation>
     </message>
     <message>
+        <source>use a whole number of steps, or auto</source>
+        <translation>请使用整数步数或 auto</translation>
+    </message>
+    <message>
         <source>use a number</source>
         <translation>请使用数</translation>
     </message>
@@ -7141,10 +7145,6 @@
         <translation>不比较速度</translation>
     </message>
     <message>
-        <source>They did not take turns step by step, so their speeds are not compared.</source>
-        <translation>两次运行没有逐步交替进行，因此不比较速度。</translation>
-    </message>
-    <message>
         <source>Speed ratio of the fastest tenth of the steps: {}.</source>
         <translation>最快的十分之一步的速度比：{}。</translation>
     </message>
@@ -7219,6 +7219,14 @@
     <message>
         <source>it has other files than those of its runs</source>
         <translation>其中有不属于这些运行的文件</translation>
+    </message>
+    <message>
+        <source>Their steps were not measured in turns, so their speeds are not compared.</source>
+        <translation>两次运行的步没有交替测量，因此不比较速度。</translation>
+    </message>
+    <message>
+        <source>Fix the cause in step 1, which damaged it, and start the run again.</source>
+        <translation>先解决损坏状态的第 1 步的原因，再重新开始运行。</translation>
     </message>
 </context>
 </TS>

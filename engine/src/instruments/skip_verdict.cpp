@@ -152,10 +152,11 @@ private:
         if (!decided_ && first_is(SkipStage::backward) && passes != e_.ladder.end())
             return add(SkipCause::scale_too_large, true,
                        msg("Loss and FP32 gradients are finite; at scale {} the step passes.",
-                           passes->scale));
+                           power_text(passes->scale)));
         if (!e_.ladder.empty() && passes == e_.ladder.end())
             return add(SkipCause::scale_too_large, false,
-                       msg("The step fails at scale {}, too.", e_.ladder.back().scale));
+                       msg("The step fails at scale {}, too.",
+                           power_text(e_.ladder.back().scale)));
         add(SkipCause::scale_too_large, false,
             e_.trace.gradients_are_finite() ? msg("The scaled gradients are finite.")
                                             : msg("The fault is not in the scaled gradients."));
@@ -193,6 +194,8 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
         case SkipCause::unknown:
             return msg("The step is finite when it is computed again; there is nothing to fix.");
         case SkipCause::damaged_state:
+            if (report.damaged_at == 1)
+                return msg("Fix the cause in step 1, which damaged it, and start the run again.");
             if (report.damaged_at > 0)
                 return msg(
                     "Resume from a checkpoint before step {} and fix the cause in that step.",

@@ -61,7 +61,7 @@ Message speeds_evidence(const RunFigures& baseline, const RunFigures& other) {
 }
 
 Message not_in_turns() {
-    return msg("They did not take turns step by step, so their speeds are not compared.");
+    return msg("Their steps were not measured in turns, so their speeds are not compared.");
 }
 
 Message interval_evidence(const SpeedGap& gap) {

@@ -322,7 +322,7 @@ TEST(Verdict, SaysThatSpeedsOfRunsOneAfterTheOtherAreNotCompared) {
     other.turns = "later";
     const Verdict verdict = judge(figures("fp32", a), other);
     EXPECT_THAT(verdict.details(), StartsWith("Speeds not compared, 50 % less memory."));
-    EXPECT_THAT(verdict.details(), HasSubstr("did not take turns"));
+    EXPECT_THAT(verdict.details(), HasSubstr("not measured in turns"));
     EXPECT_THAT(verdict.details(), Not(HasSubstr("samples/s")));
     EXPECT_TRUE(verdict.pay_off.empty());
 }

@@ -132,7 +132,6 @@ void EventFeed::openTwin(const std::vector<engine::RunConfig>& configs, const st
         engine::SessionOptions session;
         session.pause_when_disk_full = true;
         session.group = group;
-        session.turns = engine::new_run_group();
         session.twin = twin_;
         for (const auto& config : configs) {
             openSession(config, session);
