@@ -124,7 +124,9 @@ TEST(FigureInfos, NameEachFigureOnceAndEachColumnOfTheRecord) {
         EXPECT_FALSE(info.owner.empty()) << info.key;
     }
     for_each_field([](std::string_view column, auto) {
-        if (!column.starts_with("metric_")) EXPECT_NE(find_figure(column), nullptr) << column;
+        if (!column.starts_with("metric_")) {
+            EXPECT_NE(find_figure(column), nullptr) << column;
+        }
     });
 }
 

@@ -1,0 +1,418 @@
+// Eleven runs: each figure, read from every place that shows it, is the same one.
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "engine/export.h"
+#include "engine/figures.h"
+#include "engine/report.h"
+#include "engine/resume.h"
+#include "engine/session.h"
+#include "feed/track_verdict.h"
+#include "models/event_model.h"
+#include "panels/evidence_table.h"
+#include "panels/run_card.h"
+#include "panels/step_panel.h"
+#include "report/report_page.h"
+#include "text/event_text.h"
+#include "text/format.h"
+#include "text/metric_text.h"
+#include "text/run_text.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+using engine::KeyFigures;
+using engine::RunSummary;
+
+engine::RunConfig settingsOf(std::vector<std::string> overrides) {
+    const std::vector<std::string> common = {
+        "dataset.kind=spirals",    "model.kind=mlp", "batch_size=32", "dataset.train_limit=640",
+        "dataset.test_limit=64",   "max_steps=24",   "device=cpu",    "threads=1"};
+    overrides.insert(overrides.begin(), common.begin(), common.end());
+    auto parsed = engine::parse_run_config("{}", overrides);
+    EXPECT_TRUE(parsed.errors.empty()) << parsed.errors.front().str();
+    return parsed.config;
+}
+
+/// Rows of an HTML table as cells without markup.
+std::vector<QStringList> rowsOf(const QString& html) {
+    static const QRegularExpression row(u"<tr>(.*?)</tr>"_s,
+                                        QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression cell(u"<t[hd][^>]*>(.*?)</t[hd]>"_s);
+    std::vector<QStringList> rows;
+    for (auto at = row.globalMatch(html); at.hasNext();) {
+        QStringList cells;
+        const QString inside = at.next().captured(1);
+        for (auto each = cell.globalMatch(inside); each.hasNext();)
+            cells << each.next().captured(1).replace(u"&amp;"_s, u"&"_s);
+        rows.push_back(cells);
+    }
+    return rows;
+}
+
+struct FiguresTest : WindowFixture {
+    /// A run of these settings that has ended. Stopped after `steps` if that is not 0.
+    RunSummary train(const engine::RunConfig& config, engine::SessionOptions options = {},
+                     std::int64_t steps = 0) {
+        auto thread = std::make_shared<engine::ComputeThread>();
+        engine::Session session(config, thread, feed.store(), options);
+        const std::int64_t before = session.record().size();
+        session.post(engine::Command::start);
+        if (steps > 0) {
+            EXPECT_TRUE(QTest::qWaitFor(
+                [&] { return session.record().size() >= before + steps || session.wait(0); }));
+            session.post(engine::Command::stop);
+        }
+        EXPECT_TRUE(session.wait(60));
+        const auto run = feed.store()->find(session.run());
+        EXPECT_TRUE(run);
+        return run.value_or(RunSummary{});
+    }
+
+    RunSummary resumed(const RunSummary& run, std::int64_t steps) {
+        const auto plan = engine::plan_resume(run);
+        engine::SessionOptions options;
+        options.continuation = plan.continuation;
+        return train(plan.config, options, steps);
+    }
+
+    QString written(const QString& name, const QByteArray& line, int times) const {
+        QFile file(folder.filePath(name));
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(name.endsWith(u".csv"_s) ? "x,y,price\n" : "");
+        for (int i = 0; i < times; ++i)
+            file.write(name.endsWith(u".csv"_s) ? QByteArray::number(i % 17) + ',' +
+                                                      QByteArray::number(i % 5) + ',' +
+                                                      QByteArray::number(3.5 * (i % 17)) + '\n'
+                                                : line);
+        return file.fileName();
+    }
+
+    std::shared_ptr<RunTrack> open(const RunSummary& run) {
+        feed.showStored({run});
+        EXPECT_TRUE(QTest::qWaitFor([&] {
+            return feed.tracks().size() == 1 && feed.tracks().front()->run() == run.run &&
+                   feed.tracks().front()->rows() == feed.tracks().front()->published() &&
+                   feed.tracks().front()->rows() > 0;
+        }));
+        QTest::qWait(60);
+        return feed.tracks().front();
+    }
+
+    /// All places that show figures of this run.
+    void check(const RunSummary& run) {
+        SCOPED_TRACE("run " + run.run);
+        const KeyFigures now = engine::figures_of_run(run.folder);
+        ASSERT_GT(now.steps, 0);
+        const auto track = open(run);
+        checkTrack(*track, now);
+        checkCard(*track, now);
+        checkEvidence(*track, now);
+        checkSelectedStep(*track, now);
+        checkEvents(*track, now);
+        checkReports(run, *track, now);
+        checkRunsPage(run, now);
+        checkFiles(run, now);
+    }
+
+    static void checkTrack(const RunTrack& track, const KeyFigures& now) {
+        const KeyFigures shown = track.figures();
+        const auto same = [](double a, double b) {
+            return a == b || (std::isnan(a) && std::isnan(b));
+        };
+        EXPECT_TRUE(same(shown.loss_last_20, now.loss_last_20));
+        EXPECT_TRUE(same(shown.test.loss, now.test.loss));
+        EXPECT_TRUE(same(shown.samples_per_s, now.samples_per_s));
+        EXPECT_TRUE(same(shown.scale_now, now.scale_now));
+        EXPECT_EQ(shown.peak_bytes, now.peak_bytes);
+        EXPECT_EQ(shown.growths, now.growths);
+        // Skips and the selected step ask for the scale behind a step.
+        EXPECT_TRUE(same(track.scaleAfter(now.steps), now.scale_now));
+    }
+
+    QString cardValue(const QString& caption) const {
+        for (const auto* card : window->findChildren<RunCard*>()) {
+            for (const auto* label : card->findChildren<QLabel*>())
+                if (label->accessibleName().endsWith(u' ' + caption)) return label->text();
+        }
+        return u"(no such figure)"_s;
+    }
+
+    QStringList expectedCard(const RunTrack& track, const KeyFigures& now) const {
+        const auto metric = primaryMetric(track.metrics());
+        return {significant(now.loss_last_20), metricValue(metric, valueOf(now.test, metric)),
+                measured(now.samples_per_s, significant), bytes(now.peak_bytes)};
+    }
+
+    void checkCard(const RunTrack& track, const KeyFigures& now) const {
+        const auto captions = figureCaptions(track.metrics(), track.unit());
+        EXPECT_EQ(captions[0], u"loss, last 20"_s);
+        const QStringList expected = expectedCard(track, now);
+        for (int i = 0; i < 4; ++i)
+            EXPECT_EQ(cardValue(captions[static_cast<std::size_t>(i)]).toStdString(),
+                      expected[i].toStdString());
+    }
+
+    void checkEvidence(const RunTrack& track, const KeyFigures& now) const {
+        const auto captions = figureCaptions(track.metrics(), track.unit());
+        const QStringList expected = expectedCard(track, now);
+        QStringList found;
+        for (const QStringList& row : rowsOf(evidenceTable(track, track, {}))) {
+            for (int i = 0; i < 4; ++i) {
+                if (row.front() != captions[static_cast<std::size_t>(i)]) continue;
+                EXPECT_EQ(row[1].toStdString(), expected[i].toStdString());
+                EXPECT_EQ(row[2], row[1]);
+                found << row.front();
+            }
+            if (row.front() == u"skipped"_s) {
+                EXPECT_EQ(row[1], count(now.skipped));
+            }
+            if (row.front() == u"steps"_s) {
+                EXPECT_EQ(row[1], count(now.steps));
+            }
+        }
+        EXPECT_EQ(found.size(), 4);
+    }
+
+    void checkSelectedStep(const RunTrack& track, const KeyFigures& now) {
+        link.select(now.steps);
+        QTest::qWait(20);
+        QString text;
+        for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>())
+            text += label->text() + u'\n';
+        EXPECT_TRUE(text.contains(significant(now.loss))) << text.toStdString();
+        if (track.hasScaler() && now.scale_now < now.loss_scale) {
+            EXPECT_TRUE(text.contains(powerOfTwo(now.scale_now))) << text.toStdString();
+        }
+    }
+
+    void checkEvents(const RunTrack& track, const KeyFigures& now) const {
+        if (!track.done()) return;
+        EventModel events;
+        events.reset({feed.tracks().front()});
+        QString all;
+        for (int row = 0; row < events.rowCount(); ++row) {
+            all += events.index(row).data(EventModel::WhatRole).toString() + u' ' +
+                   events.index(row).data(EventModel::MeaningRole).toString() + u'\n';
+        }
+        EXPECT_TRUE(all.contains(
+            u"%1 steps, %2 skipped"_s.arg(count(now.steps), count(now.skipped))))
+            << all.toStdString();
+        const auto metric = primaryMetric(track.metrics());
+        const QString value = metricValue(metric, valueOf(now.test, metric));
+        if (!metric.key.empty() && now.evaluated_at > 0) {
+            EXPECT_TRUE(all.contains(u' ' + value)) << all.toStdString();
+        }
+    }
+
+    void checkReports(const RunSummary& run, const RunTrack& track, const KeyFigures& now) const {
+        const auto rows = rowsOf(reportPage(feed.tracks(), {}, {}));
+        ASSERT_GE(rows.size(), 2u);
+        const auto cell = [&](const QString& head) {
+            const auto at = rows[0].indexOf(head);
+            return at < 0 ? u"(no column %1)"_s.arg(head) : rows[1].value(at);
+        };
+        EXPECT_EQ(cell(u"test loss"_s), measured(now.test.loss, significant));
+        EXPECT_EQ(cell(u"time per step"_s), measured(now.step_ms, milliseconds));
+        EXPECT_EQ(cell(speedUnit(track.unit())), measured(now.samples_per_s, significant));
+        EXPECT_EQ(cell(u"peak memory"_s), bytes(now.peak_bytes));
+        EXPECT_EQ(cell(u"steps"_s), count(now.steps));
+        EXPECT_EQ(cell(u"updates"_s), count(now.updates));
+        EXPECT_EQ(cell(u"skipped"_s), count(now.skipped));
+        EXPECT_EQ(cell(u"growths"_s), count(now.growths));
+        const auto listed = engine::read_run_folder(run.folder);
+        ASSERT_TRUE(listed);
+        std::map<std::string, std::string> found;
+        for (const auto& row : engine::make_report({*listed}).runs.rows)
+            found[row[0].str()] = row[1].str();
+        EXPECT_EQ(found["Steps"], std::to_string(now.steps));
+        EXPECT_EQ(found["Skipped steps"], std::to_string(now.skipped));
+        EXPECT_EQ(found["Growths of the loss scale"], std::to_string(now.growths));
+        EXPECT_NEAR(std::stod(found["Time per step"]), now.step_ms, 1e-3 * now.step_ms);
+        EXPECT_NEAR(std::stod(found["Training time"]), now.train_s, 1e-3 * now.train_s);
+        EXPECT_NEAR(std::stod(found["Peak memory"]) * 1e6, static_cast<double>(now.peak_bytes),
+                    1e-3 * static_cast<double>(now.peak_bytes));
+    }
+
+    static void checkRunsPage(const RunSummary& run, const KeyFigures& now) {
+        EXPECT_EQ(run.steps, now.steps);
+        EXPECT_EQ(run.skipped, now.skipped);
+        EXPECT_EQ(run.peak_bytes, now.peak_bytes);
+        EXPECT_DOUBLE_EQ(run.wall_s, now.train_s);
+        EXPECT_DOUBLE_EQ(run.samples_per_s, now.samples_per_s);
+        EXPECT_TRUE(run.test.loss == now.test.loss || std::isnan(now.test.loss));
+        const auto fields = engine::run_fields(std::span(&run, 1));
+        const auto shown = [&](const char* name) {
+            return fieldText(run, *engine::find_run_field(fields, name));
+        };
+        EXPECT_TRUE(shown("samples_per_s").startsWith(significant(now.samples_per_s)));
+        EXPECT_TRUE(shown("peak_bytes").startsWith(bytes(now.peak_bytes)));
+        EXPECT_EQ(shown("skipped"), count(now.skipped));
+    }
+
+    void checkFiles(const RunSummary& run, const KeyFigures& now) const {
+        const QJsonObject show =
+            QJsonDocument::fromJson(
+                QByteArray::fromStdString(engine::show_json_line(run, now)))
+                .object();
+        EXPECT_EQ(show[u"peak_bytes"_s].toDouble(), static_cast<double>(now.peak_bytes));
+        EXPECT_DOUBLE_EQ(show[u"samples_per_s"_s].toDouble(), now.samples_per_s);
+        EXPECT_DOUBLE_EQ(show[u"wall_s"_s].toDouble(), now.train_s);
+        const QString csv = folder.filePath(u"out.csv"_s);
+        engine::export_csv(run.folder, csv.toStdString());
+        QFile file(csv);
+        ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+        const auto lines = file.readAll().trimmed().split('\n');
+        EXPECT_FALSE(lines.join('\n').contains("-nan"));
+        const auto heads = lines.front().split(','), last = lines.back().split(',');
+        const auto cell = [&](const char* name) { return last.value(heads.indexOf(name)).toDouble(); };
+        EXPECT_EQ(cell("step"), static_cast<double>(now.steps));
+        EXPECT_EQ(cell("updates"), static_cast<double>(now.updates));
+        EXPECT_EQ(cell("peak_bytes"), static_cast<double>(now.peak_bytes));
+        EXPECT_NEAR(cell("samples") / cell("elapsed_s"), now.samples_per_s,
+                    1e-9 * now.samples_per_s);
+    }
+};
+
+TEST_F(FiguresTest, AStaticScaleAndNoScaler) {
+    check(train(settingsOf({"precision.scaler=static", "scaler.init_scale=16777216"})));
+    check(train(settingsOf({"precision.preset=fp32"})));
+}
+
+TEST_F(FiguresTest, ASkippedLastStepLeavesTheLoweredScale) {
+    const RunSummary run = train(settingsOf({"scaler.init_scale=1152921504606846976", "max_steps=3"}));
+    const KeyFigures now = engine::figures_of_run(run.folder);
+    EXPECT_EQ(now.skipped, 3);
+    EXPECT_EQ(now.scale_now, now.loss_scale / 2);
+    check(run);
+}
+
+TEST_F(FiguresTest, ARunThatWasResumedTwice) {
+    const auto config = settingsOf({"max_steps=2000", "epochs=1000"});
+    RunSummary run = train(config, {}, 5);
+    const std::int64_t first = run.steps;
+    run = resumed(run, first + 5);
+    run = resumed(run, run.steps + 5);
+    EXPECT_GE(run.steps, first);
+    check(run);
+}
+
+TEST_F(FiguresTest, ARunThatDiverged) {
+    check(train(settingsOf({"precision.preset=fp32", "optimizer.lr=1e30", "stop_on_nan=4"})));
+}
+
+TEST_F(FiguresTest, ARegressionAndALanguageModel) {
+    const auto csv = written(u"prices.csv"_s, {}, 300).toStdString();
+    check(train(settingsOf({"dataset.kind=csv", "dataset.path=" + csv, "dataset.train_limit=0",
+                            "dataset.test_limit=0"})));
+    const auto text = written(u"story.txt"_s, "the cat sat on the mat.\n", 400).toStdString();
+    check(train(settingsOf({"dataset.kind=text-chars", "dataset.path=" + text, "model.kind=rnn-lm",
+                            "model.options.hidden=16", "batch_size=8", "max_steps=8",
+                            "dataset.train_limit=0", "dataset.test_limit=0"})));
+}
+
+TEST_F(FiguresTest, AnAdversarialPair) {
+    check(train(settingsOf({"dataset.kind=glyphs", "model.kind=dcgan", "model.options.channels=4",
+                            "batch_size=4", "dataset.train_limit=16", "dataset.test_limit=8",
+                            "max_steps=3"})));
+}
+
+TEST_F(FiguresTest, AnImportedRunAndOneOfAnotherFolder) {
+    const RunSummary own = train(settingsOf({}));
+    const auto archive = folder.filePath(u"one.run"_s).toStdString();
+    engine::export_run(own.folder, engine::ExportFormat::run, archive);
+    const auto imported = feed.store()->find(feed.store()->import_run(archive).run);
+    ASSERT_TRUE(imported);
+    check(*imported);
+    // Watched: another history's run.
+    QTemporaryDir elsewhere;
+    const auto copy = std::filesystem::path(elsewhere.path().toStdString()) / "run";
+    std::filesystem::copy(own.folder, copy, std::filesystem::copy_options::recursive);
+    const auto watched = engine::read_run_folder(copy);
+    ASSERT_TRUE(watched);
+    check(watched->summary);
+}
+
+TEST_F(FiguresTest, ARunThatTrains) {
+    feed.open({settingsOf({"max_steps=100000", "epochs=10000"})});
+    feed.post(engine::Command::start);
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !feed.tracks().empty() && feed.tracks().front()->rows() > 30; }, 20'000));
+    feed.post(engine::Command::pause);
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 20'000));
+    QTest::qWait(100);
+    const auto track = feed.tracks().front();
+    const auto run = feed.store()->find(track->run());
+    ASSERT_TRUE(run);
+    const KeyFigures now = engine::figures_of_run(run->folder);
+    ASSERT_EQ(track->rows(), now.steps);
+    checkTrack(*track, now);
+    checkCard(*track, now);
+    checkEvidence(*track, now);
+    checkRunsPage(*run, now);
+    checkReports(*run, *track, now);
+    // The status line.
+    QStringList texts;
+    for (const auto* label : window->findChildren<QLabel*>()) texts << label->text();
+    EXPECT_TRUE(texts.contains(significant(now.samples_per_s) + u' ' + speedUnit(track->unit())));
+    EXPECT_TRUE(texts.contains(u"%1/step"_s.arg(milliseconds(now.step_ms))));
+    feed.post(engine::Command::stop);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 20'000));
+}
+
+/// Whether the handbook's table has a figure of this name on screen.
+bool isListed(const QString& caption) {
+    return std::ranges::any_of(engine::figure_infos(), [&](const engine::FigureInfo& info) {
+        return caption.compare(QString::fromUtf8(info.title.data(), std::ssize(info.title)),
+                               Qt::CaseInsensitive) == 0;
+    });
+}
+
+TEST_F(FiguresTest, EachFigureOnScreenStandsInTheHandbooksTable) {
+    const auto track = open(train(settingsOf({})));
+    const auto isMetric = [&](const QString& caption) {
+        return std::ranges::any_of(track->stepMetrics(), [&](const engine::Metric& metric) {
+            return caption.contains(metricInline(metric), Qt::CaseInsensitive);
+        });
+    };
+    const auto known = [&](QString caption) {
+        // The names of facts that are no figures, and short forms of the heads of columns.
+        static const QStringList facts = {u"run"_s, u"seed"_s, u"state"_s, u"test acc."_s};
+        if (caption == u"peak"_s) caption = u"peak memory"_s;
+        if (caption == speedUnit(track->unit())) caption = u"speed"_s;
+        return caption.isEmpty() || facts.contains(caption) || isListed(caption) ||
+               isMetric(caption);
+    };
+    for (const QString& caption : figureCaptions(track->metrics(), track->unit()))
+        EXPECT_TRUE(known(caption)) << caption.toStdString();
+    for (const QString& head : rowsOf(reportPage(feed.tracks(), {}, {}))[0])
+        EXPECT_TRUE(known(head)) << head.toStdString();
+    for (const QStringList& row : rowsOf(evidenceTable(*track, *track, {})))
+        EXPECT_TRUE(known(row.front())) << row.front().toStdString();
+    for (const engine::RunField& field : engine::run_fields()) {
+        if (field.is_setting || field.kind != engine::RunField::Kind::number) continue;
+        const bool ofMetric = field.name.starts_with("test_");
+        EXPECT_TRUE(ofMetric || engine::find_figure(field.name)) << field.name;
+    }
+    link.select(3);
+    QTest::qWait(20);
+    for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>()) {
+        const QString name = label->accessibleName().section(u':', 0, 0);
+        // A row with several figures: its parts stand in the table.
+        static const QStringList rows = {u"gradient"_s, u"in FP16"_s};
+        EXPECT_TRUE(rows.contains(name) || known(name)) << name.toStdString();
+    }
+}
+
+}  // namespace
+}  // namespace ui
