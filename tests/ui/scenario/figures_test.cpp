@@ -16,7 +16,9 @@
 #include "engine/session.h"
 #include "feed/track_verdict.h"
 #include "models/event_model.h"
+#include "models/run_list_model.h"
 #include "panels/evidence_table.h"
+#include "panels/history_panel.h"
 #include "panels/run_card.h"
 #include "panels/step_panel.h"
 #include "report/report_page.h"
@@ -361,6 +363,20 @@ TEST_F(FiguresTest, ARunThatTrains) {
     checkEvidence(*track, now);
     checkRunsPage(*run, now);
     checkReports(*run, *track, now);
+    // The Runs panel follows the run while it trains.
+    const auto* panel = window->findChild<HistoryPanel*>();
+    ASSERT_TRUE(panel->isVisible());
+    const auto metric = primaryMetric(track->metrics());
+    const QString tested = metricValue(metric, valueOf(now.test, metric));
+    const auto panelShows = [&] {
+        const QModelIndex row = panel->model()->index(0, 0);
+        return row.data(RunListModel::MetricRole).toString() == tested &&
+               row.data(Qt::ToolTipRole)
+                   .toString()
+                   .contains(u"%1 steps, %2 skipped"_s.arg(count(now.steps), count(now.skipped)));
+    };
+    EXPECT_TRUE(QTest::qWaitFor(panelShows, 5000))
+        << panel->model()->index(0, 0).data(Qt::ToolTipRole).toString().toStdString();
     // The status line.
     QStringList texts;
     for (const auto* label : window->findChildren<QLabel*>()) texts << label->text();

@@ -116,6 +116,13 @@ TEST(EventText, TellsTheMetricsOfTheTask) {
     engine::RunDone done{};
     done.test = epoch.test;
     EXPECT_TRUE(describeEvent(done, {}).meaning.contains(u"test RMSE 59,600, test R² 0.729"_s));
+    // A stored event lists them by name; the primary one of the task still comes first.
+    epoch.test = {0.4, {{"r2", 0.729}, {"rmse", 59600}}};
+    const std::vector<engine::Metric> metrics = {{.key = "rmse"}, {.key = "r2"}};
+    EXPECT_EQ(describeEvent(epoch, {}, metrics).what, text.what);
+    done.test = epoch.test;
+    EXPECT_TRUE(
+        describeEvent(done, {}, metrics).meaning.contains(u"test RMSE 59,600, test R² 0.729"_s));
     epoch.test = {2, {{"perplexity", 7.5}}};
     EXPECT_EQ(describeEvent(epoch, {}).what, u"Epoch 3 done. Test perplexity 7.50."_s);
 }
