@@ -123,10 +123,27 @@ struct EarlyStoppingConfig {
     bool operator==(const EarlyStoppingConfig&) const = default;
 };
 
+/// When exponent histograms are kept: after every so many steps, only on demand (0), or `automatic`:
+/// every 50 steps, at most four a second and 2,000 in a run.
+struct HistogramInterval {
+    std::int64_t steps = 0;
+    bool automatic = false;
+
+    constexpr HistogramInterval() = default;
+    constexpr HistogramInterval(std::int64_t every) : steps(every) {}  // NOLINT: a number is one
+
+    bool operator==(const HistogramInterval&) const = default;
+};
+inline constexpr HistogramInterval automatic_histograms = [] {
+    HistogramInterval interval;
+    interval.automatic = true;
+    return interval;
+}();
+
 /// Instruments that examine every run of these settings, whether or not their page is open. They do
 /// not change results.
 struct InstrumentsConfig {
-    std::int64_t histograms_every = 0;  ///< steps; 0: exponent histograms on demand alone
+    HistogramInterval histograms_every;  ///< "auto" in a file and on the command line: automatic
     /// A skip is examined before the next update, from the state of the step itself; on a GPU that
     /// costs a synchronisation a step.
     bool armed = false;

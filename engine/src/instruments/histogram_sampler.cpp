@@ -145,7 +145,7 @@ private:
     ObserverScope scope_;
 };
 
-HistogramSampler::HistogramSampler(std::int64_t every) : every_(every) {}
+HistogramSampler::HistogramSampler(SamplePlan plan) : plan_(std::move(plan)) {}
 HistogramSampler::~HistogramSampler() = default;
 
 std::optional<HistogramSample> HistogramSampler::take() {
@@ -154,6 +154,7 @@ std::optional<HistogramSample> HistogramSampler::take() {
 
 void HistogramSampler::begin(const StepView& step) {
     requested_ = false;
+    plan_.sampled(step.step);
     sample_.reset();
     pass_ = std::make_unique<Pass>(step.optimizers.front()->device(), names_, kept_.get());
 }

@@ -10,6 +10,7 @@
 #include "core/observer.h"
 #include "engine/histogram_record.h"
 #include "instruments/counted_tensors.h"
+#include "instruments/sample_plan.h"
 #include "instruments/split_names.h"
 #include "train/step_observer.h"
 
@@ -41,8 +42,8 @@ namespace engine {
 /// GPU waits for the device at its end.
 class HistogramSampler final : public StepObserver {
 public:
-    /// Samples the steps divisible by `every`; 0: only requested ones.
-    explicit HistogramSampler(std::int64_t every);
+    /// Samples the steps of the plan, and requested ones.
+    explicit HistogramSampler(SamplePlan plan);
     ~HistogramSampler() override;
 
     /// Wants the next step too.
@@ -53,7 +54,7 @@ public:
     std::optional<HistogramSample> take();
 
     bool observes(std::int64_t step) const override {
-        return requested_ || (every_ > 0 && step % every_ == 0);
+        return requested_ || plan_.wants(step);
     }
     void begin(const StepView& step) override;
     void after_forward(const StepView& step, const TensorList& losses) override;
@@ -66,7 +67,7 @@ public:
 private:
     class Pass;
 
-    std::int64_t every_;
+    SamplePlan plan_;
     bool requested_ = false;
     std::shared_ptr<CountedTensors> kept_;  // null: the tensors are not wanted
     SplitNames names_;

@@ -27,8 +27,8 @@ void keep_for_resumes(const Lesson& lesson, const LessonRun& run, CheckpointConf
 constexpr std::int64_t histogram_every = 5;  // steps: often enough to follow, and cheap
 
 /// A lesson that shows histograms has its runs keep them, unless its settings say how often.
-void keep_histograms(std::int64_t& every) {
-    if (every == 0) every = histogram_every;
+void keep_histograms(HistogramInterval& every) {
+    if (every == HistogramInterval(0)) every = histogram_every;
 }
 
 /// Test figures cost an evaluation an epoch, so only lessons that read them have them.

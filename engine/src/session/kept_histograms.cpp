@@ -4,9 +4,32 @@
 
 namespace engine {
 
-KeptHistograms::KeptHistograms(Trainer& trainer, std::int64_t every,
-                               const std::filesystem::path& run_folder)
-    : trainer_(trainer), sampler_(std::make_shared<HistogramSampler>(every)), writer_(run_folder) {
+namespace {
+
+/// Damaged files count as none: HistogramWriter reports them.
+std::int64_t kept_in(const std::filesystem::path& run_folder) {
+    if (!HistogramRecordReader::exists(run_folder)) return 0;
+    try {
+        const auto reader = HistogramRecordReader::open(run_folder);
+        return static_cast<std::int64_t>(reader.samples().size());
+    } catch (const Error&) {
+        return 0;
+    }
+}
+
+SamplePlan plan_of(HistogramInterval every, std::int64_t planned_steps,
+                   const std::filesystem::path& run_folder) {
+    if (!every.automatic) return every.steps;
+    return SamplePlan::automatic(planned_steps, kept_in(run_folder));
+}
+
+}  // namespace
+
+KeptHistograms::KeptHistograms(Trainer& trainer, HistogramInterval every,
+                               std::int64_t planned_steps, const std::filesystem::path& run_folder)
+    : trainer_(trainer),
+      sampler_(std::make_shared<HistogramSampler>(plan_of(every, planned_steps, run_folder))),
+      writer_(run_folder) {
     trainer_.attach(sampler_);
 }
 

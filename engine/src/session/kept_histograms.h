@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/message.h"
+#include "engine/run_config.h"
 #include "instruments/histogram_sampler.h"
 #include "store/histogram_writer.h"
 #include "train/trainer.h"
@@ -14,8 +15,9 @@ namespace engine {
 /// Takes histograms of a run's steps and keeps them in its folder. On the compute thread.
 class KeptHistograms {
 public:
-    /// `every`: as HistogramSampler.
-    KeptHistograms(Trainer& trainer, std::int64_t every, const std::filesystem::path& run_folder);
+    /// `planned_steps`: of the whole run. Histograms that the folder holds count as kept.
+    KeptHistograms(Trainer& trainer, HistogramInterval every, std::int64_t planned_steps,
+                   const std::filesystem::path& run_folder);
 
     /// The next step is counted too.
     void request() { sampler_->request(); }

@@ -154,7 +154,8 @@ struct Session::Impl final : Turn {
             files_read = done;
         });
         loop.prepare(stop_reading.get_token());
-        histograms.emplace(loop.trainer(), config.instruments.histograms_every, loop.folder());
+        histograms.emplace(loop.trainer(), config.instruments.histograms_every,
+                           loop.steps_planned(), loop.folder());
         for (const auto& watch : options.weights)
             loop.trainer().attach(std::make_shared<WeightObserver>(watch));
         prepared = true;

@@ -183,8 +183,9 @@ std::vector<FieldInfo> run_fields() {
          ""},
         {"instruments.histograms_every", "Histograms every",
          "Keeps exponent histograms of gradients, activations, weights and updates by layer after "
-         "this many steps (0 = only on demand). Such a step takes somewhat longer; results do not "
-         "change.",
+         "this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 "
+         "in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. Results "
+         "do not change.",
          "steps"},
         {"instruments.armed", "Armed",
          "Examines a skipped step before the next update. On a GPU this costs a synchronisation in "

@@ -180,6 +180,16 @@ void ConfigReader::read(std::string_view path, const json& value, ForcedTypes& f
     }
 }
 
+void ConfigReader::read(std::string_view path, const json& value, HistogramInterval& field) {
+    if (value == "auto") {
+        field = automatic_histograms;
+    } else if (const auto steps = whole_number(value)) {
+        field = *steps;
+    } else {
+        refuse(path, value, msg("use a whole number of steps, or auto"));
+    }
+}
+
 void ConfigReader::read_option(const std::string& path, const json& value, const OptionSpec* spec,
                                OptionValue& option) {
     const bool number = spec != nullptr && std::holds_alternative<double>(spec->default_value);

@@ -61,6 +61,7 @@ private:
     }
     void read(std::string_view path, const nlohmann::json& value, Options& field);
     void read(std::string_view path, const nlohmann::json& value, ForcedTypes& field);
+    void read(std::string_view path, const nlohmann::json& value, HistogramInterval& field);
     template <typename T>
     void read(std::string_view path, const nlohmann::json& value, std::optional<T>& field) {
         if (value.is_null()) return;

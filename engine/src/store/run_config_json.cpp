@@ -119,6 +119,9 @@ ordered_json to_value(const Options& options) {
     }
     return object;
 }
+ordered_json to_value(const HistogramInterval& interval) {
+    return interval.automatic ? ordered_json("auto") : ordered_json(interval.steps);
+}
 template <SettingWord E>
 ordered_json to_value(E value) {
     return word_of(value);

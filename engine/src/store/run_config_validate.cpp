@@ -336,7 +336,7 @@ private:
         check_count("max_steps", c_.max_steps, 0);
         check_count("stop_on_nan", c_.stop_on_nan, 0);
         check_checkpoints();
-        check_count("instruments.histograms_every", c_.instruments.histograms_every, 0);
+        check_count("instruments.histograms_every", c_.instruments.histograms_every.steps, 0);
         check_count("seed", c_.seed, 0);
         check_count("threads", c_.threads, 0, most_threads);
         check_count("workers", c_.workers, 1, most_workers);

@@ -265,6 +265,9 @@ std::vector<std::string> changed_fields(const RunConfig& config) {
     same_kinds.model.kind = config.model.kind;
     same_kinds.optimizer.kind = config.optimizer.kind;
     same_kinds.schedule.kind = config.schedule.kind;
+    // The default of the window.
+    if (config.instruments.histograms_every.automatic)
+        same_kinds.instruments.histograms_every = automatic_histograms;
     auto paths = differing_fields(config, same_kinds);
     const RunConfig defaults;
     const auto add = [&](const char* path, const std::string& kind, const std::string& usual) {

@@ -54,6 +54,7 @@ public:
         return trainer_ && (progress_.epoch >= config_.epochs ||
                             trainer_->steps() >= steps_planned_ || rules_->stop());
     }
+    std::int64_t steps_planned() const { return steps_planned_; }
     bool at_epoch_end() const { return progress_.epoch_ended; }
     /// The run as it is now was evaluated.
     bool is_evaluated() const { return progress_.evaluated == trainer_->steps(); }

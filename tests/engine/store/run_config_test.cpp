@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/command_line.h"
 #include "engine/error.h"
 #include "engine/run_config.h"
 
@@ -24,6 +25,19 @@ TEST(RunConfig, TheDefaultComparisonIsTheDefaultRunWithTheClassroomScaler) {
                 ElementsAre("scaler.growth_interval", "scaler.preset"));
     EXPECT_EQ(parse_run_config(R"({"scaler": {"preset": "classroom"}})").config,
               default_comparison());
+}
+
+TEST(RunConfig, HistogramsAreKeptAutomaticallyWhereTheSettingsSaySo) {
+    EXPECT_EQ(RunConfig{}.instruments.histograms_every, HistogramInterval(0));
+    const std::vector<std::string> given{"instruments.histograms_every=auto"};
+    const ParsedConfig parsed = parse_run_config("{}", given);
+    ASSERT_THAT(parsed.errors, IsEmpty());
+    EXPECT_EQ(parsed.config.instruments.histograms_every, automatic_histograms);
+    EXPECT_EQ(parse_run_config(to_json(parsed.config)).config, parsed.config);
+    EXPECT_EQ(overrides_of(parsed.config), given);
+    for (const char* refused : {"instruments.histograms_every=often",
+                                "instruments.histograms_every=-1"})
+        EXPECT_EQ(parse_run_config("{}", {refused}).errors.size(), 1U) << refused;
 }
 
 TEST(RunConfig, ResolveGivesThePresetsFiveSettings) {

@@ -1,5 +1,6 @@
 #include "models/settings_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <QFile>
@@ -7,6 +8,7 @@
 #include <QTemporaryDir>
 
 #include "engine/catalog.h"
+#include "engine/command_line.h"
 #include "engine/error.h"
 
 namespace ui {
@@ -20,9 +22,25 @@ double learningRate(const SettingsModel& model) {
 
 TEST(SettingsModel, BeginsWithTheDefaultComparison) {
     const SettingsModel model;
-    EXPECT_EQ(model.config(), engine::default_comparison());
+    EXPECT_EQ(model.config(), windowDefaults());
     EXPECT_EQ(model.comparison(), (QStringList{u"fp32"_s, u"amp-fp16"_s}));
     EXPECT_TRUE(model.errors().empty());
+}
+
+TEST(SettingsModel, RunsOfTheWindowKeepHistogramsAndAnOpenedFileKeepsItsOwn) {
+    SettingsModel model;
+    const QString every = u"instruments.histograms_every"_s;
+    EXPECT_EQ(model.text(every), u"auto"_s);
+    EXPECT_FALSE(model.isChanged(every));
+    EXPECT_TRUE(model.toJson().contains("\"histograms_every\": \"auto\""));
+    EXPECT_THAT(engine::to_command_line(model.config()),
+                testing::HasSubstr("instruments.histograms_every=auto"));
+    ASSERT_TRUE(model.fromJson("{}"));
+    EXPECT_EQ(model.text(every), u"0"_s);
+    model.set(every, u"20"_s);
+    EXPECT_TRUE(model.errorAt(every).isEmpty());
+    model.reset(every);
+    EXPECT_EQ(model.text(every), u"auto"_s);
 }
 
 TEST(SettingsModel, SetsAnyFieldByItsPath) {
@@ -229,7 +247,7 @@ TEST(SettingsModel, RefusesAFileThatIsNotSettings) {
     SettingsModel model;
     EXPECT_THROW(model.loadFile(file), engine::Error);
     EXPECT_THROW(model.loadFile(folder.filePath(u"none.json"_s)), engine::Error);
-    EXPECT_EQ(model.config(), engine::default_comparison());
+    EXPECT_EQ(model.config(), windowDefaults());
 }
 
 }  // namespace

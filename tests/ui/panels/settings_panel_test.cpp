@@ -262,7 +262,7 @@ TEST(SettingsMemory, KeepsSettingsAndComparedPrecisionsBetweenStarts) {
     {
         SettingsModel settings;
         const SettingsMemory memory(&settings);
-        EXPECT_EQ(settings.config(), engine::default_comparison());
+        EXPECT_EQ(settings.config(), windowDefaults());
         settings.set(u"dataset.path"_s, u"/data/mnist"_s);
         settings.set(u"epochs"_s, u"9"_s);
         settings.setComparison({u"fp32"_s, u"amp-bf16"_s, u"pure-fp16"_s});

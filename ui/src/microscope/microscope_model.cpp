@@ -162,9 +162,9 @@ QString MicroscopeModel::emptiness() const {
     if (!track_) return tr("Start a run, or open one with histograms.");
     if (sample_ && !layers_.empty()) return {};
     if (sample_) return tr("This sample holds no values of this kind.");
-    if (track_->config().instruments.histograms_every > 0)
+    if (track_->config().instruments.histograms_every.steps > 0)
         return tr("The first histograms are taken at step %1.")
-            .arg(track_->config().instruments.histograms_every);
+            .arg(track_->config().instruments.histograms_every.steps);
     return tr(
         "This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "
         "\"histograms every\" under Instruments and start it again.");

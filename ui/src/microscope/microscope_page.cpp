@@ -158,7 +158,7 @@ QString MicroscopePage::howObtained() const {
         return tr("Paused before step %1: shadow pass available")
             .arg(count(model_->track()->rows() + 1));
     if (!sample) return {};
-    const std::int64_t every = model_->track()->config().instruments.histograms_every;
+    const std::int64_t every = model_->track()->config().instruments.histograms_every.steps;
     const QString step = sample->shadow ? tr("step %1 in FP32").arg(count(sample->step))
                                         : tr("step %1").arg(count(sample->step));
     return every > 0 ? tr("%1 · sampled every %2 steps").arg(step, count(every)) : step;

@@ -62,9 +62,15 @@ QString toText(const QJsonValue& value) {
 
 }  // namespace
 
+engine::RunConfig windowDefaults() {
+    engine::RunConfig config = engine::default_comparison();
+    config.instruments.histograms_every = engine::automatic_histograms;
+    return config;
+}
+
 SettingsModel::SettingsModel(QObject* parent)
     : QObject(parent),
-      config_(engine::default_comparison()),
+      config_(windowDefaults()),
       json_(toObject(config_)),
       defaults_(json_),
       comparison_({u"fp32"_s, u"amp-fp16"_s}) {

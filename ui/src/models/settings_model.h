@@ -23,6 +23,10 @@ struct DeviceLimits {
     QMap<QString, engine::Message> precisions;  ///< presets that cannot run on it, and why
 };
 
+/// The default comparison as the window sets it up: its runs keep histograms, so that Microscope
+/// has an answer.
+engine::RunConfig windowDefaults();
+
 /// The settings being edited: every field by its path, as text, so that a new field needs no code
 /// here. The engine's parser reads and validates them; invalid texts are kept so that they can be
 /// corrected.

@@ -77,7 +77,7 @@ void MainMenu::addFile() {
     add(tr("Save settings…"), u"save"_s, QKeySequence::Save, [this] { saveSettings(); });
     menu->addMenu(new PresetMenu(context_, window_));
     add(tr("Default comparison"), u"default"_s, {}, [this] {
-        context_.settings->load(engine::default_comparison(), {u"fp32"_s, u"amp-fp16"_s});
+        context_.settings->load(windowDefaults(), {u"fp32"_s, u"amp-fp16"_s});
     });
     menu->addSeparator();
     add(tr("Open data set…"), u"data"_s, {},
