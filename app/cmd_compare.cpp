@@ -15,6 +15,7 @@
 #include "engine/session.h"
 #include "engine/verdict.h"
 #include "follow.h"
+#include "notify.h"
 #include "json_output.h"
 #include "settings.h"
 #ifdef HALFTONE_HAS_UI
@@ -31,6 +32,7 @@ struct CompareArguments {
     std::int64_t seeds = 1;
     std::string out;
     std::string report;
+    std::string notify;
     bool json = false;
 };
 
@@ -139,11 +141,13 @@ struct SeedEnd {
     int failed = 0;        ///< the worst exit code of those that did not merely diverge
     bool diverged = true;  ///< all of them did
     bool whole = true;     ///< none was stopped before its end
+    std::vector<Outcome> outcomes{};
 
     void add(const SeedEnd& other) {
         failed = std::max(failed, other.failed);
         diverged = diverged && other.diverged;
         whole = whole && other.whole;
+        outcomes.insert(outcomes.end(), other.outcomes.begin(), other.outcomes.end());
     }
     /// A run that diverges beside one that does not is a result of the comparison, not its failure.
     int exit_code() const {
@@ -155,7 +159,8 @@ SeedEnd end_of(const Outcome& outcome) {
     using engine::DoneReason;
     const bool diverged = outcome.ended && outcome.run.done.reason == DoneReason::diverged;
     return {diverged ? 0 : outcome.exit_code, diverged,
-            outcome.ended && outcome.run.done.reason != DoneReason::stopped};
+            outcome.ended && outcome.run.done.reason != DoneReason::stopped,
+            {outcome}};
 }
 
 /// A folder's name for each precision; of one that is named again, with a number behind it.
@@ -242,11 +247,15 @@ int compare(const CompareArguments& args) {
     const auto store = open_store();
     const std::string group = engine::new_run_group();
     SeedEnd end;
-    for (std::int64_t i = 0; i < args.seeds && end.whole; ++i) {
-        engine::RunConfig own = *config;
-        own.seed += i;
-        end.add(run_seed(own, compared, args, store, group));
-    }
+    notifying_failure(args.notify, "comparison", [&] {
+        for (std::int64_t i = 0; i < args.seeds && end.whole; ++i) {
+            engine::RunConfig own = *config;
+            own.seed += i;
+            end.add(run_seed(own, compared, args, store, group));
+        }
+        return 0;
+    });
+    const Notice notice(args.notify, notice_of("comparison", end.outcomes));
     if (!end.whole && !args.json) print_how_to_resume(store->list(), group);
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });
@@ -284,6 +293,7 @@ void describe_compare(Command command) {
         .text("--report", args->report, "Folder for a report: plots as PNG and a page, report.html")
         .not_empty();
 #endif
+    describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return compare(*args); });
 }

@@ -8,6 +8,7 @@
 #include "find_run.h"
 #include "follow.h"
 #include "group_verdict.h"
+#include "notify.h"
 #include "ranks.h"
 #include "settings.h"
 #include "sweep_command.h"
@@ -21,6 +22,7 @@ struct ResumeArguments {
     std::vector<std::string> changes;
     std::string out;
     std::string schedule;
+    std::string notify;
     bool accept_data = false;
     bool json = false;
 };
@@ -78,12 +80,11 @@ int resume(const ResumeArguments& args) {
     };
     return with_ranks(read, [&](const engine::RunConfig& config, const auto& line) {
         options.communicator = line;
-        return train_as_rank(config, options, args.json);
+        return train_as_rank(config, options, args.json, args.notify);
     });
 }
 
-/// The worst exit code of runs that went on together.
-int resume_together(const std::vector<engine::GroupMemberPlan>& members,
+std::vector<Outcome> resume_together(const std::vector<engine::GroupMemberPlan>& members,
                     const std::shared_ptr<engine::RunStore>& store, const ResumeArguments& args) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
@@ -101,10 +102,7 @@ int resume_together(const std::vector<engine::GroupMemberPlan>& members,
             {run.run + " " + run.config.precision.preset, sessions.back().get()});
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
-    int exit_code = 0;
-    for (const Outcome& outcome : follow(followed, args.json))
-        exit_code = std::max(exit_code, outcome.exit_code);
-    return exit_code;
+    return follow(followed, args.json);
 }
 
 /// A comparison goes on as it was: its runs of one seed take turns. A sweep that the queue still has
@@ -120,12 +118,13 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
     }
     const bool sweep = engine::is_sweep_group(runs.front().group);
     if (sweep) {
-        if (const auto code = continue_sweep(runs.front().group, args.accept_data, args.json))
+        if (const auto code =
+                continue_sweep(runs.front().group, args.accept_data, args.json, args.notify))
             return *code;
     }
     const auto store = open_store();
     std::vector<engine::GroupMemberPlan> left = engine::plan_group_resume(runs);
-    int exit_code = 0;
+    std::vector<Outcome> outcomes;
     while (!left.empty()) {
         const std::int64_t seed = left.front().run.config.seed;
         const auto goes_now = [&](const engine::GroupMemberPlan& each) {
@@ -133,7 +132,8 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
         };
         std::vector<engine::GroupMemberPlan> now, later;
         for (const auto& each : left) (goes_now(each) ? now : later).push_back(each);
-        exit_code = std::max(exit_code, resume_together(now, store, args));
+        for (auto& outcome : resume_together(now, store, args))
+            outcomes.push_back(std::move(outcome));
         left = std::move(later);
         if (was_interrupted()) break;
     }
@@ -142,7 +142,8 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
         std::cout << '\n' << engine::group_page(after);
         print_verdicts(after);
     }
-    return exit_code;
+    notify(args.notify, notice_of(sweep ? "sweep" : "comparison", outcomes));
+    return std::ranges::max(outcomes, {}, &Outcome::exit_code).exit_code;
 }
 
 int resume_any(const ResumeArguments& args) {
@@ -178,6 +179,7 @@ void describe_resume(Command command) {
     command.flag("--accept-data", args->accept_data,
                  "Go on although the contents of the data set have changed; with another number of "
                  "samples as a new run, from the end of an epoch");
+    describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return resume_any(*args); });
 }

@@ -9,6 +9,7 @@
 #include "engine/sweep.h"
 #include "follow.h"
 #include "json_output.h"
+#include "notify.h"
 #include "settings.h"
 #include "sweep_command.h"
 
@@ -23,6 +24,7 @@ struct SweepArguments {
     engine::SweepRequest request;
     std::string list;
     std::string out;
+    std::string notify;
     bool again = false;
     bool accept_data = false;
     bool json = false;
@@ -97,14 +99,18 @@ public:
                 continue;
             }
             const Outcome outcome = train(*taken, before);
+            if (!outcome.id.empty()) ended_.runs.push_back(outcome.id);
             const QueueState state = state_of(outcome);
             taken->finish(state);
             if (state != QueueState::waiting) continue;
+            ended_.state = outcome.failure.empty() ? "stopped" : "failed";
             exit_code = outcome.exit_code;
             if (!args_.json) std::cout << "The same command continues the sweep.\n";
             break;
         }
-        return show_results() ? exit_code : engine::exit_code(engine::ErrorCode::training);
+        const bool any = show_results();
+        tell_end(any);
+        return any ? exit_code : engine::exit_code(engine::ErrorCode::training);
     }
 
 private:
@@ -179,6 +185,18 @@ private:
         return follow({{label, &session, note}}, args_.json).front();
     }
 
+    void tell_end(bool any) {
+        std::int64_t done = 0, failed = 0;
+        for (const auto& run : queue_.list(batch_)) {
+            done += run.state == QueueState::done ? 1 : 0;
+            failed += run.state == QueueState::failed ? 1 : 0;
+        }
+        if (!any) ended_.state = "failed";
+        ended_.reason = std::to_string(done) + " done, " + std::to_string(failed) + " failed, " +
+                        std::to_string(std::ssize(entries_) - done - failed) + " waiting";
+        notify(args_.notify, ended_);
+    }
+
     /// False if all runs have failed.
     bool show_results() {
         const auto queued = queue_.list(batch_);
@@ -203,21 +221,25 @@ private:
     engine::RunQueue queue_;
     std::vector<engine::QueueEntry> entries_;
     std::string batch_;
+    engine::EndNotice ended_{"sweep", {}, "done", {}};
 };
 
 int sweep(const SweepArguments& args) {
     auto plan = read_plan(args);
     if (!plan) return engine::exit_code(engine::ErrorCode::settings);
     for (const auto& point : plan->points) engine::check_device(point.config);
-    return Sweep(args, std::move(*plan)).run();
+    return notifying_failure(args.notify, "sweep",
+                             [&] { return Sweep(args, std::move(*plan)).run(); });
 }
 
 }  // namespace
 
-std::optional<int> continue_sweep(const std::string& group, bool accept_data, bool json) {
+std::optional<int> continue_sweep(const std::string& group, bool accept_data, bool json,
+                                  const std::string& notify) {
     SweepArguments args;
     args.accept_data = accept_data;
     args.json = json;
+    args.notify = notify;
     const auto queued = engine::RunQueue(open_store()->root()).list();
     const auto first = std::ranges::find_if(queued, [&](const engine::QueuedRun& run) {
         const std::string& batch = run.entry.batch;
@@ -259,6 +281,7 @@ void describe_sweep(Command command) {
     command.flag("--again", args->again, "Run points that have already ended once more");
     command.flag("--accept-data", args->accept_data,
                  "Go on although the data set has changed since the first runs of the sweep");
+    describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return sweep(*args); });
 }

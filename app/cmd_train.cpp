@@ -1,4 +1,5 @@
 #include "commands.h"
+#include "notify.h"
 #include "ranks.h"
 #include "settings.h"
 
@@ -10,6 +11,7 @@ struct TrainArguments {
     std::vector<std::string> overrides;
     std::string out;
     std::string dump_gradients;
+    std::string notify;
     bool json = false;
 };
 
@@ -20,7 +22,7 @@ int train(const TrainArguments& args) {
                           options.folder = args.out;
                           options.dump_gradients = args.dump_gradients;
                           options.communicator = line;
-                          return train_as_rank(config, options, args.json);
+                          return train_as_rank(config, options, args.json, args.notify);
                       });
 }
 
@@ -39,6 +41,7 @@ void describe_train(Command command) {
             "--dump-gradients", args->dump_gradients,
             "Write the loss and the unscaled gradients of the first step to this safetensors file")
         .not_empty();
+    describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return train(*args); });
 }

@@ -105,6 +105,7 @@ public:
         over_ = state == engine::RunState::done || state == engine::RunState::failed;
         if (!over_) return;
         take_events();
+        outcome_.id = source_.run();
         const bool silent = !outcome_.ended && outcome_.exit_code == 0;
         if (silent && !source_.unfinished().empty()) say(source_.unfinished());
         take_record();
@@ -313,6 +314,7 @@ private:
         write_steps_up_to(published());
         line(event);
         outcome_.exit_code = engine::exit_code_of_run(event.code);
+        outcome_.failure = event.message.str();
         if (!engine::speaks_for_ranks()) return;  // the others gave this rank up, and said so
         std::cerr << (json_ ? "" : "\n") << "halftone: " << event.message.str() << '\n';
         if (!event.hint.empty()) std::cerr << event.hint.str() << '\n';

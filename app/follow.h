@@ -15,6 +15,8 @@ struct Outcome {
     engine::FinishedRun run;
     engine::Metric metric{};  ///< the primary one; an empty key: the task has none
     bool ended = false;       ///< run.done is filled
+    std::string id{};         ///< of the run; empty: it did not begin
+    std::string failure{};    ///< the sentence of the error that ended it
     int exit_code = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "engine/data_parallel.h"
 #include "engine/error.h"
 #include "follow.h"
+#include "notify.h"
 #include "settings.h"
 
 namespace app {
@@ -153,16 +154,20 @@ int with_ranks(const std::function<std::optional<engine::RunConfig>()>& read,
     return engine::run_workers(config->workers, own_command());
 }
 
-int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions& options,
-                  bool json) {
+int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions& options, bool json,
+                  const std::string& notify) {
     if (engine::launched_rank().rank > 0) {
         engine::follow_run(config, options);
         return 0;
     }
-    const auto thread = std::make_shared<engine::ComputeThread>();
-    engine::Session session(config, thread, open_store(), options);
-    session.post(engine::Command::start);
-    return follow({{config.precision.preset, &session}}, json).front().exit_code;
+    return notifying_failure(notify, "run", [&] {
+        const auto thread = std::make_shared<engine::ComputeThread>();
+        engine::Session session(config, thread, open_store(), options);
+        session.post(engine::Command::start);
+        const auto outcomes = follow({{config.precision.preset, &session}}, json);
+        app::notify(notify, notice_of("run", outcomes));
+        return outcomes.front().exit_code;
+    });
 }
 
 }  // namespace app

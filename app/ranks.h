@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/launch.h"
 #include "engine/run_config.h"
@@ -27,8 +28,9 @@ using RankWork =
 int with_ranks(const std::function<std::optional<engine::RunConfig>()>& read, const RankWork& work);
 
 /// On rank 0: trains in a session and follows it to its end (follow.h). On other ranks: computes
-/// their share of that run. Returns the exit code.
-int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions& options,
-                  bool json);
+/// their share of that run. Returns the exit code. Rank 0 runs the command `notify` at the end
+/// (notify.h).
+int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions& options, bool json,
+                  const std::string& notify = {});
 
 }  // namespace app

@@ -1,0 +1,53 @@
+#include "notify.h"
+
+#include <algorithm>
+#include <iostream>
+
+namespace app {
+
+void describe_notify(Command& command, std::string& notify) {
+    command
+        .text("--notify", notify,
+              "Command to run when this ends or fails, in a shell, with HALFTONE_KIND, "
+              "HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON as variables")
+        .not_empty();
+}
+
+engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>& outcomes) {
+    using engine::DoneReason;
+    engine::EndNotice notice{kind, {}, "done", {}};
+    const auto reason_is = [](DoneReason reason) {
+        return [reason](const Outcome& each) {
+            return each.ended && each.run.done.reason == reason;
+        };
+    };
+    const auto failed = std::ranges::find_if(outcomes, [](const Outcome& each) {
+        return !each.failure.empty() || (each.ended && each.run.done.reason == DoneReason::failed);
+    });
+    const bool stopped = std::ranges::any_of(outcomes, [&](const Outcome& each) {
+        return !each.ended || each.run.done.reason == DoneReason::stopped;
+    });
+    for (const Outcome& each : outcomes) {
+        if (!each.id.empty()) notice.runs.push_back(each.id);
+        if (each.ended && notice.reason.empty()) notice.reason = engine::name(each.run.done.reason);
+    }
+    if (failed != outcomes.end()) {
+        notice.state = "failed";
+        if (!failed->failure.empty()) notice.reason = failed->failure;
+    } else if (stopped) {
+        notice.state = notice.reason = "stopped";
+    } else if (std::ranges::all_of(outcomes, reason_is(DoneReason::diverged))) {
+        notice.state = "diverged";
+    }
+    return notice;
+}
+
+void notify(const std::string& command, const engine::EndNotice& notice) {
+    if (command.empty()) return;
+    std::cout << std::flush;
+    const int status = engine::run_notice_command(command, notice);
+    if (status != 0)
+        std::cerr << "halftone: --notify: the command ended with status " << status << '\n';
+}
+
+}  // namespace app

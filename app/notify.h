@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+#include "engine/end_notice.h"
+#include "follow.h"
+
+namespace app {
+
+/// Adds --notify, which exists on the command line alone (engine/end_notice.h).
+void describe_notify(Command& command, std::string& notify);
+
+/// What is to be told of runs that have been followed to their end.
+engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>& outcomes);
+
+/// Runs the command unless it is empty; says so if that fails.
+void notify(const std::string& command, const engine::EndNotice& notice);
+
+/// Runs the command when the scope ends: after what the command line prints at the end.
+class Notice {
+public:
+    Notice(std::string command, engine::EndNotice notice)
+        : command_(std::move(command)), notice_(std::move(notice)) {}
+    ~Notice() { notify(command_, notice_); }
+    Notice(const Notice&) = delete;
+    Notice& operator=(const Notice&) = delete;
+
+private:
+    std::string command_;
+    engine::EndNotice notice_;
+};
+
+/// Returns work(). If that throws, tells the failure first.
+template <typename Work>
+int notifying_failure(const std::string& command, const std::string& kind, Work&& work) {
+    try {
+        return work();
+    } catch (const std::exception& error) {
+        notify(command, {kind, {}, "failed", error.what()});
+        throw;
+    }
+}
+
+}  // namespace app
