@@ -5299,6 +5299,10 @@ started %7</source>
             <source>At another scale</source>
             <translation>换一个缩放</translation>
         </message>
+        <message>
+            <source>Skipped or not finite</source>
+            <translation>被跳过或非有限的步</translation>
+        </message>
 </context>
     <context>
         <name>Lab</name>

@@ -208,8 +208,10 @@ void OpTrace::on_return(std::span<const Tensor> outputs) {
     if (frame.opaque) frame.row.compute_dtype = floating_type(outputs);
     const std::string result = floating_type(outputs);
     const bool kept_type = result.empty() || result == floating_type(frame.inputs);
-    if (!kept_type && !is_cast(*frame.info) && frame.row.rule == name(CastPolicy::none))
+    if (!kept_type && !is_cast(*frame.info) && frame.row.rule == name(CastPolicy::none)) {
         frame.row.rule = "inside";
+        frame.row.compute_dtype = result;
+    }
     add_row(std::move(frame.row), used, outputs, std::move(frame.cast_marks));
 }
 

@@ -94,6 +94,7 @@ TEST(Xray, TellsTypesRulesAndShapesOfEachLayer) {
     EXPECT_EQ(loss.pass, XrayPass::forward);
     EXPECT_EQ(loss.outputs.front().dtype, "f32");
     EXPECT_EQ(loss.rule, "inside") << "it has no entry, but does not keep its input's type";
+    EXPECT_EQ(loss.compute_dtype, "f32");
     EXPECT_EQ(xray.ops.back().op, "optimizer");
     EXPECT_EQ(xray.ops.back().pass, XrayPass::update);
     for (const XrayOp& op : xray.ops) {

@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "commands/commands.h"
 #include "feed/run_track.h"
@@ -84,6 +85,10 @@ QLayout* SkipsPage::makeBar() {
 
 Card* SkipsPage::makeList() {
     auto* card = new Card(tr("Skipped steps"), this);
+    connect(model_, &SkipsModel::listChanged, card, [this, card] {
+        const bool all = std::ranges::all_of(model_->skips().list, &engine::SkippedStep::skipped);
+        card->setTitle(all ? tr("Skipped steps") : tr("Skipped or not finite"));
+    });
     card->setMinimumWidth(listWidth);
     card->addBody(new SkipListView(context_.theme, model_, card), 1);
     return card;
