@@ -63,5 +63,17 @@ TEST_F(StatusLineTest, LeavesOutFiguresRatherThanDrawingThemOverOneAnother) {
     delete line;
 }
 
+TEST(StatusLine, NamesTheStepOfTheRunThatEvaluates) {
+    engine::RunConfig plain, scaled;
+    plain.precision.preset = "fp32";
+    const TrackList tracks = {std::make_shared<RunTrack>("1", plain),
+                              std::make_shared<RunTrack>("2", scaled)};
+    tracks[0]->setState(engine::RunState::evaluating);
+    tracks[1]->setState(engine::RunState::training);
+    ASSERT_EQ(focusTrack(tracks), tracks[1]);
+    EXPECT_EQ(trackInState(tracks, engine::RunState::evaluating), tracks[0]);
+    EXPECT_EQ(trackInState(tracks, engine::RunState::paused), tracks[1]);
+}
+
 }  // namespace
 }  // namespace ui

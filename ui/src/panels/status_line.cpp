@@ -69,6 +69,12 @@ Progress progressOf(const TrackList& tracks) {
 
 }  // namespace
 
+std::shared_ptr<RunTrack> trackInState(const std::vector<std::shared_ptr<RunTrack>>& tracks,
+                                       RunState state) {
+    const auto at = std::ranges::find(tracks, state, [](const auto& each) { return each->state(); });
+    return at == tracks.end() ? focusTrack(tracks) : *at;
+}
+
 StatusLine::StatusLine(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
     auto* row = new QHBoxLayout(this);
@@ -130,13 +136,9 @@ QString StatusLine::phase() const {
     if (state == RunState::done && track && track->done()) {
         return text + u' ' + doneText(*track->done(), track->config());
     }
-    if (state == RunState::evaluating) {
-        // Of the run that evaluates: another one may be some steps behind it.
-        const auto at = std::ranges::find(tracks, state, [](const auto& t) { return t->state(); });
-        const auto& evaluates = at == tracks.end() ? track : *at;
-        if (evaluates && evaluates->rows() > 0)
-            return text + u' ' + tr("after step %1").arg(count(evaluates->rows()));
-        return text;
+    if (track && state == RunState::evaluating) {
+        const std::int64_t rows = trackInState(tracks, state)->rows();
+        if (rows > 0) return text + u' ' + tr("after step %1").arg(count(rows));
     }
     const bool training = state == RunState::training || state == RunState::paused;
     if (track && training && track->rows() > 0) {

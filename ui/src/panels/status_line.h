@@ -5,11 +5,15 @@
 #include <QProgressBar>
 #include <QTimer>
 #include <QWidget>
+#include <memory>
+#include <vector>
 
 #include "engine/event.h"
 #include "view/context.h"
 
 namespace ui {
+
+class RunTrack;
 
 /// Phase, progress, time left, step time, throughput, CPU, memory and when the record was last
 /// written. A narrow line leaves out memory first, then CPU, throughput, step time and the record.
@@ -43,5 +47,10 @@ private:
     QElapsedTimer wall_;
     double cpuBefore_ = 0;
 };
+
+/// The run that the status line describes in this state of all runs: the one in that state, for
+/// another may be some steps behind it; else that of the counters.
+std::shared_ptr<RunTrack> trackInState(const std::vector<std::shared_ptr<RunTrack>>& tracks,
+                                       engine::RunState state);
 
 }  // namespace ui
