@@ -106,11 +106,11 @@ TEST_F(RunTableModelTest, AGroupSaysInWhatItsRunsDiffer) {
     second.config.optimizer.options["lr"] = 0.25;
     model.setGrouped(true);
     model.setRuns(listOf({second, first}));
-    EXPECT_EQ(cell(0, 0), u"2 runs: lr, precision · glyphs · lenet"_s);
+    EXPECT_EQ(cell(0, 0), u"2 runs: Learning rate, Precision · Glyphs · LeNet"_s);
     first.group_number = second.group_number = 3;
     first.state = "stopped";
     model.setRuns(listOf({second, first}));
-    EXPECT_EQ(cell(0, 0), u"Comparison 3 · stopped · 2 runs: lr, precision · glyphs · lenet"_s);
+    EXPECT_EQ(cell(0, 0), u"Comparison 3 · stopped · 2 runs: Learning rate, Precision · Glyphs · LeNet"_s);
 }
 
 TEST_F(RunTableModelTest, NewFiguresMoveNoRow) {

@@ -51,8 +51,7 @@ QString RunListModel::state(const engine::RunSummary& run) const {
 }
 
 QString RunListModel::detail(const engine::RunSummary& run) const {
-    QStringList parts{QString::fromStdString(engine::dataset_name(run)),
-                      QString::fromStdString(engine::model_name(run))};
+    QStringList parts{datasetTitle(run), modelTitle(run)};
     if (!engine::broken_on_purpose(run.config).empty()) parts.prepend(tr("broken on purpose"));
     if (run.skipped > 0) parts << tr("%1 skipped").arg(count(run.skipped));
     parts << duration(run.wall_s);
@@ -65,10 +64,9 @@ QString RunListModel::everything(const engine::RunSummary& run) const {
         broken.empty() ? QString()
                        : u'\n' + tr("broken on purpose: %1").arg(QString::fromStdString(broken));
     return tr("Run %1, %2\n%3 · %4\n%5 steps, %6 skipped\nstarted %7")
-               .arg(QString::fromStdString(run.run), stateText(run),
-                    QString::fromStdString(engine::dataset_name(run)),
-                    QString::fromStdString(engine::model_name(run)), count(run.steps),
-                    count(run.skipped), QString::fromStdString(run.started).replace(u'T', u' ')) +
+               .arg(QString::fromStdString(run.run), stateText(run), datasetTitle(run),
+                    modelTitle(run), count(run.steps), count(run.skipped),
+                    QString::fromStdString(run.started).replace(u'T', u' ')) +
            note;
 }
 

@@ -9,6 +9,7 @@
 #include "text/metric_text.h"
 #include "text/precision_title.h"
 #include "text/run_text.h"
+#include "text/setting_title.h"
 
 namespace ui {
 
@@ -236,14 +237,14 @@ QVariant RunTableModel::groupData(const Top& top, int column, int role) const {
     return text;
 }
 
-/// "Comparison 3 · stopped · 4 runs: lr, seed · glyphs · lenet": its state unless it ended as
-/// planned, what its runs differ in, then what they share.
+/// "Comparison 3 · stopped · 4 runs: Learning rate, Seed · Glyphs · LeNet": its state unless it
+/// ended as planned, what its runs differ in, then what they share.
 QString RunTableModel::groupText(const Top& top) const {
     const engine::RunSummary& first = at(top.runs.front());
     QStringList names;
     for (std::size_t i = 1; i < std::min(top.runs.size(), mostCompared); ++i) {
         for (const auto& path : engine::differing_fields(first.config, at(top.runs[i]).config)) {
-            const QString name = shortName(path);
+            const QString name = settingTitle(path);
             if (!names.contains(name)) names << name;
         }
     }
@@ -261,9 +262,8 @@ QString RunTableModel::groupText(const Top& top) const {
     whole.state = engine::group_state(states);
     if (whole.state != "done") parts << stateText(whole);
     return (parts << QStringList{names.isEmpty() ? tr("%1 runs").arg(runs)
-                                       : tr("%1 runs: %2").arg(runs, names.join(u", "_s)),
-                       QString::fromStdString(engine::dataset_name(first)),
-                       QString::fromStdString(engine::model_name(first))})
+                                                 : tr("%1 runs: %2").arg(runs, names.join(u", "_s)),
+                                 datasetTitle(first), modelTitle(first)})
         .join(u" · "_s);
 }
 

@@ -8,6 +8,7 @@
 #include "text/language.h"
 #include "text/metric_text.h"
 #include "text/precision_title.h"
+#include "text/setting_title.h"
 
 namespace ui {
 
@@ -98,13 +99,17 @@ QString fieldText(const engine::RunSummary& run, const engine::RunField& field) 
         if (field.name == "skipped") return count(run.skipped);
     }
     if (field.name == "precision.preset") return precisionTitle(run.config.precision.preset);
-    return valueText(engine::value_of(run, field));
+    const engine::RunValue value = engine::value_of(run, field);
+    const bool word = field.is_setting && std::holds_alternative<std::string>(value);
+    return word ? settingValue(field.name, std::get<std::string>(value)) : valueText(value);
 }
 
-QString shortName(const std::string& path) {
-    const QString name = QString::fromStdString(path);
-    const QString last = name.section(u'.', -1);
-    return last == u"kind"_s || last == u"preset"_s ? name.section(u'.', 0, 0) : last;
+QString datasetTitle(const engine::RunSummary& run) {
+    return settingValue("dataset.kind", engine::dataset_name(run));
+}
+
+QString modelTitle(const engine::RunSummary& run) {
+    return settingValue("model.kind", engine::model_name(run));
 }
 
 bool isFigure(const engine::RunField& field) {

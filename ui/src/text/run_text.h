@@ -13,8 +13,10 @@ QString stateText(const engine::RunSummary& run);
 QString fieldLabel(const engine::RunField& field);
 /// The value of a field as the window writes it; "–" if it is unknown.
 QString fieldText(const engine::RunSummary& run, const engine::RunField& field);
-/// "lr" of "optimizer.lr", "precision" of "precision.preset".
-QString shortName(const std::string& path);
+/// "Spirals", "LeNet": titles of what a run trains on and trains. What another program trains has
+/// the names that it gave.
+QString datasetTitle(const engine::RunSummary& run);
+QString modelTitle(const engine::RunSummary& run);
 /// Figures stand on the right.
 bool isFigure(const engine::RunField& field);
 
