@@ -177,7 +177,7 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows, const std::
                                 ? std::string("metric")
                                 : rows.front().metric.key;
     std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best " + key,
-                                 "last " + key, "ms/step", unit, "speed-up", "peak", "updates",
+                                 "last " + key, "ms/step", unit, "speed-up in turns", "peak", "updates",
                                  "skipped", "growths"}};
     for (const auto& row : rows) lines.push_back(cells_of(row));
     return aligned(lines, 1);

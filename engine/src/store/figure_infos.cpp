@@ -109,7 +109,7 @@ constexpr FigureInfo all_figures[] = {
      "Best test metric of all evaluations; mean and spread over seeds.", by_comparison},
     {"last_test_metric", "last metric", "",
      "Test metric of the last evaluation; mean and spread over seeds.", by_comparison},
-    {"speed_up", "speed-up", "×",
+    {"speed_up", "speed-up in turns", "×",
      "Typical speed over the steps that all runs have and took turns in, by that of the first "
      "precision. Unknown for runs that did not take turns.",
      by_comparison},
