@@ -91,5 +91,12 @@ TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {
     EXPECT_TRUE(table->viewport()->rect().contains(table->visualItemRect(table->item(4, 0))));
 }
 
+TEST_F(RunCardsTest, NameDataAndModelOfTheirRun) {
+    feed.open(std::vector<engine::RunConfig>(2));
+    QTest::qWait(20);
+    for (const auto* card : cards->findChildren<RunCard*>())
+        EXPECT_EQ(card->findChild<QLabel*>(u"cardTask"_s)->text(), u"Glyphs · LeNet"_s);
+}
+
 }  // namespace
 }  // namespace ui

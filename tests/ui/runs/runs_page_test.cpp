@@ -1,10 +1,12 @@
 // The Runs page in a window: filter, stars, selection and actions.
 #include "runs/runs_page.h"
 
+#include <QAbstractItemView>
 #include <QCompleter>
 #include <QElapsedTimer>
 #include <QHeaderView>
 #include <QLineEdit>
+#include <QMouseEvent>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTabBar>
@@ -320,6 +322,25 @@ TEST_F(RunsPageTest, SlashGoesToTheFilterAndDownBackToTheTable) {
     EXPECT_TRUE(filter->hasFocus());
     QTest::keyClick(filter, Qt::Key_Down);
     EXPECT_TRUE(table->hasFocus());
+}
+
+/// C18: the list of completions lies over the buttons below the filter.
+TEST_F(RunsPageTest, AClickBesideTheCompletionsReachesWhatLiesThere) {
+    keepRun();
+    open(1);
+    filter->setFocus();
+    QTest::keyClicks(filter, u"growth"_s);
+    auto* popup = filter->findChild<QCompleter*>()->popup();
+    ASSERT_TRUE(popup->isVisible());
+    auto* box = page->findChild<QCheckBox*>();
+    ASSERT_NE(box, nullptr);
+    const bool was = box->isChecked();
+    const QPointF global = box->mapToGlobal(QPointF(8, box->height() / 2));
+    QMouseEvent press(QEvent::MouseButtonPress, popup->mapFromGlobal(global), global,
+                      Qt::LeftButton, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(popup, &press);
+    EXPECT_FALSE(popup->isVisible());
+    EXPECT_NE(box->isChecked(), was);
 }
 
 }  // namespace
