@@ -80,9 +80,9 @@ std::vector<Entry> task_entries() {
     for (const auto& task : engine::tasks()) {
         Entry& entry = out.emplace_back(Entry{task.kind, task.title, task.summary});
         for (const auto& metric : task.metrics)
-            entry.details.push_back("metric " + metric.key + ": " + metric.title +
-                                    (metric.higher_is_better ? ", higher is better"
-                                                             : ", lower is better"));
+            entry.details.push_back(
+                "metric " + metric.key + ": " + metric.title +
+                (metric.higher_is_better ? ", higher is better" : ", lower is better"));
         if (task.metrics.empty()) entry.details.emplace_back("no metric: compared by the loss");
     }
     return out;

@@ -354,12 +354,9 @@ std::string presets_json() {
                          {"hysteresis", s.hysteresis}}}});
     }
     for (const auto& preset : engine::list_settings_presets()) {
-        json entry = {{"name", preset.name},
-                      {"kind", "settings"},
-                      {"title", preset.name},
-                      {"summary", ""},
-                      {"file", preset.file.string()},
-                      {"valid", preset.parsed.errors.empty()}};
+        json entry = {{"name", preset.name},          {"kind", "settings"},
+                      {"title", preset.name},         {"summary", ""},
+                      {"file", preset.file.string()}, {"valid", preset.parsed.errors.empty()}};
         if (!preset.parsed.errors.empty()) entry["problem"] = preset.parsed.errors.front().str();
         out.push_back(std::move(entry));
     }

@@ -241,14 +241,15 @@ void print_events() {
 }
 
 void print_figures() {
-    print_title("Figures", "figures",
-                "Every figure that the program shows for a run or for two has one name, one "
-                "definition and one place that computes it. Cards, tables, evidence, status line, "
-                "selected step, Runs, events, reports, CSV and `show --json` ask there, so the same "
-                "name is the same number everywhere. Figures of a whole run are as of its last "
-                "step, over all parts of a run that was resumed. Key: the name in JSON and CSV. "
-                "Computed in: a header of `engine/include/engine`, and what in it. A test fails for "
-                "a figure on screen that this page lacks.");
+    print_title(
+        "Figures", "figures",
+        "Every figure that the program shows for a run or for two has one name, one "
+        "definition and one place that computes it. Cards, tables, evidence, status line, "
+        "selected step, Runs, events, reports, CSV and `show --json` ask there, so the same "
+        "name is the same number everywhere. Figures of a whole run are as of its last "
+        "step, over all parts of a run that was resumed. Key: the name in JSON and CSV. "
+        "Computed in: a header of `engine/include/engine`, and what in it. A test fails for "
+        "a figure on screen that this page lacks.");
     std::printf("\n");
     print_head({"figure", "key", "unit", "definition", "computed in"});
     for (const engine::FigureInfo& info : engine::figure_infos())
@@ -259,11 +260,10 @@ void print_figures() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const std::map<std::string, void (*)()> pages = {
-        {"settings", print_settings},
-        {"commands", print_commands},
-        {"events", print_events},
-        {"figures", print_figures}};
+    const std::map<std::string, void (*)()> pages = {{"settings", print_settings},
+                                                     {"commands", print_commands},
+                                                     {"events", print_events},
+                                                     {"figures", print_figures}};
     const auto page = argc == 2 ? pages.find(argv[1]) : pages.end();
     if (page == pages.end()) {
         std::fprintf(stderr, "usage: handbook_tables settings|commands|events|figures\n");

@@ -106,8 +106,7 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     row.best_test_metric = over(
         [&](const FinishedRun& run) { return best_of(values(run), row.metric.higher_is_better); });
     row.last_test_metric = over([&](const FinishedRun& run) { return last_of(values(run)); });
-    row.step_ms =
-        over([](const FinishedRun& run) { return key_figures(run.record, {}).step_ms; });
+    row.step_ms = over([](const FinishedRun& run) { return key_figures(run.record, {}).step_ms; });
     row.samples_per_s =
         over([](const FinishedRun& run) { return key_figures(run.record, {}).samples_per_s; });
     const auto mean = [&](auto figure) { return mean_over_seeds(compared, figure); };
@@ -177,8 +176,8 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows, const std::
                                 ? std::string("metric")
                                 : rows.front().metric.key;
     std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best " + key,
-                                 "last " + key, "ms/step", unit, "speed-up in turns", "peak", "updates",
-                                 "skipped", "growths"}};
+                                 "last " + key, "ms/step", unit, "speed-up in turns", "peak",
+                                 "updates", "skipped", "growths"}};
     for (const auto& row : rows) lines.push_back(cells_of(row));
     return aligned(lines, 1);
 }

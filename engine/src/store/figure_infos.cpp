@@ -61,7 +61,8 @@ constexpr FigureInfo all_figures[] = {
     {"epoch", "epoch", "", "Epochs completed after the step.", in_record},
     {"loss", "loss", "", "Mean over the batch of that step, unscaled.", in_record},
     {"accuracy", "accuracy", "",
-     "Primary metric over the batch of that step, in training mode, under its own name.", in_record},
+     "Primary metric over the batch of that step, in training mode, under its own name.",
+     in_record},
     {"lr", "learning rate", "", "The learning rate of that step.", in_record},
     {"loss_scale", "scale", "", "The loss scale that the step used; 1 without a scaler.",
      in_record},
@@ -121,7 +122,8 @@ constexpr FigureInfo all_figures[] = {
      "Ratio over blocks of steps that were measured in turns, with its 95 % interval.",
      "verdict.h: judge"},
     {"loss_gap", "losses apart", "",
-     "Mean difference of the losses of two runs, step by step, over the last quarter of the steps that both have.",
+     "Mean difference of the losses of two runs, step by step, over the last quarter of the steps "
+     "that both have.",
      "verdict.h: judge"},
 };
 

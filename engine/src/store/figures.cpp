@@ -55,9 +55,10 @@ double scale_after(const FigureRows& record, const FigureEvents& events, std::in
     if (step < 1 || step > record.size) return no_figure;
     if (step < record.size) return static_cast<double>(record.row(step).loss_scale);
     const auto& all = events.scales_;
-    const auto at = std::lower_bound(
-        all.begin(), all.end(), step,
-        [](const FigureEvents::ScaleStep& each, std::int64_t wanted) { return each.step < wanted; });
+    const auto at = std::lower_bound(all.begin(), all.end(), step,
+                                     [](const FigureEvents::ScaleStep& each, std::int64_t wanted) {
+                                         return each.step < wanted;
+                                     });
     const bool changed = at != all.end() && at->step == step;
     return static_cast<double>(changed ? at->to : record.row(step - 1).loss_scale);
 }

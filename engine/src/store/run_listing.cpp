@@ -134,8 +134,8 @@ std::string figures(const RunSummary& run) {
     if (const auto broken = broken_on_purpose_text(run.config); !broken.empty())
         lines.push_back({"broken on purpose", broken});
     if (run.group_number > 0)
-        lines.push_back({"belongs to", group_title(run).str() + " (" +
-                                           group_name(run.group_number) + ")"});
+        lines.push_back(
+            {"belongs to", group_title(run).str() + " (" + group_name(run.group_number) + ")"});
     std::string out = aligned(lines, 2);
     if (run.starred) out += "starred\n";
     if (!run.title.empty()) out += "title: " + one_line(run.title) + '\n';

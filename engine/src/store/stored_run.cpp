@@ -84,6 +84,8 @@ void apply_record(RunSummary& run, const FigureEvents& events) {
         const auto record = StepRecordReader::open(run.folder);
         if (record.size() == 0) return;
         const KeyFigures now = key_figures(record, events);
+        // The end of a run whose record was cut short still has its figures.
+        if (run.state != running_state && now.steps != run.steps) return;
         run.steps = now.steps;
         run.skipped = now.skipped;
         if (!std::isnan(now.train_s)) run.wall_s = now.train_s;

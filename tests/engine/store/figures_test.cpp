@@ -47,13 +47,14 @@ TEST(KeyFigures, ALossThatIsNotFiniteCountsOnlyAsTheLastOne) {
 }
 
 TEST(KeyFigures, ScaleNowIsThatOfTheNextStep) {
-    const MadeRecord run(10, [](std::int64_t) { return 1; },
-                         [](StepRecord& row) {
-                             row.loss_scale = row.step <= 5 ? 512 : 256;
-                             row.found_inf = row.step == 5 || row.step == 10;
-                             row.updates = row.step - (row.step >= 5) - (row.step >= 10);
-                             row.scale_ceiling = 1024;
-                         });
+    const MadeRecord run(
+        10, [](std::int64_t) { return 1; },
+        [](StepRecord& row) {
+            row.loss_scale = row.step <= 5 ? 512 : 256;
+            row.found_inf = row.step == 5 || row.step == 10;
+            row.updates = row.step - (row.step >= 5) - (row.step >= 10);
+            row.scale_ceiling = 1024;
+        });
     const FigureEvents events = events_of({scale_at(5, 512, 256), scale_at(10, 256, 128)});
     const KeyFigures now = key_figures(run.reader(), events);
     EXPECT_EQ(now.loss_scale, 256);
@@ -70,11 +71,12 @@ TEST(KeyFigures, ScaleNowIsThatOfTheNextStep) {
 
 TEST(KeyFigures, SpeedIsSamplesByTimeInStepsHoweverTheStepsVary) {
     double elapsed = 0;
-    const MadeRecord run(100, [](std::int64_t) { return 1; },
-                         [&](StepRecord& row) {
-                             elapsed += row.step % 2 == 0 ? 0.001 : 0.003;
-                             row.elapsed_s = elapsed;
-                         });
+    const MadeRecord run(
+        100, [](std::int64_t) { return 1; },
+        [&](StepRecord& row) {
+            elapsed += row.step % 2 == 0 ? 0.001 : 0.003;
+            row.elapsed_s = elapsed;
+        });
     const KeyFigures now = key_figures(run.reader(), {});
     EXPECT_NEAR(now.train_s, 0.2, 1e-12);
     EXPECT_NEAR(now.step_ms, 2, 1e-12);
@@ -84,14 +86,16 @@ TEST(KeyFigures, SpeedIsSamplesByTimeInStepsHoweverTheStepsVary) {
 }
 
 TEST(KeyFigures, PeakIsThatOfAllPartsOfARun) {
-    const MadeRecord run(10, [](std::int64_t) { return 1; },
-                         [](StepRecord& row) { row.peak_bytes = row.step <= 6 ? 300 : 200; });
+    const MadeRecord run(
+        10, [](std::int64_t) { return 1; },
+        [](StepRecord& row) { row.peak_bytes = row.step <= 6 ? 300 : 200; });
     EXPECT_EQ(key_figures(run.reader(), events_of({RunResumed{"1", 6}})).peak_bytes, 300);
 }
 
 TEST(KeyFigures, WhatCameAfterTheStepOfAResumeDoesNotCount) {
-    const MadeRecord run(8, [](std::int64_t) { return 1; },
-                         [](StepRecord& row) { row.loss_scale = row.step <= 3 ? 2 : 4; });
+    const MadeRecord run(
+        8, [](std::int64_t) { return 1; },
+        [](StepRecord& row) { row.loss_scale = row.step <= 3 ? 2 : 4; });
     const std::vector<Event> before = {scale_at(3, 2, 4), tested_at(5, 0.5), scale_at(8, 4, 8),
                                        tested_at(8, 0.4)};
     const KeyFigures whole = key_figures(run.reader(), events_of(before));

@@ -37,8 +37,8 @@ using engine::RunSummary;
 
 engine::RunConfig settingsOf(std::vector<std::string> overrides) {
     const std::vector<std::string> common = {
-        "dataset.kind=spirals",    "model.kind=mlp", "batch_size=32", "dataset.train_limit=640",
-        "dataset.test_limit=64",   "max_steps=24",   "device=cpu",    "threads=1"};
+        "dataset.kind=spirals",  "model.kind=mlp", "batch_size=32", "dataset.train_limit=640",
+        "dataset.test_limit=64", "max_steps=24",   "device=cpu",    "threads=1"};
     overrides.insert(overrides.begin(), common.begin(), common.end());
     auto parsed = engine::parse_run_config("{}", overrides);
     EXPECT_TRUE(parsed.errors.empty()) << parsed.errors.front().str();
@@ -92,10 +92,10 @@ struct FiguresTest : WindowFixture {
         EXPECT_TRUE(file.open(QIODevice::WriteOnly));
         file.write(name.endsWith(u".csv"_s) ? "x,y,price\n" : "");
         for (int i = 0; i < times; ++i)
-            file.write(name.endsWith(u".csv"_s) ? QByteArray::number(i % 17) + ',' +
-                                                      QByteArray::number(i % 5) + ',' +
-                                                      QByteArray::number(3.5 * (i % 17)) + '\n'
-                                                : line);
+            file.write(name.endsWith(u".csv"_s)
+                           ? QByteArray::number(i % 17) + ',' + QByteArray::number(i % 5) + ',' +
+                                 QByteArray::number(3.5 * (i % 17)) + '\n'
+                           : line);
         return file.fileName();
     }
 
@@ -206,8 +206,8 @@ struct FiguresTest : WindowFixture {
             all += events.index(row).data(EventModel::WhatRole).toString() + u' ' +
                    events.index(row).data(EventModel::MeaningRole).toString() + u'\n';
         }
-        EXPECT_TRUE(all.contains(
-            u"%1 steps, %2 skipped"_s.arg(count(now.steps), count(now.skipped))))
+        EXPECT_TRUE(
+            all.contains(u"%1 steps, %2 skipped"_s.arg(count(now.steps), count(now.skipped))))
             << all.toStdString();
         const auto metric = primaryMetric(track.metrics());
         const QString value = metricValue(metric, valueOf(now.test, metric));
@@ -263,8 +263,7 @@ struct FiguresTest : WindowFixture {
 
     void checkFiles(const RunSummary& run, const KeyFigures& now) const {
         const QJsonObject show =
-            QJsonDocument::fromJson(
-                QByteArray::fromStdString(engine::show_json_line(run, now)))
+            QJsonDocument::fromJson(QByteArray::fromStdString(engine::show_json_line(run, now)))
                 .object();
         EXPECT_EQ(show[u"peak_bytes"_s].toDouble(), static_cast<double>(now.peak_bytes));
         EXPECT_DOUBLE_EQ(show[u"samples_per_s"_s].toDouble(), now.samples_per_s);
@@ -276,7 +275,9 @@ struct FiguresTest : WindowFixture {
         const auto lines = file.readAll().trimmed().split('\n');
         EXPECT_FALSE(lines.join('\n').contains("-nan"));
         const auto heads = lines.front().split(','), last = lines.back().split(',');
-        const auto cell = [&](const char* name) { return last.value(heads.indexOf(name)).toDouble(); };
+        const auto cell = [&](const char* name) {
+            return last.value(heads.indexOf(name)).toDouble();
+        };
         EXPECT_EQ(cell("step"), static_cast<double>(now.steps));
         EXPECT_EQ(cell("updates"), static_cast<double>(now.updates));
         EXPECT_EQ(cell("peak_bytes"), static_cast<double>(now.peak_bytes));
@@ -291,7 +292,8 @@ TEST_F(FiguresTest, AStaticScaleAndNoScaler) {
 }
 
 TEST_F(FiguresTest, ASkippedLastStepLeavesTheLoweredScale) {
-    const RunSummary run = train(settingsOf({"scaler.init_scale=1152921504606846976", "max_steps=3"}));
+    const RunSummary run =
+        train(settingsOf({"scaler.init_scale=1152921504606846976", "max_steps=3"}));
     const KeyFigures now = engine::figures_of_run(run.folder);
     EXPECT_EQ(now.skipped, 3);
     EXPECT_EQ(now.scale_now, now.loss_scale / 2);
@@ -350,8 +352,7 @@ TEST_F(FiguresTest, ARunThatTrains) {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return !feed.tracks().empty() && feed.tracks().front()->rows() > 30; }, 20'000));
     feed.post(engine::Command::pause);
-    ASSERT_TRUE(
-        QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 20'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 20'000));
     QTest::qWait(100);
     const auto track = feed.tracks().front();
     const auto run = feed.store()->find(track->run());

@@ -71,7 +71,8 @@ Progress progressOf(const TrackList& tracks) {
 
 std::shared_ptr<RunTrack> trackInState(const std::vector<std::shared_ptr<RunTrack>>& tracks,
                                        RunState state) {
-    const auto at = std::ranges::find(tracks, state, [](const auto& each) { return each->state(); });
+    const auto at =
+        std::ranges::find(tracks, state, [](const auto& each) { return each->state(); });
     return at == tracks.end() ? focusTrack(tracks) : *at;
 }
 
@@ -198,12 +199,11 @@ void StatusLine::refresh() {
     left_->setVisible(running());
     const auto track = focusTrack(tracks);
     const engine::KeyFigures figures = track ? track->figures() : engine::KeyFigures{};
-    stepTime_->setText(std::isnan(figures.step_ms)
-                           ? QString()
-                           : tr("%1/step").arg(milliseconds(figures.step_ms)));
-    speed_->setText(std::isnan(figures.samples_per_s) ? QString()
-                                                      : significant(figures.samples_per_s) + u' ' +
-                                                            speedUnit(track->unit()));
+    stepTime_->setText(
+        std::isnan(figures.step_ms) ? QString() : tr("%1/step").arg(milliseconds(figures.step_ms)));
+    speed_->setText(std::isnan(figures.samples_per_s)
+                        ? QString()
+                        : significant(figures.samples_per_s) + u' ' + speedUnit(track->unit()));
     if (!running()) return fit();
     const Progress progress = progressOf(tracks);
     const bool planned = !std::isnan(progress.share);
