@@ -14,6 +14,7 @@
 #include "window/main_window.h"
 #include "window/message_bar.h"
 #include "window/page_area.h"
+#include "window/settings_rail.h"
 
 namespace ui {
 
@@ -34,6 +35,7 @@ public:
             outside(*widget);
             overlaps(*widget);
             text(*widget);
+            sideways(*widget);
         }
         for (const auto* area : window_.findChildren<PageArea*>()) {
             if (area->horizontalScrollBar()->maximum() > 0)
@@ -77,6 +79,8 @@ private:
         const QRect room = parent->rect().adjusted(-tolerance, -tolerance, tolerance, tolerance);
         if (room.contains(widget.geometry())) return;
         const QRect at = widget.geometry();
+        // Where a main window puts docks behind a tab, and their tab bars.
+        if (qobject_cast<const QMainWindow*>(parent) != nullptr && at.right() < 0) return;
         add(u"%1,%2 %3x%4 is outside %5x%6"_s.arg(at.x())
                 .arg(at.y())
                 .arg(at.width())
@@ -112,6 +116,15 @@ private:
         }
     }
 
+    /// A form that is wider than the place it scrolls in, and no bar to see the rest.
+    void sideways(const QWidget& widget) {
+        const auto* area = qobject_cast<const QScrollArea*>(&widget);
+        if (area == nullptr || area->widget() == nullptr) return;
+        const int missing = area->widget()->minimumSizeHint().width() - area->viewport()->width();
+        if (missing > tolerance && !area->horizontalScrollBar()->isVisible())
+            add(u"%1 of the width are out of view"_s.arg(missing), area);
+    }
+
     void text(const QWidget& widget) {
         if (const auto* label = qobject_cast<const QLabel*>(&widget)) labelText(*label);
         if (const auto* button = qobject_cast<const QAbstractButton*>(&widget)) buttonText(*button);
@@ -137,7 +150,7 @@ private:
     }
     void buttonText(const QAbstractButton& button) {
         const QString shown = QString(button.text()).remove(u'&');
-        if (shown.isEmpty()) return;
+        if (shown.isEmpty() || qobject_cast<const SettingsRail*>(&button) != nullptr) return;
         const int wanted = button.fontMetrics().horizontalAdvance(shown);
         if (wanted > button.width())
             add(u"text cut, %1 of %2 wide: "_s.arg(button.width()).arg(wanted) + shown, &button);

@@ -46,7 +46,7 @@ constexpr State states[] = {
     {"empty", nullptr, true},
     {"live",
      R"({"dataset": {"kind": "spirals", "train_limit": 2048}, "model": {"kind": "mlp"},
-         "batch_size": 32, "epochs": 1000000, "device": "cpu", "threads": 1,
+         "batch_size": 32, "epochs": 40, "device": "cpu", "threads": 1,
          "instruments": {"histograms_every": 20},
          "scaler": {"preset": "classroom", "growth_interval": 10}})",
      false},
@@ -115,23 +115,41 @@ public:
         QThreadPool::globalInstance()->waitForDone();
     }
 
+    /// Whether a picture of this state is wanted.
+    static bool isAsked(const State& state, const Wanted& wanted) {
+        for (const PageEntry& page : pageEntries()) {
+            for (const char* language : languages) {
+                for (const bool dark : {false, true}) {
+                    if (wanted.asked(nameOf(state, page, language, dark))) return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /// The number of faults.
     int draw() {
         int faults = 0;
-        for (const char* language : {"en", "zh_CN"}) {
+        for (const char* language : languages) {
             language_.setChoice(QString::fromLatin1(language));
             for (const auto theme : {Theme::Choice::light, Theme::Choice::dark}) {
                 theme_.setChoice(theme);
                 open();
                 for (const PageEntry& page : pageEntries())
-                    faults += draw(page, QString::fromLatin1(language),
-                                   theme == Theme::Choice::dark ? u"dark"_s : u"light"_s);
+                    faults +=
+                        draw(page, nameOf(state_, page, language, theme == Theme::Choice::dark));
             }
         }
         return faults;
     }
 
 private:
+    static constexpr const char* languages[] = {"en", "zh_CN"};
+    static QString nameOf(const State& state, const PageEntry& page, const char* language,
+                          bool dark) {
+        return u"%1_%2_%3_%4"_s.arg(QString::fromLatin1(state.name), page.name,
+                                    QString::fromLatin1(language), dark ? u"dark"_s : u"light"_s);
+    }
     bool ended() const {
         const auto tracks = feed_.tracks();
         return std::ranges::all_of(
@@ -162,9 +180,7 @@ private:
         window_->QWidget::show();
         settle(200);
     }
-    int draw(const PageEntry& page, const QString& language, const QString& theme) {
-        const QString name =
-            QString::fromLatin1(state_.name) + u'_' + page.name + u'_' + language + u'_' + theme;
+    int draw(const PageEntry& page, const QString& name) {
         if (!wanted_.asked(name)) return 0;
         QTextStream out(stdout);
         auto* pages = window_->findChild<PageStack*>();
@@ -240,10 +256,7 @@ int main(int argc, char** argv) {
     QDir().mkpath(wanted.out);
     int faults = 0;
     for (const State& state : states) {
-        if (wanted.only.isEmpty() || std::ranges::any_of(wanted.only, [&](const QString& part) {
-                return part.startsWith(QString::fromLatin1(state.name)) || !part.contains(u'_');
-            }))
-            faults += Program(state, wanted).draw();
+        if (Program::isAsked(state, wanted)) faults += Program(state, wanted).draw();
     }
     QTextStream(stdout) << faults << " faults\n";
     return faults == 0 ? 0 : 1;

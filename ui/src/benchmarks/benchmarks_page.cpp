@@ -43,7 +43,8 @@ BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
     auto* choice = new BenchmarkChoice(context_.benchmarks, this);
-    choice->setFixedWidth(choiceWidth);
+    // For a larger font, in proportion: the titles are measured only once they are styled.
+    choice->setFixedWidth(std::max(choiceWidth, choice->fontMetrics().averageCharWidth() * 43));
     row->addWidget(choice);
     row->addWidget(makeResults(), 1);
     column->addLayout(row, 1);

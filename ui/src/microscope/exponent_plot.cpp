@@ -19,9 +19,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rowLabelWidth = 56;  // names of the rulers and the shares
-constexpr int handleRow = 40;      // above the columns
-constexpr int rulerHeight = 15;
 constexpr double knob = 7;
 constexpr int decades = 5;  // shares from 1e-5 up to 1
 
@@ -62,21 +59,28 @@ void ExponentPlot::setLinear(bool linear) {
     update();
 }
 
+int ExponentPlot::rowLabelWidth() const {
+    return std::max(56, fontMetrics().horizontalAdvance(u"100 %"_s) + size::inside);
+}
+int ExponentPlot::handleRow() const { return std::max(40, 3 * fontMetrics().height()); }
+int ExponentPlot::rulerHeight() const { return std::max(15, fontMetrics().height()); }
+
 QRectF ExponentPlot::plot() const {
     const int bottom = rulersTop() - size::grid;
-    return QRectF(rowLabelWidth, handleRow, width() - rowLabelWidth - size::inside,
-                  std::max(20, bottom - handleRow));
+    return QRectF(rowLabelWidth(), handleRow(), width() - rowLabelWidth() - size::inside,
+                  std::max(20, bottom - handleRow()));
 }
 
 int ExponentPlot::rulersTop() const {
-    const int rulers = static_cast<int>(engine::histogram_formats().size()) * rulerHeight;
+    const int rulers = static_cast<int>(engine::histogram_formats().size()) * rulerHeight();
     return height() - rulers - fontMetrics().height() - size::gap;
 }
 
 ExponentAxis ExponentPlot::axis() const { return {plot().left(), plot().right()}; }
 
 QRectF ExponentPlot::ruler(std::size_t index) const {
-    return QRectF(0, rulersTop() + static_cast<double>(index) * rulerHeight, width(), rulerHeight);
+    return QRectF(0, rulersTop() + static_cast<double>(index) * rulerHeight(), width(),
+                  rulerHeight());
 }
 
 QColor ExponentPlot::runColor() const {
@@ -117,7 +121,7 @@ double ExponentPlot::handleX(double scale) const {
 QRectF ExponentPlot::handle() const {
     if (!model_->scaled() || model_->selectedLayer() == nullptr) return {};
     const double x = handleX(model_->draggedScale());
-    return {x - knob, handleRow / 2.0 - knob, 2 * knob, 2 * knob};
+    return {x - knob, handleRow() / 2.0 - knob, 2 * knob, 2 * knob};
 }
 
 QString ExponentPlot::spoken() const {
@@ -248,7 +252,7 @@ void ExponentPlot::paintOutline(QPainter& painter) const {
 void ExponentPlot::paintHandle(QPainter& painter) const {
     if (!model_->scaled()) return;
     const Tokens& t = theme_->tokens();
-    const double middle = handleRow / 2.0;
+    const double middle = handleRow() / 2.0;
     const double from = handleX(1), now = handleX(model_->scale());
     const double to = handleX(model_->draggedScale());
     painter.setPen(QPen(t.accent, 1.2));
@@ -295,7 +299,7 @@ void ExponentPlot::paintRulers(QPainter& painter) const {
         const QColor color = chosen ? runColor() : blend(t.panel, t.dim, 0.55);
         const FormatLimits limits = limitsOf(format);
         const QRectF row = ruler(i);
-        const double top = row.top() + 4, height = rulerHeight - 6;
+        const double top = row.top() + 4, height = rulerHeight() - 6;
         const auto x = [&](double e) { return std::clamp(at.x(e), plot().left(), plot().right()); };
         QPen edge(color, 1, Qt::DotLine);
         painter.setBrush(Qt::NoBrush);
@@ -308,16 +312,16 @@ void ExponentPlot::paintRulers(QPainter& painter) const {
             QRectF(x(limits.subnormal), top, x(limits.overflow) - x(limits.subnormal), height),
             color);
         painter.setPen(chosen ? color : t.dim);
-        painter.drawText(QRectF(0, row.top(), rowLabelWidth - 8, rulerHeight),
+        painter.drawText(QRectF(0, row.top(), rowLabelWidth() - 8, rulerHeight()),
                          Qt::AlignRight | Qt::AlignVCenter, shortTitle(format));
         painter.setPen(t.dim);
         const QString low = exponentText(static_cast<int>(std::lround(limits.zero)));
         if (at.x(limits.zero) > plot().left() + 40) {
-            painter.drawText(QRectF(x(limits.zero) - 60, row.top(), 56, rulerHeight),
+            painter.drawText(QRectF(x(limits.zero) - 60, row.top(), 56, rulerHeight()),
                              Qt::AlignRight | Qt::AlignVCenter, low);
         }
         if (at.x(limits.overflow) < plot().right() - 40) {
-            painter.drawText(QRectF(x(limits.overflow) + 4, row.top(), 70, rulerHeight),
+            painter.drawText(QRectF(x(limits.overflow) + 4, row.top(), 70, rulerHeight()),
                              Qt::AlignLeft | Qt::AlignVCenter, count(std::llround(format.largest)));
         }
     }
@@ -339,7 +343,7 @@ void ExponentPlot::paintAxes(QPainter& painter) const {
         painter.setPen(t.grid);
         painter.drawLine(QPointF(plot().left(), at), QPointF(plot().right(), at));
         painter.setPen(t.dim);
-        painter.drawText(QRectF(0, at - line / 2.0, rowLabelWidth - 8, line), Qt::AlignRight,
+        painter.drawText(QRectF(0, at - line / 2.0, rowLabelWidth() - 8, line), Qt::AlignRight,
                          significant(share * 100, 1) + u" %"_s);
     }
 }
@@ -375,7 +379,7 @@ void ExponentPlot::mousePressEvent(QMouseEvent* event) {
     for (std::size_t i = 0; i < engine::histogram_formats().size(); ++i) {
         if (ruler(i).contains(at)) return model_->setFormat(*engine::histogram_formats()[i]);
     }
-    if (!model_->scaled() || at.y() > handleRow) return;
+    if (!model_->scaled() || at.y() > handleRow()) return;
     dragging_ = true;
     dragTo(at.x());
 }
@@ -387,7 +391,7 @@ void ExponentPlot::mouseMoveEvent(QMouseEvent* event) {
 void ExponentPlot::mouseReleaseEvent(QMouseEvent*) { dragging_ = false; }
 
 void ExponentPlot::mouseDoubleClickEvent(QMouseEvent* event) {
-    if (model_->scaled() && event->position().y() <= handleRow) model_->drag(0);
+    if (model_->scaled() && event->position().y() <= handleRow()) model_->drag(0);
 }
 
 void ExponentPlot::keyPressEvent(QKeyEvent* event) {

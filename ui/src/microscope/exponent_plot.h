@@ -39,6 +39,9 @@ protected:
 
 private:
     QRectF plot() const;
+    int rowLabelWidth() const;  ///< of the names of the rulers and the shares
+    int handleRow() const;      ///< height of the row above the columns
+    int rulerHeight() const;
     /// Exponents at which values may have been rounded to zero unnoticed; empty if none were.
     QRectF lostZone() const;
     void placeButton();

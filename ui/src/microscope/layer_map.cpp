@@ -20,12 +20,11 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int lowestRow = 26, highestRow = 64;
-constexpr int headHeight = 20;
-constexpr int footHeight = 20;
-constexpr int zeroColumn = 52;
-constexpr int headroomColumn = 66;
+constexpr int leastHead = 20;
 constexpr int leastShades = 80;
 constexpr double low = 2;  // bits of headroom that deserve a mark
+
+int lineHeight() { return std::max(leastHead, QFontMetrics(Theme::caption()).height() + 2); }
 
 QString layerName(const LayerHistogram& layer) {
     return layer.layer.empty() ? LayerMap::tr("(the model)") : QString::fromStdString(layer.layer);
@@ -34,7 +33,7 @@ QString layerName(const LayerHistogram& layer) {
 }  // namespace
 
 LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
-    : RowMap({lowestRow, highestRow, headHeight, footHeight}, parent),
+    : RowMap({lowestRow, highestRow, lineHeight(), lineHeight()}, parent),
       theme_(theme),
       model_(model) {
     setFont(Theme::caption());
@@ -48,6 +47,14 @@ LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
 
 QSize LayerMap::sizeHint() const { return {446, 600}; }
 QSize LayerMap::minimumSizeHint() const { return {230, 160}; }
+
+int LayerMap::zeroColumn() const {
+    return std::max(52, fontMetrics().horizontalAdvance(tr("zero %")) + size::gap);
+}
+
+int LayerMap::headroomColumn() const {
+    return std::max(66, fontMetrics().horizontalAdvance(tr("headroom")) + size::gap);
+}
 
 QColor LayerMap::runColor() const {
     return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
@@ -73,14 +80,14 @@ int LayerMap::selectedRow() const { return model_->selected(); }
 void LayerMap::selectRow(int row) { model_->select(row); }
 
 int LayerMap::nameWidth() const {
-    const int room = viewport()->width() - zeroColumn - headroomColumn - leastShades;
+    const int room = viewport()->width() - zeroColumn() - headroomColumn() - leastShades;
     return std::clamp(widestName() + size::gap, 40,
                       std::max(40, std::min(room, viewport()->width() / 3)));
 }
 
 ExponentAxis LayerMap::axis() const {
     return {static_cast<double>(nameWidth() + size::inside),
-            static_cast<double>(viewport()->width() - zeroColumn - headroomColumn)};
+            static_cast<double>(viewport()->width() - zeroColumn() - headroomColumn())};
 }
 
 void LayerMap::paintHead(QPainter& painter) const {
@@ -89,7 +96,7 @@ void LayerMap::paintHead(QPainter& painter) const {
     const auto mark = [&](double exponent, const QString& text, const QColor& color) {
         if (exponent <= ExponentAxis::first || exponent >= ExponentAxis::last) return;
         painter.setPen(color);
-        painter.drawText(QRectF(axis().x(exponent) - 30, 2, 60, headHeight - 2), Qt::AlignCenter,
+        painter.drawText(QRectF(axis().x(exponent) - 30, 2, 60, lineHeight() - 2), Qt::AlignCenter,
                          text);
     };
     const auto power = [](double exponent) {
@@ -101,30 +108,31 @@ void LayerMap::paintHead(QPainter& painter) const {
     mark(limits.overflow, tr("inf"), t.bad);
     painter.setPen(t.dim);
     const double right = viewport()->width() - 6;
-    painter.drawText(QRectF(right - headroomColumn, 2, headroomColumn, headHeight - 2),
+    painter.drawText(QRectF(right - headroomColumn(), 2, headroomColumn(), lineHeight() - 2),
                      Qt::AlignRight | Qt::AlignVCenter, tr("headroom"));
-    painter.drawText(QRectF(right - headroomColumn - zeroColumn, 2, zeroColumn, headHeight - 2),
-                     Qt::AlignRight | Qt::AlignVCenter, tr("zero %"));
+    painter.drawText(
+        QRectF(right - headroomColumn() - zeroColumn(), 2, zeroColumn(), lineHeight() - 2),
+        Qt::AlignRight | Qt::AlignVCenter, tr("zero %"));
 }
 
 void LayerMap::paintFoot(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
     const double top = footTop();
-    painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
+    painter.fillRect(QRectF(0, top, viewport()->width(), lineHeight()), t.panel);
     painter.setPen(t.dim);
     const bool wide = axis().x(16) - axis().x(0) > 40;
     const int stop = model_->isMoved() ? -16 : 0;  // where the note begins
     for (int e = -48; e <= stop; e += wide ? 16 : 32) {
-        painter.drawText(QRectF(axis().x(e) - 24, top, 48, footHeight), Qt::AlignCenter,
+        painter.drawText(QRectF(axis().x(e) - 24, top, 48, lineHeight()), Qt::AlignCenter,
                          u"2"_s + superscript(e));
     }
     if (!model_->isMoved()) return;
     const QString text = tr("largest at %1").arg(powerOfTwo(model_->draggedScale()));
     const double x = axis().x(4);
     painter.setPen(QPen(t.accent, 2));
-    painter.drawLine(QPointF(x, top + 4), QPointF(x, top + footHeight - 5));
+    painter.drawLine(QPointF(x, top + 4), QPointF(x, top + lineHeight() - 5));
     painter.setPen(t.text);
-    painter.drawText(QRectF(x + 6, top, viewport()->width() - x - 6, footHeight),
+    painter.drawText(QRectF(x + 6, top, viewport()->width() - x - 6, lineHeight()),
                      Qt::AlignLeft | Qt::AlignVCenter, text);
 }
 
@@ -153,8 +161,9 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
     const double zero = 100 * (found.zero + static_cast<double>(layer.values.zero)) / all;
     const QString zeros = zero == 0 ? u"0"_s : zero < 0.01 ? u"<0.01"_s : significant(zero);
     painter.setPen(t.text);
-    painter.drawText(QRectF(right - headroomColumn - zeroColumn, top, zeroColumn, rowHeight()),
-                     Qt::AlignRight | Qt::AlignVCenter, zeros);
+    painter.drawText(
+        QRectF(right - headroomColumn() - zeroColumn(), top, zeroColumn(), rowHeight()),
+        Qt::AlignRight | Qt::AlignVCenter, zeros);
     const double up = engine::headroom_up(layer.values, model_->format(), relative);
     const bool lost = layer.values.non_finite() > 0;
     const bool tight = lost || up < low;
@@ -163,7 +172,7 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
                    : std::isnan(up) ? unmeasured()
                                     : QString::number(up, 'f', 1).replace(u'-', u'−');
     if (tight) text = u"▲ "_s + text;
-    painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowHeight()),
+    painter.drawText(QRectF(right - headroomColumn(), top, headroomColumn(), rowHeight()),
                      Qt::AlignRight | Qt::AlignVCenter, text);
 }
 
@@ -223,13 +232,13 @@ void LayerMap::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     painter.setFont(Theme::caption());
     painter.setRenderHint(QPainter::Antialiasing);
-    const int room = viewport()->height() - headHeight - footHeight;
+    const int room = viewport()->height() - lineHeight() - lineHeight();
     painter.save();
-    painter.setClipRect(0, headHeight, viewport()->width(), room);
+    painter.setClipRect(0, lineHeight(), viewport()->width(), room);
     for (int row = firstInView(); row < lastInView(); ++row) paintRow(painter, row);
     painter.restore();
-    const double bottom = std::min(topOf(rowCount()), static_cast<double>(headHeight + room));
-    paintLimits(painter, headHeight, bottom);
+    const double bottom = std::min(topOf(rowCount()), static_cast<double>(lineHeight() + room));
+    paintLimits(painter, lineHeight(), bottom);
     paintHead(painter);
     paintFoot(painter);
 }

@@ -30,6 +30,8 @@ protected:
 private:
     void refresh();
     int nameWidth() const;
+    int zeroColumn() const;
+    int headroomColumn() const;
     ExponentAxis axis() const;
     void paintHead(QPainter& painter) const;
     void paintFoot(QPainter& painter) const;

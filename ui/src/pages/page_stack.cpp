@@ -1,6 +1,7 @@
 #include "pages/page_stack.h"
 
 #include <QAction>
+#include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
 #include <algorithm>
@@ -90,6 +91,12 @@ QSize PageStack::sizeHint() const {
     return currentWidget() == nullptr ? QSize() : currentWidget()->sizeHint();
 }
 
+int PageStack::heightForWidth(int width) const {
+    const QLayout* layout = currentWidget() == nullptr ? nullptr : currentWidget()->layout();
+    if (layout == nullptr || !layout->hasHeightForWidth()) return minimumSizeHint().height();
+    return layout->totalMinimumHeightForWidth(width);
+}
+
 void PageStack::restore() {
     if (row_ == nullptr) return;
     showPage(QSettings().value(u"window/page"_s).toString());
@@ -112,9 +119,12 @@ void PageStack::refresh() {
         const bool usable = runs || !entries_[static_cast<std::size_t>(i)].needsRun;
         if (!usable && row_->currentIndex() == i) row_->setCurrentIndex(0);
         row_->setTabEnabled(i, usable);
-        row_->setTabToolTip(i, usable ? keyOf(i, entries_[static_cast<std::size_t>(i)]).toString(QKeySequence::NativeText)
-                                      : tr("This page needs a run. Start one, or select one under "
-                                           "Runs."));
+        row_->setTabToolTip(
+            i,
+            usable
+                ? keyOf(i, entries_[static_cast<std::size_t>(i)]).toString(QKeySequence::NativeText)
+                : tr("This page needs a run. Start one, or select one under "
+                     "Runs."));
     }
 }
 

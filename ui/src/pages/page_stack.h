@@ -27,6 +27,8 @@ public:
     /// Those of the visible page only: a wider hidden page must not widen the window.
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
+    /// The least that the visible page needs at this width.
+    int heightForWidth(int width) const override;
 
 signals:
     /// Another page is about to be shown; shown() is still the one before.

@@ -1,6 +1,6 @@
 #include "panels/verdict_line.h"
 
-#include <QHBoxLayout>
+#include <QGridLayout>
 
 #include "help/help_page.h"
 #include "theme/icons.h"
@@ -18,41 +18,50 @@ constexpr int narrowestText = 160;
 }  // namespace
 
 VerdictLine::VerdictLine(QWidget* parent) : QWidget(parent) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
-    row->setSizeConstraint(QLayout::SetNoConstraint);
+    grid_ = new QGridLayout(this);
+    grid_->setContentsMargins(0, 0, 0, 0);
+    grid_->setHorizontalSpacing(size::gap);
+    grid_->setVerticalSpacing(0);
+    grid_->setSizeConstraint(QLayout::SetNoConstraint);
     icon_ = new QLabel(this);
-    text_ = new QLabel(this);
-    text_->setTextFormat(Qt::RichText);
-    text_->setWordWrap(true);
-    text_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    headline_ = new QLabel(this);
+    rest_ = new QLabel(this);
+    for (QLabel* label : {headline_, rest_}) {
+        label->setTextFormat(Qt::RichText);
+        label->setWordWrap(true);
+        label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    }
     link_ = makeLink(tr("evidence"), this);
     connect(link_, &QToolButton::clicked, this, [this] { showHelp(link_, evidence_); });
     measure_ = makeLink(tr("measure"), this);
     measure_->setObjectName(u"measure"_s);
     measure_->setToolTip(tr("Measures on the Benchmarks page why it does not pay off"));
     connect(measure_, &QToolButton::clicked, this, &VerdictLine::measureWanted);
-    row->addWidget(icon_, 0, Qt::AlignTop);
-    row->addWidget(text_, 1);
-    row->addWidget(link_, 0, Qt::AlignTop);
-    row->addWidget(measure_, 0, Qt::AlignTop);
+    grid_->addWidget(icon_, 0, 0, Qt::AlignTop);
+    grid_->addWidget(headline_, 0, 1);
+    grid_->addWidget(link_, 0, 2, Qt::AlignTop);
+    grid_->addWidget(measure_, 0, 3, Qt::AlignTop);
+    grid_->addWidget(rest_, 1, 1, 1, 3);  // below the links, too
+    grid_->setColumnStretch(1, 1);
+    grid_->setRowStretch(1, 1);
+    rest_->hide();
 }
 
 void VerdictLine::show(const VerdictText& text) {
     icon_->setPixmap(iconPixmap(text.icon, text.color, size::icon, 2.0));
-    headline_ = text.headline;
-    rest_ = text.rest;
-    const QString between = twoLines_ ? u"<br>"_s : u" "_s;
-    const QString html = u"<span style='font-weight:600'>"_s + headline_.toHtmlEscaped() +
-                         u"</span>"_s + between + rest_.toHtmlEscaped();
-    if (html != text_->text()) text_->setText(html);
+    QString first =
+        u"<span style='font-weight:600'>"_s + text.headline.toHtmlEscaped() + u"</span>"_s;
+    if (!twoLines_) first += u' ' + text.rest.toHtmlEscaped();
+    if (first != headline_->text()) headline_->setText(first);
+    const QString second = text.rest.toHtmlEscaped();
+    if (second != rest_->text()) rest_->setText(second);
+    rest_->setVisible(twoLines_);
     evidence_ = text.evidence;
     link_->setVisible(!evidence_.isEmpty());
-    link_->setAccessibleName(tr("Evidence: %1").arg(headline_));
+    link_->setAccessibleName(tr("Evidence: %1").arg(text.headline));
     measure_->setVisible(text.canMeasure);
-    measure_->setAccessibleName(tr("Measure: %1").arg(headline_));
-    setAccessibleName(headline_ + QChar::Space + rest_);
+    measure_->setAccessibleName(tr("Measure: %1").arg(text.headline));
+    setAccessibleName(text.headline + QChar::Space + text.rest);
 }
 
 void VerdictLine::setTwoLines(bool two) { twoLines_ = two; }
@@ -62,10 +71,12 @@ int VerdictLine::heightFor(int width) const {
     for (const QToolButton* link : {link_, measure_}) {
         if (!link->isHidden()) links += link->sizeHint().width() + size::gap;
     }
-    const int text = std::max(narrowestText, width - links - size::icon - size::gap);
-    const int least = std::max(link_->sizeHint().height(),
-                               (twoLines_ ? 2 : 1) * text_->fontMetrics().lineSpacing());
-    return std::max(least, text_->heightForWidth(text));
+    const int whole = width - size::icon - size::gap, line = headline_->fontMetrics().lineSpacing();
+    const int beside = std::max(narrowestText, whole - links);
+    const int first =
+        std::max({line, link_->sizeHint().height(), headline_->heightForWidth(beside)});
+    if (!twoLines_) return first;
+    return first + std::max(line, rest_->heightForWidth(std::max(narrowestText, whole)));
 }
 
 QSize VerdictLine::minimumSizeHint() const {

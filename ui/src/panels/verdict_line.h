@@ -4,6 +4,8 @@
 #include <QToolButton>
 #include <QWidget>
 
+class QGridLayout;
+
 namespace ui {
 
 /// The texts of a verdict in the verdict bar.
@@ -33,11 +35,13 @@ signals:
     void measureWanted();
 
 private:
+    QGridLayout* grid_;
     QLabel* icon_;
-    QLabel* text_;
+    QLabel* headline_;
+    QLabel* rest_;  ///< of two lines the second
     QToolButton* link_;
     QToolButton* measure_;
-    QString headline_, rest_, evidence_;
+    QString evidence_;
     bool twoLines_ = false;
 };
 

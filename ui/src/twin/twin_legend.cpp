@@ -2,7 +2,6 @@
 
 #include <QPainter>
 
-#include "text/format.h"
 #include "theme/theme.h"
 #include "twin/twin_map.h"
 
@@ -12,7 +11,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int stripWidth = 150, stripHeight = 8;
+constexpr int leastStrip = 150, stripHeight = 8;
 
 /// The values whose shades have a number.
 std::vector<double> legendValues(bool angle) {
@@ -20,7 +19,7 @@ std::vector<double> legendValues(bool angle) {
 }
 
 QString legendText(double value, bool angle) {
-    return angle ? significant(value) + u'°' : significant(100 * value) + u" %"_s;
+    return angle ? QString::number(value) + u'°' : QString::number(100 * value) + u" %"_s;
 }
 
 }  // namespace
@@ -42,24 +41,29 @@ void TwinLegend::showAngle(bool angle) {
     update();
 }
 
+/// So that the numbers of four shades stand apart.
+int TwinLegend::stripWidth() const {
+    return std::max(leastStrip, 4 * fontMetrics().horizontalAdvance(u"100 %"_s));
+}
+
 QSize TwinLegend::sizeHint() const {
     const int half = fontMetrics().horizontalAdvance(u"100 %"_s) / 2;
-    return {stripWidth + 2 * half, stripHeight + fontMetrics().height() + 2};
+    return {stripWidth() + 2 * half, stripHeight + fontMetrics().height() + 2};
 }
 
 void TwinLegend::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     const Tokens& t = theme_->tokens();
-    const int left = (width() - stripWidth) / 2, top = (height() - sizeHint().height()) / 2;
-    for (int x = 0; x < stripWidth; ++x) {
-        const double shade = static_cast<double>(x) / (stripWidth - 1);
+    const int left = (width() - stripWidth()) / 2, top = (height() - sizeHint().height()) / 2;
+    for (int x = 0; x < stripWidth(); ++x) {
+        const double shade = static_cast<double>(x) / (stripWidth() - 1);
         painter.fillRect(left + x, top, 1, stripHeight, twinColor(t, map_->runColor(), shade));
     }
     painter.setPen(t.line);
-    painter.drawRect(left, top, stripWidth - 1, stripHeight);
+    painter.drawRect(left, top, stripWidth() - 1, stripHeight);
     painter.setPen(t.dim);
     for (const double value : legendValues(angle_)) {
-        const double x = left + twinShade(value, angle_) * (stripWidth - 1);
+        const double x = left + twinShade(value, angle_) * (stripWidth() - 1);
         painter.drawLine(QPointF(x, top + stripHeight), QPointF(x, top + stripHeight + 2));
         painter.drawText(QRectF(x - 30, top + stripHeight + 2, 60, fontMetrics().height()),
                          Qt::AlignCenter, legendText(value, angle_));

@@ -19,6 +19,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    int stripWidth() const;
     const Theme* theme_;
     const TwinMap* map_;
     bool angle_ = false;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int layoutVersion = 1;
 constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
-constexpr int foldedHeight = 190;
+constexpr int foldedHeight = 190, foldedInLow = 110;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
 /// Panels that a stored layout lacks, because it is older.
@@ -274,7 +274,8 @@ void DockLayout::fold(bool folded) {
     window_->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     if (first == nullptr) return;
     first->raise();
-    window_->resizeDocks({first}, {foldedHeight}, Qt::Vertical);
+    const bool low = window_->height() < Theme::tableHeight();
+    window_->resizeDocks({first}, {low ? foldedInLow : foldedHeight}, Qt::Vertical);
     QMetaObject::invokeMethod(this, &DockLayout::remember, Qt::QueuedConnection);
 }
 
