@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/launch.h"
 #include "engine/plain_text.h"
 #include "engine/scale_outlook.h"
@@ -57,6 +58,11 @@ public:
 private:
     void (*hang_up_)(int);
 };
+
+/// "2¹⁶"; "1" of a run without scaling.
+std::string scale_text(float scale) {
+    return scale == 1 ? "1" : engine::power_text(static_cast<double>(scale));
+}
 
 /// What a skip means, to follow its description.
 std::string health_of(const engine::ScaleChanged& skip) {
@@ -127,7 +133,7 @@ public:
         if (planned_ > 0) out << '/' << planned_;
         out << "  loss " << row.loss;
         if (!metrics_.empty()) show_metric(out, row.*engine::metric_column(metrics_, 0));
-        out << "  scale " << std::llround(row.loss_scale) << "  skipped " << row.step - row.updates
+        out << "  scale " << scale_text(row.loss_scale) << "  skipped " << row.step - row.updates
             << "  " << row.step_ms << " ms";
         return out.str();
     }
@@ -292,14 +298,15 @@ private:
         if (event.kind == Kind::grown) {
             ++outcome_.run.growths;
             out << "step " << event.step << ": " << event.clean_steps << " clean steps, scale "
-                << event.from << " -> " << event.to;
+                << scale_text(event.from) << " → " << scale_text(event.to);
         } else {
             out << "step " << event.step << ": ";
             if (event.loss)
                 out << "the loss is " << *event.loss;
             else
                 out << "overflow in the gradients";
-            out << ", step skipped, scale " << event.from << " -> " << event.to;
+            out << ", step skipped, scale " << scale_text(event.from) << " → "
+                << scale_text(event.to);
             out << health_of(event);
         }
         say(out.str());

@@ -7,6 +7,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/figures.h"
 #include "engine/machine.h"
 #include "engine/scale_outlook.h"
@@ -21,7 +22,6 @@ namespace {
 constexpr std::size_t most_skips = 60;
 constexpr std::size_t most_epochs = 200;
 constexpr std::int64_t rows_at_once = 16384;
-constexpr std::array colors = {"#4a5568", "#0b6bcb", "#c2570c", "#2f7d32", "#7b3fa0", "#0f8b8d"};
 
 std::string number(const char* format, double value) {
     if (std::isnan(value)) return "–";
@@ -36,6 +36,28 @@ std::string preset_title(const RunConfig& config) {
     }
     return config.precision.preset;
 }
+
+/// "Spirals" of a kind that the catalog has; the name itself of what another program trains.
+std::string title_of(std::string_view path, const std::string& name) {
+    const auto& choices = find_field(path)->choices;
+    const auto found = std::ranges::find(choices, name, &FieldChoice::value);
+    return found == choices.end() ? name : found->title;
+}
+
+/// "4,482"
+std::string whole(std::int64_t value) {
+    std::string text = std::to_string(value);
+    for (auto at = std::ssize(text) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), 1, ',');
+    return text;
+}
+
+/// The colours of the window's light theme: of precisions, and of curves that stand for none
+/// (theme/tokens.h in the window's folder; a test of it compares them).
+constexpr std::pair<std::string_view, const char*> precision_colors[] = {
+    {"fp32", "#2b6cb0"},    {"amp-fp16", "#bf5600"},  {"amp-bf16", "#0b7a5b"},
+    {"o2-fp16", "#8349ca"}, {"pure-fp16", "#a61e4d"}, {"tf32", "#5f6b7a"}};
+constexpr std::array own_colors = {"#1b8fb8", "#6f8a12", "#2f2a86", "#9c1273", "#5d3a1a"};
 
 /// A run with its record, and what the report calls it.
 struct Reported {
@@ -81,7 +103,8 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     };
     add(msg("Run"), [](const Reported& run) { return run.name; });
     add(msg("Data set and model"), [](const Reported& run) {
-        return dataset_name(run.summary()) + ", " + model_name(run.summary());
+        return title_of("dataset.kind", dataset_name(run.summary())) + ", " +
+               title_of("model.kind", model_name(run.summary()));
     });
     const bool broken = std::ranges::any_of(
         runs, [](const Reported& run) { return !broken_on_purpose(run.config()).empty(); });
@@ -97,9 +120,8 @@ ReportTable run_table(const std::vector<Reported>& runs) {
             return number("%.4g", run.summary().test.of(key));
         });
     }
-    add(msg("Steps"), [](const Reported& run) { return std::to_string(run.summary().steps); });
-    add(msg("Skipped steps"),
-        [](const Reported& run) { return std::to_string(run.summary().skipped); });
+    add(msg("Steps"), [](const Reported& run) { return whole(run.summary().steps); });
+    add(msg("Skipped steps"), [](const Reported& run) { return whole(run.summary().skipped); });
     add(msg("Growths of the loss scale"),
         [](const Reported& run) { return std::to_string(run.figures.growths); });
     add(msg("Time per step"), [](const Reported& run) {
@@ -112,8 +134,7 @@ ReportTable run_table(const std::vector<Reported>& runs) {
         return peak == 0 ? "–" : number("%.4g MB", static_cast<double>(peak) / 1e6);
     });
     add(msg("Device"), [](const Reported& run) { return run.started.device; });
-    add(msg("Parameters"),
-        [](const Reported& run) { return std::to_string(run.started.parameters); });
+    add(msg("Parameters"), [](const Reported& run) { return whole(run.started.parameters); });
     add(msg("Seed"), [](const Reported& run) {
         return run.summary().origin ? "–" : std::to_string(run.config().seed);
     });
@@ -130,10 +151,27 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     return out;
 }
 
+/// The colour of the run's precision if it is the first of that precision, and no precision has
+/// more than two; else one that means no precision.
+std::string color_of(const std::vector<Reported>& runs, std::size_t index) {
+    const auto preset = [](const Reported& run) { return run.config().precision.preset; };
+    const auto times = [&](const Reported& run, std::size_t among) {
+        return std::count_if(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(among),
+                             [&](const Reported& other) { return preset(other) == preset(run); });
+    };
+    const bool many =
+        std::ranges::any_of(runs, [&](const Reported& run) { return times(run, runs.size()) > 2; });
+    const auto* color = std::ranges::find(precision_colors, preset(runs[index]),
+                                          &std::pair<std::string_view, const char*>::first);
+    if (many || times(runs[index], index) > 0 || color == std::end(precision_colors))
+        return own_colors[index % own_colors.size()];
+    return color->second;
+}
+
 /// One figure of a run's steps as a curve.
-PlotCurve curve_of(const Reported& run, std::size_t index, std::int64_t steps,
+PlotCurve curve_of(const Reported& run, const std::string& color, std::int64_t steps,
                    float StepRecord::*figure) {
-    PlotCurve curve(run.name, colors[index % colors.size()], steps);
+    PlotCurve curve(run.name, color, steps);
     const std::int64_t size = run.record.size();
     std::vector<double> values;
     for (std::int64_t first = 0; first < size; first += rows_at_once) {
@@ -171,7 +209,7 @@ public:
     ReportPlot plot(Message title, Message note, float StepRecord::*figure, PlotLook look) const {
         std::vector<PlotCurve> curves;
         for (std::size_t i = 0; i < runs_.size(); ++i)
-            curves.push_back(curve_of(runs_[i], i, steps_, figure));
+            curves.push_back(curve_of(runs_[i], color_of(runs_, i), steps_, figure));
         return {std::move(title), std::move(note), svg_plot(curves, steps_, look)};
     }
 
@@ -203,11 +241,15 @@ private:
     std::int64_t steps_;
 };
 
+std::string scale_text(float scale) { return power_text(static_cast<double>(scale)); }
+
 Message what_happened(const ScaleChanged& event) {
     if (event.loss)
-        return msg("The loss is {}; step skipped, scale {} to {}.", *event.loss, event.from,
-                   event.to);
-    return msg("A gradient overflowed; step skipped, scale {} to {}.", event.from, event.to);
+        return msg("The loss is {}; step skipped, scale {} to {}.",
+                   figure_text(static_cast<double>(*event.loss)), scale_text(event.from),
+                   scale_text(event.to));
+    return msg("A gradient overflowed; step skipped, scale {} to {}.", scale_text(event.from),
+               scale_text(event.to));
 }
 
 Message what_it_means(const ScaleChanged& event) {
@@ -217,7 +259,7 @@ Message what_it_means(const ScaleChanged& event) {
                 return msg(
                     "Calibrating: the scale was still too large. More skips until it is {}, "
                     "the default: about {}.",
-                    usual_loss_scale, more);
+                    power_value_text(static_cast<double>(usual_loss_scale)), more);
             return msg("Calibrating: the scaler is still looking for a scale that fits.");
         case ScaleChanged::Kind::skipped_normal:
             return msg("Normal: the scale had grown past the largest safe one.");
@@ -226,7 +268,7 @@ Message what_it_means(const ScaleChanged& event) {
                 return msg(
                     "Persistent: the gradients are not finite even at scale {}, so look for "
                     "a NaN in the backward pass.",
-                    event.from);
+                    scale_text(event.from));
             return msg("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:
             break;

@@ -58,7 +58,7 @@ void RunAlerts::warn_of_idle_epoch(const StepRecord& row) {
                  ? msg("No update was applied in epoch {}: all {} steps were skipped, the last one "
                        "at a loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or "
                        "the learning rate.",
-                       row.epoch, steps, row.loss_scale)
+                       row.epoch, steps, power_text(static_cast<double>(row.loss_scale)))
                  : idle_epoch_warning(config_, row.epoch, steps),
              row.step);
     }

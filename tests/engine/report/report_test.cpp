@@ -59,7 +59,11 @@ TEST_F(Reports, OfAComparisonHaveItsVerdictTableCurvesAndSkips) {
     EXPECT_EQ(static_cast<std::int64_t>(report.skips[1].rows.size()), mixed.summary.skipped + 1);
     EXPECT_THAT(text_of(report.skips[1]),
                 HasSubstr("Calibrating: the scale was still too large. More skips until it is "
-                          "65536, the default: about 7."));
+                          "2¹⁶ = 65,536, the default: about 7."));
+    EXPECT_THAT(text_of(report.skips[1]), HasSubstr("scale 2²"));
+    EXPECT_THAT(text_of(report.skips[1]), Not(HasSubstr("e+0")));
+    EXPECT_THAT(report.plots[2].svg, HasSubstr("#2b6cb0")) << "the window's colour of FP32";
+    EXPECT_THAT(report.plots[2].svg, HasSubstr("#bf5600"));
     EXPECT_THAT(report.epochs.rows, SizeIs(1 + 2 * 2));
 }
 
@@ -87,7 +91,7 @@ TEST_F(Reports, OfAnotherProgramsRunTellOnlyWhatThatProgramTold) {
     EXPECT_THAT(text_of(report.differences),
                 HasSubstr("precision.preset | \"fp32\" | \"amp-fp16\" |"));
     EXPECT_THAT(text_of(report.differences), Not(HasSubstr("batch_size")));
-    EXPECT_THAT(text_of(report.runs), HasSubstr("Data set and model | spirals, mlp | -, ResNet |"));
+    EXPECT_THAT(text_of(report.runs), HasSubstr("Data set and model | Spirals, MLP | -, ResNet |"));
     EXPECT_THAT(text_of(report.runs), HasSubstr("Seed | 1 | – |"));
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QFile>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +14,8 @@
 
 namespace ui {
 namespace {
+
+using namespace Qt::StringLiterals;
 
 std::vector<std::pair<const char*, QColor>> curves(const Tokens& t) {
     return {{"fp32", t.fp32},      {"amp-fp16", t.ampFp16},   {"amp-bf16", t.ampBf16},
@@ -108,6 +112,18 @@ TEST(Tokens, TellCurvesOfNoPrecisionFromEachOtherAndFromFp32) {
             for (const auto& [name, color] : curves(t)) EXPECT_NE(t.own[i], color) << name;
         }
     }
+}
+
+/// engine/src/report has the colours of the light theme for its curves.
+TEST(Tokens, AreThoseOfTheReportsCurves) {
+    QFile source(QStringLiteral(HALFTONE_SOURCE_DIR "/engine/src/report/report.cpp"));
+    ASSERT_TRUE(source.open(QIODevice::ReadOnly));
+    const QString code = QString::fromUtf8(source.readAll());
+    const Tokens t = lightTokens();
+    for (const auto& [name, color] : curves(t))
+        EXPECT_TRUE(code.contains(u"{\"%1\", \"%2\"}"_s.arg(QString::fromUtf8(name), color.name())))
+            << name;
+    for (const QColor& color : t.own) EXPECT_TRUE(code.contains(color.name()));
 }
 
 TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {
