@@ -50,7 +50,7 @@ VerdictLine::VerdictLine(QWidget* parent) : QWidget(parent) {
 void VerdictLine::show(const VerdictText& text) {
     icon_->setPixmap(iconPixmap(text.icon, text.color, size::icon, 2.0));
     QString first =
-        u"<span style='font-weight:600'>"_s + text.headline.toHtmlEscaped() + u"</span>"_s;
+        u"<span style='font-weight:700'>"_s + text.headline.toHtmlEscaped() + u"</span>"_s;
     if (!twoLines_) first += u' ' + text.rest.toHtmlEscaped();
     if (first != headline_->text()) headline_->setText(first);
     const QString second = text.rest.toHtmlEscaped();
