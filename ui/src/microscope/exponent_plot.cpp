@@ -320,9 +320,12 @@ void ExponentPlot::paintRulers(QPainter& painter) const {
             painter.drawText(QRectF(x(limits.zero) - 60, row.top(), 56, rulerHeight()),
                              Qt::AlignRight | Qt::AlignVCenter, low);
         }
-        if (at.x(limits.overflow) < plot().right() - 40) {
-            painter.drawText(QRectF(x(limits.overflow) + 4, row.top(), 70, rulerHeight()),
-                             Qt::AlignLeft | Qt::AlignVCenter, count(std::llround(format.largest)));
+        const QString high = count(std::llround(format.largest));
+        const double room = width() - x(limits.overflow) - 4;
+        if (at.x(limits.overflow) < plot().right() &&
+            room > fontMetrics().horizontalAdvance(high)) {
+            painter.drawText(QRectF(x(limits.overflow) + 4, row.top(), room, rulerHeight()),
+                             Qt::AlignLeft | Qt::AlignVCenter, high);
         }
     }
 }
