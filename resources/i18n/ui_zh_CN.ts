@@ -721,7 +721,11 @@
             <source>Folder for runs</source>
             <translation>保存运行的文件夹</translation>
         </message>
-    </context>
+        <message>
+        <source>%1 % · Halftone</source>
+        <translation>%1 % · Halftone</translation>
+    </message>
+</context>
     <context>
         <name>ui::BatchFinder</name>
         <message>
@@ -3024,6 +3028,34 @@ started %7</source>
         <source>Adds a run in each of the compared precisions. They train together, as one.</source>
         <translation>为每种所选精度各加入一个运行。它们作为一个整体一起训练。</translation>
     </message>
+    <message>
+        <source>At the end: nothing</source>
+        <translation>结束后：无操作</translation>
+    </message>
+    <message>
+        <source>At the end: run a command</source>
+        <translation>结束后：运行命令</translation>
+    </message>
+    <message>
+        <source>At the end: suspend</source>
+        <translation>结束后：挂起</translation>
+    </message>
+    <message>
+        <source>At the queue&apos;s end</source>
+        <translation>队列结束后</translation>
+    </message>
+    <message>
+        <source>What happens when all that waits has ended. A command is forgotten when Halftone quits; it gets HALFTONE_KIND, HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON.</source>
+        <translation>等待的运行全部结束后要做的事。命令在退出 Halftone 后不会保留；它会得到 HALFTONE_KIND、HALFTONE_RUN、HALFTONE_STATE 和 HALFTONE_REASON。</translation>
+    </message>
+    <message>
+        <source>Command for the shell</source>
+        <translation>Shell 命令</translation>
+    </message>
+    <message>
+        <source>Command at the queue&apos;s end</source>
+        <translation>队列结束后的命令</translation>
+    </message>
 </context>
     <context>
         <name>ui::SweepForm</name>
@@ -5157,6 +5189,10 @@ started %7</source>
             <source>Every operation of a step in order, grouped by module: its types, the rule that decided, its casts, time and memory.</source>
             <translation>一步中的每个算子，按顺序并按模块分组：其类型、起作用的规则、转换、时间和内存。</translation>
         </message>
+        <message>
+            <source>Menu of the row</source>
+            <translation>该行的菜单</translation>
+        </message>
 </context>
     <context>
         <name>ui::ChainPlot</name>
@@ -6664,6 +6700,14 @@ started %7</source>
             <source>Folder of the class</source>
             <translation>班级的文件夹</translation>
         </message>
+        <message>
+            <source>Next step</source>
+            <translation>下一步骤</translation>
+        </message>
+        <message>
+            <source>Previous step</source>
+            <translation>上一步骤</translation>
+        </message>
 </context>
 <context>
     <name>ui::PresentWindow</name>
@@ -7587,6 +7631,10 @@ started %7</source>
             <source>%1 is the key of "%2". Choose another one, or change that first.</source>
             <translation>%1 已是“%2”的按键。请另选一个，或先更改后者。</translation>
         </message>
+        <message>
+            <source>Show %1</source>
+            <translation>显示%1页</translation>
+        </message>
     </context>
     <context>
         <name>ui::NextRunNote</name>
@@ -7786,4 +7834,54 @@ started %7</source>
             <translation>CSV 文件 (*.csv)</translation>
         </message>
     </context>
+<context>
+    <name>ui::Notifier</name>
+    <message>
+        <source>The machine was not suspended: %1</source>
+        <translation>机器没有挂起：%1</translation>
+    </message>
+    <message>
+        <source>A run could not begin</source>
+        <translation>有运行未能开始</translation>
+    </message>
+    <message>
+        <source>Comparison %1 failed</source>
+        <translation>对比 %1 失败</translation>
+    </message>
+    <message>
+        <source>Run %1 failed</source>
+        <translation>运行 %1 失败</translation>
+    </message>
+    <message>
+        <source>Comparison %1 has ended</source>
+        <translation>对比 %1 已结束</translation>
+    </message>
+    <message>
+        <source>Run %1 has ended</source>
+        <translation>运行 %1 已结束</translation>
+    </message>
+    <message>
+        <source>The queue has ended</source>
+        <translation>队列已结束</translation>
+    </message>
+    <message>
+        <source>%1 done, %2 failed</source>
+        <translation>%1 个完成，%2 个失败</translation>
+    </message>
+    <message>
+        <source>The command at the queue&apos;s end ended with status %1.</source>
+        <translation>队列结束后的命令以状态 %1 结束。</translation>
+    </message>
+</context>
+<context>
+    <name>ui::Desktop</name>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>There is no system bus.</source>
+        <translation>没有系统总线。</translation>
+    </message>
+</context>
 </TS>

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "commands/commands.h"
+#include "commands/desktop.h"
+#include "commands/notifier.h"
 #include "commands/queue_runner.h"
 #include "commands/run_history.h"
 #include "engine/run_store.h"
@@ -23,6 +25,7 @@
 #include "plots/plot_link.h"
 #include "plots/plot_options.h"
 #include "resources/resources.h"
+#include "text/event_text.h"
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
@@ -109,6 +112,7 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
 }
 
 Application::~Application() {
+    notifier_.reset();
     window_.reset();
     view_.reset();
     benchmarks_.reset();  // ends a measurement
@@ -131,6 +135,26 @@ void Application::join() {
                     {engineText(failed->message), engineText(failed->hint), failed->code, false});
             });
     connect(language_.get(), &Language::changed, this, &Application::openWindow);
+    joinDesktop();
+}
+
+void Application::joinDesktop() {
+    desktop_ = std::make_unique<Desktop>();
+    notifier_ = std::make_unique<Notifier>(feed_.get(), queue_.get(), history_.get(),
+                                           commands_.get(), desktop_.get());
+    connect(notifier_.get(), &Notifier::told, this, [this] { alert(window_.get()); });
+    connect(notifier_.get(), &Notifier::progressChanged, this, [this](double share) {
+        if (!window_) return;
+        const QString title =
+            share < 0 ? u"Halftone"_s : tr("%1 % · Halftone").arg(static_cast<int>(share * 100));
+        if (window_->windowTitle() != title) window_->setWindowTitle(title);
+    });
+    connect(desktop_.get(), &Desktop::clicked, this, [this] {
+        if (!window_) return;
+        if (window_->isMinimized()) window_->showNormal();
+        window_->raise();
+        window_->activateWindow();
+    });
 }
 
 void Application::updateSaving() {

@@ -10,7 +10,9 @@
 namespace ui {
 
 class Benchmarks;
+class Desktop;
 class MainWindow;
+class Notifier;
 class View;
 class SettingsMemory;
 
@@ -51,6 +53,7 @@ private:
     void join();
     void openStore();
     void updateSaving();
+    void joinDesktop();
     void chooseRunsFolder();
 
     Context context_;
@@ -65,6 +68,8 @@ private:
     std::unique_ptr<QueueRunner> queue_;
     std::unique_ptr<RunHistory> history_;
     std::unique_ptr<Benchmarks> benchmarks_;
+    std::unique_ptr<Desktop> desktop_;
+    std::unique_ptr<Notifier> notifier_;
     std::unique_ptr<View> view_;
     std::unique_ptr<MainWindow> window_;
     TurnLog turns_;

@@ -99,6 +99,8 @@ void QueueRunner::start(const std::string& group) {
     }
     on_ = true;
     ending_ = false;
+    ended_ = {"queue", {}, {}, {}};
+    done_ = failed_ = 0;
     emit changed();
     next();
 }
@@ -116,10 +118,20 @@ void QueueRunner::turnOff() {
     emit changed();
 }
 
+void QueueRunner::tellEnd(const std::string& state) {
+    if (done_ + failed_ == 0 && state != "stopped") return;  // there was nothing to train
+    ended_.state = state;
+    ended_.reason = std::to_string(done_) + " done, " + std::to_string(failed_) + " failed";
+    emit ended(ended_, done_, failed_);
+}
+
 void QueueRunner::next() {
     if (!on_ || !flights_.empty() || !isOver(feed_->state())) return;
     takeNext();
-    if (flights_.empty()) return turnOff();
+    if (flights_.empty()) {
+        turnOff();
+        return tellEnd(failed_ > 0 && done_ == 0 ? "failed" : "done");
+    }
     std::vector<engine::RunSummary> earlier;
     for (std::size_t i = flights_.size(); i-- > 0;) {
         const auto before = earlierTry(flights_[i].taken.queued());
@@ -248,8 +260,14 @@ void QueueRunner::finish(std::size_t flight, QueueState state, const std::string
         flights_[flight].taken.finish(state);
     });
     flights_.erase(flights_.begin() + static_cast<std::ptrdiff_t>(flight));
+    if (!run.empty()) ended_.runs.push_back(run);
+    done_ += state == QueueState::done ? 1 : 0;
+    failed_ += state == QueueState::failed ? 1 : 0;
     ending_ = ending_ || state == QueueState::waiting;
-    if (ending_ && flights_.empty()) return turnOff();
+    if (ending_ && flights_.empty()) {
+        turnOff();
+        return tellEnd("stopped");
+    }
     emit changed();
     QTimer::singleShot(0, this, &QueueRunner::next);
 }

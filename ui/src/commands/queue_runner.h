@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/end_notice.h"
 #include "engine/event.h"
 #include "engine/run_queue.h"
 #include "engine/run_store.h"
@@ -40,8 +41,20 @@ public:
     void pause();
     bool isOn() const { return on_; }
 
+    /// What happens when all that waited has ended, unless the user stopped it.
+    enum class AtEnd { nothing, command, suspend };
+    /// The command is kept for this session alone: no file may hold one.
+    void setAtEnd(AtEnd what, const QString& command = {}) {
+        atEnd_ = what;
+        command_ = command;
+    }
+    AtEnd atEnd() const { return atEnd_; }
+    const QString& command() const { return command_; }
+
 signals:
     void changed();
+    /// Nothing is left to train, or the queue was stopped.
+    void ended(const engine::EndNotice& notice, int done, int failed);
 
 private:
     /// Calls f(queue), if there is one, and reports its errors.
@@ -70,6 +83,7 @@ private:
     /// Finishes a run in flight. It waits again, unless it ended as planned or by an error.
     void finish(std::size_t flight, engine::QueueState state, const std::string& run);
     void turnOff();
+    void tellEnd(const std::string& state);
 
     EventFeed* feed_;
     Commands* commands_;
@@ -78,6 +92,10 @@ private:
     std::string only_;  ///< the sweep whose runs are trained; empty: all
     bool ending_ = false;  ///< a run in flight was stopped: no other one begins
     bool on_ = false;
+    AtEnd atEnd_ = AtEnd::nothing;
+    QString command_;
+    engine::EndNotice ended_;  ///< since the queue was started
+    int done_ = 0, failed_ = 0;
     bool told_ = false;  ///< that the queue cannot be used
 };
 

@@ -1,6 +1,8 @@
 #include "panels/queue_panel.h"
 
+#include <QHBoxLayout>
 #include <QHeaderView>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QShortcut>
 #include <QTableView>
@@ -13,6 +15,7 @@
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/choice_box.h"
 #include "widgets/panel.h"
 #include "widgets/plain_table.h"
 
@@ -79,6 +82,7 @@ QWidget* QueuePanel::makeHead() {
         tr("Adds a run in each of the compared precisions. They train together, as one."));
     connect(compare_, &QPushButton::clicked, this, &QueuePanel::addComparison);
     row->addWidget(compare_);
+    makeEnd(head, row);
     start_ = new QPushButton(head);
     connect(start_, &QPushButton::clicked, this, [this] {
         if (context_.queue->isOn())
@@ -88,6 +92,34 @@ QWidget* QueuePanel::makeHead() {
     });
     row->addWidget(start_);
     return head;
+}
+
+void QueuePanel::makeEnd(QWidget* head, QHBoxLayout* row) {
+    auto* what = new ChoiceBox(head);
+    what->setObjectName(u"atQueueEnd"_s);
+    what->addItem(tr("At the end: nothing"));
+    what->addItem(tr("At the end: run a command"));
+    what->addItem(tr("At the end: suspend"));
+    what->setAccessibleName(tr("At the queue's end"));
+    what->setToolTip(
+        tr("What happens when all that waits has ended. A command is forgotten when Halftone "
+           "quits; it gets HALFTONE_KIND, HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON."));
+    auto* command = new QLineEdit(head);
+    command->setObjectName(u"queueCommand"_s);
+    command->setPlaceholderText(tr("Command for the shell"));
+    command->setAccessibleName(tr("Command at the queue's end"));
+    what->setCurrentIndex(static_cast<int>(context_.queue->atEnd()));
+    command->setText(context_.queue->command());
+    const auto take = [this, what, command] {
+        const auto chosen = static_cast<QueueRunner::AtEnd>(what->currentIndex());
+        command->setVisible(chosen == QueueRunner::AtEnd::command);
+        context_.queue->setAtEnd(chosen, command->text());
+    };
+    connect(what, &QComboBox::currentIndexChanged, this, take);
+    connect(command, &QLineEdit::textChanged, this, take);
+    row->addWidget(what);
+    row->addWidget(command);
+    take();
 }
 
 void QueuePanel::makeTable() {

@@ -4,6 +4,7 @@
 
 #include "view/context.h"
 
+class QHBoxLayout;
 class QLabel;
 class QPushButton;
 class QTableView;
@@ -20,6 +21,8 @@ public:
 
 private:
     QWidget* makeHead();
+    /// The choice of what happens at the queue's end.
+    void makeEnd(QWidget* head, QHBoxLayout* row);
     void makeTable();
     void addSettings();
     void addComparison();
