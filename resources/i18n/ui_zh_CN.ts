@@ -7884,4 +7884,19 @@ started %7</source>
         <translation>没有系统总线。</translation>
     </message>
 </context>
+    <context>
+        <name>ui::ShareLegend</name>
+        <message>
+            <source>most</source>
+            <translation>多</translation>
+        </message>
+        <message>
+            <source>few</source>
+            <translation>少</translation>
+        </message>
+        <message>
+            <source>Shades: from few values to most of the layer's values</source>
+            <translation>深浅：从少量数值到该层的多数数值</translation>
+        </message>
+    </context>
 </TS>

@@ -37,6 +37,16 @@ TEST_F(KeyBindingsTest, AChosenKeyStaysAndCanBeTakenBack) {
     EXPECT_EQ(pause.shortcut(), QKeySequence(Qt::Key_Space));
 }
 
+TEST_F(KeyBindingsTest, TwoPagesMayShareAKeyAPageAndAMenuMayNot) {
+    QAction one(u"One"_s), menu(u"Menu"_s);
+    keys->bind(&one, u"xray/a"_s, {Qt::Key_F9});
+    EXPECT_EQ(keys->userOf(Qt::Key_F9, u"twin/b"_s), nullptr);
+    EXPECT_NE(keys->userOf(Qt::Key_F9, u"xray/b"_s), nullptr);
+    EXPECT_NE(keys->userOf(Qt::Key_F9, u"run/b"_s), nullptr);
+    keys->bind(&menu, u"run/c"_s, {Qt::Key_F10});
+    EXPECT_NE(keys->userOf(Qt::Key_F10, u"twin/b"_s), nullptr);
+}
+
 TEST_F(KeyBindingsTest, KnowsWhoseKeyItIs) {
     const auto* user = keys->userOf(Qt::Key_Space, u"test/bare"_s);
     ASSERT_NE(user, nullptr);

@@ -48,8 +48,9 @@ BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
     row->addWidget(choice);
     row->addWidget(makeResults(), 1);
     column->addLayout(row, 1);
-    addPageKey(this, {Qt::Key_B}, [this] { (run_->isEnabled() ? run_ : stop_)->click(); });
-    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, u"benchmarks/run"_s, run_->text(), {Qt::Key_B},
+               [this] { (run_->isEnabled() ? run_ : stop_)->click(); });
+    addPageKey(this, u"benchmarks/export"_s, Qt::CTRL | Qt::Key_E, export_);
     Benchmarks* benchmarks = context_.benchmarks;
     connect(benchmarks, &Benchmarks::resultsChanged, this, &BenchmarksPage::showResults);
     connect(benchmarks, &Benchmarks::stateChanged, this, &BenchmarksPage::refreshState);

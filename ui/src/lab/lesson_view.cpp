@@ -26,6 +26,7 @@
 #include "plots/plot_link.h"
 #include "theme/theme.h"
 #include "widgets/card.h"
+#include "widgets/page_key.h"
 #include "widgets/panel.h"
 #include "widgets/save_dialog.h"
 
@@ -122,22 +123,24 @@ void LessonView::hideEvent(QHideEvent* event) {
 }
 
 void LessonView::addKeys() {
-    const auto add = [this](const QKeySequence& key, auto slot) {
-        auto* action = new QAction(this);
-        action->setShortcut(key);
-        addAction(action);
-        connect(action, &QAction::triggered, this, slot);
+    const auto add = [this](const QString& id, const QString& title, const QKeySequence& key,
+                            auto slot) {
+        addPageKey(this, u"lab/"_s + id, title, {key}, slot);
     };
     for (int number = 1; number <= 9; ++number) {
-        add(QKeySequence(Qt::Key_0 + number), [this, number] { column_->choose(number); });
+        auto* action = new QAction(this);
+        action->setShortcut(QKeySequence(Qt::Key_0 + number));
+        addAction(action);
+        connect(action, &QAction::triggered, this, [this, number] { column_->choose(number); });
     }
-    add(QKeySequence(Qt::CTRL | Qt::Key_PageDown),
+    add(u"next"_s, tr("Next step"), QKeySequence(Qt::CTRL | Qt::Key_PageDown),
         [this] { column_->showStep(column_->shownStep() + 1); });
-    add(QKeySequence(Qt::CTRL | Qt::Key_PageUp),
+    add(u"previous"_s, tr("Previous step"), QKeySequence(Qt::CTRL | Qt::Key_PageUp),
         [this] { column_->showStep(column_->shownStep() - 1); });
-    add(QKeySequence(Qt::Key_E), [this] { edit(); });
-    add(QKeySequence(Qt::Key_F5), [this] { present(); });
-    add(QKeySequence(Qt::CTRL | Qt::Key_P), [this] { saveWorksheet(); });
+    add(u"edit"_s, tr("Edit"), QKeySequence(Qt::Key_E), [this] { edit(); });
+    add(u"present"_s, tr("Present"), QKeySequence(Qt::Key_F5), [this] { present(); });
+    add(u"worksheet"_s, tr("Worksheet…"), QKeySequence(Qt::CTRL | Qt::Key_P),
+        [this] { saveWorksheet(); });
 }
 
 QWidget* LessonView::makeTools(QWidget* parent) {

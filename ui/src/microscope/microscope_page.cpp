@@ -11,6 +11,7 @@
 #include "microscope/layer_map.h"
 #include "microscope/microscope_csv.h"
 #include "microscope/scale_table.h"
+#include "microscope/share_legend.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/card.h"
@@ -95,8 +96,8 @@ QLayout* MicroscopePage::makeBar() {
         tr("Save the displayed histograms as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(shadow_);
     row->addWidget(export_);
-    addPageKey(this, Qt::Key_P, shadow_);
-    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, u"microscope/shadow"_s, Qt::Key_P, shadow_);
+    addPageKey(this, u"microscope/export"_s, Qt::CTRL | Qt::Key_E, export_);
     connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
     connect(export_, &QPushButton::clicked, this, &MicroscopePage::exportFigures);
     return row;
@@ -104,6 +105,7 @@ QLayout* MicroscopePage::makeBar() {
 
 Card* MicroscopePage::makeLayers() {
     auto* card = new Card(tr("Layers"), this);
+    card->addToHead(new ShareLegend(context_.theme, model_, card));
     card->addBody(new LayerMap(context_.theme, model_, card), 1);
     return card;
 }
@@ -145,6 +147,7 @@ QWidget* MicroscopePage::makeNote(QWidget* parent) {
 
 Card* MicroscopePage::makeDrift() {
     auto* card = new Card(tr("Drift"), this);
+    card->addToHead(new ShareLegend(context_.theme, model_, card));
     card->addBody(new DriftMap(context_.theme, context_.link, model_, card), 1);
     return card;
 }

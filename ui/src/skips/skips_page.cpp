@@ -74,9 +74,9 @@ QLayout* SkipsPage::makeBar() {
     export_->setToolTip(tr("Save the skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)"));
     row->addWidget(capsule_);
     row->addWidget(export_);
-    addPageKey(this, Qt::Key_R, examine_);
-    addPageKey(this, Qt::Key_K, capsule_);
-    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, u"skips/examine"_s, Qt::Key_R, examine_);
+    addPageKey(this, u"skips/capsule"_s, Qt::Key_K, capsule_);
+    addPageKey(this, u"skips/export"_s, Qt::CTRL | Qt::Key_E, export_);
     connect(examine_, &QPushButton::clicked, model_, &SkipsModel::examine);
     connect(capsule_, &QPushButton::clicked, this, &SkipsPage::saveCapsule);
     connect(export_, &QPushButton::clicked, this, &SkipsPage::exportFigures);

@@ -122,8 +122,8 @@ QLayout* TwinPage::makeBar() {
     export_->setToolTip(
         tr("Save the layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(export_);
-    addPageKey(this, Qt::Key_Y, resync_);
-    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, u"twin/resync"_s, Qt::Key_Y, resync_);
+    addPageKey(this, u"twin/export"_s, Qt::CTRL | Qt::Key_E, export_);
     connect(export_, &QPushButton::clicked, this, &TwinPage::exportFigures);
     connect(resync_, &QPushButton::clicked, this, [this] {
         if (context_.feed->twin()) context_.feed->twin()->resync();

@@ -13,6 +13,19 @@ const QString keyGroup = u"keys"_s;
 
 QString settingOf(const QString& id) { return keyGroup + u'/' + id; }
 
+/// The place of a command: a page, or a menu, whose keys hold on every page.
+bool isOfPage(const QString& place) {
+    static const QStringList menus{u"file"_s, u"edit"_s, u"run"_s,
+                                   u"view"_s, u"help"_s, u"page"_s};
+    return !menus.contains(place);
+}
+
+/// Whether the keys of both can be pressed in one place.
+bool meet(const QString& one, const QString& other) {
+    const QString a = one.section(u'/', 0, 0), b = other.section(u'/', 0, 0);
+    return a == b || !isOfPage(a) || !isOfPage(b);
+}
+
 QString titleOf(const QAction* action) {
     QString title = action->text();
     return title.remove(u'&').remove(u'…');
@@ -71,7 +84,8 @@ std::vector<KeyBindings::Command> KeyBindings::commands() {
 
 const KeyBindings::Command* KeyBindings::userOf(const QKeySequence& key, const QString& besides) {
     const auto uses = [&](const Command& each) {
-        return each.id != besides && each.action && each.action->shortcuts().contains(key);
+        return each.id != besides && each.action && each.action->shortcuts().contains(key) &&
+               meet(each.id, besides);
     };
     const auto found = std::ranges::find_if(commands_, uses);
     return found == commands_.end() ? nullptr : &*found;

@@ -34,7 +34,8 @@ public:
     void reset(const QString& id = {});
     /// The commands of the windows that exist, in the order in which they were bound.
     std::vector<Command> commands();
-    /// The other command that has this key; null: none.
+    /// The other command that has this key; null: none. Commands of two pages may share a key, since
+    /// only one of the pages is shown.
     const Command* userOf(const QKeySequence& key, const QString& besides);
 
 signals:

@@ -2,6 +2,7 @@
 
 #include <QKeySequence>
 #include <QList>
+#include <QString>
 #include <functional>
 
 class QPushButton;
@@ -9,9 +10,11 @@ class QWidget;
 
 namespace ui {
 
-/// Gives a page keys that act wherever the focus is in its window, while the page is shown.
-void addPageKey(QWidget* page, const QList<QKeySequence>& keys, const std::function<void()>& act);
+/// Gives a page keys that act wherever the focus is in its window, while the page is shown. `id` and
+/// `title` are those of a command, see KeyBindings; ids of one page begin alike: "twin/resync".
+void addPageKey(QWidget* page, const QString& id, const QString& title,
+                const QList<QKeySequence>& keys, const std::function<void()>& act);
 /// The same for a button of the page: the key clicks it, and does nothing while it is disabled.
-void addPageKey(QWidget* page, const QKeySequence& key, QPushButton* button);
+void addPageKey(QWidget* page, const QString& id, const QKeySequence& key, QPushButton* button);
 
 }  // namespace ui

@@ -8,8 +8,8 @@
 #include <QTableWidget>
 #include <QVBoxLayout>
 
+#include "pages/registry.h"
 #include "theme/tokens.h"
-#include "widgets/key_bindings.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -60,12 +60,22 @@ KeysDialog::KeysDialog(QWidget* parent)
     resize(usualSize);
 }
 
+/// "Twin: Resync", "Show Twin"; of a menu just its title.
+QString KeysDialog::placed(const KeyBindings::Command& command) const {
+    const QString place = command.id.section(u'/', 0, 0);
+    if (place == u"page"_s) return tr("Show %1").arg(command.title);
+    for (const auto& page : pageEntries()) {
+        if (page.name == place) return page.title + u": "_s + command.title;
+    }
+    return command.title;
+}
+
 void KeysDialog::fill() {
     const auto commands = KeyBindings::instance()->commands();
     table_->setRowCount(static_cast<int>(commands.size()));
     for (int row = 0; row < table_->rowCount(); ++row) {
         const auto& command = commands[static_cast<std::size_t>(row)];
-        table_->setItem(row, 0, new QTableWidgetItem(command.title));
+        table_->setItem(row, 0, new QTableWidgetItem(placed(command)));
         auto* edit = new QKeySequenceEdit(table_);
         edit->setObjectName(command.id);
         edit->setAccessibleName(tr("Keys of %1").arg(command.title));

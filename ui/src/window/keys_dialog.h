@@ -3,6 +3,8 @@
 #include <QDialog>
 #include <QKeySequence>
 
+#include "widgets/key_bindings.h"
+
 class QKeySequenceEdit;
 class QLabel;
 class QTableWidget;
@@ -17,6 +19,7 @@ public:
     explicit KeysDialog(QWidget* parent = nullptr);
 
 private:
+    QString placed(const KeyBindings::Command& command) const;
     void fill();
     void take(const QString& id, QKeySequenceEdit* edit);
     void showKeys();

@@ -44,10 +44,12 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
     column->addWidget(new TotalsStrip(model_, this));
     column->addWidget(makeTimeline());
     column->addWidget(makeTable(), 1);
-    addPageKey(this, Qt::Key_T, trace_);
-    addPageKey(this, {Qt::Key_Slash}, [this] { filter_->setFocus(); });
-    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
-    addPageKey(this, {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
+    addPageKey(this, u"xray/trace"_s, Qt::Key_T, trace_);
+    addPageKey(this, u"xray/filter"_s, filter_->accessibleName(), {Qt::Key_Slash},
+               [this] { filter_->setFocus(); });
+    addPageKey(this, u"xray/export"_s, Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, u"xray/menu"_s, tr("Menu of the row"),
+               {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
                [this] { openMenu(view_->visualRect(view_->currentIndex()).center()); });
     connect(model_, &XrayModel::traceChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::viewChanged, this, &XrayPage::showTrace);
