@@ -133,6 +133,11 @@ public:
         for (const char* language : languages) {
             language_.setChoice(QString::fromLatin1(language));
             for (const auto theme : {Theme::Choice::light, Theme::Choice::dark}) {
+                const auto asked = [&](const PageEntry& page) {
+                    return wanted_.asked(
+                        nameOf(state_, page, language, theme == Theme::Choice::dark));
+                };
+                if (std::ranges::none_of(pageEntries(), asked)) continue;
                 theme_.setChoice(theme);
                 open();
                 for (const PageEntry& page : pageEntries())
