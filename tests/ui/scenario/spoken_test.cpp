@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <set>
 
+#include "microscope/share_legend.h"
 #include "pages/page_stack.h"
 #include "text/spoken.h"
 #include "window_fixture.h"
@@ -110,6 +111,7 @@ TEST_F(SpokenTest, EveryObjectOfEveryPageHasANameAndAValue) {
         }
     });
     EXPECT_GT(found, 200);
+    EXPECT_EQ(window->findChildren<ShareLegend*>().size(), 2) << "of both maps of Microscope";
 }
 
 TEST_F(SpokenTest, TheTabKeyReachesEveryControlOfEveryPageAndComesBack) {
