@@ -45,6 +45,21 @@ TEST_F(RunCardsTest, ShowAllFiguresAndTheirNamesAtEveryWidth) {
     }
 }
 
+TEST_F(RunCardsTest, ThreeLeaveNoHole) {
+    for (const int width : {1024, 1280, 1440}) {
+        window->resize(width, 900);
+        compare({u"fp32"_s, u"amp-fp16"_s, u"amp-bf16"_s});
+        QTest::qWait(30);
+        int lowest = 0, right = 0;
+        for (const auto* card : cards->findChildren<RunCard*>()) {
+            if (card->y() < lowest) continue;
+            lowest = card->y();
+            right = card->geometry().right();
+        }
+        EXPECT_GE(right, cards->width() - 2) << width;
+    }
+}
+
 /// The text of the first card and of the fourth plot's tab, before any run.
 QStringList words(const RunCards& cards, const MainWindow& window) {
     QStringList found;

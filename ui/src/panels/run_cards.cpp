@@ -134,7 +134,9 @@ void RunCards::arrange() {
         RunCard* card = shown_[static_cast<std::size_t>(i)].card;
         card->setWide(wide);
         cards_->removeWidget(card);
-        cards_->addWidget(card, i / columns, i % columns);
+        // The last one fills its row: no hole beside three cards in two rows.
+        const int span = i + 1 == count ? columns - i % columns : 1;
+        cards_->addWidget(card, i / columns, i % columns, 1, span);
         card->QWidget::show();
     }
     for (int i = 0; i < static_cast<int>(abreast); ++i)
@@ -175,11 +177,13 @@ void RunCards::fillTable() {
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;
         const RunFigures figures = figuresOf(&track);
-        const QString cells[] = {trackTitle(track), stateOf(track), figures.loss,
-                                 oneMetric ? figures.metric
-                                           : metricHead(track) + u' ' + figures.metric,
-                                 oneUnit ? figures.speed : figures.speed + u' ' + speedHead(track),
-                                 figures.peak};
+        const QString cells[] = {
+            trackTitle(track),
+            stateOf(track),
+            figures.loss,
+            oneMetric ? figures.metric : metricHead(track) + u' ' + figures.metric,
+            oneUnit ? figures.speed : figures.speed + u' ' + speedHead(track),
+            figures.peak};
         for (int c = 0; c < 6; ++c) {
             if (table_->item(i, c) == nullptr) table_->setItem(i, c, new QTableWidgetItem);
             table_->item(i, c)->setText(cells[c]);
