@@ -36,7 +36,7 @@ RunValue memory(const RunSummary& run) {
     return run.peak_bytes == 0 ? RunValue{} : RunValue(run.peak_bytes);
 }
 
-std::string primary_key(const RunSummary& run) {
+std::string metric_kind(const RunSummary& run) {
     return run.metrics.empty() ? std::string() : run.metrics.front().key;
 }
 
@@ -352,7 +352,7 @@ std::vector<std::size_t> order_by(std::span<const RunSummary> runs, const RunFie
         if (!left || !right) return left && !right;
         // Perplexities and accuracies are not compared: each kind of metric by itself.
         if (field.name == "test_metric") {
-            const int kind = primary_key(runs[a]).compare(primary_key(runs[b]));
+            const int kind = metric_kind(runs[a]).compare(metric_kind(runs[b]));
             if (kind != 0) return kind < 0;
         }
         return descending ? compare(keys[b], keys[a]) < 0 : compare(keys[a], keys[b]) < 0;
