@@ -13,6 +13,7 @@
 #include "json_output.h"
 #include "ranks.h"
 #include "settings.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -150,12 +151,24 @@ int print_pay_off(const std::vector<engine::RunConfig>& settings, const BenchArg
         if (!options.batch_memory) return engine::exit_code(engine::ErrorCode::settings);
     }
     std::vector<engine::PayOff> rows;
+    WorkProgress progress("measuring");
+    const auto all = static_cast<double>(settings.size() * options.precisions.size());
+    double before = 0;  // precisions of the models that are measured
+    options.goes_on = [&](const engine::PayOffProgress& now) {
+        const auto at = std::ranges::find(options.precisions, now.precision);
+        if (at != options.precisions.end() && now.batch_size == 0)
+            progress.show((before + static_cast<double>(at - options.precisions.begin()) +
+                           static_cast<double>(now.pairs) / static_cast<double>(options.pairs)) /
+                          all);
+        return true;
+    };
     for (const engine::RunConfig& config : settings) {
         if (!args.json) std::cerr << config.model.kind << " ..." << std::endl;
         for (engine::PayOff& row : engine::measure_pay_off(config, options)) {
             if (args.json) std::cout << to_json(row) << std::endl;
             rows.push_back(std::move(row));
         }
+        before += static_cast<double>(options.precisions.size());
     }
     if (!args.json) std::cout << engine::text_of(rows);
     return 0;

@@ -129,7 +129,15 @@ int evaluate(const EvalArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
-    const engine::PartReport report = model.evaluate(args.part, 24, {}, args.accept_data);
+    const auto evaluated = [&] {
+        WorkProgress progress("evaluating");
+        const auto show = [&](double share) {
+            progress.show(share);
+            return true;
+        };
+        return model.evaluate(args.part, 24, show, args.accept_data);
+    };
+    const engine::PartReport report = evaluated();
     for (const auto& note : report.notes) std::cerr << "halftone: " << note.str() << '\n';
     if (args.json)
         print_json(model, report);

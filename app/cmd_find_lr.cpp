@@ -45,7 +45,15 @@ int find(const FindArguments& args) {
     engine::check_device(*config);
     engine::FindRateOptions options;
     options.steps = args.steps;
-    const engine::FoundRate found = engine::find_learning_rate(*config, options);
+    const auto tried = [&] {
+        WorkProgress progress("trying rates");
+        std::int64_t steps = 0;
+        return engine::find_learning_rate(*config, options, [&](const engine::RatePoint&) {
+            progress.show(static_cast<double>(++steps) / static_cast<double>(args.steps));
+            return true;
+        });
+    };
+    const engine::FoundRate found = tried();
     for (const engine::Message& warning : found.warnings)
         std::cerr << "halftone: " << warning.str() << '\n';
     if (args.json) {

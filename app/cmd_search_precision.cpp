@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "engine/precision_search.h"
 #include "step_arguments.h"
+#include "terminal.h"
 
 namespace app {
 namespace {
@@ -49,7 +50,14 @@ int search(const SearchArguments& args) {
                      trial.fp32.size(), trial.error, trial.passed ? ", enough" : "");
         return true;
     };
+    std::optional<WorkProgress> progress;
+    options.on_confirm = [&](std::int64_t done, std::int64_t all) {
+        if (!progress) progress.emplace("training beside FP32");
+        progress->show(static_cast<double>(done) / static_cast<double>(all));
+        return true;
+    };
     const auto found = found_with(args, options);
+    progress.reset();
     if (!found) return engine::exit_code(engine::ErrorCode::settings);
     std::cout << (args.json ? to_json(*found) + "\n" : text_of(*found));
     return 0;

@@ -20,6 +20,7 @@
 #include "engine/figure_text.h"
 #include "engine/launch.h"
 #include "engine/plain_text.h"
+#include "engine/remaining_time.h"
 #include "engine/scale_outlook.h"
 #include "engine/teach.h"
 #include "terminal.h"
@@ -87,12 +88,16 @@ public:
     std::string waiting() const override {
         const engine::ReadingShare read = session_.reading();
         if (read.total == 0 || read.done == read.total) return RunSource::waiting();
+        const auto share = static_cast<double>(read.done) / static_cast<double>(read.total);
+        const auto left = reading_.after(share);
         return "reading the data, " + std::to_string(read.done) + " of " +
-               std::to_string(read.total) + " files";
+               std::to_string(read.total) + " files" +
+               (left ? ", " + engine::time_left_text(*left) : "");
     }
 
 private:
     engine::Session& session_;
+    mutable engine::RemainingTime reading_;
 };
 
 /// One run's side of the stream.
@@ -135,6 +140,10 @@ public:
         if (!metrics_.empty()) show_metric(out, row.*engine::metric_column(metrics_, 0));
         out << "  scale " << scale_text(row.loss_scale) << "  skipped " << row.step - row.updates
             << "  " << row.step_ms << " ms";
+        if (planned_ > 0) {
+            const double share = static_cast<double>(row.step) / static_cast<double>(planned_);
+            if (const auto left = time_.after(share)) out << "  " << engine::time_left_text(*left);
+        }
         return out.str();
     }
 
@@ -352,6 +361,7 @@ private:
     bool over_ = false;
     std::int64_t written_ = 0;
     std::int64_t planned_ = 0;
+    engine::RemainingTime time_;
     std::vector<engine::Metric> metrics_, step_metrics_;
     std::optional<engine::Error> unreadable_;
     Outcome outcome_;

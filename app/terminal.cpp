@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <iostream>
@@ -61,6 +62,16 @@ private:
     std::string held_;
 };
 
+/// Clears the terminal's line of standard error and writes this instead.
+void write_erased(const std::string& text) {
+    constexpr std::string_view erase = "\r\033[K";
+    if (auto* const clean = dynamic_cast<CleanBuffer*>(std::cerr.rdbuf()))
+        clean->write_raw(erase);
+    else
+        std::cerr << erase;
+    std::cerr << text << std::flush;
+}
+
 }  // namespace
 
 /// A stream whose buffer is replaced.
@@ -94,6 +105,25 @@ std::ostream& begin_line(std::ostream& out) {
     if (clean == nullptr) return out << erase;
     if (!clean->write_raw(erase)) out.setstate(std::ios::badbit);
     return out;
+}
+
+std::string progress_text(const std::string& what, double share, engine::RemainingTime& time) {
+    const auto left = time.after(share);
+    return what + ": " + std::to_string(std::lround(share * 100)) + " %" +
+           (left ? ", " + engine::time_left_text(*left) : "");
+}
+
+void WorkProgress::show(double share) {
+    using Clock = std::chrono::steady_clock;
+    const std::string text = progress_text(what_, share, time_);
+    if (isatty(STDERR_FILENO) == 0 || Clock::now() - last_ < std::chrono::milliseconds(200)) return;
+    last_ = Clock::now();
+    shown_ = true;
+    write_erased(text);
+}
+
+WorkProgress::~WorkProgress() {
+    if (shown_) write_erased("");
 }
 
 void print_formatted(const char* format, ...) {

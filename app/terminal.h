@@ -1,7 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <iosfwd>
 #include <memory>
+#include <string>
+
+#include "engine/remaining_time.h"
 
 namespace app {
 
@@ -22,6 +26,28 @@ private:
 
 /// On a terminal: begins the current line anew, and clears it. A manipulator of std::cout.
 std::ostream& begin_line(std::ostream& out);
+
+/// A line on standard error that says how far a piece of work is and how long it still takes,
+/// rewritten in place; nothing where that is no terminal. Removed when the object ends.
+class WorkProgress {
+public:
+    explicit WorkProgress(std::string what) : what_(std::move(what)) {}
+    ~WorkProgress();
+    WorkProgress(const WorkProgress&) = delete;
+    WorkProgress& operator=(const WorkProgress&) = delete;
+
+    /// From 0 to 1.
+    void show(double share);
+
+private:
+    std::string what_;
+    engine::RemainingTime time_;
+    std::chrono::steady_clock::time_point last_{};
+    bool shown_ = false;
+};
+
+/// "evaluating: 40 %, 12 s left".
+std::string progress_text(const std::string& what, double share, engine::RemainingTime& time);
 
 /// printf() to std::cout.
 [[gnu::format(printf, 1, 2)]] void print_formatted(const char* format, ...);
