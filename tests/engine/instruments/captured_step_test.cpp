@@ -4,6 +4,7 @@
 
 #include "engine/microscope.h"
 #include "engine/precision_search.h"
+#include "engine/skips.h"
 #include "engine/xray.h"
 #include "resume_support.h"
 #include "support/device_support.h"
@@ -64,6 +65,23 @@ TEST_F(CapturedStepTest, IsCountedAsInTheRun) {
         EXPECT_EQ(same->values.bins, layer.values.bins) << layer.layer;
         EXPECT_EQ(same->values.zero, layer.values.zero) << layer.layer;
     }
+}
+
+TEST_F(CapturedStepTest, SaysHowManyStepsAreLeftAndCanBeGivenUp) {
+    RunConfig saved = config();
+    saved.checkpoint.every_steps = 2;
+    const Ended run = train(saved);
+    EXPECT_EQ(steps_to_replay(run.folder, 4), 1);
+    EXPECT_EQ(steps_to_replay(run.folder, 2), 1);
+    EXPECT_EQ(steps_to_replay(run.folder, 1), 0);
+    std::vector<std::int64_t> left;
+    capture_step(run.folder, 4, [&](std::int64_t remaining) { left.push_back(remaining); });
+    EXPECT_EQ(left, std::vector<std::int64_t>{1});
+    const auto give_up = [](std::int64_t) { throw Error(ErrorCode::state, msg("Cancelled.")); };
+    EXPECT_THROW(capture_step(run.folder, 4, give_up), Error);
+    SkipOptions options;
+    options.replay = give_up;
+    EXPECT_THROW(examine_skip(run.folder, 4, options), Error);
 }
 
 TEST_F(CapturedStepTest, OfSettingsIsTheirFirstStep) {
