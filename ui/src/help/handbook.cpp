@@ -20,6 +20,7 @@ const QStringList& pages() {
                                  u"handbook/write-a-lesson.md"_s,
                                  u"lessons/README.md"_s,
                                  u"handbook/hazards.md"_s,
+                                 u"handbook/comparisons.md"_s,
                                  u"handbook/verdicts.md"_s,
                                  u"handbook/glossary.md"_s,
                                  u"handbook/autocast.md"_s,
