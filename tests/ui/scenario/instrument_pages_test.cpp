@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTableWidget>
 #include <QToolButton>
+#include <QTreeView>
 
 #include "feed/track_verdict.h"
 #include "microscope/exponent_plot.h"
@@ -168,6 +169,10 @@ TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
     ASSERT_TRUE(model->trace()) << model->problem().toStdString();
     EXPECT_EQ(model->trace()->step, 3);
     EXPECT_EQ(tree->rowCount(), 3) << "forward, backward, optimizer";
+    for (const auto* view : part<XrayPage>()->findChildren<QTreeView*>()) {
+        if (view->accessibleName() != u"Operations"_s) continue;
+        EXPECT_GE(view->columnWidth(OpTree::module), view->columnWidth(OpTree::rule));
+    }
     int ops = 0;
     for (int pass = 0; pass < 3; ++pass) {
         const QModelIndex parent = tree->index(pass, 0);
@@ -251,7 +256,8 @@ TEST_F(InstrumentPages, AStaticScaleThatOverflowsIsCalledThatOnEveryPage) {
     ASSERT_TRUE(ends());
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->skips().list.size() == 20; }, 10'000))
         << model->skips().list.size() << " of 20 bad steps";
-    EXPECT_EQ(engine::groups_of(model->skips()).size(), 2U) << "the fault, and what follows from it";
+    EXPECT_EQ(engine::groups_of(model->skips()).size(), 2U)
+        << "the fault, and what follows from it";
     EXPECT_EQ(part<SkipListView>()->findChild<QListWidget*>()->count(), 2);
     EXPECT_EQ(model->step()->step, 1) << "the page opens where the fault began";
     link.select(1, feed.tracks()[0]);
@@ -265,7 +271,8 @@ TEST_F(InstrumentPages, AStaticScaleThatOverflowsIsCalledThatOnEveryPage) {
     EXPECT_TRUE(says(part<StepPanel>(), u"Lower the static scale"_s));
     show(u"microscope"_s);
     QTest::qWait(400);
-    for (const QString& cell : cells()) EXPECT_FALSE(cell.contains(u"skipped"_s)) << qPrintable(cell);
+    for (const QString& cell : cells())
+        EXPECT_FALSE(cell.contains(u"skipped"_s)) << qPrintable(cell);
 }
 
 TEST_F(InstrumentPages, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {

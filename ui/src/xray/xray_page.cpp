@@ -48,8 +48,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
     addPageKey(this, u"xray/filter"_s, filter_->accessibleName(), {Qt::Key_Slash},
                [this] { filter_->setFocus(); });
     addPageKey(this, u"xray/export"_s, Qt::CTRL | Qt::Key_E, export_);
-    addPageKey(this, u"xray/menu"_s, tr("Menu of the row"),
-               {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
+    addPageKey(this, u"xray/menu"_s, tr("Menu of the row"), {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
                [this] { openMenu(view_->visualRect(view_->currentIndex()).center()); });
     connect(model_, &XrayModel::traceChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::viewChanged, this, &XrayPage::showTrace);
@@ -198,8 +197,7 @@ QWidget* XrayPage::makeTable() {
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->installEventFilter(this);
     view_->header()->setSectionResizeMode(OpTree::rule, QHeaderView::Stretch);
-    for (const auto& [section, width] : {std::pair{OpTree::module, 250},
-                                         {OpTree::inputs, 150},
+    for (const auto& [section, width] : {std::pair{OpTree::inputs, 150},
                                          {OpTree::casts, 130},
                                          {OpTree::micros, 120},
                                          {OpTree::peak, 66},

@@ -51,6 +51,7 @@ private:
     void openMenu(const QPoint& at);
     void addForces(QMenu* menu, const engine::XrayOp* op, const std::string& module);
     void forceOther();
+    void shareWidth();
     void showInMicroscope(const engine::XrayOp& op);
     void openSearch();
     void exportFigures();

@@ -89,7 +89,18 @@ void XrayPage::openMenu(const QPoint& at) {
     if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(at));
 }
 
+/// Of the width that the figures leave, the modules get a little more than the rules.
+void XrayPage::shareWidth() {
+    constexpr int leastModule = 250;
+    int room = view_->viewport()->width();
+    for (int column = 0; column < tree_->columnCount({}); ++column) {
+        if (column != OpTree::module && column != OpTree::rule) room -= view_->columnWidth(column);
+    }
+    view_->setColumnWidth(OpTree::module, std::max(leastModule, room * 11 / 20));
+}
+
 bool XrayPage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == view_ && event->type() == QEvent::Resize) shareWidth();
     const bool press = event->type() == QEvent::KeyPress;
     if (watched != view_ || (!press && event->type() != QEvent::ShortcutOverride))
         return QWidget::eventFilter(watched, event);
