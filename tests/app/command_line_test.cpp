@@ -372,9 +372,9 @@ TEST(CommandLine, AHomeThatCannotBeWrittenIsReplacedWithOneWarning) {
 
 TEST(CommandLine, AFullDiskEndsTheRunWithASentence) {
     const auto limit_files = [] {
-        // Less than the end of the record's second chunk (235 kB), and more than the index (about
-        // 140 kB).
-        const rlimit limit{220'000, 220'000};
+        // Less than the end of the record's second chunk (235 kB), and more than the journal in which
+        // the index is made (about 222 kB).
+        const rlimit limit{229'000, 229'000};
         ::setrlimit(RLIMIT_FSIZE, &limit);
     };
     Program program(small("train", {"--set", "epochs=1000"}), {"", limit_files});
