@@ -37,13 +37,6 @@ std::string preset_title(const RunConfig& config) {
     return config.precision.preset;
 }
 
-/// "Spirals" of a kind that the catalog has; the name itself of what another program trains.
-std::string title_of(std::string_view path, const std::string& name) {
-    const auto& choices = find_field(path)->choices;
-    const auto found = std::ranges::find(choices, name, &FieldChoice::value);
-    return found == choices.end() ? name : found->title;
-}
-
 /// "4,482"
 std::string whole(std::int64_t value) {
     std::string text = std::to_string(value);
@@ -103,8 +96,8 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     };
     add(msg("Run"), [](const Reported& run) { return run.name; });
     add(msg("Data set and model"), [](const Reported& run) {
-        return title_of("dataset.kind", dataset_name(run.summary())) + ", " +
-               title_of("model.kind", model_name(run.summary()));
+        return choice_title("dataset.kind", dataset_name(run.summary())) + ", " +
+               choice_title("model.kind", model_name(run.summary()));
     });
     const bool broken = std::ranges::any_of(
         runs, [](const Reported& run) { return !broken_on_purpose(run.config()).empty(); });

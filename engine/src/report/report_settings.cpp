@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/catalog.h"
 #include "store/event_json.h"
 
 namespace engine {
@@ -27,7 +28,21 @@ std::set<std::string> differing_paths(const std::vector<ListedRun>& runs) {
     return out;
 }
 
+/// A value as its setting's title has it, without the quotes of JSON.
+std::string value_title(const RunConfig& config, const std::string& path) {
+    const std::string text = setting_text(config, path);
+    const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return quoted ? choice_title(path, text.substr(1, text.size() - 2)) : text;
+}
+
 }  // namespace
+
+std::string choice_title(std::string_view path, const std::string& word) {
+    const FieldInfo* info = find_field(path);
+    if (info == nullptr) return word;
+    const auto found = std::ranges::find(info->choices, word, &FieldChoice::value);
+    return found == info->choices.end() || found->title.empty() ? word : found->title;
+}
 
 std::string shown_settings(const RunSummary& run) {
     if (!run.origin) return to_json(run.config);
@@ -45,10 +60,12 @@ ReportTable difference_table(const std::vector<ListedRun>& runs,
     std::vector<Message>& head = out.rows.emplace_back(std::vector<Message>{msg("Setting")});
     for (const auto& run : settings) head.emplace_back(run.name);
     for (const std::string& path : paths) {
-        std::vector<Message>& row = out.rows.emplace_back(std::vector<Message>{path});
+        const FieldInfo* info = find_field(path);
+        const std::string title = info != nullptr && !info->label.empty() ? info->label : path;
+        std::vector<Message>& row = out.rows.emplace_back(std::vector<Message>{title});
         for (const ListedRun& run : runs) {
             const RunSummary& summary = run.summary;
-            row.emplace_back(has(summary, path) ? setting_text(summary.config, path) : "–");
+            row.emplace_back(has(summary, path) ? value_title(summary.config, path) : "–");
         }
     }
     return out;
