@@ -274,24 +274,22 @@ void CommandBar::keepFocus(const ButtonStates& next) {
 
 void CommandBar::refreshCounters() {
     const auto [tracks, link, track] = shownRuns(context_);
-    const bool some = track && track->rows() > 0;
-    const auto row = some ? track->latest() : engine::StepRecord{};
-    const std::int64_t skips = row.step - row.updates;
+    const engine::KeyFigures now = track ? track->figures() : engine::KeyFigures{};
     const auto words = [](const QString& name, std::int64_t value) {
         return name + u" <b>"_s + count(value) + u"</b>"_s;
     };
-    seen_->setText(words(tr("Steps"), row.step));
-    applied_->setText(words(tr("Updates"), row.updates));
-    skipped_->setText(words(tr("Skipped"), skips));
+    seen_->setText(words(tr("Steps"), now.steps));
+    applied_->setText(words(tr("Updates"), now.updates));
+    skipped_->setText(words(tr("Skipped"), now.skipped));
     for (auto* label : {seen_, applied_, skipped_}) announceText(label);
-    restyle(skipped_, "alarm", skips > 0);
+    restyle(skipped_, "alarm", now.skipped > 0);
     QString all = track ? tr("Steps of %1").arg(shownTitle(context_, *track)) : QString();
     for (const auto& other : tracks) {
         if (other == track || other->rows() == 0) continue;
-        const auto its = other->latest();
+        const engine::KeyFigures its = other->figures();
         all += u'\n' + tr("%1: %2 steps, %3 updates, %4 skipped")
-                           .arg(shownTitle(context_, *other), count(its.step), count(its.updates),
-                                count(its.step - its.updates));
+                           .arg(shownTitle(context_, *other), count(its.steps), count(its.updates),
+                                count(its.skipped));
     }
     for (auto* label : {seen_, applied_, skipped_}) label->setToolTip(all);
     if (row_->sizeHint().width() > width()) fit();

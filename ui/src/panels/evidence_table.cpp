@@ -40,10 +40,9 @@ QString evidenceTable(const RunTrack& baseline, const RunTrack& other,
         if (names[i] == others[i]) rows += evidenceRow(names[i], left[i], right[i]);
     }
     if (baseline.rows() > 0 && other.rows() > 0) {
-        const auto a = baseline.latest(), b = other.latest();
-        rows += evidenceRow(EvidenceTable::tr("steps"), count(a.step), count(b.step));
-        rows += evidenceRow(EvidenceTable::tr("skipped"), count(a.step - a.updates),
-                            count(b.step - b.updates));
+        const engine::KeyFigures a = baseline.figures(), b = other.figures();
+        rows += evidenceRow(EvidenceTable::tr("steps"), count(a.steps), count(b.steps));
+        rows += evidenceRow(EvidenceTable::tr("skipped"), count(a.skipped), count(b.skipped));
     }
     for (const QString& sentence : sentences)
         rows += u"<tr><td colspan='3'>"_s + sentence.toHtmlEscaped() + u"</td></tr>"_s;

@@ -53,10 +53,9 @@ void ScaleStrip::setSelected(std::int64_t step) {
 
 QString ScaleStrip::spoken() const {
     if (!track_ || track_->rows() == 0) return accessibleDescription();
-    const auto now = track_->latest();
+    const engine::KeyFigures now = track_->figures();
     return joined({tr("Scale %1, %2 skipped steps.")
-                       .arg(powerOfTwo(static_cast<double>(now.loss_scale)),
-                            count(now.step - now.updates)),
+                       .arg(powerOfTwo(now.scale_now), count(now.skipped)),
                    accessibleDescription()});
 }
 

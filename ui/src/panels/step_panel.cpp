@@ -109,11 +109,7 @@ void StepPanel::walk(int direction) {
 void StepPanel::refreshHead() {
     const auto track = selectedTrack(context_);
     const std::int64_t rows = track ? track->rows() : 0;
-    std::int64_t skipped = 0;
-    if (rows > 0) {
-        const auto last = track->latest();
-        skipped = last.step - last.updates;
-    }
+    const std::int64_t skipped = track ? track->figures().skipped : 0;
     soFar_->setText(skipped > 0 ? tr("%1 skipped so far").arg(count(skipped)) : QString());
     const bool any = track && rows > 0 && badSteps(*track).any();
     back_->setEnabled(any);
