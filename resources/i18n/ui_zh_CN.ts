@@ -2844,6 +2844,13 @@ started %7</source>
         </message>
     </context>
     <context>
+        <name>ui::SkipsModel</name>
+        <message>
+            <source>Saved as %1.</source>
+            <translation>已保存为 %1。</translation>
+        </message>
+    </context>
+    <context>
         <name>CardWords</name>
         <message>
             <source>loss, last 20</source>
@@ -7899,4 +7906,11 @@ started %7</source>
             <translation>深浅：从少量数值到该层的多数数值</translation>
         </message>
     </context>
+<context>
+    <name>TimeLeft</name>
+    <message>
+        <source>%1 left</source>
+        <translation>剩余 %1</translation>
+    </message>
+</context>
 </TS>

@@ -115,7 +115,8 @@ struct Outcome {
 };
 
 template <typename Work>
-void run(QWidget* parent, Commands* commands, Work work, std::function<void()> done) {
+void run(QWidget* parent, Commands* commands, const QString& file, Work work,
+         std::function<void()> done) {
     inBackground(
         parent,
         [work = std::move(work)]() -> Outcome {
@@ -127,10 +128,10 @@ void run(QWidget* parent, Commands* commands, Work work, std::function<void()> d
                 return {engine::Error(engine::ErrorCode::io, error.what()), {}};
             }
         },
-        [commands = QPointer(commands), done = std::move(done)](const Outcome& outcome) {
+        [commands = QPointer(commands), file, done = std::move(done)](const Outcome& outcome) {
             if (!commands) return;
             if (outcome.error) return commands->report(*outcome.error);
-            commands->report({outcome.text, {}, engine::ErrorCode::io, true});
+            commands->report({outcome.text, {}, engine::ErrorCode::io, true, file});
             if (done) done();
         });
 }
@@ -145,7 +146,7 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
                            {.checkpoint = answer.checkpoint, .half = answer.form.half});
         return RunExport::done(answer.file);
     };
-    run(parent, commands, work, {});
+    run(parent, commands, answer->file, work, {});
 }
 
 void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs) {
@@ -153,9 +154,10 @@ void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::R
     QStringList names;
     for (const auto& each : runs) names << QString::fromStdString(each.run);
     const std::string group = engine::common_group(runs);
-    const QString name = group.empty() || runs.front().group_number == 0
-                             ? names.join(u'-')
-                             : QString::fromStdString(engine::group_name(runs.front().group_number));
+    const QString name =
+        group.empty() || runs.front().group_number == 0
+            ? names.join(u'-')
+            : QString::fromStdString(engine::group_name(runs.front().group_number));
     const auto named =
         askForFile(parent, RunExport::exportTitle(), name,
                    {{RunExport::csv(), u"csv"_s}, {RunExport::runs(), u"halftone"_s}});
@@ -174,7 +176,7 @@ void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::R
         }
         return RunExport::done(named.file);
     };
-    run(parent, commands, work, {});
+    run(parent, commands, named->file, work, {});
 }
 
 void exportReport(QWidget* parent, Commands* commands,
@@ -191,7 +193,7 @@ void exportReport(QWidget* parent, Commands* commands,
         std::vector<engine::ListedRun> listed;
         for (const auto& summary : runs) listed.push_back({summary, store->events(summary.run)});
         writeReportFile(engine::make_report(listed), file.toStdString());
-        commands->report({RunExport::done(file), {}, engine::ErrorCode::io, true});
+        commands->report({RunExport::done(file), {}, engine::ErrorCode::io, true, file});
     } catch (const engine::Error& error) {
         commands->report(error);
     }
@@ -206,7 +208,7 @@ void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine
     const auto work = [store, file] {
         return importedText(*store, store->import_runs(file.toStdString()));
     };
-    run(parent, commands, work, std::move(done));
+    run(parent, commands, {}, work, std::move(done));
 }
 
 }  // namespace ui

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "commands/commands.h"
 #include "engine/capsule.h"
 #include "engine/error.h"
 #include "feed/background.h"
@@ -294,7 +295,10 @@ void SkipsModel::saveCapsule(const QString& file) {
         [folder = folder_, number = here->step, path = std::filesystem::path(file.toStdString())] {
             engine::write_capsule(folder, number, path);
         },
-        [] {});
+        [this, file] {
+            context_.commands->report(
+                {tr("Saved as %1.").arg(file), {}, engine::ErrorCode::io, true, file});
+        });
 }
 
 }  // namespace ui
