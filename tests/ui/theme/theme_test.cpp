@@ -4,7 +4,9 @@
 
 #include <QImage>
 #include <QLabel>
+#include <QPushButton>
 #include <QSettings>
+#include <QTest>
 
 namespace ui {
 namespace {
@@ -32,6 +34,25 @@ TEST(Theme, LinksInLabelsHaveItsColoursAfterItWasChanged) {
     EXPECT_FALSE(paints(label, lightTokens().accent));
     EXPECT_TRUE(label.text().contains(u"href"_s));
     QSettings().remove(u"theme"_s);
+}
+
+TEST(Theme, AButtonThatWasClickedHasItsBorderAsItsOnlyMark) {
+    const Theme theme(Theme::Choice::light);
+    QWidget window;
+    QPushButton button(&window);
+    button.resize(120, 40);
+    window.resize(200, 80);
+    window.show();
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    button.setFocus(Qt::MouseFocusReason);
+    ASSERT_TRUE(button.hasFocus());
+    const QImage image = button.grab().toImage();
+    const int scale = static_cast<int>(image.devicePixelRatio());
+    for (int x = 8 * scale; x < image.width() - 8 * scale; ++x) {
+        EXPECT_EQ(image.pixelColor(x, image.height() / 2).rgb(), lightTokens().field.rgb()) << x;
+        EXPECT_EQ(image.pixelColor(x, image.height() / 4).rgb(), lightTokens().field.rgb()) << x;
+    }
 }
 
 TEST(Theme, RunsHaveTheColourOfTheirPrecisionOrOneOfTheirOwn) {

@@ -31,7 +31,7 @@ QStatusBar::item { border: none; }
 
 constexpr auto controlRules = R"(
 QPushButton { background: @field; border: 1px solid @line; border-radius: @fieldRadiuspx;
-    padding: 4px 10px; color: @text; }
+    padding: 4px 10px; color: @text; outline: none; }
 QPushButton:hover { background: @hover; }
 QPushButton:pressed { background: @pressed; }
 QPushButton:focus { border: 2px solid @accent; padding: 3px 9px; }
@@ -43,7 +43,7 @@ QPushButton#primary:hover { background: @accentHover; }
 QPushButton#primary:focus { border: 2px solid @focusRing; padding: 3px 9px; }
 QPushButton#primary:disabled { background: @panel; border-color: @line; color: @faint; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: @fieldRadiuspx;
-    padding: 2px; color: @text; }
+    padding: 2px; color: @text; outline: none; }
 QToolButton:hover, QToolButton:open { background: @hover; }
 QToolButton:focus { border: 2px solid @accent; padding: 1px; }
 QToolButton:checked { background: @selected; }
