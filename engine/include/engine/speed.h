@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// How fast a run trains: the one figure shown by cards, tables, verdicts, the status line,
-/// `compare` and reports.
+/// How fast a run trained in steps that other runs have too: what verdicts and the speed-up of
+/// `compare` rest on. The speed of a run by itself is KeyFigures::samples_per_s.
 struct Speed {
     /// Mean of the middle half of the step times; NaN: unknown.
     double step_ms = std::numeric_limits<double>::quiet_NaN();
