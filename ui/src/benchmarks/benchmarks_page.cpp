@@ -144,7 +144,8 @@ void BenchmarksPage::refreshState() {
             ->setFocus();
     progress_->setVisible(job.running());
     progress_->setValue(static_cast<int>(job.share() * thousand));
-    state_->setText(stateText());
+    state_->setText(job.running() && !job.stopping() ? left_.behind(stateText(), job.share())
+                                                     : stateText());
 }
 
 QString BenchmarksPage::stateText() const {

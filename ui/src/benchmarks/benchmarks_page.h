@@ -8,6 +8,7 @@
 #include <QWidget>
 #include <memory>
 
+#include "text/time_left.h"
 #include "view/context.h"
 #include "widgets/page_export.h"
 
@@ -44,6 +45,7 @@ private:
     QPushButton* stop_ = nullptr;
     QPushButton* export_ = nullptr;
     QProgressBar* progress_ = nullptr;
+    TimeLeft left_;
     ElidedLabel* state_ = nullptr;
     Card* card_ = nullptr;
     QStackedWidget* body_ = nullptr;

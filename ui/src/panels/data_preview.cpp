@@ -166,7 +166,9 @@ DataPreview::~DataPreview() {
 void DataPreview::tellProgress() {
     const std::int64_t total = look_->total;
     if (total > 0)
-        counts_->setText(tr("Reading %1 of %2 files…").arg(count(look_->read), count(total)));
+        counts_->setText(
+            left_.behind(tr("Reading %1 of %2 files…").arg(count(look_->read), count(total)),
+                         static_cast<double>(look_->read) / static_cast<double>(total)));
 }
 
 /// With the names of a few classes and their training samples.

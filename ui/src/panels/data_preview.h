@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/dataset_preview.h"
+#include "text/time_left.h"
 #include "view/context.h"
 
 namespace ui {
@@ -40,6 +41,7 @@ private:
     QString asked_;  ///< settings that the preview was asked for
     std::shared_ptr<Look> look_;
     QTimer* timer_;
+    TimeLeft left_;
 };
 
 }  // namespace ui

@@ -153,9 +153,10 @@ void RateFinder::refresh() {
     plot_->yAxis->setRange(*low, *high);
     plot_->yAxis->scaleRange(1.3, plot_->yAxis->range().center());
     plot_->replot(QCustomPlot::rpQueuedReplot);
-    words_->setText(
-        tr("Update %1, rate %2")
-            .arg(count(static_cast<std::int64_t>(points.size())), significant(points.back().lr)));
+    const auto updates = static_cast<std::int64_t>(points.size());
+    words_->setText(left_.behind(
+        tr("Update %1, rate %2").arg(count(updates), significant(points.back().lr)),
+        static_cast<double>(updates) / static_cast<double>(engine::FindRateOptions{}.steps)));
 }
 
 void RateFinder::finish(const engine::FoundRate& found) {

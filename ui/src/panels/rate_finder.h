@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/learning_rate_finder.h"
+#include "text/time_left.h"
 #include "view/context.h"
 
 class QCustomPlot;
@@ -35,6 +36,7 @@ private:
     Context context_;
     std::shared_ptr<Test> test_;
     QCustomPlot* plot_;
+    TimeLeft left_;
     QLabel* words_;
     QPushButton* valley_;
     QPushButton* steepest_;

@@ -128,7 +128,9 @@ QString StatusLine::phase() const {
     if (state == RunState::preparing) {
         const auto read = context_.feed->reading();
         if (read.total > read.done)
-            text += u' ' + tr("%1 of %2 files read").arg(count(read.done), count(read.total));
+            text += u' ' + reading_.behind(
+                               tr("%1 of %2 files read").arg(count(read.done), count(read.total)),
+                               static_cast<double>(read.done) / static_cast<double>(read.total));
     }
     const bool failed = state == RunState::failed;
     if (failed && track && track->done() && track->done()->diverged_at > 0) {

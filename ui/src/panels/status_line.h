@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/event.h"
+#include "text/time_left.h"
 #include "view/context.h"
 
 namespace ui {
@@ -37,6 +38,7 @@ private:
     Context context_;
     QLabel* phase_;
     QProgressBar* bar_;
+    mutable TimeLeft reading_;
     QLabel* left_;
     QLabel* stepTime_;
     QLabel* speed_;

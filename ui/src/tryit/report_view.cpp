@@ -52,17 +52,24 @@ ReportView::ReportView(Theme* theme, const std::string& precision, QWidget* pare
     progress_->setTextVisible(false);
     progress_->setAccessibleName(tr("Progress of the evaluation"));
     progress_->hide();
+    left_ = makeLabel({}, "dim", this);
+    left_->setFont(Theme::caption());
+    left_->hide();
     stack_ = new QStackedWidget(this);
     for (int part = 0; part < parts; ++part) stack_->addWidget(new QWidget(stack_));
     column->addWidget(figures_);
     column->addWidget(samples_);
     column->addWidget(progress_);
+    column->addWidget(left_);
     column->addWidget(stack_, 1);
 }
 
 void ReportView::setProgress(double share) {
     progress_->setVisible(share >= 0);
     progress_->setValue(static_cast<int>(share * 1000));
+    const QString time = share >= 0 ? time_.after(share) : QString();
+    left_->setText(time);
+    left_->setVisible(!time.isEmpty());
 }
 
 bool ReportView::has(const engine::PartReport& report, Part part) {

@@ -4,6 +4,7 @@
 #include <QProgressBar>
 #include <QStackedWidget>
 
+#include "text/time_left.h"
 #include "tryit/report_models.h"
 #include "tryit/tried_model.h"
 
@@ -46,6 +47,8 @@ private:
     QLabel* figures_;
     QLabel* samples_;
     QProgressBar* progress_;
+    QLabel* left_;  ///< how long the evaluation still takes
+    TimeLeft time_;
     QStackedWidget* stack_;
 };
 

@@ -203,8 +203,10 @@ void SearchDialog::showProgress() {
     if (job_->toConfirm() > 0) {
         progress_->setRange(0, static_cast<int>(job_->toConfirm()));
         progress_->setValue(static_cast<int>(job_->confirmed()));
-        result_->setText(tr("Confirming by a short training: step %1 of %2")
-                             .arg(count(job_->confirmed()), count(job_->toConfirm())));
+        result_->setText(left_.behind(
+            tr("Confirming by a short training: step %1 of %2")
+                .arg(count(job_->confirmed()), count(job_->toConfirm())),
+            static_cast<double>(job_->confirmed()) / static_cast<double>(job_->toConfirm())));
     } else if (!trials.empty()) {
         result_->setText(tr("Trial %1: %2 operations in FP32, gradient error %3, %4")
                              .arg(count(std::ssize(trials)), count(std::ssize(trials.back().fp32)),

@@ -2,6 +2,7 @@
 
 #include <QDialog>
 
+#include "text/time_left.h"
 #include "view/context.h"
 #include "xray/search_job.h"
 
@@ -44,6 +45,7 @@ private:
     QComboBox* confirm_ = nullptr;
     QTreeWidget* trials_ = nullptr;
     QProgressBar* progress_ = nullptr;
+    TimeLeft left_;
     QLabel* result_ = nullptr;
     QLabel* evidence_ = nullptr;
     QPushButton* search_ = nullptr;
