@@ -120,6 +120,18 @@ TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
         EXPECT_FALSE(text.startsWith(u'-')) << text.toStdString();
     }
     EXPECT_TRUE(skipped && negative) << cells().join(u" | "_s).toStdString();
+    // Columns keep the place that the widest figures gave them.
+    const auto places = [this] {
+        QCoreApplication::processEvents();
+        std::vector<int> left;
+        for (const auto* label : part<ScaleTable>()->findChildren<QLabel*>())
+            left.push_back(label->x());
+        return left;
+    };
+    const std::vector<int> wide = places();
+    model->drag(before * 2);
+    EXPECT_EQ(places(), wide);
+    model->drag(before * 0x1p12);
     QTest::keyClick(plot, Qt::Key_Left);
     EXPECT_EQ(model->draggedScale(), before * 0x1p11);
     QTest::keyClick(plot, Qt::Key_Escape);

@@ -8,6 +8,7 @@
 
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
+#include "plots/polyline.h"
 #include "plots/step_ticks.h"
 #include "text/format.h"
 #include "theme/heat_color.h"
@@ -163,14 +164,19 @@ void DriftMap::paintNotes(QPainter& painter) const {
     const FormatLimits limits = limitsOf(model_->format());
     const double scale = std::log2(drift.scales.back());
     const int line = fontMetrics().height();
-    const auto note = [&](double exponent, const QColor& color, const QString& text) {
-        painter.setPen(color);
-        painter.drawText(QRectF(x, yOf(exponent - scale) - line / 2.0, plot().right() - x, line),
-                         Qt::AlignLeft | Qt::AlignVCenter, text);
-    };
-    note(limits.overflow, t.bad, tr("overflows above"));
-    note(limits.subnormal, t.accent, tr("subnormal below"));
-    note(limits.zero, t.accent, tr("zero below"));
+    // Beside their lines, and apart where a small scale moves the lines to one edge.
+    const double wanted[] = {yOf(limits.overflow - scale), yOf(limits.subnormal - scale),
+                             yOf(limits.zero - scale)};
+    const auto at =
+        spreadLabels({std::begin(wanted), std::end(wanted)}, line, plot().top(), plot().bottom());
+    const std::pair<QColor, QString> words[] = {{t.bad, tr("overflows above")},
+                                                {t.accent, tr("subnormal below")},
+                                                {t.accent, tr("zero below")}};
+    for (std::size_t i = 0; i < std::size(words); ++i) {
+        painter.setPen(words[i].first);
+        painter.drawText(QRectF(x, at[i] - line / 2.0, plot().right() - x, line),
+                         Qt::AlignLeft | Qt::AlignVCenter, words[i].second);
+    }
 }
 
 void DriftMap::paintAxes(QPainter& painter) const {

@@ -1,5 +1,6 @@
 #include "microscope/scale_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "feed/run_track.h"
@@ -68,7 +69,14 @@ ScaleTable::ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* pare
         }
     }
     grid->setColumnStretch(outcome, 1);
-    connect(model_, &MicroscopeModel::contentChanged, this, &ScaleTable::refresh);
+    connect(model_, &MicroscopeModel::contentChanged, this, [this] {
+        for (auto& row : cells_) {
+            for (QLabel* label : row) {
+                if (qobject_cast<ElidedLabel*>(label) == nullptr) label->setMinimumWidth(0);
+            }
+        }
+        refresh();
+    });
     connect(model_, &MicroscopeModel::layerChanged, this, &ScaleTable::refresh);
     connect(model_, &MicroscopeModel::scaleDragged, this, &ScaleTable::refresh);
     connect(theme_, &Theme::changed, this, &ScaleTable::refresh);
@@ -94,6 +102,8 @@ void ScaleTable::set(int row, Column column, const QString& text, const QColor& 
         elided->setText(text);
     } else if (label->text() != text) {
         label->setText(text);
+        // Grows with the figures and never shrinks: columns keep their place while one drags.
+        label->setMinimumWidth(std::max(label->minimumWidth(), label->sizeHint().width()));
     }
     QPalette palette = label->palette();
     palette.setColor(QPalette::WindowText, color.isValid() ? color : theme_->tokens().text);
