@@ -7154,7 +7154,7 @@
     </message>
     <message>
         <source>Lower the static scale or use a dynamic one.</source>
-        <translation>降低静态缩放值，或改用动态缩放。</translation>
+        <translation>降低静态缩放因子，或改用动态缩放。</translation>
     </message>
     <message>
         <source>&quot;{}&quot; cannot be the name of a preset.</source>
@@ -7178,7 +7178,7 @@
     </message>
     <message>
         <source>The static loss scale, {}, overflows with any gradient above {}</source>
-        <translation>静态损失缩放值 {} 会使任何大于 {} 的梯度溢出</translation>
+        <translation>静态缩放因子 {} 会使任何大于 {} 的梯度溢出</translation>
     </message>
     <message>
         <source>Answers are handed in under a name.</source>
@@ -7190,7 +7190,7 @@
     </message>
     <message>
         <source>The gradients overflowed at step {}, at a static loss scale of {}, and were applied: a static scaler skips nothing. Lower the static scale or use a dynamic one.</source>
-        <translation>第 {} 步的梯度在静态损失缩放值 {} 下溢出，但仍被应用：静态缩放不会跳过任何步。降低静态缩放值，或改用动态缩放。</translation>
+        <translation>第 {} 步的梯度在静态缩放因子 {} 下溢出，但仍被应用：静态缩放不会跳过任何步。降低静态缩放因子，或改用动态缩放。</translation>
     </message>
     <message>
         <source>{}: a gradient is no longer finite; a dynamic scaler skips such a step.</source>

@@ -7740,7 +7740,7 @@ started %7</source>
         <name>ui::SettingsModel</name>
         <message>
             <source>Static scale</source>
-            <translation>静态缩放值</translation>
+            <translation>静态缩放因子</translation>
         </message>
     </context>
     <context>
