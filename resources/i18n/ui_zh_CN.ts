@@ -4151,6 +4151,10 @@ started %7</source>
         <source>Imported as comparison %1, runs %2 to %3.</source>
         <translation>已导入为对比 %1，运行 %2 至 %3。</translation>
     </message>
+    <message>
+        <source>Imported as runs %1 to %2.</source>
+        <translation>已导入为运行 %1 至 %2。</translation>
+    </message>
 </context>
     <context>
         <name>ui::ScaleStrip</name>

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <utility>
@@ -131,11 +132,13 @@ std::vector<NewRun> import_runs(SharedIndex& index, const fs::path& file) {
             throw_write_error(folder, failure);
         const std::vector<fs::path> unpacked = unpack_runs(file, folder);
         // An archive that is imported twice makes two groups.
+        const std::string before = EventFile(unpacked.front()).group();
+        const bool one_group = std::ranges::all_of(unpacked, [&](const fs::path& run) {
+            return !before.empty() && EventFile(run).group() == before;
+        });
         std::string group;
-        if (unpacked.size() > 1) {
-            const bool sweep = is_sweep_group(EventFile(unpacked.front()).group());
-            group = sweep ? "sweep-" + new_run_group() : new_run_group();
-        }
+        if (unpacked.size() > 1 && one_group)
+            group = is_sweep_group(before) ? "sweep-" + new_run_group() : new_run_group();
         std::vector<NewRun> made;
         for (const fs::path& run : unpacked) made.push_back(take_in(index, run, group));
         clean_up();

@@ -48,6 +48,27 @@ TEST_F(RunExportTest, WritesTheChosenFileAndImportsItAgain) {
     EXPECT_TRUE(store->find("2").has_value());
 }
 
+TEST_F(RunExportTest, SeveralRunsAreOneTableOrOneArchive) {
+    show({"fp32", "amp-fp16"});
+    const std::vector<engine::RunSummary> runs = {*store->find("1"), *store->find("2")};
+    const QString table = folder.path() + u"/both.csv"_s, whole = folder.path() + u"/both.halftone"_s;
+    for (const QString& file : {table, whole})
+        report([&] {
+            ASSERT_TRUE(
+                answerFileDialog(file, [&] { exportRuns(window.get(), &commands, runs); }));
+        });
+    QFile text(table);
+    ASSERT_TRUE(text.open(QIODevice::ReadOnly));
+    EXPECT_EQ(text.readAll().count('\n'), 1 + 2 * 30);
+    const QString came = report([&] {
+        ASSERT_TRUE(
+            answerFileDialog(whole, [&] { importRun(window.get(), &commands, store, [] {}); }));
+    });
+    EXPECT_EQ(came, store->find("1")->group.empty()
+                        ? u"Imported as runs 3 to 4."_s
+                        : u"Imported as comparison 2, runs 3 to 4."_s);
+}
+
 /// W1: the first filter of the dialog is safetensors.
 TEST_F(RunExportTest, TheTypedEndingDecidesWhatIsWritten) {
     show({"fp32"});

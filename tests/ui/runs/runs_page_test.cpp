@@ -247,6 +247,9 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 30'000));
     open(2);
+    auto* grouped = page->findChild<CheckBox*>();
+    EXPECT_TRUE(grouped->isChecked()) << "a comparison is one object";
+    grouped->setChecked(false);
     const int steps = table->runs()->columnOf("steps");
     ASSERT_GT(steps, 0);
     const auto cell = [&] { return table->model()->index(0, steps).data().toString(); };
@@ -260,7 +263,7 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
               u"Run 2 is being trained. Stop it before you delete it."_s);
     EXPECT_FALSE(button("deleteAgreed")->isVisible());
     EXPECT_FALSE(button("resumeRun")->isEnabled());
-    page->findChild<CheckBox*>()->setChecked(true);
+    grouped->setChecked(true);
     ASSERT_EQ(table->model()->rowCount(), 1) << "the runs of a comparison are one group";
     EXPECT_TRUE(table->isExpanded(table->model()->index(0, 0)));
     choose({"1"});

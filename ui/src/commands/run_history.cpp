@@ -243,9 +243,11 @@ QString importedText(const engine::RunStore& store,
     const QString first = QString::fromStdString(runs.front().run);
     if (runs.size() == 1) return RunHistory::tr("Imported as run %1.").arg(first);
     const auto found = store.find(runs.front().run);
-    const QString number = count(found ? found->group_number : 0);
     const QString last = QString::fromStdString(runs.back().run);
-    return found && engine::is_sweep_group(found->group)
+    if (!found || found->group_number == 0)
+        return RunHistory::tr("Imported as runs %1 to %2.").arg(first, last);
+    const QString number = count(found->group_number);
+    return engine::is_sweep_group(found->group)
                ? RunHistory::tr("Imported as sweep %1, runs %2 to %3.").arg(number, first, last)
                : RunHistory::tr("Imported as comparison %1, runs %2 to %3.")
                      .arg(number, first, last);

@@ -195,7 +195,7 @@ void RunsPage::join() {
         if (!problem_->isVisible()) table_->setFocus();
     });
     connect(grouped_, &QCheckBox::toggled, table_, &RunTable::setGrouped);
-    grouped_->setChecked(QSettings().value(u"runs/grouped"_s, false).toBool());
+    grouped_->setChecked(QSettings().value(u"runs/grouped"_s, true).toBool());
     connect(table_, &RunTable::chosenChanged, this, &RunsPage::chosenChanged);
     connect(table_, &RunTable::openWanted, this, &RunsPage::showOnPlots);
     connect(table_, &RunTable::deleteWanted, this, &RunsPage::askToDelete);
