@@ -190,7 +190,8 @@ void RunCard::show(const RunTrack* track, bool baseline) {
     QString note = track != nullptr ? CardWords::note(*track) : QString();
     if (note.isEmpty() && baseline) note = tr("baseline");
     note_->setText(note);
-    task_->setText(track != nullptr ? taskTitle(track->config()) : QString());
 }
+
+void RunCard::setTask(const QString& task) { task_->setText(task); }
 
 }  // namespace ui

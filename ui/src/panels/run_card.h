@@ -44,6 +44,8 @@ public:
     /// The same for all cards, whatever they say.
     static int heightFor(bool wide);
     void setWide(bool wide);
+    /// What the run trains, see taskTitle().
+    void setTask(const QString& task);
     /// Names the second and third figure: by the task's metrics and the name of one sample.
     void setMeasures(const std::vector<engine::Metric>& metrics, const std::string& unit);
     void show(const RunTrack* track, bool baseline);

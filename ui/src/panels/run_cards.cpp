@@ -154,6 +154,7 @@ void RunCards::refresh() {
         const auto& [track, card] = shown_[i];
         card->setMeasures(track ? track->metrics() : context_.settings->metrics(),
                           track ? track->unit() : engine::sample_unit(config));
+        card->setTask(taskTitle(track ? track->config() : config));
         card->show(track.get(), i == 0 && shown_.size() > 1);
     }
 }
