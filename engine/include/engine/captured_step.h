@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -34,8 +35,14 @@ CapturedStep capture_first_step(const RunConfig& config);
 /// Computes a step of a run again, from its newest checkpoint before the step, or from the start.
 /// The run's folder is only read, so the run may still be training. Throws Error(data) if the run
 /// has not reached the step, Error(state) if the run cannot be restored to it, and what opening the
-/// data set throws.
-CapturedStep capture_step(const std::filesystem::path& run_folder, std::int64_t step);
+/// data set throws. `replay` is called before each step that is computed again on the way, with the
+/// number of those left; it may throw to give up.
+CapturedStep capture_step(
+    const std::filesystem::path& run_folder, std::int64_t step,
+    const std::function<void(std::int64_t)>& replay = [](std::int64_t) {});
+/// How many steps capture_step() computes again on the way. Counts on every checkpoint that is
+/// listed, so the figure is too small if one turns out to be damaged. Throws Error.
+std::int64_t steps_to_replay(const std::filesystem::path& run_folder, std::int64_t step);
 
 /// Answer to Session::capture_next_step().
 struct NextStepCapture {

@@ -21,6 +21,9 @@ struct SkipOptions {
     std::string device;  ///< "cpu", "cuda"; empty: the run's
     /// Called between parts, from the calling thread; may throw to give up.
     std::function<void(const Message&)> progress = [](const Message&) {};
+    /// Called before each step that is computed again on the way to the wanted one, with the number
+    /// of those left; may throw to give up.
+    std::function<void(std::int64_t)> replay = [](std::int64_t) {};
     /// Called with the number of operations that an examination has checked so far; may throw to
     /// give up.
     std::function<void(std::int64_t)> operation = [](std::int64_t) {};

@@ -83,7 +83,8 @@ struct Xray {
     ForcedTypes force;
     std::vector<XrayOp> ops;  ///< in the order in which they ran
     double step_ms = 0;       ///< of the traced step, which runs eagerly
-    double untraced_ms = 0;   ///< of the same step without a trace
+    double untraced_ms = 0;   ///< of the same step without a trace: the fastest of up to three
+    double slowest_ms = 0;    ///< the slowest of them
     double loss = 0;
     std::int64_t peak_bytes = 0;
     /// FLOP/s that a matrix product reached on this device, by type.
@@ -102,7 +103,8 @@ struct XrayOutcome {
     /// Norm of the difference between its gradients and those of the same step in FP32, by the norm
     /// of the latter. inf where a gradient is not finite.
     double gradient_error = 0;
-    double step_ms = 0;
+    double step_ms = 0;     ///< the fastest of three
+    double slowest_ms = 0;  ///< the slowest of them
     std::int64_t peak_bytes = 0;
     bool found_inf = false;  ///< a gradient is not finite, so the step would be skipped
 };

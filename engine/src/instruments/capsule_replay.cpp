@@ -141,6 +141,7 @@ bool CapsuleReplay::within_bound() const {
 std::int64_t write_capsule(const fs::path& run_folder, std::int64_t step, const fs::path& file,
                            const SkipOptions& options) {
     StepCapsule capsule = capsule_before(run_folder, step, [&](std::int64_t remaining) {
+        options.replay(remaining);
         options.progress(msg("Computing the run again: {} steps to go", remaining));
     });
     if (!options.device.empty()) capsule.config.device = options.device;

@@ -50,6 +50,7 @@ std::vector<RecurringSample> recurring_samples(const SkipList& skips) {
 
 StepCapsule capsule_of(const fs::path& run_folder, std::int64_t step, const SkipOptions& options) {
     StepCapsule capsule = capsule_before(run_folder, step, [&](std::int64_t remaining) {
+        options.replay(remaining);
         options.progress(msg("Computing the run again: {} steps to go", remaining));
     });
     if (!options.device.empty()) capsule.config.device = options.device;

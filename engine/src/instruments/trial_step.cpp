@@ -43,6 +43,7 @@ XrayOutcome TrialStep::outcome(const RunConfig& config) const {
         step.run();
         const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
         out.step_ms = std::min(out.step_ms, taken.count());
+        out.slowest_ms = std::max(out.slowest_ms, taken.count());
     }
     out.peak_bytes = step.trainer().accounting()->peak();
     return out;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "core/resolve_device.h"
@@ -33,19 +34,21 @@ double milliseconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// Milliseconds of the step. For a short step the best of three, since other work of the machine
-/// can only add time.
-double untraced_ms(CapsuleStep& step) {
+/// Milliseconds of the step: for a short step the best of three, since other work of the machine
+/// can only add time, and the slowest of them.
+std::pair<double, double> untraced_ms(CapsuleStep& step) {
     using Clock = std::chrono::steady_clock;
     constexpr double long_ms = 300;
-    double best = std::numeric_limits<double>::infinity();
+    double best = std::numeric_limits<double>::infinity(), slowest = 0;
     for (int i = 0; i < 3 && (i == 0 || best < long_ms); ++i) {
         step.rewind();
         const auto start = Clock::now();
         step.run();
-        best = std::min(best, milliseconds(Clock::now() - start));
+        const double taken = milliseconds(Clock::now() - start);
+        best = std::min(best, taken);
+        slowest = std::max(slowest, taken);
     }
-    return best;
+    return {best, slowest};
 }
 
 /// The same step several times: to warm up, on the clock, and under the trace.
@@ -54,7 +57,7 @@ Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     CapsuleStep step(capsule, config);
     step.run();
     Xray out;
-    out.untraced_ms = untraced_ms(step);
+    std::tie(out.untraced_ms, out.slowest_ms) = untraced_ms(step);
     out.peak_bytes = step.trainer().accounting()->peak();
     step.rewind();
     const auto trace =

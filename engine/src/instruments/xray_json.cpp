@@ -146,6 +146,7 @@ ordered_json to_value(const XrayOutcome& outcome) {
     return {{"loss", json_number(outcome.loss)},
             {"gradient_error", json_number(outcome.gradient_error)},
             {"step_ms", outcome.step_ms},
+            {"slowest_ms", outcome.slowest_ms},
             {"peak_bytes", outcome.peak_bytes},
             {"found_inf", outcome.found_inf}};
 }
@@ -162,6 +163,7 @@ Xray parsed(const std::string& text) {
     out.force = forced_from(value.at("force"));
     out.step_ms = value.at("step_ms");
     out.untraced_ms = value.at("untraced_ms");
+    out.slowest_ms = value.value("slowest_ms", out.untraced_ms);  // older traces have no spread
     out.loss = figure_from(value.at("loss"));
     out.peak_bytes = value.at("peak_bytes");
     out.peaks = value.at("peaks").get<std::map<std::string, double>>();
@@ -178,6 +180,7 @@ std::string to_json(const Xray& xray, int indent) {
                         {"force", to_value(xray.force)},
                         {"step_ms", xray.step_ms},
                         {"untraced_ms", xray.untraced_ms},
+                        {"slowest_ms", xray.slowest_ms},
                         {"loss", json_number(xray.loss)},
                         {"peak_bytes", xray.peak_bytes},
                         {"peaks", xray.peaks},

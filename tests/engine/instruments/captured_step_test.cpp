@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/error.h"
 #include "engine/microscope.h"
 #include "engine/precision_search.h"
+#include "engine/skips.h"
 #include "engine/skips.h"
 #include "engine/xray.h"
 #include "resume_support.h"

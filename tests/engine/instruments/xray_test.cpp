@@ -121,6 +121,9 @@ TEST(Xray, TimesAddUpToTheStep) {
     const XrayTotal all = total(xray);
     EXPECT_GT(all.us / 1000, 0.95 * xray.step_ms);
     EXPECT_LE(all.us / 1000, xray.step_ms);
+    EXPECT_GT(xray.untraced_ms, 0);
+    EXPECT_GE(xray.slowest_ms, xray.untraced_ms);
+    EXPECT_EQ(xray_from_json(to_json(xray)).slowest_ms, xray.slowest_ms);
     double at = 0;
     for (const XrayOp& op : xray.ops) {
         EXPECT_NEAR(op.start_us, at, 1e-6);
