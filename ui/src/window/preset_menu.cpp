@@ -24,7 +24,8 @@ PresetMenu::PresetMenu(const Context& context, QWidget* parent)
 void PresetMenu::fill() {
     clear();
     const auto presets = engine::list_settings_presets();
-    if (!presets.empty()) addSection(tr("Your settings"));
+    // Not a section: the style sheet draws its line alone.
+    if (!presets.empty()) addAction(tr("Your settings"))->setEnabled(false);
     for (const auto& preset : presets) {
         auto* action = addAction(QString::fromStdString(preset.name).replace(u'&', u"&&"_s));
         action->setObjectName(QString::fromStdString(preset.name));
