@@ -47,6 +47,22 @@ TEST(PaintScheduler, PaintsEachPlotOnceHoweverOftenItWasAskedFor) {
     EXPECT_EQ(log, (std::vector<int>{1, 2, 10, 20}));
 }
 
+/// A new window must not be blank for seconds while a run trains.
+TEST(PaintScheduler, PaintsAPlotForTheFirstTimeWhateverTheBudget) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    scheduler.setSaving(true);
+    scheduler.charge(10'000);
+    Fake plot(&log, 1);
+    scheduler.add(&plot);
+    scheduler.request(&plot);
+    runFor(50);
+    EXPECT_EQ(log, (std::vector<int>{1, 10}));
+    scheduler.request(&plot);
+    runFor(50);
+    EXPECT_EQ(log.size(), 2u) << "the second time waits";
+}
+
 TEST(PaintScheduler, LeavesHiddenPlotsAloneUntilTheyShow) {
     std::vector<int> log;
     PaintScheduler scheduler;

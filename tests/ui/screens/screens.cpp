@@ -194,7 +194,9 @@ private:
             out << name << ": needs a run\n";
             return 0;
         }
-        settle(500);
+        settle(400);
+        wait(4000, [this] { return !scheduler_.isPainting(); });
+        settle(50);
         const QStringList faults = ScreenCheck(*window_).faults(wanted_.size);
         window_->grab().save(wanted_.out + u'/' + name + u".png"_s);
         out << name << ": " << (faults.isEmpty() ? u"well"_s : u"%1 faults"_s.arg(faults.size()))

@@ -58,6 +58,12 @@ bool PaintScheduler::anyDue() const {
                        [](const Due& d) { return d.due && d.plot->visible(); });
 }
 
+/// Something in view shows nothing yet: a new window, or a page that is shown for the first time.
+bool PaintScheduler::anyBlank() const {
+    return std::any_of(plots_.begin(), plots_.end(),
+                       [](const Due& d) { return d.due && d.painted == 0 && d.plot->visible(); });
+}
+
 bool PaintScheduler::isReady() const {
     return !anyDue() && !painting_ && (touched() || clock_.elapsed() >= allowed_);
 }
@@ -65,7 +71,8 @@ bool PaintScheduler::isReady() const {
 void PaintScheduler::arm() {
     if (!anyDue()) return;
     const qint64 now = clock_.elapsed();
-    const qint64 wait = painting_ || touched() ? 0 : std::clamp<qint64>(allowed_ - now, 0, longest);
+    const bool atOnce = painting_ || touched() || anyBlank();
+    const qint64 wait = atOnce ? 0 : std::clamp<qint64>(allowed_ - now, 0, longest);
     if (!timer_.isActive() || timer_.remainingTime() > wait) timer_.start(static_cast<int>(wait));
 }
 
