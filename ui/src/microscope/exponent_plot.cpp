@@ -52,7 +52,7 @@ ExponentPlot::ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* 
 }
 
 QSize ExponentPlot::sizeHint() const { return {860, 340}; }
-QSize ExponentPlot::minimumSizeHint() const { return {380, 220}; }
+QSize ExponentPlot::minimumSizeHint() const { return {380, 196}; }
 
 void ExponentPlot::setLinear(bool linear) {
     linear_ = linear;

@@ -46,7 +46,7 @@ LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
 }
 
 QSize LayerMap::sizeHint() const { return {446, 600}; }
-QSize LayerMap::minimumSizeHint() const { return {230, 160}; }
+QSize LayerMap::minimumSizeHint() const { return {230, 110}; }
 
 int LayerMap::zeroColumn() const {
     return std::max(52, fontMetrics().horizontalAdvance(tr("zero %")) + size::gap);

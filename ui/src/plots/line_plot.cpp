@@ -11,7 +11,7 @@ LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWid
     : QCustomPlot(parent), theme_(theme), link_(link), scheduler_(scheduler) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
-    setMinimumSize(150, 84);
+    setMinimumSize(150, 76);
     // Without it a dense curve wider than a pixel is two orders of magnitude slower.
     setPlottingHint(QCP::phFastPolylines, true);
     axisRect()->setAutoMargins(QCP::msBottom);
