@@ -1,8 +1,8 @@
 #include "panels/next_run_note.h"
 
-#include <QHBoxLayout>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QVBoxLayout>
 
 #include "engine/catalog.h"
 #include "feed/event_feed.h"
@@ -51,14 +51,14 @@ NextRunNote::NextRunNote(const Context& context, QWidget* parent)
       text_(makeLabel({}, "dim", this)),
       link_(makeLink({}, this)) {
     setObjectName(u"nextRun"_s);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, size::gap, 0, size::grid);
-    row->setSpacing(size::gap);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, size::gap, 0, size::grid);
+    column->setSpacing(0);
     text_->setFont(Theme::caption());
     text_->setWordWrap(true);
     text_->setTextFormat(Qt::PlainText);
-    row->addWidget(text_, 1);
-    row->addWidget(link_, 0, Qt::AlignTop);
+    column->addWidget(text_);
+    column->addWidget(link_, 0, Qt::AlignLeft);
     connect(link_, &QToolButton::clicked, this, &NextRunNote::act);
     connect(context_.feed, &EventFeed::stateChanged, this, &NextRunNote::follow);
     connect(context_.feed, &EventFeed::tracksChanged, this, &NextRunNote::refresh);
