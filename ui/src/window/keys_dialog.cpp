@@ -41,6 +41,7 @@ KeysDialog::KeysDialog(QWidget* parent)
     table_->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Fixed);
     table_->horizontalHeader()->setSectionResizeMode(2, QHeaderView::ResizeToContents);
     table_->setColumnWidth(1, usualSize.width() / 3);
+    table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     column->addWidget(table_, 1);
     problem_->setObjectName(u"keyProblem"_s);
     problem_->setWordWrap(true);
@@ -53,6 +54,7 @@ KeysDialog::KeysDialog(QWidget* parent)
         problem_->clear();
     });
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    buttons->button(QDialogButtonBox::Close)->setFocus();
     column->addWidget(buttons);
     connect(KeyBindings::instance(), &KeyBindings::changed, this, &KeysDialog::showKeys);
     fill();
@@ -118,7 +120,7 @@ void KeysDialog::showKeys() {
         const QKeySequence key = found->action->shortcut();
         if (edit->keySequence() != key) edit->setKeySequence(key);
         const bool usual = found->action->shortcuts() == found->usual;
-        table_->cellWidget(row, 2)->setEnabled(!usual);
+        table_->cellWidget(row, 2)->setVisible(!usual);
     }
 }
 
