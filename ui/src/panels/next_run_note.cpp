@@ -9,6 +9,7 @@
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
+#include "text/format.h"
 #include "theme/theme.h"
 #include "view/selection.h"
 #include "widgets/panel.h"
@@ -83,24 +84,22 @@ void NextRunNote::refresh() {
     const auto track = selectedTrack(context_);
     const QStringList fields = track ? differingFields(context_, *track) : QStringList();
     setVisible(running_ || !fields.isEmpty());
-    if (locked()) {
-        text_->setText(tr("Locked while the run trains."));
-        link_->setText(tr("change for the next run"));
-        link_->setToolTip(tr("The run on screen keeps its settings."));
-    } else if (!fields.isEmpty()) {
-        const QString named = fields.mid(0, mostNamed).join(u", "_s);
-        text_->setText(fields.size() > mostNamed
-                           ? tr("Next run. It differs from the run on screen in %1 and %2 more.")
-                                 .arg(named)
-                                 .arg(fields.size() - mostNamed)
-                           : tr("Next run. It differs from the run on screen in %1.").arg(named));
-        text_->setToolTip(fields.join(u'\n'));
-        link_->setText(tr("take the run's"));
-        link_->setToolTip(tr("Puts the settings of the run on screen here."));
-    } else {
-        text_->setText(tr("Next run. It is as the run on screen."));
-        text_->setToolTip({});
-    }
+    QStringList sentences;
+    if (fields.size() > mostNamed)
+        sentences << tr("Next run. It differs from the run on screen in %1 and %2 more.")
+                         .arg(fields.mid(0, mostNamed).join(u", "_s))
+                         .arg(fields.size() - mostNamed);
+    else if (!fields.isEmpty())
+        sentences << tr("Next run. It differs from the run on screen in %1.")
+                         .arg(fields.join(u", "_s));
+    else if (!locked())
+        sentences << tr("Next run. It is as the run on screen.");
+    if (locked()) sentences << tr("Locked while the run trains.");
+    text_->setText(joined(sentences));
+    text_->setToolTip(fields.size() > mostNamed ? fields.join(u'\n') : QString());
+    link_->setText(locked() ? tr("change for the next run") : tr("take the run's"));
+    link_->setToolTip(locked() ? tr("The run on screen keeps its settings.")
+                               : tr("Puts the settings of the run on screen here."));
     link_->setVisible(locked() || !fields.isEmpty());
 }
 

@@ -86,8 +86,8 @@ bool wheelGoesPast(const QWidget* widget, Qt::KeyboardModifiers modifiers) {
 KeyUse keyUse(const QWidget* widget) {
     if (widget == nullptr || !widget->isEnabled()) return KeyUse::none;
     if (const auto* line = qobject_cast<const QLineEdit*>(widget)) {
-        if (line->isReadOnly()) return KeyUse::none;
-        return takesNumber(line) ? KeyUse::number : KeyUse::text;
+        if (takesNumber(line)) return KeyUse::number;
+        return line->isReadOnly() ? KeyUse::none : KeyUse::text;
     }
     if (const auto* spin = qobject_cast<const QAbstractSpinBox*>(widget))
         return spin->isReadOnly() ? KeyUse::none : KeyUse::number;
