@@ -9,7 +9,7 @@
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
-#include "text/format.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "view/selection.h"
 #include "widgets/panel.h"
