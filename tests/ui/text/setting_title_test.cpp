@@ -18,6 +18,7 @@ TEST(SettingTitle, StandsWhereTheCommandLineHasAKey) {
               u"Learning rate 0.1 · Batch size 64"_s);
     EXPECT_EQ(settingsLabel("default settings"), u"default settings"_s);
     EXPECT_EQ(settingsLabel(""), QString());
+    EXPECT_EQ(settingValue("scaler.growth_interval", "2000"), u"2,000 steps"_s);
 }
 
 }  // namespace

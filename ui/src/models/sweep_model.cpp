@@ -1,6 +1,7 @@
 #include "models/sweep_model.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "text/format.h"
 #include "text/language.h"
@@ -27,7 +28,29 @@ void SweepModel::setRows(std::int64_t seeds, std::vector<engine::SweepRow> rows)
     beginResetModel();
     seeds_ = seeds;
     rows_ = std::move(rows);
+    shared_ = sharedTitles();
     endResetModel();
+    emit headerDataChanged(Qt::Horizontal, Settings, Settings);
+}
+
+QStringList SweepModel::sharedTitles() const {
+    const auto titlesOf = [](const engine::SweepRow& row) {
+        QStringList titles;
+        for (const LabelPart& part : labelParts(row.label)) titles << part.title;
+        return titles;
+    };
+    if (rows_.empty()) return {};
+    const QStringList first = titlesOf(rows_.front());
+    const bool same = std::ranges::all_of(
+        rows_, [&](const engine::SweepRow& row) { return titlesOf(row) == first; });
+    return same && !first.contains(QString()) ? first : QStringList();
+}
+
+QString SweepModel::pointText(const engine::SweepRow& row) const {
+    if (shared_.isEmpty()) return settingsLabel(row.label);
+    QStringList values;
+    for (const LabelPart& part : labelParts(row.label)) values << part.value;
+    return values.join(u" · "_s);
 }
 
 QString SweepModel::figure() const {
@@ -66,7 +89,7 @@ QVariant SweepModel::data(const QModelIndex& index, int role) const {
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case Settings:
-            return settingsLabel(row.label);
+            return pointText(row);
         case Best:
             return spread(row, row.best);
         case Last:
@@ -88,7 +111,7 @@ QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int ro
     if (role != Qt::DisplayRole) return {};
     switch (section) {
         case Settings:
-            return tr("Settings");
+            return shared_.isEmpty() ? tr("Settings") : shared_.join(u" · "_s);
         case Best:
             return tr("Best");
         case Last:

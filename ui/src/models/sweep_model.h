@@ -29,7 +29,12 @@ public:
 private:
     QString spread(const engine::SweepRow& row, const engine::MeanSpread& value) const;
 
+    /// Titles of the settings if all points have the same ones, which then stand in the head alone.
+    QStringList sharedTitles() const;
+    QString pointText(const engine::SweepRow& row) const;
+
     std::int64_t seeds_ = 1;
+    QStringList shared_;
     std::vector<engine::SweepRow> rows_;
 };
 

@@ -24,6 +24,15 @@ QString numberText(const QString& value) {
                : value;
 }
 
+/// Without its unit.
+QString bareValue(const engine::FieldInfo* info, const std::string& value) {
+    const QString text = numberText(QString::fromStdString(value));
+    if (info == nullptr) return text;
+    const auto choice = std::ranges::find(info->choices, value, &engine::FieldChoice::value);
+    const bool titled = choice != info->choices.end() && !choice->title.empty();
+    return titled ? engineText(choice->title) : text;
+}
+
 }  // namespace
 
 QString settingTitle(const std::string& path, const std::string& kind) {
@@ -35,26 +44,33 @@ QString settingTitle(const std::string& path, const std::string& kind) {
 
 QString settingValue(const std::string& path, const std::string& value) {
     const engine::FieldInfo* info = engine::find_field(path);
-    if (info == nullptr) return numberText(QString::fromStdString(value));
-    const auto choice = std::ranges::find(info->choices, value, &engine::FieldChoice::value);
-    if (choice != info->choices.end() && !choice->title.empty()) return engineText(choice->title);
-    const QString text = numberText(QString::fromStdString(value));
-    return info->unit.empty() ? text : text + u' ' + engineText(info->unit);
+    const QString text = bareValue(info, value);
+    const bool bare =
+        info == nullptr || info->unit.empty() || text.isEmpty() || !text.at(0).isDigit();
+    return bare ? text : text + u' ' + engineText(info->unit);
 }
 
-QString settingsLabel(const std::string& label) {
+std::vector<LabelPart> labelParts(const std::string& label) {
     const QString all = QString::fromStdString(label);
-    if (!all.contains(u'=')) return all;
-    QStringList parts;
+    if (!all.contains(u'=')) return {{{}, all}};
+    std::vector<LabelPart> parts;
     for (const QString& part : all.split(u' ', Qt::SkipEmptyParts)) {
         const qsizetype equals = part.indexOf(u'=');
         const std::string path = part.left(equals).toStdString();
-        if (equals < 1 || engine::find_field(path) == nullptr) {
-            parts << part;
-            continue;
-        }
-        parts << settingTitle(path) + u' ' + settingValue(path, part.mid(equals + 1).toStdString());
+        const engine::FieldInfo* info = equals < 1 ? nullptr : engine::find_field(path);
+        if (info == nullptr)
+            parts.push_back({{}, part});
+        else
+            parts.push_back(
+                {settingTitle(path), bareValue(info, part.mid(equals + 1).toStdString())});
     }
+    return parts;
+}
+
+QString settingsLabel(const std::string& label) {
+    QStringList parts;
+    for (const LabelPart& part : labelParts(label))
+        parts << (part.title.isEmpty() ? part.value : part.title + u' ' + part.value);
     return parts.join(u" · "_s);
 }
 

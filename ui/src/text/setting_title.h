@@ -2,6 +2,7 @@
 
 #include <QString>
 #include <string>
+#include <vector>
 
 namespace ui {
 
@@ -13,8 +14,14 @@ QString settingTitle(const std::string& path, const std::string& kind = {});
 /// "Spirals" of dataset.kind and "spirals", for settings with a few choices; else the value, and a
 /// number in the window's notation.
 QString settingValue(const std::string& path, const std::string& value);
+/// A setting in a run's label. A word that sets nothing has no title.
+struct LabelPart {
+    QString title;
+    QString value;  ///< without its unit
+};
+std::vector<LabelPart> labelParts(const std::string& label);
 /// "Learning rate 0.1 · Batch size 64" of "optimizer.lr=0.1 batch_size=64", as runs of a queue and
-/// points of a sweep are called. A word that sets nothing stays.
+/// points of a sweep are called.
 QString settingsLabel(const std::string& label);
 
 }  // namespace ui
