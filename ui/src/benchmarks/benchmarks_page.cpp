@@ -44,7 +44,7 @@ BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
     row->setSpacing(size::gap);
     auto* choice = new BenchmarkChoice(context_.benchmarks, this);
     // For a larger font, in proportion: the titles are measured only once they are styled.
-    choice->setFixedWidth(std::max(choiceWidth, choice->fontMetrics().averageCharWidth() * 43));
+    choice->setFixedWidth(std::max(choiceWidth, choice->fontMetrics().averageCharWidth() * 46));
     row->addWidget(choice);
     row->addWidget(makeResults(), 1);
     column->addLayout(row, 1);
