@@ -3036,32 +3036,28 @@ started %7</source>
         <translation>为每种所选精度各加入一个运行。它们作为一个整体一起训练。</translation>
     </message>
     <message>
-        <source>At the end: nothing</source>
-        <translation>结束后：无操作</translation>
-    </message>
-    <message>
-        <source>At the end: run a command</source>
-        <translation>结束后：运行命令</translation>
-    </message>
-    <message>
-        <source>At the end: suspend</source>
-        <translation>结束后：挂起</translation>
-    </message>
-    <message>
-        <source>At the queue&apos;s end</source>
-        <translation>队列结束后</translation>
-    </message>
-    <message>
-        <source>What happens when all that waits has ended. A command is forgotten when Halftone quits; it gets HALFTONE_KIND, HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON.</source>
-        <translation>等待的运行全部结束后要做的事。命令在退出 Halftone 后不会保留；它会得到 HALFTONE_KIND、HALFTONE_RUN、HALFTONE_STATE 和 HALFTONE_REASON。</translation>
-    </message>
-    <message>
         <source>Command for the shell</source>
         <translation>Shell 命令</translation>
     </message>
     <message>
-        <source>Command at the queue&apos;s end</source>
-        <translation>队列结束后的命令</translation>
+        <source>When all have ended:</source>
+        <translation>全部结束后：</translation>
+    </message>
+    <message>
+        <source>do nothing</source>
+        <translation>无操作</translation>
+    </message>
+    <message>
+        <source>run a command</source>
+        <translation>运行命令</translation>
+    </message>
+    <message>
+        <source>suspend the machine</source>
+        <translation>挂起机器</translation>
+    </message>
+    <message>
+        <source>A command is forgotten when Halftone quits. It gets HALFTONE_KIND, HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON.</source>
+        <translation>命令在退出 Halftone 后不会保留。它会得到 HALFTONE_KIND、HALFTONE_RUN、HALFTONE_STATE 和 HALFTONE_REASON。</translation>
     </message>
 </context>
     <context>
@@ -4216,6 +4212,10 @@ started %7</source>
     <context>
         <name>ui::MicroscopeModel</name>
         <message>
+            <source>The run ended before its first histograms. A shadow pass (P) counts one step.</source>
+            <translation>运行在首次直方图之前就结束了。影子计算（P）可以统计一步。</translation>
+        </message>
+        <message>
             <source>Start a run, or open one with histograms.</source>
             <translation>开始一次运行，或打开一个保存了直方图的运行。</translation>
         </message>
@@ -4234,6 +4234,10 @@ started %7</source>
 </context>
     <context>
         <name>ui::MicroscopePage</name>
+        <message>
+            <source>%1 · sampled every 50 steps, at most 4 a second</source>
+            <translation>%1 · 每 50 步采样，每秒最多 4 次</translation>
+        </message>
         <message>
             <source>Gradients</source>
             <translation>梯度</translation>
@@ -7915,6 +7919,81 @@ started %7</source>
     <message>
         <source>%1 left</source>
         <translation>剩余 %1</translation>
+    </message>
+</context>
+<context>
+    <name>ScaleAnswer</name>
+    <message>
+        <source>the model</source>
+        <translation>模型</translation>
+    </message>
+    <message>
+        <source>now %1, %2 bits below overflow in %3</source>
+        <translation>当前 %1，距 %3 上溢还有 %2 位</translation>
+    </message>
+    <message>
+        <source>now %1, which is %2 bits too high: %3 overflows</source>
+        <translation>当前 %1，高了 %2 位：%3 上溢</translation>
+    </message>
+    <message>
+        <source>At %1 gradients of %2 are not finite, so the largest scale that fits is not known from this step; a shadow pass finds it.</source>
+        <translation>在 %1 下 %2 的梯度非有限，因此由这一步无法得知可用的最大缩放；影子计算可以求出。</translation>
+    </message>
+    <message>
+        <source>All gradients of this step are zero.</source>
+        <translation>这一步的梯度全为零。</translation>
+    </message>
+    <message>
+        <source>Fits up to %1; %2. The smallest gradients were lost before they could be counted.</source>
+        <translation>最大可用 %1；%2。最小的梯度在统计之前已丢失。</translation>
+    </message>
+    <message>
+        <source>In FP16 a loss scale up to %1 fits.</source>
+        <translation>FP16 下损失缩放最大可用 %1。</translation>
+    </message>
+    <message>
+        <source>No scale fits: the small gradients need %1, and %2 overflows above %3.</source>
+        <translation>没有合适的缩放：小梯度需要 %1，而超过 %3 时 %2 上溢。</translation>
+    </message>
+    <message>
+        <source>In FP16 a loss scale from %1 to %2 fits.</source>
+        <translation>FP16 下损失缩放从 %1 到 %2 均可用。</translation>
+    </message>
+    <message>
+        <source>Fits from %1 to %2; now %3, so small gradients become zero.</source>
+        <translation>可用范围 %1 到 %2；当前 %3，小梯度会变成零。</translation>
+    </message>
+    <message>
+        <source>Fits from %1 to %2; %3.</source>
+        <translation>可用范围 %1 到 %2；%3。</translation>
+    </message>
+    <message>
+        <source>%1 holds values that are not finite.</source>
+        <translation>%1 含有非有限值。</translation>
+    </message>
+    <message>
+        <source>All values of this step are zero.</source>
+        <translation>这一步的值全为零。</translation>
+    </message>
+    <message>
+        <source>FP16 does not hold them: %1 overflows by %2 bits.</source>
+        <translation>FP16 放不下：%1 上溢 %2 位。</translation>
+    </message>
+    <message>
+        <source>none become zero</source>
+        <translation>没有变成零的值</translation>
+    </message>
+    <message>
+        <source>less than 0.01 % become zero</source>
+        <translation>变成零的不足 0.01 %</translation>
+    </message>
+    <message>
+        <source>%1 % become zero</source>
+        <translation>%1 % 变成零</translation>
+    </message>
+    <message>
+        <source>FP16 holds them: %1 bits below overflow in %2; %3.</source>
+        <translation>FP16 可以容纳：距 %2 上溢还有 %1 位；%3。</translation>
     </message>
 </context>
 </TS>

@@ -1,6 +1,10 @@
 // Queued runs in the window: trained one after another, stopped, failed and returned to the queue.
 #include "commands/queue_runner.h"
 
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+
 #include "engine/run_group.h"
 #include "feed/run_track.h"
 #include "window_fixture.h"
@@ -64,6 +68,26 @@ TEST_F(QueueRunnerTest, TheRunsOfAComparisonTrainTogetherAndAreResumedSo) {
     EXPECT_EQ(runs[0].group_number, 0);
     EXPECT_EQ(runs[1].steps, 400 * 8);
     EXPECT_EQ(runs[2].steps, 400 * 8);
+}
+
+TEST_F(QueueRunnerTest, ThePageQueuesAComparisonAsOneAndKeepsTheChoiceForItsEnd) {
+    commands.showPage(u"queue"_s);
+    auto* add = window->findChild<QPushButton*>(u"queueComparison"_s);
+    ASSERT_NE(add, nullptr);
+    add->click();
+    const auto runs = queue.runs();
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_TRUE(engine::is_queued_comparison(runs[0].entry.batch));
+    EXPECT_EQ(runs[0].entry.batch, runs[1].entry.batch);
+    EXPECT_NE(runs[0].entry.config.precision.preset, runs[1].entry.config.precision.preset);
+    auto* what = window->findChild<QComboBox*>(u"atQueueEnd"_s);
+    auto* command = window->findChild<QLineEdit*>(u"queueCommand"_s);
+    EXPECT_FALSE(command->isVisible());
+    what->setCurrentIndex(1);
+    EXPECT_TRUE(command->isVisible());
+    command->setText(u"true"_s);
+    EXPECT_EQ(queue.atEnd(), QueueRunner::AtEnd::command);
+    EXPECT_EQ(queue.command(), u"true"_s);
 }
 
 TEST_F(QueueRunnerTest, ASweepAloneGoesOn) {

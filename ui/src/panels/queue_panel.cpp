@@ -50,6 +50,7 @@ QueuePanel::QueuePanel(const Context& context, QWidget* parent)
     column->addWidget(makeHead());
     makeTable();
     column->addWidget(table_, 1);
+    column->addLayout(makeEnd());
     connect(context_.queue, &QueueRunner::changed, this, &QueuePanel::refresh);
     connect(context_.settings, &SettingsModel::changed, this, &QueuePanel::refresh);
     auto* timer = new QTimer(this);
@@ -82,7 +83,6 @@ QWidget* QueuePanel::makeHead() {
         tr("Adds a run in each of the compared precisions. They train together, as one."));
     connect(compare_, &QPushButton::clicked, this, &QueuePanel::addComparison);
     row->addWidget(compare_);
-    makeEnd(head, row);
     start_ = new QPushButton(head);
     connect(start_, &QPushButton::clicked, this, [this] {
         if (context_.queue->isOn())
@@ -94,20 +94,21 @@ QWidget* QueuePanel::makeHead() {
     return head;
 }
 
-void QueuePanel::makeEnd(QWidget* head, QHBoxLayout* row) {
-    auto* what = new ChoiceBox(head);
+QLayout* QueuePanel::makeEnd() {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    row->addWidget(makeLabel(tr("When all have ended:"), "dim", this));
+    auto* what = new ChoiceBox(this);
     what->setObjectName(u"atQueueEnd"_s);
-    what->addItem(tr("At the end: nothing"));
-    what->addItem(tr("At the end: run a command"));
-    what->addItem(tr("At the end: suspend"));
-    what->setAccessibleName(tr("At the queue's end"));
+    what->addItems({tr("do nothing"), tr("run a command"), tr("suspend the machine")});
+    what->setAccessibleName(tr("When all have ended:"));
     what->setToolTip(
-        tr("What happens when all that waits has ended. A command is forgotten when Halftone "
-           "quits; it gets HALFTONE_KIND, HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON."));
-    auto* command = new QLineEdit(head);
+        tr("A command is forgotten when Halftone quits. It gets HALFTONE_KIND, HALFTONE_RUN, "
+           "HALFTONE_STATE and HALFTONE_REASON."));
+    auto* command = new QLineEdit(this);
     command->setObjectName(u"queueCommand"_s);
     command->setPlaceholderText(tr("Command for the shell"));
-    command->setAccessibleName(tr("Command at the queue's end"));
+    command->setAccessibleName(tr("Command for the shell"));
     what->setCurrentIndex(static_cast<int>(context_.queue->atEnd()));
     command->setText(context_.queue->command());
     const auto take = [this, what, command] {
@@ -118,8 +119,10 @@ void QueuePanel::makeEnd(QWidget* head, QHBoxLayout* row) {
     connect(what, &QComboBox::currentIndexChanged, this, take);
     connect(command, &QLineEdit::textChanged, this, take);
     row->addWidget(what);
-    row->addWidget(command);
+    row->addWidget(command, 1);
+    row->addStretch();
     take();
+    return row;
 }
 
 void QueuePanel::makeTable() {

@@ -4,8 +4,8 @@
 
 #include "view/context.h"
 
-class QHBoxLayout;
 class QLabel;
+class QLayout;
 class QPushButton;
 class QTableView;
 
@@ -22,7 +22,7 @@ public:
 private:
     QWidget* makeHead();
     /// The choice of what happens at the queue's end.
-    void makeEnd(QWidget* head, QHBoxLayout* row);
+    QLayout* makeEnd();
     void makeTable();
     void addSettings();
     void addComparison();
