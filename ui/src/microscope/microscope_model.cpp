@@ -162,9 +162,15 @@ QString MicroscopeModel::emptiness() const {
     if (!track_) return tr("Start a run, or open one with histograms.");
     if (sample_ && !layers_.empty()) return {};
     if (sample_) return tr("This sample holds no values of this kind.");
-    if (track_->config().instruments.histograms_every.steps > 0)
-        return tr("The first histograms are taken at step %1.")
-            .arg(track_->config().instruments.histograms_every.steps);
+    const engine::HistogramInterval every = track_->config().instruments.histograms_every;
+    const engine::RunState state = track_->state();
+    const bool over = state == engine::RunState::done || state == engine::RunState::failed;
+    if (every.automatic && !over)
+        return tr("The first histograms are taken at step %1.").arg(50);
+    if (every.automatic)
+        return tr("The run ended before its first histograms. A shadow pass (P) counts one step.");
+    if (every.steps > 0)
+        return tr("The first histograms are taken at step %1.").arg(every.steps);
     return tr(
         "This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "
         "\"histograms every\" under Instruments and start it again.");

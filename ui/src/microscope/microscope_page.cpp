@@ -10,6 +10,7 @@
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
 #include "microscope/microscope_csv.h"
+#include "microscope/scale_answer.h"
 #include "microscope/scale_table.h"
 #include "microscope/share_legend.h"
 #include "text/format.h"
@@ -56,6 +57,12 @@ MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
     column->addLayout(makeBar());
+    answer_ = makeLabel({}, nullptr, this);
+    answer_->setObjectName(u"answer"_s);
+    answer_->setFont(Theme::bold());
+    answer_->setWordWrap(true);
+    answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(answer_);
     layers_ = makeLayers();
     histogram_ = makeHistogram();
     drift_ = makeDrift();
@@ -164,6 +171,8 @@ QString MicroscopePage::howObtained() const {
     const std::int64_t every = model_->track()->config().instruments.histograms_every.steps;
     const QString step = sample->shadow ? tr("step %1 in FP32").arg(count(sample->step))
                                         : tr("step %1").arg(count(sample->step));
+    if (model_->track()->config().instruments.histograms_every.automatic)
+        return tr("%1 · sampled every 50 steps, at most 4 a second").arg(step);
     return every > 0 ? tr("%1 · sampled every %2 steps").arg(step, count(every)) : step;
 }
 
@@ -214,8 +223,22 @@ void MicroscopePage::exportFigures() {
     exportPage(this, page);
 }
 
+void MicroscopePage::refreshAnswer() {
+    const auto& sample = model_->sample();
+    const QString answer =
+        sample ? scaleAnswer({.sample = *sample,
+                              .kind = model_->kind(),
+                              .counted = model_->counted(),
+                              .scale = model_->scale(),
+                              .scaled = model_->scaled()})
+               : QString();
+    answer_->setText(answer);
+    answer_->setVisible(!answer.isEmpty());
+}
+
 void MicroscopePage::refresh() {
     obtained_->setText(howObtained());
+    refreshAnswer();
     refreshShadow();
     const auto* layer = model_->selectedLayer();
     if (layer != nullptr) {

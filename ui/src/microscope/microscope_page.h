@@ -28,6 +28,7 @@ private:
     QWidget* makeNote(QWidget* parent);
     Card* makeDrift();
     void refresh();
+    void refreshAnswer();
     void refreshNote();
     void refreshShadow();
     void exportFigures();
@@ -35,6 +36,7 @@ private:
 
     Context context_;
     MicroscopeModel* model_;
+    QLabel* answer_;
     ElidedLabel* obtained_;
     QPushButton* shadow_;
     QPushButton* export_;
