@@ -7797,6 +7797,10 @@ started %7</source>
             <source>Handed in as %1.</source>
             <translation>已提交为 %1。</translation>
         </message>
+        <message>
+            <source>You have not answered any question yet.</source>
+            <translation>您尚未回答任何问题。</translation>
+        </message>
     </context>
     <context>
         <name>ui::ClassDialog</name>

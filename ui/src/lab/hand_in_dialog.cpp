@@ -34,8 +34,10 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     std::int64_t answers = 0;
     for (const auto& [name, progress] : lessons)
         answers += static_cast<std::int64_t>(progress.predictions.size());
-    auto* what = makeLabel(tr("%1 answers from %2 lessons, with what your runs measured.")
-                               .arg(count(answers), count(std::ssize(lessons))),
+    any_ = answers > 0;
+    auto* what = makeLabel(!any_ ? tr("You have not answered any question yet.")
+                                 : tr("%1 answers from %2 lessons, with what your runs measured.")
+                                       .arg(count(answers), count(std::ssize(lessons))),
                            nullptr, this);
     what->setWordWrap(true);
     column->addWidget(what);
@@ -71,10 +73,9 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
 
 void HandInDialog::refresh() {
     const bool named = !name_->text().trimmed().isEmpty();
-    folder_->setEnabled(named);
-    file_->setEnabled(named);
-    if (!named) said_->setText(tr("Type your name."));
-    else if (said_->text() == tr("Type your name.")) said_->clear();
+    folder_->setEnabled(named && any_);
+    file_->setEnabled(named && any_);
+    said_->setText(named ? QString() : tr("Type your name."));
 }
 
 void HandInDialog::handIn(const QString& path, bool folder) {

@@ -26,6 +26,7 @@ private:
     LessonModel* model_;
     QLineEdit* name_;
     QLabel* said_;
+    bool any_ = false;  ///< there are answers
     QPushButton* folder_;
     QPushButton* file_;
 };
