@@ -7228,5 +7228,9 @@
         <source>Fix the cause in step 1, which damaged it, and start the run again.</source>
         <translation>先解决损坏状态的第 1 步的原因，再重新开始运行。</translation>
     </message>
+    <message>
+        <source>Comparison or sweep</source>
+        <translation>对比或扫描</translation>
+    </message>
 </context>
 </TS>

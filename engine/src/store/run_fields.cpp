@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/catalog.h"
+#include "engine/run_group.h"
 #include "file/json_reader.h"
 #include "store/config_fields.h"
 #include "store/text_table.h"
@@ -75,6 +76,10 @@ constexpr Result results[] = {
     {"peak_bytes", "Peak memory", Kind::number, memory},
     {"parent", "Resumed from", Kind::mixed,
      [](const RunSummary& run) { return number_or_text(run.parent); }},
+    {"group", "Comparison or sweep", Kind::text,
+     [](const RunSummary& run) {
+         return run.group_number == 0 ? RunValue{} : RunValue(group_name(run.group_number));
+     }},
     {"test_metric", "Test metric", Kind::number, primary},
     {"test_loss", "Test loss", Kind::number,
      [](const RunSummary& run) { return figure(run.test.loss); }},

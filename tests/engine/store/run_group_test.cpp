@@ -9,6 +9,7 @@
 
 #include "done_of.h"
 #include "engine/export.h"
+#include "engine/run_query.h"
 #include "store/database.h"
 #include "stored_example.h"
 #include "support/expectations.h"
@@ -136,6 +137,8 @@ TEST(RunGroup, IsFoundOldestFirst) {
     EXPECT_THAT(runs_of_group(history, ""), IsEmpty());
     EXPECT_THAT(runs_of_group(history, 0), IsEmpty());
     EXPECT_EQ(common_group(runs_of_group(history, 1)), "a");
+    const RunQuery query("group=g1", run_fields());
+    EXPECT_EQ(std::ranges::count_if(history, [&](const auto& run) { return query.matches(run); }), 2);
     EXPECT_EQ(common_group(history), "");
 }
 
