@@ -56,6 +56,17 @@ TEST(Ticker, WritesPowersOfTenBeyondFourDecades) {
               (QVector<QString>{u"0.2"_s, u"0.5"_s, u"1"_s, u"2"_s, u"5"_s}));
 }
 
+TEST(Ticker, TellsSharesThatAreCloseToEachOtherApart) {
+    const auto ticker = makeTicker(AxisKind::share);
+    EXPECT_EQ(labelsOf(*ticker, {0, 1}),
+              (QVector<QString>{u"0%"_s, u"20%"_s, u"40%"_s, u"60%"_s, u"80%"_s, u"100%"_s}));
+    for (const QCPRange& range : {QCPRange(0.62, 0.66), QCPRange(0.6210, 0.6214)}) {
+        const auto labels = labelsOf(*ticker, range);
+        EXPECT_GE(labels.size(), 3);
+        for (qsizetype i = 1; i < labels.size(); ++i) EXPECT_NE(labels[i - 1], labels[i]);
+    }
+}
+
 TEST(Ticker, CountsTimeInRoundStridesOfTheClock) {
     const auto ticker = makeXTicker(XKind::time);
     EXPECT_EQ(labelsOf(*ticker, {0, 1}).back(), u"1\u202fs"_s);

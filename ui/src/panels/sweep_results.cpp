@@ -26,7 +26,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr qsizetype mostLetters = 24;  // of a sweep's name in the list
+constexpr qsizetype mostLetters = 14;  // of a sweep's name in the list
 
 struct Results {
     std::int64_t seeds = 1;

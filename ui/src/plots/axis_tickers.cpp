@@ -93,7 +93,14 @@ protected:
     }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
         if (std::abs(tick) < step_ * 1e-6) tick = 0;  // what adding up steps leaves
-        if (kind_ == AxisKind::share) return QString::number(std::lround(tick * 100)) + u'%';
+        if (kind_ == AxisKind::share) {
+            // As many decimals as the step has: 62.5, 65 and not 63, 65.
+            int decimals = 0;
+            double step = step_ * 100;
+            for (; decimals < 4 && std::abs(step - std::round(step)) > 1e-6 * step; step *= 10)
+                ++decimals;
+            return QString::number(tick * 100, 'f', decimals) + u'%';
+        }
         if (kind_ == AxisKind::bytes) return bytes(std::llround(tick));
         return tickText(tick);
     }
