@@ -5505,6 +5505,10 @@
         <translation>运行 {} 由 {} 训练，只有该程序能够继续它。</translation>
     </message>
     <message>
+        <source>Cancelled.</source>
+        <translation>已取消。</translation>
+    </message>
+    <message>
         <source>run {} is not among the stored runs</source>
         <translation>保存的运行中没有运行 {}</translation>
     </message>

@@ -4235,6 +4235,10 @@ started %7</source>
     <context>
         <name>ui::MicroscopePage</name>
         <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
             <source>%1 · sampled every 50 steps, at most 4 a second</source>
             <translation>%1 · 每 50 步采样，每秒最多 4 次</translation>
         </message>
@@ -5025,6 +5029,14 @@ started %7</source>
     <context>
         <name>ui::XrayPage</name>
         <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>%1 · the table shows the step before %2 was forced</source>
+            <translation>%1 · 表中是强制 %2 之前的这一步</translation>
+        </message>
+        <message>
             <source>%1, no change</source>
             <translation>%1，无变化</translation>
         </message>
@@ -5075,10 +5087,6 @@ started %7</source>
         <message>
             <source>%1 · %2 ops</source>
             <translation>%1 · %2 个算子</translation>
-        </message>
-        <message>
-            <source>%1 untraced</source>
-            <translation>不追踪时 %1</translation>
         </message>
         <message>
             <source>other</source>
@@ -5246,6 +5254,14 @@ started %7</source>
     </context>
     <context>
         <name>ui::SkipsPage</name>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Examine this step (about %1)</source>
+            <translation>检查这一步（约 %1）</translation>
+        </message>
         <message>
             <source>Examine this step</source>
             <translation>检查本步</translation>
@@ -5995,6 +6011,14 @@ started %7</source>
 </context>
 <context>
     <name>ui::TotalsStrip</name>
+    <message>
+        <source>computed again: up to %1; traced: %2</source>
+        <translation>重算：至多 %1；追踪：%2</translation>
+    </message>
+    <message>
+        <source>traced: %1</source>
+        <translation>追踪：%1</translation>
+    </message>
         <message>
             <source>other</source>
             <translation>其他</translation>
@@ -6022,10 +6046,6 @@ started %7</source>
         <message>
             <source>%1 · %2 ops</source>
             <translation>%1 · %2 个算子</translation>
-        </message>
-        <message>
-            <source>%1 untraced</source>
-            <translation>不追踪时 %1</translation>
         </message>
         <message>
             <source>%1 · %2</source>
@@ -7052,6 +7072,10 @@ started %7</source>
     <context>
         <name>ui::SkipVerdict</name>
         <message>
+            <source>Step %1. %2</source>
+            <translation>第 %1 步。%2</translation>
+        </message>
+        <message>
             <source>in FP32</source>
             <translation>FP32</translation>
         </message>
@@ -7998,6 +8022,17 @@ started %7</source>
     <message>
         <source>FP16 holds them: %1 bits below overflow in %2; %3.</source>
         <translation>FP16 可以容纳：距 %2 上溢还有 %1 位；%3。</translation>
+    </message>
+</context>
+<context>
+    <name>ui::StepJobs</name>
+    <message>
+        <source>Computing the steps before it again: %1 of %2</source>
+        <translation>正在重算之前的步：%1 / %2</translation>
+    </message>
+    <message>
+        <source>Cancelling…</source>
+        <translation>正在取消…</translation>
     </message>
 </context>
 </TS>

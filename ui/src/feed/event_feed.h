@@ -87,6 +87,11 @@ public:
     /// The experiment as a whole: the liveliest state of its runs.
     engine::RunState state() const { return state_; }
     bool live() const { return !sessions_.empty(); }
+    /// Runs of this window compute; paused ones do not.
+    bool isTraining() const {
+        using enum engine::RunState;
+        return live() && state_ != idle && state_ != paused && state_ != done && state_ != failed;
+    }
     /// How far a session that prepares has read its data.
     engine::ReadingShare reading() const;
     /// Progress of the session that examines a step; without one the step is 0.

@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "text/format.h"
 #include "text/language.h"
 
 namespace ui {
@@ -19,14 +20,17 @@ struct StepJobs::Job {
     std::optional<CapturedStep> captured;
     Work work, take;
     QString problem;
+    std::shared_ptr<Replay> replay;
 
     /// On the compute thread.
     void run() {
         try {
             if (!captured) {
                 captured = folder.empty() ? engine::capture_first_step(settings)
-                                          : engine::capture_step(folder, step);
+                                          : engine::capture_step(folder, step,
+                                                                 Replay::counter(replay));
             }
+            replay->check();
             work(*captured);
         } catch (const engine::Error& error) {
             const QString hint = engineText(error.hint());
@@ -38,7 +42,27 @@ struct StepJobs::Job {
     }
 };
 
-StepJobs::StepJobs(EventFeed* feed, QObject* parent) : QObject(parent), feed_(feed) {}
+StepJobs::StepJobs(EventFeed* feed, QObject* parent) : QObject(parent), feed_(feed) {
+    constexpr int often = 250;  // ms
+    timer_.setInterval(often);
+    connect(&timer_, &QTimer::timeout, this, &StepJobs::stateChanged);
+}
+
+QString StepJobs::textOf(const Replay& replay, TimeLeft& left) {
+    const std::int64_t total = replay.total(), done = replay.done();
+    if (replay.isCancelled()) return tr("Cancelling…");
+    if (total == 0) return {};
+    return left.behind(tr("Computing the steps before it again: %1 of %2")
+                           .arg(count(done), count(total)),
+                       static_cast<double>(done) / static_cast<double>(total));
+}
+
+QString StepJobs::progress() { return busy_ ? textOf(*replay_, left_) : QString(); }
+
+void StepJobs::cancel() {
+    replay_->cancel();
+    emit stateChanged();
+}
 
 void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>& known, Work work,
                      Work take) {
@@ -46,6 +70,9 @@ void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>
     busy_ = true;
     problem_.clear();
     auto job = std::make_shared<Job>();
+    job->replay = replay_ = std::make_shared<Replay>();
+    left_ = {};
+    timer_.start();
     job->captured = known;
     job->work = std::move(work);
     job->take = std::move(take);
@@ -70,6 +97,7 @@ void StepJobs::compute(const std::shared_ptr<Job>& job) {
 
 void StepJobs::finish(const Job& job) {
     busy_ = false;
+    timer_.stop();
     problem_ = job.problem;
     if (problem_.isEmpty()) job.take(*job.captured);
     emit stateChanged();

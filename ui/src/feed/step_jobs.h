@@ -1,11 +1,14 @@
 #pragma once
 
 #include <QObject>
+#include <QTimer>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "engine/captured_step.h"
+#include "feed/replay.h"
+#include "text/time_left.h"
 
 namespace ui {
 
@@ -29,6 +32,10 @@ public:
     bool busy() const { return busy_; }
     /// Why the last job failed; empty if it did not.
     const QString& problem() const { return problem_; }
+    /// "Computing the steps before it again: 40 of 79 · 0:03 left"; empty while no step is.
+    QString progress();
+    /// Gives up the job, as long as it computes the steps before its own.
+    void cancel();
 
     /// Computes work(step) on the compute thread, then calls take(result, step) here. `known` is an
     /// existing copy of the step; without one the step is copied from `source`. Does nothing while
@@ -48,8 +55,11 @@ public:
             });
     }
 
+    /// The words of progress() for a replay.
+    static QString textOf(const Replay& replay, TimeLeft& left);
+
 signals:
-    /// A job began or ended.
+    /// A job began, came further or ended.
     void stateChanged();
 
 private:
@@ -63,6 +73,9 @@ private:
     EventFeed* feed_;
     bool busy_ = false;
     QString problem_;
+    std::shared_ptr<Replay> replay_ = std::make_shared<Replay>();
+    TimeLeft left_;
+    QTimer timer_;
 };
 
 }  // namespace ui

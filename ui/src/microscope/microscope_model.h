@@ -49,6 +49,8 @@ public:
     /// live run, or that of the displayed sample. The experiment waits meanwhile.
     void computeShadow();
     bool busy() const { return jobs_->busy(); }
+    QString progress() const { return jobs_->progress(); }
+    void cancel() { jobs_->cancel(); }
     /// Why the last shadow pass failed; empty if it did not.
     const QString& problem() const { return jobs_->problem(); }
 

@@ -105,7 +105,12 @@ QLayout* MicroscopePage::makeBar() {
     row->addWidget(export_);
     addPageKey(this, u"microscope/shadow"_s, Qt::Key_P, shadow_);
     addPageKey(this, u"microscope/export"_s, Qt::CTRL | Qt::Key_E, export_);
-    connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
+    connect(shadow_, &QPushButton::clicked, this, [this] {
+        if (model_->busy())
+            model_->cancel();
+        else
+            model_->computeShadow();
+    });
     connect(export_, &QPushButton::clicked, this, &MicroscopePage::exportFigures);
     return row;
 }
@@ -160,7 +165,10 @@ Card* MicroscopePage::makeDrift() {
 }
 
 QString MicroscopePage::howObtained() const {
-    if (model_->busy()) return tr("Computing the step in FP32…");
+    if (model_->busy()) {
+        const QString progress = model_->progress();
+        return progress.isEmpty() ? tr("Computing the step in FP32…") : progress;
+    }
     if (!model_->problem().isEmpty()) return model_->problem();
     const auto& sample = model_->sample();
     const bool paused = model_->track() && model_->track()->state() == engine::RunState::paused;
@@ -199,8 +207,9 @@ void MicroscopePage::refreshNote() {
 
 void MicroscopePage::refreshShadow() {
     const bool next = model_->shadowsNext();
-    shadow_->setEnabled(!model_->busy() && model_->track() &&
-                        (next || model_->track()->rows() > 0));
+    shadow_->setText(model_->busy() ? tr("Cancel") : tr("Shadow pass now"));
+    shadow_->setEnabled(model_->busy() ||
+                        (model_->track() && (next || model_->track()->rows() > 0)));
     shadow_->setToolTip(
         next ? tr("Computes the next step on a copy in FP32, with the same weights, batch and "
                   "masks, to show what FP16 rounds to zero (P). Training waits for it; the run "

@@ -227,8 +227,10 @@ void SkipVerdict::showProgress() {
     checking_ = checks;
     if (!checks) return refresh();
     colourHeadline(theme_->tokens().text);
+    const QString before = now.operations == 0 ? model_->progress() : QString();
     headline_->setText(
-        now.expected > 0 && now.operations <= now.expected
+        !before.isEmpty() ? tr("Step %1. %2").arg(count(now.step), before)
+        : now.expected > 0 && now.operations <= now.expected
             ? tr("Step %1: checking op %2 of %3")
                   .arg(count(now.step), count(now.operations), count(now.expected))
             : tr("Step %1: checking op %2").arg(count(now.step), count(now.operations)));

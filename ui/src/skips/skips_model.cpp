@@ -9,6 +9,7 @@
 #include "feed/background.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "feed/step_jobs.h"
 #include "plots/plot_link.h"
 #include "text/language.h"
 #include "view/selection.h"
@@ -39,6 +40,8 @@ SkipsModel::SkipsModel(const Context& context, QObject* parent)
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::stateChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::figuresDue, this, &SkipsModel::refresh);
+    connect(context_.feed, &EventFeed::stateChanged, this, &SkipsModel::examineIfIdle);
+    connect(this, &SkipsModel::stepChanged, this, &SkipsModel::examineIfIdle);
     connect(context_.link, &PlotLink::selectedChanged, this, [this] {
         refresh();
         trial_.reset();
@@ -58,6 +61,8 @@ void SkipsModel::refresh() {
         track_ = track;
         folder_ = folder;
         skips_ = {};
+        tried_.clear();
+        expectedOf_ = 0;
         known_.reset();
         trial_.reset();
         problem_.clear();
@@ -152,6 +157,7 @@ void SkipsModel::setVisible(bool visible) {
     else
         timer_.stop();
     updateWatch();
+    examineIfIdle();
 }
 
 bool SkipsModel::isLive() const {
@@ -232,6 +238,7 @@ void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
     if (busy_) return;
     busy_ = true;
     problem_.clear();
+    left_ = {};
     emit stateChanged();
     auto problem = std::make_shared<QString>();
     context_.feed->compute(
@@ -251,7 +258,45 @@ void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
             problem_ = *problem;
             if (problem_.isEmpty()) done();
             emit stateChanged();
+            examineIfIdle();  // another step may have been selected meanwhile
         });
+}
+
+engine::SkipOptions SkipsModel::replayed() {
+    if (!busy_) replay_ = std::make_shared<Replay>();
+    engine::SkipOptions options;
+    options.replay = Replay::counter(replay_);
+    return options;
+}
+
+QString SkipsModel::progress() { return busy_ ? StepJobs::textOf(*replay_, left_) : QString(); }
+
+void SkipsModel::cancel() {
+    replay_->cancel();
+    emit stateChanged();
+}
+
+double SkipsModel::expectedSeconds() const {
+    constexpr double computations = 12;  // of the step: as it was, in FP32, at other scales
+    const auto* here = step();
+    if (here == nullptr || !track_ || track_->rows() == 0) return 0;
+    if (expectedOf_ != here->step) {
+        expectedOf_ = here->step;
+        try {
+            replayed_ = engine::steps_to_replay(folder_, here->step);
+        } catch (const std::exception&) {
+            replayed_ = here->step - 1;
+        }
+    }
+    return (static_cast<double>(replayed_) + computations) * track_->latest().step_ms / 1000;
+}
+
+void SkipsModel::examineIfIdle() {
+    const auto* here = step();
+    if (!visible_ || here == nullptr || report() != nullptr || busy_) return;
+    if (context_.feed->isTraining() || tried_.contains(here->step)) return;
+    tried_.insert(here->step);
+    examine();
 }
 
 void SkipsModel::examine() {
@@ -260,8 +305,11 @@ void SkipsModel::examine() {
     auto report = std::make_shared<std::optional<engine::SkipReport>>();
     examined_ = here->step;
     *operations_ = 0;
-    engine::SkipOptions options;
-    options.operation = [operations = operations_](std::int64_t done) { *operations = done; };
+    engine::SkipOptions options = replayed();
+    options.operation = [operations = operations_, replay = replay_](std::int64_t done) {
+        replay->check();
+        *operations = done;
+    };
     run([folder = folder_, number = here->step, report,
          options] { *report = engine::examine_skip(folder, number, options); },
         [this, folder = folder_, report] {
@@ -280,8 +328,8 @@ void SkipsModel::retry(const engine::RetryChange& change) {
     const auto* here = step();
     if (here == nullptr) return;
     auto trial = std::make_shared<std::optional<engine::StepTrial>>();
-    run([folder = folder_, number = here->step, change,
-         trial] { *trial = engine::retry_step(folder, number, change); },
+    run([folder = folder_, number = here->step, change, trial,
+         options = replayed()] { *trial = engine::retry_step(folder, number, change, options); },
         [this, trial] {
             trial_ = *trial;
             emit stepChanged();
@@ -292,9 +340,8 @@ void SkipsModel::saveCapsule(const QString& file) {
     const auto* here = step();
     if (here == nullptr || file.isEmpty()) return;
     run(
-        [folder = folder_, number = here->step, path = std::filesystem::path(file.toStdString())] {
-            engine::write_capsule(folder, number, path);
-        },
+        [folder = folder_, number = here->step, path = std::filesystem::path(file.toStdString()),
+         options = replayed()] { engine::write_capsule(folder, number, path, options); },
         [this, file] {
             context_.commands->report(
                 {tr("Saved as %1.").arg(file), {}, engine::ErrorCode::io, true, file});

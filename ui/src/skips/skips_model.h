@@ -8,10 +8,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "engine/session.h"
 #include "engine/skips.h"
 #include "feed/bad_steps.h"
+#include "feed/replay.h"
+#include "text/time_left.h"
 #include "view/context.h"
 
 namespace ui {
@@ -45,10 +48,18 @@ public:
     const std::optional<engine::StepTrial>& trial() const { return trial_; }
 
     bool busy() const { return busy_; }
+    /// "Computing the steps before it again: 40 of 79 · 0:03 left"; empty while no step is.
+    QString progress();
+    /// Gives up what is computed.
+    void cancel();
+    /// Seconds that an examination of the step on show is expected to take; 0: unknown.
+    double expectedSeconds() const;
     const QString& problem() const { return problem_; }
     /// Of the run as it trains, or of examine(); step 0: none.
     engine::ExaminationProgress checking() const;
     void examine();
+    /// Examines the step on show, once, if the page is open and nothing trains on this machine.
+    void examineIfIdle();
     void retry(const engine::RetryChange& change);
     void saveCapsule(const QString& file);
 
@@ -72,6 +83,8 @@ signals:
 
 private:
     void refresh();
+    /// Options of a job that reports its way and can be cancelled.
+    engine::SkipOptions replayed();
     void readList();
     bool isRead() const;
     void readPicture();
@@ -83,8 +96,8 @@ private:
     Context context_;
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;
-    std::int64_t counted_ = 0;      ///< rows of the record at the last stepsCounted()
-    std::optional<BadSteps> known_; ///< that the list was read with; nothing: it was not read
+    std::int64_t counted_ = 0;       ///< rows of the record at the last stepsCounted()
+    std::optional<BadSteps> known_;  ///< that the list was read with; nothing: it was not read
     QElapsedTimer sinceRead_;
     bool reading_ = false;
     bool stale_ = false;  ///< a step was examined since the list was read
@@ -102,6 +115,11 @@ private:
     std::shared_ptr<std::atomic<std::int64_t>> operations_ =
         std::make_shared<std::atomic<std::int64_t>>(0);
     std::int64_t examined_ = 0;  ///< the step that examine() is at; 0: none
+    std::shared_ptr<Replay> replay_ = std::make_shared<Replay>();
+    TimeLeft left_;
+    std::set<std::int64_t> tried_;  ///< steps that examineIfIdle() began
+    /// Of expectedSeconds().
+    mutable std::int64_t expectedOf_ = 0, replayed_ = 0;
 };
 
 }  // namespace ui

@@ -77,7 +77,15 @@ QLayout* SkipsPage::makeBar() {
     addPageKey(this, u"skips/examine"_s, Qt::Key_R, examine_);
     addPageKey(this, u"skips/capsule"_s, Qt::Key_K, capsule_);
     addPageKey(this, u"skips/export"_s, Qt::CTRL | Qt::Key_E, export_);
-    connect(examine_, &QPushButton::clicked, model_, &SkipsModel::examine);
+    connect(examine_, &QPushButton::clicked, this, [this] {
+        if (model_->busy())
+            model_->cancel();
+        else
+            model_->examine();
+    });
+    connect(model_, &SkipsModel::progressed, this, [this] {
+        if (model_->busy()) refreshState();
+    });
     connect(capsule_, &QPushButton::clicked, this, &SkipsPage::saveCapsule);
     connect(export_, &QPushButton::clicked, this, &SkipsPage::exportFigures);
     return row;
@@ -145,9 +153,12 @@ void SkipsPage::hideEvent(QHideEvent* event) {
 
 void SkipsPage::refreshState() {
     const bool any = model_->step() != nullptr;
-    examine_->setEnabled(any && !model_->busy());
-    examine_->setText(model_->report() == nullptr ? tr("Examine this step")
-                                                  : tr("Examine it again"));
+    examine_->setEnabled(any);
+    const double seconds = model_->busy() ? 0 : model_->expectedSeconds();
+    examine_->setText(model_->busy()                ? tr("Cancel")
+                      : model_->report() != nullptr ? tr("Examine it again")
+                      : seconds >= 1 ? tr("Examine this step (about %1)").arg(duration(seconds))
+                                     : tr("Examine this step"));
     capsule_->setEnabled(any && !model_->busy());
     export_->setEnabled(any);
     const SkipReport* const seen = model_->report();
@@ -156,7 +167,10 @@ void SkipsPage::refreshState() {
                           : tr("Save as capsule… %1").arg(bytes(seen->capsule_bytes)));
     arm_->setVisible(model_->needsArming());
     QString text;
-    if (model_->busy())
+    const QString progress = model_->progress();
+    if (!progress.isEmpty())
+        text = progress;
+    else if (model_->busy())
         text = tr("Computing the step again…");
     else if (!model_->problem().isEmpty())
         text = model_->problem();

@@ -100,8 +100,11 @@ void TotalsStrip::refresh() {
 
 void TotalsStrip::showTrace(const Xray& trace) {
     const engine::XrayTotal all = engine::total(trace);
-    set(time, tr("%1 · %2 ops").arg(milliseconds(trace.step_ms), count(all.ops)),
-        tr("%1 untraced").arg(milliseconds(trace.untraced_ms)));
+    set(time, tr("%1 · %2 ops").arg(milliseconds(trace.untraced_ms), count(all.ops)),
+        trace.slowest_ms > trace.untraced_ms
+            ? tr("computed again: up to %1; traced: %2")
+                  .arg(milliseconds(trace.slowest_ms), milliseconds(trace.step_ms))
+            : tr("traced: %1").arg(milliseconds(trace.step_ms)));
     const QStringList shares = sharesOf(trace);
     set(types, shares.value(0), shares.mid(1).join(u" · "_s));
     std::int64_t cached = 0;

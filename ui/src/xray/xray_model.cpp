@@ -154,6 +154,27 @@ void XrayModel::traceStep() {
         });
 }
 
+void XrayModel::traceIfShort() {
+    constexpr double most = 1000;          // ms of a step
+    constexpr double mostIdle = 30'000;    // ms in all, with progress and cancel
+    constexpr double mostWaiting = 1'000;  // ms in all where a run would wait for it
+    constexpr double computations = 6;     // of the step: to warm up, three untraced, the trace
+    if (own_ || busy() || !problem().isEmpty() || !track_ || track_->rows() == 0) return;
+    const StepSource source = wanted();
+    std::int64_t before = 0;
+    if (source.step > 0) {
+        try {
+            before = engine::steps_to_replay(folder_, source.step);
+        } catch (const std::exception&) {
+            return;  // the button says why
+        }
+    }
+    const double each = track_->latest().step_ms;
+    const double all = each * (static_cast<double>(before) + computations);
+    const bool trains = context_.feed->isTraining();
+    if (each > 0 && each < most && all < (trains ? mostWaiting : mostIdle)) traceStep();
+}
+
 void XrayModel::setView(XrayView view) {
     if (view == view_) return;
     if (view != XrayView::own && own_ && !other_) {

@@ -35,6 +35,8 @@ public:
     const std::optional<engine::Xray>& otherTrace() const { return other_; }
     const std::optional<engine::XrayExperiment>& experiment() const { return experiment_; }
     bool busy() const { return jobs_->busy(); }
+    QString progress() const { return jobs_->progress(); }
+    void cancel() { jobs_->cancel(); }
     /// Why the last job failed; empty if it did not.
     const QString& problem() const { return jobs_->problem(); }
     const std::shared_ptr<RunTrack>& track() const { return track_; }
@@ -50,6 +52,9 @@ public:
     bool tracesNext() const;
     /// Traces the step to come, the selected one, or the newest of a run that has ended.
     void traceStep();
+    /// The same if there is no trace yet, a step takes under a second, and no run would have to
+    /// wait for longer than that.
+    void traceIfShort();
     /// Computes the traced step again with a type forced on a module, an operation, or both.
     void tryForced(const std::string& key, engine::ForcedType type);
     /// Writes the experiment's types into the settings of the run, for the next start.

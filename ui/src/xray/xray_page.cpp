@@ -74,7 +74,12 @@ QLayout* XrayPage::makeBar() {
     row->addWidget(state_, 1);
     row->addWidget(search_);
     row->addWidget(export_);
-    connect(trace_, &QPushButton::clicked, model_, &XrayModel::traceStep);
+    connect(trace_, &QPushButton::clicked, this, [this] {
+        if (model_->busy())
+            model_->cancel();
+        else
+            model_->traceStep();
+    });
     connect(search_, &QPushButton::clicked, this, &XrayPage::openSearch);
     connect(export_, &QPushButton::clicked, this, &XrayPage::exportFigures);
     return row;
@@ -243,8 +248,15 @@ void XrayPage::showTrace() {
     refreshState();
 }
 
+void XrayPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    model_->traceIfShort();
+}
+
 QString XrayPage::stateText() const {
     if (model_->busy()) {
+        const QString progress = model_->progress();
+        if (!progress.isEmpty()) return progress;
         return model_->tracesNext() && !model_->ownTrace()
                    ? tr("Computing the next step, operation by operation…")
                    : tr("Computing the step operation by operation…");
@@ -252,9 +264,12 @@ QString XrayPage::stateText() const {
     if (!model_->problem().isEmpty()) return model_->problem();
     if (model_->ownTrace()) {
         const engine::Xray& trace = *model_->ownTrace();
-        return tr("step %1 · %2 · %3")
-            .arg(count(trace.step), precisionTitle(trace.precision),
-                 QString::fromStdString(trace.device));
+        const QString what = tr("step %1 · %2 · %3")
+                                 .arg(count(trace.step), precisionTitle(trace.precision),
+                                      QString::fromStdString(trace.device));
+        if (!model_->experiment()) return what;
+        return tr("%1 · the table shows the step before %2 was forced")
+            .arg(what, QString::fromStdString(model_->experiment()->forced.begin()->first));
     }
     if (!model_->track())
         return tr("Trace the first step of the settings: it works before training.");
@@ -265,8 +280,8 @@ QString XrayPage::stateText() const {
 void XrayPage::refreshState() {
     const bool busy = model_->busy();
     const bool next = model_->tracesNext();
-    trace_->setEnabled(!busy);
-    trace_->setText(next ? tr("Trace the next step") : tr("Trace this step"));
+    trace_->setText(busy   ? tr("Cancel")
+                    : next ? tr("Trace the next step") : tr("Trace this step"));
     trace_->setToolTip(
         next ? tr("Computes the next step on a copy, operation by operation (T). Training waits "
                   "for it; the run does not change.")

@@ -33,6 +33,7 @@ public:
     QString csv() const;
 
 protected:
+    void showEvent(QShowEvent* event) override;
     /// F in the table of operations, where it means another than in the rest of the window.
     bool eventFilter(QObject* watched, QEvent* event) override;
 
