@@ -62,6 +62,7 @@ TEST_F(SettingsWindowTest, TheFocusFindsAFieldThatIsNotInSight) {
     window->activateWindow();
     auto* panel = window->findChild<SettingsPanel*>();
     panel->focusField(u"clip.kind"_s);
+    QTest::qWait(20);
     const auto* focused = window->focusWidget();
     ASSERT_NE(focused, nullptr);
     EXPECT_FALSE(focused->visibleRegion().isEmpty());

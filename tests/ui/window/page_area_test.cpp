@@ -45,7 +45,7 @@ TEST_F(PageAreaTest, ScrollsWhatDoesNotFitToTheFocus) {
     EXPECT_FALSE(last->visibleRegion().isEmpty());
     first->setFocus();
     QTest::qWait(20);
-    EXPECT_EQ(area.verticalScrollBar()->value(), 0);
+    EXPECT_LT(area.verticalScrollBar()->value(), 20);
 }
 
 /// On the smallest screen, and with large text on a usual one. screens/draw.sh does it in more

@@ -88,6 +88,9 @@ void SettingsPanel::focusField(const QString& path) {
         widget()->layout()->activate();  // it may have been hidden until now
         ensureWidgetVisible(field);
         field->setFocus();
+        // New fields get their heights in the next turn.
+        QMetaObject::invokeMethod(
+            field, [this, field] { ensureWidgetVisible(field); }, Qt::QueuedConnection);
         return;
     }
 }
