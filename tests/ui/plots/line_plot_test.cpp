@@ -190,10 +190,12 @@ TEST_F(LinePlotTest, SmoothsMoreWithAGreaterStrength) {
     PlotLook look;
     look.smooth = true;
     const auto plot = show(look);
-    const double before = plot->graph(1)->data()->constBegin()->value;
+    // The loss falls, so a mean that reaches further back is larger.
+    const auto atEnd = [&] { return (plot->graph(1)->data()->constEnd() - 1)->value; };
+    const double before = atEnd();
     link.options()->setSmoothing(200);
     plot->paintNow();
-    EXPECT_LT(plot->graph(1)->data()->constBegin()->value, before / 2);
+    EXPECT_GT(atEnd(), 2 * before);
 }
 
 TEST_F(LinePlotTest, CopiesWhatIsVisibleAsColumns) {
