@@ -4,8 +4,6 @@
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QRegularExpression>
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -13,8 +11,6 @@
 #include "engine/export.h"
 #include "engine/figures.h"
 #include "engine/report.h"
-#include "engine/resume.h"
-#include "engine/session.h"
 #include "feed/track_verdict.h"
 #include "models/event_model.h"
 #include "models/run_list_model.h"
@@ -23,11 +19,11 @@
 #include "panels/run_card.h"
 #include "panels/step_panel.h"
 #include "report/report_page.h"
+#include "support/trained_runs.h"
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/metric_text.h"
 #include "text/run_text.h"
-#include "window_fixture.h"
 
 namespace ui {
 namespace {
@@ -36,81 +32,7 @@ using namespace Qt::StringLiterals;
 using engine::KeyFigures;
 using engine::RunSummary;
 
-engine::RunConfig settingsOf(std::vector<std::string> overrides) {
-    const std::vector<std::string> common = {
-        "dataset.kind=spirals",  "model.kind=mlp", "batch_size=32", "dataset.train_limit=640",
-        "dataset.test_limit=64", "max_steps=24",   "device=cpu",    "threads=1"};
-    overrides.insert(overrides.begin(), common.begin(), common.end());
-    auto parsed = engine::parse_run_config("{}", overrides);
-    EXPECT_TRUE(parsed.errors.empty()) << parsed.errors.front().str();
-    return parsed.config;
-}
-
-/// Rows of an HTML table as cells without markup.
-std::vector<QStringList> rowsOf(const QString& html) {
-    static const QRegularExpression row(u"<tr>(.*?)</tr>"_s,
-                                        QRegularExpression::DotMatchesEverythingOption);
-    static const QRegularExpression cell(u"<t[hd][^>]*>(.*?)</t[hd]>"_s);
-    std::vector<QStringList> rows;
-    for (auto at = row.globalMatch(html); at.hasNext();) {
-        QStringList cells;
-        const QString inside = at.next().captured(1);
-        for (auto each = cell.globalMatch(inside); each.hasNext();)
-            cells << each.next().captured(1).replace(u"&amp;"_s, u"&"_s);
-        rows.push_back(cells);
-    }
-    return rows;
-}
-
-struct FiguresTest : WindowFixture {
-    /// A run of these settings that has ended. Stopped after `steps` if that is not 0.
-    RunSummary train(const engine::RunConfig& config, engine::SessionOptions options = {},
-                     std::int64_t steps = 0) {
-        auto thread = std::make_shared<engine::ComputeThread>();
-        engine::Session session(config, thread, feed.store(), options);
-        const std::int64_t before = session.record().size();
-        session.post(engine::Command::start);
-        if (steps > 0) {
-            EXPECT_TRUE(QTest::qWaitFor(
-                [&] { return session.record().size() >= before + steps || session.wait(0); }));
-            session.post(engine::Command::stop);
-        }
-        EXPECT_TRUE(session.wait(60));
-        const auto run = feed.store()->find(session.run());
-        EXPECT_TRUE(run);
-        return run.value_or(RunSummary{});
-    }
-
-    RunSummary resumed(const RunSummary& run, std::int64_t steps) {
-        const auto plan = engine::plan_resume(run);
-        engine::SessionOptions options;
-        options.continuation = plan.continuation;
-        return train(plan.config, options, steps);
-    }
-
-    QString written(const QString& name, const QByteArray& line, int times) const {
-        QFile file(folder.filePath(name));
-        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-        file.write(name.endsWith(u".csv"_s) ? "x,y,price\n" : "");
-        for (int i = 0; i < times; ++i)
-            file.write(name.endsWith(u".csv"_s)
-                           ? QByteArray::number(i % 17) + ',' + QByteArray::number(i % 5) + ',' +
-                                 QByteArray::number(3.5 * (i % 17)) + '\n'
-                           : line);
-        return file.fileName();
-    }
-
-    std::shared_ptr<RunTrack> open(const RunSummary& run) {
-        feed.showStored({run});
-        EXPECT_TRUE(QTest::qWaitFor([&] {
-            return feed.tracks().size() == 1 && feed.tracks().front()->run() == run.run &&
-                   feed.tracks().front()->rows() == feed.tracks().front()->published() &&
-                   feed.tracks().front()->rows() > 0;
-        }));
-        QTest::qWait(60);
-        return feed.tracks().front();
-    }
-
+struct FiguresTest : TrainedRuns {
     /// All places that show figures of this run.
     void check(const RunSummary& run) {
         SCOPED_TRACE("run " + run.run);
@@ -380,50 +302,6 @@ TEST_F(FiguresTest, OfARunThatTrains) {
     EXPECT_TRUE(texts.contains(u"%1/step"_s.arg(milliseconds(now.step_ms))));
     feed.post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 20'000));
-}
-
-/// Whether the handbook's table has a figure of this name on screen.
-bool isListed(const QString& caption) {
-    return std::ranges::any_of(engine::figure_infos(), [&](const engine::FigureInfo& info) {
-        return caption.compare(QString::fromUtf8(info.title.data(), std::ssize(info.title)),
-                               Qt::CaseInsensitive) == 0;
-    });
-}
-
-TEST_F(FiguresTest, EachFigureOnScreenStandsInTheHandbooksTable) {
-    const auto track = open(train(settingsOf({})));
-    const auto isMetric = [&](const QString& caption) {
-        return std::ranges::any_of(track->stepMetrics(), [&](const engine::Metric& metric) {
-            return caption.contains(metricInline(metric), Qt::CaseInsensitive);
-        });
-    };
-    const auto known = [&](QString caption) {
-        // The names of facts that are no figures, and short forms of the heads of columns.
-        static const QStringList facts = {u"run"_s, u"seed"_s, u"state"_s, u"test acc."_s};
-        if (caption == u"peak"_s) caption = u"peak memory"_s;
-        if (caption == speedUnit(track->unit())) caption = u"speed"_s;
-        return caption.isEmpty() || facts.contains(caption) || isListed(caption) ||
-               isMetric(caption);
-    };
-    for (const QString& caption : figureCaptions(track->metrics(), track->unit()))
-        EXPECT_TRUE(known(caption)) << caption.toStdString();
-    const auto report = rowsOf(reportPage(feed.tracks(), {}, {}));
-    for (const QString& head : report.front()) EXPECT_TRUE(known(head)) << head.toStdString();
-    for (const QStringList& row : rowsOf(evidenceTable(*track, *track, {})))
-        EXPECT_TRUE(known(row.front())) << row.front().toStdString();
-    for (const engine::RunField& field : engine::run_fields()) {
-        if (field.is_setting || field.kind != engine::RunField::Kind::number) continue;
-        const bool ofMetric = field.name.starts_with("test_");
-        EXPECT_TRUE(ofMetric || engine::find_figure(field.name)) << field.name;
-    }
-    link.select(3);
-    QTest::qWait(20);
-    for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>()) {
-        const QString name = label->accessibleName().section(u':', 0, 0);
-        // A row with several figures: its parts stand in the table.
-        static const QStringList rows = {u"gradient"_s, u"in FP16"_s};
-        EXPECT_TRUE(rows.contains(name) || known(name)) << name.toStdString();
-    }
 }
 
 }  // namespace

@@ -1,0 +1,65 @@
+// Each figure on screen has its line in the handbook's table of figures (figures.md).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/figures.h"
+#include "engine/run_fields.h"
+#include "panels/evidence_table.h"
+#include "panels/run_card.h"
+#include "panels/step_panel.h"
+#include "report/report_page.h"
+#include "support/trained_runs.h"
+#include "text/metric_text.h"
+
+namespace ui {
+namespace {
+
+struct FigureNamesTest : TrainedRuns {};
+
+/// Whether the handbook's table has a figure of this name on screen.
+bool isListed(const QString& caption) {
+    return std::ranges::any_of(engine::figure_infos(), [&](const engine::FigureInfo& info) {
+        return caption.compare(QString::fromUtf8(info.title.data(), std::ssize(info.title)),
+                               Qt::CaseInsensitive) == 0;
+    });
+}
+
+TEST_F(FigureNamesTest, EachFigureOnScreenStandsInTheHandbooksTable) {
+    const auto track = open(train(settingsOf({})));
+    const auto isMetric = [&](const QString& caption) {
+        return std::ranges::any_of(track->stepMetrics(), [&](const engine::Metric& metric) {
+            return caption.contains(metricInline(metric), Qt::CaseInsensitive);
+        });
+    };
+    const auto known = [&](QString caption) {
+        // The names of facts that are no figures, and short forms of the heads of columns.
+        static const QStringList facts = {u"run"_s, u"seed"_s, u"state"_s, u"test acc."_s};
+        if (caption == u"peak"_s) caption = u"peak memory"_s;
+        if (caption == speedUnit(track->unit())) caption = u"speed"_s;
+        return caption.isEmpty() || facts.contains(caption) || isListed(caption) ||
+               isMetric(caption);
+    };
+    for (const QString& caption : figureCaptions(track->metrics(), track->unit()))
+        EXPECT_TRUE(known(caption)) << caption.toStdString();
+    const auto report = rowsOf(reportPage(feed.tracks(), {}, {}));
+    for (const QString& head : report.front()) EXPECT_TRUE(known(head)) << head.toStdString();
+    for (const QStringList& row : rowsOf(evidenceTable(*track, *track, {})))
+        EXPECT_TRUE(known(row.front())) << row.front().toStdString();
+    for (const engine::RunField& field : engine::run_fields()) {
+        if (field.is_setting || field.kind != engine::RunField::Kind::number) continue;
+        const bool ofMetric = field.name.starts_with("test_");
+        EXPECT_TRUE(ofMetric || engine::find_figure(field.name)) << field.name;
+    }
+    link.select(3);
+    QTest::qWait(20);
+    for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>()) {
+        const QString name = label->accessibleName().section(u':', 0, 0);
+        // A row with several figures: its parts stand in the table.
+        static const QStringList rows = {u"gradient"_s, u"in FP16"_s};
+        EXPECT_TRUE(rows.contains(name) || known(name)) << name.toStdString();
+    }
+}
+
+}  // namespace
+}  // namespace ui
