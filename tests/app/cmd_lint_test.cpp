@@ -58,7 +58,8 @@ TEST(Lint, MeasuresAStaticScale) {
                                      "scaler.init_scale=1073741824", "--set", "device=cpu"}));
     program.finish();
     EXPECT_EQ(program.exit_code(), 0) << program.errors();
-    EXPECT_THAT(ids_of(program), testing::ElementsAre("static-scale-too-large"));
+    EXPECT_THAT(ids_of(program),
+                testing::ElementsAre("static-scale-beyond-usual", "static-scale-too-large"));
 }
 
 TEST(Lint, IsTextForPeople) {
