@@ -1170,14 +1170,6 @@
             <translation>删除…</translation>
         </message>
         <message>
-            <source>Delete run %1?</source>
-            <translation>删除运行 %1？</translation>
-        </message>
-        <message>
-            <source>Delete %1 runs?</source>
-            <translation>删除 %1 次运行？</translation>
-        </message>
-        <message>
             <source>Delete runs</source>
             <translation>删除运行</translation>
         </message>
@@ -4045,16 +4037,8 @@ started %7</source>
         <translation>恢复</translation>
     </message>
     <message>
-        <source>Continues from the last checkpoint.</source>
-        <translation>从最后一个检查点继续。</translation>
-    </message>
-    <message>
         <source>Export…</source>
         <translation>导出…</translation>
-    </message>
-    <message>
-        <source>One run in any form; the steps of several as CSV.</source>
-        <translation>单个运行可用任意格式；多个运行的步记录导出为 CSV。</translation>
     </message>
     <message>
         <source>Report…</source>
@@ -4107,14 +4091,6 @@ started %7</source>
     <message>
         <source>Run %1 is being trained. Stop it before you delete it.</source>
         <translation>运行 %1 正在训练，请先停止再删除。</translation>
-    </message>
-    <message>
-        <source>Delete run %1?</source>
-        <translation>删除运行 %1？</translation>
-    </message>
-    <message>
-        <source>Delete %1 runs?</source>
-        <translation>删除 %1 个运行？</translation>
     </message>
     <message>
         <source>Settings, events and all steps move to the trash. Without a trash they are deleted for good.</source>

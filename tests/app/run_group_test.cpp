@@ -19,7 +19,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-class RunGroup : public KeptRuns {
+class ComparisonAsOne : public KeptRuns {
 protected:
     const std::vector<std::string> settings_ = {"--set", "max_steps=600"};
 
@@ -45,7 +45,7 @@ protected:
     }
 };
 
-TEST_F(RunGroup, AStoppedComparisonIsResumedAsOneAndEndsAsIfNeverStopped) {
+TEST_F(ComparisonAsOne, AStoppedComparisonIsResumedAsOneAndEndsAsIfNeverStopped) {
     interrupt_comparison(SIGTERM);
     EXPECT_THAT(states(), ElementsAre("stopped", "stopped"));
     EXPECT_THAT(json::parse(lines({"show", "g1", "--json"}).front()).at("state"), "stopped");
@@ -68,7 +68,7 @@ TEST_F(RunGroup, AStoppedComparisonIsResumedAsOneAndEndsAsIfNeverStopped) {
     expect_refused({"resume", "g1"}, 2, "There is nothing to resume: all 2 runs have ended.");
 }
 
-TEST_F(RunGroup, AKilledComparisonIsResumedAsOne) {
+TEST_F(ComparisonAsOne, AKilledComparisonIsResumedAsOne) {
     interrupt_comparison(SIGKILL);
     EXPECT_THAT(states(), ElementsAre("interrupted", "interrupted"));
     EXPECT_THAT(json::parse(lines({"show", "g1", "--json"}).front()).at("state"), "interrupted");
@@ -77,7 +77,7 @@ TEST_F(RunGroup, AKilledComparisonIsResumedAsOne) {
     EXPECT_THAT(runs(), SizeIs(2)) << "no new runs";
 }
 
-TEST_F(RunGroup, IsExportedImportedLabelledAndDeletedAsOne) {
+TEST_F(ComparisonAsOne, IsExportedImportedLabelledAndDeletedAsOne) {
     lines(spirals("compare", {"--set", "max_steps=5"}));
     train({"--set", "max_steps=5"});
     const std::string file = (home_ / "both.halftone").string();
@@ -100,7 +100,7 @@ TEST_F(RunGroup, IsExportedImportedLabelledAndDeletedAsOne) {
     EXPECT_FALSE(fs::exists(home_ / "halftone" / "runs" / "4"));
 }
 
-TEST_F(RunGroup, HasTheExportsThatHaveRoomForSeveralRuns) {
+TEST_F(ComparisonAsOne, HasTheExportsThatHaveRoomForSeveralRuns) {
     lines(spirals("compare", {"--set", "max_steps=5"}));
     lines({"export", "g1", "--to", "csv", "-o", "-"});
     EXPECT_THAT(lines({"export", "g1", "--to", "csv", "-o", "-"}), SizeIs(1 + 2 * 5));
@@ -113,7 +113,7 @@ TEST_F(RunGroup, HasTheExportsThatHaveRoomForSeveralRuns) {
     expect_refused({"eval", "g1"}, 2, "this command takes one of its runs");
 }
 
-TEST_F(RunGroup, ASweepGoesOnWithThePointsThatWereNotBegun) {
+TEST_F(ComparisonAsOne, ASweepGoesOnWithThePointsThatWereNotBegun) {
     const auto args = spirals("sweep", {"--grid", "optimizer.lr=0.1,0.05,0.01", "--set",
                                         "max_steps=400"});
     Program program(args, {home_.str(), {}});

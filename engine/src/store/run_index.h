@@ -64,11 +64,8 @@ public:
     std::vector<std::filesystem::path> unended_folders();
 
 private:
-    void check_schema(const std::filesystem::path& path);
     std::string enter_folder(const std::filesystem::path& folder);
     std::vector<RunSummary> rows();
-    bool number_groups_of(const std::vector<RunSummary>& runs);
-    void take_group_number(const std::string& group, std::int64_t number);
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     void put_row(const RunSummary& run, const Moment& made);
     void add_events_of(const std::string& run, const std::filesystem::path& folder);
