@@ -5275,10 +5275,6 @@ started %7</source>
             <translation>样本 %1 · %2 个异常值 · %3</translation>
         </message>
         <message>
-            <source>sample %1 · %2 · largest %3</source>
-            <translation>样本 %1 · %2 · 最大 %3</translation>
-        </message>
-        <message>
             <source>Examine it again</source>
             <translation>再次检查</translation>
         </message>
@@ -6104,10 +6100,6 @@ started %7</source>
         <message>
             <source>sample %1 · %2 bad values · %3</source>
             <translation>样本 %1 · %2 个异常值 · %3</translation>
-        </message>
-        <message>
-            <source>sample %1 · %2 · largest %3</source>
-            <translation>样本 %1 · %2 · 最大 %3</translation>
         </message>
         <message>
             <source>Also in the skips at %1. Check its label.</source>
