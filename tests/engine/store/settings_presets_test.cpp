@@ -67,7 +67,7 @@ TEST_F(SettingsPresetsTest, SaysWhyAFileCannotBeUsed) {
     write("number.json", "12");
     write("twice.json", R"({"epochs": 1, "epochs": 2})");
     write("wrong.json", R"({"batch_size": "many"})");
-    write("good.json", R"({"dataset": {"kind": "csv"}})");  // which table is still open
+    write("good.json", R"({"dataset": {"kind": "mnist"}})");  // where it lies is open
     write("notes.txt", "not a preset");
     ASSERT_EQ(::mkfifo((settings_presets_folder() / "pipe.json").c_str(), 0600), 0);
     const auto listed = list_settings_presets();

@@ -5,6 +5,7 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
@@ -32,12 +33,12 @@ struct KeysTest : WindowFixture {
         ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; },
                                     30'000));
     }
-    std::vector<QWidget*> focusable() const {
-        std::vector<QWidget*> out;
-        for (auto* widget : window->findChildren<QWidget*>()) {
-            if (widget->isVisible() && widget->isEnabled() &&
-                (widget->focusPolicy() & Qt::TabFocus) != 0)
-                out.push_back(widget);
+    /// The widgets that Tab reaches in `of`.
+    static std::vector<QPointer<QWidget>> focusable(const QWidget* of) {
+        std::vector<QPointer<QWidget>> out;
+        for (auto* widget : of->findChildren<QWidget*>()) {
+            if (widget->isVisible() && (widget->focusPolicy() & Qt::TabFocus) != 0)
+                out.emplace_back(widget);
         }
         return out;
     }
@@ -71,7 +72,11 @@ TEST_F(KeysTest, OneRuleHoldsForEveryWidgetOfEveryPage) {
         stack->showPage(page.name);
         ASSERT_EQ(stack->shown().name, page.name);
         QCoreApplication::processEvents();
-        for (auto* widget : focusable()) {
+        // What is beside the page is the same on all of them.
+        const bool first = widgets == 0;
+        const QWidget* part = first ? static_cast<QWidget*>(window.get()) : stack->currentWidget();
+        for (const auto& widget : focusable(part)) {
+            if (widget == nullptr || !widget->isEnabled()) continue;  // the page may have moved on
             ++widgets;
             const std::string where = page.name.toStdString() + ", " +
                                       widget->metaObject()->className() + " " +
@@ -80,7 +85,7 @@ TEST_F(KeysTest, OneRuleHoldsForEveryWidgetOfEveryPage) {
                       typesText(widget) || isPressed(widget))
                 << where;
             EXPECT_FALSE(keeps(widget, Qt::Key_Return, Qt::ControlModifier, u"\r"_s)) << where;
-            auto* button = qobject_cast<QAbstractButton*>(widget);
+            auto* button = qobject_cast<QAbstractButton*>(widget.data());
             if (button == nullptr) continue;
             ++buttons;
             QKeyEvent run(QEvent::KeyPress, Qt::Key_Return, Qt::ControlModifier, u"\r"_s);
@@ -98,8 +103,8 @@ TEST_F(KeysTest, OneRuleHoldsForEveryWidgetOfEveryPage) {
             EXPECT_TRUE(press.isAccepted()) << where;
         }
     }
-    EXPECT_GT(widgets, 150);
-    EXPECT_GT(buttons, 80);
+    EXPECT_GT(widgets, 60);
+    EXPECT_GT(buttons, 30);
 }
 
 TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {

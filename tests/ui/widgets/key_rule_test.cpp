@@ -128,7 +128,7 @@ TEST_F(KeyRuleTest, AWindowGetsItsKeysWhereverTheFocusIs) {
     EXPECT_EQ(projector.keys, QList<int>({Qt::Key_PageDown, Qt::Key_PageDown, Qt::Key_PageDown}));
     EXPECT_EQ(hands->value(), 0);
     QTest::keyClick(field, Qt::Key_Return, Qt::ControlModifier);
-    EXPECT_EQ(projector.keys.last(), int(Qt::Key_Return));
+    EXPECT_TRUE(projector.keys.contains(int(Qt::Key_Return)));
     projector.keys.clear();
     QTest::keyClick(field, Qt::Key_PageUp);
     EXPECT_TRUE(projector.keys.isEmpty());

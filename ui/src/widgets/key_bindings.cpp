@@ -48,7 +48,9 @@ void KeyBindings::bind(QAction* action, const QString& id, QList<QKeySequence> u
 QList<QKeySequence> KeyBindings::keys(const QString& id, const QList<QKeySequence>& usual) {
     const QSettings settings;
     if (!settings.contains(settingOf(id))) return usual;
-    return QKeySequence::listFromString(settings.value(settingOf(id)).toString());
+    auto chosen = QKeySequence::listFromString(settings.value(settingOf(id)).toString());
+    chosen.removeAll(QKeySequence());  // of a command whose keys were taken away
+    return chosen;
 }
 
 void KeyBindings::choose(const QString& id, const QList<QKeySequence>& keys) {
