@@ -5271,10 +5271,6 @@ started %7</source>
             <translation>样本，按占比从大到小</translation>
         </message>
         <message>
-            <source>sample %1 · %2 bad values · %3</source>
-            <translation>样本 %1 · %2 个异常值 · %3</translation>
-        </message>
-        <message>
             <source>Examine it again</source>
             <translation>再次检查</translation>
         </message>
@@ -6096,10 +6092,6 @@ started %7</source>
         <message>
             <source>Samples, largest share first</source>
             <translation>样本，按占比从大到小</translation>
-        </message>
-        <message>
-            <source>sample %1 · %2 bad values · %3</source>
-            <translation>样本 %1 · %2 个异常值 · %3</translation>
         </message>
         <message>
             <source>Also in the skips at %1. Check its label.</source>
