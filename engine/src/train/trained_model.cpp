@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/memory.h"
 #include "core/resolve_device.h"
 #include "engine/checkpoint.h"
 #include "engine/error.h"
@@ -144,7 +145,10 @@ TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const std::s
     impl_->folder = run_folder;
 }
 
-TrainedModel::~TrainedModel() = default;
+TrainedModel::~TrainedModel() {
+    impl_.reset();
+    release_cached_memory();  // of a size that no other run may ever ask for
+}
 
 const RunConfig& TrainedModel::config() const { return impl_->saved.config; }
 std::int64_t TrainedModel::step() const { return impl_->saved.step(); }

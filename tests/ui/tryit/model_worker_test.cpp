@@ -43,6 +43,23 @@ TEST_F(ModelWorkerTest, WorksOnAnotherThreadAndReportsOnThisOne) {
     EXPECT_NE(worked, here);
 }
 
+TEST_F(ModelWorkerTest, FreesTheModelOnceNoJobWaitsAndOpensItForTheNextOne) {
+    int done = 0;
+    const auto work = [&](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {
+        ticket.tell([&] { ++done; });
+    };
+    worker->ask(Job::answer, &context, work, fail);
+    worker->release();  // while it works
+    ASSERT_TRUE(waits([&] { return done == 1 && !worker->holdsModel(); }));
+    worker->ask(Job::answer, &context, work, fail);
+    ASSERT_TRUE(waits([&] { return done == 2; }));
+    EXPECT_EQ(opened, 2);
+    EXPECT_TRUE(worker->holdsModel());
+    pool.waitForDone();
+    worker->release();  // while it rests
+    EXPECT_FALSE(worker->holdsModel());
+}
+
 TEST_F(ModelWorkerTest, OpensTheModelOnceUntilItIsToOpenItAnew) {
     int done = 0;
     const auto work = [&](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {

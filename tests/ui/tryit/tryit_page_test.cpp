@@ -37,6 +37,18 @@ TEST_F(TryItPageTest, CanBeChosenOnceARunIsOnScreen) {
     EXPECT_EQ(page->models()[0]->facts()->step, 40);  // 640 pictures by 16
 }
 
+TEST_F(TryItPageTest, FreesItsModelsWhenItIsLeft) {
+    auto* page = open({train(glyphs(), "fp32")});
+    ASSERT_EQ(page->models().size(), 1u);
+    page->hide();
+    const auto free = [page] {
+        const auto workers = page->findChildren<ModelWorker*>();
+        return std::ranges::none_of(workers, &ModelWorker::holdsModel);
+    };
+    EXPECT_TRUE(QTest::qWaitFor(free, 10'000));
+    EXPECT_TRUE(page->models()[0]->facts());  // what was shown stays
+}
+
 TEST_F(TryItPageTest, ARunWithoutACheckpointSaysSoInItsColumn) {
     const auto whole = train(glyphs(), "fp32");
     const auto lacking = train(glyphs(), "amp-fp16");

@@ -18,19 +18,21 @@ struct Task {
 
 struct ModelWorker::Core {
     Open open;
-    std::unique_ptr<engine::TrainedModel> model;  ///< of the running job alone
+    std::unique_ptr<engine::TrainedModel> model;  ///< of the running job; else guarded by mutex
 
     std::mutex mutex;  ///< guards what follows
     std::deque<Task> waiting;
     std::optional<Ticket> running;
     bool busy = false;   ///< a thread of the pool works on the jobs
     bool stale = false;  ///< the model is to be opened anew
+    bool unused = false;  ///< the model is to be freed once no job waits
 
     /// The next job; nothing if none waits, and then the thread ends.
     std::optional<Task> next() {
         const std::lock_guard lock(mutex);
         running.reset();
         busy = !waiting.empty();
+        if (!busy && std::exchange(unused, false)) model.reset();
         if (!busy) return std::nullopt;
         Task task = std::move(waiting.front());
         waiting.pop_front();
@@ -77,6 +79,7 @@ void ModelWorker::ask(Job job, QObject* context, Work work, Failed failed) {
     if (job != Job::answer) stop(job);
     const std::lock_guard lock(core_->mutex);
     std::erase_if(core_->waiting, [job](const Task& task) { return task.ticket.job() == job; });
+    core_->unused = false;
     core_->waiting.push_back({Ticket(job, context), std::move(work), std::move(failed)});
     if (std::exchange(core_->busy, true)) return;
     pool_->start([core = core_] { run(core); });
@@ -91,6 +94,17 @@ void ModelWorker::stop(Job job) {
 void ModelWorker::reopen() {
     const std::lock_guard lock(core_->mutex);
     core_->stale = true;
+}
+
+void ModelWorker::release() {
+    const std::lock_guard lock(core_->mutex);
+    core_->unused = core_->busy;
+    if (!core_->busy) core_->model.reset();
+}
+
+bool ModelWorker::holdsModel() const {
+    const std::lock_guard lock(core_->mutex);
+    return core_->busy || core_->model != nullptr;
 }
 
 void ModelWorker::run(const std::shared_ptr<Core>& core) {

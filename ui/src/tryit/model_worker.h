@@ -50,6 +50,10 @@ public:
     void stop(Job job);
     /// Makes the next job open the model again.
     void reopen();
+    /// Frees the model, at once or after the jobs that wait. The next job opens it again.
+    void release();
+    /// A model is in memory.
+    bool holdsModel() const;
 
 private:
     struct Core;

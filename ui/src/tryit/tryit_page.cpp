@@ -61,7 +61,10 @@ TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent),
     connect(context_.feed, &EventFeed::tracksChanged, this, &TryItPage::refresh);
     connect(context_.feed, &EventFeed::eventArrived, this,
             [this](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
-                if (std::holds_alternative<engine::CheckpointSaved>(event)) renew(track->run());
+                // The last checkpoint may be found only once its run has ended.
+                if (std::holds_alternative<engine::CheckpointSaved>(event) ||
+                    std::holds_alternative<engine::RunDone>(event))
+                    renew(track->run());
             });
 }
 
@@ -93,6 +96,12 @@ void TryItPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     refresh();
     for (const auto& run : std::exchange(stale_, {})) renew(run);
+}
+
+/// Answers and generated texts stay; the models are opened again for the next question.
+void TryItPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    for (auto* worker : findChildren<ModelWorker*>()) worker->release();  // Evaluate's, too
 }
 
 void TryItPage::showWords(const QString& words) {
