@@ -92,6 +92,9 @@ QWidget* TwinPage::makeMain() {
 QLayout* TwinPage::makeBar() {
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
+    start_ = new QPushButton(this);  // the first that the keyboard reaches
+    start_->setObjectName(u"primary"_s);
+    row->addWidget(start_);
     pair_ = new ElidedLabel(this);
     pair_->setProperty("role", u"dim"_s);
     row->addWidget(pair_, 1);
@@ -100,7 +103,8 @@ QLayout* TwinPage::makeBar() {
         tr("The reference leaves out the steps that the other run skips, so that both have made "
            "the same number of updates."));
     row->addWidget(together_);
-    row->addWidget(new TwinBadge(context_, model_, this));
+    badge_ = new TwinBadge(context_, model_, this);
+    row->addWidget(badge_);
     automatic_ = new ChoiceBox(this);
     automatic_->setAccessibleName(tr("Automatic resync"));
     automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -116,8 +120,6 @@ QLayout* TwinPage::makeBar() {
         "At the end of the step the second run takes the weights, masters, buffers, carried state "
         "and optimizer state of the reference (Y). The only difference after that is rounding."));
     row->addWidget(resync_);
-    start_ = new QPushButton(tr("Start a twin"), this);
-    row->addWidget(start_);
     export_ = new QPushButton(tr("Export…"), this);
     export_->setToolTip(
         tr("Save the layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)"));
@@ -241,6 +243,12 @@ void TwinPage::refreshVerdict() {
 void TwinPage::refresh() {
     const bool live = model_->live();
     resync_->setEnabled(live);
+    start_->setText(model_->any() ? tr("Start another twin")
+                                  : tr("Start a twin: about 4.5× the time of AMP alone"));
+    // Before the first twin they have nothing to act on.
+    badge_->setVisible(model_->any());
+    resync_->setVisible(model_->any());
+    export_->setVisible(model_->any());
     const bool ready = context_.commands->buttons().compare.enabled;
     start_->setEnabled(ready);
     start_->setToolTip(
