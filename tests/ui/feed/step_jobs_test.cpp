@@ -105,5 +105,30 @@ TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
     EXPECT_TRUE(reaches(RunState::done));
 }
 
+TEST_F(StepJobsTest, SayHowFarAReplayIsAndCanBeCancelled) {
+    Replay replay;
+    TimeLeft left;
+    EXPECT_EQ(StepJobs::textOf(replay, left), QString());
+    const std::shared_ptr<Replay> shared(&replay, [](Replay*) {});
+    const auto counter = Replay::counter(shared);
+    counter(79);
+    counter(39);
+    EXPECT_TRUE(StepJobs::textOf(replay, left)
+                    .startsWith(u"Computing the steps before it again: 40 of 79"_s));
+    replay.cancel();
+    EXPECT_THROW(counter(38), engine::Error);
+    EXPECT_EQ(StepJobs::textOf(replay, left), u"Cancelling…"_s);
+    // A job that is cancelled takes nothing, and the next one runs.
+    bool taken = false;
+    jobs.run<int>(
+        {nullptr, 0, config()}, std::nullopt, [](const CapturedStep&) { return 1; },
+        [&taken](int, const CapturedStep&) { taken = true; });
+    jobs.cancel();
+    ASSERT_TRUE(idle());
+    EXPECT_FALSE(taken);
+    EXPECT_EQ(jobs.problem(), u"Cancelled."_s);
+    EXPECT_EQ(stepOf({nullptr, 0, config()}), 1);
+}
+
 }  // namespace
 }  // namespace ui

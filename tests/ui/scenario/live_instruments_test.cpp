@@ -88,10 +88,8 @@ TEST_F(LiveInstruments, APausedRunIsTracedAtOnceInBothPrecisions) {
     show(u"xray"_s);
     auto* page = part<XrayPage>();
     auto* model = page->findChild<XrayModel*>();
-    auto* trace = button(page, u"Trace the next step"_s);
-    ASSERT_NE(trace, nullptr);
-    trace->click();
-    ASSERT_TRUE(idle(model));
+    ASSERT_TRUE(idle(model));  // a page that is opened traces a short step by itself
+    EXPECT_NE(button(page, u"Trace the next step"_s), nullptr);
     ASSERT_TRUE(model->ownTrace()) << model->problem().toStdString();
     EXPECT_EQ(model->ownTrace()->step, 2);
     EXPECT_EQ(model->ownTrace()->precision, "amp-fp16");
@@ -117,6 +115,7 @@ TEST_F(LiveInstruments, ARunIsTracedWhileItTrains) {
         [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() > 0; }, patience));
     show(u"xray"_s);
     auto* model = part<XrayPage>()->findChild<XrayModel*>();
+    ASSERT_TRUE(idle(model));
     const std::int64_t before = feed.tracks()[0]->rows();
     QTest::keyClick(part<XrayPage>(), Qt::Key_T);
     ASSERT_TRUE(model->busy());
