@@ -60,10 +60,13 @@ bool takesNumber(const QLineEdit* line) {
            qobject_cast<const QDoubleValidator*>(line->validator()) != nullptr;
 }
 
-/// A line edit with nothing to take back, or that must not change.
-bool hasNothingToUndo(const QWidget* widget) {
+/// Undo or Redo in a line edit that has nothing of the kind, or must not change.
+bool goesPastTheLine(const QWidget* widget, const QKeyEvent* key) {
     const auto* line = qobject_cast<const QLineEdit*>(widget);
-    return line != nullptr && (line->isReadOnly() || !line->isUndoAvailable());
+    if (line == nullptr) return false;
+    if (key->matches(QKeySequence::Undo)) return line->isReadOnly() || !line->isUndoAvailable();
+    if (key->matches(QKeySequence::Redo)) return line->isReadOnly() || !line->isRedoAvailable();
+    return false;
 }
 
 /// Whether the wheel scrolls although the widget would use it: over a value that nobody is setting,
@@ -145,7 +148,7 @@ bool KeyRule::eventFilter(QObject* watched, QEvent* event) {
 /// Before shortcuts are looked up: accepting the event keeps the key from them, and true ends the
 /// search for a widget that would accept it.
 bool KeyRule::overrides(QWidget* widget, QKeyEvent* key) const {
-    if (isRun(key) || (key->matches(QKeySequence::Undo) && hasNothingToUndo(widget))) {
+    if (isRun(key) || goesPastTheLine(widget, key)) {
         key->ignore();
         return true;
     }
