@@ -32,8 +32,10 @@ TEST_F(TrackVerdictTest, IsTheOneOfTheVerdictBarAndComparesRunsThatTookTurns) {
     compare();
     const auto tracks = feed.tracks();
     const engine::Verdict verdict = judgeTracks(*tracks[0], *tracks[1]);
-    EXPECT_TRUE(window->findChild<VerdictLine*>()->accessibleName().startsWith(
-        engineText(verdict.headline)));
+    const auto* line = window->findChild<VerdictLine*>();
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return line->accessibleName().contains(engineText(verdict.headline)); }, 5'000))
+        << line->accessibleName().toStdString() << " and not " << verdict.headline.str();
     EXPECT_FALSE(tracks[0]->started()->turns.empty());
     EXPECT_EQ(tracks[0]->started()->turns, tracks[1]->started()->turns);
     EXPECT_NE(verdict.cost.front().text, "speeds not compared");
