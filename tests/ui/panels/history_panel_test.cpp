@@ -211,7 +211,9 @@ TEST_F(HistoryTest, TwoDroppedRunsAreOverlaid) {
         urls << QUrl::fromLocalFile(QString::fromStdString(run.folder.string()));
     }
     data.setUrls(urls);
-    QDropEvent drop({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QDragEnterEvent enter({200, 200}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(window.get(), &enter);
+    QDropEvent drop({200, 200}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QCoreApplication::sendEvent(window.get(), &drop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return chosen().size() == 2; }, 5000));
     EXPECT_EQ(chosen(), (std::vector<int>{0, 2}));
