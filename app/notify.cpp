@@ -21,8 +21,9 @@ engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>&
             return each.ended && each.run.done.reason == reason;
         };
     };
-    const auto failed = std::ranges::find_if(outcomes, [](const Outcome& each) {
-        return !each.failure.empty() || (each.ended && each.run.done.reason == DoneReason::failed);
+    const auto diverged = reason_is(DoneReason::diverged);
+    const auto failed = std::ranges::find_if(outcomes, [&](const Outcome& each) {
+        return !diverged(each) && (!each.failure.empty() || reason_is(DoneReason::failed)(each));
     });
     const bool stopped = std::ranges::any_of(outcomes, [&](const Outcome& each) {
         return !each.ended || each.run.done.reason == DoneReason::stopped;
@@ -36,8 +37,9 @@ engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>&
         if (!failed->failure.empty()) notice.reason = failed->failure;
     } else if (stopped) {
         notice.state = notice.reason = "stopped";
-    } else if (std::ranges::all_of(outcomes, reason_is(DoneReason::diverged))) {
+    } else if (std::ranges::all_of(outcomes, diverged)) {
         notice.state = "diverged";
+        if (!outcomes.front().failure.empty()) notice.reason = outcomes.front().failure;
     }
     return notice;
 }

@@ -33,7 +33,8 @@ struct NotifierTest : WindowFixture {
 
 TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
     QSignalSpy progress(&notifier, &Notifier::progressChanged);
-    settings.load(spirals({"max_steps=200"}), {u"fp32"_s, u"amp-fp16"_s});
+    settings.load(spirals({"max_steps=300", "epochs=1000", "model.options.hidden=512,512"}),
+                  {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
     ASSERT_TRUE(told.wait(30'000));
     EXPECT_EQ(titleOf(0), u"Comparison 1 has ended"_s);
