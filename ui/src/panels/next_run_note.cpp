@@ -41,7 +41,10 @@ QStringList differingFields(const Context& context, const RunTrack& track) {
     for (const auto& info : engine::fields()) {
         const QString path = QString::fromStdString(info.path);
         if (path.startsWith(u"precision."_s) || path == u"device"_s) continue;
-        if (valueAt(next, path) != valueAt(shown, path)) out << context.settings->label(path);
+        const QJsonValue mine = valueAt(next, path), its = valueAt(shown, path);
+        // An option that just one of two kinds has goes with the kind, which is named.
+        if (mine.isUndefined() || its.isUndefined()) continue;
+        if (mine != its) out << context.settings->label(path);
     }
     return out;
 }
