@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "cpu/dnnl_cache.h"
@@ -187,6 +188,29 @@ std::int64_t columns_at_once(const Matrix& c, const ConstMatrix& b, const GemmOp
     return in_pieces ? piece : c.cols;
 }
 
+/// Whether a product that adds to c has other bits than one with a bias: below AVX-512, oneDNN sums
+/// f32 in blocks of k and adds c before the last blocks, but a bias after all of them.
+bool bias_comes_late(DType dtype) {
+    static const bool sums_in_blocks = !info().avx512f;
+    return sums_in_blocks && dtype == DType::f32;
+}
+
+/// Writes the bias into each row of c.
+void fill_rows(const Matrix& c, const GemmOptions& options) {
+    const auto item = static_cast<std::int64_t>(size_of(c.dtype));
+    const std::int64_t bytes = c.cols * item;
+    auto* const first = static_cast<std::byte*>(c.data);
+    parallel_for(options.batch * c.rows, std::max<std::int64_t>(1, 65536 / bytes),
+                 [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t i = begin; i < end; ++i) {
+                         const std::int64_t row =
+                             i / c.rows * options.stride_c + i % c.rows * c.ld;
+                         std::memcpy(first + row * item, options.bias,
+                                     static_cast<std::size_t>(bytes));
+                     }
+                 });
+}
+
 }  // namespace
 
 bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
@@ -195,6 +219,13 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     // oneDNN adds the bias first.
     if (options.alpha != 1 && options.bias) return false;
     if (options.batch != 1 && (options.stride_a == 0 || options.stride_b == 0)) return false;
+    if (options.bias && options.beta == 0 && bias_comes_late(a.dtype)) {
+        fill_rows(c, options);
+        GemmOptions added = options;
+        added.bias = nullptr;
+        added.beta = 1;
+        return multiply(c, a, b, added, pack);
+    }
     const std::int64_t step = columns_at_once(c, b, options);
     if (step == c.cols) return multiply(c, a, b, options, pack);
     const auto moved = [](const void* data, DType dtype, std::int64_t elements) {

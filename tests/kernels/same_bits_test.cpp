@@ -2,6 +2,7 @@
 #include <oneapi/dnnl/dnnl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -193,6 +194,23 @@ TEST(SameBits, OfLargeProducts) {
                                           {700, 200, 8001, false, false, 1},
                                           {512, 4100, 65, false, true}})
             expect_same_bits(to_string(dtype, shape), size_of(dtype), product(dtype, dtype, shape));
+}
+
+/// A bias that the product adds, and its rows in c before the product.
+TEST(SameBits, OfABiasAndOfItsRowsInC) {
+    for (const DType dtype : floating)
+        for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{40, 80, 4100}, {65, 1030, 300}}) {
+            const Buffer a = random_buffer(dtype, m * k, 1), b = random_buffer(dtype, k * n, 2),
+                         bias = random_buffer(dtype, n, 3);
+            Buffer y(dtype, m * n), rows(dtype, m * n);
+            for (std::int64_t i = 0; i < m; ++i)
+                std::copy(bias.bytes().begin(), bias.bytes().end(),
+                          rows.as<unsigned char>() + i * bias.bytes().size());
+            const ConstMatrix x{a.view().data, dtype, m, k, k}, w{b.view().data, dtype, k, n, n};
+            cpu::gemm({y.array().data, dtype, m, n, n}, x, w, {.bias = bias.view().data}, {});
+            cpu::gemm({rows.array().data, dtype, m, n, n}, x, w, {.beta = 1}, {});
+            EXPECT_TRUE(y.bytes() == rows.bytes()) << to_string(dtype, ProductShape{m, n, k});
+        }
 }
 
 TEST(SameBits, OfAProductThatIsPackedForAmx) {

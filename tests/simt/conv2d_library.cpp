@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <stdexcept>
@@ -34,22 +36,26 @@ void count_operands(const ConvGraph& g) {
                       bytes_of(written));
 }
 
-/// Calls f(place in the dense order of the dims, place in memory).
+/// Calls f(place in the dense order of the dims as `order` names them, place in memory).
 template <class F>
-void for_each_element(const ConvTensor& t, const F& f) {
+void for_each_element(const ConvTensor& t, const std::array<std::size_t, 4>& order, const F& f) {
+    const auto size = [&](std::size_t i) { return t.dims[order[i]]; };
+    const auto stride = [&](std::size_t i) { return t.strides[order[i]]; };
     std::size_t dense = 0;
-    for (std::int64_t a = 0; a < t.dims[0]; ++a)
-        for (std::int64_t b = 0; b < t.dims[1]; ++b)
-            for (std::int64_t c = 0; c < t.dims[2]; ++c)
-                for (std::int64_t d = 0; d < t.dims[3]; ++d)
-                    f(dense++,
-                      a * t.strides[0] + b * t.strides[1] + c * t.strides[2] + d * t.strides[3]);
+    for (std::int64_t a = 0; a < size(0); ++a)
+        for (std::int64_t b = 0; b < size(1); ++b)
+            for (std::int64_t c = 0; c < size(2); ++c)
+                for (std::int64_t d = 0; d < size(3); ++d)
+                    f(dense++, a * stride(0) + b * stride(1) + c * stride(2) + d * stride(3));
 }
 
+constexpr std::array<std::size_t, 4> channels_last{0, 2, 3, 1}, outputs_last{1, 2, 3, 0};
+
 template <typename S>
-std::vector<S> read(const void* data, const ConvTensor& t) {
+std::vector<S> read(const void* data, const ConvTensor& t,
+                    const std::array<std::size_t, 4>& order = channels_last) {
     std::vector<S> out(static_cast<std::size_t>(count(t)));
-    for_each_element(t, [&](std::size_t dense, std::int64_t at) {
+    for_each_element(t, order, [&](std::size_t dense, std::int64_t at) {
         out[dense] = static_cast<S>(simt::load(data, t.dtype, at));
     });
     return out;
@@ -57,73 +63,81 @@ std::vector<S> read(const void* data, const ConvTensor& t) {
 
 template <typename S>
 void write(const void* data, const ConvTensor& t, const std::vector<S>& values) {
-    for_each_element(t, [&](std::size_t dense, std::int64_t at) {
+    for_each_element(t, channels_last, [&](std::size_t dense, std::int64_t at) {
         simt::store(const_cast<void*>(data), t.dtype, at, static_cast<double>(values[dense]));
     });
 }
 
-/// Calls f(x, first, w, y) for each image, output channel, weight and output row whose input row
-/// exists. x, w and y are the places of the row's first product in each tensor. `first` is its
-/// input column, negative in the padding at the left. Each further pixel is stride[1] elements
-/// further in x and one in y.
+/// Calls f(channel, tap, x, y) for each image, channel below `channels`, weight of the window and
+/// output pixel whose input pixel exists. x and y are the numbers of the two pixels.
 template <class F>
-void for_each_run(const ConvGraph& g, const F& f) {
-    const auto [n, c, h, w] = g.x.dims;
-    const auto [k, group_c, r, s] = g.w.dims;
-    const std::int64_t oh = g.y.dims[2], ow = g.y.dims[3], group_k = k / (c / group_c);
+void for_each_pair(const ConvGraph& g, std::int64_t channels, const F& f) {
+    const std::int64_t n = g.x.dims[0], h = g.x.dims[2], width = g.x.dims[3];
+    const std::int64_t r = g.w.dims[2], s = g.w.dims[3], oh = g.y.dims[2], ow = g.y.dims[3];
+    const std::int64_t step = g.stride[1];
     for (std::int64_t in = 0; in < n; ++in)
-        for (std::int64_t ik = 0; ik < k; ++ik)
-            for (std::int64_t ic = 0; ic < group_c; ++ic)
-                for (std::int64_t ir = 0; ir < r; ++ir)
-                    for (std::int64_t is = 0; is < s; ++is)
-                        for (std::int64_t y = 0; y < oh; ++y) {
-                            const std::int64_t row =
-                                y * g.stride[0] - g.padding[0] + ir * g.dilation[0];
-                            if (row < 0 || row >= h) continue;
-                            const std::int64_t channel = ik / group_k * group_c + ic;
-                            const std::int64_t first = is * g.dilation[1] - g.padding[1];
-                            f(((in * c + channel) * h + row) * w + first, first,
-                              ((ik * group_c + ic) * r + ir) * s + is,
-                              ((in * k + ik) * oh + y) * ow);
-                        }
+        for (std::int64_t channel = 0; channel < channels; ++channel)
+            for (std::int64_t ir = 0; ir < r; ++ir)
+                for (std::int64_t is = 0; is < s; ++is) {
+                    const std::int64_t first = is * g.dilation[1] - g.padding[1];
+                    const std::int64_t begin = first < 0 ? (step - 1 - first) / step : 0;
+                    const std::int64_t end = std::min(ow, (width - first + step - 1) / step);
+                    for (std::int64_t y = 0; y < oh; ++y) {
+                        const std::int64_t row =
+                            y * g.stride[0] - g.padding[0] + ir * g.dilation[0];
+                        if (row < 0 || row >= h) continue;
+                        for (std::int64_t i = begin; i < end; ++i)
+                            f(channel, ir * s + is, (in * h + row) * width + first + i * step,
+                              (in * oh + y) * ow + i);
+                    }
+                }
+}
+
+/// to[i] += factor * from[i]: the innermost loop of every convolution, over neighbouring channels,
+/// so that the compiler can add several at a time and each sum keeps its order.
+template <typename S>
+void add_scaled(S* __restrict to, S factor, const S* __restrict from, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] += factor * from[i];
 }
 
 template <typename S>
 void run(const ConvGraph& g, const ConvPointers& p) {
-    const std::int64_t width = g.x.dims[3], ow = g.y.dims[3], step = g.stride[1];
-    // The pixels of a row that meet the input: each(x at, w at, y at).
-    const auto runs = [&](const auto& each) {
-        for_each_run(g, [&](std::int64_t x, std::int64_t first, std::int64_t w, std::int64_t y) {
-            const std::int64_t begin = first < 0 ? (step - 1 - first) / step : 0;
-            const std::int64_t end = std::min(ow, (width - first + step - 1) / step);
-            for (std::int64_t i = begin; i < end; ++i)
-                each(static_cast<std::size_t>(x + i * step), static_cast<std::size_t>(w),
-                     static_cast<std::size_t>(y + i));
-        });
-    };
+    const std::int64_t c = g.x.dims[1], k = g.w.dims[0], taps = g.w.dims[2] * g.w.dims[3];
+    const std::int64_t group_c = g.w.dims[1], groups = c / group_c, group_k = k / groups;
     const auto zeros = [](const ConvTensor& t) {
         return std::vector<S>(static_cast<std::size_t>(count(t)));
     };
     if (g.operation == ConvOperation::forward) {
-        const auto x = read<S>(p.x, g.x), w = read<S>(p.w, g.w);
+        const auto x = read<S>(p.x, g.x), w = read<S>(p.w, g.w, outputs_last);
         auto y = zeros(g.y);
-        runs([&](std::size_t ix, std::size_t iw, std::size_t iy) { y[iy] += x[ix] * w[iw]; });
-        const std::size_t pixels = static_cast<std::size_t>(g.y.dims[2] * g.y.dims[3]);
-        const auto channels = static_cast<std::size_t>(g.y.dims[1]);
+        for_each_pair(g, group_c, [&](auto ic, auto tap, auto ix, auto iy) {
+            for (std::int64_t group = 0; group < groups; ++group)
+                add_scaled(y.data() + iy * k + group * group_k,
+                           x[static_cast<std::size_t>(ix * c + group * group_c + ic)],
+                           w.data() + (ic * taps + tap) * k + group * group_k, group_k);
+        });
         if (g.bias) {
             const auto bias = read<S>(p.bias, *g.bias);
-            for (std::size_t i = 0; i < y.size(); ++i) y[i] += bias[i / pixels % channels];
+            for (std::size_t i = 0; i < y.size(); ++i) y[i] += bias[i % bias.size()];
         }
         write(p.y, g.y, y);
     } else if (g.operation == ConvOperation::data_gradient) {
         const auto dy = read<S>(p.y, g.y), w = read<S>(p.w, g.w);
         auto dx = zeros(g.x);
-        runs([&](std::size_t ix, std::size_t iw, std::size_t iy) { dx[ix] += dy[iy] * w[iw]; });
+        for_each_pair(g, k, [&](auto ik, auto tap, auto ix, auto iy) {
+            add_scaled(dx.data() + ix * c + ik / group_k * group_c,
+                       dy[static_cast<std::size_t>(iy * k + ik)],
+                       w.data() + (ik * taps + tap) * group_c, group_c);
+        });
         write(p.x, g.x, dx);
     } else {
         const auto dy = read<S>(p.y, g.y), x = read<S>(p.x, g.x);
         auto dw = zeros(g.w);
-        runs([&](std::size_t ix, std::size_t iw, std::size_t iy) { dw[iw] += dy[iy] * x[ix]; });
+        for_each_pair(g, k, [&](auto ik, auto tap, auto ix, auto iy) {
+            add_scaled(dw.data() + (ik * taps + tap) * group_c,
+                       dy[static_cast<std::size_t>(iy * k + ik)],
+                       x.data() + ix * c + ik / group_k * group_c, group_c);
+        });
         write(p.w, g.w, dw);
     }
 }

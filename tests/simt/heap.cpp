@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -74,6 +76,22 @@ std::byte* next_reserve() {
     return all + reserved * taken++;
 }
 
+/// The pages that hold a range of memory.
+class Pages {
+public:
+    Pages(void* data, std::size_t bytes)
+        : before_(reinterpret_cast<std::uintptr_t>(data) % page),
+          start_(static_cast<std::byte*>(data) - before_),
+          bytes_((before_ + bytes + page - 1) / page * page) {}
+    void protect(int access) const { mprotect(start_, bytes_, access); }
+
+private:
+    static constexpr std::size_t page = 4096;
+    std::size_t before_;
+    std::byte* start_;
+    std::size_t bytes_;
+};
+
 }  // namespace
 
 Heap::Heap() : reserve_(next_reserve()) {}
@@ -90,12 +108,12 @@ void* Heap::take(std::size_t bytes) {
         data = reserve_ + used_;
         used_ += size;
     }
-    {
-        const Access access(*this);
-        // The pages of a block that was never accessible are still protected.
-        mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_READ | PROT_WRITE);
-        std::memset(data, 0xff, size);
-    }
+    // Only the block's own pages, which nobody may have made accessible yet: changing those of the
+    // whole heap takes most of a small test's time.
+    const Pages pages(data, size);
+    pages.protect(PROT_READ | PROT_WRITE);
+    std::memset(data, 0xff, size);
+    if (open_ == 0) pages.protect(PROT_NONE);
     blocks_[data] = size;
     bytes_ += static_cast<std::int64_t>(size);
     return data;
@@ -109,12 +127,11 @@ void Heap::give(void* data) {
 }
 
 void Heap::open() {
-    if (open_++ == 0 && used_ > 0)
-        mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_READ | PROT_WRITE);
+    if (open_++ == 0 && used_ > 0) Pages(reserve_, used_).protect(PROT_READ | PROT_WRITE);
 }
 
 void Heap::close() {
-    if (--open_ == 0 && used_ > 0) mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_NONE);
+    if (--open_ == 0 && used_ > 0) Pages(reserve_, used_).protect(PROT_NONE);
 }
 
 #endif

@@ -162,9 +162,8 @@ std::shared_ptr<Round> take_round(CommOpaque& comm) {
 bool all_are_there(const Round& round) {
     for (const auto& part : round.parts) {
         if (!part) return false;
-        while (!part->copied->passed) {
-            if (!simt::run_one(*part->copied->queue)) return false;
-        }
+        if (!part->copied->passed && !simt::run_until_passed(*part->copied->queue, *part->copied))
+            return false;
     }
     return true;
 }

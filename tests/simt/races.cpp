@@ -244,7 +244,7 @@ public:
           where_(where),
           now_(watch.now | std::uint64_t{position.thread_index.x & 0x3ff} << stamp::thread) {}
 
-    void note(std::size_t size) {
+    [[gnu::always_inline]] void note(std::size_t size) {
         const std::uintptr_t begin = shadow_.offset(first_), end = begin + size;
         if ((begin | end) % place_bytes == 0) {
             note_places(begin, &shadow_.at(begin), size / place_bytes);
@@ -263,7 +263,7 @@ public:
 
 private:
     /// Whole places. Those of one value mostly have the same history and are then checked together.
-    void note_places(std::uintptr_t at, Place* places, std::size_t count) {
+    [[gnu::always_inline]] void note_places(std::uintptr_t at, Place* places, std::size_t count) {
         std::uint64_t differs = watch.has_atomics || access == AccessKind::atomic ? 1 : 0;
         for (std::size_t i = 1; i < count; ++i)
             differs |= (places[i].write ^ places[0].write) | (places[i].read ^ places[0].read);
@@ -282,7 +282,7 @@ private:
         }
     }
 
-    void note_place(std::uintptr_t at, Place& place, std::uint64_t bytes) {
+    [[gnu::always_inline]] void note_place(std::uintptr_t at, Place& place, std::uint64_t bytes) {
         const std::uint64_t now = now_ | bytes;
         const bool written = is_current(place.write), read = is_current(place.read);
         has_value_ |= written;
@@ -334,7 +334,10 @@ private:
 };
 
 template <AccessKind access>
-void note(std::uintptr_t first, std::size_t bytes, const void* where) {
+[[gnu::always_inline]] inline void note(const void* at, std::size_t bytes, const void* where) {
+    if (!watch.running) return;
+    const auto first = reinterpret_cast<std::uintptr_t>(at);
+    if (first - reinterpret_cast<std::uintptr_t>(&position) < sizeof(position)) return;
     if (watch.device.holds(first))
         Access<access>(watch.device, false, first, where).note(bytes);
     else if (watch.shared.holds(first))
@@ -344,21 +347,62 @@ void note(std::uintptr_t first, std::size_t bytes, const void* where) {
 }  // namespace
 
 void note_access(const void* at, std::size_t bytes, AccessKind access, const void* where) noexcept {
-    if (!watch.running) return;
-    const auto first = reinterpret_cast<std::uintptr_t>(at);
-    if (first - reinterpret_cast<std::uintptr_t>(&position) < sizeof(position)) return;
     switch (access) {
         case AccessKind::read:
-            return note<AccessKind::read>(first, bytes, where);
+            return note<AccessKind::read>(at, bytes, where);
         case AccessKind::write:
-            return note<AccessKind::write>(first, bytes, where);
+            return note<AccessKind::write>(at, bytes, where);
         case AccessKind::atomic:
-            return note<AccessKind::atomic>(first, bytes, where);
+            return note<AccessKind::atomic>(at, bytes, where);
     }
 }
 
 void note_atomic(const void* at, std::size_t bytes) {
-    note_access(at, bytes, AccessKind::atomic, __builtin_return_address(0));
+    note<AccessKind::atomic>(at, bytes, __builtin_return_address(0));
 }
 
 }  // namespace kernels::simt
+
+// The functions that a compiler calls before each memory access for its thread sanitizer. Here they
+// check the kernels' accesses. In this file, so that the check is inlined for each size.
+
+using kernels::simt::AccessKind;
+using kernels::simt::note;
+
+// NOLINTBEGIN: the compiler defines these names
+#define HALFTONE_ACCESS(name, bytes, access) \
+    void name(void* at);                     \
+    void name(void* at) { note<access>(at, bytes, __builtin_return_address(0)); }
+#define HALFTONE_ACCESSES(bytes)                                             \
+    HALFTONE_ACCESS(__tsan_read##bytes, bytes, AccessKind::read)             \
+    HALFTONE_ACCESS(__tsan_write##bytes, bytes, AccessKind::write)           \
+    HALFTONE_ACCESS(__tsan_unaligned_read##bytes, bytes, AccessKind::read)   \
+    HALFTONE_ACCESS(__tsan_unaligned_write##bytes, bytes, AccessKind::write) \
+    HALFTONE_ACCESS(__tsan_volatile_read##bytes, bytes, AccessKind::read)    \
+    HALFTONE_ACCESS(__tsan_volatile_write##bytes, bytes, AccessKind::write)
+
+extern "C" {
+HALFTONE_ACCESSES(1)
+HALFTONE_ACCESSES(2)
+HALFTONE_ACCESSES(4)
+HALFTONE_ACCESSES(8)
+HALFTONE_ACCESSES(16)
+
+void __tsan_read_range(void* at, std::size_t bytes);
+void __tsan_read_range(void* at, std::size_t bytes) {
+    note<AccessKind::read>(at, bytes, __builtin_return_address(0));
+}
+void __tsan_write_range(void* at, std::size_t bytes);
+void __tsan_write_range(void* at, std::size_t bytes) {
+    note<AccessKind::write>(at, bytes, __builtin_return_address(0));
+}
+void __tsan_init();
+void __tsan_init() {}
+void __tsan_func_entry(void* caller);
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit(void*);
+void __tsan_func_exit(void*) {}
+void __tsan_vptr_update(void* at, void* value);
+void __tsan_vptr_update(void*, void*) {}
+}
+// NOLINTEND

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 /// A race detector for the simulated device, like compute-sanitizer's racecheck and stricter. The
-/// kernels' source is compiled with the calls of a thread sanitizer before each access
-/// (instrumentation.cpp), which check it:
+/// kernels' source is compiled with the calls of a thread sanitizer before each access, which
+/// check it:
 ///
 /// - Two accesses of one place by two threads of a block need a barrier of the block between them.
 /// - Two accesses of one place in device memory by threads of two blocks are an error.

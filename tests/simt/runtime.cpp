@@ -143,7 +143,7 @@ void Event::synchronize() const {
     check("cudaEventSynchronize");
     const auto& mark = mark_of(handle_);
     while (!mark->passed) {
-        if (!run_one(*mark->queue)) wait_for_others();
+        if (!run_until_passed(*mark->queue, *mark)) wait_for_others();
     }
 }
 

@@ -113,20 +113,28 @@ void wait_for_others() {
         throw DeviceError("simulated device: another rank was waited for too long");
 }
 
-void drain(Queue& queue) {
-    while (!queue.items.empty()) {
-        if (!run_one(queue)) wait_for_others();
+bool run_until_passed(Queue& queue, const Mark& mark) {
+    const Reach here(queue.device);
+    while (!mark.passed) {
+        if (!run_one(queue)) return false;
     }
+    return true;
 }
 
 namespace {
 
 void run_what_can_run(Queue& queue) {
+    if (queue.items.empty()) return;
+    const Reach here(queue.device);
     while (!queue.items.empty() && run_one(queue)) {
     }
 }
 
 }  // namespace
+
+void drain(Queue& queue) {
+    for (run_what_can_run(queue); !queue.items.empty(); run_what_can_run(queue)) wait_for_others();
+}
 
 void drain_all() {
     Simulation& s = simulation();

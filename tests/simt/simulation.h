@@ -98,6 +98,9 @@ Queue& queue_of(Stream stream);
 void put(Stream stream, std::function<void()> work);
 /// False if the queue's first item must wait for another thread. Then nothing has run.
 bool run_one(Queue& queue);
+/// Runs the queue's work up to the mark, which must be one of its own. False if it must wait for
+/// another thread first. Faster than run_one() in a loop, since the memory is made accessible once.
+bool run_until_passed(Queue& queue, const Mark& mark);
 /// The calling thread waits, with the lock released, until another thread has done what items may
 /// be waiting for. The lock must be held once.
 void wait_for_others();
