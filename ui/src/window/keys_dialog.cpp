@@ -120,7 +120,10 @@ void KeysDialog::showKeys() {
         const QKeySequence key = found->action->shortcut();
         if (edit->keySequence() != key) edit->setKeySequence(key);
         const bool usual = found->action->shortcuts() == found->usual;
-        table_->cellWidget(row, 2)->setVisible(!usual);
+        // Not hidden: a table shows its widgets again.
+        auto* back = qobject_cast<QToolButton*>(table_->cellWidget(row, 2));
+        back->setText(usual ? QString() : tr("default"));
+        back->setEnabled(!usual);
     }
 }
 
