@@ -52,10 +52,11 @@ TEST_F(StatusLineTest, LeavesOutFiguresRatherThanDrawingThemOverOneAnother) {
         const auto parts = shown();
         for (int i = 0; i < parts.size(); ++i) {
             EXPECT_LE(parts[i]->geometry().right(), width) << width;
-            if (i > 0) EXPECT_GT(parts[i]->x(), parts[i - 1]->geometry().right()) << width;
-            const auto* label = qobject_cast<QLabel*>(parts[i]);
-            if (label != nullptr && i > 0)
+            if (i == 0) continue;
+            EXPECT_GT(parts[i]->x(), parts[i - 1]->geometry().right()) << width;
+            if (const auto* label = qobject_cast<QLabel*>(parts[i])) {
                 EXPECT_GE(label->width(), label->sizeHint().width()) << width;
+            }
         }
     }
     EXPECT_FALSE(shows(u"memory"_s));

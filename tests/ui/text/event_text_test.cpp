@@ -118,7 +118,8 @@ TEST(EventText, TellsTheMetricsOfTheTask) {
     EXPECT_TRUE(describeEvent(done, {}).meaning.contains(u"test RMSE 59,600, test R² 0.729"_s));
     // A stored event lists them by name; the primary one of the task still comes first.
     epoch.test = {0.4, {{"r2", 0.729}, {"rmse", 59600}}};
-    const std::vector<engine::Metric> metrics = {{.key = "rmse"}, {.key = "r2"}};
+    const std::vector<engine::Metric> metrics = {{.key = "rmse", .title = "RMSE"},
+                                                 {.key = "r2", .title = "R²"}};
     EXPECT_EQ(describeEvent(epoch, {}, metrics).what, text.what);
     done.test = epoch.test;
     EXPECT_TRUE(
