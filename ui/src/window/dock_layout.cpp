@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QDataStream>
 #include <QEvent>
+#include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
 #include <algorithm>
@@ -167,6 +168,8 @@ void DockLayout::reset() {
         for (auto* panel : panels_.all()) panel->setFloating(false);
         placeSides();
         placePlotsAnew();
+        // fold() stores the wide layout: it must fit the window by then.
+        window_->layout()->activate();
     }
     fold(window_->width() < Theme::foldWidth());
     remember();
