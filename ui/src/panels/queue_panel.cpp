@@ -101,6 +101,8 @@ QLayout* QueuePanel::makeEnd() {
     auto* what = new ChoiceBox(this);
     what->setObjectName(u"atQueueEnd"_s);
     what->addItems({tr("do nothing"), tr("run a command"), tr("suspend the machine")});
+    what->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    what->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     what->setAccessibleName(tr("When all have ended:"));
     what->setToolTip(
         tr("A command is forgotten when Halftone quits. It gets HALFTONE_KIND, HALFTONE_RUN, "
