@@ -6977,6 +6977,14 @@ started %7</source>
     <context>
         <name>ui::TensorFacts</name>
         <message>
+            <source>Its name, shape and inputs, once the step is examined.</source>
+            <translation>检查这一步之后显示其名称、形状和输入。</translation>
+        </message>
+        <message>
+            <source>All tensors of this step are finite.</source>
+            <translation>这一步的张量均为有限值。</translation>
+        </message>
+        <message>
             <source>tensor</source>
             <translation>张量</translation>
         </message>

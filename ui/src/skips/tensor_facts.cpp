@@ -55,10 +55,17 @@ void TensorFacts::add(const QString& name, const QString& value) {
 void TensorFacts::refresh() {
     while (form_->rowCount() > 0) form_->removeRow(0);
     const engine::SkipReport* report = model_->report();
-    if (report == nullptr || !report->first)
-        add(tr("tensor"), unmeasured());
-    else
+    if (report != nullptr && report->first) {
         addTensor(*report->first, report->operations);
+    } else {
+        auto* words = makeLabel(report == nullptr
+                                    ? tr("Its name, shape and inputs, once the step is examined.")
+                                    : tr("All tensors of this step are finite."),
+                                "dim");
+        words->setFont(Theme::caption());
+        words->setWordWrap(true);
+        form_->addRow(words);
+    }
     updateGeometry();
 }
 

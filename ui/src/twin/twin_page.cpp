@@ -103,8 +103,7 @@ QLayout* TwinPage::makeBar() {
         tr("The reference leaves out the steps that the other run skips, so that both have made "
            "the same number of updates."));
     row->addWidget(together_);
-    badge_ = new TwinBadge(context_, model_, this);
-    row->addWidget(badge_);
+    row->addWidget(new TwinBadge(context_, model_, this));
     automatic_ = new ChoiceBox(this);
     automatic_->setAccessibleName(tr("Automatic resync"));
     automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
@@ -246,7 +245,6 @@ void TwinPage::refresh() {
     start_->setText(model_->any() ? tr("Start another twin")
                                   : tr("Start a twin: about 4.5× the time of AMP alone"));
     // Before the first twin they have nothing to act on.
-    badge_->setVisible(model_->any());
     resync_->setVisible(model_->any());
     export_->setVisible(model_->any());
     const bool ready = context_.commands->buttons().compare.enabled;

@@ -42,7 +42,6 @@ private:
     ElidedLabel* pair_;
     CheckBox* together_;
     ChoiceBox* automatic_;
-    QWidget* badge_;
     QPushButton* resync_;
     QPushButton* start_;
     QPushButton* export_;

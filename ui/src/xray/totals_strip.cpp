@@ -92,10 +92,11 @@ void TotalsStrip::set(Part part, const QString& total, const QString& note) {
 
 void TotalsStrip::refresh() {
     const bool difference = model_->view() == XrayView::difference;
+    if (model_->trace()) show();
     if (difference && model_->ownTrace() && model_->otherTrace())
         return showDifference(*model_->ownTrace(), *model_->otherTrace());
     if (model_->trace() && !difference) return showTrace(*model_->trace());
-    for (int part = 0; part < parts; ++part) set(static_cast<Part>(part), unmeasured(), {});
+    hide();
 }
 
 void TotalsStrip::showTrace(const Xray& trace) {

@@ -157,7 +157,7 @@ void XrayModel::traceStep() {
 void XrayModel::traceIfShort() {
     constexpr double most = 1000;          // ms of a step
     constexpr double mostIdle = 30'000;    // ms in all, with progress and cancel
-    constexpr double mostWaiting = 1'000;  // ms in all where a run would wait for it
+    constexpr double mostWaiting = 6'000;  // ms in all where a run waits for it: no replay
     constexpr double computations = 6;     // of the step: to warm up, three untraced, the trace
     if (own_ || busy() || !problem().isEmpty() || !track_ || track_->rows() == 0) return;
     const StepSource source = wanted();

@@ -52,8 +52,8 @@ public:
     bool tracesNext() const;
     /// Traces the step to come, the selected one, or the newest of a run that has ended.
     void traceStep();
-    /// The same if there is no trace yet, a step takes under a second, and no run would have to
-    /// wait for longer than that.
+    /// The same if there is no trace yet, a step takes under a second, and the steps to compute
+    /// before it do not take long.
     void traceIfShort();
     /// Computes the traced step again with a type forced on a module, an operation, or both.
     void tryForced(const std::string& key, engine::ForcedType type);
