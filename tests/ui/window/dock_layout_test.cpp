@@ -113,6 +113,7 @@ struct LayoutTest : WindowFixture {
         window->resizeDocks({panel(u"settings"_s), panel(u"step"_s)}, {260, 350}, Qt::Horizontal);
         window->resizeDocks({panel(u"step"_s), panel(u"events"_s), panel(u"runs"_s)},
                             {200, 350, 200}, Qt::Vertical);
+        QTest::qWait(20);
         auto* plots = this->plots();
         QTest::mousePress(plots, Qt::LeftButton, {}, {1, 1});  // beside the dividers
         plots->resizeDocks({panel(u"loss"_s), panel(u"scale"_s)}, {300, 200}, Qt::Vertical);

@@ -218,7 +218,10 @@ void DockLayout::remember() {
 }
 
 void DockLayout::rememberFirst() {
-    if (wide_.isEmpty()) remember();
+    if (!wide_.isEmpty()) return;
+    remember();
+    // Restored before the window had its size, they are a pixel off.
+    if (!plotsByHand().isEmpty() && away_.isEmpty()) restorePlots(plotsByHand());
 }
 
 void DockLayout::unfold() {
