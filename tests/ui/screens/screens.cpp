@@ -195,7 +195,10 @@ private:
             return 0;
         }
         settle(400);
-        wait(4000, [this] { return !scheduler_.isPainting(); });
+        wait(4000, [this] {
+            scheduler_.charge(0);  // as the application does after each event
+            return !scheduler_.isPainting();
+        });
         settle(50);
         const QStringList faults = ScreenCheck(*window_).faults(wanted_.size);
         window_->grab().save(wanted_.out + u'/' + name + u".png"_s);
