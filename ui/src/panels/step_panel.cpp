@@ -14,6 +14,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "view/selection.h"
+#include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -76,9 +77,9 @@ StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent),
 
 void StepPanel::attachTo(Panel* panel) {
     panel_ = panel;
-    soFar_ = makeLabel({}, "dim");
+    soFar_ = new ElidedLabel;  // rather cut short than a wider window at the first skipped step
+    soFar_->setProperty("role", u"dim"_s);
     soFar_->setFont(Theme::caption());
-    soFar_->setMinimumWidth(1);  // rather cut short than a wider window at the first skipped step
     panel->addToHead(soFar_);
     const auto button = [&](const QString& icon, const QString& name, int direction) {
         auto* made = new QToolButton(panel);

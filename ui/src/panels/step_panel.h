@@ -11,6 +11,7 @@
 
 namespace ui {
 
+class ElidedLabel;
 class Panel;
 class RunTrack;
 
@@ -35,7 +36,7 @@ private:
     QLabel* reason_;
     QFrame* box_;
     QFormLayout* table_;
-    QLabel* soFar_ = nullptr;
+    ElidedLabel* soFar_ = nullptr;
     QToolButton* back_ = nullptr;
     QToolButton* forth_ = nullptr;
 };
