@@ -178,7 +178,7 @@ TEST_F(RunsPageTest, SeveralRunsShowWhatDiffersBetweenThem) {
     QStringList first;
     for (int row = 0; row < differences->model()->rowCount(); ++row)
         first << differences->model()->index(row, 0).data().toString();
-    EXPECT_TRUE(first.contains(u"optimizer.lr"_s));
+    EXPECT_TRUE(first.contains(u"Learning rate"_s));
     EXPECT_FALSE(first.contains(u"batch_size"_s));
     EXPECT_FALSE(button("openRun")->isEnabled());
     EXPECT_FALSE(button("openRun")->toolTip().isEmpty());
