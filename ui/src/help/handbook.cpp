@@ -37,6 +37,7 @@ const QStringList& pages() {
                                  u"handbook/commands.md"_s,
                                  u"handbook/events.md"_s,
                                  u"handbook/figures.md"_s,
+                                 u"handbook/window-keys.md"_s,
                                  u"handbook/file-formats.md"_s,
                                  u"handbook/first-hour.md"_s,
                                  u"handbook/add-an-op.md"_s,

@@ -11,7 +11,7 @@ namespace ui {
 /// A form in which a file can be saved.
 struct FileForm {
     QString filter;  ///< as the dialog lists it: "Table (*.md)"
-    QString ending;  ///< without its dot: "md", "lesson.md"
+    QString ending;  ///< without its dot; it may have one inside, as that of lessons has
 };
 
 struct NamedFile {
