@@ -34,7 +34,7 @@ public:
     void reset(const QString& id = {});
     /// The commands of the windows that exist, in the order in which they were bound.
     std::vector<Command> commands();
-    /// The other command that has this key; null: none. Commands of two pages may share a key, since
+    /// The other command that has this key; null: none. Commands of two pages may share a key:
     /// only one of the pages is shown.
     const Command* userOf(const QKeySequence& key, const QString& besides);
 

@@ -72,7 +72,8 @@ bool goesPastTheLine(const QWidget* widget, const QKeyEvent* key) {
 /// Whether the wheel scrolls although the widget would use it: over a value that nobody is setting,
 /// and where the widget is part of a longer text.
 bool wheelGoesPast(const QWidget* widget, Qt::KeyboardModifiers modifiers) {
-    if (widget->property(scrolledProperty).toBool()) return !modifiers.testFlag(Qt::ControlModifier);
+    if (widget->property(scrolledProperty).toBool())
+        return !modifiers.testFlag(Qt::ControlModifier);
     if (widget->hasFocus()) return false;
     if (qobject_cast<const QComboBox*>(widget) == nullptr &&
         qobject_cast<const QAbstractSpinBox*>(widget) == nullptr)

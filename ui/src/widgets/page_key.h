@@ -10,8 +10,8 @@ class QWidget;
 
 namespace ui {
 
-/// Gives a page keys that act wherever the focus is in its window, while the page is shown. `id` and
-/// `title` are those of a command, see KeyBindings; ids of one page begin alike: "twin/resync".
+/// Gives a page keys that act wherever the focus is in its window, while the page is shown. `id`
+/// and `title` are those of a command, see KeyBindings; ids of one page begin alike: "twin/resync".
 void addPageKey(QWidget* page, const QString& id, const QString& title,
                 const QList<QKeySequence>& keys, const std::function<void()>& act);
 /// The same for a button of the page: the key clicks it, and does nothing while it is disabled.

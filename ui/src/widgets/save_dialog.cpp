@@ -12,11 +12,13 @@ bool hasEnding(const QString& file, const FileForm& form) {
     return QFileInfo(file).fileName().endsWith(u'.' + form.ending, Qt::CaseInsensitive);
 }
 
-/// The form with the longest ending that the name has: a lesson is no table, though both end in md.
+/// The form with the longest ending that the name has: a lesson is no table, though both end in
+/// md.
 std::size_t typedForm(const QString& typed, const std::vector<FileForm>& forms) {
     std::size_t best = forms.size();
     for (std::size_t i = 0; i < forms.size(); ++i) {
-        const bool longer = best == forms.size() || forms[i].ending.size() > forms[best].ending.size();
+        const bool longer =
+            best == forms.size() || forms[i].ending.size() > forms[best].ending.size();
         if (hasEnding(typed, forms[i]) && longer) best = i;
     }
     return best;

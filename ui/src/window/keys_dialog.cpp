@@ -99,7 +99,8 @@ void KeysDialog::fill() {
 void KeysDialog::take(const QString& id, QKeySequenceEdit* edit) {
     auto* bindings = KeyBindings::instance();
     const QKeySequence pressed = edit->keySequence();
-    const QKeySequence key = pressed.isEmpty() ? pressed : QKeySequence(pressed[0]);  // not a series
+    // The first of a series.
+    const QKeySequence key = pressed.isEmpty() ? pressed : QKeySequence(pressed[0]);
     const auto* other = key.isEmpty() ? nullptr : bindings->userOf(key, id);
     problem_->setText(other == nullptr
                           ? QString()
