@@ -276,7 +276,14 @@ TEST_F(FiguresTest, OfARunThatTrains) {
     feed.post(engine::Command::pause);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 20'000));
     const auto track = feed.tracks().front();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return track->rows() == track->published(); }, 5000));
+    const std::filesystem::path kept = track->started()->folder;
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] {  // rows, and the evaluation between them
+            const KeyFigures stored = engine::figures_of_run(kept);
+            return track->rows() == stored.steps &&
+                   track->figures().evaluated_at == stored.evaluated_at;
+        },
+        5000));
     const auto run = feed.store()->find(track->run());
     ASSERT_TRUE(run);
     const KeyFigures now = engine::figures_of_run(run->folder);
