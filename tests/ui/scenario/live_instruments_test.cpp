@@ -197,6 +197,7 @@ TEST_F(LiveInstruments, ThePrecisionSearchShowsItsTrialsAndItsSetIsKept) {
     commands.step();
     ASSERT_TRUE(pausesAt(1));
     show(u"xray"_s);
+    ASSERT_TRUE(idle(part<XrayPage>()->findChild<XrayModel*>()));
     button(part<XrayPage>(), u"Find the smallest FP32 set…"_s)->click();
     auto* dialog = part<SearchDialog>();
     ASSERT_NE(dialog, nullptr);

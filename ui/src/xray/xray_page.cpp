@@ -201,6 +201,7 @@ QWidget* XrayPage::makeTable() {
     view_->setItemDelegate(new OpDelegate(context_.theme, {OpTree::inputs}, OpTree::micros, view_));
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->installEventFilter(this);
+    view_->viewport()->installEventFilter(this);
     view_->header()->setSectionResizeMode(OpTree::rule, QHeaderView::Stretch);
     for (const auto& [section, width] : {std::pair{OpTree::inputs, 150},
                                          {OpTree::casts, 130},

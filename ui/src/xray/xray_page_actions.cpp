@@ -100,7 +100,8 @@ void XrayPage::shareWidth() {
 }
 
 bool XrayPage::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == view_ && event->type() == QEvent::Resize) shareWidth();
+    // The viewport's, not the view's: that comes before its viewport has the new width.
+    if (watched == view_->viewport() && event->type() == QEvent::Resize) shareWidth();
     const bool press = event->type() == QEvent::KeyPress;
     if (watched != view_ || (!press && event->type() != QEvent::ShortcutOverride))
         return QWidget::eventFilter(watched, event);
