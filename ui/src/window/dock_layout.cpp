@@ -362,7 +362,10 @@ bool DockLayout::collapse() {
     if (!std::exchange(expanded_, false)) return false;
     const QScopedValueRollback placing(placing_, true);
     plots_->restoreState(spread_, layoutVersion);
-    if (isGrid()) shareGrid();  // the window may have another size by now
+    if (isGrid())
+        shareGrid();  // the window may have another size by now
+    else
+        restorePlots(spread_);  // plots that were hidden do not get their sizes the first time
     return true;
 }
 
