@@ -70,9 +70,9 @@ int find_batch(const BenchArguments& args) {
     for (const engine::Message& warning : found.warnings)
         std::cerr << "halftone: " << warning.str() << '\n';
     std::cout << config->model.kind << ", " << config->precision.preset << ": largest batch "
-              << (found.at_search_limit() ? "≥ " : "") << found.batch_size << " in " << megabytes(found.memory) << " MB (peak "
-              << megabytes(found.peak_bytes) << " MB; " << found.predicted
-              << " predicted from the first trial";
+              << (found.at_search_limit() ? "≥ " : "") << found.batch_size << " in "
+              << megabytes(found.memory) << " MB (peak " << megabytes(found.peak_bytes) << " MB; "
+              << found.predicted << " predicted from the first trial";
     if (found.too_large > 0)
         std::cout << "; " << found.too_large << " does not fit";
     else if (found.at_search_limit())
@@ -215,7 +215,9 @@ int run(const BenchArguments& args) {
 
 void describe_bench(Command command) {
     auto args = std::make_shared<BenchArguments>();
-    command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
+    command
+        .text("CONFIG", args->config,
+              "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     constexpr std::int64_t most = 1'000'000;

@@ -103,9 +103,8 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
 /// All runs of a comparison or sweep: what has room for several.
 void export_group(const engine::GroupRuns& runs, const engine::ExportInfo& info,
                   const ExportArguments& args) {
-    const std::string file = args.file.empty() ? engine::group_name(runs.front().group_number) +
-                                                     info.ending
-                                               : args.file;
+    const std::string file =
+        args.file.empty() ? engine::group_name(runs.front().group_number) + info.ending : args.file;
     std::vector<std::filesystem::path> folders;
     std::vector<engine::CsvRun> named;
     for (const engine::RunSummary& run : runs) {

@@ -73,7 +73,9 @@ int find(const FindArguments& args) {
 
 void describe_find_lr(Command command) {
     auto args = std::make_shared<FindArguments>();
-    command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
+    command
+        .text("CONFIG", args->config,
+              "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     command.number("--steps", args->steps, "Updates from the lowest rate to the highest")

@@ -85,7 +85,8 @@ int resume(const ResumeArguments& args) {
 }
 
 std::vector<Outcome> resume_together(const std::vector<engine::GroupMemberPlan>& members,
-                    const std::shared_ptr<engine::RunStore>& store, const ResumeArguments& args) {
+                                     const std::shared_ptr<engine::RunStore>& store,
+                                     const ResumeArguments& args) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
@@ -98,15 +99,14 @@ std::vector<Outcome> resume_together(const std::vector<engine::GroupMemberPlan>&
         options.group = run.group;
         options.turns = turns;
         sessions.push_back(std::make_unique<engine::Session>(plan.config, thread, store, options));
-        followed.push_back(
-            {run.run + " " + run.config.precision.preset, sessions.back().get()});
+        followed.push_back({run.run + " " + run.config.precision.preset, sessions.back().get()});
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
     return follow(followed, args.json);
 }
 
-/// A comparison goes on as it was: its runs of one seed take turns. A sweep that the queue still has
-/// goes on with the points that were not begun, another one with its runs one after another.
+/// A comparison goes on as it was: its runs of one seed take turns. A sweep that the queue still
+/// has goes on with the points that were not begun, another one with its runs one after another.
 int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
     if (args.from != "last" || !args.changes.empty() || !args.out.empty() ||
         !args.schedule.empty()) {

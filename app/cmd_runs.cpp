@@ -3,8 +3,8 @@
 
 #include "commands.h"
 #include "engine/error.h"
-#include "engine/run_listing.h"
 #include "engine/run_group.h"
+#include "engine/run_listing.h"
 #include "engine/run_query.h"
 #include "engine/run_store.h"
 #include "find_run.h"
@@ -147,10 +147,10 @@ void describe_show(Command command) {
     auto names = std::make_shared<std::vector<std::string>>();
     auto as_json = std::make_shared<bool>(false);
     command
-        .texts(
-            "RUN", *names,
-            "A run of the history (its number or title), its folder, or a comparison or sweep (g3); "
-            "several: how they differ")
+        .texts("RUN", *names,
+               "A run of the history (its number or title), its folder, or a comparison or sweep "
+               "(g3); "
+               "several: how they differ")
         .not_empty();
     command.flag("--json", *as_json,
                  "The run, then its events, one JSON object per line on standard output");

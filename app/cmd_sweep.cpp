@@ -249,9 +249,8 @@ std::optional<int> continue_sweep(const std::string& group, bool accept_data, bo
     const std::string batch = first->entry.batch;
     if (batch != group) args.out = batch.substr(group.size() + std::string(" in ").size());
     std::vector<engine::QueuedRun> own;
-    std::ranges::copy_if(queued, std::back_inserter(own), [&](const engine::QueuedRun& run) {
-        return run.entry.batch == batch;
-    });
+    std::ranges::copy_if(queued, std::back_inserter(own),
+                         [&](const engine::QueuedRun& run) { return run.entry.batch == batch; });
     std::ranges::sort(own, {}, &engine::QueuedRun::id);  // the order of its points
     engine::SweepPlan plan = engine::plan_of(own);
     // A queue whose entries were removed by hand holds another sweep.
@@ -262,7 +261,9 @@ std::optional<int> continue_sweep(const std::string& group, bool accept_data, bo
 
 void describe_sweep(Command command) {
     auto args = std::make_shared<SweepArguments>();
-    command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
+    command
+        .text("CONFIG", args->config,
+              "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
     command.repeated_text("--grid", args->request.grid,
                           "path=value,value: a field and its values; several make a grid");

@@ -17,9 +17,8 @@ engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>&
     using engine::DoneReason;
     engine::EndNotice notice{kind, {}, "done", {}};
     const auto reason_is = [](DoneReason reason) {
-        return [reason](const Outcome& each) {
-            return each.ended && each.run.done.reason == reason;
-        };
+        return
+            [reason](const Outcome& each) { return each.ended && each.run.done.reason == reason; };
     };
     const auto diverged = reason_is(DoneReason::diverged);
     const auto failed = std::ranges::find_if(outcomes, [&](const Outcome& each) {

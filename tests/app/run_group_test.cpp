@@ -25,8 +25,9 @@ using testing::StartsWith;
 class ComparisonAsOne : public KeptRuns {
 protected:
     /// Steps of some milliseconds, so that a signal comes before the last one.
-    const std::vector<std::string> settings_ = {"--set", "model.options.hidden=1024,1024", "--set",
-                                                "max_steps=120", "--set", "epochs=1000"};
+    const std::vector<std::string> settings_ = {"--set", "model.options.hidden=1024,1024",
+                                                "--set", "max_steps=120",
+                                                "--set", "epochs=1000"};
 
     /// Ends it by this signal once both runs have made steps.
     void interrupt_comparison(int signal) {
@@ -95,8 +96,8 @@ TEST_F(ComparisonAsOne, IsExportedImportedLabelledAndDeletedAsOne) {
         for (const auto& run : runs()) out.push_back(run.at("config").at("precision").at("preset"));
         return out;
     };
-    EXPECT_THAT(precisions(), testing::UnorderedElementsAre("amp-fp16", "fp32", "amp-fp16",
-                                                            "amp-fp16", "fp32"));
+    EXPECT_THAT(precisions(),
+                testing::UnorderedElementsAre("amp-fp16", "fp32", "amp-fp16", "amp-fp16", "fp32"));
     lines({"label", "g2", "--tags", "copy"});
     EXPECT_THAT(lines({"runs", "tag:copy", "--json"}), SizeIs(2));
     expect_refused({"delete", "g2"}, 2, "Nothing was deleted");

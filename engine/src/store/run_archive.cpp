@@ -123,7 +123,8 @@ private:
             refuse(file_, msg("it has an entry with an unsafe name: {}", printable(name)));
         if (!entry.is_file && !entry.is_folder)
             refuse(file_, msg("{} is a link or a device", name));
-        if (entry.is_file && (is_hold_file(fs::path(name).filename()) || !names_.insert(lower(name)).second))
+        if (entry.is_file &&
+            (is_hold_file(fs::path(name).filename()) || !names_.insert(lower(name)).second))
             refuse(file_, msg("{} appears twice, or is not part of a run", name));
         if (entry.is_file && (!entry.has_bytes || entry.bytes > left_))
             refuse(file_, msg("it unpacks to more than a file of {} bytes can contain",

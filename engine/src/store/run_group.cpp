@@ -88,9 +88,8 @@ bool is_unfinished(const RunSummary& run) {
 
 std::string group_page(const GroupRuns& runs) {
     std::string out = group_title(runs.front()).str() + " (" +
-                      group_name(runs.front().group_number) + "), " +
-                      std::to_string(runs.size()) + (runs.size() == 1 ? " run" : " runs") + ", " +
-                      group_state(runs) + '\n';
+                      group_name(runs.front().group_number) + "), " + std::to_string(runs.size()) +
+                      (runs.size() == 1 ? " run" : " runs") + ", " + group_state(runs) + '\n';
     if (const std::string title = common_title(runs); !title.empty())
         out += "title: " + one_line(title) + '\n';
     return out + '\n' + runs_table(runs) + (runs.size() > 1 ? '\n' + runs_page(runs) : "");

@@ -28,8 +28,7 @@ TEST(EndNotice, TheCommandGetsRunStateAndReasonAndNothingElseIsRun) {
         "\"$HALFTONE_REASON\" > told";
     EXPECT_EQ(run_notice_command(command, notice), 0);
     ::unsetenv("HALFTONE_STATE");
-    EXPECT_EQ(content_of(dir / "told"),
-              "comparison|3 4|failed|no; $(touch x) `touch x`\n\"a\"|");
+    EXPECT_EQ(content_of(dir / "told"), "comparison|3 4|failed|no; $(touch x) `touch x`\n\"a\"|");
     EXPECT_FALSE(std::filesystem::exists(dir / "x"));
 }
 

@@ -50,7 +50,8 @@ void change_history(const fs::path& root, const char* sql) {
 TEST(RunGroup, ItsNameIsReadExactly) {
     EXPECT_EQ(group_name(3), "g3");
     EXPECT_EQ(number_in_group_name("g3"), 3);
-    for (const char* other : {"", "g", "g0", "g03", "g3x", "3", "G3", "g-1", "g99999999999999999999"})
+    for (const char* other :
+         {"", "g", "g0", "g03", "g3x", "3", "G3", "g-1", "g99999999999999999999"})
         EXPECT_FALSE(number_in_group_name(other)) << other;
 }
 
@@ -138,7 +139,8 @@ TEST(RunGroup, IsFoundOldestFirst) {
     EXPECT_THAT(runs_of_group(history, 0), IsEmpty());
     EXPECT_EQ(common_group(runs_of_group(history, 1)), "a");
     const RunQuery query("group=g1", run_fields());
-    EXPECT_EQ(std::ranges::count_if(history, [&](const auto& run) { return query.matches(run); }), 2);
+    EXPECT_EQ(std::ranges::count_if(history, [&](const auto& run) { return query.matches(run); }),
+              2);
     EXPECT_EQ(common_group(history), "");
 }
 

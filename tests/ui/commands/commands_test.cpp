@@ -168,8 +168,8 @@ TEST_F(ResumeTest, TheOfferAfterAKillNamesTheComparison) {
     ASSERT_TRUE(message->isVisible());
     QStringList shown;
     for (auto* label : message->findChildren<QLabel*>()) shown << label->text();
-    EXPECT_TRUE(shown.join(u' ').contains(
-        u"Comparison 3 was interrupted at step 120 (runs 51, 52)."_s))
+    EXPECT_TRUE(
+        shown.join(u' ').contains(u"Comparison 3 was interrupted at step 120 (runs 51, 52)."_s))
         << shown.join(u' ').toStdString();
 }
 
@@ -195,10 +195,14 @@ struct TrialTest : WindowFixture {
         settings.load(spirals());
     }
     static engine::RunConfig spirals(const std::vector<std::string>& more = {}) {
-        std::vector<std::string> set = {"dataset.kind=spirals", "model.kind=mlp",
-                                        "dataset.train_limit=64", "dataset.test_limit=32",
-                                        "batch_size=32",          "max_steps=2",
-                                        "device=cpu",             "optimizer.kind=sgd"};
+        std::vector<std::string> set = {"dataset.kind=spirals",
+                                        "model.kind=mlp",
+                                        "dataset.train_limit=64",
+                                        "dataset.test_limit=32",
+                                        "batch_size=32",
+                                        "max_steps=2",
+                                        "device=cpu",
+                                        "optimizer.kind=sgd"};
         set.insert(set.end(), more.begin(), more.end());
         return engine::parse_run_config("{}", set).config;
     }

@@ -94,8 +94,7 @@ TEST_F(DesktopTest, ANotificationIsShownReplacedAndClicked) {
     EXPECT_EQ(standIn.calls[1].arguments().at(1).toUInt(), 7u) << "in place of the first";
     QSignalSpy clicked(&desktop, &Desktop::clicked);
     auto acted = QDBusMessage::createSignal(u"/org/freedesktop/Notifications"_s,
-                                            u"org.freedesktop.Notifications"_s,
-                                            u"ActionInvoked"_s);
+                                            u"org.freedesktop.Notifications"_s, u"ActionInvoked"_s);
     acted << uint{8} << u"default"_s;
     served.send(acted);
     acted.setArguments({QVariant(uint{7}), u"default"_s});

@@ -43,9 +43,8 @@ TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
     EXPECT_EQ(told.size(), 1);
     ASSERT_FALSE(progress.isEmpty());
     EXPECT_LT(progress.last()[0].toDouble(), 0) << "nothing runs any more";
-    EXPECT_TRUE(std::ranges::any_of(progress, [](const auto& each) {
-        return each[0].toDouble() > 0;
-    }));
+    EXPECT_TRUE(
+        std::ranges::any_of(progress, [](const auto& each) { return each[0].toDouble() > 0; }));
 }
 
 TEST_F(NotifierTest, WhatTheUserStoppedOrSeesIsNotTold) {
@@ -64,9 +63,10 @@ TEST_F(NotifierTest, WhatTheUserStoppedOrSeesIsNotTold) {
 
 TEST_F(NotifierTest, TheQueuesEndIsToldAndItsCommandGetsTheRuns) {
     const QString file = folder.filePath(u"told"_s);
-    queue.setAtEnd(QueueRunner::AtEnd::command,
-                   u"echo \"$HALFTONE_KIND/$HALFTONE_RUN/$HALFTONE_STATE/$HALFTONE_REASON\" > '%1'"_s
-                       .arg(file));
+    queue.setAtEnd(
+        QueueRunner::AtEnd::command,
+        u"echo \"$HALFTONE_KIND/$HALFTONE_RUN/$HALFTONE_STATE/$HALFTONE_REASON\" > '%1'"_s.arg(
+            file));
     queue.add({{spirals({"seed=1"}), "a", ""}, {spirals({"seed=2"}), "b", ""}});
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor([&] { return QFileInfo(file).size() > 0; }, 30'000));

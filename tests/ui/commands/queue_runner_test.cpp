@@ -54,8 +54,8 @@ TEST_F(QueueRunnerTest, TheRunsOfAComparisonTrainTogetherAndAreResumedSo) {
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() >= 3; }, 30'000));
-    EXPECT_EQ(states(), (std::vector{QueueState::running, QueueState::running,
-                                     QueueState::waiting}));
+    EXPECT_EQ(states(),
+              (std::vector{QueueState::running, QueueState::running, QueueState::waiting}));
     commands.stop();
     ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::waiting, QueueState::waiting}));
     queue.start();

@@ -40,8 +40,8 @@ void Desktop::tell(const QString& title, const QString& text) {
         QDBusMessage::createMethodCall(notifications, notificationPath, notifications, u"Notify"_s);
     // Most servers read the text as markup.
     call << u"Halftone"_s << shown_ << u"halftone"_s << title << text.toHtmlEscaped()
-         << QStringList{u"default"_s, tr("Show")} << QVariantMap{{u"desktop-entry"_s, u"halftone"_s}}
-         << -1;
+         << QStringList{u"default"_s, tr("Show")}
+         << QVariantMap{{u"desktop-entry"_s, u"halftone"_s}} << -1;
     auto* answer = new QDBusPendingCallWatcher(bus.asyncCall(call), this);
     connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {
         const QDBusPendingReply<uint> reply = *answer;
@@ -55,8 +55,8 @@ void Desktop::acted(uint id, const QString& action) {
 }
 
 void Desktop::setProgress(double share) {
-    const bool same = share < 0 ? progress_ < 0
-                                : progress_ >= 0 && std::abs(share - progress_) < leastProgress;
+    const bool same =
+        share < 0 ? progress_ < 0 : progress_ >= 0 && std::abs(share - progress_) < leastProgress;
     if (same) return;
     QDBusConnection bus = session();
     if (!bus.isConnected()) return;

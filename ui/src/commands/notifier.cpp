@@ -56,8 +56,10 @@ Notifier::Notifier(EventFeed* feed, QueueRunner* queue, RunHistory* history, Com
     connect(feed_, &EventFeed::figuresDue, this, &Notifier::showProgress);
     connect(queue_, &QueueRunner::ended, this, &Notifier::queueEnded);
     connect(desktop_, &Desktop::notSuspended, this, [this](const QString& reason) {
-        commands_->report({tr("The machine was not suspended: %1").arg(reason), {},
-                           engine::ErrorCode::io, false});
+        commands_->report({tr("The machine was not suspended: %1").arg(reason),
+                           {},
+                           engine::ErrorCode::io,
+                           false});
     });
 }
 
@@ -102,8 +104,7 @@ void Notifier::tellEnd() {
     lines.removeDuplicates();
     const std::int64_t comparison = tracks.size() > 1 ? groupOf(tracks.front()->run()) : 0;
     const bool group = comparison > 0;
-    const QString name =
-        group ? count(comparison) : QString::fromStdString(tracks.front()->run());
+    const QString name = group ? count(comparison) : QString::fromStdString(tracks.front()->run());
     QString title;
     if (name.isEmpty())
         title = tr("A run could not begin");
@@ -128,9 +129,11 @@ void Notifier::queueEnded(const engine::EndNotice& notice, int done, int failed)
                 },
                 [this](int status) {
                     if (status == 0) return;
-                    commands_->report({tr("The command at the queue's end ended with status %1.")
-                                           .arg(status),
-                                       {}, engine::ErrorCode::io, false});
+                    commands_->report(
+                        {tr("The command at the queue's end ended with status %1.").arg(status),
+                         {},
+                         engine::ErrorCode::io,
+                         false});
                 });
             break;
         case QueueRunner::AtEnd::suspend:

@@ -136,8 +136,8 @@ void QueueRunner::next() {
     for (std::size_t i = flights_.size(); i-- > 0;) {
         const auto before = earlierTry(flights_[i].taken.queued());
         if (!before) continue;
-        const bool ended = before->state == "done" || before->state == "failed" ||
-                           before->state == "diverged";
+        const bool ended =
+            before->state == "done" || before->state == "failed" || before->state == "diverged";
         if (!ended) {
             earlier.insert(earlier.begin(), *before);
             continue;

@@ -89,7 +89,7 @@ private:
     Commands* commands_;
     std::unique_ptr<engine::RunQueue> queue_;
     std::vector<Flight> flights_;
-    std::string only_;  ///< the sweep whose runs are trained; empty: all
+    std::string only_;     ///< the sweep whose runs are trained; empty: all
     bool ending_ = false;  ///< a run in flight was stopped: no other one begins
     bool on_ = false;
     AtEnd atEnd_ = AtEnd::nothing;

@@ -46,8 +46,9 @@ QString whyNotResumed(const std::vector<engine::RunSummary>& runs) {
         unfinished = unfinished || engine::is_unfinished(run);
     }
     return unfinished ? QString()
-                      : RunActions::tr("All of these runs have ended. Select one to give it more "
-                                       "epochs.");
+                      : RunActions::tr(
+                            "All of these runs have ended. Select one to give it more "
+                            "epochs.");
 }
 
 std::vector<engine::RunSummary> withItsComparison(const engine::RunSummary& run,

@@ -6,8 +6,8 @@
 
 namespace ui {
 
-/// "0:12 left"; empty while it cannot be told. Of one piece of work after the other: a smaller share
-/// is another one.
+/// "0:12 left"; empty while it cannot be told. Of one piece of work after the other: a smaller
+/// share is another one.
 class TimeLeft {
 public:
     QString after(double share);
