@@ -187,7 +187,7 @@ TEST_F(LessonViewTest, TheWheelOverAPlotScrollsThePage) {
     QWheelEvent event(QPointF(20, 20), plot->mapToGlobal(QPointF(20, 20)), {}, {0, -120},
                       Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
     QSpontaneKeyEvent::setSpontaneous(&event);  // others do not go to what is around
-    QCoreApplication::sendEvent(plot, &event);
+    qApp->notify(plot, &event);
     EXPECT_GT(bar->value(), 0);
 }
 

@@ -160,7 +160,7 @@ TEST_F(KeyRuleTest, TheWheelScrollsPastWhatNobodyIsSetting) {
         QWheelEvent event(QPointF(5, 5), over->mapToGlobal(QPointF(5, 5)), {}, {0, -120},
                           Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
         QSpontaneKeyEvent::setSpontaneous(&event);  // others do not go to what is around
-        QCoreApplication::sendEvent(over, &event);
+        qApp->notify(over, &event);
         return area.verticalScrollBar()->value();
     };
     const int first = turn(choice);

@@ -69,12 +69,12 @@ bool goesPastTheLine(const QWidget* widget, const QKeyEvent* key) {
     return false;
 }
 
-/// Whether the wheel scrolls although the widget would use it: over a value that nobody is setting,
-/// and where the widget is part of a longer text.
+/// Whether the wheel scrolls although the widget would use it: over a value, which scrolling must
+/// not change (the focus tells nothing, since the wheel brings it along), and where the widget is
+/// part of a longer text.
 bool wheelGoesPast(const QWidget* widget, Qt::KeyboardModifiers modifiers) {
     if (widget->property(scrolledProperty).toBool())
         return !modifiers.testFlag(Qt::ControlModifier);
-    if (widget->hasFocus()) return false;
     if (qobject_cast<const QComboBox*>(widget) == nullptr &&
         qobject_cast<const QAbstractSpinBox*>(widget) == nullptr)
         return false;
@@ -149,12 +149,12 @@ bool KeyRule::eventFilter(QObject* watched, QEvent* event) {
 /// Before shortcuts are looked up: accepting the event keeps the key from them, and true ends the
 /// search for a widget that would accept it.
 bool KeyRule::overrides(QWidget* widget, QKeyEvent* key) const {
-    if (isRun(key) || goesPastTheLine(widget, key)) {
-        key->ignore();
-        return true;
-    }
     if (isClaimed(widget->window(), key)) {
         key->accept();
+        return true;
+    }
+    if (isRun(key) || goesPastTheLine(widget, key)) {
+        key->ignore();
         return true;
     }
     if (!isPlain(key)) return false;

@@ -34,7 +34,7 @@ void claimKeys(QWidget* window, const QList<QKeyCombination>& keys);
 /// - Return presses the focused button. Ctrl+Return belongs to the window and presses nothing.
 /// - A window's claimed keys go to the window.
 /// - Ctrl+Z belongs to a line of text while it has something to undo, else to the window.
-/// - The wheel scrolls past a list or a number that does not have the focus.
+/// - In what can be scrolled, the wheel scrolls past a list or a number.
 class KeyRule final : public QObject {
     Q_OBJECT
 public:
