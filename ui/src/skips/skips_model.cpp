@@ -135,7 +135,11 @@ void SkipsModel::readPicture() {
             return QImage(QString::fromStdString(file.string()));
         },
         [this, step](const QImage& image) {
-            if (step != pictured_ || image.isNull()) return;
+            if (step != pictured_) return;
+            if (image.isNull()) {  // written after the report: the next reading of the list sees it
+                pictured_ = 0;
+                return;
+            }
             picture_ = image;
             emit stepChanged();
         });
