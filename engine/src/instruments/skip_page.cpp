@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t most_links = 24, most_shares = 8;
 
+/// "2¹⁶"; "1" without scaling.
+std::string listed_scale(double scale) { return scale == 1 ? "1" : power_text(scale); }
+
 std::string shape_text(const std::vector<std::int64_t>& shape) {
     std::string out;
     for (const std::int64_t size : shape) out += (out.empty() ? "" : " x ") + std::to_string(size);
@@ -72,7 +75,8 @@ void print_ladder(std::ostream& out, const SkipReport& report) {
     if (report.ladder.empty()) return;
     out << "\nAt other loss scales\n";
     for (const StepTrial& each : report.ladder) {
-        out << "  " << power_text(each.scale) << "  " << (each.passes ? "passes" : "fails") << '\n';
+        out << "  " << listed_scale(each.scale) << "  " << (each.passes ? "passes" : "fails")
+            << '\n';
     }
     // Reports of earlier versions have a bound for faults of the forward pass, too.
     if (report.cause == SkipCause::scale_too_large && std::isfinite(report.scale_bound))
@@ -99,7 +103,7 @@ std::string skip_page(const SkipReport& report) {
     out << "Run " << (report.run.empty() ? "-" : report.run) << ", step " << report.step << ", "
         << report.precision << " on " << report.device << ": "
         << (report.skipped ? "skipped" : "not skipped") << ", loss " << figure_text(report.loss)
-        << ", loss scale " << power_text(report.loss_scale) << '\n'
+        << ", loss scale " << listed_scale(report.loss_scale) << '\n'
         << '\n'
         << report.verdict().str() << '\n'
         << report.advice.str() << "\n\nTests\n";
@@ -117,7 +121,7 @@ std::string skip_page(const SkipReport& report) {
 
 std::string trial_page(std::int64_t step, const StepTrial& trial) {
     std::ostringstream out;
-    out << "Step " << step << " at scale " << power_text(trial.scale) << ": "
+    out << "Step " << step << " at scale " << listed_scale(trial.scale) << ": "
         << (trial.passes ? "passes" : "fails") << ", loss " << figure_text(trial.loss)
         << ", gradient norm " << figure_text(trial.grad_norm) << '\n';
     return out.str();
@@ -130,7 +134,8 @@ std::string skips_page(const SkipList& skips) {
         return out.str();
     }
     for (const SkipGroup& group : groups_of(skips)) {
-        // What follows from one fault is one line; each step of a scale that comes down has its own.
+        // What follows from one fault is one line; each step of a scale that comes down has its
+        // own.
         const std::size_t lines = group.bad ? 1 : group.count;
         for (std::size_t i = 0; i < lines; ++i) {
             const SkippedStep& each = skips.list[group.first + i];
@@ -140,9 +145,9 @@ std::string skips_page(const SkipList& skips) {
                     << " in a row";
             else
                 out << "step " << each.step;
-            out << "  scale " << power_text(each.loss_scale) << "  loss " << figure_text(each.loss)
-                << "  " << (each.skipped ? "skipped" : "not skipped") << "  "
-                << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
+            out << "  scale " << listed_scale(each.loss_scale) << "  loss "
+                << figure_text(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped")
+                << "  " << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
         }
     }
     out << skips.list.size() << " of " << skips.steps << " steps; " << skips.clean_steps
