@@ -33,7 +33,7 @@ struct NotifierTest : WindowFixture {
 
 TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
     QSignalSpy progress(&notifier, &Notifier::progressChanged);
-    settings.load(spirals({"max_steps=300", "epochs=1000", "model.options.hidden=512,512"}),
+    settings.load(spirals({"max_steps=800", "epochs=1000", "model.options.hidden=256,256"}),
                   {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
     ASSERT_TRUE(told.wait(30'000));
