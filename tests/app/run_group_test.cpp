@@ -25,9 +25,8 @@ using testing::StartsWith;
 class ComparisonAsOne : public KeptRuns {
 protected:
     /// Steps of some milliseconds, so that a signal comes before the last one.
-    const std::vector<std::string> settings_ = {"--set", "model.options.hidden=256,256",
-                                                "--set", "max_steps=800",
-                                                "--set", "epochs=1000"};
+    const std::vector<std::string> settings_ = {
+        "--set", "model.options.hidden=256,256", "--set", "max_steps=800", "--set", "epochs=1000"};
 
     /// Ends it by this signal once both runs have made steps.
     void interrupt_comparison(int signal) {
