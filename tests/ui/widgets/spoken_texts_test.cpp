@@ -12,7 +12,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-QString heard(QWidget* widget, QAccessible::Text which = QAccessible::Name) {
+QString accessibleText(QWidget* widget, QAccessible::Text which = QAccessible::Name) {
     return QAccessible::queryAccessibleInterface(widget)->text(which);
 }
 
@@ -22,15 +22,15 @@ TEST(SpokenTexts, OfALabelAreItsNameAndItsValue) {
     QLabel value(u"<b>1,204</b>"_s);
     value.setTextFormat(Qt::RichText);
     value.setAccessibleName(u"Updates"_s);
-    EXPECT_EQ(heard(&value), u"Updates: 1,204"_s);
+    EXPECT_EQ(accessibleText(&value), u"Updates: 1,204"_s);
     value.setText(u"<b>1,205</b>"_s);
-    EXPECT_EQ(heard(&value), u"Updates: 1,205"_s);
+    EXPECT_EQ(accessibleText(&value), u"Updates: 1,205"_s);
     value.setText(u"Updates <b>7</b>"_s);
-    EXPECT_EQ(heard(&value), u"Updates 7"_s) << "the caption is not said twice";
+    EXPECT_EQ(accessibleText(&value), u"Updates 7"_s) << "the caption is not said twice";
     value.clear();
-    EXPECT_EQ(heard(&value), u"Updates"_s);
+    EXPECT_EQ(accessibleText(&value), u"Updates"_s);
     QLabel plain(u"A sentence."_s);
-    EXPECT_EQ(heard(&plain), u"A sentence."_s);
+    EXPECT_EQ(accessibleText(&plain), u"A sentence."_s);
 }
 
 struct Counting final : QWidget, Spoken {
@@ -42,10 +42,10 @@ TEST(SpokenTexts, OfADrawingAreMadeWhenTheyAreAskedFor) {
     installSpokenTexts();
     Counting drawing;
     drawing.setAccessibleName(u"Counter"_s);
-    EXPECT_EQ(heard(&drawing), u"Counter"_s);
-    EXPECT_EQ(heard(&drawing, QAccessible::Description), u"1"_s);
+    EXPECT_EQ(accessibleText(&drawing), u"Counter"_s);
+    EXPECT_EQ(accessibleText(&drawing, QAccessible::Description), u"1"_s);
     drawing.value = 2;
-    EXPECT_EQ(heard(&drawing, QAccessible::Description), u"2"_s);
+    EXPECT_EQ(accessibleText(&drawing, QAccessible::Description), u"2"_s);
 }
 
 }  // namespace

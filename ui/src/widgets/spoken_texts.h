@@ -4,7 +4,7 @@ class QLabel;
 
 namespace ui {
 
-/// Lets screen readers hear values and not captions alone: a label with a name of its own is called
+/// Gives screen readers values and not captions alone: a label with a name of its own is called
 /// by it and its text ("Steps: 1,204"), a widget that is Spoken is described by its words of the
 /// moment. Once for the program; further calls do nothing.
 void installSpokenTexts();

@@ -23,7 +23,7 @@ public:
     /// `action` is done by a button named `doIt`; no button if empty.
     void show(const Problem& problem, const QString& doIt = {}, std::function<void()> action = {});
 
-    /// Training starts: what was said about the last runs is over.
+    /// Training starts: messages about the last runs are over.
     void leave();
 
 protected:
