@@ -103,7 +103,7 @@ TEST_F(DesktopTest, ANotificationIsShownReplacedAndClicked) {
     EXPECT_EQ(clicked.size(), 1) << "not for another program's";
 }
 
-TEST_F(DesktopTest, SuspendGoesToLogindAndARefusalIsReported) {
+TEST_F(DesktopTest, SuspendGoesToLogindAndAnErrorIsReported) {
     QSignalSpy refused(&desktop, &Desktop::notSuspended);
     desktop.suspend();
     ASSERT_TRUE(isCalled(1));
