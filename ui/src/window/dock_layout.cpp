@@ -6,6 +6,7 @@
 #include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
+#include <QTimer>
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int layoutVersion = 1;
 constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
+constexpr int settling = 30;  // ms until docks that were moved have their sizes
 constexpr int foldedHeight = 190, foldedInLow = 110;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
@@ -59,15 +61,17 @@ void DockLayout::follow(const Panel* panel) {
     connect(panel, &QDockWidget::topLevelChanged, this, &DockLayout::remember);
 }
 
-/// Moves of a plot by the user. Later: the place of a dropped dock is not yet taken.
-void DockLayout::followPlot(const Panel* panel) {
-    const auto moved = [this] {
-        if (placing_ || !window_->isVisible()) return;
-        QMetaObject::invokeMethod(this, &DockLayout::rememberPlots, Qt::QueuedConnection);
-    };
-    connect(panel, &QDockWidget::dockLocationChanged, this, moved);
-    connect(panel, &QDockWidget::topLevelChanged, this, moved);
-    connect(panel->toggleViewAction(), &QAction::triggered, this, moved);
+void DockLayout::followPlot(Panel* panel) {
+    connect(panel, &QDockWidget::dockLocationChanged, this, &DockLayout::plotMoved);
+    connect(panel, &QDockWidget::topLevelChanged, this, &DockLayout::plotMoved);
+    connect(panel->toggleViewAction(), &QAction::triggered, this, &DockLayout::plotMoved);
+    panel->installEventFilter(this);  // its close button triggers no action
+}
+
+/// The user moved, showed or closed a plot. The place of a dropped dock is not yet taken.
+void DockLayout::plotMoved() {
+    if (placing_ || !window_->isVisible()) return;
+    QMetaObject::invokeMethod(this, &DockLayout::rememberPlots, Qt::QueuedConnection);
 }
 
 void DockLayout::placeSide(Panel* panel, Qt::DockWidgetArea area) {
@@ -232,6 +236,11 @@ void DockLayout::unfold() {
     restorePlots(widePlots_);
 }
 
+void DockLayout::fillPlots() {
+    plots_->layout()->invalidate();
+    plots_->layout()->activate();
+}
+
 /// An empty state: the grid.
 void DockLayout::restorePlots(const QByteArray& state) {
     // Later: once the window is laid out again, the plots get the room that they had.
@@ -245,6 +254,8 @@ void DockLayout::restorePlots(const QByteArray& state) {
         if (!state.isEmpty()) {
             scattered_ = true;
             plots_->restoreState(state, layoutVersion);
+            // Restored while the columns still move, the plots leave a hole below them.
+            QTimer::singleShot(settling, this, &DockLayout::fillPlots);
         } else if (scattered_) {
             placePlotsAnew();
         } else {
@@ -370,7 +381,10 @@ bool DockLayout::collapse() {
 }
 
 bool DockLayout::eventFilter(QObject* watched, QEvent* event) {
-    if (watched != plots_) return QObject::eventFilter(watched, event);
+    if (watched != plots_) {
+        if (event->type() == QEvent::Close) plotMoved();
+        return QObject::eventFilter(watched, event);
+    }
     if (event->type() == QEvent::MouseButtonPress) pressed_ = plotPlaces();
     if (event->type() == QEvent::MouseButtonRelease) {
         const auto dragged = [this] {

@@ -49,7 +49,8 @@ protected:
 
 private:
     void follow(const Panel* panel);
-    void followPlot(const Panel* panel);
+    void followPlot(Panel* panel);
+    void plotMoved();
     void placeSide(Panel* panel, Qt::DockWidgetArea area);
     void placeSides();
     void placePlots();
@@ -58,6 +59,7 @@ private:
     void rememberPlots();
     QByteArray plotsByHand() const;
     bool isGrid() const;
+    void fillPlots();
     std::vector<QRect> plotPlaces() const;
     void addPlotColumn(const std::vector<Panel*>& panels, std::size_t first);
     void restoreSides(const QByteArray& state);
