@@ -146,8 +146,10 @@ TEST_F(PanelRegistryTest, AddedPanelsFoldAndFitASmallWindow) {
 TEST_F(PanelRegistryTest, VisibilityAndSizeOfAddedPanelsAreRemembered) {
     open(more);
     auto* plots = qobject_cast<QMainWindow*>(dock(u"fifth"_s)->parentWidget());
+    QTest::mousePress(plots, Qt::LeftButton, {}, {1, 1});
     plots->resizeDocks({dock(u"loss"_s), dock(u"accuracy"_s), dock(u"fifth"_s)}, {200, 200, 300},
                        Qt::Horizontal);
+    QTest::mouseRelease(plots, Qt::LeftButton, {}, {1, 1});
     dock(u"notes"_s)->close();
     QTest::qWait(50);
     const QRect fifth = place(u"fifth"_s);
