@@ -111,7 +111,10 @@ void setPressedBySpace(QWidget* widget, bool pressed) {
     widget->setProperty(pressedProperty, pressed);
 }
 
-void setWheelScrolls(QWidget* widget) { widget->setProperty(scrolledProperty, true); }
+void setWheelScrolls(QWidget* widget) {
+    widget->setProperty(scrolledProperty, true);
+    widget->setAttribute(Qt::WA_NoMousePropagation, false);  // QCustomPlot keeps all events
+}
 
 void claimKeys(QWidget* window, const QList<QKeyCombination>& keys) {
     QVariantList all;
