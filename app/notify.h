@@ -12,7 +12,7 @@ namespace app {
 /// Adds --notify, which exists on the command line alone (engine/end_notice.h).
 void describe_notify(Command& command, std::string& notify);
 
-/// What is to be told of runs that have been followed to their end.
+/// Builds the notice for runs that have been followed to their end.
 engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>& outcomes);
 
 /// Runs the command unless it is empty; says so if that fails.

@@ -61,8 +61,8 @@ void export_tensorboard(const std::filesystem::path& run_folder,
 /// being trained its newest checkpoint, and rows and events up to that. Throws Error(data) and
 /// Error(io).
 void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file);
-/// The same for the runs of a comparison or sweep, in one archive with a folder for each, for
-/// RunStore::import_runs().
+/// Packs the runs of a comparison or sweep into one archive with a folder for each, which
+/// RunStore::import_runs() reads.
 void export_group_file(const std::vector<std::filesystem::path>& run_folders,
                        const std::filesystem::path& file);
 

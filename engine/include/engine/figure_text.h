@@ -13,13 +13,13 @@ std::string superscript(int exponent);
 /// `digits` significant digits, thousands separated: "0.000500", "1.30", "13,200"; "9.06·10⁻⁶"
 /// below 10⁻⁴ and from 10⁹ on; "NaN", "∞", "−∞".
 std::string figure_text(double value, int digits = 3);
-/// The same without zeros at the end: "2", "0.5".
+/// As figure_text(), without zeros at the end: "2", "0.5".
 std::string short_figure_text(double value);
 
 /// "2¹⁶" for a power of two; another number in three digits, with "≈ " if that rounds it:
 /// "1,000", "≈ 110,000".
 std::string power_text(double value);
-/// With its value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244"; other numbers as above.
+/// As power_text(), with its value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244".
 std::string power_value_text(double value);
 /// An upper limit of the loss scale, and the largest power of two within it, since a scale usually
 /// is one: "≈ 110,000 (≥ 2¹⁶)". A limit that is a power of two stands alone.

@@ -49,7 +49,7 @@ struct KeyFigures {
     double samples_per_s = unknown;  ///< samples by train_s
     std::int64_t peak_bytes = 0;     ///< most memory in use up to the last step
 
-    /// Of the test part; the loss for an empty key.
+    /// Returns the metric of the test part; for an empty key its loss.
     double test_value(const Metric& metric) const {
         return metric.key.empty() ? test.loss : test.of(metric.key);
     }
@@ -67,7 +67,7 @@ struct FigureRows {
         : size(record.size()), row([record](std::int64_t index) { return record.row(index); }) {}
 };
 
-/// What the figures of a run take from its events: evaluations, changes of the loss scale, and
+/// Collects what a run's figures need from its events: evaluations, changes of the loss scale, and
 /// where it was resumed. Events after the step of a resume stop counting.
 class FigureEvents {
 public:

@@ -72,7 +72,7 @@ struct PredictionSummary {
     std::string predicted;  ///< "early 3, late 7", or the least, largest and median number
     std::string measured;   ///< "-" if it was not
 };
-/// By lesson and prediction.
+/// Summarizes the answers by lesson and prediction.
 std::vector<PredictionSummary> summarize_answers(const ClassAnswers& answers);
 /// A table for a terminal: for each lesson and prediction how many made each choice, or the least,
 /// median and largest number, beside the measured result.

@@ -13,7 +13,7 @@ public:
     /// in the first second, and while there is no progress. A smaller share than before is other
     /// work, which is timed anew.
     std::optional<double> after(double share, double now);
-    /// The same with this machine's steady clock.
+    /// Reads this machine's steady clock and does the same.
     std::optional<double> after(double share);
 
 private:

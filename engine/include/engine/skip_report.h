@@ -189,7 +189,7 @@ struct SkipGroup {
 
     bool operator==(const SkipGroup&) const = default;
 };
-/// In the order of the steps; all steps are in one of them.
+/// Returns the groups in the order of their steps; each step is in one of them.
 std::vector<SkipGroup> groups_of(const SkipList& skips);
 /// The first step of the first bad group, which is where to look for the cause; nothing if all
 /// groups are benign. An index in SkipList::list.

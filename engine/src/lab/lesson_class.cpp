@@ -98,7 +98,7 @@ bool is_of_another(const fs::path& file, const std::string& learner) {
     try {
         return read_answers(file).learner != learner;
     } catch (const Error&) {
-        return true;  // whatever it is, it stays
+        return true;  // a file that cannot be read is not overwritten
     }
 }
 

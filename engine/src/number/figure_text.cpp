@@ -29,7 +29,7 @@ std::string as_power_of_ten(const std::string& text) {
     return text.substr(0, e) + "·10" + superscript(std::stoi(text.substr(e + 1)));
 }
 
-/// With its thousands separated.
+/// Separates the thousands.
 std::string grouped(std::string text) {
     const auto first = static_cast<std::ptrdiff_t>(text.starts_with('-'));
     const std::size_t point = text.find('.');

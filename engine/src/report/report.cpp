@@ -341,7 +341,7 @@ std::vector<Verdict> verdicts_on(const std::vector<Reported>& runs) {
     std::vector<Verdict> out;
     for (std::size_t i = 1; i < runs.size(); ++i) {
         RunFigures baseline = judged_figures(runs.front()), other = judged_figures(runs[i]);
-        // Of the two alone: a third run changes nothing between them.
+        // The two are measured alone: a third run changes nothing between them.
         const auto measured = speeds({baseline.record, other.record});
         baseline.speed = measured[0];
         other.speed = measured[1];

@@ -32,7 +32,7 @@ struct LossGap {
     double size() const { return gap < 0 ? -gap : gap; }
 };
 
-/// Of the rows from `first_row` on; LossGap::steps counts them from there.
+/// Compares the rows from `first_row` on; LossGap::steps counts them from there.
 LossGap loss_gap(const StepRecordReader& baseline, const StepRecordReader& other,
                  std::int64_t first_row = 0);
 

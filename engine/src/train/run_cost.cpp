@@ -70,7 +70,7 @@ Message interval_evidence(const SpeedGap& gap) {
                figure_text(gap.ratio), figure_text(gap.low), figure_text(gap.high), gap.blocks);
 }
 
-/// Where the fastest steps limit what can be claimed.
+/// Says where the fastest steps limit what can be claimed.
 Message quiet_evidence(const SpeedGap& gap) {
     if (!gap.has_interval() || gap.narrow()) return {};
     return msg("Speed ratio of the fastest tenth of the steps: {}.", figure_text(gap.quiet_ratio));

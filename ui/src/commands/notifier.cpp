@@ -21,7 +21,7 @@ namespace {
 
 constexpr int tellAfter = 400;  // ms
 
-/// Of the steps that are planned; negative if that is unknown.
+/// Returns the share of the planned steps that were made; negative if that is unknown.
 double shareOf(const TrackList& tracks) {
     double planned = 0, made = 0;
     for (const auto& track : tracks) {

@@ -204,7 +204,7 @@ void SettingsModel::load(const engine::RunConfig& config, const QStringList& com
     notes_ = std::move(notes);
     json_ = toObject(config_);
     refused_.clear();
-    // Of a file nobody knows whether it was typed; the first rate of all is not.
+    // A rate from a file may have been typed; the first rate of all was not.
     ratePicked_ = isChanged(ratePath) && text(ratePath) != toText(at(defaults_, ratePath));
     if (!comparison.isEmpty()) comparison_ = comparison;
     checkSettings();
