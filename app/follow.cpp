@@ -90,8 +90,9 @@ public:
         if (read.total == 0 || read.done == read.total) return RunSource::waiting();
         const auto share = static_cast<double>(read.done) / static_cast<double>(read.total);
         const auto left = reading_.after(share);
-        return "reading the data, " + std::to_string(read.done) + " of " +
-               std::to_string(read.total) + " files" +
+        const std::int64_t unit = read.in_bytes ? 1'000'000 : 1;
+        return "reading the data, " + std::to_string(read.done / unit) + " of " +
+               std::to_string(read.total / unit) + (read.in_bytes ? " MB" : " files") +
                (left ? ", " + engine::time_left_text(*left) : "");
     }
 

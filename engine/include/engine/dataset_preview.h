@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/message.h"
+#include "engine/reading_share.h"
 #include "engine/run_config.h"
 
 namespace engine {
@@ -67,7 +68,7 @@ struct DatasetPreview {
 
 /// Progress callback and stop token of a preview. Both may be empty.
 struct PreviewProgress {
-    std::function<void(std::int64_t done, std::int64_t total)> read{};  ///< files, on its thread
+    std::function<void(const ReadingShare&)> read{};  ///< on its thread
     std::stop_token stop{};
 };
 

@@ -10,6 +10,7 @@
 #include "engine/captured_step.h"
 #include "engine/compute_thread.h"
 #include "engine/event.h"
+#include "engine/reading_share.h"
 #include "engine/run_config.h"
 #include "engine/run_store.h"
 #include "engine/step_record.h"
@@ -91,12 +92,6 @@ struct SessionOptions {
 /// it lacks the device, or if the device lacks the precision.
 void check_device(const RunConfig& config);
 
-/// How far the reading of a data set is; a total of 0: nothing is known.
-struct ReadingShare {
-    std::int64_t done = 0;
-    std::int64_t total = 0;  ///< files
-};
-
 /// A step that is being examined between two steps of the run.
 struct ExaminationProgress {
     std::int64_t step = 0;        ///< 0: none is
@@ -135,6 +130,9 @@ public:
     /// While it prepares.
     ReadingShare reading() const;
     ExaminationProgress examination() const;
+    /// The session failed before anything was written because the run's data have changed, and
+    /// another one with SessionOptions::accept_data can go on with them.
+    bool data_changed() const;
     /// Blocks until the state is done or failed, or seconds have passed; true if it ended.
     bool wait(double seconds);
 

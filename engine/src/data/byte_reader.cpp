@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "data/data_fingerprint.h"
+#include "data/reading_progress.h"
 #include "data/zip_file.h"
 #include "engine/error.h"
 #include "zip/zip_reader.h"
@@ -40,6 +41,12 @@ namespace fs = std::filesystem;
                 msg("Check the permissions of the file, and the disk."));
 }
 
+std::int64_t size_of(const fs::path& file) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(file, error);
+    return error ? 0 : static_cast<std::int64_t>(bytes);
+}
+
 /// Gzip, and also plain files, which zlib hands through.
 class GzipReader final : public ByteReader {
 public:
@@ -61,6 +68,10 @@ public:
             }
         }
         return done;
+    }
+
+    ReadingShare share() const override {
+        return {std::max<std::int64_t>(gzoffset(handle_.get()), 0), size_of(file_), true};
     }
 
 private:
@@ -122,6 +133,10 @@ public:
         return out.size() - stream_.avail_out;
     }
 
+    ReadingShare share() const override {
+        return {std::max<std::int64_t>(std::ftell(handle_.get()), 0), size_of(file_), true};
+    }
+
 private:
     void refill() {
         stream_.next_in = input_.data();
@@ -156,6 +171,7 @@ public:
     }
     ~BoundedReader() override {
         if (seen_) seen_->add_hash(number_, static_cast<std::int64_t>(total_), hash_);
+        if (reported_) report_reading({});  // what follows the last byte takes a time not known
     }
     BoundedReader(const BoundedReader&) = delete;
     BoundedReader& operator=(const BoundedReader&) = delete;
@@ -171,12 +187,22 @@ public:
             done += got;
             total_ += got;
             if (total_ > options_.most_bytes) refuse_too_large(file_, options_.most_bytes);
+            report();
             if (got < ask) break;
         }
         return done;
     }
 
 private:
+    /// Small files are read before anybody looks, and data sets of many files count those.
+    void report() {
+        constexpr std::int64_t large = std::int64_t{8} << 20;
+        const ReadingShare share = reader_->share();
+        if (share.total < large) return;
+        report_reading(share);
+        reported_ = true;
+    }
+
     fs::path file_;
     std::unique_ptr<ByteReader> reader_;
     ReadOptions options_;
@@ -184,6 +210,7 @@ private:
     const std::shared_ptr<ReadFiles> seen_ = ReadFiles::current();
     std::size_t number_ = 0;
     std::uint64_t hash_ = 0;
+    bool reported_ = false;
 };
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <stop_token>
 #include <string>
 
+#include "engine/reading_share.h"
+
 namespace engine {
 
 /// The bytes of a data file in order, unpacked on demand, so that a small file never unpacks to
@@ -19,6 +21,8 @@ public:
     /// Fills `out` as far as the data go and returns how far; less than out.size() only at the end.
     /// Throws Error(data) if the packed data are damaged or cut short.
     virtual std::size_t read(std::span<std::uint8_t> out) = 0;
+    /// How far in its file it is, in bytes; a total of 0: not known.
+    virtual ReadingShare share() const { return {}; }
 };
 
 /// A reader throws it once a stop was requested. No Error: nothing is wrong with the data.

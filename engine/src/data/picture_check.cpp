@@ -35,7 +35,7 @@ std::vector<BadPicture> check_pictures(const std::vector<PictureFile>& files,
     for (std::size_t first = 0; first < files.size(); first += share_of_files) {
         if (check.stop.stop_requested()) throw ReadingStopped{};
         if (Clock::now() - reported >= between_reports) {
-            report_reading(static_cast<std::int64_t>(first), std::ssize(files));
+            report_reading({static_cast<std::int64_t>(first), std::ssize(files)});
             reported = Clock::now();
         }
         pool.run(std::min(share_of_files, files.size() - first),
@@ -48,7 +48,7 @@ std::vector<BadPicture> check_pictures(const std::vector<PictureFile>& files,
                      }
                  });
     }
-    report_reading(std::ssize(files), std::ssize(files));
+    report_reading({std::ssize(files), std::ssize(files)});
     std::ranges::sort(bad, {}, &BadPicture::index);
     return bad;
 }

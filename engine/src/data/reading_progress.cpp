@@ -14,8 +14,8 @@ ReadingProgressScope::ReadingProgressScope(ReadingProgress progress)
 
 ReadingProgressScope::~ReadingProgressScope() { current = before_; }
 
-void report_reading(std::int64_t done, std::int64_t total) {
-    if (current != nullptr && *current) (*current)(done, total);
+void report_reading(const ReadingShare& share) {
+    if (current != nullptr && *current) (*current)(share);
 }
 
 }  // namespace engine

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <functional>
+
+#include "engine/reading_share.h"
 
 namespace engine {
 
 /// How far the opening of a data set is. Called by the thread that opens it, a few times a second.
-using ReadingProgress = std::function<void(std::int64_t done, std::int64_t total)>;
+using ReadingProgress = std::function<void(const ReadingShare&)>;
 
 /// While it lives, data sets that this thread opens report how far they are.
 class ReadingProgressScope {
@@ -22,6 +23,6 @@ private:
 };
 
 /// Tells the scope of this thread, if there is one.
-void report_reading(std::int64_t done, std::int64_t total);
+void report_reading(const ReadingShare& share);
 
 }  // namespace engine

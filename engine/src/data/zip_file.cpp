@@ -1,5 +1,6 @@
 #include "data/zip_file.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "engine/error.h"
@@ -37,15 +38,20 @@ class ZipFileReader final : public ByteReader {
 public:
     explicit ZipFileReader(const fs::path& archive) : zip_(archive) {
         const std::string wanted = find_content(archive);
-        for (const ZipEntry* entry = zip_.next(); entry != nullptr && entry->name != wanted;)
-            entry = zip_.next();
+        const ZipEntry* entry = zip_.next();
+        while (entry != nullptr && entry->name != wanted) entry = zip_.next();
+        if (entry != nullptr) bytes_ = static_cast<std::int64_t>(entry->bytes);
     }
     std::size_t read(std::span<std::uint8_t> out) override {
-        return zip_.read(std::as_writable_bytes(out));
+        const std::size_t got = zip_.read(std::as_writable_bytes(out));
+        done_ += static_cast<std::int64_t>(got);
+        return got;
     }
+    ReadingShare share() const override { return {std::min(done_, bytes_), bytes_, true}; }
 
 private:
     ZipReader zip_;
+    std::int64_t done_ = 0, bytes_ = 0;  ///< unpacked
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "engine/error.h"
 #include "engine/named_file.h"
 #include "file/file_modes.h"
+#include "file/work_progress.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -135,7 +137,16 @@ void AtomicFile::write_into(int flags) {
     if (!file_.is_open()) throw_write_error(path_, errno);
 }
 
-void AtomicFile::write(std::span<const std::byte> bytes) { write_all(file_, bytes, path_); }
+void AtomicFile::write(std::span<const std::byte> bytes) {
+    // In pieces, so that work on a large file can be given up.
+    constexpr std::size_t piece = std::size_t{4} << 20;
+    do {
+        poll_work();
+        const auto part = bytes.first(std::min(bytes.size(), piece));
+        write_all(file_, part, path_);
+        bytes = bytes.subspan(part.size());
+    } while (!bytes.empty());
+}
 
 void AtomicFile::commit() {
     // A pipe or a terminal cannot be brought to a disk.

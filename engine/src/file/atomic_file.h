@@ -29,7 +29,8 @@ public:
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
 
-    /// Throws Error(io), with a sentence of its own if the disk is full.
+    /// Throws Error(io), with a sentence of its own if the disk is full, and what the watcher of this
+    /// thread's work throws (engine/work_scope.h).
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
     /// Brings the bytes to the disk and the file to its place. Throws Error(io).
@@ -52,7 +53,8 @@ private:
 
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// Adds to the end of a file in one piece, making it if absent. Throws Error(io).
+/// Adds to the end of a file in one piece, making it if absent. Throws Error(io), also for a
+/// symbolic link.
 void append_to_file(const std::filesystem::path& path, std::string_view text);
 
 /// The error for a file that cannot be written, by errno.

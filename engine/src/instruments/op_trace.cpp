@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/cast.h"
+#include "file/work_progress.h"
 #include "instruments/op_cost.h"
 
 namespace engine {
@@ -132,6 +133,7 @@ XrayOp OpTrace::described(const OpInfo& info, const ForceRule* forced) const {
 }
 
 void OpTrace::on_call(const OpCall& call) {
+    poll_work();  // a trace of a long step can be given up
     const bool hidden = autocast_state().inside > 0;
     if (hidden && !frames_.empty()) frames_.back().opaque = true;
     Frame frame{.row = {},

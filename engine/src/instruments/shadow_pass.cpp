@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/microscope.h"
+#include "file/work_progress.h"
 #include "instruments/histogram_sampler.h"
 #include "instruments/run_replay.h"
 
@@ -25,6 +26,7 @@ HistogramSample counted(const StepCapsule& capsule, const RunConfig& config,
     sampler->request();
     sampler->keep_tensors(kept);
     step.trainer().attach(sampler);
+    poll_work();
     step.run();
     return *sampler->take();
 }

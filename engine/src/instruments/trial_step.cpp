@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "file/work_progress.h"
+
 namespace engine {
 namespace {
 
@@ -38,6 +40,7 @@ XrayOutcome TrialStep::outcome(const RunConfig& config) const {
     out.found_inf = std::isinf(out.gradient_error);
     out.step_ms = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 3; ++i) {  // the best: whatever else the machine does only takes time
+        poll_work();
         step.rewind();
         const auto start = Clock::now();
         step.run();

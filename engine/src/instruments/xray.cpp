@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/resolve_device.h"
+#include "file/work_progress.h"
 #include "instruments/first_step.h"
 #include "instruments/op_trace.h"
 #include "instruments/peak_speed.h"
@@ -41,6 +42,7 @@ std::pair<double, double> untraced_ms(CapsuleStep& step) {
     constexpr double long_ms = 300;
     double best = std::numeric_limits<double>::infinity(), slowest = 0;
     for (int i = 0; i < 3 && (i == 0 || best < long_ms); ++i) {
+        poll_work();
         step.rewind();
         const auto start = Clock::now();
         step.run();
@@ -55,10 +57,12 @@ std::pair<double, double> untraced_ms(CapsuleStep& step) {
 Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     using Clock = std::chrono::steady_clock;
     CapsuleStep step(capsule, config);
+    poll_work();
     step.run();
     Xray out;
     std::tie(out.untraced_ms, out.slowest_ms) = untraced_ms(step);
     out.peak_bytes = step.trainer().accounting()->peak();
+    poll_work();
     step.rewind();
     const auto trace =
         std::make_shared<OpTrace>(step.trainer().device(), step.trainer().accounting());
@@ -115,6 +119,7 @@ XrayExperiment experiment(const StepCapsule& capsule, const ForcedTypes& forced)
     out.forced = forced;
     TrialStep trial(capsule);
     out.before = trial.outcome(capsule.config);
+    poll_work();
     RunConfig changed = capsule.config;
     for (const auto& [key, type] : forced) changed.precision.force[key] = type;
     out.after = trial.outcome(changed);

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "engine/catalog.h"
 #include "engine/error.h"
-#include "engine/figure_text.h"
 #include "engine/figures.h"
 #include "engine/machine.h"
-#include "engine/scale_outlook.h"
 #include "engine/teach.h"
+#include "file/work_progress.h"
+#include "report/report_events.h"
 #include "report/report_settings.h"
 #include "report/svg_plot.h"
 #include "store/run_folder.h"
@@ -19,16 +18,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_skips = 60;
-constexpr std::size_t most_epochs = 200;
 constexpr std::int64_t rows_at_once = 16384;
-
-std::string number(const char* format, double value) {
-    if (std::isnan(value)) return "–";
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), format, value);
-    return text.data();
-}
 
 std::string preset_title(const RunConfig& config) {
     for (const auto& info : precisions()) {
@@ -52,34 +42,24 @@ constexpr std::pair<std::string_view, const char*> precision_colors[] = {
     {"o2-fp16", "#8349ca"}, {"pure-fp16", "#a61e4d"}, {"tf32", "#5f6b7a"}};
 constexpr std::array own_colors = {"#1b8fb8", "#6f8a12", "#2f2a86", "#9c1273", "#5d3a1a"};
 
-/// A run with its record, and what the report calls it.
+/// A run with its record, what the report calls it, and what it shows of its events.
 struct Reported {
-    const ListedRun* listed = nullptr;
+    const RunSummary* listed = nullptr;
     StepRecordReader record;
     std::string name;
+    ReportedEvents events;
     KeyFigures figures{};
-    RunStarted started{};
 
-    const RunSummary& summary() const { return listed->summary; }
-    const RunConfig& config() const { return listed->summary.config; }
+    const RunSummary& summary() const { return *listed; }
+    const RunConfig& config() const { return listed->config; }
 };
 
-Reported reported(const ListedRun& listed) {
-    Reported out{&listed, StepRecordReader::open(listed.summary.folder), {}};
-    FigureEvents events;
-    for (const Event& event : listed.events) {
-        if (const auto* started = std::get_if<RunStarted>(&event)) out.started = *started;
-        events.apply(event);
-    }
-    out.figures = key_figures(out.record, events);
-    const std::string& title = listed.summary.title;
-    out.name =
-        preset_title(listed.summary.config) + " · " + (title.empty() ? listed.summary.run : title);
+Reported reported(const RunSummary& listed) {
+    const std::string& title = listed.title.empty() ? listed.run : listed.title;
+    Reported out{&listed, StepRecordReader::open(listed.folder),
+                 preset_title(listed.config) + " · " + title, ReportedEvents(listed.folder)};
+    out.figures = key_figures(out.record, out.events.figures());
     return out;
-}
-
-const Metric* primary(const Reported& run) {
-    return run.summary().metrics.empty() ? nullptr : &run.summary().metrics.front();
 }
 
 std::vector<Message> row(const Message& head, const std::vector<Reported>& runs,
@@ -107,10 +87,10 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     }
     add(msg("State"), [](const Reported& run) { return run.summary().state; });
     add(msg("Test loss"),
-        [](const Reported& run) { return number("%.4g", run.summary().test.loss); });
+        [](const Reported& run) { return number_or_dash("%.4g", run.summary().test.loss); });
     for (const Metric& metric : runs.front().summary().metrics) {
         add(msg("Test {}", metric.key), [key = metric.key](const Reported& run) {
-            return number("%.4g", run.summary().test.of(key));
+            return number_or_dash("%.4g", run.summary().test.of(key));
         });
     }
     add(msg("Steps"), [](const Reported& run) { return whole(run.summary().steps); });
@@ -118,16 +98,16 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Growths of the loss scale"),
         [](const Reported& run) { return std::to_string(run.figures.growths); });
     add(msg("Time per step"), [](const Reported& run) {
-        return std::isnan(run.figures.step_ms) ? "–" : number("%.4g ms", run.figures.step_ms);
+        return std::isnan(run.figures.step_ms) ? "–" : number_or_dash("%.4g ms", run.figures.step_ms);
     });
     add(msg("Training time"),
-        [](const Reported& run) { return number("%.4g s", run.summary().wall_s); });
+        [](const Reported& run) { return number_or_dash("%.4g s", run.summary().wall_s); });
     add(msg("Peak memory"), [](const Reported& run) {
         const std::int64_t peak = run.figures.peak_bytes;
-        return peak == 0 ? "–" : number("%.4g MB", static_cast<double>(peak) / 1e6);
+        return peak == 0 ? "–" : number_or_dash("%.4g MB", static_cast<double>(peak) / 1e6);
     });
-    add(msg("Device"), [](const Reported& run) { return run.started.device; });
-    add(msg("Parameters"), [](const Reported& run) { return whole(run.started.parameters); });
+    add(msg("Device"), [](const Reported& run) { return run.events.started().device; });
+    add(msg("Parameters"), [](const Reported& run) { return whole(run.events.started().parameters); });
     add(msg("Seed"), [](const Reported& run) {
         return run.summary().origin ? "–" : std::to_string(run.config().seed);
     });
@@ -184,13 +164,8 @@ std::int64_t longest(const std::vector<Reported>& runs) {
 
 std::vector<std::int64_t> skipped_steps(const std::vector<Reported>& runs) {
     std::vector<std::int64_t> steps;
-    for (const Reported& run : runs) {
-        for (const Event& event : run.listed->events) {
-            const auto* scale = std::get_if<ScaleChanged>(&event);
-            if (scale != nullptr && scale->kind != ScaleChanged::Kind::grown)
-                steps.push_back(scale->step);
-        }
-    }
+    for (const Reported& run : runs)
+        steps.insert(steps.end(), run.events.skipped().begin(), run.events.skipped().end());
     std::ranges::sort(steps);
     return steps;
 }
@@ -212,7 +187,7 @@ public:
             msg("Each pixel shows the smallest and the largest value of its steps.");
         out.push_back(
             plot(msg("Training loss"), extremes, &StepRecord::loss, {.scale = PlotScale::log10}));
-        const auto& metrics = runs_.front().started.step_metrics;
+        const auto& metrics = runs_.front().events.started().step_metrics;
         if (!metrics.empty()) {
             const std::string name =
                 metrics.front().title.empty() ? metrics.front().key : metrics.front().title;
@@ -234,104 +209,17 @@ private:
     std::int64_t steps_;
 };
 
-std::string scale_text(float scale) { return power_text(static_cast<double>(scale)); }
-
-Message what_happened(const ScaleChanged& event) {
-    if (event.loss)
-        return msg("The loss is {}; step skipped, scale {} to {}.",
-                   figure_text(static_cast<double>(*event.loss)), scale_text(event.from),
-                   scale_text(event.to));
-    return msg("A gradient overflowed; step skipped, scale {} to {}.", scale_text(event.from),
-               scale_text(event.to));
-}
-
-Message what_it_means(const ScaleChanged& event) {
-    switch (event.kind) {
-        case ScaleChanged::Kind::skipped_calibrating:
-            if (const std::int64_t more = skips_to_usual_scale(event); more > 0)
-                return msg(
-                    "Calibrating: the scale was still too large. More skips until it is {}, "
-                    "the default: about {}.",
-                    power_value_text(static_cast<double>(usual_loss_scale)), more);
-            return msg("Calibrating: the scaler is still looking for a scale that fits.");
-        case ScaleChanged::Kind::skipped_normal:
-            return msg("Normal: the scale had grown past the largest safe one.");
-        case ScaleChanged::Kind::skipped_persistent:
-            if (!event.loss)
-                return msg(
-                    "Persistent: the gradients are not finite even at scale {}, so look for "
-                    "a NaN in the backward pass.",
-                    scale_text(event.from));
-            return msg("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
-        case ScaleChanged::Kind::grown:
-            break;
-    }
-    return {};
-}
-
-ReportTable skip_table(const Reported& run) {
-    ReportTable out{msg("Skipped steps: {}", run.name), {}};
-    std::int64_t left_out = 0;
-    for (const Event& event : run.listed->events) {
-        const auto* scale = std::get_if<ScaleChanged>(&event);
-        if (scale == nullptr || scale->kind == ScaleChanged::Kind::grown) continue;
-        if (out.rows.empty())
-            out.rows.push_back({msg("Step"), msg("What happened"), msg("What it means")});
-        if (out.rows.size() > most_skips) {
-            ++left_out;
-            continue;
-        }
-        out.rows.push_back(
-            {std::to_string(scale->step), what_happened(*scale), what_it_means(*scale)});
-    }
-    if (left_out > 0) out.note = msg("{} more are not listed.", left_out);
-    return out;
-}
-
-ReportTable problem_table(const Reported& run) {
-    ReportTable out{msg("Warnings and errors: {}", run.name), {}};
-    const auto add = [&](std::int64_t step, const Message& message) {
-        if (out.rows.empty()) out.rows.push_back({msg("Step"), msg("What happened")});
-        out.rows.push_back({step > 0 ? std::to_string(step) : "", message});
-    };
-    for (const Event& event : run.listed->events) {
-        if (const auto* warning = std::get_if<RunWarning>(&event))
-            add(warning->step, warning->message);
-        if (const auto* failed = std::get_if<RunFailed>(&event)) add(0, failed->message);
-    }
-    return out;
-}
-
-ReportTable epoch_table(const std::vector<Reported>& runs) {
-    ReportTable out{msg("Evaluations"), {}};
-    std::size_t left_out = 0;
+std::vector<NamedEvents> named_events(const std::vector<Reported>& runs) {
+    std::vector<NamedEvents> out;
     for (const Reported& run : runs) {
-        const Metric* metric = primary(run);
-        for (const Event& event : run.listed->events) {
-            const auto* epoch = std::get_if<EpochDone>(&event);
-            if (epoch == nullptr) continue;
-            if (out.rows.empty()) {
-                out.rows.push_back({msg("Run"), msg("Epoch"), msg("Step"), msg("Training loss"),
-                                    msg("Validation loss"), msg("Test loss"),
-                                    metric != nullptr ? msg("Test {}", metric->key) : Message()});
-            }
-            if (out.rows.size() > most_epochs) {
-                ++left_out;
-                continue;
-            }
-            out.rows.push_back(
-                {run.name, std::to_string(epoch->epoch), std::to_string(epoch->step),
-                 number("%.4g", epoch->train.loss), number("%.4g", epoch->validation.loss),
-                 number("%.4g", epoch->test.loss),
-                 metric != nullptr ? number("%.4g", epoch->test.of(metric->key)) : ""});
-        }
+        const auto& metrics = run.summary().metrics;
+        out.push_back({run.name, metrics.empty() ? "" : metrics.front().key, &run.events});
     }
-    if (left_out > 0) out.note = msg("{} more are not listed.", left_out);
     return out;
 }
 
 RunFigures judged_figures(const Reported& run) {
-    RunFigures out = figures_of(run.listed->events, run.record);
+    RunFigures out = run.events.judged().figures(run.record);
     out.title = preset_title(run.config());
     out.ended = run.summary().state != "running";
     return out;
@@ -356,7 +244,7 @@ ReportTable machine_table() {
     out.rows.push_back({msg("Processor"), machine.cpu});
     out.rows.push_back({msg("Cores"), std::to_string(machine.cores)});
     out.rows.push_back(
-        {msg("Memory"), number("%.3g GB", static_cast<double>(machine.memory_bytes) / 1e9)});
+        {msg("Memory"), number_or_dash("%.3g GB", static_cast<double>(machine.memory_bytes) / 1e9)});
     for (const auto& card : machine.cards) out.rows.push_back({msg("GPU"), card.name});
     out.rows.push_back({"oneDNN", machine.onednn});
     return out;
@@ -364,21 +252,27 @@ ReportTable machine_table() {
 
 }  // namespace
 
-Report make_report(const std::vector<ListedRun>& listed) {
+Report make_report(const std::vector<RunSummary>& listed) {
     if (listed.empty()) throw Error(ErrorCode::value, "a report needs a run");
     std::vector<Reported> runs;
-    for (const ListedRun& run : listed) runs.push_back(reported(run));
+    WorkCount work(listed.size() + 2);  // its runs, their verdicts, its plots
+    for (const RunSummary& run : listed) {
+        runs.push_back(reported(run));
+        work.add(1);
+    }
     Report out;
     out.title = runs.size() == 1 ? msg("Halftone: run {}", runs.front().name)
                                  : msg("Halftone: comparison of {} runs", runs.size());
     out.made = Moment::now().local;
     out.verdicts = verdicts_on(runs);
+    work.add(1);
     out.runs = run_table(runs);
     out.plots = Plots(runs).all();
-    out.epochs = epoch_table(runs);
+    work.add(1);
+    out.epochs = epoch_table(named_events(runs));
     for (const Reported& run : runs) {
-        out.skips.push_back(skip_table(run));
-        out.problems.push_back(problem_table(run));
+        out.skips.push_back(skip_table(run.name, run.events));
+        out.problems.push_back(problem_table(run.name, run.events));
         out.settings.push_back({run.name, shown_settings(run.summary())});
     }
     out.differences = difference_table(listed, out.settings);

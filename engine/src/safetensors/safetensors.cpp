@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "engine/error.h"
 #include "file/json_reader.h"
+#include "file/work_progress.h"
 
 namespace engine {
 namespace {
@@ -292,7 +293,13 @@ void write_safetensors(const std::filesystem::path& path, const std::vector<Tens
     AtomicFile file(path, by);
     file.write(std::as_bytes(std::span(&length, 1)));
     file.write(header);
-    for (const auto& entry : ordered) file.write(entry.bytes);
+    std::uint64_t all = 0;
+    for (const auto& entry : ordered) all += entry.bytes.size();
+    WorkCount work(all);
+    for (const auto& entry : ordered) {
+        file.write(entry.bytes);
+        work.add(entry.bytes.size());
+    }
     file.commit();
 }
 

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "data/byte_reader.h"
 #include "data/reading_progress.h"
+#include "engine/changed_data.h"
 #include "engine/error.h"
 #include "instruments/weight_observer.h"
 #include "kernels/device_error.h"
@@ -48,7 +49,9 @@ struct Session::Impl final : Turn {
     /// A stop is obeyed while the data are read and while a step is examined, which takes long.
     std::stop_source stop_reading;
     std::atomic<RunState> state{RunState::idle};
-    std::atomic<std::int64_t> files_read{0}, files_to_read{0};
+    std::atomic<bool> data_changed{false};
+    std::mutex reading_mutex;  // guards reading
+    ReadingShare reading;
     NextStep next_step;
 
     // Compute thread only (and the destructor, once no turn can run).
@@ -149,9 +152,9 @@ struct Session::Impl final : Turn {
     void go() { enter(prepared ? RunState::training : RunState::preparing); }
 
     void prepare() {
-        const ReadingProgressScope progress([this](std::int64_t done, std::int64_t total) {
-            files_to_read = total;
-            files_read = done;
+        const ReadingProgressScope progress([this](const ReadingShare& share) {
+            const std::lock_guard lock(reading_mutex);
+            reading = share;
         });
         loop.prepare(stop_reading.get_token());
         histograms.emplace(loop.trainer(), config.instruments.histograms_every,
@@ -342,6 +345,9 @@ struct Session::Impl final : Turn {
             return advance();
         } catch (const ReadingStopped&) {
             finish(DoneReason::stopped);
+        } catch (const ChangedData& error) {
+            data_changed = true;
+            fail(error.code(), error.message(), error.hint());
         } catch (const Error& error) {
             fail(error.code(), error.message(), error.hint());
         } catch (const kernels::DeviceError& error) {
@@ -420,9 +426,14 @@ std::string Session::run() const {
 
 const RunConfig& Session::config() const { return impl_->config; }
 
-ReadingShare Session::reading() const { return {impl_->files_read, impl_->files_to_read}; }
+ReadingShare Session::reading() const {
+    const std::lock_guard lock(impl_->reading_mutex);
+    return impl_->reading;
+}
 
 ExaminationProgress Session::examination() const { return impl_->live_skips.progress(); }
+
+bool Session::data_changed() const { return impl_->data_changed; }
 
 bool Session::wait(double seconds) {
     std::unique_lock lock(impl_->mutex);

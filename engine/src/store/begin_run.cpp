@@ -9,6 +9,7 @@
 
 #include "engine/error.h"
 #include "engine/run_group.h"
+#include "engine/work_scope.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
 #include "store/event_file.h"
@@ -139,6 +140,7 @@ std::vector<NewRun> import_runs(SharedIndex& index, const fs::path& file) {
         std::string group;
         if (unpacked.size() > 1 && one_group)
             group = is_sweep_group(before) ? "sweep-" + new_run_group() : new_run_group();
+        const WorkScope unwatched({});  // giving up now would leave a part of a group
         std::vector<NewRun> made;
         for (const fs::path& run : unpacked) made.push_back(take_in(index, run, group));
         clean_up();
@@ -161,14 +163,13 @@ NewRun reopen_run(SharedIndex& index, const fs::path& given, std::int64_t step) 
         return taken;
     });
     if (!hold) throw_held(folder, holder, msg("Stop it before you resume it."));
-    StoredRun stored = read_stored_run(folder);
-    take_back_after(step, stored.events);
+    StoredRun stored = read_stored_run(folder, keep_no_event);
     RunSummary& run = stored.summary;
     run.state = running_state;
-    index.ask([&](RunIndex& opened) { opened.replace(run, stored.made, stored.events); });
+    const std::int64_t events =
+        index.ask([&](RunIndex& opened) { return opened.replace(run, stored.made, step); });
     OutsideFolders(index.root()).add({folder});
     const NewRun made{run.run, folder, hold};
-    const auto events = std::ssize(stored.events);
     index.open_runs().add(made.run,
                           OpenRun(std::move(hold), std::move(run), std::move(stored.made), events));
     return made;

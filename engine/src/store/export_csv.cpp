@@ -6,6 +6,7 @@
 #include "engine/csv_cell.h"
 #include "engine/run_store.h"
 #include "file/atomic_file.h"
+#include "file/work_progress.h"
 #include "store/event_file.h"
 #include "store/event_json.h"
 #include "store/run_folder.h"
@@ -108,7 +109,7 @@ Exported open_exported(const std::filesystem::path& folder) {
 
 /// Writes all rows of a record, each behind `prefix`.
 void write_rows(AtomicFile& out, const Exported& run, const MetricCells& cells,
-                const std::string& prefix) {
+                const std::string& prefix, WorkCount& work) {
     const std::int64_t size = run.reader.size();
     std::vector<StepRecord> rows;
     for (std::int64_t first = 0; first < size; first += rows_at_once) {
@@ -120,6 +121,7 @@ void write_rows(AtomicFile& out, const Exported& run, const MetricCells& cells,
             append_row(text, row, cells, run.metrics);
         }
         out.write(text);
+        work.add(rows.size());
     }
 }
 
@@ -131,22 +133,26 @@ void export_csv(const std::filesystem::path& run_folder, const std::filesystem::
     AtomicFile out(file, NamedBy::person);
     const MetricCells cells = metric_cells({run.metrics});
     out.write(header_line(cells, raw));
-    write_rows(out, run, cells, {});
+    WorkCount work(static_cast<std::uint64_t>(run.reader.size()));
+    write_rows(out, run, cells, {}, work);
     out.commit();
 }
 
 void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file, bool raw) {
     std::vector<Exported> exported;
     std::vector<std::vector<Metric>> metrics;
+    std::uint64_t all = 0;
     for (const auto& run : runs) {
         exported.push_back(open_exported(run.folder));
         metrics.push_back(exported.back().metrics);
+        all += static_cast<std::uint64_t>(exported.back().reader.size());
     }
+    WorkCount work(all);
     const MetricCells cells = metric_cells(metrics);
     AtomicFile out(file, NamedBy::person);
     out.write("run," + header_line(cells, raw));
     for (std::size_t i = 0; i < runs.size(); ++i)
-        write_rows(out, exported[i], cells, csv_cell(runs[i].name, raw) + ",");
+        write_rows(out, exported[i], cells, csv_cell(runs[i].name, raw) + ",", work);
     out.commit();
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/export.h"
 #include "file/atomic_file.h"
+#include "file/work_progress.h"
 #include "store/crc32c.h"
 #include "store/event_json.h"
 #include "store/stored_run.h"
@@ -132,9 +133,7 @@ class RunWriter {
 public:
     RunWriter(const StoredRun& run, StepRecordReader record, const fs::path& file)
         : run_(run), record_(std::move(record)), start_(seconds_of(run.made)), file_(file) {
-        for (const Event& event : run.events)
-            if (const auto* started = std::get_if<RunStarted>(&event))
-                metrics_ = started->step_metrics;
+        if (const auto started = last_start(run.summary.folder)) metrics_ = started->step_metrics;
     }
 
     void write() {
@@ -151,52 +150,57 @@ public:
 private:
     /// With each epoch's figures behind the step that ended it.
     void write_steps() {
-        std::vector<StepRecord> rows;
-        auto next = run_.events.begin();
-        double now = start_;
-        for (std::int64_t first = 0; first < record_.size(); first += scalar_rows_at_once) {
-            rows.resize(static_cast<std::size_t>(std::min(scalar_rows_at_once, record_.size() - first)));
-            record_.rows(first, rows);
-            for (const StepRecord& row : rows) {
-                while (next != run_.events.end() && is_before(*next, row.step))
-                    write_event(*next++, now);
-                now = start_ + row.elapsed_s;
-                write_row(row, now);
-            }
-        }
-        while (next != run_.events.end()) write_event(*next++, now);
+        EventFile(run_.summary.folder).for_each([this](Event&& event) {
+            const auto* epoch = std::get_if<EpochDone>(&event);
+            if (epoch == nullptr) return;
+            write_rows_to(epoch->step);
+            write_epoch(*epoch);
+        });
+        write_rows_to(record_.size());
     }
 
-    /// Events but those of epochs have nothing to write, and are passed over.
-    static bool is_before(const Event& event, std::int64_t step) {
-        const auto* epoch = std::get_if<EpochDone>(&event);
-        return epoch == nullptr || epoch->step < step;
+    /// The rows that were not written yet, up to this step.
+    void write_rows_to(std::int64_t step) {
+        std::vector<StepRecord> rows;
+        const std::int64_t end = std::min(step, record_.size());
+        while (written_ < end) {
+            rows.resize(static_cast<std::size_t>(std::min(scalar_rows_at_once, end - written_)));
+            record_.rows(written_, rows);
+            written_ += std::ssize(rows);
+            for (const StepRecord& row : rows) {
+                now_ = row.clock_s > 0 ? row.clock_s : start_ + row.elapsed_s;
+                write_row(row, now_);
+            }
+            report_work(static_cast<double>(written_) / static_cast<double>(record_.size()));
+        }
     }
 
     void write_row(const StepRecord& row, double now) {
         EventMaker event(now, row.step);
         for_each_named_field(metrics_, [&](std::string_view field, auto member) {
             const auto number = static_cast<double>(row.*member);
-            if (field == "step" || (std::isnan(number) && !nan_is_a_value(field))) return;
+            // The clock is the event's own time.
+            if (field == "step" || field == "clock_s") return;
+            if (std::isnan(number) && !nan_is_a_value(field)) return;
             event.add("train", field, number);
         });
         event.add("train", "skipped", static_cast<double>(row.step - row.updates));
         file_.add(event);
     }
 
-    void write_event(const Event& event, double now) {
-        const auto* epoch = std::get_if<EpochDone>(&event);
-        if (epoch == nullptr) return;
-        EventMaker made(now, epoch->step);
-        if (epoch->epoch_ended) add_part(made, "epoch", epoch->train);
-        add_part(made, "validation", epoch->validation);
-        add_part(made, "test", epoch->test);
+    void write_epoch(const EpochDone& epoch) {
+        EventMaker made(now_, epoch.step);
+        if (epoch.epoch_ended) add_part(made, "epoch", epoch.train);
+        add_part(made, "validation", epoch.validation);
+        add_part(made, "test", epoch.test);
         file_.add(made);
     }
 
     const StoredRun& run_;
     StepRecordReader record_;
     double start_;
+    double now_ = start_;       // of the row written last
+    std::int64_t written_ = 0;  // rows
     std::vector<Metric> metrics_ = classification_metrics();
     RecordFile file_;
 };
@@ -205,13 +209,20 @@ private:
 
 void export_tensorboard(const fs::path& run_folder, const fs::path& folder) {
     StepRecordReader record = StepRecordReader::open(run_folder);
-    const StoredRun run = read_stored_run(run_folder);
+    const StoredRun run = read_stored_run(run_folder, keep_no_event);
     std::error_code error;
+    const bool is_new = !fs::exists(folder, error);
     fs::create_directories(folder, error);
     if (error) throw_write_error(folder, error.value());
     const std::string seconds = std::to_string(run.made.microseconds / 1'000'000);
-    RunWriter(run, std::move(record), folder / ("events.out.tfevents." + seconds + ".halftone"))
-        .write();
+    try {
+        RunWriter(run, std::move(record), folder / ("events.out.tfevents." + seconds + ".halftone"))
+            .write();
+    } catch (...) {
+        // The file itself is gone by now; a folder that others use is not empty.
+        if (is_new) fs::remove(folder, error);
+        throw;
+    }
 }
 
 }  // namespace engine

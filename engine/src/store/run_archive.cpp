@@ -17,6 +17,7 @@
 #include "file/file_modes.h"
 #include "file/json_reader.h"
 #include "file/line_reader.h"
+#include "file/work_progress.h"
 #include "store/event_file.h"
 #include "store/event_json.h"
 #include "store/record_layout.h"
@@ -102,7 +103,9 @@ public:
           zip_(file),
           left_(zip_.file_bytes() * most_growth + free_growth) {}
 
-    void run(Aim aim) {
+    /// `work`: counts the bytes that are unpacked.
+    void run(Aim aim, WorkCount* work = nullptr) {
+        work_ = work;
         while (const ZipEntry* entry = zip_.next()) {
             if (++entries_ > most_entries) refuse(file_, msg("it has too many entries"));
             std::string name = entry->name;
@@ -116,6 +119,8 @@ public:
 
     /// Whether the archive has this file, once run() has looked at it.
     bool has(const std::string& name) const { return names_.contains(lower(name)); }
+    /// Bytes of all files that it has, unpacked; known once run() has looked at them.
+    std::uint64_t bytes() const { return bytes_; }
 
 private:
     void check(const ZipEntry& entry, const std::string& name) {
@@ -130,6 +135,7 @@ private:
             refuse(file_, msg("it unpacks to more than a file of {} bytes can contain",
                               zip_.file_bytes()));
         left_ -= entry.is_file ? entry.bytes : 0;
+        bytes_ += entry.is_file ? entry.bytes : 0;
     }
 
     static std::string printable(const std::string& name) {
@@ -162,6 +168,7 @@ private:
                 refuse(file_, msg("{} does not have the stated length", name));
             }
             out.write(part);
+            if (work_ != nullptr) work_->add(part.size());
         }
         if (zip_.read(std::span(block).first(1)) != 0)
             refuse(file_, msg("{} does not have the stated length", name));
@@ -173,6 +180,8 @@ private:
     const std::size_t deepest_;
     ZipReader zip_;
     std::uint64_t left_;
+    std::uint64_t bytes_ = 0;
+    WorkCount* work_ = nullptr;
     std::size_t entries_ = 0;
     std::set<std::string> names_;
 };
@@ -232,6 +241,27 @@ std::function<void(std::span<char>)> cut_after(std::int64_t rows) {
     };
 }
 
+/// The events up to a step, read twice rather than held: an entry begins with its length.
+void pack_events(const fs::path& run_folder, const std::string& name, std::int64_t step,
+                 ZipWriter& zip) {
+    std::int64_t bytes = 0;
+    const std::int64_t lines = each_event_line_until(
+        run_folder, step, [&](std::string_view line) { bytes += std::ssize(line); });
+    zip.add_pieces(name, bytes, [&](const ZipWriter::Piece& write) {
+        std::int64_t left = bytes;
+        each_event_line_until(
+            run_folder, step,
+            [&](std::string_view line) {
+                write(line);
+                left -= std::ssize(line);
+            },
+            lines);
+        if (left != 0)
+            throw Error(ErrorCode::data, msg("{}: the events changed while they were read",
+                                             run_folder.string()));
+    });
+}
+
 /// A run that goes on: its newest checkpoint, and rows and events up to that; without a checkpoint
 /// all rows that are whole.
 void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
@@ -247,10 +277,23 @@ void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWrit
         if (name == record_layout::file_name)
             zip.add_file(prefix + name, path, cut_after(step));
         else if (name == events_file)
-            zip.add_text(prefix + name, event_lines_until(run_folder, step));
+            pack_events(run_folder, prefix + name, step, zip);
         else
             zip.add_file(prefix + name, path);
     }
+}
+
+/// Bytes that pack() reads, to know how far it is. Those of pack_running() are fewer.
+std::uint64_t bytes_of(const std::vector<fs::path>& run_folders) {
+    std::uint64_t bytes = 0;
+    for (const fs::path& folder : run_folders) {
+        for (const auto& [name, path] : files_of(folder)) {
+            std::error_code gone;
+            const std::uintmax_t size = fs::file_size(path, gone);
+            bytes += gone ? 0 : size;
+        }
+    }
+    return bytes;
 }
 
 /// One run without folders in the archive, or several with a folder for each.
@@ -263,6 +306,7 @@ void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const
         bool any_runs = false;
         try {
             ZipWriter zip(file);
+            zip.expect(bytes_of(run_folders));
             for (std::size_t at = 0; at < run_folders.size(); ++at) {
                 const std::string prefix =
                     own_folders ? std::string(run_prefix) + std::to_string(at + 1) + '/' : "";
@@ -289,9 +333,11 @@ void export_group_file(const std::vector<fs::path>& run_folders, const fs::path&
 }
 
 void unpack_run(const fs::path& file, const fs::path& folder) {
-    Unpacker(file, folder).run(Unpacker::Aim::look);
+    Unpacker look(file, folder);
+    look.run(Unpacker::Aim::look);
     // Looks again at each entry: the file may have changed.
-    Unpacker(file, folder).run(Unpacker::Aim::unpack);
+    WorkCount work(look.bytes());
+    Unpacker(file, folder).run(Unpacker::Aim::unpack, &work);
     check_run(file, folder);
 }
 
@@ -308,7 +354,8 @@ std::vector<fs::path> unpack_runs(const fs::path& file, const fs::path& folder) 
         unpack_run(file, only);
         return {only};
     }
-    Unpacker(file, folder, deepest_in_group).run(Unpacker::Aim::unpack);
+    WorkCount work(look.bytes());
+    Unpacker(file, folder, deepest_in_group).run(Unpacker::Aim::unpack, &work);
     std::vector<fs::path> out;
     while (has_settings(folder / name_of(out.size() + 1))) {
         out.push_back(folder / name_of(out.size() + 1));

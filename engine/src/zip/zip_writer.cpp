@@ -83,6 +83,14 @@ void ZipWriter::write(std::span<const char> bytes) {
 void ZipWriter::add_text(const std::string& name, std::string_view text) {
     begin(name, static_cast<std::int64_t>(text.size()));
     write(text);
+    work_.add(text.size());
+    check(archive_write_finish_entry(handle_.get()));
+}
+
+void ZipWriter::add_pieces(const std::string& name, std::int64_t bytes,
+                           const std::function<void(const Piece&)>& give) {
+    begin(name, bytes);
+    give([this](std::string_view piece) { write(piece); });
     check(archive_write_finish_entry(handle_.get()));
 }
 
@@ -103,6 +111,7 @@ void ZipWriter::add_file(const std::string& name, const fs::path& file,
         if (std::exchange(is_first, false) && change)
             change(bytes.first(std::min<std::size_t>(bytes.size(), 4096)));
         write(bytes);
+        work_.add(bytes.size());
         left -= ask;
     }
     check(archive_write_finish_entry(handle_.get()));

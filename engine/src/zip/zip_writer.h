@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "file/work_progress.h"
+
 struct archive;
 struct archive_entry;
 
@@ -20,12 +22,20 @@ public:
     ZipWriter(const ZipWriter&) = delete;
     ZipWriter& operator=(const ZipWriter&) = delete;
 
+    /// The bytes of all files that will be added: their share is reported as the work's progress
+    /// (file/work_progress.h).
+    void expect(std::uint64_t bytes) { work_ = WorkCount(bytes); }
+
     /// Adds a file under this name. Throws Error(io), and Error(data) if it cannot be read or is
     /// truncated meanwhile; bytes appended meanwhile are left out. `change` may change the first 4
     /// KiB.
     void add_file(const std::string& name, const std::filesystem::path& file,
                   const std::function<void(std::span<char>)>& change = {});
     void add_text(const std::string& name, std::string_view text);
+    /// Adds a text of so many bytes, which `give` hands over piece by piece.
+    using Piece = std::function<void(std::string_view)>;
+    void add_pieces(const std::string& name, std::int64_t bytes,
+                    const std::function<void(const Piece&)>& give);
     /// Throws Error(io).
     void commit();
 
@@ -42,6 +52,7 @@ private:
 
     std::unique_ptr<Target> target_;
     std::unique_ptr<archive, Free> handle_;
+    WorkCount work_{0};
 };
 
 }  // namespace engine

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "data/reading_progress.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -48,6 +49,39 @@ TEST(ByteReader, ReadsPackedFilesOfSeveralMembers) {
         const Bytes again = packed;
         packed.insert(packed.end(), again.begin(), again.end());
         EXPECT_EQ(all_bytes(folder.write("packed", packed), 4096), twice);
+    }
+}
+
+/// Bytes that no packer shortens.
+Bytes noise(std::size_t count) {
+    Bytes data(count);
+    std::uint32_t state = 1;
+    for (auto& byte : data) {
+        state = state * 1664525U + 1013904223U;
+        byte = static_cast<std::uint8_t>(state >> 24);
+    }
+    return data;
+}
+
+TEST(ByteReader, ReportsHowFarItIsInALargeFile) {
+    const TempFolder folder;
+    const Bytes data = noise(9 << 20);
+    const Bytes small = sample_bytes(1000);
+    std::vector<ReadingShare> reports;
+    const ReadingProgressScope scope(
+        [&](const ReadingShare& share) { reports.push_back(share); });
+    all_bytes(folder.write("small", small), 4096);
+    EXPECT_TRUE(reports.empty());
+    for (const std::string& file : {folder.write("plain", data), folder.write("z", test::gzip(data))}) {
+        reports.clear();
+        all_bytes(file, 3 << 20);
+        ASSERT_GE(reports.size(), 4U);
+        const ReadingShare first = reports.front(), last = reports[reports.size() - 2];
+        EXPECT_TRUE(first.in_bytes);
+        EXPECT_EQ(first.total, static_cast<std::int64_t>(std::filesystem::file_size(file)));
+        EXPECT_LT(first.done, first.total / 2);
+        EXPECT_GT(last.done, first.total * 9 / 10);
+        EXPECT_EQ(reports.back().total, 0) << "nothing is known after its end";
     }
 }
 

@@ -131,6 +131,52 @@ TEST(Collator, PutsTheNextSampleOfTheOrderInThePlaceOfADamagedOne) {
     }
 }
 
+TEST(Collator, LeavesDamagedSamplesOutWhereNoneMayCountTwice) {
+    // Two in a row, the last of a batch, and all of the last batch.
+    const std::set<std::int64_t> damaged{0, 1, 7, 16, 17, 18, 19};
+    const std::vector<std::vector<std::int64_t>> expected{
+        {2, 3, 4, 5, 6}, {8, 9, 10, 11, 12, 13, 14, 15}, {}};
+    const auto sound = std::make_shared<DamagedRamp>(std::set<std::int64_t>{}, true);
+    const auto data = std::make_shared<DamagedRamp>(damaged, true);
+    const SamplerOptions sampler{.batch_size = 8, .shuffle = false};
+    Batch whole, batch;
+    for (const int ranks : {1, 2, 5}) {
+        std::multiset<std::int64_t> told;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            std::vector<std::int64_t> got;
+            for (int rank = 0; rank < ranks; ++rank) {
+                Collator collator({data}, data->schema(),
+                                  {.sampler = sampler,
+                                   .threads = 3,
+                                   .leave_out_damaged = true,
+                                   .rank = rank,
+                                   .ranks = ranks});
+                collator.make(batch, 0, static_cast<std::int64_t>(i));
+                if (batch.share.idle()) continue;  // its row is another rank's, too
+                EXPECT_EQ(batch.fields[0].shape[0], batch.rows());
+                EXPECT_EQ(batch.share.computed(), std::max<std::int64_t>(batch.rows(), 1));
+                Collator alone({sound}, sound->schema(),
+                               {.sampler = {.batch_size = 1, .shuffle = false}});
+                for (std::size_t row = 0; row < batch.indices.size(); ++row) {
+                    alone.make(whole, 0, batch.indices[row]);
+                    const std::size_t bytes = whole.fields[0].bytes.size();
+                    EXPECT_TRUE(std::equal(whole.fields[0].bytes.begin(),
+                                           whole.fields[0].bytes.end(),
+                                           batch.fields[0].bytes.begin() +
+                                               static_cast<std::ptrdiff_t>(row * bytes)))
+                        << batch.indices[row];
+                    EXPECT_EQ(batch.fields[1].values<std::int64_t>()[row], batch.indices[row] % 7);
+                }
+                got.insert(got.end(), batch.indices.begin(), batch.indices.end());
+                for (const ReplacedSample& each : batch.replaced) told.insert(each.index);
+                EXPECT_EQ(batch.full, batch.replaced.empty() && i < 2);
+            }
+            EXPECT_EQ(got, expected[i]) << ranks;
+        }
+        EXPECT_EQ(told, (std::multiset<std::int64_t>(damaged.begin(), damaged.end()))) << ranks;
+    }
+}
+
 TEST(Collator, PassesADamagedSampleOnUnlessTheyAreSkippedAndOneIsSound) {
     std::set<std::int64_t> all;
     for (std::int64_t i = 0; i < 20; ++i) all.insert(i);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -215,6 +216,37 @@ TEST(CsvTable, ARowThatCountsTheColumnsIsTheHeader) {
     EXPECT_EQ(both.rows, 4);
     EXPECT_THAT(warning_text(both),
                 HasSubstr("(0 to 1) is read as data; set dataset.header to true"));
+}
+
+TEST(CsvTable, YearsAboveNumbersOfAnotherScaleAreTheHeader) {
+    const CsvTable table = read_one_file("2019,2020,2021,kind\n5,6.5,7,a\n7,8,9,b\n6,7,8,a\n");
+    EXPECT_EQ(table.rows, 3);
+    EXPECT_THAT(names(table), ElementsAre("2019", "2020", "2021"));
+    EXPECT_THAT(warning_text(table), HasSubstr("the first row (2019 to 2021) is read as the names "
+                                               "of the columns; set dataset.header to false"));
+    EXPECT_EQ(read_one_file("2019,2020,2021,kind\n5,6.5,7,a\n7,8,9,b\n",
+                            {.header = CsvHeader::absent})
+                  .rows,
+              3);
+    const CsvTable towns = read_one_file(
+        "town,1990,2000,2010\nOslo,450000,500000,600000\nBern,,120000,130000\nLyon,9e5,9e5,1e6\n");
+    EXPECT_THAT(names(towns), ElementsAre("town", "1990", "2000"));
+    // Told, and read as data: years among years, other numbers far from theirs.
+    for (const std::string text :
+         {"2019,2020,2021\n2018,2020,2022\n2017,2021,2023\n",
+          "10,20,30\n0.5,0.25,0.125\n0.75,0.5,0.25\n0.5,0.25,0.125\n"}) {
+        const CsvTable data = read_one_file(text);
+        EXPECT_EQ(data.rows, std::ranges::count(text, '\n')) << text;
+        EXPECT_THAT(warning_text(data), HasSubstr("is read as data; set dataset.header to true"));
+    }
+    // A row like any other, and years that do not follow each other.
+    for (const std::string text :
+         {"5,6,7\n4,9,8\n7,7,2\n", "2019,2020,2022\n5,6,7\n7,8,9\n",
+          "2021,2020,2019\n5,6,7\n7,8,9\n", "2019,5,2021\n5,6,7\n7,8,9\n"}) {
+        const CsvTable data = read_one_file(text);
+        EXPECT_EQ(data.rows, 3) << text;
+        EXPECT_THAT(warning_text(data), Not(HasSubstr("the first row"))) << text;
+    }
 }
 
 TEST(CsvTable, LeavesOutAnUnnamedColumnThatCountsTheRows) {

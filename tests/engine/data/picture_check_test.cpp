@@ -49,9 +49,9 @@ TEST_F(PictureChecks, FindDamageInTheMiddleByDecoding) {
 
 TEST_F(PictureChecks, ReportTheirProgressToTheEnd) {
     std::vector<std::int64_t> reports;
-    const ReadingProgressScope scope([&](std::int64_t done, std::int64_t total) {
-        EXPECT_EQ(total, 100);
-        reports.push_back(done);
+    const ReadingProgressScope scope([&](const ReadingShare& share) {
+        EXPECT_EQ(share.total, 100);
+        reports.push_back(share.done);
     });
     check_pictures(files, {});
     EXPECT_EQ(reports.front(), 0);

@@ -13,21 +13,21 @@ using Reports = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 TEST(ReadingProgress, GoesToTheInnermostScopeOfTheThread) {
     Reports outer, inner;
-    report_reading(1, 9);  // without a listener
+    report_reading({1, 9});  // without a listener
     const ReadingProgressScope first(
-        [&](auto done, auto total) { outer.emplace_back(done, total); });
-    report_reading(2, 9);
+        [&](const ReadingShare& share) { outer.emplace_back(share.done, share.total); });
+    report_reading({2, 9});
     {
         const ReadingProgressScope second(
-            [&](auto done, auto total) { inner.emplace_back(done, total); });
-        report_reading(3, 9);
+            [&](const ReadingShare& share) { inner.emplace_back(share.done, share.total); });
+        report_reading({3, 9});
     }
     {
         const ReadingProgressScope silent({});
-        report_reading(4, 9);
+        report_reading({4, 9});
     }
-    std::thread([] { report_reading(5, 9); }).join();
-    report_reading(6, 9);
+    std::thread([] { report_reading({5, 9}); }).join();
+    report_reading({6, 9});
     EXPECT_EQ(outer, (Reports{{2, 9}, {6, 9}}));
     EXPECT_EQ(inner, (Reports{{3, 9}}));
 }

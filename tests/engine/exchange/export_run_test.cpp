@@ -1,16 +1,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/dataset.h"
 #include "data/input_guide.h"
 #include "engine/export.h"
+#include "engine/work_scope.h"
 #include "models/model.h"
 #include "onnx/read_onnx.h"
 #include "safetensors/tensor_file.h"
 #include "store/checkpoint.h"
+#include "store/step_record.h"
 #include "support/expectations.h"
 #include "tasks/task_descriptor.h"
 #include "temp_folder.h"
@@ -161,6 +164,38 @@ TEST_F(ExportRun, AFileIsNamedAfterTheTitleWhereThatMakesAName) {
     for (const char* title : {"../up", "a/b", ".hidden", "-o", "a\nb", "c:d"}) {
         run.title = title;
         EXPECT_EQ(export_file_name(run, form), "run-12.onnx") << title;
+    }
+}
+
+TEST_F(ExportRun, ReportsItsShareAndLeavesNothingWhenItIsGivenUp) {
+    const auto run = glyphs({1});
+    auto record = StepRecordWriter::create(run);
+    for (int step = 1; step <= 3; ++step) {
+        StepRecord row{};
+        row.step = step;
+        record.append(row);
+    }
+    const auto entries = [&] {
+        return std::distance(std::filesystem::directory_iterator(dir_.path()), {});
+    };
+    for (const ExportInfo& format : export_formats()) {
+        const auto before = entries();
+        SCOPED_TRACE(format.name);
+        const auto file = dir_ / ("out" + format.ending);
+        {
+            const WorkScope scope(
+                [](double) { throw Error(ErrorCode::state, msg("Cancelled.")); });
+            EXPECT_EQ(message_of(ErrorCode::state, [&] { export_run(run, format.format, file); }),
+                      "Cancelled.");
+        }
+        EXPECT_EQ(entries(), before) << "nothing was written";
+        std::vector<double> shares;
+        const WorkScope scope([&](double share) { shares.push_back(share); });
+        export_run(run, format.format, file);
+        ASSERT_FALSE(shares.empty());
+        EXPECT_TRUE(std::ranges::is_sorted(shares));
+        // What the graph of a model in ONNX takes is not known; it is written in one piece.
+        if (format.format != ExportFormat::onnx) EXPECT_GT(shares.back(), 0.9);
     }
 }
 

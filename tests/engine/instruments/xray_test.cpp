@@ -8,6 +8,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/work_scope.h"
 #include "resume_support.h"
 #include "support/device_support.h"
 
@@ -70,6 +71,28 @@ TEST(Xray, CountsTheCastsOfLeNetAsByHand) {
     const XrayTotal all = total(xray);
     EXPECT_EQ(all.casts, 11);
     EXPECT_EQ(all.cast_bytes, 6 * (32 * 28 * 28 + parameters));
+}
+
+TEST(Xray, CanBeGivenUpInAnyOperation) {
+    const CapturedStep step = capture_first_step(lenet("amp-fp16"));
+    std::vector<std::string> whole, again;
+    for (const XrayOp& op : xray_step(step).ops) whole.push_back(op.module + op.op);
+    int polls = 0;
+    {
+        const WorkScope scope([&](double) { ++polls; });
+        xray_step(step);
+    }
+    EXPECT_GT(polls, std::ssize(whole)) << "once an operation at least";
+    for (const int last : {1, 3, polls / 3, polls - 1}) {
+        int left = last;
+        const WorkScope scope([&](double) {
+            if (--left == 0) throw Error(ErrorCode::state, msg("Cancelled."));
+        });
+        EXPECT_THROW(xray_step(step), Error) << last;
+        EXPECT_EQ(left, 0) << "at once";
+    }
+    for (const XrayOp& op : xray_step(step).ops) again.push_back(op.module + op.op);
+    EXPECT_EQ(again, whole) << "nothing of the others is left on the thread";
 }
 
 TEST(Xray, TellsTypesRulesAndShapesOfEachLayer) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "engine/export.h"
+#include "engine/work_scope.h"
 #include "step_record_support.h"
 #include "store/checkpoint.h"
 #include "store/run_folder.h"
@@ -228,6 +229,24 @@ TEST_F(RunArchive, OfARunWhoseFirstLineIsLostGetsItsIdAnew) {
     EXPECT_EQ(made.run, "1");
     store_.rebuild();
     EXPECT_EQ(store_.find("1")->state, "interrupted");
+}
+
+TEST_F(RunArchive, CanBeGivenUpWhileItIsUnpacked) {
+    const fs::path file = packed();
+    RunStore store(dir_ / "other");
+    const auto before = listing(dir_ / "other");
+    double reached = 0;
+    {
+        const WorkScope scope([&](double share) {
+            reached = share;
+            if (share > 0.5) throw Error(ErrorCode::state, msg("Cancelled."));
+        });
+        EXPECT_EQ(message_of(ErrorCode::state, [&] { store.import_runs(file); }), "Cancelled.");
+    }
+    EXPECT_GT(reached, 0.5);
+    EXPECT_EQ(listing(dir_ / "other"), before);
+    EXPECT_THAT(store.list(), IsEmpty());
+    EXPECT_EQ(store.import_run(file).run, "1") << "no number was used up";
 }
 
 TEST_F(RunArchive, WithNamesThatLeaveTheFolderOrAreNotPlainIsRefused) {
