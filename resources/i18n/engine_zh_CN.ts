@@ -13,16 +13,20 @@
         <translation>{} 有收益：前向和反向用时 {} 毫秒，原为 {} 毫秒；整步用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
     <message>
-        <source>{} does not pay off ({} times FP32's speed).</source>
-        <translation>{} 没有收益（速度为 FP32 的 {} 倍）。</translation>
+        <source>{} does not pay off: it is no faster than FP32.</source>
+        <translation>{} 没有收益：并不比 FP32 快。</translation>
     </message>
     <message>
-        <source>{} does not pay off ({} times FP32's speed): {} % of its step is spent waiting for data, which no precision makes faster.</source>
-        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：其步时间的 {} % 在等待数据，换任何精度都不会更快。</translation>
+        <source>{} does not pay off: {} % of its step is spent waiting for data, which no precision makes faster.</source>
+        <translation>{} 没有收益：其步时间的 {} % 在等待数据，换任何精度都不会更快。</translation>
     </message>
     <message>
-        <source>{} does not pay off ({} times FP32's speed): forward and backward pass take {} ms instead of {} ms.</source>
-        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：前向和反向用时 {} 毫秒，原为 {} 毫秒。</translation>
+        <source>{} does not pay off: forward and backward pass take {} ms instead of {} ms.</source>
+        <translation>{} 没有收益：前向和反向用时 {} 毫秒，FP32 为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} does not pay off: the optimizer is {} % of the step, and keeps FP32 weights in every precision. A larger batch helps.</source>
+        <translation>{} 没有收益：优化器占这一步的 {} %，而它在任何精度下都保存 FP32 权重。增大批量会有帮助。</translation>
     </message>
     <message>
         <source>A step in ms, against FP32: data {} and {}, forward {} and {}, backward {} and {}, optimizer {} and {}.</source>
@@ -3717,8 +3721,8 @@
         <translation>表头</translation>
     </message>
     <message>
-        <source>Whether the first row holds the column names. Automatic: where it holds words above numbers, or counts the columns (0, 1, 2, ... or 1, 2, 3, ...).</source>
-        <translation>第一行是否为列名。自动：第一行是文字而下面是数值，或第一行为列的编号（0、1、2……或 1、2、3……）时，视为列名。</translation>
+        <source>Whether the first row holds the column names. Automatic: where it holds words above numbers, counts the columns (0, 1, 2, ... or 1, 2, 3, ...), or holds years at equal distances above numbers of another scale.</source>
+        <translation>第一行是否为列名。自动：第一行是文字而下面是数值、第一行为列的编号（0、1、2……或 1、2、3……），或第一行是等距的年份而下面是另一量级的数值时，视为列名。</translation>
     </message>
     <message>
         <source>Yes</source>
@@ -3845,12 +3849,48 @@
         <translation>运行中解码时才发现损坏的图片如何处理。</translation>
     </message>
     <message>
-        <source>The next picture of the order takes the place, and the run counts them.</source>
-        <translation>由顺序中的下一张图片代替，并计数。</translation>
+        <source>The next picture of the order takes the place, and the run counts them. An evaluation leaves them out.</source>
+        <translation>由顺序中的下一张图片代替，并计数。评估时略去这些图片。</translation>
     </message>
     <message>
         <source>Stop the run</source>
         <translation>停止运行</translation>
+    </message>
+    <message>
+        <source>JPEG decoder</source>
+        <translation>JPEG 解码器</translation>
+    </message>
+    <message>
+        <source>What decodes JPEG pictures.</source>
+        <translation>用什么解码 JPEG 图片。</translation>
+    </message>
+    <message>
+        <source>libjpeg on the CPU</source>
+        <translation>CPU 上的 libjpeg</translation>
+    </message>
+    <message>
+        <source>The same pixels on every machine.</source>
+        <translation>在任何机器上像素都相同。</translation>
+    </message>
+    <message>
+        <source>nvJPEG on the GPU</source>
+        <translation>GPU 上的 nvJPEG</translation>
+    </message>
+    <message>
+        <source>Faster where the CPU cannot keep up with the GPU. Some pixels differ by a few levels, and the CUDA toolkit's nvJPEG must be installed.</source>
+        <translation>在 CPU 跟不上 GPU 时更快。部分像素相差几个灰度级，并且需要安装 CUDA 工具包中的 nvJPEG。</translation>
+    </message>
+    <message>
+        <source>dataset.decoder is nvjpeg, which needs a GPU: {}.</source>
+        <translation>dataset.decoder 设为 nvjpeg，它需要 GPU：{}。</translation>
+    </message>
+    <message>
+        <source>dataset.decoder is nvjpeg, but nvJPEG of the CUDA toolkit is missing: {}.</source>
+        <translation>dataset.decoder 设为 nvjpeg，但缺少 CUDA 工具包中的 nvJPEG：{}。</translation>
+    </message>
+    <message>
+        <source>Set dataset.decoder to exact.</source>
+        <translation>请把 dataset.decoder 设为 exact。</translation>
     </message>
     <message>
         <source>{}: folders beside the training part are not used: {}</source>
@@ -3907,10 +3947,6 @@
     <message>
         <source>Characters that are not in the vocabulary of the run are left out: {}</source>
         <translation>略去了不在本次运行词表中的字符：{}</translation>
-    </message>
-    <message>
-        <source>More than {} samples are damaged; the end of the run counts them.</source>
-        <translation>损坏的样本超过 {} 个；运行结束时给出总数。</translation>
     </message>
     <message>
         <source>A damaged sample is skipped, and the next one of the order takes its place: {}</source>
@@ -4855,6 +4891,34 @@
     <message>
         <source>Resume from a checkpoint at the end of an epoch (--from), or train a new run.</source>
         <translation>请从一轮结束处的检查点恢复（--from），或训练新的运行。</translation>
+    </message>
+    <message>
+        <source>Put the data back as they were, resume from a checkpoint at the end of an epoch (--from), or train a new run.</source>
+        <translation>请把数据恢复原样、从某轮结束处的检查点恢复（--from），或训练一个新运行。</translation>
+    </message>
+    <message>
+        <source>A damaged sample is left out of the evaluation: {}</source>
+        <translation>评估时略去一个损坏的样本：{}</translation>
+    </message>
+    <message>
+        <source>More than {} samples are damaged; the end of the run counts those of training.</source>
+        <translation>损坏的样本超过 {} 个；训练中的总数见运行结束时的统计。</translation>
+    </message>
+    <message>
+        <source>Damaged samples of the {} part, which are left out: {}.</source>
+        <translation>{} 部分中被略去的损坏样本：{} 个。</translation>
+    </message>
+    <message>
+        <source>The folder of run {} is gone: {}</source>
+        <translation>运行 {} 的文件夹已不存在：{}</translation>
+    </message>
+    <message>
+        <source>Put it back, or take the run from the list: halftone delete {}.</source>
+        <translation>请把它放回原处，或从列表中移除该运行：halftone delete {}。</translation>
+    </message>
+    <message>
+        <source>{}: the events changed while they were read</source>
+        <translation>{}：事件文件在读取期间发生了变化</translation>
     </message>
     <message>
         <source>model.freeze: {}: no parameter of the model has such a name</source>

@@ -77,25 +77,25 @@ Message pays(const std::string& name, const StepTimes& fp32, const StepTimes& mi
         figure_text(fp32.step));
 }
 
-RunPayOff does_not_pay(const std::string& name, const std::string& ratio, const StepTimes& fp32,
-                       const StepTimes& mixed) {
+/// Names no ratio: the verdict's cost says how much slower the run is, or that there is no clear
+/// difference.
+RunPayOff does_not_pay(const std::string& name, const StepTimes& fp32, const StepTimes& mixed) {
     if (!fp32.known() || !mixed.known())
-        return {msg("{} does not pay off ({} times FP32's speed).", name, ratio), false, {}};
+        return {msg("{} does not pay off: it is no faster than FP32.", name), false, {}};
     if (mixed.data >= large_share * mixed.step)
-        return {msg("{} does not pay off ({} times FP32's speed): {} % of its step is spent "
-                    "waiting for data, which no precision makes faster.",
-                    name, ratio, percent(mixed.data / mixed.step)),
+        return {msg("{} does not pay off: {} % of its step is spent waiting for data, which no "
+                    "precision makes faster.",
+                    name, percent(mixed.data / mixed.step)),
                 true,
                 {}};
     if (mixed.optimizer >= large_share * mixed.step && mixed.optimizer >= mixed.passes())
-        return {msg("{} does not pay off ({} times FP32's speed): the optimizer is {} % of the "
-                    "step, and keeps FP32 weights in every precision. A larger batch helps.",
-                    name, ratio, percent(mixed.optimizer / mixed.step)),
+        return {msg("{} does not pay off: the optimizer is {} % of the step, and keeps FP32 "
+                    "weights in every precision. A larger batch helps.",
+                    name, percent(mixed.optimizer / mixed.step)),
                 true,
                 {}};
-    return {msg("{} does not pay off ({} times FP32's speed): forward and backward pass take {} ms "
-                "instead of {} ms.",
-                name, ratio, figure_text(mixed.passes()), figure_text(fp32.passes())),
+    return {msg("{} does not pay off: forward and backward pass take {} ms instead of {} ms.", name,
+                figure_text(mixed.passes()), figure_text(fp32.passes())),
             false,
             {}};
 }
@@ -122,7 +122,7 @@ RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other) {
     const std::string name = title(other);
     RunPayOff out;
     if (gap.ratio < least_speed_up) {
-        out = does_not_pay(name, figure_text(gap.ratio), fp32, mixed);
+        out = does_not_pay(name, fp32, mixed);
     } else if (gap.clear() && gap.claim() >= least_speed_up) {
         out.sentence = pays(name, fp32, mixed);
     } else if (gap.low > 1) {
