@@ -1254,6 +1254,10 @@ above</source>
             <source>%1 s</source>
             <translation>%1 秒</translation>
         </message>
+        <message>
+            <source>%1 since the start</source>
+            <translation>自开始起 %1</translation>
+        </message>
     </context>
     <context>
         <name>ui::MainMenu</name>
@@ -2750,6 +2754,10 @@ started %7</source>
             <source>training time (s)</source>
             <translation>训练用时（秒）</translation>
         </message>
+        <message>
+            <source>time since the start, pauses included (s)</source>
+            <translation>自开始起的时间，含暂停（秒）</translation>
+        </message>
     </context>
     <context>
         <name>PlotData</name>
@@ -2815,6 +2823,14 @@ started %7</source>
         <message>
             <source>PDF document (*.pdf)</source>
             <translation>PDF 文档 (*.pdf)</translation>
+        </message>
+        <message>
+            <source>Clock, with pauses</source>
+            <translation>时钟，含暂停</translation>
+        </message>
+        <message>
+            <source>A run on screen has no clock: an earlier version recorded it.</source>
+            <translation>图中有一个运行没有时钟：它由较早的版本记录。</translation>
         </message>
     </context>
     <context>
@@ -3791,6 +3807,10 @@ started %7</source>
         <translation>该运行正在训练。</translation>
     </message>
     <message>
+        <source>The folder of this run is gone.</source>
+        <translation>该运行的文件夹已不存在。</translation>
+    </message>
+    <message>
         <source>This run is being trained on %1. If it was cut off there, it can be resumed once that machine has been silent for 90 s.</source>
         <translation>该运行正在 %1 上训练。若它在那里已中断，该机器 90 秒没有消息后即可在此恢复。</translation>
     </message>
@@ -3864,6 +3884,10 @@ started %7</source>
     <message>
         <source>interrupted</source>
         <translation>中断</translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation>缺失</translation>
     </message>
     <message>
         <source>Test %1</source>
@@ -4482,10 +4506,6 @@ started %7</source>
         <message>
             <source>zero below</source>
             <translation>以下为零</translation>
-        </message>
-        <message>
-            <source>No histograms</source>
-            <translation>没有直方图</translation>
         </message>
     </context>
     <context>

@@ -15,7 +15,7 @@ import time
 
 import programs
 
-TIMES = {"elapsed_s", "memory_bytes", "peak_bytes", "step_ms", "data_ms", "forward_ms", "backward_ms",
+TIMES = {"elapsed_s", "clock_s", "memory_bytes", "peak_bytes", "step_ms", "data_ms", "forward_ms", "backward_ms",
          "optimizer_ms", "samples_per_s"}
 SAVING = ["epochs=1000000", "scaler.preset=classroom", "checkpoint.best=false", "threads=1"]
 SPIRALS = programs.SMALL + SAVING + ["max_steps=600", "checkpoint.every_steps=20"]

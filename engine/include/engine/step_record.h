@@ -23,6 +23,8 @@ struct StepRecord {
     std::int64_t samples;       ///< seen so far
     std::int64_t updates;       ///< applied so far; step - updates were skipped
     double elapsed_s;           ///< this run's own training time so far
+    double clock_s;             ///< seconds since 1970 (UTC) when the step ended, to 1 ms; does not
+                                ///< fall within a run; NaN in records of earlier versions
     std::int64_t memory_bytes;  ///< in use at the end of the step, over all uses
     std::int64_t peak_bytes;    ///< highest so far
     float loss;                 ///< mean over the batch, unscaled
@@ -82,6 +84,7 @@ constexpr void for_each_field(F&& f) {
     f("samples", &StepRecord::samples);
     f("updates", &StepRecord::updates);
     f("elapsed_s", &StepRecord::elapsed_s);
+    f("clock_s", &StepRecord::clock_s);
     f("memory_bytes", &StepRecord::memory_bytes);
     f("peak_bytes", &StepRecord::peak_bytes);
     f("loss", &StepRecord::loss);

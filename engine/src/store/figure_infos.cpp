@@ -11,8 +11,12 @@ constexpr char in_done[] = "event.h: RunDone";
 constexpr char in_start[] = "event.h: RunStarted";
 constexpr char by_comparison[] = "comparison.h: compare_runs";
 constexpr char by_speeds[] = "speed.h: speeds";
+constexpr char by_outcome[] = "exponent_histogram.h: outcome";
+constexpr char in_trace[] = "xray.h: XrayOp";
+constexpr char in_twin[] = "twin.h: TwinDigest";
 
-/// Those of a whole run first, then those of one step, then those of two runs.
+/// Those of a whole run first, then those of one step, then those of two runs, then those of the
+/// instruments.
 constexpr FigureInfo all_figures[] = {
     {"steps", "steps", "", "Optimizer steps tried, skipped ones included.", by_key_figures},
     {"updates", "updates", "", "Steps whose update was applied.", by_key_figures},
@@ -100,6 +104,8 @@ constexpr FigureInfo all_figures[] = {
     {"exchange_hidden_share", "exchange hidden", "%",
      "Share of it during which the backward pass went on.", in_record},
     {"elapsed_s", "elapsed", "s", "Training time up to and including that step.", in_record},
+    {"clock_s", "ended at", "s", "The time of day when that step ended, as seconds since 1970 (UTC).",
+     in_record},
     {"memory_bytes", "memory", "bytes", "In use at the end of that step.", in_record},
 
     {"best_test_loss", "best loss", "",
@@ -125,6 +131,60 @@ constexpr FigureInfo all_figures[] = {
      "Mean difference of the losses of two runs, step by step, over the last quarter of the steps "
      "that both have.",
      "verdict.h: judge"},
+    {"twin_gap", "gap", "",
+     "Twin: the second run's loss minus the reference's, mean of the last 20 steps. Where all of "
+     "these are finite, the difference of both runs' `loss_last_20`.",
+     "figures.h: loss_last_20"},
+    {"twin_noise", "noise of the mean", "",
+     "Twin: two standard errors of that mean, over seeds where other pairs ran, else over its "
+     "steps.",
+     "figures.h: loss_last_20"},
+    {"error", "error", "%",
+     "Twin: norm of the difference of a layer's gradients in both runs, by the reference's norm.",
+     in_twin},
+    {"angle_degrees", "angle", "°", "Twin: angle between a layer's gradients in both runs.",
+     in_twin},
+    {"rounding", "rounding", "%",
+     "Twin: that error in the first step after the start or a resync, where the weights were the "
+     "same.",
+     in_twin},
+    {"diverged_step", "diverged", "",
+     "Twin: the first of five steps in a row in which that error was above 10 %.", in_twin},
+
+    {"values_zero", "zero", "%",
+     "Microscope: share of a layer's values that are 0 or round to 0 in the chosen format at that "
+     "scale.",
+     by_outcome},
+    {"values_subnormal", "subnormal", "%", "Microscope: share of them that keep fewer digits.",
+     by_outcome},
+    {"values_normal", "normal", "%", "Microscope: share of them that keep all digits.",
+     by_outcome},
+    {"values_overflow", "overflow", "", "Microscope: how many of them become infinite.",
+     by_outcome},
+    {"headroom_up", "headroom ↑", "bits",
+     "Microscope: how often that scale may double before one of them overflows.",
+     "exponent_histogram.h: headroom_up"},
+    {"headroom_down", "headroom ↓", "bits",
+     "Microscope: how often it may halve before more than 0.1 % of them are lost.",
+     "exponent_histogram.h: headroom_down"},
+
+    {"untraced_ms", "one step", "ms",
+     "X-ray: time of the step when it is computed again without a trace, the fastest of three.",
+     "xray.h: Xray"},
+    {"time_by_type", "time by type", "%", "X-ray: share of the traced time by type of arithmetic.",
+     "xray.h: totals_by_dtype"},
+    {"casts_inserted", "casts inserted", "", "X-ray: conversions that autocast made in the step.",
+     in_trace},
+    {"kept_in_fp32", "kept in FP32", "",
+     "X-ray: operations that autocast's FP32 list kept in FP32, and their time.", in_trace},
+    {"arithmetic", "arithmetic", "GFLOP/s",
+     "X-ray: arithmetic of the step by its traced time, beside what a product reaches here.",
+     in_trace},
+    {"casts", "casts", "", "X-ray: conversions before that operation.", in_trace},
+    {"us", "µs", "µs", "X-ray: time of that operation.", in_trace},
+    {"peak_share", "of peak", "%",
+     "X-ray: its arithmetic by its time, by what a product reaches here.", in_trace},
+    {"bytes_written", "output", "bytes", "X-ray: size of what it wrote.", in_trace},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "engine/step_record.h"
 #include "store/column_writer.h"
@@ -40,11 +41,10 @@ public:
     StepRecordReader reader() const;
 
 private:
-    StepRecordWriter(ColumnWriter columns, std::size_t metrics)
-        : columns_(std::move(columns)), metrics_(metrics) {}
+    StepRecordWriter(ColumnWriter columns, const record_layout::Header& header);
 
     ColumnWriter columns_;
-    std::size_t metrics_;
+    std::vector<std::size_t> column_of_field_;  ///< in the file; field_count(): it has none
 };
 
 }  // namespace engine

@@ -1,6 +1,9 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 #include "engine/error.h"
 #include "store/record_source.h"
@@ -9,28 +12,49 @@
 namespace engine {
 namespace {
 
-/// Columns at the end that records may lack: scale_floor in those of earlier versions, and the two
-/// of an exchange.
-constexpr std::uint32_t added_columns = 3;
+/// Columns that a record may lack: those that earlier versions did not write, and the two of an
+/// exchange between ranks.
+bool may_be_absent(std::string_view column) {
+    return column == "clock_s" || column == "scale_floor" || column.starts_with("exchange_");
+}
+
+std::span<const record_layout::Column> columns_of(const record_layout::Header& header) {
+    return std::span(header.columns).first(header.column_count);
+}
+
+bool has_column(const record_layout::Header& header, const record_layout::Column& column) {
+    return std::ranges::any_of(columns_of(header), [&](const record_layout::Column& each) {
+        return each.type == column.type && each.name == column.name;
+    });
+}
 
 /// Whether a file has the columns that are expected, or those of an earlier version.
 bool has_columns(const record_layout::Header& found, const record_layout::Header& expected) {
-    if (found.column_count > expected.column_count ||
-        found.column_count + added_columns < expected.column_count)
-        return false;
-    record_layout::Header same = expected;
-    for (std::uint32_t i = found.column_count; i < same.column_count; ++i) same.columns[i] = {};
-    same.column_count = found.column_count;
-    return record_layout::checksum(same) == found.checksum;
+    return std::ranges::all_of(columns_of(found),
+                               [&](const auto& column) { return has_column(expected, column); }) &&
+           std::ranges::all_of(columns_of(expected), [&](const auto& column) {
+               return may_be_absent(column.name.data()) || has_column(found, column);
+           });
 }
 
 }  // namespace
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder,
                                           std::size_t metrics, bool exchange) {
-    return {ColumnWriter::create(run_folder / record_layout::file_name,
-                                 record_layout::make_header(metrics, exchange)),
-            metrics};
+    const record_layout::Header header = record_layout::make_header(metrics, exchange);
+    return {ColumnWriter::create(run_folder / record_layout::file_name, header), header};
+}
+
+StepRecordWriter::StepRecordWriter(ColumnWriter columns, const record_layout::Header& header)
+    : columns_(std::move(columns)) {
+    for_each_field([&](std::string_view name, auto) {
+        const auto all = columns_of(header);
+        const auto found = std::ranges::find_if(
+            all, [&](const record_layout::Column& each) { return each.name.data() == name; });
+        column_of_field_.push_back(found == all.end()
+                                       ? record_layout::field_count()
+                                       : static_cast<std::size_t>(found - all.begin()));
+    });
 }
 
 StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder, std::int64_t rows,
@@ -57,16 +81,17 @@ StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder,
     if (rows > found.published || !columns.can_hold(rows))
         refuse(msg("{}: the step record ends before step {}", path.string(), rows));
     columns.go_on_after(rows);
-    return {std::move(columns), metrics};
+    return {std::move(columns), found};
 }
 
 void StepRecordWriter::append(const StepRecord& record) {
     columns_.write_row([&](const std::vector<std::byte*>& columns, std::int64_t row) {
         std::size_t field = 0;
-        for_each_field([&](const char* name, auto member) {
-            if (record_layout::metric_number(name) > metrics_ || field == columns.size()) return;
+        for_each_field([&](const char*, auto member) {
+            const std::size_t column = column_of_field_[field++];
+            if (column == record_layout::field_count()) return;
             const auto& value = record.*member;
-            std::memcpy(columns[field++] + row * static_cast<std::int64_t>(sizeof value), &value,
+            std::memcpy(columns[column] + row * static_cast<std::int64_t>(sizeof value), &value,
                         sizeof value);
         });
     });

@@ -34,6 +34,10 @@ RunLoop::RunLoop(const RunConfig& config, RunStore* store, const SessionOptions&
       ranks_(options.communicator.get()),
       alerts_(config_, post_) {}
 
+std::int64_t RunLoop::steps_per_epoch(std::int64_t batches) const {
+    return (batches + config_.accumulate - 1) / config_.accumulate;
+}
+
 LoaderOptions RunLoop::training_options() const {
     return {.sampler = sampler_, .threads = config_.threads};
 }
@@ -53,8 +57,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     sampler_ = training_sampler(config_, data_.train, ranks_ ? ranks_->size() : 1);
     LoaderOptions options = training_options();
     const std::int64_t batches = make_sampler(data_.train, options.sampler)->batches_per_epoch();
-    const std::int64_t per_epoch = (batches + config_.accumulate - 1) / config_.accumulate;
-    steps_planned_ = per_epoch * config_.epochs;
+    steps_planned_ = steps_per_epoch(batches) * config_.epochs;
     if (config_.max_steps > 0) steps_planned_ = std::min(steps_planned_, config_.max_steps);
     RunConfig of_model = config_;
     // A checkpoint has all weights: the file that they came from may be gone.
@@ -100,6 +103,7 @@ RunStarted RunLoop::started() const {
     event.step_metrics = task.step_metrics();
     event.turns = options_.turns;
     event.first_step = trainer_->steps() + 1;
+    event.steps_per_epoch = steps_per_epoch(loader_->batches_per_epoch());
     return event;
 }
 
@@ -118,34 +122,31 @@ void RunLoop::take_batches() {
     count_replaced();
 }
 
-/// All ranks count those of all, since each decodes its own rows alone.
+/// Each rank counts those of its own rows, and sum_replaced() adds them up.
 void RunLoop::count_replaced() {
-    if (!data_.train.data->skips_damaged()) return;
-    std::int64_t count = 0;
     for (const Batch& batch : batches_) {
-        count += std::ssize(batch.replaced);
-        tell_replaced(batch.replaced);
+        replaced_here_ += std::ssize(batch.replaced);
+        tell_replaced(batch.replaced, Damaged::replaced);
     }
-    if (ranks_) ranks_->sum({&count, kernels::DType::i64, 1});
-    progress_.replaced += count;
 }
 
 /// Each picture once, and the first ten by name: a disk may fail.
-void RunLoop::tell_replaced(const std::vector<ReplacedSample>& samples) {
+void RunLoop::tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how) {
     constexpr std::size_t most_named = 10;
     if (follows()) return;
     for (const ReplacedSample& sample : samples) {
-        if (told_damaged_.size() > most_named || !told_damaged_.insert(sample.why.str()).second)
-            continue;
-        post_(RunWarning{run_,
-                         told_damaged_.size() > most_named
-                             ? msg("More than {} samples are damaged; the end of the run counts "
-                                   "them.",
-                                   most_named)
-                             : msg("A damaged sample is skipped, and the next one of the order "
-                                   "takes its place: {}",
-                                   sample.why.str()),
-                         trainer_->steps()});
+        const std::string why = sample.why.str();
+        if (told_damaged_.size() > most_named || !told_damaged_.insert(why).second) continue;
+        Message text = how == Damaged::left_out
+                           ? msg("A damaged sample is left out of the evaluation: {}", why)
+                           : msg("A damaged sample is skipped, and the next one of the order "
+                                 "takes its place: {}",
+                                 why);
+        if (told_damaged_.size() > most_named)
+            text = msg("More than {} samples are damaged; the end of the run counts those of "
+                       "training.",
+                       most_named);
+        post_(RunWarning{run_, std::move(text), trainer_->steps()});
     }
 }
 
@@ -175,6 +176,7 @@ void RunLoop::train_step() {
     SubmittedStep& given = submitted_.back();
     given.step_s = seconds_since(start);
     given.elapsed_s = progress_.elapsed_s += given.step_s;
+    given.clock_s = clock_now();
     if (finished) finish_step(*finished);
     write_pending();
     if (Clock::now() - checked_ >= check_interval) check_files();
@@ -188,6 +190,7 @@ void RunLoop::settle() {
         start = Clock::now();
         submitted_.front().step_s += waited;
         submitted_.front().elapsed_s = progress_.elapsed_s += waited;
+        submitted_.front().clock_s = clock_now();
         finish_step(*finished);
     }
     write_pending();
@@ -205,6 +208,14 @@ void RunLoop::check_hold() const {
     if (hold_) hold_->check();
 }
 
+/// The system's clock, which may be set back while a run is under way; that of its steps is not.
+double RunLoop::clock_now() {
+    using namespace std::chrono;
+    const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
+    clock_s_ = std::max(clock_s_, static_cast<double>(now.count()) / 1e3);
+    return clock_s_;
+}
+
 void RunLoop::finish_step(FinishedStep step) {
     check_hold();
     const SubmittedStep given = submitted_.front();
@@ -213,6 +224,7 @@ void RunLoop::finish_step(FinishedStep step) {
     const auto samples = static_cast<double>(given.samples);
     row.epoch = given.epoch;
     row.elapsed_s = given.elapsed_s;
+    row.clock_s = given.clock_s;
     row.data_ms = static_cast<float>(given.data_s * 1e3);
     row.step_ms = static_cast<float>(given.step_s * 1e3);
     row.samples_per_s = static_cast<float>(samples / given.step_s);
@@ -253,6 +265,7 @@ void RunLoop::pass_warnings_on() {
 void RunLoop::begin_evaluation() {
     tell(Turn::begin_evaluation);
     settle();
+    sum_replaced();
     evaluation_->begin();
 }
 
@@ -260,7 +273,7 @@ bool RunLoop::evaluate_some() {
     check_hold();
     tell(Turn::evaluate);
     const bool more = evaluation_->advance();
-    tell_replaced(evaluation_->take_replaced());
+    tell_replaced(evaluation_->take_replaced(), Damaged::left_out);
     pass_warnings_on();
     if (!more) finish_epoch();
     return more;
@@ -329,7 +342,7 @@ RunDone RunLoop::done(DoneReason reason) const {
     event.peak_bytes = whole.peak_bytes;
     if (event.peak_bytes == 0 && trainer_) event.peak_bytes = trainer_->accounting()->peak();
     event.diverged_at = alerts_.diverged_at();
-    event.replaced_samples = progress_.replaced;
+    event.replaced_samples = progress_.replaced + replaced_here_;
     if (checkpoints_) event.unsaved = checkpoints_->unsaved();
     return event;
 }

@@ -25,6 +25,8 @@
 
 namespace engine {
 
+struct RunData;
+
 /// One run from its settings to its end, a step or an evaluation batch at a time, on the compute
 /// thread: data, trainer, record and the resulting events. It has no commands and no locks.
 ///
@@ -111,7 +113,7 @@ private:
         double rate_multiplier = 1;
     };
     /// What rank 0 asks the others for.
-    enum class Turn : std::int64_t { step, begin_evaluation, evaluate, save, end };
+    enum class Turn : std::int64_t { step, begin_evaluation, evaluate, save, count, end };
     void tell(Turn turn) const;
     Turn received() const;
     bool follows() const { return ranks_ && ranks_->rank() > 0; }
@@ -119,7 +121,7 @@ private:
     void check_hold() const;
     void check_same_data() const;
     void cut_batches(LoaderOptions& options) const;
-    TrainingState gathered_state() const;
+    TrainingState gathered_state();
     StepStart next_start() const;
     /// The host's part of a step that was submitted to the device.
     struct SubmittedStep {
@@ -128,12 +130,15 @@ private:
         double data_s;
         double step_s = 0;
         double elapsed_s = 0;
+        double clock_s = 0;
     };
     LoaderOptions training_options() const;
+    std::int64_t steps_per_epoch(std::int64_t batches) const;
     FeedDepth feed_depth() const;
     void open_run();
     void begin_run();
     DataParts opened_data(const std::stop_token& stop);
+    RunData open_data_of(const std::filesystem::path& run, const std::stop_token& stop) const;
     void keep_data();
     void keep_new_hashes();
     bool goes_on_in_place(const Continuation& from) const;
@@ -146,12 +151,16 @@ private:
                            std::vector<Message>& restored);
     void refuse_jump(const SavedRun& saved, const LongerRun& run) const;
     void use_schedule(const std::string& lengthened);
-    SavedRun saved_run() const;
+    SavedRun saved_run();
     StepCapsule capsule_of(const StepStart& start, TrainingState before) const;
     void take_batches();
     void count_replaced();
-    void tell_replaced(const std::vector<ReplacedSample>& samples);
+    /// What became of a damaged sample's place.
+    enum class Damaged { replaced, left_out };
+    void tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how);
+    void sum_replaced();
     void finish_step(FinishedStep step);
+    double clock_now();
     void keep_batch(const StepStart& start, const StepRecord& row);
     KeyFigures figures() const;
     RunStarted started() const;
@@ -188,9 +197,11 @@ private:
     StepStart last_start_;  // of the step submitted last
     StepRecord last_row_{};
     std::int64_t peak_before_ = 0;  // of the parts of a run that goes on
+    double clock_s_ = 0;            // of the step recorded last
     RunAlerts alerts_;
     RunProgress progress_;
     std::set<std::string> told_damaged_;  // why each cannot be read
+    std::int64_t replaced_here_ = 0;      // by this rank, and not in progress_ yet
 
     std::string run_;
     std::filesystem::path folder_;

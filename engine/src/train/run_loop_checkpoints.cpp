@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/changed_data.h"
 #include "engine/error.h"
 #include "store/checkpoint.h"
 #include "store/copy_observations.h"
 #include "store/event_file.h"
-#include "store/stored_run.h"
 #include "train/make_optimizer.h"
 #include "train/restored.h"
 #include "train/run_data.h"
@@ -24,15 +24,6 @@ Event renamed(Event event, const std::string& run) {
 
 bool is_of_steps(const Event& event) {
     return std::holds_alternative<EpochDone>(event) || std::holds_alternative<ScaleChanged>(event);
-}
-
-/// How the run in the folder was started last; nothing of it is known of a folder without events.
-RunStarted last_start(const std::filesystem::path& folder) {
-    RunStarted out{};
-    for (const Event& event : read_stored_run(folder).events) {
-        if (const auto* started = std::get_if<RunStarted>(&event)) out = *started;
-    }
-    return out;
 }
 
 /// Damaged checkpoints stay, for a closer look; a new one takes their name.
@@ -80,10 +71,27 @@ DataParts RunLoop::opened_data(const std::stop_token& stop) {
     // A run of a sweep that may have other data than those before it has them as its own.
     const bool any = !options_.continuation && options_.accept_data;
     if (run.empty() || any) return open_dataset(config_.dataset, config_.seed, stop);
-    RunData data = open_run_data(run, config_, options_.data_use, options_.accept_data, stop);
+    RunData data = open_data_of(run, stop);
     data_notes_ = std::move(data.notes);
     same_size_ = data.same_size;
     return std::move(data.parts);
+}
+
+/// A choice is offered only where it can be taken: within an epoch a run does not go on with another
+/// number of samples.
+RunData RunLoop::open_data_of(const std::filesystem::path& run, const std::stop_token& stop) const {
+    try {
+        return open_run_data(run, config_, options_.data_use, options_.accept_data, stop);
+    } catch (const ChangedData& changed) {
+        const auto& from = options_.continuation;
+        if (!changed.other_size() || !from || from->checkpoint.empty()) throw;
+        RunProgress progress;
+        load_state(progress, read_saved_run(from->checkpoint).progress);
+        if (progress.batch == 0) throw;
+        throw Error(ErrorCode::data, changed.message(),
+                    msg("Put the data back as they were, resume from a checkpoint at the end of an "
+                        "epoch (--from), or train a new run."));
+    }
 }
 
 /// For those who use the trained model where the data are not at hand, and to compare the data when
@@ -106,7 +114,7 @@ void RunLoop::keep_new_hashes() {
 
 void RunLoop::go_on(const Continuation& from) {
     std::optional<SavedRun> saved;
-    const RunStarted before = last_start(from.run_folder);
+    const RunStarted before = last_start(from.run_folder).value_or(RunStarted{});
     std::vector<Message> restored{from.in_place
                                       ? msg("Nothing: the run has no checkpoint and starts again.")
                                       : msg("Nothing: the run begins anew from the start.")};
@@ -144,7 +152,11 @@ void RunLoop::go_on(const Continuation& from) {
     }
     post_(started());
     if (!parent.empty()) copy_parent(from.run_folder, step);
-    if (step > 0) peak_before_ = writer_->reader().row(step - 1).peak_bytes;
+    if (step > 0) {
+        const StepRecord last = writer_->reader().row(step - 1);
+        peak_before_ = last.peak_bytes;
+        if (last.clock_s > 0) clock_s_ = last.clock_s;  // earlier versions have none
+    }
     post_(RunResumed{run_, step, step - trainer_->updates(), parent, std::move(restored)});
     if (!options_.save_checkpoints) return;
     checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, step,
@@ -177,15 +189,14 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
                     msg("{}: the step record ends before step {}", folder.string(), step),
                     msg("Resume from an earlier checkpoint of the run (--from)."));
     for (std::int64_t row = 0; row < step; ++row) writer_->append(record.row(row));
-    std::vector<Event> events = read_events(folder);
-    take_back_after(step, events);
-    for (Event& event : events) {
+    EventFile(folder).for_each([&](Event&& event) {
+        if (!is_of_steps(event) || is_taken_back(event, step)) return;
         // The epoch that ended with the checkpoint is evaluated now, and told then.
         const auto* epoch = std::get_if<EpochDone>(&event);
         const bool again =
             epoch != nullptr && epoch->step == step && epoch->epoch_ended && progress_.epoch_ended;
-        if (is_of_steps(event) && !again) post_(renamed(std::move(event), run_));
-    }
+        if (!again) post_(renamed(std::move(event), run_));
+    });
     try {
         copy_pictures(folder, folder_, step);
         copy_observations(folder, folder_, run_, step);
@@ -210,7 +221,7 @@ void RunLoop::load(const SavedRun& saved) {
 /// The steps that are left. Earlier epochs may have had others, of other data.
 void RunLoop::plan_rest() {
     const std::int64_t accumulate = config_.accumulate;
-    const std::int64_t per_epoch = (loader_->batches_per_epoch() + accumulate - 1) / accumulate;
+    const std::int64_t per_epoch = steps_per_epoch(loader_->batches_per_epoch());
     const std::int64_t epochs = std::max<std::int64_t>(config_.epochs - progress_.epoch, 0);
     const std::int64_t made = epochs > 0 ? progress_.batch / accumulate : 0;
     std::int64_t planned = trainer_->steps() + per_epoch * epochs - made;
@@ -285,10 +296,10 @@ void RunLoop::check_place() const {
         msg("Resume from an earlier checkpoint of the run (--from)."));
 }
 
-SavedRun RunLoop::saved_run() const {
+SavedRun RunLoop::saved_run() {
     return {.run = run_,
             .config = config_,
-            .training = gathered_state(),
+            .training = gathered_state(),  // brings the progress up to date
             .progress = saved_state(progress_),
             .alerts = alerts_.saved_state(),
             .best = numbers_of(best_->state()),
@@ -298,8 +309,9 @@ SavedRun RunLoop::saved_run() const {
 }
 
 /// Of all ranks.
-TrainingState RunLoop::gathered_state() const {
+TrainingState RunLoop::gathered_state() {
     tell(Turn::save);
+    sum_replaced();
     return trainer_->saved_state();
 }
 

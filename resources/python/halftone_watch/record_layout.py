@@ -24,7 +24,7 @@ PUBLISHED_OFFSET = 24  # of the count of whole rows: eight aligned bytes
 # that was not measured is NaN.
 COLUMNS: Tuple[Tuple[str, str], ...] = (
     ("step", "<i8"), ("epoch", "<i8"), ("samples", "<i8"), ("updates", "<i8"),
-    ("elapsed_s", "<f8"), ("memory_bytes", "<i8"), ("peak_bytes", "<i8"),
+    ("elapsed_s", "<f8"), ("clock_s", "<f8"), ("memory_bytes", "<i8"), ("peak_bytes", "<i8"),
     ("loss", "<f4"), ("accuracy", "<f4"), ("lr", "<f4"), ("loss_scale", "<f4"),
     ("growth_tracker", "<i4"), ("found_inf", "u1"),
     ("grad_norm", "<f4"), ("grad_max", "<f4"), ("grad_max_exponent", "<f4"),

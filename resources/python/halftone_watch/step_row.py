@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any, Mapping, NamedTuple, Sequence, Tuple
 
 from .record_layout import columns
@@ -48,7 +49,7 @@ def fill_row(figures: Mapping[str, float], metric_columns: Mapping[str, str], *,
         norm = figures["scaled_norm"] / scale if scale > 0 else _UNKNOWN
     known = {
         "step": step, "epoch": epoch, "samples": samples, "updates": updates,
-        "elapsed_s": times.elapsed, "memory_bytes": memory[0], "peak_bytes": memory[1],
+        "elapsed_s": times.elapsed, "clock_s": round(time.time(), 3), "memory_bytes": memory[0], "peak_bytes": memory[1],
         "loss": figures.get("loss", _UNKNOWN), "lr": figures.get("lr", _UNKNOWN), "loss_scale": scale,
         "growth_tracker": int(figures.get("tracker", 0)), "found_inf": int(skipped),
         "grad_norm": norm, "step_ms": times.seconds * 1e3,

@@ -21,6 +21,7 @@ using testing::HasSubstr;
 struct Read {
     std::string version, settings;
     std::map<std::string, std::map<std::int64_t, float>> scalars;  ///< by tag and step
+    std::map<std::int64_t, double> times;                          ///< by step
 };
 
 template <typename T>
@@ -61,9 +62,13 @@ void read_value(protozero::pbf_reader value, std::int64_t step, Read& out) {
 void read_event(const std::string& bytes, Read& out) {
     protozero::pbf_reader event(bytes);
     std::int64_t step = 0;
+    double time = 0;
     while (event.next()) {
-        if (event.tag() == 2) {
+        if (event.tag() == 1) {
+            time = event.get_double();
+        } else if (event.tag() == 2) {
             step = event.get_int64();
+            out.times[step] = time;
         } else if (event.tag() == 3) {
             out.version = event.get_string();
         } else if (event.tag() == 5) {
@@ -113,13 +118,15 @@ TEST(ExportTensorboard, HasEveryColumnTheSkippedStepsAndTheParts) {
     EXPECT_EQ(read.scalars.at("test/loss"), (Steps{{3, 0.5F}}));
     EXPECT_EQ(read.scalars.at("epoch/loss"), (Steps{{3, 0.6F}}));
     EXPECT_FALSE(read.scalars.contains("validation/loss"));
+    EXPECT_EQ(read.times.at(3), 1.7e9 + 3) << "the clock of the step";
     EXPECT_FALSE(read.scalars.contains("train/lost_update_share")) << "was not measured";
     EXPECT_FALSE(read.scalars.contains("train/metric_1"));
     std::size_t columns = 0;
     for_each_named_field(classification_metrics(), [&](std::string_view field, auto) {
         const bool listed = read.scalars.contains("train/" + std::string(field));
         const bool of_several_ranks = field.starts_with("exchange_");
-        EXPECT_EQ(listed, field != "step" && field != "lost_update_share" && !of_several_ranks)
+        const bool of_event = field == "step" || field == "clock_s";
+        EXPECT_EQ(listed, !of_event && field != "lost_update_share" && !of_several_ranks)
             << field;
         ++columns;
     });

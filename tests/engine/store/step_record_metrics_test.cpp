@@ -56,7 +56,7 @@ TEST(StepRecordMetrics, ARecordHasTheColumnsThatItsTaskNeeds) {
             writer.reader().column(column, 0, values);
             EXPECT_EQ(std::isnan(values[0]), i >= count);
         }
-        EXPECT_EQ(columns_of(dir.path()).size(), 30 + count);
+        EXPECT_EQ(columns_of(dir.path()).size(), 31 + count);
     }
 }
 
@@ -66,12 +66,33 @@ TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions
     { auto writer = StepRecordWriter::create(dir.path()); }
     EXPECT_THAT(
         columns_of(dir.path()),
-        ElementsAre("step", "epoch", "samples", "updates", "elapsed_s", "memory_bytes",
-                    "peak_bytes", "loss", "accuracy", "lr", "loss_scale", "growth_tracker",
+        ElementsAre("step", "epoch", "samples", "updates", "elapsed_s", "clock_s",
+                    "memory_bytes", "peak_bytes", "loss", "accuracy", "lr", "loss_scale", "growth_tracker",
                     "found_inf", "grad_norm", "grad_max", "grad_max_exponent", "scaled_f16_max",
                     "scale_ceiling", "f16_zero_share", "f16_subnormal_share", "f16_overflow_share",
                     "lost_update_share", "grad_zero_share", "step_ms", "data_ms", "forward_ms",
                     "backward_ms", "optimizer_ms", "samples_per_s", "scale_floor"));
+}
+
+// A column is found by its name, wherever it lies.
+TEST(StepRecordMetrics, ARecordWithoutTheClockGoesOnWithoutIt) {
+    const test_support::TempFolder dir;
+    const record_layout::Header now = record_layout::make_header(2, /*exchange=*/true);
+    record_layout::Header earlier = now;
+    earlier.columns = {};
+    earlier.column_count = 0;
+    for (std::uint32_t i = 0; i < now.column_count; ++i) {
+        const std::string name = now.columns[i].name.data();
+        if (name != "clock_s") add_column(earlier, name, now.columns[i].type);
+    }
+    earlier.checksum = record_layout::checksum(earlier);
+    { const auto made = ColumnWriter::create(dir.path() / record_layout::file_name, earlier); }
+    StepRecordWriter::open(dir.path(), 0, 2).append(row_of(1));
+    const StepRecord row = StepRecordReader::open(dir.path()).row(0), wanted = row_of(1);
+    EXPECT_TRUE(std::isnan(row.clock_s));
+    EXPECT_EQ(row.elapsed_s, wanted.elapsed_s);
+    EXPECT_EQ(row.metric_2, wanted.metric_2);
+    EXPECT_EQ(row.exchange_hidden_share, wanted.exchange_hidden_share);
 }
 
 TEST(StepRecordMetrics, ARunOfSeveralRanksHasColumnsForTheirExchange) {
@@ -102,6 +123,7 @@ TEST(StepRecordMetrics, ARecordOfAnEarlierVersionGoesOnWithoutWhatWasAdded) {
     EXPECT_EQ(row.samples_per_s, wanted.samples_per_s);
     EXPECT_EQ(row.metric_1, wanted.metric_1);
     EXPECT_TRUE(std::isnan(row.scale_floor));
+    EXPECT_EQ(row.clock_s, wanted.clock_s);
     for (const std::size_t metrics : {0u, 2u})
         EXPECT_THAT(
             message_of([&] { StepRecordWriter::open(dir.path(), 3, metrics); }, ErrorCode::data),

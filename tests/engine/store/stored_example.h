@@ -29,6 +29,7 @@ inline RunStore::NewRun stored_example(RunStore& store, std::int64_t steps = 3) 
         row.updates = i > 1 ? i - 1 : i;
         row.samples = 128 * i;
         row.elapsed_s = 0.5 * static_cast<double>(i);
+        row.clock_s = 1.7e9 + static_cast<double>(i);
         row.loss = i == 2 ? std::numeric_limits<float>::quiet_NaN() : 1.F / static_cast<float>(i);
         row.accuracy = 0.25F * static_cast<float>(i);
         row.loss_scale = i > 2 ? 32768.F : 65536.F;

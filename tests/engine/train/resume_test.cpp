@@ -6,6 +6,7 @@
 #include "engine/picture.h"
 #include "engine/sample_pictures.h"
 #include "resume_support.h"
+#include "store/step_record.h"
 #include "support/click_run.h"
 
 namespace engine {
@@ -104,6 +105,37 @@ TEST_F(Resume, ListsWhatWasRestored) {
                              "Step record: 7 rows"}) {
         EXPECT_THAT(all, HasSubstr(part));
     }
+}
+
+double milliseconds_since_1970() {
+    using namespace std::chrono;
+    const auto now = system_clock::now().time_since_epoch();
+    return static_cast<double>(duration_cast<milliseconds>(now).count()) / 1e3;
+}
+
+TEST_F(Resume, TheClockOfItsStepsCountsThePause) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.max_steps = 4;
+    const double before = milliseconds_since_1970();
+    const Ended stopped = train_to(config, 2);
+    const double between = milliseconds_since_1970();
+    const Ended resumed = resume(stopped);
+    ASSERT_EQ(resumed.record.size(), 4);
+    EXPECT_LE(before, resumed.record.row(0).clock_s);
+    EXPECT_LE(resumed.record.row(0).clock_s, resumed.record.row(1).clock_s);
+    EXPECT_LE(resumed.record.row(1).clock_s, between);
+    EXPECT_LE(between, resumed.record.row(2).clock_s);
+    EXPECT_LE(resumed.record.row(3).clock_s, milliseconds_since_1970());
+}
+
+TEST_F(Resume, TheClockOfItsStepsIsNeverSetBack) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.max_steps = 4;
+    const Ended stopped = train_to(config, 2);
+    StepRecord last = stopped.record.row(1);
+    last.clock_s = 1e10;
+    StepRecordWriter::open(stopped.folder, 1).append(last);
+    EXPECT_EQ(resume(stopped).record.row(3).clock_s, 1e10);
 }
 
 TEST_F(Resume, AChangedRunIsANewOneThatNamesItsParent) {

@@ -61,6 +61,24 @@ TEST_F(PlotMenuTest, ChoosesTheXAxisOfAllPlots) {
     }
 }
 
+TEST_F(PlotMenuTest, OffersTheClockWhereAllRunsHaveIt) {
+    show({"fp32"});
+    QMenu* axes = entry(panel(u"loss"_s)->menu(), u"X axis"_s)->menu();
+    auto* clock = entry(axes, u"Clock, with pauses"_s);
+    ASSERT_NE(clock, nullptr);
+    emit axes->aboutToShow();
+    EXPECT_TRUE(clock->isEnabled());
+    clock->trigger();
+    EXPECT_EQ(link.options()->x(), XKind::clock);
+    auto earlier = std::make_shared<RowAxis>(
+        [](XKind, std::int64_t, std::span<double> out) { std::ranges::fill(out, 0.0); });
+    earlier->grow(1);
+    link.options()->setRuns({earlier});
+    emit axes->aboutToShow();
+    EXPECT_FALSE(clock->isEnabled());
+    EXPECT_TRUE(clock->toolTip().contains(u"earlier version"_s));
+}
+
 TEST_F(PlotMenuTest, SmoothsAllPlotsWithTheSliderAndTheKeys) {
     show({});
     auto* slider = panel(u"loss"_s)->menu()->findChild<QSlider*>();

@@ -18,7 +18,7 @@ namespace {
 using namespace Qt::StringLiterals;
 
 std::shared_ptr<RunTrack> trackOf(std::int64_t rows, double secondsPerStep,
-                                  std::int64_t skippedStep = 0) {
+                                  std::int64_t skippedStep = 0, std::int64_t pauseAt = 0) {
     std::vector<engine::StepRecord> list;
     for (std::int64_t step = 1; step <= rows; ++step) {
         engine::StepRecord row{};
@@ -26,6 +26,7 @@ std::shared_ptr<RunTrack> trackOf(std::int64_t rows, double secondsPerStep,
         row.updates = step - (skippedStep > 0 && step >= skippedStep ? 1 : 0);
         row.samples = 32 * step;
         row.elapsed_s = secondsPerStep * static_cast<double>(step);
+        if (pauseAt > 0) row.clock_s = 1.7e9 + row.elapsed_s + (step > pauseAt ? 60 : 0);
         row.loss = 1.f / static_cast<float>(step);
         row.loss_scale = 1024;
         row.scale_ceiling = 65536;
@@ -127,6 +128,24 @@ TEST_F(LinePlotTest, PutsEachRunAtItsOwnTime) {
     EXPECT_NEAR(plot->scene().crosshair, 2.0, 0.05);
     ASSERT_EQ(plot->scene().readout.size(), 2);
     EXPECT_TRUE(plot->scene().readout[1].first.startsWith(u"slow"_s));
+}
+
+TEST_F(LinePlotTest, ShowsAPauseOnTheClock) {
+    addRun(u"paused"_s, trackOf(100, 0.01, 0, /*pauseAt=*/50));
+    link.options()->setX(XKind::clock);
+    const auto plot = show();
+    EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 61, 1e-6);
+    QTest::mouseMove(plot.get(), pixel(*plot, 61));
+    ASSERT_FALSE(plot->scene().readout.isEmpty());
+    EXPECT_TRUE(plot->scene().readout[0].first.contains(u"since the start"_s));
+    // A run without a clock joins: all are shown by their training time.
+    addRun(u"earlier"_s, trackOf(100, 0.01));
+    EXPECT_FALSE(link.options()->hasClock());
+    EXPECT_EQ(link.options()->x(), XKind::time);
+    plot->setContent(content);
+    plot->paintNow();
+    EXPECT_EQ(plot->xKind(), XKind::time);
+    EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 1, 1e-6);
 }
 
 TEST_F(LinePlotTest, ZoomsTheTimeAxisToWhatWasDragged) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace ui {
 namespace {
@@ -12,7 +13,9 @@ double valueAt(XKind kind, std::int64_t row) {
     const auto step = static_cast<double>(row + 1);
     if (kind == XKind::update) return std::floor(step * 3 / 4);
     if (kind == XKind::sample) return 32 * step;
-    return 0.001 * step + 1e-9 * step * step;
+    const double seconds = 0.001 * step + 1e-9 * step * step;
+    // Paused for a minute after 5,000 steps.
+    return kind == XKind::clock ? 1.7e9 + seconds + (row < 5000 ? 0 : 60) : seconds;
 }
 
 RowAxis axisOf(std::int64_t rows, std::size_t marks = RowAxis::mostMarks) {
@@ -47,6 +50,29 @@ TEST(RowAxis, FindsTheStepOfAValue) {
     // Updates: shows the applied step and not the skipped one after it.
     EXPECT_EQ(valueAt(XKind::update, 7), valueAt(XKind::update, 8));
     EXPECT_EQ(axis.stepAt(XKind::update, 6), 8);
+}
+
+TEST(RowAxis, CountsTheClockFromTheStartOfTheRunWithItsPauses) {
+    const RowAxis axis = axisOf(10'000, 16);
+    EXPECT_TRUE(axis.hasClock());
+    EXPECT_EQ(axis.at(XKind::clock, 0), 0);
+    for (const double step : {1.0, 4999.0, 5000.0})
+        EXPECT_NEAR(axis.at(XKind::clock, step), axis.at(XKind::time, step), 1e-6) << step;
+    EXPECT_NEAR(axis.at(XKind::clock, 5001), axis.at(XKind::time, 5001) + 60, 1e-6);
+    EXPECT_NEAR(axis.stepAt(XKind::clock, axis.at(XKind::clock, 5000) + 30), 5000.5, 1e-3);
+    EXPECT_NEAR(axis.stepAt(XKind::clock, axis.at(XKind::clock, 9000)), 9000, 1e-3);
+}
+
+TEST(RowAxis, OfAnEarlierVersionHasNoClock) {
+    RowAxis axis([](XKind kind, std::int64_t first, std::span<double> out) {
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i] = kind == XKind::clock
+                         ? std::numeric_limits<double>::quiet_NaN()
+                         : valueAt(kind, first + static_cast<std::int64_t>(i));
+    });
+    EXPECT_TRUE(axis.hasClock()) << "it has no row yet";
+    axis.grow(100);
+    EXPECT_FALSE(axis.hasClock());
 }
 
 TEST(RowAxis, GoesOnAtTheMeanRateBehindTheLastRow) {

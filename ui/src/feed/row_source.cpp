@@ -12,6 +12,7 @@ using engine::StepRecord;
 Figure columnOf(XKind kind) {
     if (kind == XKind::update) return &StepRecord::updates;
     if (kind == XKind::sample) return &StepRecord::samples;
+    if (kind == XKind::clock) return &StepRecord::clock_s;
     return &StepRecord::elapsed_s;
 }
 

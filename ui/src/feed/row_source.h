@@ -20,7 +20,7 @@ public:
     virtual std::int64_t size() const = 0;
     virtual engine::StepRecord row(std::int64_t index) const = 0;
     virtual void column(Figure figure, std::int64_t first, std::span<double> out) const = 0;
-    /// Updates, samples or seconds of rows, for an x axis of this kind.
+    /// Updates, samples, seconds or the clock of rows, for an x axis of this kind.
     virtual void xColumn(XKind kind, std::int64_t first, std::span<double> out) const = 0;
     /// A reader of the same rows for another thread; empty for rows that are in no record.
     virtual engine::StepRecordReader reader() const { return {}; }

@@ -29,9 +29,13 @@ public:
                 {XKind::update, tr("Update (applied steps)")},
                 {XKind::epoch, tr("Epoch")},
                 {XKind::sample, tr("Sample")},
-                {XKind::time, tr("Training time")}};
+                {XKind::time, tr("Training time")},
+                {XKind::clock, tr("Clock, with pauses")}};
     }
     static QString xAxis() { return tr("X axis"); }
+    static QString noClock() {
+        return tr("A run on screen has no clock: an earlier version recorded it.");
+    }
     static QString smoothing() { return tr("Smoothing"); }
     static QString smoother() { return tr("More smoothing"); }
     static QString rougher() { return tr("Less smoothing"); }
@@ -61,6 +65,7 @@ void moveSmoothing(PlotOptions* options, int by) {
 
 void addXAxisMenu(QMenu* menu, PlotOptions* options) {
     auto* sub = menu->addMenu(PlotMenu::xAxis());
+    sub->setToolTipsVisible(true);
     auto* group = new QActionGroup(sub);
     for (const auto& [kind, name] : PlotMenu::axes()) {
         auto* action = group->addAction(name);
@@ -69,6 +74,10 @@ void addXAxisMenu(QMenu* menu, PlotOptions* options) {
                          [options, kind = kind] { options->setX(kind); });
         const auto check = [action, options, kind = kind] {
             action->setChecked(options->x() == kind);
+            if (kind != XKind::clock) return;
+            action->setEnabled(options->hasClock());
+            action->setToolTip(options->hasClock() ? QString() : PlotMenu::noClock());
+            action->setStatusTip(action->toolTip());
         };
         QObject::connect(sub, &QMenu::aboutToShow, action, check);
         check();

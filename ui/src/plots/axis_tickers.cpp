@@ -190,7 +190,8 @@ QSharedPointer<RoomTicker> makeTicker(AxisKind kind) {
 }
 
 QSharedPointer<RoomTicker> makeXTicker(XKind kind) {
-    if (kind == XKind::time) return QSharedPointer<TimeTicker>::create();
+    if (kind == XKind::time || kind == XKind::clock)
+        return QSharedPointer<TimeTicker>::create();
     if (kind == XKind::epoch) return QSharedPointer<ValueTicker>::create(AxisKind::linear);
     return QSharedPointer<StepTicker>::create();
 }

@@ -44,6 +44,8 @@ public:
                 return tr("samples seen");
             case XKind::time:
                 return tr("training time (s)");
+            case XKind::clock:
+                return tr("time since the start, pauses included (s)");
         }
         return {};
     }
@@ -77,6 +79,9 @@ QPair<QString, QColor> LinePlot::xReadout(double x) const {
                 return tr("epoch %1").arg(QString::number(x, 'f', 2));
             case XKind::sample:
                 return tr("%1 samples").arg(count(std::llround(x)));
+            case XKind::clock:
+                return tr("%1 since the start")
+                    .arg(x < 60 ? milliseconds(1000 * x) : duration(x));
             case XKind::time:
                 break;
         }

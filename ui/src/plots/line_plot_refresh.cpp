@@ -59,6 +59,7 @@ std::int64_t LinePlot::columnsFor(const Curve& curve) const {
 }
 
 void LinePlot::refresh() {
+    applyXAxis();  // the runs decide whether there is a clock
     const auto [low, high] = link_->options()->visible();
     xAxis->setRange(low, high);
     scene_.labels.clear();
@@ -218,7 +219,8 @@ void LinePlot::refreshMarks() {
     const RowAxis* reference = link_->options()->reference();
     for (const RunStep& epoch : content_.epochs) {
         // Each run has its own moments at which epochs end: those of all would be a grey wall.
-        if (x_ == XKind::time && epoch.x != reference) continue;
+        const bool moments = x_ == XKind::time || x_ == XKind::clock;
+        if (moments && epoch.x != reference) continue;
         scene_.epochs.push_back(xOf(epoch.x, epoch.step));
     }
 }

@@ -31,12 +31,18 @@ std::span<const int> PlotOptions::smoothings() { return strengths; }
 void PlotOptions::remember() {
     const QSettings settings;
     const int kind = settings.value(u"plots/x"_s, 0).toInt();
-    if (kind >= 0 && kind <= static_cast<int>(XKind::time)) x_ = static_cast<XKind>(kind);
+    if (kind >= 0 && kind <= static_cast<int>(XKind::clock)) x_ = static_cast<XKind>(kind);
     const int strength = settings.value(u"plots/smoothing"_s, smoothing_).toInt();
     if (std::ranges::find(strengths, strength) != strengths.end()) smoothing_ = strength;
     remembers_ = true;
     emit changed();
 }
+
+bool PlotOptions::hasClock() const {
+    return std::ranges::all_of(runs_, &RowAxis::hasClock);
+}
+
+XKind PlotOptions::x() const { return x_ == XKind::clock && !hasClock() ? XKind::time : x_; }
 
 void PlotOptions::setX(XKind kind) {
     if (kind == x_) return;
@@ -62,7 +68,7 @@ const RowAxis* PlotOptions::reference() const {
     const RowAxis* furthest = nullptr;
     double most = -1;
     for (const auto& run : runs_) {
-        const double end = run->at(x_, link_->end());
+        const double end = run->at(x(), link_->end());
         if (run->rows() == 0 || end <= most) continue;
         most = end;
         furthest = run.get();
@@ -71,23 +77,24 @@ const RowAxis* PlotOptions::reference() const {
 }
 
 double PlotOptions::xOf(double step) const {
-    const RowAxis* run = x_ == XKind::step ? nullptr : reference();
-    return run != nullptr ? run->at(x_, step) : step;
+    const RowAxis* run = x() == XKind::step ? nullptr : reference();
+    return run != nullptr ? run->at(x(), step) : step;
 }
 
-double PlotOptions::stepOf(double x) const {
-    const RowAxis* run = x_ == XKind::step ? nullptr : reference();
-    return run != nullptr ? run->stepAt(x_, x) : x;
+double PlotOptions::stepOf(double at) const {
+    const RowAxis* run = x() == XKind::step ? nullptr : reference();
+    return run != nullptr ? run->stepAt(x(), at) : at;
 }
 
 std::pair<double, double> PlotOptions::visible() {
     double low = link_->low();
     double high = std::max(link_->high(), low + 1);
-    const RowAxis* run = x_ == XKind::step ? nullptr : reference();
+    const RowAxis* run = x() == XKind::step ? nullptr : reference();
     if (run == nullptr) return {low, high};
-    low = run->at(x_, low);
-    high = run->at(x_, high);
-    if (x_ == XKind::time && link_->fitted()) {
+    low = run->at(x(), low);
+    high = run->at(x(), high);
+    const bool estimated = x() == XKind::time || x() == XKind::clock;
+    if (estimated && link_->fitted()) {
         // The estimate moves with each step; the axis must not.
         if (high > timeEnd_ || high < 0.6 * timeEnd_) {
             timeEnd_ = roundUp(high * 1.02);

@@ -24,7 +24,8 @@ public:
     /// Takes the choices of the last start, and keeps later ones for the next.
     void remember();
 
-    XKind x() const { return x_; }
+    /// What the x axis counts: the choice, or the training time where a run on screen has no clock.
+    XKind x() const;
     void setX(XKind kind);
     /// Strengths to choose from, ascending; 0 shows raw curves alone.
     static std::span<const int> smoothings();
@@ -35,11 +36,13 @@ public:
     /// The runs on screen, which keep their own x of each step.
     void setRuns(std::vector<std::shared_ptr<const RowAxis>> runs);
     const std::vector<std::shared_ptr<const RowAxis>>& runs() const { return runs_; }
+    /// Whether all runs on screen recorded the time of day of their steps.
+    bool hasClock() const;
     /// The run that reaches furthest in x. Zoom and crosshair are stored in its steps. Null for
     /// none.
     const RowAxis* reference() const;
     double xOf(double step) const;
-    double stepOf(double x) const;
+    double stepOf(double at) const;
     /// The x axis: [first, last]. The end of a time axis that shows all is an estimate, rounded up.
     std::pair<double, double> visible();
 

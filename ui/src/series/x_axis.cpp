@@ -13,16 +13,33 @@ constexpr std::int64_t mostExact = 16384;  // rows: reading them takes a fractio
 
 RowAxis::RowAxis(Source source, std::size_t most) : source_(std::move(source)), most_(most) {}
 
+void RowAxis::values(XKind kind, std::int64_t first, std::span<double> out) const {
+    source_(kind, first, out);
+    if (kind != XKind::clock) return;
+    for (double& value : out) value = std::max(0.0, value - start_);  // 0 for NaN, too
+}
+
+/// The first step began before its end, which is what its row has.
+void RowAxis::findStart() {
+    double clock = 0, seconds = 0;
+    source_(XKind::clock, 0, std::span(&clock, 1));
+    source_(XKind::time, 0, std::span(&seconds, 1));
+    hasClock_ = clock > 0;
+    start_ = clock - seconds;
+}
+
 RowAxis::Mark RowAxis::read(std::int64_t row) const {
     Mark mark;
-    source_(XKind::update, row, std::span(&mark.updates, 1));
-    source_(XKind::sample, row, std::span(&mark.samples, 1));
-    source_(XKind::time, row, std::span(&mark.seconds, 1));
+    values(XKind::update, row, std::span(&mark.updates, 1));
+    values(XKind::sample, row, std::span(&mark.samples, 1));
+    values(XKind::time, row, std::span(&mark.seconds, 1));
+    values(XKind::clock, row, std::span(&mark.clock, 1));
     return mark;
 }
 
 void RowAxis::grow(std::int64_t rows) {
     if (rows <= rows_) return;
+    if (rows_ == 0) findStart();
     rows_ = rows;
     last_ = read(rows - 1);
     while (std::ssize(marks_) * stride_ <= rows) {
@@ -36,7 +53,8 @@ void RowAxis::grow(std::int64_t rows) {
 
 double RowAxis::of(const Mark& mark, XKind kind) {
     if (kind == XKind::update) return mark.updates;
-    return kind == XKind::sample ? mark.samples : mark.seconds;
+    if (kind == XKind::sample) return mark.samples;
+    return kind == XKind::time ? mark.seconds : mark.clock;
 }
 
 double RowAxis::scale(XKind kind) const {
@@ -58,11 +76,11 @@ double RowAxis::between(XKind kind, double step) const {
 }
 
 std::vector<double> RowAxis::steps(XKind kind, std::int64_t first, std::int64_t last) const {
-    std::vector<double> values(static_cast<std::size_t>(last - first + 1), 0.0);
-    std::span<double> out = values;
+    std::vector<double> all(static_cast<std::size_t>(last - first + 1), 0.0);
+    std::span<double> out = all;
     if (first == 0) out = out.subspan(1);
-    if (!out.empty()) source_(kind, std::max<std::int64_t>(0, first - 1), out);
-    return values;
+    if (!out.empty()) values(kind, std::max<std::int64_t>(0, first - 1), out);
+    return all;
 }
 
 double RowAxis::at(XKind kind, double step) const {
