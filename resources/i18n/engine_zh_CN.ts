@@ -4637,11 +4637,11 @@
         <translation>学习率计划：已执行 {} 次更新。</translation>
     </message>
     <message>
-        <source>Data: {} epochs and {} batches were read.</source>
-        <translation>数据：已读 {} 轮又 {} 个批次。</translation>
+        <source>Data: continues with batch {} of epoch {}.</source>
+        <translation>数据：从第 {1} 轮的第 {0} 个批次继续。</translation>
     </message>
     <message>
-        <source>Random numbers: seed {}, after {} steps.</source>
+        <source>Random numbers: seed {}, after step {}.</source>
         <translation>随机数：种子 {}，第 {} 步之后。</translation>
     </message>
     <message>
@@ -4649,8 +4649,8 @@
         <translation>传递状态：{} 个张量。</translation>
     </message>
     <message>
-        <source>Step record: {} rows.</source>
-        <translation>步记录：{} 行。</translation>
+        <source>Step record: up to step {}.</source>
+        <translation>步记录：到第 {} 步。</translation>
     </message>
     <message>
         <source>keep it: a run cannot continue with another value. Start a new run from the weights (model.init_from) instead</source>

@@ -164,8 +164,8 @@
             <translation>，测试损失 %1</translation>
         </message>
         <message>
-            <source>, %1 s.</source>
-            <translation>，用时 %1 秒。</translation>
+            <source>, took %1.</source>
+            <translation>，用时 %1。</translation>
         </message>
         <message>
             <source>Run %1 started on %2.</source>
@@ -428,8 +428,8 @@
             <translation>已保存检查点。</translation>
         </message>
         <message>
-            <source>%1, written in %2 s.</source>
-            <translation>%1，写入用时 %2 秒。</translation>
+            <source>%1, written in %2.</source>
+            <translation>%1，写入用时 %2。</translation>
         </message>
         <message>
             <source>Run %1 is trained by %2.</source>
@@ -1028,6 +1028,10 @@
             <source>Reading %1 of %2 files…</source>
             <translation>正在读取 %1 / %2 个文件…</translation>
         </message>
+        <message>
+            <source>Reading %1 of %2…</source>
+            <translation>正在读取 %1 / %2…</translation>
+        </message>
     </context>
     <context>
         <name>ui::EventPanel</name>
@@ -1568,6 +1572,18 @@ above</source>
         <source>, </source>
         <translation>、</translation>
     </message>
+        <message>
+            <source>A file is still being written or read.</source>
+            <translation>仍有文件正在写入或读取。</translation>
+        </message>
+        <message>
+            <source>Quitting now gives it up; nothing of it is kept.</source>
+            <translation>现在退出会放弃它，不会留下任何内容。</translation>
+        </message>
+        <message>
+            <source>Quit now</source>
+            <translation>立即退出</translation>
+        </message>
 </context>
     <context>
         <name>ui::MessageBar</name>
@@ -1620,14 +1636,6 @@ above</source>
         <message>
             <source>scale %1 → %2</source>
             <translation>缩放因子 %1 → %2</translation>
-        </message>
-        <message>
-            <source>%1 cannot be written.</source>
-            <translation>无法写入 %1。</translation>
-        </message>
-        <message>
-            <source>Choose a folder that you may write to, and a name ending in .png, .svg or .pdf.</source>
-            <translation>请选择可写的文件夹，文件名以 .png、.svg 或 .pdf 结尾。</translation>
         </message>
         <message>
             <source>Reset zoom</source>
@@ -1928,6 +1936,10 @@ started %7</source>
         <message>
             <source>epoch %1</source>
             <translation>第 %1 轮</translation>
+        </message>
+        <message>
+            <source>%1 of %2 read</source>
+            <translation>已读取 %1 / %2</translation>
         </message>
 </context>
     <context>
@@ -2720,6 +2732,18 @@ started %7</source>
         <source>Steps of the runs (*.csv)</source>
         <translation>运行的各步 (*.csv)</translation>
     </message>
+        <message>
+            <source>Exporting %1</source>
+            <translation>正在导出 %1</translation>
+        </message>
+        <message>
+            <source>Writing the report %1</source>
+            <translation>正在写报告 %1</translation>
+        </message>
+        <message>
+            <source>Importing %1</source>
+            <translation>正在导入 %1</translation>
+        </message>
 </context>
     <context>
         <name>CsvExport</name>
@@ -2730,6 +2754,14 @@ started %7</source>
         <message>
             <source>CSV files (*.csv)</source>
             <translation>CSV 文件 (*.csv)</translation>
+        </message>
+        <message>
+            <source>Exporting %1</source>
+            <translation>正在导出 %1</translation>
+        </message>
+        <message>
+            <source>Exported to %1.</source>
+            <translation>已导出到 %1。</translation>
         </message>
     </context>
     <context>
@@ -4151,6 +4183,10 @@ started %7</source>
         <source>Imported as runs %1 to %2.</source>
         <translation>已导入为运行 %1 至 %2。</translation>
     </message>
+        <message>
+            <source>Importing %1</source>
+            <translation>正在导入 %1</translation>
+        </message>
 </context>
     <context>
         <name>ui::ScaleStrip</name>
@@ -4977,6 +5013,14 @@ started %7</source>
         <message>
             <source>no entry: decided by its parts</source>
             <translation>无条目：由其组成部分决定</translation>
+        </message>
+        <message>
+            <source>forced to %1 in the experiment</source>
+            <translation>在实验中强制为 %1</translation>
+        </message>
+        <message>
+            <source>A filled dot: forced by precision.force, or in the experiment. A ring: autocast decides, by its lists or the widest input.</source>
+            <translation>实心点：由 precision.force 或实验强制。圆环：由 autocast 决定，依据其列表或最宽的输入。</translation>
         </message>
     </context>
     <context>
@@ -5849,10 +5893,6 @@ started %7</source>
             <source>Picture (*.svg)</source>
             <translation>图片 (*.svg)</translation>
         </message>
-        <message>
-            <source>%1 cannot be written.</source>
-            <translation>无法写入 %1。</translation>
-        </message>
 </context>
 <context>
     <name>ui::SearchDialog</name>
@@ -6682,14 +6722,6 @@ started %7</source>
         <message>
             <source>Lessons (*.lesson.md)</source>
             <translation>课程 (*.lesson.md)</translation>
-        </message>
-        <message>
-            <source>%1 cannot be written.</source>
-            <translation>无法写入 %1。</translation>
-        </message>
-        <message>
-            <source>Choose a folder that you may write to.</source>
-            <translation>请选择有写入权限的文件夹。</translation>
         </message>
         <message>
             <source>Save worksheet</source>
@@ -7682,15 +7714,15 @@ started %7</source>
             <translation>屏幕上的运行保持其设置不变。</translation>
         </message>
         <message>
-            <source>Next run. It differs from the run on screen in %1 and %2 more.</source>
-            <translation>下一次运行。与屏幕上的运行不同：%1，另有 %2 项。</translation>
+            <source>Settings of the next run. They differ from the run on screen in %1 and %2 more.</source>
+            <translation>下一次运行的设置。与屏幕上的运行不同：%1，另有 %2 项。</translation>
         </message>
         <message>
-            <source>Next run. It differs from the run on screen in %1.</source>
-            <translation>下一次运行。与屏幕上的运行不同：%1。</translation>
+            <source>Settings of the next run. They differ from the run on screen in %1.</source>
+            <translation>下一次运行的设置。与屏幕上的运行不同：%1。</translation>
         </message>
         <message>
-            <source>take the run's</source>
+            <source>use the run's settings</source>
             <translation>采用该运行的设置</translation>
         </message>
         <message>
@@ -7698,8 +7730,12 @@ started %7</source>
             <translation>将屏幕上运行的设置填入此处。</translation>
         </message>
         <message>
-            <source>Next run. It is as the run on screen.</source>
-            <translation>下一次运行。与屏幕上的运行相同。</translation>
+            <source>Settings of the next run. The run on screen has the same ones.</source>
+            <translation>下一次运行的设置。与屏幕上的运行相同。</translation>
+        </message>
+        <message>
+            <source>Settings of the next run.</source>
+            <translation>下一次运行的设置。</translation>
         </message>
     </context>
     <context>
@@ -8027,4 +8063,42 @@ started %7</source>
         <translation>正在取消…</translation>
     </message>
 </context>
+    <context>
+        <name>ui::FileWorks</name>
+        <message>
+            <source>%1: cancelled. Nothing was kept.</source>
+            <translation>%1：已取消，没有留下任何文件。</translation>
+        </message>
+        <message>
+            <source>Exporting %1</source>
+            <translation>正在导出 %1</translation>
+        </message>
+        <message>
+            <source>Exported to %1.</source>
+            <translation>已导出到 %1。</translation>
+        </message>
+        <message>
+            <source>%1: cancelling…</source>
+            <translation>%1：正在取消…</translation>
+        </message>
+        <message>
+            <source>%1 (and %2 more)</source>
+            <translation>%1（另有 %2 项）</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::WorkStrip</name>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Cancel: %1</source>
+            <translation>取消：%1</translation>
+        </message>
+        <message>
+            <source>Stops it and removes what it has written so far.</source>
+            <translation>停止，并删除已写入的内容。</translation>
+        </message>
+    </context>
 </TS>

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "engine/catalog.h"
+#include "engine/figure_text.h"
+
 namespace engine {
 namespace {
 
@@ -13,19 +16,29 @@ Message restored_weights(const SavedRun& saved, const StateChange& change) {
     return msg("Weights and buffers: {} tensors, converted to the other precision.", count);
 }
 
+std::string optimizer_title(const RunConfig& config) {
+    const auto all = optimizers();
+    const auto found = std::ranges::find(all, config.optimizer.kind, &OptimizerInfo::kind);
+    return found == all.end() ? config.optimizer.kind : found->title;
+}
+
+std::string saved_scale(const SavedRun& saved) {
+    return power_text(saved_number(saved.training.scaler, "scale"));
+}
+
 Message restored_optimizer(const SavedRun& saved, const RunConfig& now, const StateChange& change) {
     const std::int64_t updates = whole(saved.training.counts, "updates");
     if (!change.same_optimizer) {
         return msg("Optimizer: {} starts afresh and replaces {}; {} updates count as applied.",
-                   now.optimizer.kind, saved.config.optimizer.kind, updates);
+                   optimizer_title(now), optimizer_title(saved.config), updates);
     }
     const auto masters = std::ranges::count_if(saved.training.optimizer, [](const auto& entry) {
         return entry.first.ends_with(".master");
     });
-    if (masters == 0)
-        return msg("Optimizer {}: state after {} updates.", now.optimizer.kind, updates);
-    return msg("Optimizer {}: state after {} updates, with {} master weights.", now.optimizer.kind,
-               updates, masters);
+    const std::string title = optimizer_title(now);
+    if (masters == 0) return msg("Optimizer {}: state after {} updates.", title, updates);
+    return msg("Optimizer {}: state after {} updates, with {} master weights.", title, updates,
+               masters);
 }
 
 Message restored_scaler(const SavedRun& saved, const RunConfig& now) {
@@ -35,11 +48,11 @@ Message restored_scaler(const SavedRun& saved, const RunConfig& now) {
         return msg(
             "Loss scale: begins again at {}, on purpose (teach.resume_without_scaler); {} "
             "was saved.",
-            now.scaler.init_scale, saved_number(saved.training.scaler, "scale"));
+            power_text(now.scaler.init_scale), saved_scale(saved));
     }
     if (saved.training.scaler.empty())
-        return msg("Loss scale: begins at {}.", now.scaler.init_scale);
-    return msg("Loss scale {}, growth tracker {}.", saved_number(saved.training.scaler, "scale"),
+        return msg("Loss scale: begins at {}.", power_text(now.scaler.init_scale));
+    return msg("Loss scale {}, growth tracker {}.", saved_scale(saved),
                whole(saved.training.scaler, "growth_tracker"));
 }
 
@@ -65,12 +78,12 @@ std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now)
         restored_scaler(saved, now),
         msg("Learning-rate schedule: after {} applied updates.",
             whole(saved.training.counts, "updates")),
-        msg("Data: {} epochs and {} batches were read.", whole(saved.progress, "epoch"),
-            whole(saved.progress, "batch")),
-        msg("Random numbers: seed {}, after {} steps.", saved.config.seed, steps)};
+        msg("Data: continues with batch {} of epoch {}.", whole(saved.progress, "batch") + 1,
+            whole(saved.progress, "epoch") + 1),
+        msg("Random numbers: seed {}, after step {}.", saved.config.seed, steps)};
     if (!saved.training.carried.empty())
         out.push_back(msg("Carried state: {} tensors.", saved.training.carried.size()));
-    out.push_back(msg("Step record: {} rows.", steps));
+    out.push_back(msg("Step record: up to step {}.", steps));
     return out;
 }
 

@@ -33,6 +33,16 @@ void move_aside(const std::vector<std::filesystem::path>& damaged) {
         std::filesystem::rename(checkpoint, aside_of(checkpoint), ignored);
 }
 
+/// The most memory that the record knows of, also in steps that are made again; 0: unknown.
+std::int64_t recorded_peak(const std::filesystem::path& folder) {
+    try {
+        const StepRecordReader record = StepRecordReader::open(folder);
+        return record.size() == 0 ? 0 : record.row(record.size() - 1).peak_bytes;
+    } catch (const Error&) {
+        return 0;  // opening it for writing says what is wrong
+    }
+}
+
 SavedNumbers numbers_of(const BestMetricState& best) {
     SavedNumbers out;
     save_into(out, "", best);
@@ -144,6 +154,7 @@ void RunLoop::go_on(const Continuation& from) {
     keep_data();
     if (in_place) {
         move_aside(from.damaged);
+        peak_before_ = recorded_peak(folder_);
         writer_.emplace(StepRecordWriter::open(folder_, step, columns));
         remove_pictures_after(folder_, step);
     } else {
@@ -154,7 +165,7 @@ void RunLoop::go_on(const Continuation& from) {
     if (!parent.empty()) copy_parent(from.run_folder, step);
     if (step > 0) {
         const StepRecord last = writer_->reader().row(step - 1);
-        peak_before_ = last.peak_bytes;
+        peak_before_ = std::max(peak_before_, last.peak_bytes);
         if (last.clock_s > 0) clock_s_ = last.clock_s;  // earlier versions have none
     }
     post_(RunResumed{run_, step, step - trainer_->updates(), parent, std::move(restored)});

@@ -101,8 +101,9 @@ TEST_F(Resume, ListsWhatWasRestored) {
     EXPECT_EQ(events[0].parent, "");
     std::string all;
     for (const Message& part : events[0].restored) all += part.str() + "\n";
-    for (const char* part : {"Weights", "Optimizer sgd", "Loss scale", "schedule", "Data", "seed",
-                             "Step record: 7 rows"}) {
+    for (const char* part :
+         {"Weights", "Optimizer SGD: state", "Loss scale 2", "schedule",
+          "Data: continues with batch ", "seed", "Step record: up to step 7."}) {
         EXPECT_THAT(all, HasSubstr(part));
     }
 }
@@ -136,6 +137,21 @@ TEST_F(Resume, TheClockOfItsStepsIsNeverSetBack) {
     last.clock_s = 1e10;
     StepRecordWriter::open(stopped.folder, 1).append(last);
     EXPECT_EQ(resume(stopped).record.row(3).clock_s, 1e10);
+}
+
+TEST_F(Resume, ItsPeakIsThatOfTheWholeRunAlsoOfStepsThatAreMadeAgain) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.max_steps = 4;
+    const Ended stopped = train_to(config, 2);
+    StepRecord later = stopped.record.row(1);
+    later.step = 3;
+    later.peak_bytes = std::int64_t{1} << 40;
+    StepRecordWriter::open(stopped.folder, 2).append(later);  // after the last checkpoint
+    const Ended resumed = resume(stopped);
+    ASSERT_EQ(resumed.record.size(), 4);
+    EXPECT_LT(resumed.record.row(1).peak_bytes, later.peak_bytes);
+    EXPECT_EQ(resumed.record.row(2).peak_bytes, later.peak_bytes);
+    EXPECT_EQ(resumed.record.row(3).peak_bytes, later.peak_bytes);
 }
 
 TEST_F(Resume, AChangedRunIsANewOneThatNamesItsParent) {

@@ -53,7 +53,7 @@ TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {
     EXPECT_EQ(model.index(1).data(RunListModel::StateRole).toString(), QString());
     EXPECT_EQ(model.index(2).data(RunListModel::StateRole).toString(), u"diverged at step 23"_s);
     EXPECT_EQ(model.index(2).data(RunListModel::DetailRole).toString(),
-              u"Spirals · MLP · 132 skipped · 1:01"_s);
+              u"132 skipped · 1:01 · Spirals · MLP"_s);
     EXPECT_TRUE(model.index(3).data().toString().startsWith(u"first try "_s));
     EXPECT_EQ(model.rowOf("10"), 2);
     EXPECT_EQ(model.rowOf("99"), -1);

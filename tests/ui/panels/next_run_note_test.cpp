@@ -39,6 +39,13 @@ TEST_F(NextRunNoteTest, SaysWhereTheSettingsAreNotThoseOfTheRunOnScreen) {
     EXPECT_EQ(settings.text(u"batch_size"_s), u"32"_s);
 }
 
+TEST_F(NextRunNoteTest, ARunOfAnotherProgramHasNoSettingsToCompareOrToUse) {
+    run();
+    feed.tracks().front()->setOrigin(engine::RunOrigin{.program = "PyTorch 2.15.0"});
+    settings.set(u"batch_size"_s, u"16"_s);
+    EXPECT_TRUE(note->isHidden());
+}
+
 TEST_F(NextRunNoteTest, ItsLinkUnlocksTheSettingsWhileARunTrains) {
     settings.set(u"max_steps"_s, u"0"_s);
     settings.set(u"epochs"_s, u"100000"_s);

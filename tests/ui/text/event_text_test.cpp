@@ -103,6 +103,13 @@ TEST(EventText, ATestLossThatIsNaNIsToldAsWellAsOneThatWasMeasured) {
     EXPECT_FALSE(describeEvent(epoch, {}).meaning.contains(u"test loss"_s)) << "no test set";
 }
 
+TEST(EventText, ShortTimesAreInMilliseconds) {
+    engine::CheckpointSaved saved{};
+    saved.bytes = 369'000;
+    saved.seconds = 0.0844;
+    EXPECT_EQ(describeEvent(saved, {}).meaning, u"369 KB, written in 84.4 ms."_s);
+}
+
 TEST(EventText, TellsTheMetricsOfTheTask) {
     engine::EpochDone epoch{};
     epoch.epoch = 3;
@@ -113,6 +120,8 @@ TEST(EventText, TellsTheMetricsOfTheTask) {
     const EventText text = describeEvent(epoch, {});
     EXPECT_EQ(text.what, u"Epoch 3 done. Test RMSE 59,600."_s);
     EXPECT_TRUE(text.meaning.contains(u"validation loss 0.250"_s)) << text.meaning.toStdString();
+    epoch.seconds = 63.1;
+    EXPECT_TRUE(describeEvent(epoch, {}).meaning.endsWith(u", took 63.1 s."_s));
     engine::RunDone done{};
     done.test = epoch.test;
     EXPECT_TRUE(describeEvent(done, {}).meaning.contains(u"test RMSE 59,600, test R² 0.729"_s));

@@ -85,22 +85,26 @@ void NextRunNote::follow() {
 
 void NextRunNote::refresh() {
     const auto track = selectedTrack(context_);
-    const QStringList fields = track ? differingFields(context_, *track) : QStringList();
+    // The settings of another program's run are none of ours.
+    const bool comparable = track && !track->origin();
+    const QStringList fields = comparable ? differingFields(context_, *track) : QStringList();
     setVisible(running_ || !fields.isEmpty());
     QStringList sentences;
     if (fields.size() > mostNamed)
-        sentences << tr("Next run. It differs from the run on screen in %1 and %2 more.")
+        sentences << tr("Settings of the next run. They differ from the run on screen in %1 and %2 more.")
                          .arg(fields.mid(0, mostNamed).join(u", "_s))
                          .arg(fields.size() - mostNamed);
     else if (!fields.isEmpty())
-        sentences << tr("Next run. It differs from the run on screen in %1.")
+        sentences << tr("Settings of the next run. They differ from the run on screen in %1.")
                          .arg(fields.join(u", "_s));
     else if (!locked())
-        sentences << tr("Next run. It is as the run on screen.");
+        sentences << (comparable
+                          ? tr("Settings of the next run. The run on screen has the same ones.")
+                          : tr("Settings of the next run."));
     if (locked()) sentences << tr("Locked while the run trains.");
     text_->setText(joined(sentences));
     text_->setToolTip(fields.size() > mostNamed ? fields.join(u'\n') : QString());
-    link_->setText(locked() ? tr("change for the next run") : tr("take the run's"));
+    link_->setText(locked() ? tr("change for the next run") : tr("use the run's settings"));
     link_->setToolTip(locked() ? tr("The run on screen keeps its settings.")
                                : tr("Puts the settings of the run on screen here."));
     link_->setVisible(locked() || !fields.isEmpty());

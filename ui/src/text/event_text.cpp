@@ -140,7 +140,8 @@ EventText EventWords::epoch(const engine::EpochDone& e, const Metrics& metrics) 
     if (!std::isnan(e.validation.loss))
         meaning += tr(", validation loss %1").arg(significant(e.validation.loss));
     if (e.test.known()) meaning += tr(", test loss %1").arg(significant(e.test.loss));
-    return {EventKind::epoch, e.step, what, meaning + tr(", %1 s.").arg(significant(e.seconds))};
+    return {EventKind::epoch, e.step, what,
+            meaning + tr(", took %1.").arg(milliseconds(1e3 * e.seconds))};
 }
 
 EventText EventWords::started(const engine::RunStarted& e) {
@@ -174,7 +175,7 @@ EventText EventWords::resumed(const engine::RunResumed& e) {
 EventText EventWords::saved(const engine::CheckpointSaved& e) {
     return {EventKind::saved, e.step,
             e.best ? tr("Checkpoint saved, the best so far.") : tr("Checkpoint saved."),
-            tr("%1, written in %2 s.").arg(bytes(e.bytes), significant(e.seconds))};
+            tr("%1, written in %2.").arg(bytes(e.bytes), milliseconds(1e3 * e.seconds))};
 }
 
 EventText EventWords::examined(const engine::StepExamined& e) {
