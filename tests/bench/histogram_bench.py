@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
-"""What the histograms of the microscope cost: the time of training steps with instruments.histograms_every=10 beside the
-same steps without, in turns (plain, sampled, plain). Prints each round's ratio of sampled to plain and of plain to plain.
+"""What the histograms of the microscope cost: the time of training steps with instruments.histograms_every=10, or as
+--every says, beside the same steps without, in turns (plain, sampled, plain). Prints each round's ratio of sampled to plain
+and of plain to plain.
 
     python3 tests/bench/histogram_bench.py --model resnet18 --data ../shared/data/cifar100-15k --rounds 15
     python3 tests/bench/histogram_bench.py --model mlp --rounds 15
+
+Runs that are set up in the window have --every auto: a sample every 50 steps, at most four a second. A block of steps must
+be longer than that to hold samples:
+
+    python3 tests/bench/histogram_bench.py --model mlp --every auto --rounds 30
+    python3 tests/bench/histogram_bench.py --model resnet18 --every auto --steps 100 --rounds 5
 
 With --before PROGRAM, a build of the commit before the instruments, what they cost while their pages are closed: the same
 plain steps by that program, this one, and that one again.
@@ -21,11 +28,13 @@ COMMON = ["checkpoint.at_end=false", "checkpoint.best=false", "checkpoint.every_
 def settings(args):
     """Settings of the run, and how many of its last steps are timed."""
     if args.model == "mlp":
-        own = ["dataset.kind=spirals", "model.kind=mlp", "precision.preset=amp-fp16", "max_steps=20000", "epochs=100000"]
-        return COMMON + own, 19000
+        own = ["dataset.kind=spirals", "model.kind=mlp", "precision.preset=amp-fp16", "epochs=100000"]
+        steps = args.steps or 19000
+        return COMMON + own + [f"max_steps={steps + 1000}"], steps
     own = ["dataset.kind=cifar100", f"dataset.path={args.data}", "dataset.train_limit=2000", "dataset.test_limit=64",
-           f"model.kind={args.model}", "precision.preset=amp-bf16", "max_steps=21"]
-    return COMMON + own, 20
+           f"model.kind={args.model}", "precision.preset=amp-bf16", "epochs=100"]
+    steps = args.steps or 20
+    return COMMON + own + [f"max_steps={steps + 1}"], steps
 
 
 def step_time(args, extra, home, program=None):
@@ -51,8 +60,10 @@ def main():
     parser.add_argument("--model", default="resnet18")
     parser.add_argument("--data", default="../shared/data/cifar100-15k")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--every", default="10", help="instruments.histograms_every")
+    parser.add_argument("--steps", type=int, help="timed steps of a block")
     args = parser.parse_args()
-    sampling = [] if args.before else ["instruments.histograms_every=10"]
+    sampling = [] if args.before else [f"instruments.histograms_every={args.every}"]
     what = "closed pages" if args.before else "sampled"
     compared, plain = [], []
     with tempfile.TemporaryDirectory() as home:
