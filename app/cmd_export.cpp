@@ -8,8 +8,10 @@
 #include "engine/plain_text.h"
 #include "engine/report.h"
 #include "engine/run_group.h"
+#include "engine/work_scope.h"
 #include "find_run.h"
 #include "settings.h"
+#include "terminal.h"
 #ifdef HALFTONE_HAS_UI
 #include "ui/report.h"
 #endif
@@ -54,20 +56,20 @@ void print_written(const std::string& file) {
 }
 
 int export_report(const ExportArguments& args) {
-    std::vector<engine::ListedRun> runs;
+    std::vector<engine::RunSummary> runs;
     std::vector<std::string> names = args.others;
     names.insert(names.begin(), args.run);
     for (const std::string& name : names) {
         const auto found = find_runs(name);
         if (found.empty()) return engine::exit_code(engine::ErrorCode::settings);
         for (const engine::RunSummary& each : found)
-            if (auto run = engine::read_run_folder(each.folder)) {
+            if (auto run = engine::read_run_folder(each.folder, engine::keep_no_event)) {
                 run->summary.run = each.run;
-                runs.push_back(std::move(*run));
+                runs.push_back(std::move(run->summary));
             }
     }
     const std::string file =
-        args.file.empty() ? report_file_name(runs.front().summary, args.format) : args.file;
+        args.file.empty() ? report_file_name(runs.front(), args.format) : args.file;
     const engine::Report report = engine::make_report(runs);
     if (args.format == "report.html") {
         engine::write_named_file(file, engine::report_html(report));
@@ -147,7 +149,11 @@ int export_one(const ExportArguments& args) {
 
 int import_one(const std::string& file) {
     const auto store = open_store();
-    const auto made = store->import_runs(file);
+    const auto made = [&] {
+        WorkProgress progress("importing");
+        const engine::WorkScope scope([&progress](double share) { progress.show(share); });
+        return store->import_runs(file);
+    }();
     for (const auto& run : made)
         std::cout << "Imported as run " << run.run << ", kept in " << run.folder.string() << '\n';
     const auto first = store->find(made.front().run);
@@ -183,7 +189,11 @@ void describe_export(Command command) {
         .text("-o,--output", args->file,
               "File to write, for tensorboard a folder; without one, named after the run, here")
         .not_empty();
-    command.run([args] { return export_one(*args); });
+    command.run([args] {
+        WorkProgress progress("exporting");
+        const engine::WorkScope scope([&progress](double share) { progress.show(share); });
+        return export_one(*args);
+    });
 }
 
 void describe_import(Command command) {

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/group_plan.h"
 #include "engine/plain_text.h"
 #include "engine/run_listing.h"
 #include "engine/session.h"
@@ -48,13 +49,21 @@ std::optional<engine::Verdict> verdict_on(const std::filesystem::path& reference
                                           const std::filesystem::path& other,
                                           std::int64_t first_step) {
     try {
-        const auto a = engine::read_run_folder(reference), b = engine::read_run_folder(other);
-        if (!a || !b) return std::nullopt;
+        engine::JudgedEvents told_first(first_step), told_second(first_step);
+        const auto collect = [](engine::JudgedEvents& told) {
+            return [&told](const engine::Event& event) {
+                told.apply(event);
+                return false;  // none is kept
+            };
+        };
+        if (!engine::read_run_folder(reference, collect(told_first)) ||
+            !engine::read_run_folder(other, collect(told_second)))
+            return std::nullopt;
         const auto first = engine::StepRecordReader::open(reference);
         const auto second = engine::StepRecordReader::open(other);
         const auto measured = engine::speeds({first, second});
-        engine::RunFigures baseline = engine::figures_of(a->events, first, first_step);
-        engine::RunFigures judged = engine::figures_of(b->events, second, first_step);
+        engine::RunFigures baseline = told_first.figures(first);
+        engine::RunFigures judged = told_second.figures(second);
         baseline.speed = measured[0];
         judged.speed = measured[1];
         return engine::judge(baseline, judged);
@@ -221,8 +230,13 @@ int train(const TwinArguments& args) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     engine::SessionOptions options;
     options.group = engine::new_run_group();
-    options.twin = std::make_shared<Twin>(engine::TwinOptions{.resync_every = args.resync_every,
-                                                              .skip_together = args.skip_together});
+    const engine::TwinOptions coupling{.resync_every = args.resync_every,
+                                       .skip_together = args.skip_together};
+    options.twin = std::make_shared<Twin>(coupling);
+    engine::GroupPlan plan;
+    for (const auto& each : configs) plan.runs.push_back({each});
+    plan.twin = coupling;
+    options.group_plan = engine::group_plan_json(plan);
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
     for (std::size_t i = 0; i < configs.size(); ++i) {

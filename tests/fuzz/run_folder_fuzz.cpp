@@ -27,7 +27,7 @@ void read_run(const fs::path& folder) {
     engine::to_json_line(run->summary);
     for (const engine::Event& event : run->events) engine::to_json_line(event);
     engine::FollowedRun(folder).drain();
-    engine::report_html(engine::make_report({*run}));
+    engine::report_html(engine::make_report({run->summary}));
 }
 
 template <typename F>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/message.h"
-#include "engine/run_listing.h"
+#include "engine/run_store.h"
 #include "engine/verdict.h"
 
 namespace engine {
@@ -43,8 +43,9 @@ struct Report {
     std::vector<Settings> settings;
 };
 
-/// Reads records and events. Throws Error(data) for a record that cannot be read.
-Report make_report(const std::vector<ListedRun>& runs);
+/// Reads the records and events in the folders of the runs, an event at a time, so that a run of any
+/// length takes little memory. Throws Error(data) for a record that cannot be read.
+Report make_report(const std::vector<RunSummary>& runs);
 
 /// The text of a message for readers: English, unless the window translates.
 using Translate = std::function<std::string(const Message&)>;

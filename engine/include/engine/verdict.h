@@ -36,9 +36,22 @@ struct RunFigures {
 
 /// What a verdict needs to know about a run besides its record, its evaluations and its speed.
 RunFigures figures_of(const RunStarted& started);
-/// The same with the record, and the evaluations from `first_step` on, by the run's stored events.
-RunFigures figures_of(const std::vector<Event>& events, const StepRecordReader& record,
-                      std::int64_t first_step = 1);
+
+/// Collects what a verdict needs from a run's events, one after another: how it was started last,
+/// and the evaluations from `first_step` on.
+class JudgedEvents {
+public:
+    explicit JudgedEvents(std::int64_t first_step = 1) : first_step_(first_step) {}
+
+    void apply(const Event& event);
+    RunFigures figures(const StepRecordReader& record) const;
+
+private:
+    RunFigures started_;
+    std::int64_t first_step_;
+    std::vector<PartFigures> tests_;
+    bool ended_ = false;
+};
 
 enum class VerdictTone { neutral, good, caution, bad };
 

@@ -24,7 +24,7 @@ struct OwnRun {
 
 /// Throws Error(state) for a run of another program, and Error(data) for a step that it has not.
 OwnRun own_run(const fs::path& folder, std::int64_t step) {
-    OwnRun run{folder, read_stored_run(folder), {}};
+    OwnRun run{folder, read_stored_run(folder, keep_no_event), {}};
     const RunSummary& summary = run.stored.summary;
     if (summary.origin) {
         throw Error(ErrorCode::state,
@@ -43,10 +43,7 @@ OwnRun own_run(const fs::path& folder, std::int64_t step) {
 /// The settings with the number of threads that the run had: sums depend on it.
 RunConfig replayed_config(const StoredRun& run) {
     RunConfig config = run.summary.config;
-    for (const Event& event : run.events) {
-        if (const auto* started = std::get_if<RunStarted>(&event))
-            config.threads = started->threads;
-    }
+    if (const auto started = last_start(run.summary.folder)) config.threads = started->threads;
     return config;
 }
 

@@ -110,11 +110,9 @@ void add_recurring_in_batches(const fs::path& run_folder, std::int64_t samples, 
     }
 }
 
-std::int64_t train_samples(const StoredRun& run) {
-    for (const Event& event : run.events) {
-        if (const auto* started = std::get_if<RunStarted>(&event)) return started->train_samples;
-    }
-    return 0;
+std::int64_t train_samples(const fs::path& run_folder) {
+    const auto started = last_start(run_folder);
+    return started ? started->train_samples : 0;
 }
 
 SkippedStep step_of(const StepRecord& row) {
@@ -142,7 +140,7 @@ void add_reported(std::map<std::int64_t, SkipReport>& reports, const StepRecordR
 }  // namespace
 
 SkipList list_skips(const fs::path& run_folder) {
-    const StoredRun run = read_stored_run(run_folder);
+    const StoredRun run = read_stored_run(run_folder, keep_no_event);
     const StepRecordReader record = StepRecordReader::open(run_folder);
     auto reports = read_skip_reports(run_folder);
     const auto losses = column(record, &StepRecord::loss);
@@ -168,7 +166,7 @@ SkipList list_skips(const fs::path& run_folder) {
     add_reported(reports, record, out);
     if (!out.list.empty()) out.clean_steps = out.steps - out.list.back().step;
     out.recurring = recurring_samples(out);
-    add_recurring_in_batches(run_folder, train_samples(run), out);
+    add_recurring_in_batches(run_folder, train_samples(run_folder), out);
     return out;
 }
 

@@ -15,12 +15,12 @@ bool has(const RunSummary& run, const std::string& path) {
     return !run.origin || path.starts_with("precision.") || path.starts_with("scaler.");
 }
 
-std::set<std::string> differing_paths(const std::vector<ListedRun>& runs) {
+std::set<std::string> differing_paths(const std::vector<RunSummary>& runs) {
     std::set<std::string> out;
     for (auto first = runs.begin(); first != runs.end(); ++first) {
         for (auto second = first + 1; second != runs.end(); ++second) {
-            for (auto& path : differing_fields(first->summary.config, second->summary.config)) {
-                if (has(first->summary, path) && has(second->summary, path))
+            for (auto& path : differing_fields(first->config, second->config)) {
+                if (has(*first, path) && has(*second, path))
                     out.insert(std::move(path));
             }
         }
@@ -52,7 +52,7 @@ std::string shown_settings(const RunSummary& run) {
     return told.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-ReportTable difference_table(const std::vector<ListedRun>& runs,
+ReportTable difference_table(const std::vector<RunSummary>& runs,
                              const std::vector<Report::Settings>& settings) {
     const auto paths = differing_paths(runs);
     if (paths.empty()) return {};
@@ -63,10 +63,8 @@ ReportTable difference_table(const std::vector<ListedRun>& runs,
         const FieldInfo* info = find_field(path);
         const std::string title = info != nullptr && !info->label.empty() ? info->label : path;
         std::vector<Message>& row = out.rows.emplace_back(std::vector<Message>{title});
-        for (const ListedRun& run : runs) {
-            const RunSummary& summary = run.summary;
-            row.emplace_back(has(summary, path) ? value_title(summary.config, path) : "–");
-        }
+        for (const RunSummary& run : runs)
+            row.emplace_back(has(run, path) ? value_title(run.config, path) : "–");
     }
     return out;
 }

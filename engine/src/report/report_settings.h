@@ -18,7 +18,7 @@ std::string choice_title(std::string_view path, const std::string& word);
 
 /// The settings in which the runs differ, as far as the runs have them. `settings` gives the names
 /// of the runs. No rows: no difference.
-ReportTable difference_table(const std::vector<ListedRun>& runs,
+ReportTable difference_table(const std::vector<RunSummary>& runs,
                              const std::vector<Report::Settings>& settings);
 
 }  // namespace engine

@@ -26,17 +26,16 @@ struct StepOf {
     }
 };
 
-/// Whether a run that goes on after `step` invalidates the event: it is of a later step, or an end.
-bool is_taken_back(const Event& event, std::int64_t step) {
-    return std::holds_alternative<RunDone>(event) || std::holds_alternative<RunFailed>(event) ||
-           std::visit(StepOf{}, event).value_or(0) > step;
-}
-
 bool has_word(const std::string& line, const char* word) {
     return line.find(word) != std::string::npos;
 }
 
 }  // namespace
+
+bool is_taken_back(const Event& event, std::int64_t step) {
+    return std::holds_alternative<RunDone>(event) || std::holds_alternative<RunFailed>(event) ||
+           std::visit(StepOf{}, event).value_or(0) > step;
+}
 
 void take_back_after(std::int64_t step, std::vector<Event>& events) {
     std::erase_if(events, [step](const Event& event) { return is_taken_back(event, step); });
@@ -82,21 +81,26 @@ void EventFile::for_each(const std::function<void(Event&&)>& take) const {
     }
 }
 
-std::string event_lines_until(const std::filesystem::path& run_folder, std::int64_t step) {
-    std::string out;
-    LineReader lines(run_folder / events_file);
-    for (std::string line; lines.next(line);) {
+std::int64_t each_event_line_until(const std::filesystem::path& run_folder, std::int64_t step,
+                                   const std::function<void(std::string_view)>& take,
+                                   std::int64_t lines) {
+    LineReader reader(run_folder / events_file);
+    std::int64_t read = 0;
+    for (std::string line; read < lines && reader.next(line);) {
+        read = reader.count();
         const auto event = parse_event(line);
         if (event ? !is_taken_back(*event, step) : read_json(line, event_bounds).is_object())
-            out += line + '\n';
+            take(line + '\n');
     }
-    return out;
+    return read;
 }
 
-std::vector<Event> read_events(const std::filesystem::path& run_folder) {
-    std::vector<Event> events;
-    EventFile(run_folder).for_each([&](Event&& event) { events.push_back(std::move(event)); });
-    return events;
+std::optional<RunStarted> last_start(const std::filesystem::path& run_folder) {
+    std::optional<RunStarted> out;
+    EventFile(run_folder).for_each([&](Event&& event) {
+        if (auto* started = std::get_if<RunStarted>(&event)) out = std::move(*started);
+    });
+    return out;
 }
 
 }  // namespace engine

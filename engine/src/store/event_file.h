@@ -3,7 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/event.h"
@@ -11,7 +14,9 @@
 
 namespace engine {
 
-/// Removes what a run resumed at `step` invalidates: events of later steps, and its end.
+/// Whether a run that goes on after `step` invalidates the event: it is of a later step, or an end.
+bool is_taken_back(const Event& event, std::int64_t step);
+/// Removes what a run resumed at `step` invalidates.
 void take_back_after(std::int64_t step, std::vector<Event>& events);
 
 /// events.jsonl of a run. It is read line by line, so that its length costs no memory. Lines that
@@ -31,7 +36,8 @@ public:
     std::int64_t group_number() const { return group_number_; }
 
     /// Goes over the file again: calls take() for each event, in order, but those that a resumed
-    /// run invalidated.
+    /// run invalidated. One event is in memory at a time, so that those who need all of them can
+    /// read a run of any length.
     void for_each(const std::function<void(Event&&)>& take) const;
 
 private:
@@ -49,10 +55,14 @@ private:
     std::vector<Resumed> resumed_;
 };
 
-/// The lines of the events up to a step, without the end of the run. One that is cut off is left
-/// out.
-std::string event_lines_until(const std::filesystem::path& run_folder, std::int64_t step);
-/// All events of a run at once.
-std::vector<Event> read_events(const std::filesystem::path& run_folder);
+/// Calls take() for each of the first `lines` lines of the events up to a step, with its newline,
+/// without the end of the run. A line that is cut off is left out. Returns the number of lines that
+/// were read, so that a second reading ends where the first one did while the run goes on.
+std::int64_t each_event_line_until(
+    const std::filesystem::path& run_folder, std::int64_t step,
+    const std::function<void(std::string_view)>& take,
+    std::int64_t lines = std::numeric_limits<std::int64_t>::max());
+/// How the run in the folder was started last; nothing if its events do not say.
+std::optional<RunStarted> last_start(const std::filesystem::path& run_folder);
 
 }  // namespace engine

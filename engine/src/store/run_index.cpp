@@ -20,12 +20,6 @@ constexpr const char* tables_of_a_run[] = {"run_groups", "stars",       "origins
                                            "metrics",    "divergences", "titles",  "tags",
                                            "notes",      "epochs",      "events",  "settings"};
 
-std::vector<NumberedEvent> numbered(const std::vector<Event>& events) {
-    std::vector<NumberedEvent> out;
-    for (const auto& event : events) out.push_back({std::ssize(out) + 1, event});
-    return out;
-}
-
 }  // namespace
 
 RunIndex::RunIndex(const fs::path& path) : database_(path) {
@@ -41,12 +35,15 @@ void RunIndex::write(RunSummary& run, const Moment& made,
     transaction.commit();
 }
 
-void RunIndex::replace(RunSummary& run, const Moment& made, const std::vector<Event>& events) {
+std::int64_t RunIndex::replace(RunSummary& run, const Moment& made, std::int64_t step) {
     Transaction transaction(database_);
     take_id(run);
     drop_events(run.run);
-    put(run, made, numbered(events));
+    put_row(run, made);
+    const std::int64_t events = add_events_of(run.run, run.folder, step);
+    update(run);
     transaction.commit();
+    return events;
 }
 
 LeaseSighting RunIndex::sighting(const fs::path& folder) {
@@ -112,11 +109,15 @@ void RunIndex::put(const RunSummary& run, const Moment& made,
     update(run);
 }
 
-void RunIndex::add_events_of(const std::string& run, const fs::path& folder) {
+/// Without an `until` all of them, an end too.
+std::int64_t RunIndex::add_events_of(const std::string& run, const fs::path& folder,
+                                     std::int64_t until) {
+    const bool all = until == std::numeric_limits<std::int64_t>::max();
     std::int64_t number = 0;
     EventFile(folder).for_each([&](Event&& event) {
-        add_event(run, {++number, std::move(event)});
+        if (all || !is_taken_back(event, until)) add_event(run, {++number, std::move(event)});
     });
+    return number;
 }
 
 void RunIndex::put_row(const RunSummary& run, const Moment& made) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -41,8 +42,9 @@ public:
     /// was interrupted and is held. Takes over the state in its folder, unless another process has
     /// done so meanwhile. Returns the run as it is, also if the index cannot be written now.
     RunSummary settle(const RunSummary& run, bool held);
-    /// The run as its folder has it, with these events alone.
-    void replace(RunSummary& run, const Moment& made, const std::vector<Event>& events);
+    /// The run as its folder has it, with its events up to a step that it goes on from. Returns
+    /// their number.
+    std::int64_t replace(RunSummary& run, const Moment& made, std::int64_t step);
     /// Enters runs from their folders, which the index does not know.
     void adopt(const std::vector<std::filesystem::path>& folders);
     /// Enters the run in this folder unless it is there, and returns it.
@@ -68,7 +70,8 @@ private:
     std::vector<RunSummary> rows();
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     void put_row(const RunSummary& run, const Moment& made);
-    void add_events_of(const std::string& run, const std::filesystem::path& folder);
+    std::int64_t add_events_of(const std::string& run, const std::filesystem::path& folder,
+                               std::int64_t until = std::numeric_limits<std::int64_t>::max());
     void update(const RunSummary& run);
     void drop_events(const std::string& run);
     void add_event(const std::string& run, const NumberedEvent& event);

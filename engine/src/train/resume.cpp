@@ -5,6 +5,7 @@
 
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "engine/group_plan.h"
 #include "engine/run_group.h"
 #include "store/checkpoint.h"
 #include "store/event_file.h"
@@ -26,7 +27,7 @@ constexpr std::array changeable_sections = {"precision.",      "scaler.",      "
 constexpr std::array changeable_fields = {
     "epochs",           "max_steps",       "stop_on_nan",       "gradient_penalty", "recompute",
     "evaluation_batch", "device",          "deterministic",     "threads",          "dataset.path",
-    "workers",          "dataset.damaged", "dataset.unreadable"};
+    "workers",          "dataset.damaged", "dataset.unreadable", "dataset.decoder"};
 
 bool may_change(const std::string& path) {
     return std::ranges::any_of(changeable_sections,
@@ -48,15 +49,15 @@ ReadCheckpoint read_checkpoint_folder(const CheckpointFolder& at) {
 /// one it cannot begin at step 0.
 void refuse_lost_checkpoints(const RunSummary& run) {
     bool had = false;
-    for (const Event& event : read_stored_run(run.folder).events) {
+    EventFile(run.folder).for_each([&](Event&& event) {
         had = had || std::holds_alternative<CheckpointSaved>(event);
         const auto* resumed = std::get_if<RunResumed>(&event);
-        if (resumed == nullptr || resumed->parent.empty() || resumed->step == 0) continue;
+        if (resumed == nullptr || resumed->parent.empty() || resumed->step == 0) return;
         throw Error(ErrorCode::data,
                     msg("Run {} goes on from step {} of run {} and has no checkpoint.", run.run,
                         resumed->step, resumed->parent),
                     msg("Resume run {} once more.", resumed->parent));
-    }
+    });
     if (!had) return;
     throw Error(ErrorCode::data,
                 msg("The checkpoints of run {} are gone: {}", run.run, run.folder.string()),
@@ -159,6 +160,44 @@ Message more_epochs(const RunConfig& config) {
     return msg("Give it more epochs, for instance --set epochs={}.", 2 * config.epochs);
 }
 
+/// A run of the group that was never begun.
+GroupMemberPlan unbegun(const GroupPlan::Run& planned, const RunSummary& member) {
+    GroupMemberPlan out;
+    out.is_new = true;
+    out.run.config = out.plan.config = planned.config;
+    out.run.group = member.group;
+    out.run.group_number = member.group_number;
+    std::error_code error;
+    // A kill while the run was prepared may have left something there.
+    if (!fs::exists(planned.folder, error) || fs::is_empty(planned.folder, error))
+        out.folder = planned.folder;
+    return out;
+}
+
+/// Both halves of a twin go on as they did: the one that has come less far catches up by itself.
+void couple(std::vector<GroupMemberPlan>& members, const std::optional<GroupPlan>& plan) {
+    const TwinOptions options = plan && plan->twin ? *plan->twin : TwinOptions{};
+    GroupMemberPlan &first = members[0], &second = members[1];
+    const bool depends = options.skip_together || options.resync_every > 0;
+    if (depends && first.plan.step != second.plan.step)
+        throw Error(ErrorCode::state,
+                    msg("The two runs of this twin stopped at different steps, {} and {}. One of "
+                        "them takes over what the other one does, so they cannot go on coupled.",
+                        first.plan.step, second.plan.step),
+                    msg("Start the twin anew."));
+    const auto compared = [](const GroupMemberPlan& member) {
+        return !member.is_new && TwinRecordReader::exists(member.run.folder);
+    };
+    const auto begins_first = [&](const GroupMemberPlan& member) {
+        return plan && !plan->runs.empty() &&
+               plan->runs.front().config.precision.preset == member.run.config.precision.preset;
+    };
+    const bool swapped = compared(first) || (!compared(second) && begins_first(second) &&
+                                             !begins_first(first));
+    first.twin = second.twin = std::make_shared<Twin>(options);
+    (swapped ? first : second).side = Twin::Side::other;
+}
+
 }  // namespace
 
 ResumePlan plan_resume(const RunSummary& run, const std::string& from,
@@ -168,6 +207,10 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
                     msg("Run {} was trained by {}; only that program can continue it.", run.run,
                         run.origin->program));
     }
+    if (run.state == missing_state)
+        throw Error(ErrorCode::data,
+                    msg("The folder of run {} is gone: {}", run.run, run.folder.string()),
+                    msg("Put it back, or take the run from the list: halftone delete {}.", run.run));
     if (from == "last" && changes.empty()) refuse_running(run);
     ResumePlan plan;
     std::optional<ReadCheckpoint> from_it;
@@ -203,6 +246,18 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
     return plan;
 }
 
+SessionOptions GroupMemberPlan::options() const {
+    SessionOptions out;
+    out.group = run.group;
+    out.twin = twin;
+    out.twin_side = side;
+    if (is_new)
+        out.folder = folder;
+    else
+        out.continuation = plan.continuation;
+    return out;
+}
+
 std::vector<GroupMemberPlan> plan_group_resume(const std::vector<RunSummary>& runs) {
     std::vector<GroupMemberPlan> out;
     for (const RunSummary& run : runs) {
@@ -211,10 +266,15 @@ std::vector<GroupMemberPlan> plan_group_resume(const std::vector<RunSummary>& ru
                         msg("Stop it before you resume what it belongs to."));
         if (is_unfinished(run) && !run.origin) out.push_back({run, plan_resume(run)});
     }
+    const auto plan = plan_of_group(runs);
+    if (plan)
+        for (const auto& each : unstarted_runs(*plan, runs))
+            out.push_back(unbegun(each, runs.front()));
     if (out.empty())
         throw Error(ErrorCode::settings,
                     msg("There is nothing to resume: all {} runs have ended.", runs.size()),
                     msg("Resume a single run to give it more steps."));
+    if (out.size() == 2 && is_twin(runs)) couple(out, plan);
     return out;
 }
 

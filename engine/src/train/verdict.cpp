@@ -272,24 +272,22 @@ RunFigures figures_of(const RunStarted& started) {
     return out;
 }
 
-RunFigures figures_of(const std::vector<Event>& events, const StepRecordReader& record,
-                      std::int64_t first_step) {
-    RunFigures out;
-    std::vector<PartFigures> tests;
-    bool ended = false;
-    for (const Event& event : events) {
-        if (const auto* started = std::get_if<RunStarted>(&event)) {
-            out = figures_of(*started);
-            ended = false;  // it was resumed
-        }
-        if (const auto* epoch = std::get_if<EpochDone>(&event); epoch && epoch->step >= first_step)
-            tests.push_back(epoch->test);
-        ended = ended || std::holds_alternative<RunDone>(event);
+void JudgedEvents::apply(const Event& event) {
+    if (const auto* started = std::get_if<RunStarted>(&event)) {
+        started_ = figures_of(*started);
+        ended_ = false;  // it was resumed
     }
-    out.tests = std::move(tests);
+    if (const auto* epoch = std::get_if<EpochDone>(&event); epoch && epoch->step >= first_step_)
+        tests_.push_back(epoch->test);
+    ended_ = ended_ || std::holds_alternative<RunDone>(event);
+}
+
+RunFigures JudgedEvents::figures(const StepRecordReader& record) const {
+    RunFigures out = started_;
+    out.tests = tests_;
     out.record = record;
-    out.ended = ended;
-    out.first_step = first_step;
+    out.ended = ended_;
+    out.first_step = first_step_;
     return out;
 }
 

@@ -18,11 +18,11 @@ using testing::SizeIs;
 
 class Reports : public testing::Test {
 protected:
-    ListedRun train(RunConfig config) {
+    RunSummary train(RunConfig config) {
         Session session(config, std::make_shared<ComputeThread>(), store_);
         session.post(Command::start);
         EXPECT_TRUE(session.wait(600));
-        return {*store_->find(session.run()), store_->events(session.run())};
+        return *store_->find(session.run());
     }
     static RunConfig spirals(const std::string& precision) {
         RunConfig config = test::small_run("mlp", precision);
@@ -46,17 +46,17 @@ std::string text_of(const ReportTable& table) {
 }
 
 TEST_F(Reports, OfAComparisonHaveItsVerdictTableCurvesAndSkips) {
-    const ListedRun full = train(spirals("fp32")), mixed = train(spirals("amp-fp16"));
+    const RunSummary full = train(spirals("fp32")), mixed = train(spirals("amp-fp16"));
     const Report report = make_report({full, mixed});
     EXPECT_THAT(report.verdicts, SizeIs(1));
     EXPECT_THAT(text_of(report.runs), HasSubstr("Test accuracy"));
     EXPECT_THAT(text_of(report.runs),
-                HasSubstr("Skipped steps | 0 | " + std::to_string(mixed.summary.skipped)));
+                HasSubstr("Skipped steps | 0 | " + std::to_string(mixed.skipped)));
     EXPECT_THAT(report.plots, SizeIs(5));
     EXPECT_THAT(text_of(report.differences), HasSubstr("Precision | FP32 | AMP FP16 |"));
     ASSERT_THAT(report.skips, SizeIs(2));
     EXPECT_THAT(report.skips[0].rows, IsEmpty());
-    EXPECT_EQ(static_cast<std::int64_t>(report.skips[1].rows.size()), mixed.summary.skipped + 1);
+    EXPECT_EQ(static_cast<std::int64_t>(report.skips[1].rows.size()), mixed.skipped + 1);
     EXPECT_THAT(text_of(report.skips[1]),
                 HasSubstr("Calibrating: the scale was still too large. More skips until it is "
                           "2¹⁶ = 65,536, the default: about 7."));
@@ -76,11 +76,11 @@ TEST_F(Reports, OfOneRunHaveNoVerdictAndNoDifferences) {
 
 TEST_F(Reports, OfAnotherProgramsRunTellOnlyWhatThatProgramTold) {
     RunConfig config = spirals("fp32");
-    const ListedRun own = train(config);
+    const RunSummary own = train(config);
     config = spirals("amp-fp16");
     config.batch_size = 16;
-    ListedRun watched = train(config);
-    watched.summary.origin =
+    RunSummary watched = train(config);
+    watched.origin =
         RunOrigin{.program = "PyTorch 2.15.0", .model = "ResNet", .settings = {{"workers", "3"}}};
     const Report report = make_report({own, watched});
     EXPECT_THAT(report.settings[0].json, HasSubstr("\"batch_size\""));
@@ -95,9 +95,9 @@ TEST_F(Reports, OfAnotherProgramsRunTellOnlyWhatThatProgramTold) {
 }
 
 TEST_F(Reports, AreOneFileWithoutReferences) {
-    ListedRun run = train(spirals("amp-fp16"));
-    run.summary.title = "<b>mine</b>";
-    run.summary.notes = "see http://example.org & \"more\"";
+    RunSummary run = train(spirals("amp-fp16"));
+    run.title = "<b>mine</b>";
+    run.notes = "see http://example.org & \"more\"";
     const std::string html = report_html(make_report({run}));
     EXPECT_THAT(html, HasSubstr("&lt;b&gt;mine&lt;/b&gt;"));
     EXPECT_THAT(html, Not(HasSubstr("<b>mine")));
@@ -108,7 +108,7 @@ TEST_F(Reports, AreOneFileWithoutReferences) {
 }
 
 TEST_F(Reports, SpeakTheLanguageThatTheyAreTranslatedTo) {
-    const ListedRun run = train(spirals("fp32"));
+    const RunSummary run = train(spirals("fp32"));
     ReportHtmlOptions options;
     options.language = "zh";
     options.translate = [](const Message& message) {

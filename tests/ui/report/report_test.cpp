@@ -6,9 +6,8 @@
 #include <QFile>
 #include <QImage>
 #include <QTemporaryDir>
-#include <chrono>
+#include <fstream>
 #include <set>
-#include <thread>
 
 #include "engine/compute_thread.h"
 #include "engine/error.h"
@@ -31,12 +30,7 @@ std::string train(const std::shared_ptr<engine::RunStore>& store, const std::str
     config.max_steps = 30;
     engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
     session.post(engine::Command::start);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (session.state() != engine::RunState::done &&
-           std::chrono::steady_clock::now() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    EXPECT_EQ(session.state(), engine::RunState::done);
+    EXPECT_TRUE(session.wait(60));
     return session.run();
 }
 
@@ -87,6 +81,32 @@ TEST_F(Report, DrawsBothRunsAndWritesWhatThePageShows) {
     EXPECT_FALSE(holds(scale, t.fp32)) << "a run without a scaler has no scale";
 }
 
+/// What another program calls itself must not become a part of the page, nor reach a terminal that
+/// shows it.
+TEST_F(Report, CleansWhatOtherProgramsHaveWritten) {
+    const auto run = train(store_, "amp-fp16");
+    const engine::RunSummary summary = *store_->find(run);
+    engine::RunStarted started{};
+    started.run = run;
+    started.config = summary.config;
+    started.origin =
+        engine::RunOrigin{.program = "<img src=x onerror=\"go()\"> & '\x1b[31m\u202e"};
+    std::ofstream(summary.folder / "events.jsonl", std::ios::app)
+        << engine::to_json_line(started) << '\n';
+    store_->rebuild();
+    engine::Verdict verdict;
+    verdict.headline = engine::msg("<script>{}</script>", "\x07");
+    write({{run}, {verdict}});
+    const QString page = readAll(folder_ + u"/report.html"_s);
+    EXPECT_TRUE(page.contains(u"&lt;img src=x onerror=&quot;go()&quot;&gt; &amp; '"_s));
+    EXPECT_TRUE(page.contains(u"&lt;script&gt;"_s));
+    EXPECT_FALSE(page.contains(u"<script"_s) || page.contains(u"<img src=x"_s));
+    for (const QChar c : page)
+        EXPECT_TRUE(c == u'\n' || (c.unicode() >= 0x20 && c.unicode() != 0x7f &&
+                                   c.unicode() != 0x202e))
+            << c.unicode();
+}
+
 TEST_F(Report, NamesARunThatIsNotThere) {
     EXPECT_THROW(write({{"no-such-run"}, {}}), engine::Error);
 }
@@ -106,7 +126,7 @@ TEST_F(Report, SaysWhichFileCannotBeWritten) {
 
 TEST_F(Report, AsOneFileIsAPageOrAPdfByItsName) {
     const auto run = train(store_, "amp-fp16");
-    const engine::Report report = engine::make_report({{*store_->find(run), store_->events(run)}});
+    const engine::Report report = engine::make_report({*store_->find(run)});
     const QString html = dir_.filePath(u"r.html"_s), pdf = dir_.filePath(u"r.pdf"_s);
     write_report_file(report, html.toStdString());
     EXPECT_TRUE(readAll(html).contains(u"<svg "_s));

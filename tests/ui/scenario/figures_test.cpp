@@ -1,220 +1,47 @@
 // Eleven runs: each figure, read from every place that shows it, is the same one.
+#include "engine/figures.h"
+
 #include <gtest/gtest.h>
 
-#include <QFile>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <tuple>
+#include <QProcess>
+#include <QProcessEnvironment>
 
-#include "engine/export.h"
-#include "engine/figures.h"
-#include "engine/report.h"
-#include "feed/track_verdict.h"
-#include "models/event_model.h"
-#include "models/run_list_model.h"
-#include "panels/evidence_table.h"
-#include "panels/history_panel.h"
-#include "panels/run_card.h"
-#include "panels/status_line.h"
-#include "panels/step_panel.h"
-#include "report/report_page.h"
-#include "support/trained_runs.h"
-#include "text/event_text.h"
-#include "text/format.h"
-#include "text/metric_text.h"
-#include "text/run_text.h"
+#include "scenario/figures_fixture.h"
+#include "twin/loss_gap.h"
+#include "twin/twin_page.h"
 
 namespace ui {
 namespace {
 
-using namespace Qt::StringLiterals;
-using engine::KeyFigures;
-using engine::RunSummary;
+/// 30 steps of a loss that falls; the scale doubles once, and the last of three skips is at step 25.
+constexpr char watchedTraining[] = R"(
+import sys, halftone_watch
+watch = halftone_watch.Watch(sys.argv[1], model="MLP", dataset="Spirals", metrics=["accuracy"],
+                             precision="amp-fp16", batch_size=8, train_samples=80, test_samples=8)
+scale = 2048.0
+with watch:
+    for step in range(1, 31):
+        bad = step in (3, 4, 25)
+        watch.step(1 / step, samples=8, accuracy=0.5, lr=0.1, loss_scale=scale, found_inf=bad,
+                   grad_norm=float("inf") if bad else 0.5)
+        scale = scale / 2 if bad else scale * 2 if step == 15 else scale
+        if step % 10 == 0:
+            watch.epoch(test_loss=2 / step, test_accuracy=0.75)
+)";
 
-struct FiguresTest : TrainedRuns {
-    /// All places that show figures of this run.
-    void check(const RunSummary& run) {
-        SCOPED_TRACE("run " + run.run);
-        const KeyFigures now = engine::figures_of_run(run.folder);
-        ASSERT_GT(now.steps, 0);
-        const auto track = open(run);
-        checkTrack(*track, now);
-        checkCard(*track, now);
-        checkEvidence(*track, now);
-        checkSelectedStep(*track, now);
-        checkEvents(*track, now);
-        checkReports(run, *track, now);
-        checkRunsPage(run, now);
-        checkFiles(run, now);
+/// The first Python that has NumPy; empty if there is none.
+QString pythonWithNumpy() {
+    for (const QString& python : {u"python3"_s, u"/usr/bin/python3"_s}) {
+        QProcess asked;
+        asked.start(python, {u"-c"_s, u"import numpy"_s});
+        if (asked.waitForFinished(30'000) && asked.exitStatus() == QProcess::NormalExit &&
+            asked.exitCode() == 0)
+            return python;
     }
+    return {};
+}
 
-    static void checkTrack(const RunTrack& track, const KeyFigures& now) {
-        const KeyFigures shown = track.figures();
-        const auto same = [](double a, double b) {
-            return a == b || (std::isnan(a) && std::isnan(b));
-        };
-        EXPECT_TRUE(same(shown.loss_last_20, now.loss_last_20));
-        EXPECT_TRUE(same(shown.test.loss, now.test.loss));
-        EXPECT_TRUE(same(shown.samples_per_s, now.samples_per_s));
-        EXPECT_TRUE(same(shown.scale_now, now.scale_now));
-        EXPECT_EQ(shown.peak_bytes, now.peak_bytes);
-        EXPECT_EQ(shown.growths, now.growths);
-        // Skips and the selected step ask for the scale behind a step.
-        EXPECT_TRUE(same(track.scaleAfter(now.steps), now.scale_now));
-    }
-
-    QString cardValue(const QString& caption) const {
-        for (const auto* card : window->findChildren<RunCard*>()) {
-            for (const auto* label : card->findChildren<QLabel*>())
-                if (label->accessibleName().endsWith(u' ' + caption)) return label->text();
-        }
-        return u"(no such figure)"_s;
-    }
-
-    QStringList expectedCard(const RunTrack& track, const KeyFigures& now) const {
-        const auto metric = primaryMetric(track.metrics());
-        return {significant(now.loss_last_20), metricValue(metric, valueOf(now.test, metric)),
-                measured(now.samples_per_s, significant), bytes(now.peak_bytes)};
-    }
-
-    void checkCard(const RunTrack& track, const KeyFigures& now) const {
-        const auto captions = figureCaptions(track.metrics(), track.unit());
-        EXPECT_EQ(captions[0], u"loss, last 20"_s);
-        const QStringList expected = expectedCard(track, now);
-        // Cards are written at most ten times a second.
-        const auto value = [&](int i) { return cardValue(captions[static_cast<std::size_t>(i)]); };
-        std::ignore = QTest::qWaitFor(
-            [&] {
-                return QStringList{value(0), value(1), value(2), value(3)} == expected;
-            },
-            2000);
-        for (int i = 0; i < 4; ++i) EXPECT_EQ(value(i).toStdString(), expected[i].toStdString());
-    }
-
-    void checkEvidence(const RunTrack& track, const KeyFigures& now) const {
-        const auto captions = figureCaptions(track.metrics(), track.unit());
-        const QStringList expected = expectedCard(track, now);
-        QStringList found;
-        for (const QStringList& row : rowsOf(evidenceTable(track, track, {}))) {
-            for (int i = 0; i < 4; ++i) {
-                if (row.front() != captions[static_cast<std::size_t>(i)]) continue;
-                EXPECT_EQ(row[1].toStdString(), expected[i].toStdString());
-                EXPECT_EQ(row[2], row[1]);
-                found << row.front();
-            }
-            if (row.front() == u"skipped"_s) {
-                EXPECT_EQ(row[1], count(now.skipped));
-            }
-            if (row.front() == u"steps"_s) {
-                EXPECT_EQ(row[1], count(now.steps));
-            }
-        }
-        EXPECT_EQ(found.size(), 4);
-    }
-
-    void checkSelectedStep(const RunTrack& track, const KeyFigures& now) {
-        link.select(now.steps);
-        QTest::qWait(20);
-        QString text;
-        for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>())
-            text += label->text() + u'\n';
-        EXPECT_TRUE(text.contains(significant(now.loss))) << text.toStdString();
-        if (track.hasScaler() && now.scale_now < now.loss_scale) {
-            EXPECT_TRUE(text.contains(powerOfTwo(now.scale_now))) << text.toStdString();
-        }
-    }
-
-    void checkEvents(const RunTrack& track, const KeyFigures& now) const {
-        if (!track.done()) return;
-        EventModel events;
-        events.reset({feed.tracks().front()});
-        QString all;
-        for (int row = 0; row < events.rowCount(); ++row) {
-            all += events.index(row).data(EventModel::WhatRole).toString() + u' ' +
-                   events.index(row).data(EventModel::MeaningRole).toString() + u'\n';
-        }
-        EXPECT_TRUE(
-            all.contains(u"%1 steps, %2 skipped"_s.arg(count(now.steps), count(now.skipped))))
-            << all.toStdString();
-        const auto metric = primaryMetric(track.metrics());
-        const QString value = metricValue(metric, valueOf(now.test, metric));
-        if (!metric.key.empty() && now.evaluated_at > 0) {
-            EXPECT_TRUE(all.contains(u' ' + value)) << all.toStdString();
-        }
-    }
-
-    void checkReports(const RunSummary& run, const RunTrack& track, const KeyFigures& now) const {
-        const auto rows = rowsOf(reportPage(feed.tracks(), {}, {}));
-        ASSERT_GE(rows.size(), 2u);
-        const auto cell = [&](const QString& head) {
-            const auto at = rows[0].indexOf(head);
-            return at < 0 ? u"(no column %1)"_s.arg(head) : rows[1].value(at);
-        };
-        EXPECT_EQ(cell(u"test loss"_s), measured(now.test.loss, significant));
-        EXPECT_EQ(cell(u"time per step"_s), measured(now.step_ms, milliseconds));
-        EXPECT_EQ(cell(speedUnit(track.unit())), measured(now.samples_per_s, significant));
-        EXPECT_EQ(cell(u"peak memory"_s), bytes(now.peak_bytes));
-        EXPECT_EQ(cell(u"steps"_s), count(now.steps));
-        EXPECT_EQ(cell(u"updates"_s), count(now.updates));
-        EXPECT_EQ(cell(u"skipped"_s), count(now.skipped));
-        EXPECT_EQ(cell(u"growths"_s), count(now.growths));
-        const auto listed = engine::read_run_folder(run.folder);
-        ASSERT_TRUE(listed);
-        std::map<std::string, std::string> found;
-        for (const auto& row : engine::make_report({*listed}).runs.rows)
-            found[row[0].str()] = row[1].str();
-        EXPECT_EQ(found["Steps"], count(now.steps).toStdString());
-        EXPECT_EQ(found["Skipped steps"], count(now.skipped).toStdString());
-        EXPECT_EQ(found["Growths of the loss scale"], count(now.growths).toStdString());
-        EXPECT_NEAR(std::stod(found["Time per step"]), now.step_ms, 1e-3 * now.step_ms);
-        EXPECT_NEAR(std::stod(found["Training time"]), now.train_s, 1e-3 * now.train_s);
-        EXPECT_NEAR(std::stod(found["Peak memory"]) * 1e6, static_cast<double>(now.peak_bytes),
-                    1e-3 * static_cast<double>(now.peak_bytes));
-    }
-
-    static void checkRunsPage(const RunSummary& run, const KeyFigures& now) {
-        EXPECT_EQ(run.steps, now.steps);
-        EXPECT_EQ(run.skipped, now.skipped);
-        EXPECT_EQ(run.peak_bytes, now.peak_bytes);
-        EXPECT_DOUBLE_EQ(run.wall_s, now.train_s);
-        EXPECT_DOUBLE_EQ(run.samples_per_s, now.samples_per_s);
-        EXPECT_TRUE(run.test.loss == now.test.loss || std::isnan(now.test.loss));
-        const auto fields = engine::run_fields(std::span(&run, 1));
-        const auto shown = [&](const char* name) {
-            return fieldText(run, *engine::find_run_field(fields, name));
-        };
-        EXPECT_TRUE(shown("samples_per_s").startsWith(significant(now.samples_per_s)));
-        EXPECT_TRUE(shown("peak_bytes").startsWith(bytes(now.peak_bytes)));
-        EXPECT_EQ(shown("skipped"), count(now.skipped));
-    }
-
-    void checkFiles(const RunSummary& run, const KeyFigures& now) const {
-        const QJsonObject show =
-            QJsonDocument::fromJson(QByteArray::fromStdString(engine::show_json_line(run, now)))
-                .object();
-        EXPECT_EQ(show[u"peak_bytes"_s].toDouble(), static_cast<double>(now.peak_bytes));
-        EXPECT_DOUBLE_EQ(show[u"samples_per_s"_s].toDouble(), now.samples_per_s);
-        EXPECT_DOUBLE_EQ(show[u"wall_s"_s].toDouble(), now.train_s);
-        const QString csv = folder.filePath(u"out.csv"_s);
-        engine::export_csv(run.folder, csv.toStdString());
-        QFile file(csv);
-        ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-        const auto lines = file.readAll().trimmed().split('\n');
-        EXPECT_FALSE(lines.join('\n').contains("-nan"));
-        const auto heads = lines.front().split(','), last = lines.back().split(',');
-        const auto cell = [&](const char* name) {
-            return last.value(heads.indexOf(name)).toDouble();
-        };
-        EXPECT_EQ(cell("step"), static_cast<double>(now.steps));
-        EXPECT_EQ(cell("updates"), static_cast<double>(now.updates));
-        EXPECT_EQ(cell("peak_bytes"), static_cast<double>(now.peak_bytes));
-        EXPECT_NEAR(cell("samples") / cell("elapsed_s"), now.samples_per_s,
-                    1e-9 * now.samples_per_s);
-    }
-};
+struct FiguresTest : FiguresFixture {};
 
 TEST_F(FiguresTest, OfEachKindOfScaler) {
     check(train(settingsOf({"precision.scaler=static", "scaler.init_scale=16777216"})));
@@ -259,13 +86,57 @@ TEST_F(FiguresTest, OfAnImportedRunAndOneOfAnotherFolder) {
     const auto imported = feed.store()->find(feed.store()->import_run(archive).run);
     ASSERT_TRUE(imported);
     check(*imported);
-    // Watched: another history's run.
+    // Another history's run.
     QTemporaryDir elsewhere;
     const auto copy = std::filesystem::path(elsewhere.path().toStdString()) / "run";
     std::filesystem::copy(own.folder, copy, std::filesystem::copy_options::recursive);
-    const auto watched = engine::read_run_folder(copy);
+    const auto other = engine::read_run_folder(copy);
+    ASSERT_TRUE(other);
+    check(other->summary);
+}
+
+/// A training of another program, written by the Python package as it goes on.
+TEST_F(FiguresTest, OfAWatchedRun) {
+    const QString python = pythonWithNumpy();
+    if (python.isEmpty()) GTEST_SKIP() << "there is no Python with NumPy";
+    const QString run = folder.filePath(u"watched"_s);
+    QProcess training;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(u"PYTHONPATH"_s, QStringLiteral(HALFTONE_SOURCE_DIR "/resources/python"));
+    environment.insert(u"PYTHONDONTWRITEBYTECODE"_s, u"1"_s);
+    training.setProcessEnvironment(environment);
+    training.start(python, {u"-c"_s, QString::fromLatin1(watchedTraining), run});
+    ASSERT_TRUE(training.waitForFinished(60'000));
+    ASSERT_EQ(training.exitCode(), 0) << training.readAllStandardError().toStdString();
+    const auto watched = engine::read_run_folder(run.toStdString());
     ASSERT_TRUE(watched);
+    const KeyFigures now = engine::figures_of_run(watched->summary.folder);
+    EXPECT_EQ(now.steps, 30);
+    EXPECT_EQ(now.skipped, 3);
+    EXPECT_EQ(now.scale_now, 512);
     check(watched->summary);
+}
+
+/// Figures that a twin shares with the verdict and with both runs.
+TEST_F(FiguresTest, OfATwin) {
+    settings.load(settingsOf({}), {u"fp32"_s, u"amp-fp16"_s});
+    commands.startTwin({});
+    ASSERT_TRUE(ends(2));
+    window->findChild<PageStack*>()->showPage(u"twin"_s);
+    const auto* model = window->findChild<TwinModel*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 24; }));
+    standsStill();
+    const auto tracks = feed.tracks();
+    const engine::Verdict verdict = judgeTracks(*tracks[0], *tracks[1]);
+    QString text = textOf<TwinPage>();
+    EXPECT_TRUE(text.contains(engineText(verdict.headline).toHtmlEscaped())) << text.toStdString();
+    ASSERT_FALSE(verdict.evidence.empty());
+    EXPECT_TRUE(text.contains(engineText(verdict.evidence.front()).toHtmlEscaped()));
+    const double gap = tracks[1]->figures().loss_last_20 - tracks[0]->figures().loss_last_20;
+    const auto* plot = window->findChild<LossGap*>();
+    EXPECT_NEAR(plot->gap(), gap, 1e-6 * std::abs(tracks[0]->figures().loss_last_20));
+    EXPECT_TRUE(plot->accessibleDescription().startsWith(u"Gap %1,"_s.arg(significant(plot->gap()))));
+    EXPECT_EQ(tracks[0]->figures().skipped, 0);
 }
 
 TEST_F(FiguresTest, OfARunThatTrains) {

@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QFileDialog>
 #include <QInputDialog>
-#include <QPointer>
+#include <QFileInfo>
 #include <optional>
 
 #include "commands/commands.h"
@@ -11,7 +11,6 @@
 #include "engine/checkpoint.h"
 #include "engine/export.h"
 #include "engine/run_group.h"
-#include "feed/background.h"
 #include "pdf/report_file.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -34,6 +33,15 @@ public:
     static QString half(const QString& title) { return tr("%1, FP16").arg(title); }
     static QString runs() { return tr("Whole runs (*.halftone)"); }
     static QString done(const QString& file) { return tr("Exported to %1.").arg(file); }
+    static QString exporting(const QString& file) {
+        return tr("Exporting %1").arg(QFileInfo(file).fileName());
+    }
+    static QString reporting(const QString& file) {
+        return tr("Writing the report %1").arg(QFileInfo(file).fileName());
+    }
+    static QString importing(const QString& file) {
+        return tr("Importing %1").arg(QFileInfo(file).fileName());
+    }
     static QString csv() { return tr("Steps of the runs (*.csv)"); }
     static QString which() { return tr("Checkpoint"); }
     static QString last(std::int64_t step) { return tr("Last (step %1)").arg(count(step)); }
@@ -108,34 +116,6 @@ std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     return Answer{form, named->file, *checkpoint};
 }
 
-/// The result of a task on another thread.
-struct Outcome {
-    std::optional<engine::Error> error;
-    QString text;
-};
-
-template <typename Work>
-void run(QWidget* parent, Commands* commands, const QString& file, Work work,
-         std::function<void()> done) {
-    inBackground(
-        parent,
-        [work = std::move(work)]() -> Outcome {
-            try {
-                return {std::nullopt, work()};
-            } catch (const engine::Error& error) {
-                return {error, {}};
-            } catch (const std::exception& error) {
-                return {engine::Error(engine::ErrorCode::io, error.what()), {}};
-            }
-        },
-        [commands = QPointer(commands), file, done = std::move(done)](const Outcome& outcome) {
-            if (!commands) return;
-            if (outcome.error) return commands->report(*outcome.error);
-            commands->report({outcome.text, {}, engine::ErrorCode::io, true, file});
-            if (done) done();
-        });
-}
-
 }  // namespace
 
 void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& summary) {
@@ -146,7 +126,7 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
                            {.checkpoint = answer.checkpoint, .half = answer.form.half});
         return RunExport::done(answer.file);
     };
-    run(parent, commands, answer->file, work, {});
+    commands->works()->start({RunExport::exporting(answer->file), answer->file, work});
 }
 
 void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs) {
@@ -176,7 +156,7 @@ void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::R
         }
         return RunExport::done(named.file);
     };
-    run(parent, commands, named->file, work, {});
+    commands->works()->start({RunExport::exporting(named->file), named->file, work});
 }
 
 void exportReport(QWidget* parent, Commands* commands,
@@ -188,15 +168,11 @@ void exportReport(QWidget* parent, Commands* commands,
         askForFile(parent, RunExport::reportTitle(), name,
                    {{RunExport::webPage(), u"html"_s}, {RunExport::pdf(), u"pdf"_s}});
     if (!named) return;
-    const QString file = named->file;
-    try {
-        std::vector<engine::ListedRun> listed;
-        for (const auto& summary : runs) listed.push_back({summary, store->events(summary.run)});
-        writeReportFile(engine::make_report(listed), file.toStdString());
-        commands->report({RunExport::done(file), {}, engine::ErrorCode::io, true, file});
-    } catch (const engine::Error& error) {
-        commands->report(error);
-    }
+    const auto work = [runs, file = named->file] {
+        writeReportFile(engine::make_report(runs), file.toStdString());
+        return RunExport::done(file);
+    };
+    commands->works()->start({RunExport::reporting(named->file), named->file, work});
 }
 
 void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine::RunStore>& store,
@@ -208,7 +184,7 @@ void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine
     const auto work = [store, file] {
         return importedText(*store, store->import_runs(file.toStdString()));
     };
-    run(parent, commands, {}, work, std::move(done));
+    commands->works()->start({RunExport::importing(file), {}, work, std::move(done), parent});
 }
 
 }  // namespace ui

@@ -5,6 +5,7 @@
 #include <QLocale>
 #include <cmath>
 
+#include "engine/plain_text.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
@@ -35,10 +36,15 @@ QString styles(const Tokens& t) {
                                                    t.line.name(), t.dim.name());
 }
 
+/// Text that another program or person may have written, as the text of a page.
+QString pageText(const QString& text) {
+    return QString::fromStdString(engine::printable(text.toStdString())).toHtmlEscaped();
+}
+
 QString row(const QStringList& cells, const char* tag) {
     QString out = u"<tr>"_s;
     for (const QString& cell : cells) {
-        out += u"<%1>%2</%1>"_s.arg(QString::fromLatin1(tag), cell.toHtmlEscaped());
+        out += u"<%1>%2</%1>"_s.arg(QString::fromLatin1(tag), pageText(cell));
     }
     return out + u"</tr>\n"_s;
 }
@@ -111,7 +117,7 @@ QString ReportPage::scaleEvents(const RunTrack& track) {
     }
     if (out.isEmpty()) return {};
     out = u"<h2>%1</h2>\n<table>\n"_s.arg(
-              tr("Loss scale: %1").arg(trackTitle(track)).toHtmlEscaped()) +
+              pageText(tr("Loss scale: %1").arg(trackTitle(track)))) +
           row({tr("step"), tr("what happened"), tr("what it means")}, "th") + out + u"</table>\n"_s;
     if (left > 0) out += u"<p class=note>%1</p>\n"_s.arg(tr("and %1 more").arg(count(left)));
     return out;
@@ -119,8 +125,8 @@ QString ReportPage::scaleEvents(const RunTrack& track) {
 
 QString ReportPage::settings(const RunTrack& track) {
     return u"<details><summary>%1</summary><pre>%2</pre></details>\n"_s.arg(
-        tr("Settings: %1").arg(trackTitle(track)).toHtmlEscaped(),
-        QString::fromStdString(engine::to_json(track.config())).toHtmlEscaped());
+        pageText(tr("Settings: %1").arg(trackTitle(track))),
+        pageText(QString::fromStdString(engine::to_json(track.config()))));
 }
 
 }  // namespace
@@ -131,13 +137,13 @@ QString reportPage(const TrackList& tracks, const std::vector<engine::Verdict>& 
     for (const auto& verdict : verdicts) {
         const QString headline = engineText(verdict.headline);
         const QString whole = joined({headline, costText(verdict), evidenceText(verdict)});
-        page += u"<p><b>%1</b>%2</p>\n"_s.arg(headline.toHtmlEscaped(),
-                                              whole.mid(headline.size()).toHtmlEscaped());
+        page += u"<p><b>%1</b>%2</p>\n"_s.arg(pageText(headline),
+                                              pageText(whole.mid(headline.size())));
     }
     page += ReportPage::table(tracks);
     for (const ReportPlot& plot : plots) {
         page += u"<h2>%1</h2>\n<img src=\"%2\" alt=\"%1\">\n<p class=note>%3</p>\n"_s.arg(
-            plot.title.toHtmlEscaped(), plot.file, plot.note.toHtmlEscaped());
+            pageText(plot.title), plot.file, pageText(plot.note));
     }
     for (const auto& track : tracks) page += ReportPage::scaleEvents(*track);
     for (const auto& track : tracks) page += ReportPage::settings(*track);

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/figures.h"
+#include "engine/report.h"
+
+namespace engine {
+
+/// The first of a run's events of a kind, and the number of the others.
+template <typename T, std::size_t most>
+struct FirstEvents {
+    std::vector<T> first;
+    std::int64_t left_out = 0;
+
+    void add(const T& event) {
+        if (first.size() < most)
+            first.push_back(event);
+        else
+            ++left_out;
+    }
+};
+
+/// What a report shows of a run's events. They are read one after another, and of a long run only
+/// the first of each kind are kept.
+class ReportedEvents {
+public:
+    explicit ReportedEvents(const std::filesystem::path& run_folder);
+
+    struct Problem {
+        std::int64_t step = 0;  ///< 0: none
+        Message message;
+    };
+
+    /// How the run was started last.
+    const RunStarted& started() const { return started_; }
+    const FigureEvents& figures() const { return figures_; }
+    const JudgedEvents& judged() const { return judged_; }
+    /// The steps that were skipped.
+    const std::vector<std::int64_t>& skipped() const { return skipped_; }
+    const auto& skips() const { return skips_; }
+    const auto& epochs() const { return epochs_; }
+    const auto& problems() const { return problems_; }
+
+private:
+    void add(const Event& event);
+
+    RunStarted started_{};
+    FigureEvents figures_;
+    JudgedEvents judged_;
+    std::vector<std::int64_t> skipped_;
+    FirstEvents<ScaleChanged, 60> skips_;
+    FirstEvents<EpochDone, 200> epochs_;
+    FirstEvents<Problem, 200> problems_;
+};
+
+/// A figure by printf's format; a dash if it is unknown.
+std::string number_or_dash(const char* format, double value);
+
+// Tables of a report. One without rows has nothing to show.
+
+ReportTable skip_table(const std::string& name, const ReportedEvents& events);
+ReportTable problem_table(const std::string& name, const ReportedEvents& events);
+
+/// A run as a line of epoch_table() names it.
+struct NamedEvents {
+    std::string name;
+    std::string metric;  ///< key of the primary one; empty: none
+    const ReportedEvents* events = nullptr;
+};
+ReportTable epoch_table(const std::vector<NamedEvents>& runs);
+
+}  // namespace engine
