@@ -73,6 +73,7 @@ struct SessionOptions {
     /// Write the loss and the unscaled gradients of the first step to this safetensors file.
     std::filesystem::path dump_gradients;
     std::string group = {};        ///< RunSummary::group of a new run
+    std::string group_plan = {};   ///< group_plan_json() of that group, kept with a new run
     /// A new_run_group() that the sessions of one thread share which are started together, so that
     /// they train in turns (RunStarted::turns). Empty: the session trains alone.
     std::string turns = {};

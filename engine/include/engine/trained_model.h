@@ -170,7 +170,7 @@ public:
     /// Evaluates the validation or the test part, opening the data set as the run did. Calls
     /// `progress` with the share done; if it returns false, the evaluation stops and the report
     /// covers the samples so far. Throws Error; Error(data) for other columns or classes than the
-    /// run's, and unless `accept_data` for another number of samples.
+    /// run's, and unless `accept_data` ChangedData for another number of samples.
     PartReport evaluate(const std::string& part = "test", std::size_t hardest = 24,
                         const std::function<bool(double)>& progress = {}, bool accept_data = false);
 

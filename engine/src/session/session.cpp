@@ -222,6 +222,15 @@ struct Session::Impl final : Turn {
         }
     }
 
+    /// The halves of a twin stop at the same step, so that they can go on coupled.
+    void catch_up() {
+        if (!options.twin || !prepared || step_begun || evaluation_due || loop.at_epoch_end() ||
+            !options.twin->coupling().is_behind(options.twin_side))
+            return;
+        loop.train_step();
+        keep_in_step();
+    }
+
     void finish_trained() {
         loop.settle();
         finish(loop.reason());
@@ -297,6 +306,7 @@ struct Session::Impl final : Turn {
         take_commands();
         if (stop_asked && !is_over()) {
             enter(RunState::stopping);
+            catch_up();
             settle_at_last();
             finish(DoneReason::stopped);
         }

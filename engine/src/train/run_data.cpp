@@ -8,8 +8,9 @@
 
 #include "data/byte_reader.h"
 #include "data/input_guide.h"
+#include "engine/changed_data.h"
 #include "engine/error.h"
-#include "store/stored_run.h"
+#include "store/event_file.h"
 
 namespace engine {
 namespace {
@@ -99,12 +100,9 @@ InputGuide guide_of(const DataParts& data) {
 
 /// Of a run of an earlier version, whose data.jsonl is missing. -1: unknown.
 DataFingerprint counts_of_start(const fs::path& run_folder) {
-    DataFingerprint out{-1, -1, -1, {}};
-    for (const Event& event : read_stored_run(run_folder).events) {
-        if (const auto* started = std::get_if<RunStarted>(&event))
-            out = {started->train_samples, started->validation_samples, started->test_samples, {}};
-    }
-    return out;
+    const auto started = last_start(run_folder);
+    if (!started) return {-1, -1, -1, {}};
+    return {started->train_samples, started->validation_samples, started->test_samples, {}};
 }
 
 /// Changed data as the run reads them: its own normalisation, and its own numbers of the classes.
@@ -257,6 +255,12 @@ private:
             "--accept-data.");
     }
 
+    /// Throws ChangedData unless the difference was accepted, or Error(data) where nobody can.
+    void refuse_change(const Message& change) const {
+        if (use_ == DataUse::replay) throw Error(ErrorCode::data, change, what_to_do());
+        if (!accept_) throw ChangedData(change, what_to_do(), !out_.same_size);
+    }
+
     void compare_samples() {
         const DataFingerprint& is = out_.fingerprint;
         const DataFingerprint was = kept_ ? *kept_ : counts_of_start(folder_);
@@ -268,7 +272,7 @@ private:
             msg("The data set has {} training, {} validation and {} test samples; run {} had {}, "
                 "{} and {}.",
                 is.train, is.validation, is.test, run(), was.train, was.validation, was.test);
-        if (!accept_ || use_ == DataUse::replay) throw Error(ErrorCode::data, other, what_to_do());
+        refuse_change(other);
         out_.notes.push_back(other);
     }
 
@@ -286,8 +290,7 @@ private:
         const std::string what =
             change.empty() ? msg("tokens or classes have other numbers").str() : change.text();
         const Message other = msg("The data have changed since run {} read them: {}.", run(), what);
-        if (use_ != DataUse::evaluate && (!accept_ || use_ == DataUse::replay))
-            throw Error(ErrorCode::data, other, what_to_do());
+        if (use_ != DataUse::evaluate) refuse_change(other);
         out_.notes.push_back(other);
         if (was_) read_as_run(out_.parts, *was_);
     }

@@ -31,9 +31,9 @@ struct RunData {
 /// reads contents only where a file's size or time changed. Other contents are read by the run's
 /// own vocabulary, class names and normalisation.
 ///
-/// Throws Error(data), which says what differs and what to do, for other columns or classes; unless
-/// `accept`, for other numbers of samples too, and for other contents if the use needs the same
-/// bits. Also what open_dataset() throws.
+/// Throws Error(data), which says what differs and what to do, for other columns or classes, and
+/// unless `accept` ChangedData for other numbers of samples, and for other contents if the use needs
+/// the same bits. A step that is computed again accepts nothing. Also what open_dataset() throws.
 RunData open_run_data(const std::filesystem::path& run_folder, const RunConfig& config, DataUse use,
                       bool accept, const std::stop_token& stop = {});
 
