@@ -163,7 +163,8 @@ std::vector<engine::Event> examples() {
                            .validation_samples = 1,
                            .origin = engine::RunOrigin{.program = "PyTorch"},
                            .turns = "1",
-                           .first_step = 2},
+                           .first_step = 2,
+                           .steps_per_epoch = 1},
         engine::RunResumed{
             .run = "1", .step = 1, .skipped = 1, .parent = "1", .restored = {message}},
         engine::StateChanged{.run = "1", .state = engine::RunState::training},

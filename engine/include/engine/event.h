@@ -55,6 +55,7 @@ struct RunStarted {
     /// speeds can be compared. Empty: the run trains alone, or that is not known.
     std::string turns = {};
     std::int64_t first_step = 1;  ///< the one that comes next; above 1: the run was resumed
+    std::int64_t steps_per_epoch = 0;  ///< 0: unknown
 };
 
 /// A run continues from a checkpoint, or from its start if it has none. Follows RunStarted.

@@ -45,10 +45,11 @@ struct BatchField {
     }
 };
 
-/// A damaged sample whose place the next one of the order took.
+/// A damaged sample whose place the next one of the order took, or which was left out.
 struct ReplacedSample {
     std::int64_t index = 0;  ///< of the damaged one
     Message why;
+    std::int64_t row = 0;  ///< its place in the batch, before any was left out
 };
 
 /// One batch, or a rank's part of one: the fields of a Schema, in its order.
@@ -63,7 +64,7 @@ struct Batch {
     std::int64_t position = 0;          ///< samples of the epoch before the first one here
     bool last_of_epoch = false;
     BatchShare share{};  ///< which rows of the whole batch these are
-    std::vector<ReplacedSample> replaced{};  ///< among these rows
+    std::vector<ReplacedSample> replaced{};  ///< among these rows, in their order
 
     std::int64_t rows() const { return static_cast<std::int64_t>(indices.size()); }
 };

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/cuda_device.h"
 #include "kernels/parallel.h"
 
 namespace engine {
@@ -37,6 +38,7 @@ Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
       schema_(options.image_bytes ? with_image_bytes(std::move(schema)) : std::move(schema)),
       options_(options),
       sampler_(make_sampler(part_, options.sampler)),
+      device_(kernels::cuda::chosen_device()),
       strides_(schema_.fields.size()),
       packed_(schema_.fields.size()) {
     for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
@@ -79,6 +81,7 @@ void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
     damaged_.assign(out.indices.size(), std::nullopt);
     read_samples(out, plan, epoch);
     note_replaced(out, plan);
+    if (options_.leave_out_damaged && !out.replaced.empty()) leave_out(out);
 }
 
 /// Keeps only the rank's rows. Their random numbers are those of their places in the whole batch.
@@ -127,7 +130,7 @@ void Collator::read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch
     const SamplePlace place{
         options_.sampler.seed, epoch,
         static_cast<std::uint64_t>(plan.position) + row * static_cast<std::uint64_t>(plan.window)};
-    read_or_replace(out, plan, row, sample, place);
+    if (!read_or_replace(out, plan, row, sample, place)) return;
     // Sample by sample, so that it is still in the first-level cache.
     for (const std::size_t f : transformed_) {
         for (const auto& transform : schema_.fields[f].transforms)
@@ -135,8 +138,8 @@ void Collator::read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch
     }
 }
 
-/// Several threads at a time, each with rows of its own.
-void Collator::read_or_replace(Batch& out, const BatchPlan& plan, std::size_t row,
+/// Several threads at a time, each with rows of its own. False: the row is left out.
+bool Collator::read_or_replace(Batch& out, const BatchPlan& plan, std::size_t row,
                                const SampleFields& sample, const SamplePlace& place) {
     const std::int64_t own = plan.position + static_cast<std::int64_t>(row);
     for (std::int64_t tried = 1;; ++tried) {
@@ -145,11 +148,12 @@ void Collator::read_or_replace(Batch& out, const BatchPlan& plan, std::size_t ro
                 part_.data->read_augmented(out.indices[row], sample, place);
             else
                 part_.data->read(out.indices[row], sample);
-            return;
+            return true;
         } catch (const DamagedSample& damaged) {
             const bool none_left = tried > part_.size();
             if (!part_.data->skips_damaged() || none_left) throw;
             if (!damaged_[row]) damaged_[row] = damaged.message();
+            if (options_.leave_out_damaged) return false;
             out.indices[row] = sampler_->sample_at(own + tried);
         }
     }
@@ -157,12 +161,43 @@ void Collator::read_or_replace(Batch& out, const BatchPlan& plan, std::size_t ro
 
 void Collator::note_replaced(Batch& out, const BatchPlan& plan) {
     for (std::size_t row = 0; row < damaged_.size(); ++row)
-        if (damaged_[row]) out.replaced.push_back({plan.indices[row], std::move(*damaged_[row])});
+        if (damaged_[row])
+            out.replaced.push_back({plan.indices[row], std::move(*damaged_[row]),
+                                    static_cast<std::int64_t>(row)});
+}
+
+/// Closes the gaps of the samples that could not be read. Data sets that decode, which alone skip
+/// samples, have fields of one size.
+void Collator::leave_out(Batch& out) const {
+    const std::size_t rows = out.indices.size();
+    std::size_t kept = 0;
+    auto gone = out.replaced.begin();
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (gone != out.replaced.end() && gone->row == static_cast<std::int64_t>(row)) {
+            ++gone;
+            continue;
+        }
+        for (std::size_t f = 0; f < out.fields.size() && kept != row; ++f) {
+            std::byte* bytes = out.fields[f].bytes.data();
+            std::memcpy(bytes + kept * strides_[f], bytes + row * strides_[f], strides_[f]);
+        }
+        out.indices[kept++] = out.indices[row];
+    }
+    out.indices.resize(kept);
+    for (std::size_t f = 0; f < out.fields.size(); ++f) {
+        out.fields[f].bytes.resize(kept * strides_[f]);
+        out.fields[f].shape = batch_shape(schema_.fields[f], static_cast<std::int64_t>(kept));
+    }
+    out.full = false;
+    if (out.share.idle()) return;  // its row is another rank's
+    out.samples -= static_cast<std::int64_t>(rows - kept);
+    out.share = {0, static_cast<std::int64_t>(kept), static_cast<std::int64_t>(kept)};
 }
 
 void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch) {
     if (pool_) {
         pool_->run(out.indices.size(), [&](std::size_t row, std::size_t worker) {
+            if (kernels::cuda::chosen_device() != device_) kernels::cuda::set_device(device_);
             read_sample(out, plan, epoch, row, places_[worker]);
         });
         return;

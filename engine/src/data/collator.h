@@ -17,12 +17,16 @@ struct LoaderOptions {
     bool indices_only = false;  ///< leave the fields out: the device has the data
     bool image_bytes = false;   ///< images as bytes, without transforms: the device applies them
     std::int64_t threads = 0;   ///< that read samples, of a data set that decodes; 0: all cores
+    /// Damaged samples are left out instead of replaced: an evaluation counts each sample once. A
+    /// batch may have no rows then.
+    bool leave_out_damaged = false;
     int rank = 0;               ///< only this rank's part of each batch is made
     int ranks = 1;              ///< number of ranks
 };
 
 /// Makes any batch of any epoch. Its content depends only on the data set, the schema, the options,
-/// the epoch and the index. Applies the transforms of the schema's fields. One thread at a time.
+/// the epoch and the index. Applies the transforms of the schema's fields. One thread at a time. Its
+/// threads use the GPU of the thread that makes it, if samples are decoded on one.
 class Collator {
 public:
     /// `schema`: the data set's fields with transforms, and fields that a task added. With
@@ -36,7 +40,7 @@ public:
     /// Fills `out`, reusing its buffers. In the place of a damaged sample, if the data set skips
     /// them, is the next one of the epoch's order that can be read: a rule of the order alone, so
     /// that a resumed run and another number of ranks take the same. Throws what the data set
-    /// throws.
+    /// throws. With LoaderOptions::leave_out_damaged the batch has fewer rows instead.
     void make(Batch& out, std::int64_t epoch, std::int64_t index);
     /// Bytes of a full batch.
     std::size_t batch_bytes() const;
@@ -47,9 +51,10 @@ private:
     void read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch);
     void read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,
                      std::vector<SampleFields::Place>& places);
-    void read_or_replace(Batch& out, const BatchPlan& plan, std::size_t row,
+    bool read_or_replace(Batch& out, const BatchPlan& plan, std::size_t row,
                          const SampleFields& sample, const SamplePlace& place);
     void note_replaced(Batch& out, const BatchPlan& plan);
+    void leave_out(Batch& out) const;
     void begin_sample(Batch& out, std::size_t row, std::vector<SampleFields::Place>& places) const;
     void finish_ragged(Batch& out, std::size_t field, std::size_t row);
     void clear_rest(Batch& out);
@@ -59,6 +64,7 @@ private:
     LoaderOptions options_;
     std::unique_ptr<Sampler> sampler_;
     std::unique_ptr<WorkerPool> pool_;                      // of a data set that decodes
+    int device_;  // of the thread that made this: where the pool's threads decode
     std::vector<std::vector<SampleFields::Place>> places_;  // of the sample that each thread reads
     std::vector<std::optional<Message>> damaged_;  // of each row, why its own sample is not in it
     std::vector<std::size_t> strides_;             // bytes from one sample to the next, by field

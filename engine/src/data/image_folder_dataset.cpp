@@ -9,6 +9,8 @@
 #include "data/picture_check.h"
 #include "data/picture_crop.h"
 #include "engine/error.h"
+#include "kernels/device.h"
+#include "kernels/jpeg_decoder.h"
 
 namespace engine {
 namespace {
@@ -57,10 +59,41 @@ std::vector<OptionSpec> folder_options() {
          .default_value = std::string("skip"),
          .help = "What to do about pictures whose damage only decoding shows, during the run.",
          .choices = {{"skip", "Skip",
-                      "The next picture of the order takes the place, and the run counts them."},
-                     {"stop", "Stop the run"}}}};
+                      "The next picture of the order takes the place, and the run counts them. An "
+                      "evaluation leaves them out."},
+                     {"stop", "Stop the run"}}},
+        {.name = "decoder",
+         .label = "JPEG decoder",
+         .default_value = std::string("exact"),
+         .help = "What decodes JPEG pictures.",
+         .choices = {{"exact", "libjpeg on the CPU",
+                      "The same pixels on every machine."},
+                     {"nvjpeg", "nvJPEG on the GPU",
+                      "Faster where the CPU cannot keep up with the GPU. Some pixels differ by a "
+                      "few levels, and the CUDA toolkit's nvJPEG must be installed."}}}};
     for (OptionSpec& each : image_options(3)) options.push_back(std::move(each));
     return options;
+}
+
+/// On the GPU that the loader's threads compute on. Throws Error(device) if it cannot be used.
+PixelDecoder nvjpeg_decoder() {
+    const Message hint = msg("Set dataset.decoder to exact.");
+    if (kernels::cuda::device_count() == 0)
+        throw Error(ErrorCode::device,
+                    msg("dataset.decoder is nvjpeg, which needs a GPU: {}.",
+                        kernels::cuda::why_absent()),
+                    hint);
+    const auto library = kernels::cuda::jpeg_library();
+    if (!library.found)
+        throw Error(ErrorCode::device,
+                    msg("dataset.decoder is nvjpeg, but nvJPEG of the CUDA toolkit is missing: {}.",
+                        library.problem),
+                    hint);
+    return [](std::span<const std::uint8_t> jpeg) -> std::optional<Picture> {
+        auto decoded = kernels::cuda::decode_jpeg(jpeg);
+        if (!decoded) return std::nullopt;
+        return Picture{decoded->width, decoded->height, std::move(decoded->rgb)};
+    };
 }
 
 /// The first ten, one after another.
@@ -82,6 +115,7 @@ public:
           stop_(stop) {}
 
     DataParts open() {
+        if (options_.word("decoder") == "nvjpeg") decoder_ = nvjpeg_decoder();
         if (config_.path.empty()) refuse_paths(msg("{}: no path is given", "image-folder"));
         if (config_.path.size() > 1)
             refuse_paths(msg("{}: give one folder, not {}", "image-folder", config_.path.size()));
@@ -194,13 +228,14 @@ private:
     DataPart part(std::vector<PictureFile> files, const ImageFolder& found) {
         return {std::make_shared<ImageFolderDataset>(std::move(files), found.classes,
                                                      options_.whole("image_size"),
-                                                     options_.word("damaged") == "skip")};
+                                                     options_.word("damaged") == "skip", decoder_)};
     }
 
     const DatasetConfig& config_;
     TypedOptions options_;
     std::int64_t seed_;
     std::stop_token stop_;
+    PixelDecoder decoder_;  // empty: ours
     DataParts parts_;
 };
 
@@ -208,11 +243,12 @@ private:
 
 ImageFolderDataset::ImageFolderDataset(std::vector<PictureFile> files,
                                        std::vector<std::string> classes, std::int64_t size,
-                                       bool skips_damaged)
+                                       bool skips_damaged, PixelDecoder decoder)
     : files_(std::move(files)),
       schema_(picture_schema(size, std::move(classes))),
       size_(static_cast<int>(size)),
-      skips_damaged_(skips_damaged) {
+      skips_damaged_(skips_damaged),
+      decoder_(std::move(decoder)) {
     if (!seen_) return;
     for (const PictureFile& file : files_) numbers_.push_back(seen_->add(file.path));
 }
@@ -227,11 +263,12 @@ Picture ImageFolderDataset::load(std::int64_t index) const {
     const PictureFile& file = files_[static_cast<std::size_t>(index)];
     try {
         if (!seen_ || seen_->has_hash(numbers_[static_cast<std::size_t>(index)]))
-            return load_picture(file.path, Alpha::dropped);
-        return load_picture(file.path, Alpha::dropped, [&](std::span<const std::uint8_t> bytes) {
+            return load_picture_by(decoder_, file.path, Alpha::dropped, {});
+        const auto see = [&](std::span<const std::uint8_t> bytes) {
             seen_->add_hash(numbers_[static_cast<std::size_t>(index)], std::ssize(bytes),
                             content_hash(0, bytes.data(), bytes.size()));
-        });
+        };
+        return load_picture_by(decoder_, file.path, Alpha::dropped, see);
     } catch (const Error& error) {
         std::error_code ignored;
         if (!std::filesystem::is_regular_file(file.path, ignored))

@@ -67,6 +67,7 @@ ordered_json to_object(const RunStarted& e) {
     if (e.origin) object["origin"] = origin_json(*e.origin);
     if (!e.turns.empty()) object["turns"] = e.turns;
     if (e.first_step != 1) object["first_step"] = e.first_step;
+    if (e.steps_per_epoch != 0) object["steps_per_epoch"] = e.steps_per_epoch;
     return object;
 }
 

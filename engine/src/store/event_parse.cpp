@@ -77,6 +77,7 @@ Event started(const json& o) {
     if (o.contains("origin")) e.origin = parse_origin(o.at("origin"));
     e.turns = o.value("turns", std::string());
     e.first_step = o.value("first_step", std::int64_t{1});
+    e.steps_per_epoch = o.value("steps_per_epoch", std::int64_t{0});
     return e;
 }
 

@@ -66,6 +66,19 @@ HardSample of_class(std::span<const double> scores, std::int64_t label) {
     return out;
 }
 
+/// Where the batch's rows lie in the part, of which damaged samples were left out.
+std::vector<std::int64_t> places_in_part(const Batch& batch) {
+    std::vector<std::int64_t> out;
+    auto gone = batch.replaced.begin();
+    for (std::int64_t row = 0; std::ssize(out) < batch.rows(); ++row) {
+        if (gone != batch.replaced.end() && gone->row == row)
+            ++gone;
+        else
+            out.push_back(batch.position + row);
+    }
+    return out;
+}
+
 /// What the model makes of the samples of a part, one batch after another.
 class Reporter {
 public:
@@ -85,6 +98,7 @@ public:
     }
 
     void see(const Batch& batch, const Tensor& predicted) {
+        places_ = places_in_part(batch);
         if (classes_ > 0) return see_classes(batch, predicted.values());
         if (!spec_.name.empty()) see_values(batch, predicted.values());
     }
@@ -101,7 +115,7 @@ private:
         for (std::size_t row = 0; row < labels.size(); ++row) {
             HardSample sample =
                 of_class(std::span(scores).subspan(row * classes_, classes_), labels[row]);
-            sample.index = batch.position + static_cast<std::int64_t>(row);
+            sample.index = places_[row];
             const auto label = static_cast<std::size_t>(sample.label);
             ++(sample.predicted < 0 ? unpredicted_[label]
                                     : confusion_[label][static_cast<std::size_t>(sample.predicted)]);
@@ -117,11 +131,12 @@ private:
             in_original_units(spec_, both);
             sample.wanted = both[0];
             sample.value = both[1];
-            sample.index = batch.position + static_cast<std::int64_t>(row);
+            sample.index = places_[row];
             hardest_.see(std::move(sample));
         }
     }
 
+    std::vector<std::int64_t> places_;  // in the part, of the batch's rows
     std::size_t label_ = 0, value_ = 0;
     std::size_t classes_ = 0;
     FieldSpec spec_;
@@ -293,12 +308,19 @@ PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::s
     report.notes = data.notes;
     predictor.begin();
     Batch batch;
+    std::int64_t left_out = 0;
     while (loader.next(batch)) {
+        left_out += std::ssize(batch.replaced);
+        if (batch.rows() == 0) continue;
         reporter.see(batch, predictor.predict(batch, *feed));
         report.samples += batch.samples;
-        const double share = static_cast<double>(report.samples) / static_cast<double>(part.size());
+        const double share =
+            static_cast<double>(report.samples + left_out) / static_cast<double>(part.size());
         if (progress && !progress(share)) break;
     }
+    if (left_out > 0)
+        report.notes.push_back(
+            msg("Damaged samples of the {} part, which are left out: {}.", name, left_out));
     const MetricSums sums = predictor.take();
     report.figures = figures_of(predictor.task(), sums, sums.loss / sums.weight);
     reporter.finish(report);

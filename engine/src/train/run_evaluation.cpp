@@ -36,7 +36,8 @@ LoaderOptions evaluation_options(const RunConfig& config, const Task& task, cons
                         .shuffle = false,
                         .window = config.bptt},
             .epochs = 1,
-            .threads = config.threads};
+            .threads = config.threads,
+            .leave_out_damaged = true};
 }
 
 LoaderOptions RunEvaluation::options_of(const Part& part) const {
@@ -76,7 +77,7 @@ bool RunEvaluation::advance() {
     Part& part = *to_do_.back();
     if (part.loader->next(batch_)) {
         replaced_.insert(replaced_.end(), batch_.replaced.begin(), batch_.replaced.end());
-        trainer_.evaluate(batch_, *part.feed);
+        if (batch_.rows() > 0) trainer_.evaluate(batch_, *part.feed);
         return true;
     }
     part.loader.reset();

@@ -19,7 +19,7 @@ public:
     /// Evaluates one batch; false when the evaluation is over. Throws Error.
     bool advance();
 
-    /// The damaged samples of the batches since the last call.
+    /// The damaged samples that the batches since the last call left out.
     std::vector<ReplacedSample> take_replaced() { return std::exchange(replaced_, {}); }
 
     /// Of the last evaluation; unknown before.
@@ -46,7 +46,7 @@ private:
     std::vector<ReplacedSample> replaced_;
 };
 
-/// How a part is read for evaluation: in order, once.
+/// How a part is read for evaluation: in order, once, without damaged samples.
 LoaderOptions evaluation_options(const RunConfig& config, const Task& task, const DataPart& part);
 
 /// What a task makes of these sums, and the loss; unknown where nothing was summed.

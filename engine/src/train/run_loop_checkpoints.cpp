@@ -4,6 +4,7 @@
 
 #include "engine/changed_data.h"
 #include "engine/error.h"
+#include "engine/group_plan.h"
 #include "store/checkpoint.h"
 #include "store/copy_observations.h"
 #include "store/event_file.h"
@@ -67,6 +68,7 @@ void RunLoop::begin_run() {
     hold_ = made.hold;
     writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task()),
                                              /*exchange=*/ranks_ != nullptr));
+    if (!options_.group_plan.empty()) keep_group_plan(folder_, options_.group_plan);
     if (options_.save_checkpoints)
         checkpoints_ =
             std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, 0, 0, hold_);

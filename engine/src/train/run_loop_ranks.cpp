@@ -42,6 +42,15 @@ RunLoop::Turn RunLoop::received() const {
     return turn;
 }
 
+/// Each rank decodes its own rows alone, and a count that nobody reads before the next checkpoint
+/// or the end is not worth an exchange a step. All ranks call it, with no step in flight.
+void RunLoop::sum_replaced() {
+    if (!data_.train.data->skips_damaged()) return;
+    std::int64_t count = std::exchange(replaced_here_, 0);
+    if (ranks_) ranks_->sum({&count, kernels::DType::i64, 1});
+    progress_.replaced += count;
+}
+
 void RunLoop::follow() {
     while (true) {
         switch (received()) {
@@ -57,6 +66,9 @@ void RunLoop::follow() {
             case Turn::save:
                 gathered_state();
                 break;
+            case Turn::count:
+                sum_replaced();
+                break;
             case Turn::end:
                 return;
         }
@@ -69,6 +81,10 @@ void RunLoop::leave(const std::string& failure) {
     if (!failure.empty() || !rules_)
         return ranks_->abort(failure.empty() ? "The run was stopped before it began." : failure);
     try {
+        if (failure.empty() && data_.train.data->skips_damaged()) {
+            tell(Turn::count);
+            sum_replaced();
+        }
         tell(Turn::end);
     } catch (const Error&) {  // a lost rank needs no order
     }

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "engine/checkpoint.h"
 #include "engine/error.h"
 #include "engine/picture.h"
+#include "engine/trained_model.h"
 #include "resume_support.h"
 #include "support/damaged_png.h"
 #include "support/device_support.h"
@@ -196,12 +198,13 @@ TEST_F(DataParallelRun, ASessionThatIsDroppedEndsThoseThatWait) {
 /// Pictures of which some are damaged inside, as only decoding shows.
 class DamagedPictures : public DataParallelRun {
 protected:
-    void SetUp() override {
+    void SetUp() override { add_pictures("pictures", true); }
+    void add_pictures(const fs::path& folder, bool with_damage) {
         for (const std::string part : {"train", "val"})
             for (const std::string name : {"ants", "bees"})
                 for (int i = 0; i < (part == "train" ? 10 : 2); ++i)
-                    write(fs::path("pictures") / part / name / (std::to_string(i) + ".png"),
-                          i == 1 || (part == "train" && i == 7 && name == "bees"));
+                    write(folder / part / name / (std::to_string(i) + ".png"),
+                          with_damage && (i == 1 || (part == "train" && i == 7 && name == "bees")));
     }
     void write(const fs::path& name, bool damaged) {
         Picture picture{16, 16, {}};
@@ -239,13 +242,89 @@ TEST_F(DamagedPictures, AreReplacedByTheNextOfTheOrderToldAndCounted) {
     EXPECT_EQ(done[0].reason, DoneReason::epochs);
     EXPECT_EQ(done[0].steps, 10);
     EXPECT_EQ(done[0].replaced_samples, 2 * damaged_in_training);
-    std::size_t told = 0;
+    std::int64_t skipped = 0, left_out = 0;
     for (const RunWarning& warning : ended.all<RunWarning>()) {
-        if (warning.message.str().find("damaged sample is skipped") == std::string::npos) continue;
-        EXPECT_THAT(warning.message.str(), HasSubstr(".png"));
-        ++told;
+        const std::string text = warning.message.str();
+        if (text.find("damaged sample") == std::string::npos) continue;
+        EXPECT_THAT(text, HasSubstr(".png"));
+        ++(text.find("left out of the evaluation") == std::string::npos ? skipped : left_out);
     }
-    EXPECT_EQ(told, damaged_in_training + 2) << "each once, those of the validation part too";
+    EXPECT_EQ(skipped, damaged_in_training) << "each once";
+    EXPECT_EQ(left_out, 2);
+}
+
+TEST_F(DamagedPictures, AreLeftOutOfEvaluationsSoThatNoOtherSampleCountsTwice) {
+    const Ended damaged = train(damaged_run());
+    const PartReport report = TrainedModel(damaged.folder).evaluate("validation");
+    EXPECT_EQ(report.samples, 2);
+    ASSERT_EQ(report.hardest.size(), 2U);
+    for (const HardSample& sample : report.hardest) {
+        EXPECT_EQ(sample.index % 2, 0) << "the second of each class is damaged";
+        EXPECT_FALSE(sample.picture.rgb.empty());
+    }
+    EXPECT_THAT(report.notes.front().str(), HasSubstr("left out: 2"));
+    for (const std::string name : {"ants", "bees"})
+        fs::remove(folder_ / "pictures" / "val" / name / "1.png");
+    const Ended without = train(damaged_run());
+    const auto wanted = without.all<EpochDone>(), found = damaged.all<EpochDone>();
+    ASSERT_EQ(found.size(), wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_EQ(found[i].validation.loss, wanted[i].validation.loss) << i;
+        EXPECT_EQ(found[i].validation.of("accuracy"), wanted[i].validation.of("accuracy")) << i;
+        EXPECT_TRUE(std::isfinite(wanted[i].validation.loss));
+    }
+}
+
+/// Counts the exchanges of a single whole number.
+class CountingLine final : public Communicator {
+public:
+    CountingLine(std::shared_ptr<Communicator> line, std::int64_t& count)
+        : line_(std::move(line)), count_(count) {}
+
+    int rank() const override { return line_->rank(); }
+    int size() const override { return line_->size(); }
+    int local_rank() const override { return line_->local_rank(); }
+    void broadcast(kernels::Array data) override { line_->broadcast(data); }
+    void sum(kernels::Array data) override {
+        count_ += data.dtype == kernels::DType::i64 && data.size == 1 ? 1 : 0;
+        line_->sum(data);
+    }
+    void gather(kernels::Array all, kernels::ConstArray part,
+                std::span<const std::int64_t> counts) override {
+        line_->gather(all, part, counts);
+    }
+    void barrier() override { line_->barrier(); }
+    std::unique_ptr<Communicator> line() override { return line_->line(); }
+    void abort(const std::string& sentence) noexcept override { line_->abort(sentence); }
+    void when_lost(std::function<void(const Message&)> act) override {
+        line_->when_lost(std::move(act));
+    }
+
+private:
+    std::shared_ptr<Communicator> line_;
+    std::int64_t& count_;
+};
+
+TEST_F(DamagedPictures, AreCountedOverAllRanksOnceAnEpochAndNotInEachStep) {
+    add_pictures("sound", false);
+    std::map<std::string, std::int64_t> exchanges;
+    for (const std::string how : {"skip", "stop"}) {
+        RunConfig config = damaged_run();
+        config.dataset.path = {(folder_ / "sound").string()};
+        config.dataset.options["damaged"] = how;
+        config.workers = 2;
+        test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+            SessionOptions options;
+            options.communicator = line;
+            if (line->rank() != 0) return follow_run(config, options);
+            options.communicator = std::make_shared<CountingLine>(line, exchanges[how]);
+            const auto done = train(config, options).all<RunDone>();
+            ASSERT_EQ(done.size(), 1U);
+            EXPECT_EQ(done[0].steps, 10);
+        });
+    }
+    // Two evaluations, a checkpoint at the end, and the end.
+    EXPECT_LE(exchanges["skip"] - exchanges["stop"], 4);
 }
 
 TEST_F(DamagedPictures, AreTheSameInAResumedRunAndOnTwoRanks) {

@@ -123,6 +123,7 @@ TEST(EventJson, AStartTellsTheTaskItsMetricsAndTheUnitOfASample) {
     started.step_metrics.push_back({.key = "updates_second", .title = "Updates: second"});
     started.turns = "together";
     started.first_step = 31;
+    started.steps_per_epoch = 12;
     const auto read = std::get<RunStarted>(*parse_event(to_json_line(started)));
     EXPECT_EQ(read.validation_samples, 50);
     EXPECT_EQ(read.task, "regression");
@@ -131,6 +132,7 @@ TEST(EventJson, AStartTellsTheTaskItsMetricsAndTheUnitOfASample) {
     EXPECT_EQ(read.step_metrics, started.step_metrics);
     EXPECT_EQ(read.turns, "together");
     EXPECT_EQ(read.first_step, 31);
+    EXPECT_EQ(read.steps_per_epoch, 12);
 }
 
 TEST(EventJson, EachPartIsWrittenUnderItsName) {

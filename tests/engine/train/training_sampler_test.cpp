@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "engine/error.h"
+#include "engine/session.h"
 #include "support/device_support.h"
+#include "temp_folder.h"
 #include "train/trainer.h"
 
 namespace engine {
@@ -64,6 +66,23 @@ TEST(TrainingSampler, ItsBatchesTrain) {
     EXPECT_EQ(joined[0].rows(), 5);
     EXPECT_FALSE(joined[0].full);
     EXPECT_EQ(trainer.step(joined, *feed).row.samples, 5);
+}
+
+TEST(TrainingSampler, ARunTellsTheStepsOfAnEpochWithTheJoinedBatch) {
+    const test_support::TempFolder dir;
+    RunConfig config = residual("imagenet", 9);
+    config.epochs = 3;
+    config.max_steps = 1;
+    config.checkpoint.at_end = false;
+    Session session(config, std::make_shared<ComputeThread>(),
+                    std::make_shared<RunStore>(dir / "runs"), {.evaluate = false});
+    session.post(Command::start);
+    ASSERT_TRUE(session.wait(600));
+    std::vector<std::int64_t> told;
+    for (const Event& event : session.drain())
+        if (const auto* started = std::get_if<RunStarted>(&event))
+            told.push_back(started->steps_per_epoch);
+    EXPECT_EQ(told, (std::vector<std::int64_t>{2})) << "4 and 5 samples";
 }
 
 }  // namespace

@@ -37,6 +37,23 @@ TEST(RunTrack, ReadsEveryRowIntoEverySeries) {
     EXPECT_EQ(track.at(10).found_inf, 1);
 }
 
+TEST(RunTrack, AnEpochHasTheStepsThatItsRunTellsBeforeTheFirstOneHasEnded) {
+    // A last batch of one sample may join the one before it, and only the run knows.
+    RunTrack track("1", {});
+    track.setSource(listSource(rows(8)));
+    track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
+    engine::RunStarted started{};
+    started.config.batch_size = 4;
+    started.train_samples = 9;
+    const auto second = [&] {
+        track.apply(started);
+        return track.axis().at(4, XKind::epoch);
+    };
+    const double estimated = second();
+    started.steps_per_epoch = 2;
+    EXPECT_DOUBLE_EQ(second(), estimated * 3 / 2);
+}
+
 TEST(RunTrack, LeavesRowsForTheNextTurnWhenTimeIsUp) {
     RunTrack track("1", {});
     track.setSource(listSource(rows(5000)));

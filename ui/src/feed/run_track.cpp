@@ -146,7 +146,9 @@ void RunTrack::updateStepsPerEpoch() {
     if (!epochs_.empty()) {
         steps = static_cast<double>(epochs_.back().step) /
                 static_cast<double>(std::max<std::int64_t>(1, epochs_.back().epoch));
-    } else if (started_ && !origin_ && config_.batch_size > 0) {
+    } else if (started_ && started_->steps_per_epoch > 0) {
+        steps = static_cast<double>(started_->steps_per_epoch);
+    } else if (started_ && !origin_ && config_.batch_size > 0) {  // of an earlier version
         std::int64_t perStep = config_.batch_size * std::max<std::int64_t>(1, config_.accumulate);
         if (started_->unit == "tokens") perStep *= config_.bptt;  // a window of each stream
         steps =
