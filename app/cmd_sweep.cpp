@@ -143,7 +143,8 @@ private:
     std::optional<engine::RunSummary> earlier_try(const engine::QueuedRun& queued) const {
         if (queued.run.empty()) return std::nullopt;
         auto found = store_->find(queued.run);
-        if (!found || found->config != queued.entry.config || found->state == "running")
+        if (!found || found->config != queued.entry.config || found->state == "running" ||
+            found->state == "missing")
             return std::nullopt;
         return found;
     }

@@ -4474,6 +4474,10 @@ started %7</source>
             <translation>当前 × %1；可拖动</translation>
         </message>
         <message>
+            <source>× %1; drag</source>
+            <translation>× %1；可拖动</translation>
+        </message>
+        <message>
             <source>%1 to %2: %3 values, %4</source>
             <translation>%1 到 %2：%3 个数值，占 %4</translation>
         </message>
@@ -4637,6 +4641,14 @@ started %7</source>
         <message>
             <source>now, %1</source>
             <translation>当前，%1</translation>
+        </message>
+        <message>
+            <source>step %1, %2</source>
+            <translation>第 %1 步，%2</translation>
+        </message>
+        <message>
+            <source>not known: values overflowed at %1</source>
+            <translation>未知：有数值在 %1 上溢</translation>
         </message>
         <message>
             <source>dragged, %1</source>
@@ -5141,16 +5153,20 @@ started %7</source>
             <translation>%1 · %2</translation>
         </message>
         <message>
-            <source>%1 µs · %2 from the cache</source>
-            <translation>%1 µs · %2 次来自缓存</translation>
+            <source>%1 · %2 from the cache</source>
+            <translation>%1 · %2 次来自缓存</translation>
         </message>
         <message>
             <source>%1 ops</source>
             <translation>%1 个算子</translation>
         </message>
         <message>
-            <source>%1 µs, by the FP32 list</source>
-            <translation>%1 µs，依据 FP32 列表</translation>
+            <source>1 op</source>
+            <translation>1 个算子</translation>
+        </message>
+        <message>
+            <source>%1, by the FP32 list</source>
+            <translation>%1，依据 FP32 列表</translation>
         </message>
         <message>
             <source>%1 GFLOP/s</source>
@@ -6084,16 +6100,20 @@ started %7</source>
             <translation>%1 · %2</translation>
         </message>
         <message>
-            <source>%1 µs · %2 from the cache</source>
-            <translation>%1 µs · %2 次来自缓存</translation>
+            <source>%1 · %2 from the cache</source>
+            <translation>%1 · %2 次来自缓存</translation>
         </message>
         <message>
             <source>%1 ops</source>
             <translation>%1 个算子</translation>
         </message>
         <message>
-            <source>%1 µs, by the FP32 list</source>
-            <translation>%1 µs，依据 FP32 列表</translation>
+            <source>1 op</source>
+            <translation>1 个算子</translation>
+        </message>
+        <message>
+            <source>%1, by the FP32 list</source>
+            <translation>%1，依据 FP32 列表</translation>
         </message>
         <message>
             <source>%1 GFLOP/s</source>
@@ -7984,12 +8004,20 @@ started %7</source>
         <translation>模型</translation>
     </message>
     <message>
-        <source>now %1, %2 bits below overflow in %3</source>
-        <translation>当前 %1，距 %3 上溢还有 %2 位</translation>
+        <source>now %1</source>
+        <translation>当前 %1</translation>
     </message>
     <message>
-        <source>now %1, which is %2 bits too high: %3 overflows</source>
-        <translation>当前 %1，高了 %2 位：%3 上溢</translation>
+        <source>step %1 had %2</source>
+        <translation>第 %1 步为 %2</translation>
+    </message>
+    <message>
+        <source>%1, %2 bits below overflow in %3</source>
+        <translation>%1，距 %3 上溢还有 %2 位</translation>
+    </message>
+    <message>
+        <source>%1, which is %2 bits too high: %3 overflows</source>
+        <translation>%1，高了 %2 位：%3 上溢</translation>
     </message>
     <message>
         <source>At %1 gradients of %2 are not finite, so the largest scale that fits is not known from this step; a shadow pass finds it.</source>
@@ -8016,8 +8044,8 @@ started %7</source>
         <translation>FP16 下损失缩放从 %1 到 %2 均可用。</translation>
     </message>
     <message>
-        <source>Fits from %1 to %2; now %3, so small gradients become zero.</source>
-        <translation>可用范围 %1 到 %2；当前 %3，小梯度会变成零。</translation>
+        <source>Fits from %1 to %2; %3, so small gradients become zero.</source>
+        <translation>可用范围 %1 到 %2；%3，小梯度会变成零。</translation>
     </message>
     <message>
         <source>Fits from %1 to %2; %3.</source>

@@ -22,7 +22,7 @@ struct RunSummary {
     std::filesystem::path folder;
     std::string started;  ///< local time, ISO 8601
     /// "running", "done", "stopped", "failed", "interrupted", or "diverged": the loss was NaN or
-    /// infinite to the end, regardless of what ended the run.
+    /// infinite to the end, regardless of what ended the run. "missing": the run's folder is gone.
     std::string state;
     /// Machine of the process that trains the run, if that is another machine or container, and the
     /// seconds since its lease last changed. Empty otherwise.

@@ -79,6 +79,8 @@ Message group_title(const RunSummary& one) {
 std::string group_state(std::span<const RunSummary> runs) {
     for (const char* state : {"running", "interrupted", "stopped", "failed"})
         if (any_is(runs, state)) return state;
+    const auto is_missing = [](const RunSummary& run) { return run.state == missing_state; };
+    if (!runs.empty() && std::ranges::all_of(runs, is_missing)) return missing_state;
     return any_is(runs, "done") || !any_is(runs, "diverged") ? "done" : "diverged";
 }
 

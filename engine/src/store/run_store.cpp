@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/group_plan.h"
+#include "engine/run_group.h"
 #include "file/atomic_file.h"
 #include "file/file_modes.h"
 #include "store/begin_run.h"
@@ -46,9 +48,17 @@ bool has_ended(const RunSummary& run) {
     return run.state != running_state && run.state != interrupted_state;
 }
 
+/// Not for the index: the folder may lie on a disk that is away for a moment.
+bool note_missing(RunSummary& run) {
+    if (has_settings(run.folder)) return false;
+    run.state = missing_state;
+    return true;
+}
+
 /// A run that says it is running may have lost its process, and one that does not may be trained
 /// again; one that runs has newer figures.
 void bring_up_to_date(RunIndex& opened, RunSummary& run) {
+    if (note_missing(run)) return;
     const LeaseState holder = opened.holder(run.folder);
     const bool runs = run.state == running_state;
     if (holder.held != runs && (runs || holder.held)) run = opened.settle(run, holder.held);
@@ -162,9 +172,13 @@ void RunStore::check_folder(const std::string& run) {
 std::vector<RunSummary> RunStore::list() const {
     return impl_->index.ask([](RunIndex& index) {
         auto runs = index.list();
-        // A file of each of many thousand runs would take long to look at.
-        for (auto& run : runs)
-            if (!has_ended(run)) bring_up_to_date(index, run);
+        // Of the many thousand runs that have ended, one look each and no more.
+        for (auto& run : runs) {
+            if (has_ended(run))
+                note_missing(run);
+            else
+                bring_up_to_date(index, run);
+        }
         return runs;
     });
 }
@@ -198,8 +212,9 @@ void RunStore::set_starred(const std::string& run, bool starred) {
 }
 
 void RunStore::remove(const std::string& run, const Discard& discard) {
+    RunSummary found;
     impl_->index.ask([&](RunIndex& index) {
-        const RunSummary found = need(index, run);
+        found = need(index, run);
         const LeaseState holder = index.holder(found.folder);
         if (holder.held && holder.host.empty()) {
             throw Error(ErrorCode::state, msg("Run {} is being trained.", run),
@@ -211,6 +226,8 @@ void RunStore::remove(const std::string& run, const Discard& discard) {
         index.remove(run);
         OutsideFolders(root()).remove(found.folder);
     });
+    if (!found.group.empty() && !is_sweep_group(found.group))
+        drop_from_plan(runs_of_group(list(), found.group), found);
 }
 
 RunSummary RunStore::enter(const fs::path& folder) {

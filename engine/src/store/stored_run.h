@@ -12,6 +12,7 @@ namespace engine {
 
 inline constexpr char running_state[] = "running";
 inline constexpr char interrupted_state[] = "interrupted";
+inline constexpr char missing_state[] = "missing";
 
 /// Brings a summary up to date with an event.
 void apply(RunSummary& summary, const Event& event);

@@ -15,6 +15,9 @@
 
 #include "done_of.h"
 #include "engine/error.h"
+#include "engine/resume.h"
+#include "engine/run_group.h"
+#include "engine/run_listing.h"
 #include "store/step_record.h"
 #include "support/part_figures.h"
 #include "temp_folder.h"
@@ -252,6 +255,40 @@ TEST(RunStore, TheGroupOfARunSurvivesARebuildAndAResume) {
     store.reopen(run.folder, 0);
     store.append(done_of(run.run));
     EXPECT_EQ(store.find(run.run)->group, group);
+}
+
+TEST(RunStore, ARunWhoseFilesWereRemovedByHandIsMissingUntilTheyAreBack) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    std::vector<RunStore::NewRun> runs;
+    for (int i = 0; i < 4; ++i) runs.push_back(store.create({}));
+    for (int i = 0; i < 3; ++i) store.append(done_of(runs[i].run));
+    store.set_notes(runs[0].run, "kept");
+    fs::rename(runs[0].folder, dir / "aside");         // the whole folder
+    fs::rename(runs[1].folder / "config.json", dir / "config");  // what makes it a run
+    runs[3].hold.reset();
+    const auto state = [&](std::size_t i) { return store.find(runs[i].run)->state; };
+    EXPECT_EQ(state(0), "missing");
+    EXPECT_EQ(state(1), "missing");
+    EXPECT_EQ(state(2), "done");
+    for (const RunSummary& run : store.list())
+        EXPECT_EQ(run.state, state(static_cast<std::size_t>(std::stoi(run.run) - 1))) << run.run;
+    EXPECT_EQ(store.find(runs[0].run)->notes, "kept");
+    EXPECT_THAT(runs_table(store.list()), HasSubstr("missing"));
+    try {
+        plan_resume(*store.find(runs[0].run));
+        FAIL() << "there is nothing to go on from";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::data);
+        EXPECT_THAT(error.what(), HasSubstr("is gone"));
+        EXPECT_THAT(error.hint().str(), HasSubstr("halftone delete 1"));
+    }
+    const std::vector<RunSummary> gone = {*store.find(runs[0].run), *store.find(runs[1].run)};
+    EXPECT_EQ(group_state(gone), "missing");
+    fs::rename(dir / "aside", runs[0].folder);
+    EXPECT_EQ(state(0), "done") << "the disk is there again";
+    store.remove(runs[1].run, [](const fs::path&) { FAIL() << "there is nothing to throw away"; });
+    EXPECT_FALSE(store.find(runs[1].run));
 }
 
 TEST(RunStore, ARemovedRunIsGoneFromTheHistoryForGood) {

@@ -206,7 +206,8 @@ std::optional<engine::RunSummary> QueueRunner::earlierTry(const engine::QueuedRu
     if (queued.run.empty()) return std::nullopt;
     std::optional<engine::RunSummary> found;
     use([&](engine::RunQueue&) { found = feed_->store()->find(queued.run); });
-    if (!found || found->config != queued.entry.config || found->state == "running")
+    if (!found || found->config != queued.entry.config || found->state == "running" ||
+        found->state == "missing")
         return std::nullopt;
     return found;
 }

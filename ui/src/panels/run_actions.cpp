@@ -30,6 +30,7 @@ QString whyNotResumed(const engine::RunSummary& run) {
             .arg(QString::fromStdString(run.host));
     }
     if (run.state == "running") return RunActions::tr("This run is being trained.");
+    if (run.state == "missing") return RunActions::tr("The folder of this run is gone.");
     return {};
 }
 

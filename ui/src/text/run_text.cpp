@@ -79,6 +79,7 @@ QString stateText(const engine::RunSummary& run) {
         return run.diverged_at > 0 ? divergedText(run.diverged_at) : RunText::tr("diverged");
     if (run.state == "failed") return RunText::tr("failed");
     if (run.state == "interrupted") return RunText::tr("interrupted");
+    if (run.state == "missing") return RunText::tr("missing");
     return QString::fromStdString(run.state);
 }
 
