@@ -53,14 +53,26 @@ std::optional<mode_t> mode_in_run(const fs::path& path) {
 /// A group that shares its runs shares them regardless of the umask.
 bool is_shared(mode_t mode) { return (mode & 0020) != 0; }
 
+/// Whether this folder in a run's folder, or one between them, is a symbolic link. The run's folder
+/// itself may be one: people keep large runs on other disks.
+bool leaves_run(fs::path folder) {
+    bool linked = false;
+    for (int i = 0; i < deepest && !folder.empty(); ++i, folder = folder.parent_path()) {
+        std::error_code error;
+        if (linked && ::access((folder / "config.json").c_str(), F_OK) == 0) return true;
+        linked = linked || fs::is_symlink(folder, error);
+    }
+    return false;
+}
+
 template <typename Mode>
 File open_with(const fs::path& path, int flags, Mode&& mode_of_new) {
     if ((flags & O_EXCL) == 0) {
-        File there(::open(path.c_str(), flags | O_CLOEXEC));
+        File there(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
         if (there.is_open() || errno != ENOENT) return there;
     }
     const mode_t mode = mode_of_new();
-    File made(::open(path.c_str(), flags | O_CREAT | O_CLOEXEC, mode));
+    File made(::open(path.c_str(), flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode));
     if (made.is_open() && mode != everybody && is_shared(mode)) ::fchmod(made.descriptor(), mode);
     return made;
 }
@@ -86,6 +98,10 @@ int make_private_folder(const fs::path& folder) {
 
 void make_private_folders(const fs::path& folder, std::error_code& error) {
     error.clear();
+    if (leaves_run(folder)) {
+        error = std::make_error_code(std::errc::too_many_symbolic_link_levels);
+        return;
+    }
     if (folder.empty() || fs::is_directory(folder)) return;
     const fs::path above = folder.parent_path();
     if (above != folder) make_private_folders(above, error);

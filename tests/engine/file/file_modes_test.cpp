@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 
+#include "engine/error.h"
 #include "file/atomic_file.h"
+#include "file/file_lock.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -158,6 +161,40 @@ TEST_F(FileModes, AFileThatIsThereKeepsItsMode) {
     EXPECT_EQ(permissions_of(folder / "events.jsonl"), 0604U);
     EXPECT_FALSE(open_private(folder / "events.jsonl", O_RDWR | O_EXCL).is_open());
     EXPECT_EQ(make_private_folder(folder), EEXIST);
+}
+
+/// A run's folder that somebody else has packed may have links to files of the user.
+TEST_F(FileModes, LinksInTheFolderOfARunAreNotFollowed) {
+    const fs::path run = run_of(0600), home = dir_ / "home";
+    fs::create_directories(home / "skips" / "7");
+    write_file(home / "file", "mine");
+    for (const char* name : {"events.jsonl", "steps.rec.part", "lock", "lease.1.part"})
+        ASSERT_TRUE((fs::remove(run / name), fs::create_symlink(home / "file", run / name), true));
+    fs::create_symlink(home / "absent", run / "dangling");
+    fs::create_directory_symlink(home / "skips", run / "skips");
+    EXPECT_THROW(append_to_file(run / "events.jsonl", "x"), Error);
+    EXPECT_THROW(append_to_file(run / "dangling", "x"), Error);
+    EXPECT_FALSE(open_to_write(run / "steps.rec.part", O_RDWR | O_TRUNC).is_open());
+    EXPECT_FALSE(open_private(run / "lease.1.part", O_WRONLY | O_TRUNC).is_open());
+    EXPECT_THROW((void)FileLock::try_take(run / "lock"), Error);
+    std::error_code error;
+    make_private_folders(run / "skips", error);
+    EXPECT_EQ(error, std::errc::too_many_symbolic_link_levels);
+    error.clear();
+    for (const char* below : {"7", "8"}) {
+        make_private_folders(run / "skips" / below, error);
+        EXPECT_EQ(error, std::errc::too_many_symbolic_link_levels) << below;
+    }
+    std::string text;
+    std::ifstream(home / "file") >> text;
+    EXPECT_EQ(text, "mine");
+    EXPECT_FALSE(fs::exists(home / "absent"));
+    EXPECT_FALSE(fs::exists(home / "skips" / "8"));
+    // A person's links to whole runs are theirs.
+    fs::create_directory_symlink(run_of(0640), dir_ / "linked");
+    make_private_folders(dir_ / "linked" / "skips", error);
+    EXPECT_FALSE(error);
+    append_to_file(dir_ / "linked" / "events.jsonl", "x");
 }
 
 }  // namespace
