@@ -1,5 +1,9 @@
 #include "pointwise/rounding.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
 #include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
@@ -36,12 +40,18 @@ TensorList run_clamp(const OpArguments& args) {
     return {clamp(args.at(0), bound(args, "min"), bound(args, "max"))};
 }
 
-/// Of integers there is no quotient by 0. On a GPU looking would wait for it: the result is 0 there.
+template <typename Bits>
+bool has_zero(const Tensor& integers) {
+    const std::span all(integers.data_as<Bits>(), static_cast<std::size_t>(integers.numel()));
+    return std::ranges::find(all, Bits{0}) != all.end();
+}
+
+/// There is no quotient of integers by 0. On a GPU looking would wait for it: the result is 0 there.
+/// `b` is contiguous, so that its values are read where they lie.
 void check_divisor(const OpInfo& info, const Tensor& b) {
     if (b.device().kind != Device::Kind::cpu) return;
-    for (const double divisor : b.values())
-        if (divisor == 0)
-            throw Error(ErrorCode::value, std::string(info.name) + ": an integer is divided by 0");
+    if (size_of(b.dtype()) == 8 ? has_zero<std::uint64_t>(b) : has_zero<std::uint32_t>(b))
+        throw Error(ErrorCode::value, std::string(info.name) + ": an integer is divided by 0");
 }
 
 /// op(a, b) in the wide form of their common type, rounded to that type, outside the tape.
@@ -50,15 +60,16 @@ Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp o
     const DType wide = type == DType::u8 ? DType::i32 : wide_type(type);
     if (type == DType::boolean)
         throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));
-    if (!is_floating(type)) check_divisor(info, b);
     const Shape shape = broadcast_shapes(info.name, a.shape(), b.shape());
     const GradMode off(false);
     const auto operand = [&](const Tensor& x) {
         return in_layout(expanded_view(to(x.detach(), wide), shape), Layout::contiguous);
     };
+    const Tensor divisor = operand(b);
+    if (!is_floating(type)) check_divisor(info, divisor);
     const Tensor y = Tensor::empty(shape, wide, a.device());
     on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(
-        y.array(), operand(a).array(), operand(b).array(), op, current_stream());
+        y.array(), operand(a).array(), divisor.array(), op, current_stream());
     return to(y, type);
 }
 

@@ -20,7 +20,9 @@
 #include "pointwise/trigonometric.h"
 #include "pointwise/unary.h"
 #include "shape/sum.h"
+#include "shape/view.h"
 #include "support/here.h"
+#include "support/peak_memory.h"
 
 namespace engine {
 namespace {
@@ -195,6 +197,29 @@ TEST(Remainder, HasTheSignOfItsDivisorAndFmodThatOfItsDividend) {
     } else {
         EXPECT_EQ(nothing_by_nothing().values(), (V{0, 0})) << "it does not wait to look";
     }
+}
+
+TEST(Remainder, LooksForADivisorOfNothingWhereItLies) {
+    if (here != Device::Kind::cpu) GTEST_SKIP() << "a GPU does not look";
+    constexpr std::int64_t count = std::int64_t{1} << 22;
+    for (const DType type : {DType::i32, DType::i64}) {
+        const Tensor a = Tensor::full({count}, 7, type), b = Tensor::full({count}, 4, type);
+        const auto result = static_cast<std::int64_t>(a.bytes());
+        const test::PeakMemory memory;
+        if (!memory.known()) GTEST_SKIP() << "the system does not tell a process its peak";
+        EXPECT_EQ(remainder(a, b).data_as<std::int32_t>()[0], 3);
+        EXPECT_LT(memory.grown(), result + result / 2) << "the result alone";
+    }
+    // As wide as a type is, its last divisor is found, also of a view and of one for all.
+    for (const DType type : {DType::u8, DType::i32, DType::i64}) {
+        const Tensor a = Tensor::of({1, 2, 3, 4}, {2, 2}, type);
+        EXPECT_THROW(fmod(a, Tensor::of({1, 5, 3, 0}, {2, 2}, type)), Error);
+        EXPECT_THROW(remainder(a, transpose(Tensor::of({1, 5, 0, 9}, {2, 2}, type), 0, 1)), Error);
+        EXPECT_THROW(fmod(a, Tensor::of({0}, {1}, type)), Error);
+        EXPECT_EQ(fmod(a, Tensor::of({3}, {1}, type)).values(), (V{1, 2, 0, 1}));
+    }
+    const Tensor large = Tensor::of({0x1p32, 0x1p40}, {2}, DType::i64);
+    EXPECT_EQ(fmod(large, large).values(), (V{0, 0})) << "half of the bits are 0";
 }
 
 // 16777215 * 3 needs more than 24 bits: a - b trunc(a / b) in f32 would be wrong.
