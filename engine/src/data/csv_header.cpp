@@ -1,6 +1,7 @@
 #include "data/csv_header.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -30,7 +31,53 @@ bool is_plain_number(const std::string& field) {
     return value.content == CsvContent::number && value.plain;
 }
 
+bool is_whole(double number) { return number == std::floor(number); }
+
+bool is_year(double number) { return number >= 1000 && number < 3000; }
+
+/// Whether the number lies further from all values of the column than these lie from each other.
+bool is_far(double number, const CsvColumnScan& column) {
+    const double spread = column.highest - column.lowest;
+    return column.numbers > 1 &&
+           (number > column.highest + spread || number < column.lowest - spread);
+}
+
 }  // namespace
+
+std::optional<SpacedNumbers> spaced_numbers(std::span<const std::string> first_row,
+                                            std::span<const CsvColumnScan> columns) {
+    constexpr std::size_t fewest = 3;
+    const auto in_column = [&](std::size_t i) {
+        const CsvValue value = parse_csv_value(first_row[i]);
+        const bool number = value.content == CsvContent::number && value.plain;
+        return number && is_whole(value.number) && is_numeric(columns[i])
+                   ? std::optional(value.number)
+                   : std::nullopt;
+    };
+    SpacedNumbers out;
+    std::size_t count = 0;
+    bool all_years = true, all_far = true;
+    double before = 0, distance = 0;
+    for (std::size_t i = 0; i < first_row.size(); ++i) {
+        const auto number = in_column(i);
+        if (!number) {
+            if (!trimmed(first_row[i]).empty() && !is_word(first_row[i])) return std::nullopt;
+            continue;
+        }
+        if (count == 0) out.first = i;
+        if (count == 1) distance = *number - before;
+        const bool follows = i == out.first + count && (count < 2 || *number == before + distance);
+        if (!follows || (count > 0 && distance <= 0)) return std::nullopt;
+        out.last = i;
+        all_years = all_years && is_year(*number);
+        all_far = all_far && is_far(*number, columns[i]);
+        before = *number;
+        ++count;
+    }
+    if (count < fewest || !(all_years || all_far)) return std::nullopt;
+    out.names_columns = all_years && all_far;
+    return out;
+}
 
 std::size_t counted_columns(std::span<const std::string> row) {
     return row.size() - (!row.empty() && trimmed(row[0]).empty() ? 1 : 0);
@@ -52,6 +99,8 @@ bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvCo
     if (counts_columns(first_row))
         return counted_columns(first_row) > 2 ||
                std::find(recurs.begin(), recurs.end(), false) != recurs.end();
+    if (const auto spaced = spaced_numbers(first_row, columns); spaced && spaced->names_columns)
+        return true;
     bool numeric = false;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         if (!is_numeric(columns[i])) continue;

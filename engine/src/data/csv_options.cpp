@@ -62,7 +62,8 @@ std::vector<OptionSpec> make_specs() {
          .label = "Header row",
          .default_value = std::string("auto"),
          .help = "Whether the first row holds the column names. Automatic: where it holds words "
-                 "above numbers, or counts the columns (0, 1, 2, ... or 1, 2, 3, ...).",
+                 "above numbers, counts the columns (0, 1, 2, ... or 1, 2, 3, ...), or holds years "
+                 "at equal distances above numbers of another scale.",
          .choices = {{"auto", "Automatic"}, {"true", "Yes"}, {"false", "No"}}},
         {.name = "categorical",
          .label = "Categorical columns",

@@ -182,17 +182,28 @@ private:
         ++scan_.rows;
     }
 
+    /// Of numbers nobody can be sure.
     void warn_of_numbered_header() {
         const auto& fields = first_rows_[0].fields;
-        if (source_.options.header != CsvHeader::automatic || !counts_columns(fields)) return;
+        if (source_.options.header != CsvHeader::automatic) return;
+        std::string first, last;
+        if (counts_columns(fields)) {
+            first = fields[fields.size() - counted_columns(fields)];
+            last = fields.back();
+        } else if (const auto spaced = spaced_numbers(fields, scan_.columns)) {
+            first = fields[spaced->first];
+            last = fields[spaced->last];
+        } else {
+            return;
+        }
         scan_.warnings.push_back(
             scan_.has_header
                 ? msg("{}: the first row ({} to {}) is read as the names of the columns; set "
                       "dataset.header to false if it is data",
-                      name(0), fields[fields.size() - counted_columns(fields)], fields.back())
+                      name(0), first, last)
                 : msg("{}: the first row ({} to {}) is read as data; set dataset.header to true if "
                       "it holds the names of the columns",
-                      name(0), fields[fields.size() - counted_columns(fields)], fields.back()));
+                      name(0), first, last));
     }
 
     void settle_first_rows() {
