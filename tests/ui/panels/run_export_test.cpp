@@ -69,6 +69,23 @@ TEST_F(RunExportTest, SeveralRunsAreOneTableOrOneArchive) {
                         : u"Imported as comparison 2, runs 3 to 4."_s);
 }
 
+/// The verdict of a report is that of the plots, whichever run a list has first.
+TEST_F(RunExportTest, TheOldestRunIsTheBaselineOfAReport) {
+    show({"fp32", "amp-fp16"});
+    const QString page = folder.path() + u"/both.html"_s;
+    report([&] {
+        ASSERT_TRUE(answerFileDialog(page, [&] {
+            exportReport(window.get(), &commands, store, {*store->find("2"), *store->find("1")});
+        }));
+    });
+    QFile file(page);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    const auto fp32 = text.indexOf(u"FP32 · 1"_s), amp = text.indexOf(u"AMP FP16 · 2"_s);
+    EXPECT_GE(fp32, 0);
+    EXPECT_GT(amp, fp32);
+}
+
 /// W1: the first filter of the dialog is safetensors.
 TEST_F(RunExportTest, TheTypedEndingDecidesWhatIsWritten) {
     show({"fp32"});

@@ -4,7 +4,9 @@
 #include <QFileDialog>
 #include <QInputDialog>
 #include <QFileInfo>
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "commands/commands.h"
 #include "commands/run_history.h"
@@ -99,6 +101,26 @@ std::optional<std::string> askCheckpoint(QWidget* parent, const engine::RunSumma
     return names[static_cast<std::size_t>(std::max<qsizetype>(texts.indexOf(text), 0))];
 }
 
+using Runs = std::vector<engine::RunSummary>;
+
+/// As on the plots: the first of a comparison is its baseline. Lists have the newest first.
+Runs oldestFirst(Runs runs) {
+    std::ranges::stable_sort(runs, {}, [](const engine::RunSummary& run) {
+        return std::pair(run.run.size(), run.run);
+    });
+    return runs;
+}
+
+/// "run-3", "comparison-2"; "3-5" of runs that are neither.
+QString nameOfFile(const Runs& runs) {
+    if (runs.size() == 1) return u"run-"_s + QString::fromStdString(runs.front().run);
+    if (!engine::common_group(runs).empty() && runs.front().group_number > 0)
+        return QString::fromStdString(engine::group_name(runs.front().group_number));
+    QStringList names;
+    for (const auto& each : runs) names << QString::fromStdString(each.run);
+    return names.join(u'-');
+}
+
 std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     const std::vector<Form> all = forms();
     std::vector<FileForm> files;
@@ -129,17 +151,11 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
     commands->works()->start({RunExport::exporting(answer->file), answer->file, work});
 }
 
-void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs) {
-    if (runs.empty()) return;
-    QStringList names;
-    for (const auto& each : runs) names << QString::fromStdString(each.run);
-    const std::string group = engine::common_group(runs);
-    const QString name =
-        group.empty() || runs.front().group_number == 0
-            ? names.join(u'-')
-            : QString::fromStdString(engine::group_name(runs.front().group_number));
+void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& chosen) {
+    if (chosen.empty()) return;
+    const Runs runs = oldestFirst(chosen);
     const auto named =
-        askForFile(parent, RunExport::exportTitle(), name,
+        askForFile(parent, RunExport::exportTitle(), nameOfFile(runs),
                    {{RunExport::csv(), u"csv"_s}, {RunExport::runs(), u"halftone"_s}});
     if (!named) return;
     const auto work = [runs, named = *named] {
@@ -161,11 +177,11 @@ void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::R
 
 void exportReport(QWidget* parent, Commands* commands,
                   const std::shared_ptr<engine::RunStore>& store,
-                  const std::vector<engine::RunSummary>& runs) {
-    if (!store || runs.empty()) return;
-    const QString name = u"run-%1.html"_s.arg(QString::fromStdString(runs.front().run));
+                  const std::vector<engine::RunSummary>& chosen) {
+    if (!store || chosen.empty()) return;
+    const Runs runs = oldestFirst(chosen);
     const auto named =
-        askForFile(parent, RunExport::reportTitle(), name,
+        askForFile(parent, RunExport::reportTitle(), nameOfFile(runs),
                    {{RunExport::webPage(), u"html"_s}, {RunExport::pdf(), u"pdf"_s}});
     if (!named) return;
     const auto work = [runs, file = named->file] {

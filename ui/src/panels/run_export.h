@@ -22,7 +22,7 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& ru
 /// in one file that can be imported.
 void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs);
 
-/// Asks for a file and writes a report on these runs there, the first as the baseline.
+/// Asks for a file and writes a report on these runs there, the oldest as the baseline.
 void exportReport(QWidget* parent, Commands* commands,
                   const std::shared_ptr<engine::RunStore>& store,
                   const std::vector<engine::RunSummary>& runs);
