@@ -3041,16 +3041,16 @@
         <translation>内存少 {} %</translation>
     </message>
     <message>
-        <source>{} samples/s against {}, over steps {} to {}.</source>
-        <translation>{} 样本/秒，基准 {} 样本/秒，按第 {} 至 {} 步计算。</translation>
+        <source>Typical speed: {} samples/s against {}, over steps {} to {}.</source>
+        <translation>典型速度：{} 样本/秒，基准 {} 样本/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
-        <source>{} rows/s against {}, over steps {} to {}.</source>
-        <translation>{} 行/秒，基准 {} 行/秒，按第 {} 至 {} 步计算。</translation>
+        <source>Typical speed: {} rows/s against {}, over steps {} to {}.</source>
+        <translation>典型速度：{} 行/秒，基准 {} 行/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
-        <source>{} tokens/s against {}, over steps {} to {}.</source>
-        <translation>{} 词元/秒，基准 {} 词元/秒，按第 {} 至 {} 步计算。</translation>
+        <source>Typical speed: {} tokens/s against {}, over steps {} to {}.</source>
+        <translation>典型速度：{} 词元/秒，基准 {} 词元/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
         <source>at least {}× as fast</source>

@@ -48,16 +48,19 @@ Message memory_words(double ratio) {
     return percent > 0 ? msg("{} % more memory", percent) : msg("{} % less memory", -percent);
 }
 
-/// The speeds themselves.
+/// The speeds themselves: of typical steps that both runs made, unlike those of the cards.
 Message speeds_evidence(const RunFigures& baseline, const RunFigures& other) {
     const std::string fast = figure_text(other.speed.samples_per_s);
     const std::string base = figure_text(baseline.speed.samples_per_s);
     const auto first = other.speed.first_step, last = other.speed.last_step;
     if (other.unit == "rows")
-        return msg("{} rows/s against {}, over steps {} to {}.", fast, base, first, last);
+        return msg("Typical speed: {} rows/s against {}, over steps {} to {}.", fast, base, first,
+                   last);
     if (other.unit == "tokens")
-        return msg("{} tokens/s against {}, over steps {} to {}.", fast, base, first, last);
-    return msg("{} samples/s against {}, over steps {} to {}.", fast, base, first, last);
+        return msg("Typical speed: {} tokens/s against {}, over steps {} to {}.", fast, base, first,
+                   last);
+    return msg("Typical speed: {} samples/s against {}, over steps {} to {}.", fast, base, first,
+               last);
 }
 
 Message not_in_turns() {

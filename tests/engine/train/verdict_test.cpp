@@ -60,7 +60,7 @@ TEST(Verdict, CallsAGapWithinTheSpreadOverStepsTheSameResultAndSaysHowItKnows) {
     EXPECT_THAT(verdict.details(), HasSubstr("(1 seed)"));
     EXPECT_THAT(verdict.details(), StartsWith("2.0× as fast, 50 % less memory. Losses"));
     EXPECT_THAT(verdict.details(),
-                HasSubstr("64,000 samples/s against 32,000, over steps 11 to 500."));
+                HasSubstr("Typical speed: 64,000 samples/s against 32,000, over steps 11 to 500."));
 }
 
 TEST(Verdict, GivesNoCostWhereASpeedIsUnknown) {
@@ -205,7 +205,7 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
     EXPECT_EQ(
         same.details(),
         "2.0× as fast, 50 % less memory. Test accuracies 0.5 points apart, seed noise 1.13 points. "
-        "64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio, step by "
+        "Typical speed: 64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio, step by "
         "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 0.524 MB "
         "against 1.05 MB. AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
 
