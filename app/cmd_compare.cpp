@@ -5,12 +5,14 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <sstream>
 
 #include "commands.h"
 #include "engine/catalog.h"
 #include "engine/comparison.h"
 #include "engine/error.h"
+#include "engine/group_plan.h"
 #include "engine/run_group.h"
 #include "engine/session.h"
 #include "engine/verdict.h"
@@ -174,28 +176,41 @@ std::vector<std::string> folder_names(const std::vector<engine::ComparedRuns>& c
     return names;
 }
 
+/// All runs of the comparison, those of one seed after another.
+engine::GroupPlan plan_of(const engine::RunConfig& config,
+                          const std::vector<engine::ComparedRuns>& compared,
+                          const CompareArguments& args) {
+    engine::GroupPlan plan;
+    const auto names = folder_names(compared);
+    for (std::int64_t k = 0; k < args.seeds; ++k) {
+        for (std::size_t i = 0; i < compared.size(); ++i) {
+            engine::RunConfig own = with_precision(config, compared[i].precision);
+            own.seed += k;
+            const std::string seed = "-seed" + std::to_string(own.seed);
+            std::filesystem::path folder;
+            if (!args.out.empty())
+                folder = std::filesystem::absolute(args.out) /
+                         (names[i] + (args.seeds > 1 ? seed : ""));
+            plan.runs.push_back({std::move(own), std::move(folder)});
+        }
+    }
+    return plan;
+}
+
 /// The runs of one seed take turns on one compute thread.
-SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRuns>& compared,
-                 const CompareArguments& args, const std::shared_ptr<engine::RunStore>& store,
-                 const std::string& group) {
+SeedEnd run_seed(std::span<const engine::GroupPlan::Run> runs,
+                 std::vector<engine::ComparedRuns>& compared, const CompareArguments& args,
+                 const std::shared_ptr<engine::RunStore>& store,
+                 engine::SessionOptions options) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
-    const auto names = folder_names(compared);
-    const std::string turns = engine::new_run_group();
+    options.turns = engine::new_run_group();
     for (std::size_t i = 0; i < compared.size(); ++i) {
-        const std::string& precision = compared[i].precision;
-        engine::SessionOptions options;
-        options.group = group;
-        options.turns = turns;
-        if (!args.out.empty()) {
-            const std::string seed = "-seed" + std::to_string(config.seed);
-            options.folder =
-                std::filesystem::path(args.out) / (names[i] + (args.seeds > 1 ? seed : ""));
-        }
-        sessions.push_back(std::make_unique<engine::Session>(with_precision(config, precision),
-                                                             thread, store, options));
-        followed.push_back({precision, sessions.back().get()});
+        options.folder = runs[i].folder;
+        sessions.push_back(
+            std::make_unique<engine::Session>(runs[i].config, thread, store, options));
+        followed.push_back({compared[i].precision, sessions.back().get()});
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
     const auto outcomes = follow(followed, args.json);
@@ -245,18 +260,21 @@ int compare(const CompareArguments& args) {
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
     for (const auto& runs : compared) engine::check_device(with_precision(*config, runs.precision));
     const auto store = open_store();
-    const std::string group = engine::new_run_group();
+    const engine::GroupPlan plan = plan_of(*config, compared, args);
+    engine::SessionOptions options;
+    options.group = engine::new_run_group();
+    options.group_plan = engine::group_plan_json(plan);
     SeedEnd end;
     notifying_failure(args.notify, "comparison", [&] {
         for (std::int64_t i = 0; i < args.seeds && end.whole; ++i) {
-            engine::RunConfig own = *config;
-            own.seed += i;
-            end.add(run_seed(own, compared, args, store, group));
+            const auto first = static_cast<std::size_t>(i) * compared.size();
+            end.add(run_seed(std::span(plan.runs).subspan(first, compared.size()), compared, args,
+                             store, options));
         }
         return 0;
     });
     const Notice notice(args.notify, notice_of("comparison", end.outcomes));
-    if (!end.whole && !args.json) print_how_to_resume(store->list(), group);
+    if (!end.whole && !args.json) print_how_to_resume(store->list(), options.group);
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });
     if (!all_ran) return end.exit_code();

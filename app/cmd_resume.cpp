@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/group_plan.h"
 #include "engine/resume.h"
 #include "engine/run_group.h"
 #include "find_run.h"
@@ -91,21 +92,24 @@ std::vector<Outcome> resume_together(const std::vector<engine::GroupMemberPlan>&
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
     const std::string turns = members.size() > 1 ? engine::new_run_group() : std::string();
-    for (const auto& [run, plan] : members) {
-        for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
-        engine::SessionOptions options;
-        options.continuation = plan.continuation;
+    for (const auto& member : members) {
+        for (const auto& note : member.plan.notes)
+            std::cerr << "halftone: " << note.str() << '\n';
+        engine::SessionOptions options = member.options();
         options.accept_data = args.accept_data;
-        options.group = run.group;
-        options.turns = turns;
-        sessions.push_back(std::make_unique<engine::Session>(plan.config, thread, store, options));
-        followed.push_back({run.run + " " + run.config.precision.preset, sessions.back().get()});
+        if (!member.twin) options.turns = turns;
+        sessions.push_back(
+            std::make_unique<engine::Session>(member.plan.config, thread, store, options));
+        const std::string& precision = member.plan.config.precision.preset;
+        followed.push_back({member.is_new ? precision : member.run.run + " " + precision,
+                            sessions.back().get()});
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
     return follow(followed, args.json);
 }
 
-/// A comparison goes on as it was: its runs of one seed take turns. A sweep that the queue still
+/// A comparison goes on as it was: its runs of one seed take turns, and those that were not begun
+/// are begun. A twin goes on coupled. A sweep that the queue still
 /// has goes on with the points that were not begun, another one with its runs one after another.
 int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
     if (args.from != "last" || !args.changes.empty() || !args.out.empty() ||
@@ -146,9 +150,24 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
     return std::ranges::max(outcomes, {}, &Outcome::exit_code).exit_code;
 }
 
+/// The two runs of a twin of which one is to go on as it was: they go on coupled. Empty for another
+/// run, and for one that goes on alone since its twin has ended.
+engine::GroupRuns twin_of(const ResumeArguments& args) {
+    const bool as_it_was = args.from == "last" && args.changes.empty() && args.out.empty();
+    if (!as_it_was) return {};
+    const auto history = open_store()->list();
+    const auto named = std::ranges::find(history, args.run, &engine::RunSummary::run);
+    if (named == history.end() || named->group.empty()) return {};
+    auto runs = engine::runs_of_group(history, named->group);
+    const bool both = std::ranges::all_of(runs, engine::is_unfinished);
+    return both && engine::is_twin(runs) ? runs : engine::GroupRuns();
+}
+
 int resume_any(const ResumeArguments& args) {
     const auto group = find_group(args.run);
-    return group.empty() ? resume(args) : resume_group(group, args);
+    if (!group.empty()) return resume_group(group, args);
+    const auto twin = twin_of(args);
+    return twin.empty() ? resume(args) : resume_group(twin, args);
 }
 
 }  // namespace
@@ -158,7 +177,8 @@ void describe_resume(Command command) {
     command
         .text("RUN", args->run,
               "A run of the history (its number or title), its folder, or a comparison or sweep "
-              "(g3): all of its runs that have not ended")
+              "(g3): all of its runs that have not ended, and those of a comparison that were "
+              "not begun; a twin goes on coupled")
         .required()
         .not_empty();
     command

@@ -7300,5 +7300,13 @@
         <source>Comparison or sweep</source>
         <translation>对比或扫描</translation>
     </message>
+    <message>
+        <source>The two runs of this twin stopped at different steps, {} and {}. One of them takes over what the other one does, so they cannot go on coupled.</source>
+        <translation>这对孪生运行停在不同的步：{} 和 {}。其中一个要沿用另一个的状态或跳步，因此无法再耦合继续。</translation>
+    </message>
+    <message>
+        <source>Start the twin anew.</source>
+        <translation>请重新开始孪生运行。</translation>
+    </message>
 </context>
 </TS>

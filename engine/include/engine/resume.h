@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,10 +33,20 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from = "last",
 struct GroupMemberPlan {
     RunSummary run;
     ResumePlan plan;
+    /// The run was never begun: it starts with the plan's settings, `run` has its group alone.
+    bool is_new = false;
+    std::filesystem::path folder = {};  ///< of a new run; empty: a new one in the history
+    std::string group_plan = {};        ///< SessionOptions::group_plan of a new run
+    std::shared_ptr<Twin> twin = {};    ///< of a twin that goes on coupled: both have the same
+    Twin::Side side = Twin::Side::reference;
+    /// How its session goes on. `accept_data`, and what the caller wants besides, are not set.
+    SessionOptions options() const;
 };
-/// Plans to continue all runs of a comparison or sweep that were stopped, were killed or failed,
-/// each itself, from its last checkpoint. Throws as plan_resume() does, Error(state) if one of the
-/// runs is being trained, and Error(settings) if there is nothing to continue.
+/// Plans to continue all runs of a comparison, twin or sweep that were stopped, were killed or
+/// failed, each itself, from its last checkpoint, and to begin those of a comparison that were never
+/// begun (engine/group_plan.h). Throws as plan_resume() does, Error(state) if one of the runs is
+/// being trained, or if the halves of a twin cannot be coupled again, and Error(settings) if there
+/// is nothing to continue.
 std::vector<GroupMemberPlan> plan_group_resume(const std::vector<RunSummary>& runs);
 
 /// Whether the learning rate of these settings falls to the planned end of the run, so that a run

@@ -63,6 +63,13 @@ enum class DataUse {
     sweep,   ///< a sweep continues with another run
 };
 
+/// How the data of a run that was to go on have changed, if that can be accepted.
+enum class DataChanged {
+    no,
+    contents,
+    samples,  ///< their number too: the run goes on as a new one
+};
+
 struct SessionOptions {
     std::filesystem::path folder;                ///< run folder; empty: a new one in the store
     bool evaluate = true;                        ///< the test set after each epoch
@@ -131,9 +138,9 @@ public:
     /// While it prepares.
     ReadingShare reading() const;
     ExaminationProgress examination() const;
-    /// The session failed before anything was written because the run's data have changed, and
-    /// another one with SessionOptions::accept_data can go on with them.
-    bool data_changed() const;
+    /// Whether the session failed, before anything was written, because the run's data have
+    /// changed; another one with SessionOptions::accept_data can go on with them.
+    DataChanged data_changed() const;
     /// Blocks until the state is done or failed, or seconds have passed; true if it ended.
     bool wait(double seconds);
 

@@ -49,7 +49,7 @@ struct Session::Impl final : Turn {
     /// A stop is obeyed while the data are read and while a step is examined, which takes long.
     std::stop_source stop_reading;
     std::atomic<RunState> state{RunState::idle};
-    std::atomic<bool> data_changed{false};
+    std::atomic<DataChanged> data_changed{DataChanged::no};
     std::mutex reading_mutex;  // guards reading
     ReadingShare reading;
     NextStep next_step;
@@ -356,7 +356,7 @@ struct Session::Impl final : Turn {
         } catch (const ReadingStopped&) {
             finish(DoneReason::stopped);
         } catch (const ChangedData& error) {
-            data_changed = true;
+            data_changed = error.other_size() ? DataChanged::samples : DataChanged::contents;
             fail(error.code(), error.message(), error.hint());
         } catch (const Error& error) {
             fail(error.code(), error.message(), error.hint());
@@ -443,7 +443,7 @@ ReadingShare Session::reading() const {
 
 ExaminationProgress Session::examination() const { return impl_->live_skips.progress(); }
 
-bool Session::data_changed() const { return impl_->data_changed; }
+DataChanged Session::data_changed() const { return impl_->data_changed; }
 
 bool Session::wait(double seconds) {
     std::unique_lock lock(impl_->mutex);

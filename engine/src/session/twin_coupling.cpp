@@ -93,23 +93,50 @@ void Twin::Coupling::start() {
     const auto same = [](const ParameterLayer& a, const ParameterLayer& b) {
         return a.parameters == b.parameters;
     };
-    if (!std::ranges::equal(layers_, theirs, same) || reference.steps != other.steps) {
+    const bool together = reference.steps == other.steps || !takes_over();
+    if (!std::ranges::equal(layers_, theirs, same) || !together) {
+        layers_.clear();
         throw Error(
             ErrorCode::state,
             msg("The two runs of a twin must have the same model and start at the same step."));
     }
+    if (may_couple()) couple();
+}
+
+/// Whether one half gets its state or its skips from the other one.
+bool Twin::Coupling::takes_over() const {
+    const std::lock_guard lock(mutex_);
+    return options_.skip_together || options_.resync_every > 0;
+}
+
+bool Twin::Coupling::may_couple() const {
+    const Half &reference = half(Side::reference), &other = half(Side::other);
+    return !writer_ && !layers_.empty() && !reference.left && !other.left &&
+           reference.steps == other.steps;
+}
+
+void Twin::Coupling::couple() {
+    Half &reference = half(Side::reference), &other = half(Side::other);
     std::vector<std::string> names;
     for (const ParameterLayer& layer : layers_) names.push_back(layer.name);
-    writer_.emplace(other.loop->folder(), reference.loop->run(), names);
+    writer_.emplace(TwinRecordWriter::go_on(other.loop->folder(), reference.loop->run(), names,
+                                            other.steps));
     other.observer = std::make_shared<Keeper>(*this);
     reference.observer = std::make_shared<Comparer>(*this);
     for (Half& each : halves_) each.loop->trainer().attach(each.observer);
 }
 
+bool Twin::Coupling::is_behind(Side side) const {
+    const Half& other_one = half(side == Side::reference ? Side::other : Side::reference);
+    return !layers_.empty() && !half(side).left && !other_one.left &&
+           half(side).steps < other_one.steps;
+}
+
 bool Twin::Coupling::may_step(Side side) const {
     const Half &reference = half(Side::reference), &other = half(Side::other);
     if (reference.left || other.left) return true;
-    if (!writer_) return false;  // one of them is still preparing
+    if (layers_.empty()) return false;  // one of them is still preparing
+    if (!writer_) return is_behind(side);
     return side == Side::other ? other.steps <= reference.steps : reference.steps < other.steps;
 }
 
@@ -120,6 +147,7 @@ void Twin::Coupling::stepped(Side side) {
     here.skipped = updates == here.updates;
     here.updates = updates;
     if (side == Side::reference && writer_) finish_step();
+    if (may_couple()) couple();
 }
 
 bool Twin::Coupling::resync_is_due(std::int64_t step) {

@@ -25,8 +25,11 @@ public:
     void set_skip_together(bool on);
 
     /// To be called when the session has prepared its run. Throws Error(state) if its model has
-    /// other parameters than the other one's, or if its run is at another step.
+    /// other parameters than the other one's, or if the runs are at different steps and one of them
+    /// takes over what the other one does. A run that has come less far catches up by itself.
     void join(Side side, RunLoop& loop);
+    /// Whether the other session has made a step that this one has not.
+    bool is_behind(Side side) const;
     /// Whether it is the session's turn: the second session computes each step first. Always true
     /// once the other session has left.
     bool may_step(Side side) const;
@@ -50,13 +53,16 @@ private:
     Half& half(Side side) { return halves_[static_cast<std::size_t>(side)]; }
     const Half& half(Side side) const { return halves_[static_cast<std::size_t>(side)]; }
     void start();
+    bool takes_over() const;
+    bool may_couple() const;
+    void couple();
     void finish_step();
     bool resync_is_due(std::int64_t step);
     void copy_state();
     void uncouple();
 
     std::array<Half, 2> halves_;
-    std::vector<ParameterLayer> layers_;
+    std::vector<ParameterLayer> layers_;  ///< empty until both have joined
     std::optional<TwinRecordWriter> writer_;
     GradientMap kept_;           ///< of the second one's step
     std::vector<TwinRow> rows_;  ///< of the step in progress

@@ -1,7 +1,10 @@
 #include "store/twin_record.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "file/atomic_file.h"
@@ -26,6 +29,13 @@ constexpr std::uintmax_t most_name_bytes = 64 << 20;
                 msg("Restore the file from a copy; the run does not need it."));
 }
 
+void write_names(const fs::path& folder, const std::string& reference,
+                 const std::vector<std::string>& layers) {
+    write_file(
+        folder / layout::names_name,
+        json({{"version", version}, {"reference", reference}, {"layers", layers}}).dump(1) + '\n');
+}
+
 /// An earlier twin of the same run is gone: its rows are of steps that are computed again.
 ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& reference,
                            const std::vector<std::string>& layers) {
@@ -34,9 +44,7 @@ ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& refere
     fs::remove_all(folder, error);
     make_private_folders(folder, error);
     if (error) throw_write_error(folder, error.value());
-    write_file(
-        folder / layout::names_name,
-        json({{"version", version}, {"reference", reference}, {"layers", layers}}).dump(1) + '\n');
+    write_names(folder, reference, layers);
     return ColumnWriter::create(folder / layout::file_name, layout::make_header());
 }
 
@@ -64,6 +72,18 @@ void check_header(const record_layout::Header& header, const fs::path& path, std
     }
 }
 
+/// The twin that was compared before; nothing if it cannot be read or is of other layers.
+std::optional<TwinRecordReader> columns_to_continue(const fs::path& run_folder,
+                                                    const std::vector<std::string>& layers) {
+    try {
+        TwinRecordReader reader = TwinRecordReader::open(run_folder);
+        if (reader.layers() == layers && reader.steps() > 0) return reader;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 record_layout::Header layout::make_header() {
@@ -83,6 +103,29 @@ record_layout::Header layout::make_header() {
 TwinRecordWriter::TwinRecordWriter(const fs::path& run_folder, const std::string& reference,
                                    const std::vector<std::string>& layers)
     : columns_(fresh_columns(run_folder, reference, layers)) {}
+
+TwinRecordWriter TwinRecordWriter::go_on(const fs::path& run_folder, const std::string& reference,
+                                         const std::vector<std::string>& layers,
+                                         std::int64_t steps) {
+    const auto kept = steps > 0 ? columns_to_continue(run_folder, layers) : std::nullopt;
+    if (!kept) return {run_folder, reference, layers};
+    write_names(run_folder / layout::folder_name, reference, layers);
+    const fs::path path = run_folder / layout::folder_name / layout::file_name;
+    ColumnWriter columns(open_columns(path), path, layout::make_header());
+    const std::int64_t known = std::min(steps, kept->steps());
+    columns.go_on_after(known * std::ssize(layers));
+    TwinRecordWriter out(std::move(columns));
+    std::vector<TwinRow> uncompared(layers.size());
+    for (std::int64_t step = known + 1; step <= steps; ++step) {
+        for (std::size_t i = 0; i < layers.size(); ++i)
+            uncompared[i] = {.step = step,
+                             .layer = static_cast<std::int32_t>(i),
+                             .error = std::numeric_limits<float>::quiet_NaN(),
+                             .angle = std::numeric_limits<float>::quiet_NaN()};
+        out.append(uncompared);
+    }
+    return out;
+}
 
 void TwinRecordWriter::append(std::span<const TwinRow> step) {
     for (const TwinRow& each : step) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/twin.h"
@@ -48,11 +49,19 @@ public:
     /// Makes the files, in place of those of an earlier twin. Throws Error(io).
     TwinRecordWriter(const std::filesystem::path& run_folder, const std::string& reference,
                      const std::vector<std::string>& layers);
+    /// Continues the files of a twin that goes on after this many steps: drops later rows, and adds
+    /// rows of NaN for steps that were not compared. Makes new files if these layers have none that
+    /// can be continued. Throws Error(io).
+    static TwinRecordWriter go_on(const std::filesystem::path& run_folder,
+                                  const std::string& reference,
+                                  const std::vector<std::string>& layers, std::int64_t steps);
 
     /// Appends the rows of one step and publishes them together. Throws Error(io).
     void append(std::span<const TwinRow> step);
 
 private:
+    explicit TwinRecordWriter(ColumnWriter columns) : columns_(std::move(columns)) {}
+
     ColumnWriter columns_;
 };
 

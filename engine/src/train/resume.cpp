@@ -161,9 +161,11 @@ Message more_epochs(const RunConfig& config) {
 }
 
 /// A run of the group that was never begun.
-GroupMemberPlan unbegun(const GroupPlan::Run& planned, const RunSummary& member) {
+GroupMemberPlan unbegun(const GroupPlan& plan, const GroupPlan::Run& planned,
+                        const RunSummary& member) {
     GroupMemberPlan out;
     out.is_new = true;
+    out.group_plan = group_plan_json(plan);
     out.run.config = out.plan.config = planned.config;
     out.run.group = member.group;
     out.run.group_number = member.group_number;
@@ -251,10 +253,9 @@ SessionOptions GroupMemberPlan::options() const {
     out.group = run.group;
     out.twin = twin;
     out.twin_side = side;
-    if (is_new)
-        out.folder = folder;
-    else
-        out.continuation = plan.continuation;
+    out.folder = folder;
+    out.group_plan = group_plan;
+    if (!is_new) out.continuation = plan.continuation;
     return out;
 }
 
@@ -269,7 +270,7 @@ std::vector<GroupMemberPlan> plan_group_resume(const std::vector<RunSummary>& ru
     const auto plan = plan_of_group(runs);
     if (plan)
         for (const auto& each : unstarted_runs(*plan, runs))
-            out.push_back(unbegun(each, runs.front()));
+            out.push_back(unbegun(*plan, each, runs.front()));
     if (out.empty())
         throw Error(ErrorCode::settings,
                     msg("There is nothing to resume: all {} runs have ended.", runs.size()),

@@ -1,7 +1,12 @@
 #include "session/twin_coupling.h"
 
+#include <algorithm>
+#include <array>
+
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "engine/group_plan.h"
+#include "engine/resume.h"
 #include "instruments/run_replay.h"
 #include "resume_support.h"
 #include "support/device_support.h"
@@ -39,17 +44,75 @@ protected:
             sessions.push_back(std::make_unique<Session>(completed(own), thread_, store_, session));
         }
         for (const auto& session : sessions) session->post(Command::start);
-        const auto end = [&](Session& session) {
-            EXPECT_TRUE(session.wait(test::resume_patience_s));
-            Ended out{session.run(),
-                      {},
-                      session.record(),
-                      test::computed(session.record()),
-                      session.drain()};
-            if (!out.run.empty()) out.folder = store_->find(out.run)->folder;
-            return out;
-        };
         return {end(*sessions[0]), end(*sessions[1])};
+    }
+
+    Ended end(Session& session) {
+        EXPECT_TRUE(session.wait(test::resume_patience_s));
+        Ended out{session.run(),
+                  {},
+                  session.record(),
+                  test::computed(session.record()),
+                  session.drain()};
+        if (!out.run.empty()) out.folder = store_->find(out.run)->folder;
+        return out;
+    }
+
+    static RunConfig with(RunConfig config, const std::string& precision) {
+        config.precision = {};
+        config.precision.preset = precision;
+        return completed(config);
+    }
+
+    /// How the halves of a twin stop: the other one may have made a step more.
+    enum class Stop { together, reference_first, other_first };
+
+    /// The runs of a twin of FP32 and AMP BF16 that was stopped after `steps` steps, oldest first.
+    std::vector<RunSummary> stopped(const RunConfig& config, std::int64_t steps, Stop stop,
+                                    const TwinOptions& twin = {}) {
+        SessionOptions options;
+        options.group = new_run_group();
+        options.twin = std::make_shared<Twin>(twin);
+        GroupPlan plan;
+        plan.runs.push_back({with(config, "fp32")});
+        plan.runs.push_back({with(config, "amp-bf16")});
+        plan.twin = twin;
+        options.group_plan = group_plan_json(plan);
+        Session reference(plan.runs[0].config, thread_, store_, options);
+        options.twin_side = Twin::Side::other;
+        Session other(plan.runs[1].config, thread_, store_, options);
+        const auto step = [](Session& session, std::int64_t to) {
+            while (session.record().size() < to || session.state() != RunState::paused)
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+        };
+        for (std::int64_t i = 1; i <= steps; ++i) {
+            reference.post(Command::step);
+            other.post(Command::step);
+            step(reference, i);
+            step(other, i);
+        }
+        if (stop != Stop::together) {
+            other.post(Command::step);
+            step(other, steps + 1);
+        }
+        std::array<Session*, 2> order = {&reference, &other};
+        if (stop == Stop::other_first) std::ranges::reverse(order);
+        for (Session* session : order) {
+            session->post(Command::stop);
+            EXPECT_TRUE(session->wait(test::resume_patience_s));
+        }
+        return {*store_->find(reference.run()), *store_->find(other.run())};
+    }
+
+    Pair go_on(const std::vector<RunSummary>& runs) {
+        const auto members = plan_group_resume(runs);
+        std::vector<std::unique_ptr<Session>> sessions;
+        for (const GroupMemberPlan& member : members)
+            sessions.push_back(std::make_unique<Session>(member.plan.config, thread_, store_,
+                                                         member.options()));
+        for (const auto& session : sessions) session->post(Command::start);
+        EXPECT_EQ(members.at(1).side, Twin::Side::other);
+        return {end(*sessions.at(0)), end(*sessions.at(1))};
     }
 
     static RunConfig spirals(std::int64_t steps) {
@@ -274,6 +337,61 @@ TEST_F(TwinTest, StaysInStepWhileOneIsPausedAndGoesOnWhenItIsStopped) {
     other.post(Command::stop);
     EXPECT_TRUE(other.wait(test::resume_patience_s));
     wait_until([&] { return reference.record().size() >= paused + 5; });
+}
+
+/// The first step of a difference; 0: there is none. NaN equals nothing.
+std::int64_t first_difference(const std::vector<TwinRow>& a, const std::vector<TwinRow>& b) {
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (!(a[i] == b[i])) return a[i].step;
+    return a.size() == b.size() ? 0 : -1;
+}
+
+TEST_F(TwinTest, AStoppedTwinGoesOnCoupledWithTheSameRows) {
+    const RunConfig config = spirals(12);
+    for (const TwinOptions& options : {TwinOptions{}, TwinOptions{.resync_every = 4}}) {
+        const Pair whole = run(config, "fp32", "amp-bf16", options);
+        const auto runs = stopped(config, 5, Stop::together, options);
+        ASSERT_TRUE(is_twin(runs));
+        const Pair resumed = go_on(runs);
+        EXPECT_EQ(resumed.reference.figures, whole.reference.figures);
+        EXPECT_EQ(resumed.other.figures, whole.other.figures);
+        EXPECT_EQ(first_difference(resumed.rows(), whole.rows()), 0);
+    }
+}
+
+TEST_F(TwinTest, TheReferenceStopsWhereTheOtherOneIs) {
+    const auto runs = stopped(spirals(12), 5, Stop::reference_first, {.resync_every = 4});
+    EXPECT_EQ(runs[0].steps, 6);
+    EXPECT_EQ(runs[1].steps, 6);
+    EXPECT_EQ(TwinRecordReader::open(runs[1].folder).steps(), 6);
+}
+
+TEST_F(TwinTest, TheHalfThatIsBehindCatchesUpBeforeTheyAreCoupledAgain) {
+    const RunConfig config = spirals(12);
+    const Pair whole = run(config, "fp32", "amp-bf16");
+    const auto runs = stopped(config, 5, Stop::other_first);
+    ASSERT_EQ(runs[0].steps, 5);
+    ASSERT_EQ(runs[1].steps, 6);
+    const Pair resumed = go_on(runs);
+    EXPECT_EQ(resumed.reference.figures, whole.reference.figures);
+    EXPECT_EQ(resumed.other.figures, whole.other.figures);
+    auto rows = resumed.rows(), wanted = whole.rows();
+    ASSERT_EQ(rows.size(), wanted.size());
+    EXPECT_EQ(first_difference(rows, wanted), 6) << "was not compared";
+    std::erase_if(rows, [](const TwinRow& row) { return row.step == 6; });
+    std::erase_if(wanted, [](const TwinRow& row) { return row.step == 6; });
+    EXPECT_EQ(first_difference(rows, wanted), 0);
+}
+
+TEST_F(TwinTest, HalvesAtDifferentStepsThatDependOnEachOtherAreRefused) {
+    const auto runs = stopped(spirals(12), 5, Stop::other_first, {.skip_together = true});
+    try {
+        plan_group_resume(runs);
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::state);
+        EXPECT_THAT(error.what(), testing::HasSubstr("different steps, 5 and 6"));
+    }
 }
 
 TEST_F(TwinTest, RefusesModelsThatDiffer) {

@@ -1,8 +1,10 @@
 #include "commands/commands.h"
 
 #include <QSemaphore>
+#include <algorithm>
 
 #include "engine/checkpoint.h"
+#include "engine/group_plan.h"
 #include "engine/run_group.h"
 #include "engine/session.h"
 #include "feed/run_track.h"
@@ -30,9 +32,11 @@ struct ResumeTest : WindowFixture {
             .config;
     }
     /// Computes some steps of a run, in a session of its own.
-    engine::RunSummary begun(std::int64_t steps, int made) {
+    engine::RunSummary begun(std::int64_t steps, int made, const std::string& group = {}) {
+        engine::SessionOptions options;
+        options.group = group;
         engine::Session session(spirals(steps), std::make_shared<engine::ComputeThread>(),
-                                feed.store());
+                                feed.store(), options);
         for (int i = 1; i <= made; ++i) {
             session.post(engine::Command::step);
             EXPECT_TRUE(QTest::qWaitFor(
@@ -153,6 +157,53 @@ TEST_F(ResumeTest, AComparisonIsStoppedAndResumedAsOneBesideItsRunThatHasEnded) 
     EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
 }
 
+TEST_F(ResumeTest, ARunOfAComparisonThatWasNotBegunIsBegun) {
+    const auto first = begun(12, 5, "g");
+    engine::GroupPlan plan;
+    plan.runs.push_back({first.config});
+    plan.runs.push_back({first.config});
+    plan.runs.back().config.precision.preset = "amp-bf16";
+    engine::keep_group_plan(first.folder, engine::group_plan_json(plan));
+    commands.resume(first, [this](bool begun) { answered = begun; });
+    ASSERT_TRUE(waitForAnswer());
+    EXPECT_EQ(feed.liveTracks().size(), 2u);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    const auto runs = engine::runs_of_group(feed.store()->list(), "g");
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[0].run, first.run);
+    EXPECT_EQ(runs[1].config.precision.preset, "amp-bf16");
+    EXPECT_EQ(engine::group_state(runs), "done");
+    EXPECT_FALSE(whyNotResumed(runs).isEmpty()) << "nothing is left";
+    EXPECT_TRUE(engine::plan_of_group(std::vector{runs[1]})) << "the new run keeps the plan, too";
+}
+
+TEST_F(ResumeTest, BothHalvesOfATwinGoOnCoupledWhenOneIsResumed) {
+    engine::RunConfig other = spirals(12);
+    other.precision.preset = "amp-bf16";
+    feed.openTwin({spirals(12), other}, engine::new_run_group(), {});
+    for (int i = 1; i <= 5; ++i) {
+        feed.post(engine::Command::step);
+        const auto rests = [&](const std::shared_ptr<RunTrack>& track) {
+            return track->published() >= i && track->state() == engine::RunState::paused;
+        };
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] { return std::ranges::all_of(feed.liveTracks(), rests); }, 30'000));
+    }
+    commands.stop();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    const auto runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 2u);
+    ASSERT_EQ(engine::group_state(runs), "stopped");
+    commands.resume(runs.back(), [this](bool begun) { answered = begun; });
+    ASSERT_TRUE(waitForAnswer());
+    EXPECT_TRUE(*answered) << problems.join(u' ').toStdString();
+    EXPECT_EQ(feed.liveTracks().size(), 2u);
+    EXPECT_NE(feed.twin(), nullptr);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    for (const auto& run : feed.store()->list()) EXPECT_EQ(run.steps, 12);
+    EXPECT_EQ(engine::TwinRecordReader::open(runs.front().folder).steps(), 12);
+}
+
 TEST_F(ResumeTest, TheOfferAfterAKillNamesTheComparison) {
     engine::RunSummary first, second;
     first.run = "51";
@@ -253,7 +304,7 @@ TEST_F(TrialTest, TheRunStartsWhenTheTrialTakesTooLong) {
     free.release(pool->maxThreadCount());
     ASSERT_TRUE(ends());
     pool->waitForDone();
-    QTest::qWait(20);
+    standsStill();
     EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
     EXPECT_EQ(feed.store()->list().size(), 1u);
 }
@@ -263,7 +314,7 @@ TEST_F(TrialTest, StopTakesTheStartBack) {
     commands.stop();
     EXPECT_TRUE(commands.buttons().start.enabled);
     QThreadPool::globalInstance()->waitForDone();
-    QTest::qWait(50);
+    standsStill();
     EXPECT_FALSE(feed.live());
     EXPECT_TRUE(feed.store()->list().empty());
 }

@@ -3,9 +3,12 @@
 #include <QDeadlineTimer>
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/group_plan.h"
+#include "engine/run_group.h"
 #include "engine/speed.h"
 #include "feed/run_ended.h"
 #include "feed/run_track.h"
@@ -31,6 +34,15 @@ std::int64_t rowOf(const engine::Event& event) {
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) return warning->step;
     if (const auto* done = std::get_if<engine::RunDone>(&event)) return done->steps;
     return 0;
+}
+
+/// What each of the runs keeps, so that those that a kill prevents can be begun later.
+std::string groupPlanOf(const std::vector<engine::RunConfig>& configs,
+                        const std::optional<engine::TwinOptions>& twin = std::nullopt) {
+    engine::GroupPlan plan;
+    for (const auto& config : configs) plan.runs.push_back({config});
+    plan.twin = twin;
+    return engine::group_plan_json(plan);
 }
 
 }  // namespace
@@ -119,6 +131,8 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs, const std::s
         options.pause_when_disk_full = true;  // somebody is there to make room and go on
         options.group = group;
         if (configs.size() > 1) options.turns = engine::new_run_group();
+        const bool compared = configs.size() > 1 && !engine::is_sweep_group(group);
+        if (compared && !group.empty()) options.group_plan = groupPlanOf(configs);
         options.data_of = dataOf;
         options.data_use = engine::DataUse::sweep;
         for (const auto& config : configs) openSession(config, options);
@@ -133,6 +147,7 @@ void EventFeed::openTwin(const std::vector<engine::RunConfig>& configs, const st
         session.pause_when_disk_full = true;
         session.group = group;
         session.twin = twin_;
+        session.group_plan = groupPlanOf(configs, options);
         for (const auto& config : configs) {
             openSession(config, session);
             session.twin_side = engine::Twin::Side::other;
@@ -140,16 +155,31 @@ void EventFeed::openTwin(const std::vector<engine::RunConfig>& configs, const st
     });
 }
 
-void EventFeed::openResumed(const std::vector<engine::GroupMemberPlan>& members) {
+engine::DataChanged EventFeed::dataChanged() const {
+    using engine::DataChanged;
+    DataChanged out = DataChanged::no;
+    for (const auto& session : sessions_) {
+        const DataChanged each = session->data_changed();
+        if (each == DataChanged::no) return each;
+        out = std::max(out, each);
+    }
+    return out;
+}
+
+void EventFeed::openResumed(const std::vector<engine::GroupMemberPlan>& members, bool acceptData) {
     replaceExperiment([&] {
-        engine::SessionOptions options;
-        options.pause_when_disk_full = true;
-        if (members.size() > 1) options.turns = engine::new_run_group();
-        for (const auto& [run, plan] : members) {
-            options.continuation = plan.continuation;
+        const std::string turns = members.size() > 1 ? engine::new_run_group() : std::string();
+        for (const engine::GroupMemberPlan& member : members) {
+            engine::SessionOptions options = member.options();
+            options.pause_when_disk_full = true;
+        options.accept_data = acceptData;
+            if (member.twin) twin_ = member.twin;
+            if (!member.twin) options.turns = turns;
+            const engine::ResumePlan& plan = member.plan;
             openSession(plan.config, options);
-            if (!plan.continuation.in_place) continue;  // a new run repeats its parent's events
-            for (const auto& event : engine::events_up_to(plan.step, store_->events(run.run)))
+            // A new run repeats its parent's events, or has none yet.
+            if (member.is_new || !plan.continuation.in_place) continue;
+            for (const auto& event : engine::events_up_to(plan.step, store_->events(member.run.run)))
                 live_.back()->apply(event);
         }
     });

@@ -6,6 +6,7 @@
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
 #include "commands/run_history.h"
+#include "engine/group_plan.h"
 #include "engine/run_group.h"
 #include "panels/longer_dialog.h"
 #include "text/format.h"
@@ -46,10 +47,11 @@ QString whyNotResumed(const std::vector<engine::RunSummary>& runs) {
         if (!why.isEmpty()) return why;
         unfinished = unfinished || engine::is_unfinished(run);
     }
-    return unfinished ? QString()
-                      : RunActions::tr(
-                            "All of these runs have ended. Select one to give it more "
-                            "epochs.");
+    const auto plan = unfinished ? std::nullopt : engine::plan_of_group(runs);
+    if (unfinished || (plan && !engine::unstarted_runs(*plan, runs).empty())) return {};
+    return RunActions::tr(
+        "All of these runs have ended. Select one to give it more "
+        "epochs.");
 }
 
 std::vector<engine::RunSummary> withItsComparison(const engine::RunSummary& run,
