@@ -50,7 +50,7 @@ struct LayoutTest : WindowFixture {
         window.reset();
         window = std::make_unique<MainWindow>(context);
         window->QWidget::show();
-        QTest::qWait(50);
+        standsStill();
     }
     ~LayoutTest() override { QSettings().clear(); }
     Panel* panel(const QString& name) {
@@ -60,7 +60,7 @@ struct LayoutTest : WindowFixture {
     /// Changes the order of the plots.
     void movePlot() {
         plots()->splitDockWidget(panel(u"loss"_s), panel(u"fourth"_s), Qt::Horizontal);
-        QTest::qWait(20);
+        standsStill();
         QTest::mouseRelease(window.get(), Qt::LeftButton);  // stores the layout
     }
     /// Drags the divider at the right of a plot.
@@ -70,31 +70,18 @@ struct LayoutTest : WindowFixture {
         QTest::mousePress(plots(), Qt::LeftButton, {}, from);
         QTest::mouseMove(plots(), from + QPoint(by / 2, 0));
         QTest::mouseMove(plots(), from + QPoint(by, 0));
-        QTest::qWait(20);  // a main window moves its dividers once a turn
+        standsStill();  // a main window moves its dividers once a turn
         QTest::mouseRelease(plots(), Qt::LeftButton, {}, from + QPoint(by, 0));
-        QTest::qWait(50);
-    }
-    /// Some pages need a run on screen.
-    void trainShortly() {
-        settings.load(engine::parse_run_config(
-                          R"({"dataset": {"kind": "spirals", "train_limit": 64},
-                              "model": {"kind": "mlp"}, "batch_size": 32, "max_steps": 4,
-                              "device": "cpu", "threads": 1})")
-                          .config,
-                      {u"fp32"_s});
-        commands.start();
-        ASSERT_TRUE(QTest::qWaitFor(
-            [this] { return !feed.tracks().empty() && feed.tracks().front()->done(); }, 30'000));
-        QTest::qWait(20);
+        standsStill();
     }
     void visitAllPages() {
         auto* pages = window->findChild<PageStack*>();
         for (const PageEntry& page : pageEntries()) {
             pages->showPage(page.name);
-            QTest::qWait(1);
+            QCoreApplication::processEvents();
         }
         pages->showPage(u"training"_s);
-        QTest::qWait(20);
+        standsStill();
     }
     int widthOf(const QString& name) { return panel(name)->width(); }
     /// Expects two rows and two columns of equal shares.
@@ -106,22 +93,22 @@ struct LayoutTest : WindowFixture {
     }
     void resetLayout() {
         emit window->findChild<MainMenu*>()->resetLayout();
-        QTest::qWait(50);
+        standsStill();
     }
     /// Sets sizes that differ from those at the start.
     void drag() {
         window->resizeDocks({panel(u"settings"_s), panel(u"step"_s)}, {260, 350}, Qt::Horizontal);
         window->resizeDocks({panel(u"step"_s), panel(u"events"_s), panel(u"runs"_s)},
                             {200, 350, 200}, Qt::Vertical);
-        QTest::qWait(20);
+        standsStill();
         auto* plots = this->plots();
         QTest::mousePress(plots, Qt::LeftButton, {}, {1, 1});  // beside the dividers
         plots->resizeDocks({panel(u"loss"_s), panel(u"scale"_s)}, {300, 200}, Qt::Vertical);
         plots->resizeDocks({panel(u"loss"_s), panel(u"accuracy"_s)}, {300, 250}, Qt::Horizontal);
-        QTest::qWait(20);
+        standsStill();
         QTest::mouseRelease(window.get(), Qt::LeftButton);  // as when the mouse moves a divider
         QTest::mouseRelease(plots, Qt::LeftButton, {}, {1, 1});
-        QTest::qWait(20);
+        standsStill();
     }
     void resizeTo(int width, int height) {
         window->resize(width, height);
@@ -129,7 +116,7 @@ struct LayoutTest : WindowFixture {
         Places last;
         for (int i = 0; i < 40 && last != places(*window); ++i) {
             last = places(*window);
-            QTest::qWait(50);
+            standsStill();
         }
     }
 };
@@ -141,10 +128,10 @@ TEST_F(LayoutTest, StaysWhenAPlotFillsTheCentreAndReturns) {
         ASSERT_EQ(before.size(), std::ssize(panelEntries()));
         for (int i = 0; i < 3; ++i) {
             emit panel(u"scale"_s)->expandRequested();
-            QTest::qWait(20);
+            standsStill();
             ASSERT_FALSE(panel(u"loss"_s)->isVisible());
             QTest::keyClick(window.get(), Qt::Key_Escape);
-            QTest::qWait(20);
+            standsStill();
         }
         EXPECT_SAME_PLACES(places(*window), before);
     }
@@ -163,6 +150,21 @@ TEST_F(LayoutTest, StaysWhenTheWindowIsNarrowMeanwhile) {
         EXPECT_SAME_PLACES(places(*window), narrow);
         resizeTo(1440, 900);
         EXPECT_SAME_PLACES(places(*window), before);
+    }
+}
+
+TEST_F(LayoutTest, PlotsMadeByHandLeaveNoHoleBelowThemAtAnySize) {
+    drag();
+    const auto below = [this] {
+        int lowest = 0;
+        for (const QString& name : {u"loss"_s, u"accuracy"_s, u"scale"_s, u"fourth"_s})
+            lowest = std::max(lowest, panel(name)->geometry().bottom());
+        return plots()->height() - 1 - lowest;
+    };
+    const int before = below();
+    for (const QSize& size : {QSize(1200, 800), QSize(1440, 900), QSize(1100, 1000)}) {
+        resizeTo(size.width(), size.height());
+        EXPECT_EQ(below(), before) << size.width();
     }
 }
 
@@ -233,12 +235,12 @@ TEST_F(LayoutTest, StaysWhenTheWindowWidensWhileAPlotIsExpanded) {
     resizeTo(1440, 900);
     window->saveLayout();
     QTest::keyClick(window.get(), Qt::Key_Escape);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_SAME_PLACES(places(*window), before);
     emit panel(u"scale"_s)->expandRequested();
     resizeTo(1200, 900);
     QTest::keyClick(window.get(), Qt::Key_Escape);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_SAME_PLACES(places(*window), narrow);
     open();
     resizeTo(1440, 900);
@@ -293,7 +295,7 @@ TEST_F(LayoutTest, PlotsAreAGridAtEverySizeUntilADividerIsDragged) {
         window->findChild<PageStack*>()->showPage(u"lab"_s);
         resizeTo(each.width(), each.height());
         window->findChild<PageStack*>()->showPage(u"training"_s);
-        QTest::qWait(20);
+        standsStill();
         expectGrid("resized on another page");
     }
     resizeTo(1440, 900);
@@ -323,7 +325,7 @@ TEST_F(LayoutTest, StaysWhileAMessageIsShown) {
     const Places before = places(*window);
     window->show({u"A sentence that says at some length what went wrong."_s, u"What to do."_s,
                   engine::ErrorCode::data, false});
-    QTest::qWait(20);
+    standsStill();
     ASSERT_TRUE(window->findChild<MessageBar*>()->isVisible());
     EXPECT_SAME_PLACES(places(*window), before);
 }

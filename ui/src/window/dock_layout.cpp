@@ -6,7 +6,6 @@
 #include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
-#include <QTimer>
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +19,6 @@ namespace {
 
 constexpr int layoutVersion = 1;
 constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
-constexpr int settling = 30;  // ms until docks that were moved have their sizes
 constexpr int foldedHeight = 190, foldedInLow = 110;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
@@ -53,6 +51,7 @@ DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
     for (const auto* panel : panels_.right) follow(panel);
     placeSides();
     placePlots();
+    placing_ = false;  // the window may be visible: it is filled anew in another language
 }
 
 void DockLayout::follow(const Panel* panel) {
@@ -190,6 +189,7 @@ void DockLayout::save() const {
 }
 
 void DockLayout::restore() {
+    const QScopedValueRollback placing(placing_, true);
     const QSettings settings;
     const QByteArray sides = settings.value(u"window/docks"_s).toByteArray();
     if (!sides.isEmpty()) restoreSides(sides);
@@ -236,9 +236,14 @@ void DockLayout::unfold() {
     restorePlots(widePlots_);
 }
 
+/// Restored or resized while the columns still move, plots made by hand leave a hole below them. It
+/// is closed once the window has laid them out by their new size.
 void DockLayout::fillPlots() {
-    plots_->layout()->invalidate();
-    plots_->layout()->activate();
+    const auto fill = [this] {
+        plots_->layout()->invalidate();
+        plots_->layout()->activate();
+    };
+    QMetaObject::invokeMethod(this, fill, Qt::QueuedConnection);
 }
 
 /// An empty state: the grid.
@@ -254,8 +259,7 @@ void DockLayout::restorePlots(const QByteArray& state) {
         if (!state.isEmpty()) {
             scattered_ = true;
             plots_->restoreState(state, layoutVersion);
-            // Restored while the columns still move, the plots leave a hole below them.
-            QTimer::singleShot(settling, this, &DockLayout::fillPlots);
+            fillPlots();
         } else if (scattered_) {
             placePlotsAnew();
         } else {
@@ -354,18 +358,16 @@ void DockLayout::placeLeft() {
 }
 
 void DockLayout::hideRight() {
-    for (auto* panel : panels_.right) {
+    for (auto* panel : panels_.right)
         if (!panel->isFloating()) panel->hide();
-    }
 }
 
 void DockLayout::expand(Panel* panel) {
     if (collapse() || panel->isFloating()) return;
     const QScopedValueRollback placing(placing_, true);
     spread_ = plots_->saveState(layoutVersion);
-    for (auto* other : panels_.plots) {
+    for (auto* other : panels_.plots)
         if (other != panel && !other->isFloating()) other->hide();
-    }
     expanded_ = true;
 }
 
@@ -392,8 +394,14 @@ bool DockLayout::eventFilter(QObject* watched, QEvent* event) {
         };
         QMetaObject::invokeMethod(this, dragged, Qt::QueuedConnection);
     }
-    // A main window shares out a new size by what its docks had, and rounds: columns would drift.
-    if (event->type() == QEvent::Resize && isGrid()) shareGrid();
+    if (event->type() == QEvent::Resize) {
+        // A main window shares out a new size by what its docks had, and rounds: columns would
+        // drift.
+        if (isGrid())
+            shareGrid();
+        else
+            fillPlots();
+    }
     return QObject::eventFilter(watched, event);
 }
 
