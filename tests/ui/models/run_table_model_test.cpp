@@ -129,10 +129,36 @@ TEST_F(RunTableModelTest, NewFiguresMoveNoRow) {
 TEST_F(RunTableModelTest, ANameIsAskedForAndNotSetHere) {
     QString wanted;
     QObject::connect(&model, &RunTableModel::renameWanted, &model,
-                     [&](const QString& run, const QString& title) { wanted = run + title; });
+                     [&](const QStringList& runs, const QString& title) {
+                         wanted = runs.join(u' ') + u": "_s + title;
+                     });
     EXPECT_TRUE(model.setData(model.index(0, 0), u"  first   try "_s, Qt::EditRole));
-    EXPECT_EQ(wanted, u"4first try"_s);
+    EXPECT_EQ(wanted, u"4: first try"_s);
     EXPECT_FALSE(model.flags(model.index(0, 1)).testFlag(Qt::ItemIsEditable));
+}
+
+TEST_F(RunTableModelTest, AGroupIsRenamedWithAllOfItsRunsAndShowsTheirName) {
+    QString wanted;
+    QObject::connect(&model, &RunTableModel::renameWanted, &model,
+                     [&](const QStringList& runs, const QString& title) {
+                         wanted = runs.join(u' ') + u": "_s + title;
+                     });
+    model.setGrouped(true);
+    filter("test_accuracy>=0.5");
+    const QModelIndex group = model.index(1, 0);
+    ASSERT_EQ(model.runsAt(group).size(), 2u);
+    ASSERT_TRUE(model.flags(group).testFlag(Qt::ItemIsEditable));
+    EXPECT_EQ(group.data(Qt::EditRole).toString(), QString());
+    EXPECT_TRUE(model.setData(group, u" thesis  4 "_s, Qt::EditRole));
+    EXPECT_EQ(wanted, u"3 2: thesis 4"_s);
+    auto first = tableRun("3", 0.7, "g"), second = tableRun("2", 0.9, "g");
+    first.title = second.title = "thesis 4";
+    model.setRuns(listOf({first, second}));
+    EXPECT_TRUE(cell(0, 0).startsWith(u"thesis 4 \u00b7 "_s)) << cell(0, 0).toStdString();
+    EXPECT_EQ(model.index(0, 0).data(Qt::EditRole).toString(), u"thesis 4"_s);
+    second.title = "another";
+    model.setRuns(listOf({first, second}));
+    EXPECT_FALSE(cell(0, 0).contains(u"thesis"_s)) << "each has its own";
 }
 
 /// A turn of the event loop must stay below 100 ms, which nobody notices.

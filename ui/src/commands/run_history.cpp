@@ -2,6 +2,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QStandardPaths>
 #include <algorithm>
 #include <variant>
@@ -174,7 +175,11 @@ void RunHistory::edit(const std::vector<std::string>& runs, F&& change) {
 }
 
 void RunHistory::setTitle(const std::string& run, const QString& title) {
-    edit({run}, [&](engine::RunStore& store, const std::string& each) {
+    setTitle(std::vector{run}, title);
+}
+
+void RunHistory::setTitle(const std::vector<std::string>& runs, const QString& title) {
+    edit(runs, [&](engine::RunStore& store, const std::string& each) {
         store.set_title(each, title.toStdString());
     });
 }
@@ -220,22 +225,14 @@ void RunHistory::remove(const std::vector<std::string>& runs) {
 
 void RunHistory::importFile(const QString& file) {
     if (!feed_->store()) return;
-    using Imported = std::variant<QString, engine::Error>;
-    inBackground(
-        this,
-        [store = feed_->store(), file]() -> Imported {
-            try {
-                return importedText(*store, store->import_runs(file.toStdString()));
-            } catch (const engine::Error& error) {
-                return error;
-            }
-        },
-        [this](const Imported& imported) {
-            if (const auto* error = std::get_if<engine::Error>(&imported))
-                return commands_->report(*error);
-            commands_->report({std::get<QString>(imported), {}, engine::ErrorCode::io, true});
-            reload();
-        });
+    commands_->works()->start({tr("Importing %1").arg(QFileInfo(file).fileName()),
+                               {},
+                               [store = feed_->store(), file] {
+                                   return importedText(*store,
+                                                       store->import_runs(file.toStdString()));
+                               },
+                               [this] { reload(); },
+                               this});
 }
 
 QString importedText(const engine::RunStore& store,

@@ -39,6 +39,7 @@ public:
 
     /// Each reports what goes wrong, and shows the change at once.
     void setTitle(const std::string& run, const QString& title);
+    void setTitle(const std::vector<std::string>& runs, const QString& title);
     void setTags(const std::string& run, const QString& tags);
     void setNotes(const std::string& run, const QString& notes);
     void setStarred(const std::vector<std::string>& runs, bool starred);

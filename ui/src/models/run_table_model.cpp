@@ -230,6 +230,7 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
 QVariant RunTableModel::groupData(const Top& top, int column, int role) const {
     if (role == GroupRole) return true;
     if (column != 0) return {};
+    if (role == Qt::EditRole || role == TitleRole) return groupTitle(top);
     if (role != Qt::DisplayRole && role != Qt::ToolTipRole && role != Qt::AccessibleTextRole)
         return {};
     QString& text = groupTexts_[at(top.runs.front()).group];
@@ -237,7 +238,15 @@ QVariant RunTableModel::groupData(const Top& top, int column, int role) const {
     return text;
 }
 
-/// "Comparison 3 · stopped · 4 runs: Learning rate, Seed · Glyphs · LeNet": its state unless it
+/// The title that all of its runs have; empty if they have none, or different ones.
+QString RunTableModel::groupTitle(const Top& top) const {
+    const std::string& title = at(top.runs.front()).title;
+    const bool same =
+        std::ranges::all_of(top.runs, [&](std::size_t i) { return at(i).title == title; });
+    return same ? QString::fromStdString(title).simplified() : QString();
+}
+
+/// "Title · Comparison 3 · stopped · 4 runs: Learning rate, Seed · Glyphs · LeNet": its state unless it
 /// ended as planned, what its runs differ in, then what they share.
 QString RunTableModel::groupText(const Top& top) const {
     const engine::RunSummary& first = at(top.runs.front());
@@ -251,6 +260,7 @@ QString RunTableModel::groupText(const Top& top) const {
     if (names.size() > mostNamed) names = names.mid(0, mostNamed) << u"…"_s;
     const QString runs = count(static_cast<std::int64_t>(top.runs.size()));
     QStringList parts;
+    if (const QString title = groupTitle(top); !title.isEmpty()) parts << title;
     if (first.group_number > 0) parts << engineText(engine::group_title(first));
     std::vector<engine::RunSummary> states;  // one of each; a sweep may have thousands of runs
     for (const std::size_t i : top.runs) {
@@ -281,17 +291,24 @@ QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int
 
 Qt::ItemFlags RunTableModel::flags(const QModelIndex& index) const {
     auto flags = QAbstractItemModel::flags(index);
-    if (index.isValid() && index.column() == 0 && run(index) != nullptr)
-        flags |= Qt::ItemIsEditable;
+    if (index.isValid() && index.column() == 0) flags |= Qt::ItemIsEditable;
     return flags;
 }
 
 bool RunTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
-    const auto* found = run(index);
-    if (role != Qt::EditRole || found == nullptr) return false;
+    if (role != Qt::EditRole || !index.isValid() || index.column() != 0) return false;
     const QString title = value.toString().simplified();
-    if (title != QString::fromStdString(found->title))
-        emit renameWanted(QString::fromStdString(found->run), title);
+    if (title == index.data(Qt::EditRole).toString()) return true;
+    QStringList runs;
+    if (const auto* single = run(index)) {
+        runs << QString::fromStdString(single->run);
+    } else {
+        // All of the group's, also those that the filter hides.
+        const std::string& group = runsAt(index).front()->group;
+        for (const auto& each : *runs_)
+            if (each.group == group) runs << QString::fromStdString(each.run);
+    }
+    emit renameWanted(runs, title);
     return true;
 }
 

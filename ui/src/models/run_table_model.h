@@ -63,12 +63,13 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     Qt::ItemFlags flags(const QModelIndex& index) const override;
-    /// A name, under Qt::EditRole: only asks for it with renameWanted().
+    /// A name of a run, or of all runs of a group, under Qt::EditRole: only asks for it with
+    /// renameWanted().
     bool setData(const QModelIndex& index, const QVariant& value, int role) override;
     void sort(int column, Qt::SortOrder order) override;
 
 signals:
-    void renameWanted(const QString& run, const QString& title);
+    void renameWanted(const QStringList& runs, const QString& title);
 
 private:
     /// A row without a parent: a run, or the runs of a group.
@@ -82,6 +83,7 @@ private:
     void makeTops();
     const engine::RunSummary& at(std::size_t shown) const { return (*runs_)[shown_[shown]]; }
     QVariant groupData(const Top& top, int column, int role) const;
+    QString groupTitle(const Top& top) const;
     QString groupText(const Top& top) const;
     QString name(const engine::RunSummary& run) const;
 

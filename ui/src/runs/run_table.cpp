@@ -72,8 +72,10 @@ RunTable::RunTable(const Context& context, QWidget* parent)
     });
     connect(model_, &QAbstractItemModel::modelReset, this, &RunTable::restore);
     connect(model_, &RunTableModel::renameWanted, this,
-            [this](const QString& run, const QString& title) {
-                context_.history->setTitle(run.toStdString(), title);
+            [this](const QStringList& runs, const QString& title) {
+                std::vector<std::string> ids;
+                for (const QString& run : runs) ids.push_back(run.toStdString());
+                context_.history->setTitle(ids, title);
             });
     connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
         if (!restoring_) emit chosenChanged();
@@ -282,9 +284,10 @@ void RunTable::showHeadMenu(const QPoint& at) {
 }
 
 void RunTable::renameCurrent() {
-    const auto runs = chosen();
-    if (runs.size() == 1) edit(model_->indexOf(runs.front().run));
+    if (canRename()) edit(selectionModel()->selectedRows().front());
 }
+
+bool RunTable::canRename() const { return selectionModel()->selectedRows().size() == 1; }
 
 /// If all have one they lose it, else all get one.
 void RunTable::toggleStars() {

@@ -30,6 +30,8 @@ public:
     /// Why the table is empty.
     void setEmptyText(const QString& text);
     void renameCurrent();
+    /// Whether one row is selected: a run, or a comparison or sweep.
+    bool canRename() const;
     void toggleStars();
 
 signals:

@@ -297,7 +297,7 @@ void RunsPage::openMenu(const QPoint& global) {
     }
     menu->addSeparator();
     auto* rename = menu->addAction(tr("Rename"));
-    rename->setEnabled(runs.size() == 1);
+    rename->setEnabled(table_->canRename());
     connect(rename, &QAction::triggered, table_, &RunTable::renameCurrent);
     auto* star = menu->addAction(tr("Star on or off"));
     star->setEnabled(!runs.empty());
