@@ -965,6 +965,10 @@
             <source>Add one under Compared, such as FP32 beside AMP FP16.</source>
             <translation>请在“对比”下再添加一种，例如在 AMP FP16 之外添加 FP32。</translation>
         </message>
+        <message>
+            <source>Put the data back as they were, or resume the run once more and go on with these.</source>
+            <translation>请把数据恢复原样，或再次恢复该运行并使用这些数据继续。</translation>
+        </message>
     </context>
     <context>
         <name>ui::DataPreview</name>
@@ -1583,6 +1587,14 @@ above</source>
         <message>
             <source>Quit now</source>
             <translation>立即退出</translation>
+        </message>
+        <message>
+            <source>With this data the run goes on as a new run, which has its steps so far. The steps to come are of other samples than those before.</source>
+            <translation>使用这些数据时，该运行将作为新的运行继续，并包含至今的各步；此后各步所用的样本与之前不同。</translation>
+        </message>
+        <message>
+            <source>With this data the steps to come are of other samples than those before. The run keeps a note of that.</source>
+            <translation>使用这些数据时，此后各步所用的样本与之前不同；运行中会留下相应记录。</translation>
         </message>
 </context>
     <context>
@@ -2581,6 +2593,10 @@ started %7</source>
             <source>Make it again</source>
             <translation>重做</translation>
         </message>
+        <message>
+            <source>Follow the newest step</source>
+            <translation>跟随最新一步</translation>
+        </message>
 </context>
     <context>
         <name>ui::HelpWindow</name>
@@ -3406,6 +3422,10 @@ started %7</source>
             <source>A run is training: evaluating shares the machine with it, and both get slower meanwhile.</source>
             <translation>正在训练：评估与训练共用本机，期间两者都会变慢。</translation>
         </message>
+        <message>
+            <source>With this data the figures are not those of the data that the run was trained on, and say so.</source>
+            <translation>使用这些数据时，所得数值不对应训练该运行所用的数据，结果中会注明。</translation>
+        </message>
     </context>
     <context>
         <name>ui::MaskAsk</name>
@@ -3696,6 +3716,10 @@ started %7</source>
     <context>
         <name>ui::TryItPage</name>
         <message>
+            <source>No checkpoint yet. Run &gt; Save a checkpoint now saves one at once.</source>
+            <translation>还没有检查点。“运行 &gt; 立即保存检查点”可立即保存一个。</translation>
+        </message>
+        <message>
             <source>What to do with the models</source>
             <translation>模型的用途</translation>
         </message>
@@ -3794,7 +3818,22 @@ started %7</source>
         </message>
     </context>
 <context>
-    <name>LongerDialog</name>
+    <name>ui::ChangedDataDialog</name>
+    <message>
+        <source>The data have changed</source>
+        <translation>数据已改变</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Go on with this data</source>
+        <translation>使用这些数据继续</translation>
+    </message>
+</context>
+<context>
+    <name>ui::LongerDialog</name>
     <message>
         <source>Train longer</source>
         <translation>继续训练更多轮</translation>
@@ -4236,13 +4275,6 @@ started %7</source>
         <message>
             <source>step %1</source>
             <translation>第 %1 步</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::HelpTopics</name>
-        <message>
-            <source>Follow the newest step</source>
-            <translation>跟随最新一步</translation>
         </message>
     </context>
     <context>

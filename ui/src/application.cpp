@@ -114,27 +114,27 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
 Application::~Application() {
     notifier_.reset();
     window_.reset();
+    kept_.reset();  // ends what its pages compute
     view_.reset();
     benchmarks_.reset();  // ends a measurement
     history_.reset();
     queue_.reset();
+    commands_.reset();  // gives up exports and imports
     feed_.reset();  // stops the sessions
     QThreadPool::globalInstance()->waitForDone();
 }
 
 void Application::join() {
     context_ = {theme_.get(), language_.get(),  feed_.get(),  settings_.get(), commands_.get(),
-                link_.get(),  scheduler_.get(), queue_.get(), history_.get(),  benchmarks_.get()};
+                link_.get(),  scheduler_.get(), queue_.get(), history_.get(),  benchmarks_.get(),
+                kept_.get()};
     view_ = std::make_unique<View>(feed_.get(), link_.get(), scheduler_.get());
     connect(feed_.get(), &EventFeed::stateChanged, this, &Application::updateSaving);
     connect(feed_.get(), &EventFeed::eventArrived, commands_.get(),
             [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
                 const auto* failed = std::get_if<engine::RunFailed>(&event);
-                if (failed == nullptr) return;
-                commands_->report(
-                    {engineText(failed->message), engineText(failed->hint), failed->code, false});
+                if (failed != nullptr) commands_->runFailed(*failed);
             });
-    connect(language_.get(), &Language::changed, this, &Application::openWindow);
     joinDesktop();
 }
 
@@ -201,11 +201,6 @@ void Application::chooseRunsFolder() {
 }
 
 void Application::openWindow() {
-    if (window_) {
-        window_->saveLayout();
-        window_->hide();
-        window_.release()->deleteLater();  // one of its own menus may have asked for this
-    }
     window_ = std::make_unique<MainWindow>(context_);
     connect(window_.get(), &MainWindow::runsFolderWanted, this, &Application::chooseRunsFolder);
     // On a small screen at the first start, keeps the window within the screen.

@@ -35,8 +35,7 @@ private:
     qint64 end_ = 0;
 };
 
-/// Owns everything that outlives the window, and the window, which it recreates when the language
-/// changes.
+/// Owns everything that outlives the window, and the window.
 class Application final : public QApplication {
     Q_OBJECT
 public:
@@ -71,6 +70,7 @@ private:
     std::unique_ptr<Desktop> desktop_;
     std::unique_ptr<Notifier> notifier_;
     std::unique_ptr<View> view_;
+    std::unique_ptr<QObject> kept_ = std::make_unique<QObject>();  ///< see Context::kept
     std::unique_ptr<MainWindow> window_;
     TurnLog turns_;
     QElapsedTimer clock_;

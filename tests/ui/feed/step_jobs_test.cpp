@@ -1,10 +1,12 @@
 #include "feed/step_jobs.h"
 
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 
@@ -100,7 +102,10 @@ TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
             {feed.liveTracks().front(), 0, {}}, std::nullopt, [](const CapturedStep&) { return 1; },
             [](int, const CapturedStep&) { FAIL() << "nobody is left to take it"; });
     }
-    QTest::qWait(50);
+    // Long enough for the step to be captured and its result to be dropped.
+    const auto track = feed.liveTracks().front();
+    const std::int64_t before = track->rows();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return track->rows() > before + 5; }, 20'000));
     feed.post(Command::stop);
     EXPECT_TRUE(reaches(RunState::done));
 }
@@ -127,6 +132,31 @@ TEST_F(StepJobsTest, SayHowFarAReplayIsAndCanBeCancelled) {
     ASSERT_TRUE(idle());
     EXPECT_FALSE(taken);
     EXPECT_EQ(jobs.problem(), u"Cancelled."_s);
+    EXPECT_EQ(stepOf({nullptr, 0, config()}), 1);
+}
+
+/// Computing the step itself, such as tracing it, is given up as well as the way to it.
+TEST_F(StepJobsTest, CanBeCancelledOrAbandonedInTheMiddleOfTheirWork) {
+    const std::string file = folder.path().toStdString() + "/turn";
+    const auto startEndless = [&] {
+        jobs.run<int>(
+            {nullptr, 0, config()}, std::nullopt,
+            [file](const CapturedStep&) -> int {
+                for (;;) engine::write_named_file(file, "work that looks whether it goes on");
+            },
+            [](int, const CapturedStep&) { FAIL() << "there is no result"; });
+        return QTest::qWaitFor([&] { return QFile::exists(QString::fromStdString(file)); },
+                               patience);
+    };
+    ASSERT_TRUE(startEndless());
+    jobs.cancel();
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(jobs.problem(), u"Cancelled."_s);
+    QFile::remove(QString::fromStdString(file));
+    ASSERT_TRUE(startEndless());
+    jobs.abandon();
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(jobs.problem(), QString()) << "nobody waits for it any more";
     EXPECT_EQ(stepOf({nullptr, 0, config()}), 1);
 }
 

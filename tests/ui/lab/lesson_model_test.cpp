@@ -126,6 +126,29 @@ TEST_F(LessonModelTest, PauseAndStepActOnTheRuns) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return model.ended(); }, modelPatience));
 }
 
+/// In another language the lesson is another text about the runs that are there.
+TEST_F(LessonModelTest, AnotherLanguageKeepsAnswersAndRuns) {
+    language.setChoice(u"en"_s);
+    model.openPath(writeLesson(folder, u"small"_s, small_lesson()));
+    writeLesson(folder, u"small.zh"_s, small_lesson("小：新"));
+    model.openPath(folder.path());
+    predict(u"worse"_s, 1);
+    ASSERT_TRUE(runToTheEnd());
+    const auto tracks = model.runs()->tracks();
+    const QString measured = row(u"stop"_s).measured;
+    const auto before = model.lesson();
+    language.setChoice(u"zh_CN"_s);
+    EXPECT_NE(model.lesson(), before);
+    EXPECT_EQ(model.lesson()->title, "小：新");
+    EXPECT_EQ(model.runs()->tracks(), tracks);
+    EXPECT_TRUE(model.ended());
+    EXPECT_EQ(row(u"stop"_s).measured, measured);
+    EXPECT_EQ(model.guess(u"end"_s).key, u"worse"_s);
+    EXPECT_NE(row(u"stop"_s).verdict, QString());
+    language.setChoice(u"en"_s);
+    EXPECT_EQ(model.lesson()->title, before->title);
+}
+
 TEST_F(LessonModelTest, ReloadKeepsTheAnswersAndResetForgetsThem) {
     openSmall();
     predict(u"worse"_s, 5);

@@ -36,23 +36,23 @@ struct PageStackTest : WindowFixture {
         if (window) window->close();
         window.reset();
         WindowParts parts;
-        parts.pages = pages;
+        parts.pages = [pages] { return pages; };
         pagesMade = 0;
         window = std::make_unique<MainWindow>(context, parts);
         window->resize(1440, 900);
         window->QWidget::show();
         window->activateWindow();
-        QTest::qWait(50);
+        standsStill();
     }
     QTabBar* row() const { return window->findChild<PageStack*>()->row(); }
     QWidget* current() const { return window->findChild<PageStack*>()->currentWidget(); }
     void click(int tab) {
         QTest::mouseClick(row(), Qt::LeftButton, {}, row()->tabRect(tab).center());
-        QTest::qWait(50);
+        standsStill();
     }
     void key(Qt::Key which) {
         QTest::keyClick(window.get(), which, Qt::ControlModifier);
-        QTest::qWait(50);
+        standsStill();
     }
     bool onTraining() const { return qobject_cast<TrainingPage*>(current()) != nullptr; }
 };
@@ -133,7 +133,7 @@ TEST_F(PageStackTest, BarsAndSettingsStayAndTheRightColumnIsOfTrainingAlone) {
     auto* step = window->findChild<QDockWidget*>(u"step"_s);
     auto* settingsDock = window->findChild<QDockWidget*>(u"settings"_s);
     window->resizeDocks({step}, {350}, Qt::Horizontal);
-    QTest::qWait(50);
+    standsStill();
     QTest::mouseRelease(window.get(), Qt::LeftButton);  // as when the mouse moves a divider
     const QRect place = step->geometry();
     click(1);
@@ -143,13 +143,13 @@ TEST_F(PageStackTest, BarsAndSettingsStayAndTheRightColumnIsOfTrainingAlone) {
           static_cast<QWidget*>(window->findChild<CommandBar*>())})
         EXPECT_TRUE(stays->isVisible()) << stays->objectName().toStdString();
     window->resize(1200, 900);
-    QTest::qWait(100);
+    standsStill();
     EXPECT_FALSE(step->isVisible());
     click(0);
     EXPECT_EQ(window->dockWidgetArea(step), Qt::BottomDockWidgetArea) << "narrow meanwhile";
     click(1);
     window->resize(1440, 900);
-    QTest::qWait(100);
+    standsStill();
     click(0);
     EXPECT_TRUE(step->isVisible());
     EXPECT_EQ(step->geometry(), place);

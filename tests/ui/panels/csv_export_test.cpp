@@ -21,6 +21,7 @@ TEST_F(CsvExportTest, WritesAllRunsOnScreenWithAColumnForTheRun) {
     ASSERT_NE(action, nullptr);
     const QString name = folder.path() + u"/steps.csv"_s;
     ASSERT_TRUE(answerFileDialog(name, [&] { action->trigger(); }));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 20'000));
     QFile file(name);
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
     const QStringList lines = QString::fromUtf8(file.readAll()).trimmed().split(u'\n');

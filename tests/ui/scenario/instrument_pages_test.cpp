@@ -1,22 +1,22 @@
 // The pages of the instruments, with a run that has histograms and with a twin.
-#include <QApplication>
 #include <QComboBox>
-#include <QFileDialog>
-#include <QFileInfo>
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
 #include <QTableWidget>
+#include <QTemporaryDir>
 #include <QToolButton>
 #include <QTreeView>
 
+#include "engine/named_file.h"
 #include "feed/track_verdict.h"
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
 #include "microscope/microscope_page.h"
 #include "microscope/scale_table.h"
-#include "pages/page_stack.h"
 #include "panels/step_chooser.h"
+#include "scenario/instrument_fixture.h"
+#include "screens/painted_text.h"
 #include "skips/sample_grid.h"
 #include "skips/skips_page.h"
 #include "text/format.h"
@@ -24,8 +24,7 @@
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
-#include "widgets/side_columns.h"
-#include "window_fixture.h"
+#include "xray/totals_strip.h"
 #include "xray/xray_page.h"
 
 namespace ui {
@@ -34,38 +33,7 @@ namespace {
 using namespace Qt::StringLiterals;
 using engine::HistogramKind;
 
-struct InstrumentPages : WindowFixture {
-    InstrumentPages() { QSettings().clear(); }
-    ~InstrumentPages() override { QSettings().clear(); }
-
-    engine::RunConfig config(std::int64_t every) {
-        engine::RunConfig config = engine::default_comparison();
-        config.dataset.train_limit = 640;
-        config.dataset.test_limit = 64;
-        config.batch_size = 32;
-        config.epochs = 1;  // 20 steps
-        config.instruments.histograms_every = every;
-        return config;
-    }
-    void load(std::int64_t every) { settings.load(config(every), {u"fp32"_s, u"amp-fp16"_s}); }
-    void show(const QString& page) {
-        window->findChild<PageStack*>()->showPage(page);
-        QTest::qWait(50);
-    }
-    bool ends() {
-        return QTest::qWaitFor(
-            [&] {
-                const auto tracks = feed.tracks();
-                return !tracks.empty() && std::ranges::all_of(tracks, [](const auto& track) {
-                    return track->done().has_value();
-                });
-            },
-            60'000);
-    }
-    template <typename T>
-    T* part() const {
-        return window->findChild<T*>();
-    }
+struct InstrumentPagesTest : InstrumentFixture {
     QStringList cells() const {
         QStringList out;
         for (const auto* label : part<ScaleTable>()->findChildren<QLabel*>()) out << label->text();
@@ -73,14 +41,13 @@ struct InstrumentPages : WindowFixture {
     }
 };
 
-TEST_F(InstrumentPages, TheMicroscopeShowsTheSampleNearestToTheSelectedStep) {
+TEST_F(InstrumentPagesTest, TheMicroscopeShowsTheSampleNearestToTheSelectedStep) {
     load(5);
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    QTest::qWait(400);
     auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
-    ASSERT_TRUE(model->sample());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }));
     EXPECT_EQ(model->sample()->step, 20);
     EXPECT_EQ(model->layers().size(), 5U) << "of LeNet";
     link.select(8, feed.tracks()[0]);
@@ -95,13 +62,14 @@ TEST_F(InstrumentPages, TheMicroscopeShowsTheSampleNearestToTheSelectedStep) {
 }
 
 /// The bars stay, the outline and the third row follow, and the run does not change.
-TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
+TEST_F(InstrumentPagesTest, DraggingTheHandleSlidesTheGradients) {
     load(5);
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    QTest::qWait(400);
     auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }));
+    standsStill();
     auto* plot = part<ExponentPlot>();
     const double before = model->scale();
     const QPoint from = plot->handle().center().toPoint();
@@ -138,8 +106,77 @@ TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
     EXPECT_FALSE(model->isDragged());
 }
 
+/// A run without histograms: one sentence says so, whatever the number of plots.
+TEST_F(InstrumentPagesTest, AnEmptyMicroscopeSaysOnceWhyItIsEmpty) {
+    load(0);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"microscope"_s);
+    int said = 0;
+    for (auto* widget : part<MicroscopePage>()->findChildren<QWidget*>()) {
+        if (!widget->isVisible()) continue;
+        const auto texts = paintedTexts(*widget);
+        said += std::ranges::any_of(texts, [](const PaintedText& each) {
+            return each.text.contains(u"istograms"_s);
+        });
+    }
+    EXPECT_EQ(said, 1);
+}
+
+/// A trace holds up the run, so it ends with the page and with its run.
+TEST_F(InstrumentPagesTest, ATraceEndsWhenItsPageIsLeftOrItsRunGoes) {
+    load(0);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"xray"_s);
+    auto* model = part<XrayPage>()->findChild<XrayModel*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->ownTrace() && !model->busy(); }, 60'000))
+        << "of a short step at once";
+    auto* jobs = model->findChild<StepJobs*>();
+    const QTemporaryDir scratch;
+    const auto startEndless = [&] {
+        jobs->run<int>(
+            model->source(), std::nullopt,
+            [file = scratch.path().toStdString() + "/turn"](const engine::CapturedStep&) -> int {
+                for (;;) engine::write_named_file(file, "work that looks whether it goes on");
+            },
+            [](int, const engine::CapturedStep&) { FAIL() << "there is no result"; });
+        EXPECT_TRUE(model->busy());
+    };
+    startEndless();
+    show(u"training"_s);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    EXPECT_EQ(model->problem(), QString());
+    show(u"xray"_s);
+    EXPECT_TRUE(model->ownTrace()) << "the trace that was there stays";
+    startEndless();
+    feed.showStored({});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    EXPECT_EQ(model->problem(), QString());
+}
+
+/// Else it would contradict the card, which has the scale now.
+TEST_F(InstrumentPagesTest, TheMicroscopeCallsNoEarlierScaleThatOfNow) {
+    engine::RunConfig some = config(5);
+    some.precision.preset = "amp-fp16";
+    some.scaler.init_scale = 1;
+    some.scaler.growth_interval = 8;  // twice in 20 steps
+    settings.load(engine::completed(some));
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"microscope"_s);
+    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }));
+    EXPECT_EQ(model->sample()->step, 20);
+    EXPECT_TRUE(cells().contains(u"now, 2²"_s)) << cells().join(u'|').toStdString();
+    link.select(5, feed.tracks()[0]);
+    EXPECT_TRUE(cells().contains(u"step 5, 2⁰"_s)) << cells().join(u'|').toStdString();
+    const auto* answer = part<MicroscopePage>()->findChild<QLabel*>(u"answer"_s);
+    EXPECT_FALSE(answer->text().contains(u"now"_s)) << answer->text().toStdString();
+}
+
 /// Also with a run without histograms.
-TEST_F(InstrumentPages, TheShadowPassShowsTrueGradients) {
+TEST_F(InstrumentPagesTest, TheShadowPassShowsTrueGradients) {
     load(0);
     commands.start();
     ASSERT_TRUE(ends());
@@ -165,7 +202,7 @@ TEST_F(InstrumentPages, TheShadowPassShowsTrueGradients) {
     EXPECT_FALSE(model->isMoved());
 }
 
-TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
+TEST_F(InstrumentPagesTest, TheXrayPageTracesAStepAndTriesAForcedType) {
     load(0);
     commands.start();
     ASSERT_TRUE(ends());
@@ -183,6 +220,10 @@ TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
     ASSERT_TRUE(model->trace()) << model->problem().toStdString();
     EXPECT_EQ(model->trace()->step, 3);
     EXPECT_EQ(tree->rowCount(), 3) << "forward, backward, optimizer";
+    QStringList totals;
+    for (const auto* label : part<TotalsStrip>()->findChildren<QLabel*>()) totals << label->text();
+    EXPECT_TRUE(totals.contains(u"1 op"_s)) << "the loss is kept in FP32: "
+                                            << totals.join(u'|').toStdString();
     for (const auto* view : part<XrayPage>()->findChildren<QTreeView*>()) {
         if (view->accessibleName() != u"Operations"_s) continue;
         EXPECT_GE(view->columnWidth(OpTree::module), view->columnWidth(OpTree::rule));
@@ -204,7 +245,7 @@ TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
     EXPECT_EQ(settings.config().precision.force.at("conv1"), engine::ForcedType::fp32);
 }
 
-TEST_F(InstrumentPages, TheSkipsPageExaminesASkip) {
+TEST_F(InstrumentPagesTest, TheSkipsPageExaminesASkip) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p30;
     overflowing.precision.preset = "amp-fp16";
@@ -226,7 +267,7 @@ TEST_F(InstrumentPages, TheSkipsPageExaminesASkip) {
     EXPECT_EQ(model->report()->tests.size(), 6U);
 }
 
-TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
+TEST_F(InstrumentPagesTest, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p20;
     overflowing.precision.preset = "amp-fp16";
@@ -255,7 +296,7 @@ TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     EXPECT_EQ(grid->sample(), model->report()->samples.front().sample);
 }
 
-TEST_F(InstrumentPages, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
+TEST_F(InstrumentPagesTest, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
     engine::RunConfig growing = config(0);
     growing.scaler.init_scale = 4;
     growing.scaler.growth_interval = 8;
@@ -276,7 +317,7 @@ TEST_F(InstrumentPages, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
     EXPECT_TRUE(says(u"No skipped steps in 20."_s));
 }
 
-TEST_F(InstrumentPages, AClickOnASkipOpensIt) {
+TEST_F(InstrumentPagesTest, AClickOnASkipOpensIt) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p30;
     overflowing.precision.preset = "amp-fp16";
@@ -287,7 +328,7 @@ TEST_F(InstrumentPages, AClickOnASkipOpensIt) {
     EXPECT_EQ(part<PageStack>()->currentWidget(), part<SkipsPage>());
 }
 
-TEST_F(InstrumentPages, APageWithoutDataSaysWhatToDo) {
+TEST_F(InstrumentPagesTest, APageWithoutDataSaysWhatToDo) {
     load(0);
     commands.start();
     ASSERT_TRUE(ends());
@@ -300,7 +341,7 @@ TEST_F(InstrumentPages, APageWithoutDataSaysWhatToDo) {
     EXPECT_FALSE(twin->lossMissing().isEmpty());
 }
 
-TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
+TEST_F(InstrumentPagesTest, TheTwinPageStartsAndResyncsATwin) {
     load(0);
     show(u"twin"_s);
     QPushButton *start = nullptr, *resync = nullptr;
@@ -314,10 +355,10 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
     every->setCurrentIndex(1);  // 10 steps
     start->click();
     ASSERT_TRUE(ends());
-    QTest::qWait(400);
     auto* model = part<TwinPage>()->findChild<TwinModel*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 20; }));
+    standsStill();
     ASSERT_TRUE(model->any());
-    EXPECT_EQ(model->steps(), 20);
     EXPECT_EQ(model->layers(), 5U);
     EXPECT_EQ(model->resyncs(), (std::vector<std::int64_t>{10, 20}));
     ASSERT_TRUE(model->reference() && model->other());
@@ -336,96 +377,6 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
         << "a step stands at one place in both";
     link.select(3, model->other());
     EXPECT_EQ(model->current(), 2);
-}
-
-/// The name that the export dialog proposes. Then the dialog is cancelled.
-TEST_F(InstrumentPages, CtrlEExportsFromEveryInstrument) {
-    engine::RunConfig overflowing = config(5);
-    overflowing.scaler.init_scale = 0x1p30;
-    settings.load(engine::completed(overflowing), {u"fp32"_s, u"amp-fp16"_s});
-    commands.startTwin({});
-    ASSERT_TRUE(ends());
-    link.select(1, feed.tracks()[1]);
-    show(u"skips"_s);
-    ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !part<SkipsPage>()->findChild<SkipsModel*>()->skips().list.empty(); },
-        30'000));
-    show(u"xray"_s);
-    auto* xray = part<XrayPage>()->findChild<XrayModel*>();
-    xray->traceStep();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !xray->busy(); }, 60'000));
-    for (const auto& [page, name] : {std::pair{u"microscope"_s, u"microscope-"_s},
-                                     {u"xray"_s, u"xray-"_s},
-                                     {u"skips"_s, u"skips-"_s},
-                                     {u"twin"_s, u"twin-"_s}}) {
-        show(page);
-        window->activateWindow();
-        QTest::qWait(400);
-        QString proposed;
-        QTimer::singleShot(200, window.get(), [&proposed] {
-            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-            if (dialog == nullptr) return;
-            proposed = dialog->selectedFiles().value(0);
-            dialog->reject();
-        });
-        QTest::keyClick(window.get(), Qt::Key_E, Qt::ControlModifier);
-        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 2'000));
-        EXPECT_TRUE(QFileInfo(proposed).fileName().startsWith(name)) << proposed.toStdString();
-    }
-}
-
-TEST_F(InstrumentPages, SideColumnsAreTabsInANarrowWindow) {
-    load(5);
-    commands.startTwin({});
-    ASSERT_TRUE(ends());
-    const QMap<QString, QStringList> tabs{{u"microscope"_s, {u"Layers"_s, u"Drift"_s}},
-                                          {u"skips"_s,
-                                           {u"Skipped steps"_s, u"First non-finite tensor"_s,
-                                            u"Batch"_s, u"Exponents"_s, u"At another scale"_s}},
-                                          {u"twin"_s, {u"Layers"_s, u"Since the resync"_s}}};
-    for (auto page = tabs.cbegin(); page != tabs.cend(); ++page) {
-        show(page.key());
-        window->resize(1100, 760);
-        QTest::qWait(100);
-        auto* columns = part<PageStack>()->currentWidget()->findChild<SideColumns*>();
-        ASSERT_TRUE(columns != nullptr && columns->folded()) << page.key().toStdString();
-        QStringList titles;
-        for (int i = 0; i < columns->tabs()->count(); ++i) titles << columns->tabs()->tabText(i);
-        EXPECT_EQ(titles, page.value());
-        EXPECT_EQ(window->size(), QSize(1100, 760)) << page.key().toStdString();
-        EXPECT_LE(window->minimumSizeHint().width(), 1024) << page.key().toStdString();
-        EXPECT_LE(window->minimumSizeHint().height(), 760) << page.key().toStdString();
-    }
-}
-
-/// The columns of the previous page are removed before the next page is shown.
-TEST_F(InstrumentPages, AChangeOfPageNeverWidensTheWindow) {
-    load(5);
-    commands.compare();
-    ASSERT_TRUE(ends());
-    for (const int width : {size::foldBelow, 1100}) {
-        show(u"training"_s);
-        window->resize(width, 820);
-        QTest::qWait(100);
-        const QStringList others{u"skips"_s, u"microscope"_s, u"lab"_s, u"runs"_s, u"twin"_s};
-        for (const QString& page : others) {
-            for (const QString& next : {page, u"xray"_s, u"training"_s, page, u"training"_s}) {
-                show(next);
-                EXPECT_EQ(window->width(), width) << page.toStdString() << next.toStdString();
-            }
-        }
-    }
-}
-
-TEST_F(InstrumentPages, FitIntoANarrowWindow) {
-    load(5);
-    commands.compare();
-    ASSERT_TRUE(ends());
-    for (const QString& page : {u"training"_s, u"microscope"_s, u"xray"_s, u"skips"_s, u"twin"_s}) {
-        show(page);
-        EXPECT_LE(window->minimumSizeHint().width(), 1024) << page.toStdString();
-        EXPECT_LE(window->minimumSizeHint().height(), 768) << page.toStdString();
-    }
 }
 
 }  // namespace

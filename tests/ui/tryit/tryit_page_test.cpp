@@ -1,10 +1,13 @@
 #include "tryit/tryit_page.h"
 
+#include <QPlainTextEdit>
 #include <filesystem>
 
+#include "text/format.h"
 #include "tryit/answer_view.h"
 #include "tryit/evaluate_panel.h"
 #include "tryit/picture_ask.h"
+#include "tryit/report_view.h"
 #include "tryit/row_ask.h"
 #include "tryit/run_columns.h"
 #include "tryit/text_ask.h"
@@ -94,7 +97,7 @@ TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {
     stack->row()->setCurrentIndex(tabOf(*stack));
     auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
     ASSERT_NE(page, nullptr);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return says(page, u"checkpoint"_s); }, 10'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(page, u"No checkpoint yet."_s); }, 10'000));
     EXPECT_FALSE(page->isSettled());
     feed.post(engine::Command::checkpoint);
     ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 30'000));
@@ -112,15 +115,61 @@ TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
 }
 
+/// W19: a model that was opened while its run trained is the last one once the run has ended, whether
+/// the page was left meanwhile or not.
+TEST_F(TryItPageTest, ModelsOfRunsThatHaveEndedSinceAreTheirLastOnes) {
+    for (const bool leaves : {true, false}) {
+        SCOPED_TRACE(leaves ? "the page is left" : "the page stays");
+        settings.load(config(R"({"dataset": {"kind": "spirals", "train_limit": 256}, "threads": 1,
+                                 "device": "cpu", "model": {"kind": "mlp"}, "batch_size": 32,
+                                 "epochs": 100000, "checkpoint": {"best": false}})"),
+                      {u"fp32"_s, u"amp-fp16"_s});
+        commands.compare();
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                return feed.state() == engine::RunState::training && feed.tracks().size() == 2 &&
+                       feed.tracks()[1]->rows() >= 3;
+            },
+            30'000));
+        feed.post(engine::Command::checkpoint);
+        auto* stack = window->findChild<PageStack*>();
+        stack->showPage(u"tryit"_s);
+        auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
+        ASSERT_NE(page, nullptr);
+        const auto known = [&] {
+            return page->models().size() == 2 &&
+                   std::ranges::all_of(page->models(),
+                                       [](auto* model) { return model->facts().has_value(); });
+        };
+        ASSERT_TRUE(QTest::qWaitFor(known, 30'000));
+        if (leaves) stack->showPage(u"training"_s);
+        commands.stop();
+        ASSERT_TRUE(ends());
+        stack->showPage(u"tryit"_s);
+        const auto last = [&] {
+            for (std::size_t i = 0; i < page->models().size(); ++i) {
+                const auto& facts = page->models()[i]->facts();
+                if (!facts || facts->step != feed.tracks()[i]->done()->steps) return false;
+            }
+            return true;
+        };
+        EXPECT_TRUE(QTest::qWaitFor(last, 30'000));
+        for (const auto& track : feed.tracks())
+            EXPECT_TRUE(says(page, u"step %1"_s.arg(count(track->done()->steps))));
+        stack->showPage(u"training"_s);
+    }
+}
+
 TEST_F(TryItPageTest, ClosingTheWindowWhileModelsWorkIsHarmless) {
     auto config = glyphs();
     config.dataset.test_limit = 2000;
     auto* page = open({train(config, "fp32")});
     named(page, u"evaluate"_s)->click();
     page->findChild<PictureAsk*>()->board()->show({28, 28, std::vector<std::uint8_t>(28 * 28 * 3)});
-    QTest::qWait(60);
+    ASSERT_TRUE(page->findChild<EvaluatePanel*>()->isEvaluating());
+    QCoreApplication::processEvents();
     window.reset();
-    QTest::qWait(200);
+    standsStill();
 }
 
 TEST_F(TryItPageTest, SpeaksTheWindowsLanguage) {
@@ -134,6 +183,48 @@ TEST_F(TryItPageTest, SpeaksTheWindowsLanguage) {
     EXPECT_EQ(page->findChild<QTabBar*>()->tabText(0), u"提问"_s);
     EXPECT_EQ(named(page, u"evaluate"_s)->text(), u"在测试集上评估"_s);
     language.setChoice(u"en"_s);
+}
+
+/// The text that a model has written, and a report, are no words of the window.
+TEST_F(TryItPageTest, AnotherLanguageKeepsWhatTheModelsHaveAnswered) {
+    language.setChoice(u"en"_s);
+    auto kept = std::make_unique<QObject>();
+    context.kept = kept.get();
+    openWindow({1440, 900});
+    auto* page = open({train(text(), "fp32")});
+    const auto texts = [&] {
+        QStringList out;
+        for (const auto* each : page->findChild<TextAsk*>()->findChildren<QPlainTextEdit*>())
+            out << each->toPlainText();
+        return out;
+    };
+    page->findChild<TextAsk*>()->findChild<QPlainTextEdit*>()->setPlainText(u"the "_s);
+    named(page, u"generate"_s)->click();
+    ASSERT_TRUE(waitFor([&] { return !page->findChild<TextAsk*>()->isGenerating(); }));
+    named(page, u"evaluate"_s)->click();
+    ASSERT_TRUE(waitFor([&] { return !page->findChild<EvaluatePanel*>()->isEvaluating(); }));
+    page->findChild<QTabBar*>()->setCurrentIndex(1);
+    const QStringList before = texts();
+    ASSERT_GT(before.last().size(), 100);
+    const auto report = page->findChild<ReportView*>()->report();
+    ASSERT_TRUE(report);
+    language.setChoice(u"zh_CN"_s);
+    const auto* stack = window->findChild<PageStack*>();
+    ASSERT_TRUE(waitFor([&] {
+        stack = window->findChild<PageStack*>();
+        return stack->row()->tabText(tabOf(*stack)) == u"试用"_s;
+    }));
+    page = qobject_cast<TryItPage*>(stack->currentWidget());
+    ASSERT_NE(page, nullptr) << "the page stays";
+    ASSERT_TRUE(waitFor([&] { return page->isSettled(); }));
+    standsStill();
+    EXPECT_EQ(texts(), before);
+    EXPECT_EQ(page->findChild<QTabBar*>()->currentIndex(), 1);
+    EXPECT_EQ(page->findChild<ReportView*>()->report(), report);
+    EXPECT_TRUE(says(page->findChild<ReportView*>(), u"个"_s) ||
+                says(page->findChild<ReportView*>(), u"样本"_s));
+    language.setChoice(u"en"_s);
+    window.reset();
 }
 
 TEST_F(TryItPageTest, EveryControlHasAName) {

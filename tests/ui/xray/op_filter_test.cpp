@@ -49,5 +49,16 @@ TEST(OpFilter, NamesEachTypeOnce) {
     EXPECT_EQ(typesOf(test::op("fc", "linear", "f16", 1)), (QStringList{u"f32"_s, {}, u"f16"_s}));
 }
 
+TEST(ForceKeys, NameAModuleAnOperationOrBoth) {
+    const engine::XrayOp conv = test::op("layer1.0.conv1", "conv2d", "f16", 1);
+    for (const char* key : {"layer1", "layer1.0", "layer1.0.conv1", "conv2d", "layer1:conv2d"})
+        EXPECT_TRUE(isNamedBy(key, conv)) << key;
+    for (const char* key : {"layer", "layer1.0.conv", "linear", "layer1:linear", "layer2:conv2d"})
+        EXPECT_FALSE(isNamedBy(key, conv)) << key;
+    engine::XrayOp backward = conv;
+    backward.pass = engine::XrayPass::backward;
+    EXPECT_FALSE(isNamedBy("layer1", backward)) << "gradients follow the forward pass";
+}
+
 }  // namespace
 }  // namespace ui

@@ -37,6 +37,36 @@ TEST_F(OpTreeTest, ARuleSaysWhatRan) {
     EXPECT_EQ(rule(row(1, 0)), u"no entry: decided by its parts"_s);
 }
 
+TEST_F(OpTreeTest, MarksWhatAutocastDecidedAndWhatTheUserForced) {
+    const auto mark = [](const QModelIndex& index) {
+        return ForceMark(index.siblingAtColumn(OpTree::rule).data(OpTree::markRole).toInt());
+    };
+    EXPECT_EQ(mark(row(0, 0)), ForceMark::autocast) << "on a list";
+    EXPECT_EQ(mark(row(0, 1)), ForceMark::none);
+    EXPECT_EQ(mark(row(1, 0)), ForceMark::none) << "decided by its parts";
+    EXPECT_EQ(mark(group(0)), ForceMark::autocast) << "the strongest in it";
+    EXPECT_FALSE(row(0, 0).data(OpTree::markRole).isValid()) << "in the column of the rules only";
+
+    trace.ops[2].rule = "promote";
+    trace.ops[1].rule = "forced";
+    trace.ops[1].key = "relu";
+    tree.show(&trace);
+    EXPECT_EQ(mark(row(1, 0)), ForceMark::autocast);
+    EXPECT_EQ(mark(row(0, 1)), ForceMark::user);
+    EXPECT_EQ(mark(group(0)), ForceMark::user);
+    EXPECT_EQ(rule(row(0, 1)), u"forced by relu"_s);
+}
+
+TEST_F(OpTreeTest, MarksWhatTheExperimentForcesThoughTheTraceIsOlder) {
+    tree.setTried({{"conv1:conv2d", engine::ForcedType::fp32}});
+    EXPECT_EQ(rule(row(0, 0)), u"forced to FP32 in the experiment"_s);
+    EXPECT_EQ(ForceMark(group(0).siblingAtColumn(OpTree::rule).data(OpTree::markRole).toInt()),
+              ForceMark::user);
+    EXPECT_EQ(rule(row(0, 1)), u"no entry: keeps its input's type"_s);
+    tree.setTried({});
+    EXPECT_EQ(rule(row(0, 0)), u"on the 16-bit list"_s);
+}
+
 TEST_F(OpTreeTest, AGroupCountsRulesInTheWordsOfTheChips) {
     EXPECT_EQ(rule(group(0)), u"1 × 16 bits · 1 × no entry"_s);
 }

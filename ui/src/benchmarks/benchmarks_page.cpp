@@ -193,8 +193,8 @@ PageExport BenchmarksPage::whatToExport() {
         return benchmarkMarkdown(orderedResults(context_.benchmarks->book()));
     };
     page.plots = picture_.get();
-    page.failed = [this](const QString& sentence) {
-        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
     };
     return page;
 }

@@ -1,10 +1,13 @@
 #include "commands/commands.h"
 
 #include <QCoreApplication>
+#include <algorithm>
 
 #include "commands/demonstration.h"
 #include "commands/run_actor.h"
 #include "engine/catalog.h"
+#include "engine/group_plan.h"
+#include "engine/run_group.h"
 #include "engine/session.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
@@ -24,13 +27,27 @@ namespace {
 
 constexpr int awaitEvery = 500;  // ms
 
+/// The runs with which one goes on as it did: both halves of a twin, which is coupled again, or what
+/// is left of a comparison of which this run alone was begun. Empty for other runs.
+engine::GroupRuns runsThatGoOnWith(const engine::RunSummary& run, const engine::RunStore& store) {
+    if (run.group.empty() || engine::is_sweep_group(run.group) || !engine::is_unfinished(run))
+        return {};
+    auto runs = engine::runs_of_group(store.list(), run.group);
+    if (!std::ranges::all_of(runs, engine::is_unfinished)) return {};
+    if (runs.size() > 1) return engine::is_twin(runs) ? runs : engine::GroupRuns();
+    const auto plan = engine::plan_of_group(runs);
+    return plan && !engine::unstarted_runs(*plan, runs).empty() ? runs : engine::GroupRuns();
+}
+
 }  // namespace
 
 Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
     : QObject(parent),
       feed_(feed),
       settings_(settings),
+      works_(new FileWorks(this)),
       workers_(QCoreApplication::applicationFilePath()) {
+    connect(works_, &FileWorks::told, this, &Commands::failed);
     followWorkers();
     connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
     connect(feed_, &EventFeed::tracksChanged, this, &Commands::tellButtons);
@@ -140,6 +157,7 @@ bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneSte
 
 bool Commands::launch(const std::function<void()>& open, engine::Command first) {
     asked_ = Asked::nothing;
+    resumed_ = {};
     ++attempts_;
     endTrial();
     bool opened = false;
@@ -255,8 +273,12 @@ void Commands::saveCheckpoint() {
 
 /// A run by itself goes on as it was chosen; without a choice they are a comparison.
 Commands::Planned Commands::planOf(const std::vector<engine::RunSummary>& runs,
-                                   const ResumeChoice* choice) {
+                                   const ResumeChoice* choice, const engine::RunStore* store) {
     try {
+        if (choice != nullptr && choice->changes.empty() && store != nullptr) {
+            const auto together = runsThatGoOnWith(runs.front(), *store);
+            if (!together.empty()) return engine::plan_group_resume(together);
+        }
         if (choice == nullptr) return engine::plan_group_resume(runs);
         engine::ResumePlan plan = engine::plan_resume(runs.front(), "last", choice->changes);
         if (!plan.errors.empty())
@@ -293,7 +315,10 @@ void Commands::resumeAll(const std::vector<engine::RunSummary>& runs,
     }
     endTrial();
     inBackground(
-        this, [runs, choice] { return planOf(runs, choice ? &*choice : nullptr); },
+        this,
+        [runs, choice, store = feed_->store()] {
+            return planOf(runs, choice ? &*choice : nullptr, store.get());
+        },
         [this, runs, answer, attempt = ++attempts_](const Planned& planned) {
             answer(attempt == attempts_ && goOn(runs, planned));
         });
@@ -306,22 +331,53 @@ bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const Planned& 
         if (const auto* error = std::get_if<engine::Error>(&planned)) throw *error;
         const auto& members = std::get<std::vector<engine::GroupMemberPlan>>(planned);
         std::vector<engine::RunSummary> ended = runs;
-        for (const auto& [run, plan] : members) {
-            for (const auto& note : plan.notes)
+        for (const auto& member : members) {
+            for (const auto& note : member.plan.notes)
                 report({sentence(engineText(note)), tr("An earlier checkpoint is used."),
                         engine::ErrorCode::data, true});
-            std::erase_if(ended, [&](const auto& other) { return other.run == run.run; });
+            std::erase_if(ended, [&](const auto& other) { return other.run == member.run.run; });
         }
-        feed_->openResumed(members);
-        feed_->showStored(ended);  // what the others are compared with
-        feed_->post(Command::start);
+        resumed_ = {members, std::move(ended)};
+        openResumed(false);
         opened = true;
-        emit started();
     } catch (const engine::Error& error) {
         report(error);
     }
     tellButtons();
     return opened;
+}
+
+void Commands::openResumed(bool acceptData) {
+    feed_->openResumed(resumed_.members, acceptData);
+    feed_->showStored(resumed_.ended);  // what the others are compared with
+    feed_->post(Command::start);
+    emit started();
+}
+
+void Commands::runFailed(const engine::RunFailed& failed) {
+    const engine::DataChanged changed = feed_->dataChanged();
+    if (resumed_.members.empty() || changed == engine::DataChanged::no)
+        return report(engine::Error(failed.code, failed.message, failed.hint));
+    const QString what = engineText(failed.message);
+    report({what, tr("Put the data back as they were, or resume the run once more and go on with "
+                     "these."),
+            failed.code});
+    emit dataChanged(what, changed == engine::DataChanged::samples);
+}
+
+void Commands::goOnWithData() {
+    const engine::DataChanged changed = feed_->dataChanged();
+    if (resumed_.members.empty() || changed == engine::DataChanged::no) return;  // another one runs
+    asked_ = Asked::nothing;
+    // A new run repeats the events of the run that it goes on from.
+    if (changed == engine::DataChanged::samples)
+        for (auto& member : resumed_.members) member.plan.continuation.in_place = false;
+    try {
+        openResumed(true);
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+    tellButtons();
 }
 
 void Commands::stop() {
@@ -342,8 +398,8 @@ void Commands::demonstrate() {
 }
 
 void Commands::report(const engine::Error& error) {
-    emit failed(
-        {engineText(error.message()), capitalised(engineText(error.hint())), error.code(), false});
+    const Failure failure(error);
+    emit failed({failure.sentence(), failure.hint(), error.code(), false, {}, false, failure});
 }
 
 }  // namespace ui

@@ -11,6 +11,8 @@
 #include <variant>
 
 #include "commands/button_states.h"
+#include "commands/file_works.h"
+#include "commands/problem.h"
 #include "commands/worker_launch.h"
 #include "engine/error.h"
 #include "engine/lint.h"
@@ -25,16 +27,6 @@ namespace ui {
 class EventFeed;
 class RunActor;
 class SettingsModel;
-
-/// Something that went wrong, for the bar across the centre.
-struct Problem {
-    QString sentence;
-    QString hint;
-    engine::ErrorCode code = engine::ErrorCode::settings;
-    bool note = false;  ///< no fault: an answer to something the user did
-    QString file = {};  ///< a file or folder that was written, which the bar offers to open
-    bool lasts = false;  ///< stays on screen when training starts: it holds for the runs to come
-};
 
 /// What a run that is resumed changes.
 struct ResumeChoice {
@@ -79,6 +71,11 @@ public:
     /// turns, beside the others.
     void resumeGroup(const std::vector<engine::RunSummary>& runs,
                      std::function<void(bool begun)> then = {});
+    /// The runs that were to be resumed go on with the data as they are now (dataChanged).
+    void goOnWithData();
+    /// A run of the experiment failed. Reports why, and asks where the data have changed and can be
+    /// accepted.
+    void runFailed(const engine::RunFailed& failed);
     /// Tells the window of a run whose process died, or of the runs of its comparison, so that it
     /// can offer to resume them.
     void offerToResume(const std::vector<engine::RunSummary>& runs) { emit resumeOffered(runs); }
@@ -114,8 +111,13 @@ public:
     void pauseExperiment();
     void report(const Problem& problem) { emit failed(problem); }
     void report(const engine::Error& error);
+    /// Files that are written or read off the GUI thread. What they say is reported.
+    FileWorks* works() const { return works_; }
 
 signals:
+    /// The data of the runs that were to be resumed have changed: goOnWithData() accepts them.
+    /// `what`: how they differ. `asNewRun`: the runs go on as new ones.
+    void dataChanged(const QString& what, bool asNewRun);
     void resumeOffered(const std::vector<engine::RunSummary>& runs);
     void buttonsChanged();
     /// The buttons act on other runs.
@@ -153,22 +155,31 @@ private:
     void followWorkers();
     ButtonStates experimentButtons() const;
     using Planned = std::variant<std::vector<engine::GroupMemberPlan>, engine::Error>;
-    static Planned planOf(const std::vector<engine::RunSummary>& runs, const ResumeChoice* choice);
+    static Planned planOf(const std::vector<engine::RunSummary>& runs, const ResumeChoice* choice,
+                          const engine::RunStore* store);
     bool goOn(const std::vector<engine::RunSummary>& runs, const Planned& planned);
     void resumeAll(const std::vector<engine::RunSummary>& runs,
                    const std::optional<ResumeChoice>& choice,
                    std::function<void(bool begun)> then);
+    /// Runs that go on, and those of their comparison that have ended.
+    struct Resumed {
+        std::vector<engine::GroupMemberPlan> members;
+        std::vector<engine::RunSummary> ended;
+    };
+    void openResumed(bool acceptData);
     void stateChanged();
     void tellButtons();
 
     EventFeed* feed_;
     SettingsModel* settings_;
+    FileWorks* works_;
     WorkerLaunch workers_;  ///< a run of several processes, beside the experiment
     QPointer<RunActor> actor_;
     QString lessons_;  ///< lesson, folder or archive that the Lab is to open; empty: none
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
     QTimer await_;
     Asked asked_ = Asked::nothing;
+    Resumed resumed_;  ///< the experiment; without members it was not resumed
     int attempts_ = 0;  ///< at starting a run: the last one counts
     std::chrono::milliseconds trialLimit_{1000};
     std::stop_source trial_;

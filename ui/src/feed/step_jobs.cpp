@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/work_scope.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/format.h"
-#include "text/language.h"
 
 namespace ui {
 
@@ -19,7 +19,7 @@ struct StepJobs::Job {
     engine::RunConfig settings;
     std::optional<CapturedStep> captured;
     Work work, take;
-    QString problem;
+    Failure problem;
     std::shared_ptr<Replay> replay;
 
     /// On the compute thread.
@@ -30,14 +30,11 @@ struct StepJobs::Job {
                                           : engine::capture_step(folder, step,
                                                                  Replay::counter(replay));
             }
+            const engine::WorkScope scope([this](double) { replay->check(); });
             replay->check();
             work(*captured);
-        } catch (const engine::Error& error) {
-            const QString hint = engineText(error.hint());
-            problem = engineText(error.message());
-            if (!hint.isEmpty()) problem = joined({problem, hint});
         } catch (const std::exception& error) {
-            problem = QString::fromUtf8(error.what());
+            problem = Failure(error);
         }
     }
 };
@@ -47,6 +44,8 @@ StepJobs::StepJobs(EventFeed* feed, QObject* parent) : QObject(parent), feed_(fe
     timer_.setInterval(often);
     connect(&timer_, &QTimer::timeout, this, &StepJobs::stateChanged);
 }
+
+StepJobs::~StepJobs() { replay_->cancel(); }
 
 QString StepJobs::textOf(const Replay& replay, TimeLeft& left) {
     const std::int64_t total = replay.total(), done = replay.done();
@@ -64,11 +63,18 @@ void StepJobs::cancel() {
     emit stateChanged();
 }
 
+void StepJobs::abandon() {
+    if (!busy_) return;
+    abandoned_ = true;
+    cancel();
+}
+
 void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>& known, Work work,
                      Work take) {
     if (busy_) return;
     busy_ = true;
-    problem_.clear();
+    abandoned_ = false;
+    problem_ = {};
     auto job = std::make_shared<Job>();
     job->replay = replay_ = std::make_shared<Replay>();
     left_ = {};
@@ -85,7 +91,7 @@ void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>
     feed_->captureNextStep(track, this, [this, job](engine::NextStepCapture capture) {
         job->captured = std::move(capture.step);
         if (job->captured) return compute(job);
-        job->problem = engineText(capture.problem);
+        job->problem = Failure(capture.problem);
         finish(*job);
     });
 }
@@ -98,8 +104,8 @@ void StepJobs::compute(const std::shared_ptr<Job>& job) {
 void StepJobs::finish(const Job& job) {
     busy_ = false;
     timer_.stop();
-    problem_ = job.problem;
-    if (problem_.isEmpty()) job.take(*job.captured);
+    problem_ = abandoned_ ? Failure() : job.problem;
+    if (job.problem.isEmpty()) job.take(*job.captured);
     emit stateChanged();
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/captured_step.h"
 #include "feed/replay.h"
+#include "text/failure.h"
 #include "text/time_left.h"
 
 namespace ui {
@@ -28,14 +29,18 @@ class StepJobs final : public QObject {
     Q_OBJECT
 public:
     explicit StepJobs(EventFeed* feed, QObject* parent = nullptr);
+    /// Gives up a job that runs.
+    ~StepJobs() override;
 
     bool busy() const { return busy_; }
     /// Why the last job failed; empty if it did not.
-    const QString& problem() const { return problem_; }
+    QString problem() const { return problem_.text(); }
     /// "Computing the steps before it again: 40 of 79 · 0:03 left"; empty while no step is.
     QString progress();
-    /// Gives up the job, as long as it computes the steps before its own.
+    /// Gives up the job: between the steps before its own, and within a trace between operations.
     void cancel();
+    /// The same where nobody waits for it any more: it ends without a problem.
+    void abandon();
 
     /// Computes work(step) on the compute thread, then calls take(result, step) here. `known` is an
     /// existing copy of the step; without one the step is copied from `source`. Does nothing while
@@ -72,7 +77,8 @@ private:
 
     EventFeed* feed_;
     bool busy_ = false;
-    QString problem_;
+    bool abandoned_ = false;
+    Failure problem_;
     std::shared_ptr<Replay> replay_ = std::make_shared<Replay>();
     TimeLeft left_;
     QTimer timer_;

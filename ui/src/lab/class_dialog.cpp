@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "engine/lesson.h"
 #include "engine/named_file.h"
+#include "feed/background.h"
 #include "lab/lesson_shelf.h"
 #include "text/event_text.h"
 #include "text/format.h"
@@ -112,13 +113,22 @@ void ClassDialog::saveCsv() {
     const auto named =
         askForFile(this, windowTitle(), tr("answers"), {{tr("CSV files (*.csv)"), u"csv"_s}});
     if (!named) return;
-    try {
-        engine::write_named_file(named->file.toStdString(), engine::answers_csv(answers_));
-    } catch (const engine::Error& error) {
-        unread_->setText(
-            joined({sentence(engineText(error.message())), engineText(error.hint())}));
-        unread_->show();
-    }
+    inBackground(
+        this,
+        [answers = answers_, file = named->file.toStdString()]() -> std::optional<engine::Error> {
+            try {
+                engine::write_named_file(file, engine::answers_csv(answers));
+                return std::nullopt;
+            } catch (const engine::Error& error) {
+                return error;
+            }
+        },
+        [this](const std::optional<engine::Error>& error) {
+            if (!error) return;
+            unread_->setText(
+                joined({sentence(engineText(error->message())), engineText(error->hint())}));
+            unread_->show();
+        });
 }
 
 }  // namespace ui

@@ -10,7 +10,6 @@
 #include "lab/lesson_model.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/named_output.h"
 #include "view/context.h"
 
 namespace ui {
@@ -64,10 +63,6 @@ void keepRuns(const Context& context, LessonModel* model) {
                                       LessonModel::tr("They are under Runs."),
                                       engine::ErrorCode::state, true});
         });
-}
-
-bool writeText(const QString& file, const std::string& text) {
-    return writeNamed(file, QByteArray::fromStdString(text));
 }
 
 }  // namespace ui

@@ -3,11 +3,13 @@
 #include <QSettings>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "commands/commands.h"
 #include "lab/number_words.h"
 #include "text/content_language.h"
 #include "text/format.h"
+#include "text/language.h"
 
 namespace ui {
 
@@ -66,6 +68,7 @@ LessonModel::LessonModel(const Context& context, QObject* parent,
             [this](const engine::Message& problem, const engine::Message& hint) {
                 report(engine::Error(engine::ErrorCode::training, problem, hint));
             });
+    connect(context.language, &Language::changed, this, &LessonModel::retranslate);
     if (!notes_.problem().empty()) report(engine::Error(engine::ErrorCode::data, notes_.problem()));
     const auto all = shelf_.entries();
     const QString last = QSettings().value(u"lab/lesson"_s).toString();
@@ -99,6 +102,16 @@ void LessonModel::show(const QString& name) {
     emit lessonChanged();
     runs_.announce();
     emit listChanged();
+}
+
+void LessonModel::retranslate() {
+    shelf_.setLanguage(contentLanguage(*context_.language));
+    const engine::Lesson* found = shelf_.find(name_);
+    if (found == nullptr || lesson_ == nullptr) return;
+    if (found->runs.size() != lesson_->runs.size()) return show(name_);
+    former_ = std::exchange(lesson_, std::make_shared<engine::Lesson>(*found));
+    runs_.setWords(lesson_);
+    updateLock();
 }
 
 void LessonModel::openPath(const QString& path) {

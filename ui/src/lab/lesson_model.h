@@ -69,6 +69,8 @@ signals:
 
 private:
     void show(const QString& name);
+    /// The lesson in the language that the window has now. Its runs and answers stay.
+    void retranslate();
     void updateLock();
     void keepMeasured();
     CheckRow rowOf(const engine::LessonCheck& check) const;
@@ -83,6 +85,8 @@ private:
     LessonRuns runs_;
     QString name_;
     std::shared_ptr<const engine::Lesson> lesson_;
+    /// In the language before: views read it until they are made anew.
+    std::shared_ptr<const engine::Lesson> former_;
 };
 
 }  // namespace ui

@@ -25,6 +25,8 @@ public:
     /// still show that lesson: call announce() once they show this one.
     void setLesson(std::shared_ptr<const engine::Lesson> lesson);
     void announce();
+    /// The same lesson in another language.
+    void setWords(std::shared_ptr<const engine::Lesson> lesson) { lesson_ = std::move(lesson); }
     /// Why Run is locked ("Predict first"); empty: it is not.
     void setLock(const QString& why);
     /// Sets a knob of Try; trains again at once if the runs have started. Empty value: the lesson's

@@ -20,6 +20,8 @@ public:
     /// `language`: "en", "zh".
     explicit LessonShelf(QString language, QObject* parent = nullptr);
 
+    /// Lessons are found in this language from now on.
+    void setLanguage(const QString& language) { language_ = language; }
     /// Opens a lesson, or a folder or zip archive of lessons, and returns the name of its first
     /// one. Throws engine::Error(data) where there is none.
     QString open(const QString& path);

@@ -24,7 +24,9 @@
 #include "lab/worksheet.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
+#include "text/named_output.h"
 #include "theme/theme.h"
+#include "view/kept.h"
 #include "widgets/card.h"
 #include "widgets/page_key.h"
 #include "widgets/panel.h"
@@ -43,7 +45,8 @@ LessonView::LessonView(const Context& context, QWidget* parent,
                        const std::filesystem::path& answers)
     : QWidget(parent),
       context_(context),
-      model_(new LessonModel(context, this, answers)),
+      model_(context.kept != nullptr ? kept<LessonModel>(context, this)
+                                     : new LessonModel(context, this, answers)),
       list_(new LessonList(context.theme, this)),
       column_(new LessonColumn(context, model_, {})),
       instruments_(new InstrumentPanel(context, model_, 1, Qt::Vertical)),
@@ -99,6 +102,11 @@ LessonView::LessonView(const Context& context, QWidget* parent,
     instruments_->setVisible(instruments_->any());
     addKeys();
     refreshList();
+    if (model_->locked()) {
+        // Its runs began before this view was made, in another language.
+        emit model_->answersChanged();
+        model_->runs()->announce();
+    }
     const QString waiting = context_.commands->takeLessons();
     if (!waiting.isEmpty()) model_->openPath(waiting);
 }
@@ -248,14 +256,18 @@ void LessonView::edit() {
                                       {{tr("Lessons (*.lesson.md)"), u"lesson.md"_s}});
         if (!named) return;
         file = named->file;
-        if (!writeText(file, lesson->source)) {
-            context_.commands->report({tr("%1 cannot be written.").arg(file),
-                                       tr("Choose a folder that you may write to."),
-                                       engine::ErrorCode::io, false});
-            return;
-        }
-        model_->openPath(file);
+        return context_.commands->works()->write(
+            file, writerOf(file, QByteArray::fromStdString(lesson->source)),
+            [this, file] {
+                model_->openPath(file);
+                openInEditor(file);
+            },
+            this);
     }
+    openInEditor(file);
+}
+
+void LessonView::openInEditor(const QString& file) {
     if (QDesktopServices::openUrl(QUrl::fromLocalFile(file))) return;
     context_.commands->report(
         {tr("No program is set up to open %1.").arg(file),
@@ -283,10 +295,10 @@ void LessonView::saveWorksheet() {
     if (!lesson) return;
     const auto named = askForFile(this, tr("Save worksheet"), model_->name(),
                                   {{tr("PDF (*.pdf)"), u"pdf"_s}});
-    if (!named || writeWorksheet(*lesson, named->file)) return;
-    context_.commands->report({tr("%1 cannot be written.").arg(named->file),
-                               tr("Choose a folder that you may write to."), engine::ErrorCode::io,
-                               false});
+    if (!named) return;
+    context_.commands->works()->write(named->file, [lesson, file = named->file] {
+        writerOf(file, worksheetPdf(*lesson))();
+    });
 }
 
 void LessonView::present() {

@@ -45,6 +45,7 @@ private:
     void openFile();
     void openInTraining();
     void edit();
+    void openInEditor(const QString& file);
     void keepRuns();
     void collectAnswers();
     void saveWorksheet();

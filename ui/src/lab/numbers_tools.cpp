@@ -12,6 +12,7 @@
 #include "lab/numbers_present.h"
 #include "lab/numbers_view.h"
 #include "theme/theme.h"
+#include "view/kept.h"
 #include "widgets/elided_label.h"
 
 namespace ui {
@@ -25,8 +26,9 @@ constexpr int saidFor = 1500;  // milliseconds
 }  // namespace
 
 LabView makeNumbersView(const Context& context, QWidget* parent) {
-    auto* number = new NumberModel(parent);
-    auto* calculator = new CalculatorModel(parent);
+    auto* number = kept<NumberModel>(context, parent);
+    auto* calculator = kept<CalculatorModel>(context, parent);
+    if (!number->problem().isEmpty()) number->setText(number->text());  // in the language of now
     return {new NumbersView(context, number, calculator, parent),
             new NumbersTools(context, number, calculator, parent)};
 }

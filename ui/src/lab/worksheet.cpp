@@ -230,8 +230,8 @@ bool printWorksheet(const engine::Lesson& lesson, const QString& file) {
 
 }  // namespace
 
-bool writeWorksheet(const engine::Lesson& lesson, const QString& file) {
-    return writeNamed(file,
+QByteArray worksheetPdf(const engine::Lesson& lesson) {
+    return madeByName(u"worksheet.pdf"_s,
                       [&](const QString& scratch) { return printWorksheet(lesson, scratch); });
 }
 

@@ -194,10 +194,7 @@ void DriftMap::paintAxes(QPainter& painter) const {
 }
 
 void DriftMap::paintEvent(QPaintEvent*) {
-    if (model_->selectedLayer() == nullptr) {
-        paintEmpty(this, *theme_, model_->emptiness().isEmpty() ? QString() : tr("No histograms"));
-        return;
-    }
+    if (model_->selectedLayer() == nullptr) return;  // the plot above says why
     if (stale_) makeImage();
     QPainter painter(this);
     painter.drawImage(plot(), image_);

@@ -225,10 +225,7 @@ void LayerMap::paintLimits(QPainter& painter, double top, double bottom) const {
 }
 
 void LayerMap::paintEvent(QPaintEvent*) {
-    if (model_->layers().empty()) {
-        paintEmpty(viewport(), *theme_, model_->emptiness());
-        return;
-    }
+    if (model_->layers().empty()) return;  // the plot beside it says why
     QPainter painter(viewport());
     painter.setFont(Theme::caption());
     painter.setRenderHint(QPainter::Antialiasing);

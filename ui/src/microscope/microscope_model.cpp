@@ -8,7 +8,6 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
-#include "text/language.h"
 #include "view/selection.h"
 
 namespace ui {
@@ -27,6 +26,9 @@ MicroscopeModel::MicroscopeModel(const Context& context, QObject* parent)
     : QObject(parent), context_(context), jobs_(new StepJobs(context.feed, this)) {
     connect(context_.feed, &EventFeed::tracksChanged, this, &MicroscopeModel::refreshTrack);
     connect(context_.feed, &EventFeed::figuresDue, this, &MicroscopeModel::refreshFile);
+    connect(context_.feed, &EventFeed::figuresDue, this, &MicroscopeModel::refreshScale);
+    connect(this, &MicroscopeModel::contentChanged, this,
+            [this] { scaleIsNow_ = isScaleNow(); });
     connect(context_.link, &PlotLink::selectedChanged, this, &MicroscopeModel::refreshTrack);
     connect(context_.link, &PlotLink::layerChanged, this, [this] {
         drift_ = {};
@@ -54,7 +56,7 @@ void MicroscopeModel::clear() {
     computed_.clear();
     layers_.clear();
     total_ = {};
-    problem_.clear();
+    problem_ = {};
     dragged_ = 0;
     drift_ = {};
     driftSamples_ = 0;
@@ -79,7 +81,7 @@ void MicroscopeModel::open() {
     try {
         if (HistogramRecordReader::exists(folder_)) reader_ = HistogramRecordReader::open(folder_);
     } catch (const engine::Error& error) {
-        problem_ = engineText(error.message());
+        problem_ = Failure(error);
     }
 }
 
@@ -93,7 +95,7 @@ void MicroscopeModel::refreshFile() {
     try {
         if (!reader_->refresh()) return;
     } catch (const engine::Error& error) {
-        problem_ = engineText(error.message());
+        problem_ = Failure(error);
         return;
     }
     growDrift();
@@ -142,7 +144,7 @@ bool MicroscopeModel::readSample() {
     try {
         show(reader_->read(*shown_));
     } catch (const engine::Error& error) {
-        problem_ = engineText(error.message());
+        problem_ = Failure(error);
         return false;
     }
     return true;
@@ -158,7 +160,7 @@ void MicroscopeModel::show(engine::HistogramSample sample) {
 }
 
 QString MicroscopeModel::emptiness() const {
-    if (!problem_.isEmpty()) return problem_;
+    if (!problem_.isEmpty()) return problem_.text();
     if (!track_) return tr("Start a run, or open one with histograms.");
     if (sample_ && !layers_.empty()) return {};
     if (sample_) return tr("This sample holds no values of this kind.");
@@ -279,6 +281,15 @@ double MicroscopeModel::scale() const {
     return same ? reader_->samples()[*kept].loss_scale : counted();
 }
 
+bool MicroscopeModel::isScaleNow() const {
+    return !scaled() || scale() == track_->figures().scale_now;
+}
+
+/// The scale of a training run changes while the sample stays.
+void MicroscopeModel::refreshScale() {
+    if (isScaleNow() != scaleIsNow_) emit contentChanged();
+}
+
 void MicroscopeModel::drag(double scale) {
     dragged_ = std::clamp(scale, 0x1p-24, 0x1p40);
     if (scale <= 0) dragged_ = 0;
@@ -311,7 +322,7 @@ void MicroscopeModel::growDrift() {
         driftSamples_ = first + count;
         if (driftSamples_ < samples.size()) driftTimer_.start();
     } catch (const engine::Error& error) {
-        problem_ = engineText(error.message());
+        problem_ = Failure(error);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include "engine/histogram_record.h"
 #include "feed/step_jobs.h"
+#include "text/failure.h"
 #include "view/context.h"
 
 namespace ui {
@@ -52,7 +53,7 @@ public:
     QString progress() const { return jobs_->progress(); }
     void cancel() { jobs_->cancel(); }
     /// Why the last shadow pass failed; empty if it did not.
-    const QString& problem() const { return jobs_->problem(); }
+    QString problem() const { return jobs_->problem(); }
 
     /// The sample on show; nothing without samples.
     const std::optional<engine::HistogramSample>& sample() const { return sample_; }
@@ -75,6 +76,8 @@ public:
     double counted() const;
     /// The loss scale of the step itself.
     double scale() const;
+    /// Whether the run still has this loss scale: else it is that of an earlier step.
+    bool isScaleNow() const;
     /// Where the handle is; scale() unless it was dragged.
     double draggedScale() const { return dragged_ > 0 ? dragged_ : scale(); }
     bool isDragged() const { return dragged_ > 0 && dragged_ != scale(); }
@@ -100,6 +103,7 @@ private:
     void refreshTrack();
     void refreshFile();
     void refreshSample();
+    void refreshScale();
     void open();
     bool readSample();
     bool showComputed();
@@ -111,7 +115,7 @@ private:
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;
     std::optional<engine::HistogramRecordReader> reader_;
-    QString problem_;
+    Failure problem_;
     engine::HistogramKind kind_ = engine::HistogramKind::gradients;
     bool shadowWanted_ = false;
     /// Of one step, computed here.
@@ -126,6 +130,7 @@ private:
     engine::ExponentHistogram total_;
     const engine::NumberFormat* format_ = nullptr;  ///< null: that of the values
     double dragged_ = 0;
+    bool scaleIsNow_ = true;  ///< isScaleNow() as of the last contentChanged()
     Drift drift_;
     std::string driftLayer_;
     std::size_t driftSamples_ = 0;  ///< of the file that were looked at

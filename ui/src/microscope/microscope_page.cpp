@@ -15,6 +15,7 @@
 #include "microscope/share_legend.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "view/kept.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
@@ -52,7 +53,7 @@ QWidget* makeMicroscopePage(const Context& context, QWidget* parent) {
 }
 
 MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context), model_(new MicroscopeModel(context, this)) {
+    : QWidget(parent), context_(context), model_(kept<MicroscopeModel>(context, this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
@@ -76,6 +77,8 @@ MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
     connect(model_, &MicroscopeModel::layerChanged, this, &MicroscopePage::refresh);
     connect(model_, &MicroscopeModel::stateChanged, this, &MicroscopePage::refresh);
     refresh();
+    // A model that is older than the page has told its news already.
+    if (context_.kept != nullptr) emit model_->contentChanged();
 }
 
 QLayout* MicroscopePage::makeBar() {
@@ -226,8 +229,8 @@ void MicroscopePage::exportFigures() {
                                                QString::number(model_->sample()->step));
     page.csv = [this] { return microscopeCsv(*model_->sample(), model_->kind()); };
     page.plots = columns_;
-    page.failed = [this](const QString& sentence) {
-        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
     };
     exportPage(this, page);
 }
@@ -239,7 +242,8 @@ void MicroscopePage::refreshAnswer() {
                               .kind = model_->kind(),
                               .counted = model_->counted(),
                               .scale = model_->scale(),
-                              .scaled = model_->scaled()})
+                              .scaled = model_->scaled(),
+                              .earlier = !model_->isScaleNow()})
                : QString();
     answer_->setText(answer);
     answer_->setVisible(!answer.isEmpty());

@@ -66,12 +66,27 @@ void PageStack::addTab(int index) {
     row_->addAction(action);
 }
 
+void PageStack::make(std::size_t index) {
+    if (pages_[index] != nullptr) return;
+    pages_[index] = entries_[index].make(context_, this);
+    addWidget(pages_[index]);
+}
+
+QStringList PageStack::made() const {
+    QStringList names;
+    for (std::size_t i = 0; i < pages_.size(); ++i)
+        if (pages_[i] != nullptr) names << entries_[i].name;
+    return names;
+}
+
+void PageStack::make(const QStringList& names) {
+    for (std::size_t i = 0; i < pages_.size(); ++i)
+        if (names.contains(entries_[i].name)) make(i);
+}
+
 void PageStack::open(int index) {
     const auto at = static_cast<std::size_t>(index);
-    if (pages_[at] == nullptr) {
-        pages_[at] = entries_[at].make(context_, this);
-        addWidget(pages_[at]);
-    }
+    make(at);
     emit pageChanging(entries_[at]);
     setCurrentWidget(pages_[at]);
     updateGeometry();

@@ -22,6 +22,10 @@ public:
     void restore();
     /// Shows the page of this name if it can be used.
     void showPage(const QString& name);
+    /// Names of the pages that were shown so far.
+    QStringList made() const;
+    /// Makes these pages ahead, without showing them.
+    void make(const QStringList& names);
     /// The page that is shown.
     const PageEntry& shown() const;
     /// Those of the visible page only: a wider hidden page must not widen the window.
@@ -39,6 +43,7 @@ private:
     void makeRow();
     void addTab(int index);
     void open(int index);
+    void make(std::size_t index);
     /// Pages that need a run can be chosen only while one is on screen.
     void refresh();
 

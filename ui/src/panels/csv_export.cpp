@@ -1,6 +1,7 @@
 #include "panels/csv_export.h"
 
 #include <QCoreApplication>
+#include <QFileInfo>
 
 #include "commands/commands.h"
 #include "widgets/save_dialog.h"
@@ -21,6 +22,10 @@ public:
                                           {{tr("CSV files (*.csv)"), u"csv"_s}});
         return named ? named->file : QString();
     }
+    static QString title(const QString& file) {
+        return tr("Exporting %1").arg(QFileInfo(file).fileName());
+    }
+    static QString done(const QString& file) { return tr("Exported to %1.").arg(file); }
 };
 
 }  // namespace
@@ -33,11 +38,10 @@ void exportCsv(QWidget* parent, Commands* commands, const std::vector<engine::Ru
     for (const auto& run : runs) {
         all.push_back({run.run + " " + run.config.precision.preset, run.folder});
     }
-    try {
-        engine::export_csv(all, file.toStdString());
-    } catch (const engine::Error& error) {
-        commands->report(error);
-    }
+    commands->works()->start({CsvExport::title(file), file, [all, file] {
+                                  engine::export_csv(all, file.toStdString());
+                                  return CsvExport::done(file);
+                              }});
 }
 
 }  // namespace ui

@@ -6,7 +6,7 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
-#include <atomic>
+#include <mutex>
 
 #include "commands/commands.h"
 #include "engine/catalog.h"
@@ -79,7 +79,8 @@ bool predictsNumber(const engine::DatasetPreview& preview) {
 
 struct DataPreview::Look {
     std::stop_source stop;
-    std::atomic<std::int64_t> read{0}, total{0};
+    std::mutex mutex;  ///< guards share
+    engine::ReadingShare share;
 };
 
 DataPreview::DataPreview(const Context& context, QWidget* parent)
@@ -143,9 +144,9 @@ void DataPreview::ask() {
     inBackground(
         this,
         [dataset = config.dataset, seed = config.seed, shared = look_] {
-            const auto note = [&shared = *shared](std::int64_t done, std::int64_t total) {
-                shared.total = total;
-                shared.read = done;
+            const auto note = [&shared = *shared](const engine::ReadingShare& share) {
+                const std::lock_guard lock(shared.mutex);
+                shared.share = share;
             };
             return look(dataset, seed, {note, shared->stop.get_token()});
         },
@@ -162,13 +163,19 @@ DataPreview::~DataPreview() {
     if (look_) look_->stop.request_stop();
 }
 
-/// Of a folder of pictures, whose files are looked at one by one.
+/// Shows how many files of a folder of pictures, or how much of a large file is read.
 void DataPreview::tellProgress() {
-    const std::int64_t total = look_->total;
-    if (total > 0)
-        counts_->setText(
-            left_.behind(tr("Reading %1 of %2 files…").arg(count(look_->read), count(total)),
-                         static_cast<double>(look_->read) / static_cast<double>(total)));
+    const engine::ReadingShare share = [this] {
+        const std::lock_guard lock(look_->mutex);
+        return look_->share;
+    }();
+    if (share.total == 0) return;
+    const QString text =
+        share.in_bytes
+            ? tr("Reading %1 of %2…").arg(bytes(share.done), bytes(share.total))
+            : tr("Reading %1 of %2 files…").arg(count(share.done), count(share.total));
+    counts_->setText(
+        left_.behind(text, static_cast<double>(share.done) / static_cast<double>(share.total)));
 }
 
 /// With the names of a few classes and their training samples.

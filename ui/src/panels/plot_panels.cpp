@@ -307,11 +307,12 @@ void PlotPanel::exportPicture() {
     // On paper a dark plot would be a waste of ink, so pictures are light.
     Theme light(Theme::Choice::light);
     const QString file = askForPicture(this, spec().title);
-    if (file.isEmpty() || writePicture(picture(&light), file)) return;
-    context_.commands->report(
-        {tr("%1 cannot be written.").arg(file),
-         tr("Choose a folder that you may write to, and a name ending in .png, .svg or .pdf."),
-         engine::ErrorCode::io, false});
+    if (file.isEmpty()) return;
+    try {
+        context_.commands->works()->write(file, pictureWriter(picture(&light), file));
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
 }
 
 Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,

@@ -127,10 +127,12 @@ QString StatusLine::phase() const {
     const auto track = focusTrack(tracks);
     if (state == RunState::preparing) {
         const auto read = context_.feed->reading();
+        const QString what =
+            read.in_bytes ? tr("%1 of %2 read").arg(bytes(read.done), bytes(read.total))
+                          : tr("%1 of %2 files read").arg(count(read.done), count(read.total));
         if (read.total > read.done)
-            text += u' ' + reading_.behind(
-                               tr("%1 of %2 files read").arg(count(read.done), count(read.total)),
-                               static_cast<double>(read.done) / static_cast<double>(read.total));
+            text += u' ' + reading_.behind(what, static_cast<double>(read.done) /
+                                                     static_cast<double>(read.total));
     }
     const bool failed = state == RunState::failed;
     if (failed && track && track->done() && track->done()->diverged_at > 0) {

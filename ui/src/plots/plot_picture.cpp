@@ -2,9 +2,9 @@
 
 #include <QSvgGenerator>
 
+#include "engine/error.h"
 #include "plots/line_plot.h"
 #include "plots/plot_options.h"
-#include "text/named_output.h"
 
 namespace ui {
 
@@ -54,17 +54,26 @@ QPixmap drawPicture(const PlotPicture& picture) {
     });
 }
 
-bool writePicture(const PlotPicture& picture, const QString& file) {
+FileWriter pictureWriter(const PlotPicture& picture, const QString& file) {
     const int width = picture.size.width();
     const int height = picture.size.height();
     return withPlot(picture, [&](LinePlot& plot) {
-        return writeNamed(file, [&](const QString& to) {
+        return writerOf(file, madeByName(file, [&](const QString& to) {
             if (to.endsWith(u".pdf"_s, Qt::CaseInsensitive)) return plot.savePdf(to, width, height);
             if (to.endsWith(u".svg"_s, Qt::CaseInsensitive)) return writeSvg(plot, picture, to);
             return to.endsWith(u".png"_s, Qt::CaseInsensitive) &&
                    plot.savePng(to, width, height, sharpness);
-        });
+        }));
     });
+}
+
+bool writePicture(const PlotPicture& picture, const QString& file) {
+    try {
+        pictureWriter(picture, file)();
+        return true;
+    } catch (const engine::Error&) {
+        return false;
+    }
 }
 
 }  // namespace ui

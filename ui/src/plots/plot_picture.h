@@ -4,6 +4,7 @@
 #include <QSize>
 
 #include "plots/plot_content.h"
+#include "text/named_output.h"
 
 namespace ui {
 
@@ -22,7 +23,10 @@ struct PlotPicture {
 };
 
 QPixmap drawPicture(const PlotPicture& picture);
-/// PNG, SVG or PDF by the name's ending. False if the file cannot be written or the ending is none
+/// Draws it as it is now and returns what writes the file: PNG, SVG or PDF by the name's ending.
+/// Throws engine::Error(io) for another ending.
+FileWriter pictureWriter(const PlotPicture& picture, const QString& file);
+/// The same at once. False if the file cannot be written or the ending is none
 /// of these.
 bool writePicture(const PlotPicture& picture, const QString& file);
 

@@ -11,7 +11,6 @@
 #include "feed/run_track.h"
 #include "feed/step_jobs.h"
 #include "plots/plot_link.h"
-#include "text/language.h"
 #include "view/selection.h"
 
 namespace ui {
@@ -65,7 +64,7 @@ void SkipsModel::refresh() {
         expectedOf_ = 0;
         known_.reset();
         trial_.reset();
-        problem_.clear();
+        problem_ = {};
         picture_ = {};
         pictured_ = 0;
         emit listChanged();
@@ -241,19 +240,17 @@ const engine::SkipReport* SkipsModel::report() const {
 void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
     if (busy_) return;
     busy_ = true;
-    problem_.clear();
+    problem_ = {};
     left_ = {};
     emit stateChanged();
-    auto problem = std::make_shared<QString>();
+    auto problem = std::make_shared<Failure>();
     context_.feed->compute(
         this,
         [work = std::move(work), problem] {
             try {
                 work();
-            } catch (const engine::Error& error) {
-                *problem = joined({engineText(error.message()), engineText(error.hint())});
             } catch (const std::exception& error) {
-                *problem = QString::fromUtf8(error.what());
+                *problem = Failure(error);
             }
         },
         [this, problem, done = std::move(done)] {

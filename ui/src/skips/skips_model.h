@@ -14,6 +14,7 @@
 #include "engine/skips.h"
 #include "feed/bad_steps.h"
 #include "feed/replay.h"
+#include "text/failure.h"
 #include "text/time_left.h"
 #include "view/context.h"
 
@@ -54,7 +55,7 @@ public:
     void cancel();
     /// Seconds that an examination of the step on show is expected to take; 0: unknown.
     double expectedSeconds() const;
-    const QString& problem() const { return problem_; }
+    QString problem() const { return problem_.text(); }
     /// Of the run as it trains, or of examine(); step 0: none.
     engine::ExaminationProgress checking() const;
     void examine();
@@ -106,7 +107,7 @@ private:
     std::int64_t pictured_ = 0;  ///< the step of picture_
     std::optional<engine::StepTrial> trial_;
     bool busy_ = false;
-    QString problem_;
+    Failure problem_;
     QTimer timer_;
     bool visible_ = false, armed_ = false;
     bool watching_ = false;          ///< as posted to the sessions of watched_

@@ -13,6 +13,7 @@
 #include "skips/tensor_facts.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "view/kept.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
@@ -36,7 +37,7 @@ QWidget* makeSkipsPage(const Context& context, QWidget* parent) {
 }
 
 SkipsPage::SkipsPage(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context), model_(new SkipsModel(context, this)) {
+    : QWidget(parent), context_(context), model_(kept<SkipsModel>(context, this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
@@ -45,6 +46,10 @@ SkipsPage::SkipsPage(const Context& context, QWidget* parent)
     connect(model_, &SkipsModel::stepChanged, this, &SkipsPage::showStep);
     connect(model_, &SkipsModel::stateChanged, this, &SkipsPage::refreshState);
     showStep();
+    if (context_.kept == nullptr) return;
+    // A model that is older than the page has told its news already.
+    emit model_->listChanged();
+    emit model_->stepChanged();
 }
 
 QLayout* SkipsPage::makeBar() {
@@ -176,7 +181,7 @@ void SkipsPage::refreshState() {
         text = model_->problem();
     else if (const auto* report = model_->report())
         text = tr("computed again with a check after each of %1 operations, on %2")
-                   .arg(count(report->operations), QString::fromStdString(report->device));
+                   .arg(count(report->operations), QString::fromStdString(report->device).toUpper());
     const QString watch = watchText();
     if (!watch.isEmpty() && model_->problem().isEmpty())
         text = text.isEmpty() ? watch : watch + u" · "_s + text;
@@ -197,8 +202,8 @@ void SkipsPage::exportFigures() {
     page.name = u"skips-%1"_s.arg(QString::fromStdString(model_->track()->run()));
     page.csv = [this] { return skipsCsv(model_->skips()); };
     page.plots = columns_;
-    page.failed = [this](const QString& sentence) {
-        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
     };
     exportPage(this, page);
 }

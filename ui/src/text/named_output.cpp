@@ -11,11 +11,16 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
+FileWriter writerOf(const QString& file, const QByteArray& bytes) {
+    return [path = file.toStdString(), bytes] {
+        engine::write_named_file(
+            path, std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+    };
+}
+
 bool writeNamed(const QString& file, const QByteArray& bytes) {
     try {
-        engine::write_named_file(
-            file.toStdString(),
-            std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+        writerOf(file, bytes)();
         return true;
     } catch (const engine::Error&) {
         return false;
@@ -23,12 +28,23 @@ bool writeNamed(const QString& file, const QByteArray& bytes) {
 }
 
 bool writeNamed(const QString& file, const std::function<bool(const QString&)>& make) {
+    try {
+        return writeNamed(file, madeByName(file, make));
+    } catch (const engine::Error&) {
+        return false;
+    }
+}
+
+QByteArray madeByName(const QString& file, const std::function<bool(const QString&)>& make) {
     const QTemporaryDir folder;
-    if (!folder.isValid()) return false;
     const QString scratch = folder.filePath(u"scratch."_s + QFileInfo(file).suffix());
-    if (!make(scratch)) return false;
     QFile made(scratch);
-    return made.open(QIODevice::ReadOnly) && writeNamed(file, made.readAll());
+    if (!folder.isValid() || !make(scratch) || !made.open(QIODevice::ReadOnly)) {
+        throw engine::Error(engine::ErrorCode::io,
+                            engine::msg("{}: cannot be written.", file.toStdString()),
+                            engine::msg("Choose a folder that you may write to."));
+    }
+    return made.readAll();
 }
 
 }  // namespace ui

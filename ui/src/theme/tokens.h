@@ -87,6 +87,7 @@ inline constexpr int head = 29;     ///< height of a panel's head
 inline constexpr int field = 25;    ///< height of a field
 inline constexpr int control = 29;  ///< height of a command button
 inline constexpr int icon = 16;
+inline constexpr int mark = 9;  ///< a dot before a word
 inline constexpr int thumbnail = 28;
 inline constexpr int sideColumn = 308;
 inline constexpr int labelColumn = 96;  // labels of settings

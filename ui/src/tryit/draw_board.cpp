@@ -81,6 +81,21 @@ void DrawBoard::clear() {
     emit edited();
 }
 
+QVariant DrawBoard::kept() const {
+    if (blank_) return {};
+    return file_ ? imageOf(*file_) : ink_;
+}
+
+void DrawBoard::setKept(const QVariant& picture) {
+    const auto image = picture.value<QImage>();
+    if (image.isNull()) return;
+    ink_ = image.scaled(ink_.size(), Qt::IgnoreAspectRatio, Qt::FastTransformation);
+    file_.reset();
+    blank_ = false;
+    update();
+    emit edited();
+}
+
 void DrawBoard::undo() {
     if (before_.empty()) return;
     ink_ = before_.back();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QImage>
+#include <QVariant>
 #include <QWidget>
 #include <optional>
 
@@ -14,6 +15,8 @@ class Theme;
 /// read from a file. The right button erases; the arrow keys move the pen, with Shift it draws.
 class DrawBoard final : public QWidget {
     Q_OBJECT
+    /// The picture, for widgets/widget_state.h; invalid while it is blank.
+    Q_PROPERTY(QVariant kept READ kept WRITE setKept)
 public:
     /// `width`, `height`: of the model's input. `drawable`: else it shows files alone.
     DrawBoard(Theme* theme, int width, int height, bool drawable, QWidget* parent = nullptr);
@@ -27,6 +30,8 @@ public:
     bool isBlank() const { return blank_; }
     /// What the model is asked about.
     engine::Picture picture() const;
+    QVariant kept() const;
+    void setKept(const QVariant& picture);
     QSize sizeHint() const override;
     bool hasHeightForWidth() const override { return true; }
     int heightForWidth(int width) const override;

@@ -64,6 +64,24 @@ ReportView::ReportView(Theme* theme, const std::string& precision, QWidget* pare
     column->addWidget(stack_, 1);
 }
 
+namespace {
+
+struct KeptReport {
+    SharedReport report;
+    ModelFacts facts;
+};
+
+}  // namespace
+
+QVariant ReportView::kept() const {
+    return report_ ? QVariant::fromValue(KeptReport{report_, facts_}) : QVariant();
+}
+
+void ReportView::setKept(const QVariant& shown) {
+    const auto kept = shown.value<KeptReport>();
+    if (kept.report) show(kept.report, kept.facts);
+}
+
 void ReportView::setProgress(double share) {
     progress_->setVisible(share >= 0);
     progress_->setValue(static_cast<int>(share * 1000));
@@ -117,6 +135,7 @@ void ReportView::showMatrix(ConfusionMatrix& matrix, const engine::PartReport& r
 
 void ReportView::show(SharedReport report, const ModelFacts& facts) {
     report_ = std::move(report);
+    facts_ = facts;
     showFigures(facts);
     const bool pictures =
         !report_->hardest.empty() && !report_->hardest.front().picture.rgb.empty();

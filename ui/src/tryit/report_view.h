@@ -3,6 +3,7 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QStackedWidget>
+#include <QVariant>
 
 #include "text/time_left.h"
 #include "tryit/report_models.h"
@@ -18,12 +19,16 @@ class Theme;
 /// How a model does on a part of its data: figures, then one of the parts that show more.
 class ReportView final : public QWidget {
     Q_OBJECT
+    /// The report, for widgets/widget_state.h; invalid before there is one.
+    Q_PROPERTY(QVariant kept READ kept WRITE setKept)
 public:
     enum Part { Matrix, Classes, Hardest, parts };
     ReportView(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
 
     void show(SharedReport report, const ModelFacts& facts);
     const SharedReport& report() const { return report_; }
+    QVariant kept() const;
+    void setKept(const QVariant& shown);
     /// A part that the report does not have says so.
     void showPart(Part part);
     /// Whether a report has it; one without classes has no confusion matrix.
@@ -44,6 +49,7 @@ private:
     Theme* theme_;
     std::string precision_;
     SharedReport report_;
+    ModelFacts facts_;  ///< of the model that it is about
     QLabel* figures_;
     QLabel* samples_;
     QProgressBar* progress_;

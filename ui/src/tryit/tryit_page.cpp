@@ -3,7 +3,9 @@
 #include <QEvent>
 #include <QVBoxLayout>
 
+#include "engine/checkpoint.h"
 #include "feed/event_feed.h"
+#include "feed/run_ended.h"
 #include "feed/run_track.h"
 #include "theme/theme.h"
 #include "tryit/evaluate_panel.h"
@@ -14,6 +16,7 @@
 #include "tryit/text_ask.h"
 #include "widgets/choice_box.h"
 #include "widgets/panel.h"
+#include "widgets/widget_state.h"
 
 namespace ui {
 
@@ -32,6 +35,11 @@ bool alike(const engine::InputForm& a, const engine::InputForm& b) {
     };
     return a.kind == b.kind && a.channels == b.channels && a.words == b.words &&
            names(a) == names(b);
+}
+
+bool trainsWithoutCheckpoint(const std::shared_ptr<RunTrack>& track) {
+    return !ended(track->state()) && track->started() &&
+           engine::list_checkpoints(track->started()->folder).empty();
 }
 
 }  // namespace
@@ -157,6 +165,9 @@ void TryItPage::settle() {
     const auto first =
         std::ranges::find_if(models_, [](auto* model) { return model->facts().has_value(); });
     if (first == models_.end()) {
+        if (std::ranges::all_of(context_.feed->tracks(), trainsWithoutCheckpoint))
+            return showWords(
+                tr("No checkpoint yet. Run > Save a checkpoint now saves one at once."));
         QStringList problems;
         for (auto* model : models_) problems << model->title() + u": "_s + model->problem();
         return showWords(problems.join(u'\n'));
@@ -172,6 +183,7 @@ void TryItPage::settle() {
     body_->setCurrentIndex(tabs_->currentIndex() + 1);
     if (same.size() < models_.size() && more_->text().isEmpty())
         more_->setText(tr("Runs with other inputs are listed under Evaluate only."));
+    KeptState::restoreIn(context_.kept, this);
 }
 
 QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& alike) {

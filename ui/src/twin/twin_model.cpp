@@ -9,7 +9,6 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
-#include "text/language.h"
 
 namespace ui {
 
@@ -53,7 +52,7 @@ void TwinModel::find() {
     reference_.reset();
     reader_.reset();
     digest_.reset();
-    problem_.clear();
+    problem_ = {};
     errors_.clear();
     angles_.clear();
     skipped_.clear();
@@ -69,7 +68,7 @@ void TwinModel::find() {
                 if (track->run() == reader_->reference()) reference_ = track;
             }
         } catch (const engine::Error& error) {
-            problem_ = engineText(error.message());
+            problem_ = Failure(error);
         }
     }
     emit contentChanged();
@@ -109,7 +108,7 @@ bool TwinModel::grow() {
     try {
         reader_->rows(known, rows);
     } catch (const engine::Error& error) {
-        problem_ = engineText(error.message());
+        problem_ = Failure(error);
         return false;
     }
     for (const auto& row : rows) {
@@ -124,7 +123,7 @@ bool TwinModel::grow() {
 }
 
 QString TwinModel::emptiness() const {
-    if (!problem_.isEmpty()) return problem_;
+    if (!problem_.isEmpty()) return problem_.text();
     if (any()) return {};
     if (other_) return tr("The first comparison comes with the first step.");
     return tr(

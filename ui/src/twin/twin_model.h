@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/twin.h"
+#include "text/failure.h"
 #include "twin/gap_noise.h"
 #include "view/context.h"
 
@@ -74,7 +75,7 @@ private:
     std::shared_ptr<RunTrack> reference_, other_;
     std::optional<engine::TwinRecordReader> reader_;
     std::optional<engine::TwinDigest> digest_;
-    QString problem_;
+    Failure problem_;
     std::filesystem::path folder_;
     std::size_t layers_ = 1;
     std::vector<float> errors_, angles_;  ///< step by step, layer by layer

@@ -10,6 +10,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "view/kept.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_badge.h"
 #include "twin/twin_csv.h"
@@ -42,7 +43,7 @@ QWidget* makeTwinPage(const Context& context, QWidget* parent) {
 }
 
 TwinPage::TwinPage(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context), model_(new TwinModel(context, this)) {
+    : QWidget(parent), context_(context), model_(kept<TwinModel>(context, this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
@@ -58,6 +59,8 @@ TwinPage::TwinPage(const Context& context, QWidget* parent)
     connect(model_, &TwinModel::selectionChanged, this, &TwinPage::refresh);
     connect(context_.feed, &EventFeed::stateChanged, this, &TwinPage::refresh);
     refresh();
+    // A model that is older than the page has told its news already.
+    if (context_.kept != nullptr) emit model_->contentChanged();
 }
 
 QWidget* TwinPage::makeMain() {
@@ -194,8 +197,8 @@ void TwinPage::exportFigures() {
                                          QString::number(model_->current() + 1));
     page.csv = [this] { return csv(); };
     page.plots = columns_;
-    page.failed = [this](const QString& sentence) {
-        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
     };
     exportPage(this, page);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+class QObject;
+
 namespace ui {
 
 class Benchmarks;
@@ -25,6 +27,7 @@ struct Context {
     QueueRunner* queue = nullptr;
     RunHistory* history = nullptr;
     Benchmarks* benchmarks = nullptr;
+    QObject* kept = nullptr;  ///< parent of what pages have computed (view/kept.h); may be null
 };
 
 }  // namespace ui

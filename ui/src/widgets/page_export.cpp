@@ -1,12 +1,13 @@
 #include "widgets/page_export.h"
 
 #include <QBuffer>
+#include <QImage>
 #include <QPainter>
 #include <QSvgGenerator>
 #include <QWidget>
 
 #include "engine/csv_cell.h"
-#include "text/named_output.h"
+#include "engine/error.h"
 #include "widgets/save_dialog.h"
 
 namespace ui {
@@ -30,46 +31,61 @@ public:
         const auto named = ui::askForFile(parent, tr("Export this page"), page.name, forms);
         return named ? named->file : QString();
     }
-    static QString problem(const QString& file) { return tr("%1 cannot be written.").arg(file); }
 };
 
-bool writeText(const QString& text, const QString& file) { return writeNamed(file, text.toUtf8()); }
-
-bool writePng(QWidget* plots, const QString& file) {
-    QPixmap picture(plots->size() * sharpness);
+FileWriter pngWriter(QWidget* plots, const QString& file) {
+    QImage picture(plots->size() * sharpness, QImage::Format_ARGB32_Premultiplied);
     picture.setDevicePixelRatio(sharpness);
     picture.fill(plots->palette().color(QPalette::Window));
     plots->render(&picture);
-    return writeNamed(file, [&](const QString& scratch) { return picture.save(scratch); });
+    return [picture, file] {
+        QByteArray bytes;
+        QBuffer out(&bytes);
+        out.open(QIODevice::WriteOnly);
+        picture.save(&out, "PNG");
+        writerOf(file, bytes)();
+    };
 }
 
-bool writeSvg(QWidget* plots, const QString& file) {
+FileWriter svgWriter(QWidget* plots, const QString& file) {
     QSvgGenerator svg;
     QBuffer page;
     svg.setOutputDevice(&page);
     svg.setSize(plots->size());
     svg.setViewBox(plots->rect());
     QPainter painter;
-    if (!painter.begin(&svg)) return false;
+    if (!painter.begin(&svg)) return {};
     plots->render(&painter);
-    return painter.end() && writeNamed(file, page.data());
+    return painter.end() ? writerOf(file, page.data()) : FileWriter();
 }
 
 }  // namespace
 
+FileWriter pageWriter(const PageExport& page, const QString& file) {
+    const auto ends = [&file](const char* ending) {
+        return file.endsWith(QLatin1StringView(ending), Qt::CaseInsensitive);
+    };
+    if (ends(".csv")) return writerOf(file, page.csv().toUtf8());
+    if (ends(".md")) return page.markdown ? writerOf(file, page.markdown().toUtf8()) : FileWriter();
+    if (page.plots != nullptr && ends(".png")) return pngWriter(page.plots, file);
+    if (page.plots != nullptr && ends(".svg")) return svgWriter(page.plots, file);
+    return {};
+}
+
 bool writePage(const PageExport& page, const QString& file) {
-    if (file.endsWith(u".csv"_s, Qt::CaseInsensitive)) return writeText(page.csv(), file);
-    if (file.endsWith(u".md"_s, Qt::CaseInsensitive))
-        return page.markdown && writeText(page.markdown(), file);
-    if (page.plots == nullptr) return false;
-    if (file.endsWith(u".png"_s, Qt::CaseInsensitive)) return writePng(page.plots, file);
-    return file.endsWith(u".svg"_s, Qt::CaseInsensitive) && writeSvg(page.plots, file);
+    try {
+        const FileWriter writer = pageWriter(page, file);
+        if (writer) writer();
+        return writer != nullptr;
+    } catch (const engine::Error&) {
+        return false;
+    }
 }
 
 void exportPage(QWidget* parent, const PageExport& page) {
     const QString file = PageExportDialog::askForFile(parent, page);
     if (file.isEmpty()) return;
-    if (!writePage(page, file)) page.failed(PageExportDialog::problem(file));
+    if (FileWriter writer = pageWriter(page, file)) page.write(file, std::move(writer));
 }
 
 QString csvField(const QString& text) {

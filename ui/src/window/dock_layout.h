@@ -32,6 +32,8 @@ public:
     void fold(bool folded);
     /// One plot in place of all, or back.
     void expand(Panel* panel);
+    /// A plot fills the centre.
+    bool isExpanded() const { return expanded_; }
     /// False if no plot fills the centre.
     bool collapse();
     /// From the most to the fewest.
@@ -84,7 +86,7 @@ private:
     Columns columns_ = Columns::both;
     bool railed_ = false;
     int leftWidth_ = 0;       ///< of the left column when it was last seen
-    bool placing_ = false;    ///< this class moves docks, not the user
+    bool placing_ = true;     ///< this class moves docks, not the user
     bool scattered_ = false;  ///< the docks of the plots are not in the places of the grid
     bool expanded_ = false;
     bool folded_ = false;

@@ -334,11 +334,15 @@ void MainMenu::draftLesson() {
                                       {{tr("Lessons (*.lesson.md)"), u"lesson.md"_s}});
         if (!named) return;
         const std::int64_t selected = context_.link->selected();
-        const std::string text =
-            engine::draft_lesson(*run, selected > 0 ? selected : track->rows(),
-                                 tr("My lesson: %1").arg(trackTitle(*track)).toStdString());
-        engine::write_named_file(named->file.toStdString(), text);
-        context_.commands->openPath(named->file);
+        context_.commands->works()->write(
+            named->file,
+            [run = *run, file = named->file.toStdString(),
+             step = selected > 0 ? selected : track->rows(),
+             title = tr("My lesson: %1").arg(trackTitle(*track)).toStdString()] {
+                engine::write_named_file(file, engine::draft_lesson(run, step, title));
+            },
+            [commands = context_.commands, file = named->file] { commands->openPath(file); },
+            context_.commands);
     } catch (const engine::Error& error) {
         context_.commands->report(error);
     }

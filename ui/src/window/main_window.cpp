@@ -4,14 +4,10 @@
 #include <QDesktopServices>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QMimeData>
 #include <QScreen>
 #include <QSettings>
-#include <QStatusBar>
-#include <QToolBar>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "feed/event_feed.h"
@@ -19,12 +15,12 @@
 #include "pages/training_page.h"
 #include "panels/command_bar.h"
 #include "panels/settings_panel.h"
-#include "panels/status_line.h"
 #include "panels/step_chooser.h"
-#include "panels/verdict_bar.h"
 #include "text/format.h"
+#include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/changed_data_dialog.h"
 #include "widgets/key_rule.h"
 #include "widgets/spoken_texts.h"
 #include "window/dock_layout.h"
@@ -32,7 +28,6 @@
 #include "window/focus_ring.h"
 #include "window/main_menu.h"
 #include "window/message_bar.h"
-#include "window/page_area.h"
 #include "window/quit_dialog.h"
 #include "window/settings_rail.h"
 
@@ -61,113 +56,47 @@ bool isRailed(const PageEntry& page, bool narrow) {
 }  // namespace
 
 MainWindow::MainWindow(const Context& context, const WindowParts& parts)
-    : context_(context), panels_(makePanels(parts.panels, context, this)) {
+    : context_(context), parts_(parts) {
     setWindowTitle(u"Halftone"_s);
     installSpokenTexts();
     setAcceptDrops(true);
     setAnimated(false);
     setDockOptions(AllowNestedDocks | AllowTabbedDocks);
-    auto* menu = new MainMenu(context_, panels_, this);
-    buildCentre(parts.pages);
-    buildBars();
-    docks_ = std::make_unique<DockLayout>(this, training_->plots(), panels_);
-    joinColumns();
-    connect(menu, &MainMenu::resetLayout, docks_.get(), [this] {
-        docks_->reset();
-        QSettings().remove(railGroup);
-        showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
-    });
-    connect(context_.commands, &Commands::failed, this, &MainWindow::show);
-    connect(context_.commands, &Commands::started, message_, &MessageBar::leave);
-    connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
-    connect(context_.commands, &Commands::pageWanted, pages_, &PageStack::showPage);
-    if (chooser_ != nullptr)
-        connect(chooser_, &StepChooser::skipOpened, this, [this] { pages_->showPage(u"skips"_s); });
-    connect(context_.commands, &Commands::settingsWanted, this, &MainWindow::focusSettings);
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restorePlace();
-    docks_->restore();
-    showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
-    pages_->restore();
-    new FocusRing(this);
+    fill();
     new KeyRule(this);
     bar_->focusPrimary();
+    connect(context_.commands, &Commands::failed, this, &MainWindow::show);
+    connect(context_.commands, &Commands::started, this, [this] { message_->leave(); });
+    connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
+    connect(context_.commands, &Commands::dataChanged, this, &MainWindow::askAboutData);
+    connect(context_.commands, &Commands::pageWanted, this,
+            [this](const QString& page) { pages_->showPage(page); });
+    connect(context_.commands, &Commands::settingsWanted, this, &MainWindow::focusSettings);
+    // Later: an entry of the window's own menu has asked for it.
+    if (context_.language != nullptr)
+        connect(context_.language, &Language::changed, this, &MainWindow::fillAnew,
+                Qt::QueuedConnection);
 }
 
 MainWindow::~MainWindow() = default;
-
-void MainWindow::buildCentre(const std::vector<PageEntry>& pages) {
-    auto* centre = new QWidget(this);
-    auto* row = new QHBoxLayout(centre);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
-    rail_ = new SettingsRail(context_.theme, centre);
-    rail_->hide();
-    pages_ = new PageStack(context_, pages, centre);
-    training_ = pages_->findChild<TrainingPage*>();
-    row->addWidget(rail_);
-    row->addWidget(new PageArea(pages_, centre), 1);
-    setCentralWidget(centre);
-    message_ = new MessageBar(context_.theme, pages_->findChild<VerdictBar*>(), centre);
-}
-
-void MainWindow::buildBars() {
-    auto* tools = addToolBar(tr("Commands"));
-    tools->setObjectName(u"commands"_s);
-    tools->setMovable(false);
-    tools->setContextMenuPolicy(Qt::PreventContextMenu);
-    bar_ = new CommandBar(context_, this);
-    bar_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    tools->addWidget(pages_->row() == nullptr ? bar_ : withPageRow(bar_));
-    tools->toggleViewAction()->setVisible(false);
-    addToolBarBreak(Qt::TopToolBarArea);
-    for (const auto area :
-         {Qt::TopToolBarArea, Qt::LeftToolBarArea, Qt::RightToolBarArea, Qt::BottomToolBarArea}) {
-        addMargin(area);
-    }
-    statusBar()->setSizeGripEnabled(false);
-    statusBar()->addWidget(new StatusLine(context_, this), 1);
-}
-
-/// The command bar with the row of pages under it. In one tool bar: an older layout knows no other.
-QWidget* MainWindow::withPageRow(QWidget* bar) {
-    auto* both = new QWidget(this);
-    auto* column = new QVBoxLayout(both);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    column->addWidget(bar);
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(size::inside, 0, size::inside, 0);
-    row->addWidget(pages_->row());
-    chooser_ = new StepChooser(context_, both);
-    row->addWidget(chooser_, 1);
-    row->addStretch();  // for the tabs' sake while the chooser is hidden
-    column->addLayout(row);
-    return both;
-}
-
-void MainWindow::addMargin(Qt::ToolBarArea area) {
-    // Docks reach to the window's edge; an empty bar is the one thing that keeps them off it.
-    auto* margin = new QToolBar(this);
-    margin->setObjectName(u"margin%1"_s.arg(static_cast<int>(area)));
-    margin->setProperty("role", u"margin"_s);
-    margin->setMovable(false);
-    margin->setContextMenuPolicy(Qt::PreventContextMenu);
-    margin->toggleViewAction()->setVisible(false);
-    const bool wide = area == Qt::TopToolBarArea || area == Qt::BottomToolBarArea;
-    if (wide) {
-        margin->setFixedHeight(size::gap);
-    } else {
-        margin->setFixedWidth(size::gap);
-    }
-    addToolBar(area, margin);
-}
 
 void MainWindow::saveLayout() const {
     QSettings settings;
     settings.setValue(u"window/place"_s, normalGeometry());
     settings.setValue(u"window/maximized"_s, isMaximized());
     docks_->save();
+}
+
+void MainWindow::resetLayout() {
+    docks_->reset();
+    QSettings().remove(railGroup);
+    showColumns();
+}
+
+void MainWindow::showColumns() {
+    showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
 }
 
 /// Not QWidget::restoreGeometry(): it reserves room for a title bar of the wrong size, so the
@@ -290,6 +219,19 @@ void MainWindow::offerToResume(const std::vector<engine::RunSummary>& runs) {
     message_->show(problem, tr("Resume"), [this, runs] { context_.commands->resumeGroup(runs); });
 }
 
+void MainWindow::askAboutData(const QString& what, bool asNewRun) {
+    if (changedData_) return;  // of several runs each has failed
+    changedData_ = new ChangedDataDialog(
+        what,
+        asNewRun ? tr("With this data the run goes on as a new run, which has its steps so far. "
+                      "The steps to come are of other samples than those before.")
+                 : tr("With this data the steps to come are of other samples than those before. "
+                      "The run keeps a note of that."),
+        this);
+    connect(changedData_, &QDialog::accepted, context_.commands, &Commands::goOnWithData);
+    changedData_->open();
+}
+
 bool MainWindow::event(QEvent* event) {
     const bool done = QMainWindow::event(event);
     if (event->type() == QEvent::MouseButtonRelease) docks_->remember();  // of a line between docks
@@ -301,12 +243,16 @@ void MainWindow::showEvent(QShowEvent* event) {
     QMetaObject::invokeMethod(docks_.get(), &DockLayout::rememberFirst, Qt::QueuedConnection);
 }
 
-void MainWindow::resizeEvent(QResizeEvent* event) {
-    QMainWindow::resizeEvent(event);
+void MainWindow::fit() {
     docks_->fold(narrow());
     training_->setLow(height() < Theme::tableHeight());
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    fit();
     const bool was = event->oldSize().width() < Theme::foldWidth();
-    if (was != narrow()) showPageColumns(pages_->shown(), isRailed(pages_->shown(), narrow()));
+    if (was != narrow()) showColumns();
 }
 
 bool MainWindow::narrow() const { return width() < Theme::foldWidth(); }
@@ -321,6 +267,7 @@ bool MainWindow::focusNextPrevChild(bool next) {
     groups << training_->head();
     for (auto* panel : panels_.plots) groups << panel;
     for (auto* panel : panels_.right) groups << panel;
+    groups << works_;
     QWidget* stop = neighbour(readingOrder(groups), focusWidget(), next);
     if (stop == nullptr) return false;
     stop->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
@@ -350,10 +297,25 @@ void MainWindow::askToQuit() {
     quit_->open();
 }
 
+void MainWindow::askAboutWorks() {
+    message_->show({tr("A file is still being written or read."),
+                    tr("Quitting now gives it up; nothing of it is kept."),
+                    engine::ErrorCode::state, true},
+                   tr("Quit now"), [this] {
+                       givesUpWorks_ = true;
+                       close();
+                   });
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
     if (running()) {
         event->ignore();
         askToQuit();
+        return;
+    }
+    if (context_.commands->works()->busy() && !givesUpWorks_) {
+        event->ignore();
+        askAboutWorks();
         return;
     }
     if (quit_) quit_->close();

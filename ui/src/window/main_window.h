@@ -2,6 +2,7 @@
 
 #include <QMainWindow>
 #include <QPointer>
+#include <functional>
 #include <memory>
 
 #include "commands/commands.h"
@@ -13,17 +14,22 @@ namespace ui {
 
 class CommandBar;
 class DockLayout;
+class FocusRing;
+class MainMenu;
 class MessageBar;
 class PageStack;
+class ChangedDataDialog;
 class QuitDialog;
 class SettingsRail;
 class StepChooser;
 class TrainingPage;
+class WorkStrip;
 
 /// What a window is made of.
 struct WindowParts {
     std::vector<PanelEntry> panels = panelEntries();
-    std::vector<PageEntry> pages = pageEntries();
+    /// Asked again in another language: the entries have titles.
+    std::function<std::vector<PageEntry>()> pages = pageEntries;
 };
 
 /// Joins bars, pages and panels, remembers its place on the screen, and accepts drops. Contains
@@ -53,6 +59,12 @@ protected:
     bool focusNextPrevChild(bool next) override;
 
 private:
+    void fill();
+    void fillAnew();
+    void empty();
+    void resetLayout();
+    /// To the window's size.
+    void fit();
     void addMargin(Qt::ToolBarArea area);
     void buildCentre(const std::vector<PageEntry>& pages);
     void buildBars();
@@ -62,25 +74,36 @@ private:
     /// Too narrow for three columns.
     bool narrow() const;
     void joinColumns();
+    void showColumns();
     void hidePageColumns(const PageEntry& page);
     void showPageColumns(const PageEntry& page, bool railed);
     /// The user opens the settings, or makes them a rail.
     void setRailed(bool railed);
     void focusSettings();
     void offerToResume(const std::vector<engine::RunSummary>& runs);
+    /// Asks whether resumed runs go on with data that have changed.
+    void askAboutData(const QString& what, bool asNewRun);
     /// Asks whether to quit while training; closes the window once the runs have stopped.
     void askToQuit();
+    /// The same while files are exported or imported, which quitting gives up.
+    void askAboutWorks();
 
     Context context_;
+    WindowParts parts_;
     PanelSet panels_;
+    MainMenu* menu_;
+    QPointer<FocusRing> ring_;  ///< goes with the plot that it surrounds
     CommandBar* bar_;
     StepChooser* chooser_ = nullptr;  ///< null with one page, which has no row
     MessageBar* message_;
     PageStack* pages_;
     SettingsRail* rail_;
     TrainingPage* training_;
+    WorkStrip* works_;
+    bool givesUpWorks_ = false;
     std::unique_ptr<DockLayout> docks_;  ///< goes first: the base class hides the panels as it goes
     QPointer<QuitDialog> quit_;
+    QPointer<ChangedDataDialog> changedData_;
 };
 
 }  // namespace ui

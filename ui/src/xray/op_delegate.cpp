@@ -17,8 +17,36 @@ QColor typeColor(const Theme& theme, const QString& type) {
     return t.dim;
 }
 
+QPixmap forceMark(const Theme& theme, ForceMark mark) {
+    constexpr double ratio = 2;
+    constexpr double inset = 1.5;
+    QPixmap picture(QSize(size::mark, size::mark) * ratio);
+    picture.setDevicePixelRatio(ratio);
+    picture.fill(Qt::transparent);
+    if (mark == ForceMark::none) return picture;
+    QPainter painter(&picture);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const bool user = mark == ForceMark::user;
+    const QColor color = user ? theme.tokens().accent : theme.tokens().dim;
+    painter.setPen(QPen(color, 1.2));
+    painter.setBrush(user ? QBrush(color) : Qt::NoBrush);
+    painter.drawEllipse(QRectF(0, 0, size::mark, size::mark).adjusted(inset, inset, -inset, -inset));
+    return picture;
+}
+
 OpDelegate::OpDelegate(const Theme* theme, const QList<int>& types, int time, QObject* parent)
     : QStyledItemDelegate(parent), theme_(theme), types_(types), time_(time) {}
+
+void OpDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QVariant role = index.data(OpTree::markRole);
+    if (!role.isValid()) return;
+    const auto mark = static_cast<ForceMark>(role.toInt());
+    option->features |= QStyleOptionViewItem::HasDecoration;
+    option->decorationSize = {size::mark, size::mark};
+    option->icon = forceMark(*theme_, mark);
+    option->font.setBold(mark == ForceMark::user && index.parent().parent().isValid());
+}
 
 void OpDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                        const QModelIndex& index) const {

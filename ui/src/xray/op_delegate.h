@@ -1,7 +1,10 @@
 #pragma once
 
 #include <QList>
+#include <QPixmap>
 #include <QStyledItemDelegate>
+
+#include "xray/op_filter.h"
 
 namespace ui {
 
@@ -16,6 +19,10 @@ public:
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
 
+protected:
+    /// Marks forced operations in the column of the rules.
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
 private:
     void paintTypes(QPainter& painter, const QRect& area, const QStringList& types) const;
     void paintTime(QPainter& painter, const QRect& area, const QModelIndex& index) const;
@@ -25,6 +32,8 @@ private:
     int time_;
 };
 
+/// A filled dot for what the user forced, a ring for what autocast decides, else nothing.
+QPixmap forceMark(const Theme& theme, ForceMark mark);
 /// The colour of a number type: that of the precision it stands for.
 QColor typeColor(const Theme& theme, const QString& type);
 

@@ -67,6 +67,21 @@ QStringList typesOf(const engine::XrayOp& op) {
     return distinct(op.inputs) + QStringList{QString()} + distinct(op.outputs);
 }
 
+ForceMark markOf(const QString& rule) {
+    if (rule == u"forced"_s) return ForceMark::user;
+    const QStringList lists{u"low"_s, u"f32"_s, u"f32_dtype"_s, u"f32_append"_s, u"promote"_s};
+    return lists.contains(rule) ? ForceMark::autocast : ForceMark::none;
+}
+
+bool isNamedBy(const std::string& key, const engine::XrayOp& op) {
+    if (op.pass != engine::XrayPass::forward) return false;
+    const auto colon = key.find(':');
+    const std::string module = key.substr(0, colon);
+    if (colon == std::string::npos && module == op.op) return true;
+    if (colon != std::string::npos && key.substr(colon + 1) != op.op) return false;
+    return op.module == module || op.module.starts_with(module + '.');
+}
+
 QString typeTitle(engine::ForcedType type) {
     switch (type) {
         case engine::ForcedType::fp32:

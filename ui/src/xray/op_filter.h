@@ -22,6 +22,17 @@ QList<QPair<QString, QString>> ruleChips();
 QString ruleTitle(const std::string& rule);
 /// The operation computes in FP32, or keeps its result in it, because of a rule of autocast.
 bool isKeptInFp32(const engine::XrayOp& op);
+/// What marks the row of an operation whose type was not its own choice.
+enum class ForceMark : std::uint8_t {
+    none,      ///< it keeps its inputs' types, follows the forward pass, or is outside autocast
+    autocast,  ///< a list of autocast, or the widest of its inputs
+    user       ///< precision.force, or the experiment on show
+};
+/// By the name of its rule.
+ForceMark markOf(const QString& rule);
+/// Whether a key of precision.force names the operation: its module or one around it, its name, or
+/// both as "MODULE:OP".
+bool isNamedBy(const std::string& key, const engine::XrayOp& op);
 /// "FP16".
 QString typeTitle(engine::ForcedType type);
 

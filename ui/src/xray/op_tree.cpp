@@ -40,6 +40,8 @@ QString passTitle(XrayPass pass) {
     return {};
 }
 
+void raiseTo(ForceMark& mark, ForceMark other) { mark = std::max(mark, other); }
+
 QString casted(std::int64_t casts, std::int64_t cached) {
     QStringList out;
     if (casts == 1) out << OpTree::tr("1 cast");
@@ -66,6 +68,31 @@ void OpTree::show(const engine::Xray* trace) {
     endResetModel();
 }
 
+void OpTree::setTried(const engine::ForcedTypes& tried) {
+    if (tried == tried_) return;
+    tried_ = tried;
+    if (nodes_.empty()) return;
+    emit layoutAboutToBeChanged();
+    for (Node& node : nodes_) node.mark = ForceMark::none;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (nodes_[i].op == nullptr) continue;
+        const ForceMark mark = markOfOp(*nodes_[i].op);
+        for (int at = static_cast<int>(i); at >= 0; at = nodes_[static_cast<std::size_t>(at)].parent)
+            raiseTo(nodes_[static_cast<std::size_t>(at)].mark, mark);
+    }
+    emit layoutChanged();
+}
+
+const std::pair<const std::string, engine::ForcedType>* OpTree::tried(const XrayOp& op) const {
+    for (const auto& each : tried_)
+        if (isNamedBy(each.first, op)) return &each;
+    return nullptr;
+}
+
+ForceMark OpTree::markOfOp(const XrayOp& op) const {
+    return tried(op) != nullptr ? ForceMark::user : markOf(QString::fromStdString(op.rule));
+}
+
 void OpTree::setFilter(const QString& words, const QString& ruleName) {
     beginResetModel();
     filter_ = {words, ruleName};
@@ -88,6 +115,7 @@ int OpTree::add(int parent, const QString& title) {
 
 void OpTree::addTo(int at, const XrayOp& op) {
     Node& node = nodes_[static_cast<std::size_t>(at)];
+    raiseTo(node.mark, markOfOp(op));
     node.us += op.us;
     node.flops += op.flops;
     ++node.ops;
@@ -197,6 +225,8 @@ QString OpTree::opText(const XrayOp& op, int column) const {
                                : QString::fromStdString(own + "  " + op.op);
         }
         case rule:
+            if (const auto* forced = tried(op))
+                return tr("forced to %1 in the experiment").arg(typeTitle(forced->second));
             return ruleWords(op);
         default:
             return {};
@@ -236,6 +266,7 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
     if (role == Qt::DisplayRole) return text(node, index.column());
     if (role == Qt::TextAlignmentRole && index.column() >= micros)
         return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    if (role == markRole && index.column() == rule) return static_cast<int>(node.mark);
     if (role == shareRole) return node.parent < 0 ? 0.0 : node.us / longest_;
     if (role == mainTypeRole) return mainType(node);
     if (role == ruleRole && node.op != nullptr) return QString::fromStdString(node.op->rule);
@@ -255,6 +286,9 @@ QVariant OpTree::headerData(int section, Qt::Orientation orientation, int role) 
     if (orientation != Qt::Horizontal) return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant((section >= micros ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    if (role == Qt::ToolTipRole && section == rule)
+        return tr("A filled dot: forced by precision.force, or in the experiment. A ring: autocast "
+                  "decides, by its lists or the widest input.");
     if (role != Qt::DisplayRole) return {};
     switch (section) {
         case module:

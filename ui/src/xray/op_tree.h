@@ -23,11 +23,15 @@ public:
     static constexpr int ruleRole = Qt::UserRole + 2;
     /// The type that an operation computes in, or most of a group's time.
     static constexpr int mainTypeRole = Qt::UserRole + 3;
+    /// A ForceMark: of an operation, or the strongest in a group.
+    static constexpr int markRole = Qt::UserRole + 4;
 
     using QAbstractItemModel::QAbstractItemModel;
 
     /// The trace must outlive this model, or be replaced before it goes; null: nothing.
     void show(const engine::Xray* trace);
+    /// Types that the experiment on show forces; none: there is no experiment.
+    void setTried(const engine::ForcedTypes& tried);
     /// Words that module, operation, types or rule hold, and a rule; empty: all.
     void setFilter(const QString& words, const QString& ruleName);
     /// The operation of an index; null for a pass or a group.
@@ -55,6 +59,7 @@ private:
         std::map<std::string, int> rules;
         std::vector<std::string> types;
         std::map<std::string, double> usByType;
+        ForceMark mark = ForceMark::none;
     };
     static QString mainType(const Node& node);
 
@@ -64,9 +69,13 @@ private:
     void addTo(int node, const engine::XrayOp& op);
     QString text(const Node& node, int column) const;
     QString opText(const engine::XrayOp& op, int column) const;
+    /// The key of the experiment that names the operation; null: none does.
+    const std::pair<const std::string, engine::ForcedType>* tried(const engine::XrayOp& op) const;
+    ForceMark markOfOp(const engine::XrayOp& op) const;
 
     const engine::Xray* trace_ = nullptr;
     OpFilter filter_;
+    engine::ForcedTypes tried_;
     std::vector<Node> nodes_;
     std::vector<int> roots_;
     double longest_ = 1;

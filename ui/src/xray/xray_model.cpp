@@ -72,6 +72,9 @@ XrayModel::XrayModel(const Context& context, QObject* parent)
     connect(context_.link, &PlotLink::selectedChanged, this, &XrayModel::refresh);
     connect(context_.link, &PlotLink::selectedChanged, this, &XrayModel::stateChanged);
     connect(jobs_, &StepJobs::stateChanged, this, &XrayModel::stateChanged);
+    connect(jobs_, &StepJobs::stateChanged, this, [this] {
+        if (!busy() && std::exchange(changed_, false)) emit runReady();
+    });
     refresh();
 }
 
@@ -118,12 +121,15 @@ void XrayModel::refresh() {
     track_ = track;
     folder_ = folder;
     if (same && own_) return;
+    changed_ = busy();
+    jobs_->abandon();
     clear();
     if (!folder_.empty()) own_ = keptTrace(folder_, wanted().step);
     emit traceChanged();
     emit experimentChanged();
     emit viewChanged();
     emit stateChanged();
+    if (!changed_) emit runReady();
 }
 
 void XrayModel::clear() {

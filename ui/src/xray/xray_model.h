@@ -37,8 +37,10 @@ public:
     bool busy() const { return jobs_->busy(); }
     QString progress() const { return jobs_->progress(); }
     void cancel() { jobs_->cancel(); }
+    /// The page is left: a trace that nobody looks at must not hold up the run.
+    void leave() { jobs_->abandon(); }
     /// Why the last job failed; empty if it did not.
-    const QString& problem() const { return jobs_->problem(); }
+    QString problem() const { return jobs_->problem(); }
     const std::shared_ptr<RunTrack>& track() const { return track_; }
 
     XrayView view() const { return view_; }
@@ -76,6 +78,8 @@ signals:
     void viewChanged();
     void experimentChanged();
     void stateChanged();
+    /// Another run was selected, and nothing is computed for the one before any more.
+    void runReady();
 
 private:
     void refresh();
@@ -93,6 +97,7 @@ private:
     std::optional<engine::XrayExperiment> experiment_;
     std::optional<engine::RunConfig> before_;  ///< settings before keep()
     bool kept_ = false;
+    bool changed_ = false;  ///< another run was selected while a job ran for the one before
 };
 
 }  // namespace ui

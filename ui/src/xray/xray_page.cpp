@@ -3,6 +3,7 @@
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QHideEvent>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -12,6 +13,7 @@
 #include "text/format.h"
 #include "text/precision_title.h"
 #include "theme/theme.h"
+#include "view/kept.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "widgets/flow_layout.h"
@@ -34,7 +36,7 @@ QWidget* makeXrayPage(const Context& context, QWidget* parent) {
 XrayPage::XrayPage(const Context& context, QWidget* parent)
     : QWidget(parent),
       context_(context),
-      model_(new XrayModel(context, this)),
+      model_(kept<XrayModel>(context, this)),
       tree_(new OpTree(this)),
       differences_(new DifferenceTable(this)) {
     auto* column = new QVBoxLayout(this);
@@ -53,7 +55,17 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
     connect(model_, &XrayModel::traceChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::viewChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::stateChanged, this, &XrayPage::refreshState);
+    connect(model_, &XrayModel::experimentChanged, this, &XrayPage::showTried);
+    connect(model_, &XrayModel::runReady, this, [this] {
+        if (isVisible()) model_->traceIfShort();
+    });
+    connect(context_.theme, &Theme::changed, this, &XrayPage::markChips);
+    markChips();
     showTrace();
+    if (context_.kept == nullptr) return;
+    // A model that is older than the page has told its news already.
+    emit model_->traceChanged();
+    emit model_->experimentChanged();
 }
 
 QLayout* XrayPage::makeBar() {
@@ -199,6 +211,7 @@ QWidget* XrayPage::makeTable() {
             [this] { context_.commands->showPage(u"training"_s); });
     view_ = makeTree(tree_, tr("Operations"));
     view_->setItemDelegate(new OpDelegate(context_.theme, {OpTree::inputs}, OpTree::micros, view_));
+    view_->setIconSize({size::mark, size::mark});
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->installEventFilter(this);
     view_->viewport()->installEventFilter(this);
@@ -240,6 +253,7 @@ QWidget* XrayPage::makeTable() {
 void XrayPage::showTrace() {
     const auto pointer = [](const auto& trace) { return trace ? &*trace : nullptr; };
     tree_->show(pointer(model_->trace()));
+    showTried();
     differences_->show(pointer(model_->ownTrace()), pointer(model_->otherTrace()));
     tables_->setCurrentWidget(!model_->ownTrace() ? static_cast<QWidget*>(empty_)
                               : model_->view() == XrayView::difference ? differenceView_
@@ -252,6 +266,21 @@ void XrayPage::showTrace() {
 void XrayPage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
     model_->traceIfShort();
+}
+
+void XrayPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    if (!event->spontaneous()) model_->leave();
+}
+
+/// The marks of the rows, so that their meaning is read here.
+void XrayPage::markChips() {
+    for (QAbstractButton* chip : rules_->buttons())
+        chip->setIcon(forceMark(*context_.theme, markOf(chip->property("rule").toString())));
+}
+
+void XrayPage::showTried() {
+    tree_->setTried(model_->experiment() ? model_->experiment()->forced : engine::ForcedTypes());
 }
 
 QString XrayPage::stateText() const {
@@ -267,7 +296,7 @@ QString XrayPage::stateText() const {
         const engine::Xray& trace = *model_->ownTrace();
         const QString what = tr("step %1 · %2 · %3")
                                  .arg(count(trace.step), precisionTitle(trace.precision),
-                                      QString::fromStdString(trace.device));
+                                      QString::fromStdString(trace.device).toUpper());
         if (!model_->experiment()) return what;
         return tr("%1 · the table shows the step before %2 was forced")
             .arg(what, QString::fromStdString(model_->experiment()->forced.begin()->first));

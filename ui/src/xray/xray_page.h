@@ -34,6 +34,8 @@ public:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    /// A trace ends with the page: the run waits for it.
+    void hideEvent(QHideEvent* event) override;
     /// F in the table of operations, where it means another than in the rest of the window.
     bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -47,6 +49,8 @@ private:
     void applyFilter();
     void countRules();
     void showTrace();
+    void showTried();
+    void markChips();
     void refreshState();
     QString stateText() const;
     void openMenu(const QPoint& at);

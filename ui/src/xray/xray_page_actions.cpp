@@ -151,8 +151,8 @@ void XrayPage::exportFigures() {
         QString::number(model_->trace()->step));
     page.csv = [this] { return csv(); };
     page.plots = timeline_;
-    page.failed = [this](const QString& sentence) {
-        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
     };
     exportPage(this, page);
 }

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QTimer>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "commands/problem.h"
+#include "text/named_output.h"
+#include "text/time_left.h"
+
+namespace ui {
+
+/// An export, an import or a report, off the GUI thread.
+struct FileWork {
+    QString title;  ///< while it lasts: "Exporting run-3.onnx"
+    QString file;   ///< that is written, which the answer offers to open; empty: none
+    /// Runs on another thread and returns the sentence to say at its end; empty: none is said. May
+    /// throw engine::Error. Must touch nothing of the window.
+    std::function<QString()> work;
+    /// Runs on the GUI thread after success, if `owner` still lives.
+    std::function<void()> done = {};
+    QPointer<QObject> owner = {};
+};
+
+/// Files that are being written or read off the GUI thread: how far they are, the time left, a way
+/// to cancel. A file that is cancelled or fails leaves nothing behind. They outlive the window's
+/// pages and end with this object. GUI thread.
+class FileWorks final : public QObject {
+    Q_OBJECT
+public:
+    explicit FileWorks(QObject* parent = nullptr);
+    /// Cancels what runs, and waits for it.
+    ~FileWorks() override;
+
+    void start(FileWork work);
+    /// Writes a file whose content is ready.
+    void write(const QString& file, FileWriter writer, std::function<void()> done = {},
+               QObject* owner = nullptr);
+    bool busy() const { return !jobs_.empty(); }
+    /// The oldest takes long enough to be worth showing.
+    bool isLong() const;
+    /// Of the oldest one: "Exporting run-3.onnx · 42 % · 0:12 left", and how many wait behind it.
+    QString text();
+    /// Share of the oldest that is done; 0: not known.
+    double share() const;
+    void cancel();
+
+signals:
+    /// One began, came further or ended.
+    void changed();
+    /// One ended: what was written, or why it was not.
+    void told(const ui::Problem& problem);
+
+private:
+    struct Job;
+    void end(const std::shared_ptr<Job>& job, const Problem& problem);
+
+    std::vector<std::shared_ptr<Job>> jobs_;  ///< in order
+    TimeLeft left_;
+    QTimer timer_;
+};
+
+}  // namespace ui
