@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Does the window slow training, and does training slow the window? The MLP on spirals at its full rate, in turn by the
 command line and in a window under Xvfb: steps/s of both from the runs' own records, the times of the window's event-loop
-turns, and its memory over time.
+turns, the time to its first paint, and its memory over time.
 
-    window_rate.py --halftone build/release/halftone --geometry 1440x900 --blocks 3 --steps 1500000 --long 600
+    window_rate.py --halftone build/release/halftone --geometry 1440x900 --blocks 30 --steps 500000
+    window_rate.py --halftone build/release/halftone --blocks 3 --steps 1500000 --long 600
 
-Needs Xvfb, xdotool and a window manager (openbox). Nothing else should run on the machine meanwhile."""
+A block is a pair: a run of the command line and one of the window, which of them first changes from block to block. The
+end says the median of the pairs' ratios with its 95 % interval, by ranks, and the 99th percentile of the turns. Histograms
+are off, as in a settings file that does not ask for them. Needs Xvfb, xdotool and a window manager (openbox). Nothing else
+should run on the machine meanwhile."""
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -17,6 +22,7 @@ import subprocess
 import tempfile
 import time
 
+PATIENCE = 60  # seconds that a window may take to come
 SETTINGS = {"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "precision": {"preset": "fp32"}, "batch_size": 32,
             "epochs": 1000000}
 
@@ -25,14 +31,17 @@ class Display:
     """Xvfb with a window manager, for the length of a with block."""
 
     def __init__(self, geometry):
-        self.geometry, self.name = geometry, f":{90 + os.getpid() % 100}"
+        self.geometry = geometry
 
     def __enter__(self):
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.server = subprocess.Popen(["Xvfb", self.name, "-screen", "0", self.geometry + "x24"], **quiet)
-        time.sleep(1)
+        read, write = os.pipe()
+        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", self.geometry + "x24"],
+                                       pass_fds=[write], **quiet)
+        os.close(write)
+        with os.fdopen(read) as number:
+            self.name = ":" + number.readline().strip()  # once it takes connections
         self.manager = subprocess.Popen(["openbox"], env=os.environ | {"DISPLAY": self.name}, **quiet)
-        time.sleep(1)
         return self
 
     def __exit__(self, *_):
@@ -64,7 +73,7 @@ def by_command_line(halftone, steps):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     event = done_event(home)
     shutil.rmtree(home)
-    return event["steps"] / event["wall_s"]
+    return steps_per_s(event, steps)
 
 
 def memory_mib(pid):
@@ -74,7 +83,7 @@ def memory_mib(pid):
 
 
 def by_window(halftone, steps, geometry, scale):
-    """Steps/s, the program's own summary of its event-loop turns, and [(seconds, memory)]."""
+    """Steps/s, {name: ms} of its event-loop turns and its first paint, as the program sums them up, and [(seconds, memory)]."""
     home = new_home(steps)
     turns = home / "turns.txt"
     memory = []
@@ -87,8 +96,17 @@ def by_window(halftone, steps, geometry, scale):
         def xdotool(*arguments, check=True):
             return subprocess.run(["xdotool", *arguments], env=env, check=check, capture_output=True, text=True).stdout
 
-        time.sleep(3)
-        handle = xdotool("search", "--pid", str(window.pid), "--name", "Halftone").split()[-1]
+        def until(*arguments):
+            """What xdotool prints once it finds something."""
+            end = time.monotonic() + PATIENCE
+            while time.monotonic() < end:
+                if found := xdotool(*arguments, check=False).split():
+                    return found[-1]
+                time.sleep(0.05)
+            raise TimeoutError(f"xdotool {' '.join(arguments)} found nothing in {PATIENCE} s")
+
+        until("get_num_desktops")  # the window manager is there
+        handle = until("search", "--onlyvisible", "--pid", str(window.pid), "--name", "Halftone")
         width, height = geometry.split("x")
         xdotool("windowsize", handle, width, height, "windowmove", handle, "0", "0", "windowactivate", "--sync", handle)
         xdotool("key", "--window", handle, "ctrl+r")
@@ -102,9 +120,32 @@ def by_window(halftone, steps, geometry, scale):
         xdotool("key", "--window", handle, "ctrl+q", check=False)  # the window closes before the key is released
         window.wait(20)
     event = done_event(home)
-    summary = turns.read_text().strip()
+    summary = {name: float(value) for name, value in (line.split() for line in turns.read_text().splitlines())}
     shutil.rmtree(home)
-    return event["steps"] / event["wall_s"], summary, memory
+    return steps_per_s(event, steps), summary, memory
+
+
+def steps_per_s(event, steps):
+    """Of a run that made all its steps."""
+    if event["steps"] != steps:
+        raise RuntimeError(f"the run ended early: {event}")
+    return event["steps"] / event["wall_s"]
+
+
+def turns_text(summary):
+    return f"first paint {summary['first_paint_ms']:.0f} ms, {summary['turns']:.0f} turns, " + ", ".join(
+        f"{name[1:-3]} % {summary[name]:.2f} ms" for name in ("p50_ms", "p99_ms", "p99.9_ms", "p100_ms"))
+
+
+def median_interval(values):
+    """The median, and the ranks between which it lies with at least 95 % by the binomial distribution."""
+    values, count = sorted(values), len(values)
+    below, cut = 0.0, 0
+    while cut < count // 2 and below + math.comb(count, cut) / 2 ** count <= 0.025:
+        below += math.comb(count, cut) / 2 ** count
+        cut += 1
+    first = max(0, cut - 1)
+    return statistics.median(values), values[first], values[count - 1 - first]
 
 
 def main():
@@ -119,19 +160,34 @@ def main():
     halftone = arguments.halftone.resolve()
 
     rates = {"command line": [], "window": []}
+    ratios, summaries = [], []
     for block in range(arguments.blocks):
-        rates["command line"].append(by_command_line(halftone, arguments.steps))
-        rate, turns, _ = by_window(halftone, arguments.steps, arguments.geometry, arguments.scale)
-        rates["window"].append(rate)
-        print(f"block {block + 1}: command line {rates['command line'][-1]:.0f} steps/s, window {rate:.0f}; {turns}", flush=True)
+        def of_window():
+            rate, summary, _ = by_window(halftone, arguments.steps, arguments.geometry, arguments.scale)
+            summaries.append(summary)
+            rates["window"].append(rate)
+
+        def of_command_line():
+            rates["command line"].append(by_command_line(halftone, arguments.steps))
+
+        for measure in (of_window, of_command_line) if block % 2 else (of_command_line, of_window):
+            measure()
+        ratios.append(rates["window"][-1] / rates["command line"][-1])
+        print(f"block {block + 1}: command line {rates['command line'][-1]:.0f} steps/s, window {rates['window'][-1]:.0f}, "
+              f"ratio {ratios[-1]:.4f}; {turns_text(summaries[-1])}", flush=True)
     if arguments.blocks:
         medians = {name: statistics.median(values) for name, values in rates.items()}
-        print(f"median: command line {medians['command line']:.0f} steps/s, window {medians['window']:.0f}, "
-              f"ratio {medians['window'] / medians['command line']:.3f}")
+        ratio, low, high = median_interval(ratios)
+        p99 = [summary["p99_ms"] for summary in summaries]
+        paints = [summary["first_paint_ms"] for summary in summaries]
+        print(f"median: command line {medians['command line']:.0f} steps/s, window {medians['window']:.0f}")
+        print(f"ratio of {len(ratios)} pairs: median {ratio:.4f}, 95 % interval {low:.4f} to {high:.4f}")
+        print(f"99th percentile of the turns: median {statistics.median(p99):.2f} ms, largest {max(p99):.2f} ms; "
+              f"first paint: median {statistics.median(paints):.0f} ms, least {min(paints):.0f} ms")
     if arguments.long:
         expected = statistics.median(rates["window"] or [by_command_line(halftone, arguments.steps)])
         rate, turns, memory = by_window(halftone, int(arguments.long * expected), arguments.geometry, arguments.scale)
-        print(f"long run at {arguments.geometry}: {rate:.0f} steps/s; {turns}")
+        print(f"long run at {arguments.geometry}: {rate:.0f} steps/s; {turns_text(turns)}")
         for seconds, sample in memory:
             print(f"  {seconds:5.0f} s: " + ", ".join(f"{key} {value:.1f} MiB" for key, value in sample.items()))
 

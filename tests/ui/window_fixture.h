@@ -1,59 +1,50 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <QThreadPool>
 
-#include <QTemporaryDir>
 #include <QTest>
 
-#include "commands/commands.h"
-#include "commands/queue_runner.h"
-#include "commands/run_history.h"
-#include "feed/event_feed.h"
-#include "feed/run_track.h"
-#include "models/benchmarks.h"
-#include "models/settings_model.h"
 #include "panels/verdict_line.h"
-#include "plots/paint_scheduler.h"
-#include "plots/plot_link.h"
-#include "text/language.h"
-#include "theme/theme.h"
-#include "view/view.h"
-#include "window/main_window.h"
+#include "support/stillness.h"
+#include "support/window_stage.h"
 
 namespace ui {
 
-/// A window with everything that it depends on.
-struct WindowFixture : testing::Test {
+/// A window with everything that it depends on, for a test.
+struct WindowFixture : testing::Test, WindowStage {
     WindowFixture() {
         commands.setTrialLimit(std::chrono::milliseconds(0));
-        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
-        window = std::make_unique<MainWindow>(context);
-        window->resize(1440, 900);
-        window->QWidget::show();
-        QTest::qWait(50);
-    }
-    ~WindowFixture() override {
-        window.reset();
-        benchmarks.stop();
-        QThreadPool::globalInstance()->waitForDone();
+        openWindow({1440, 900});
+        standsStill();
     }
 
-    QTemporaryDir folder;
-    Theme theme;
-    Language language;
-    EventFeed feed;
-    SettingsModel settings;
-    Commands commands{&feed, &settings};
-    PlotLink link;
-    PaintScheduler scheduler;
-    View view{&feed, &link, &scheduler};
-    QueueRunner queue{&feed, &commands};
-    RunHistory history{&feed, &commands};
-    Benchmarks benchmarks{&feed, folder.filePath(QStringLiteral("benchmarks.json"))};
-    Context context{&theme, &language,  &feed,  &settings, &commands,
-                    &link,  &scheduler, &queue, &history,  &benchmarks};
-    std::unique_ptr<MainWindow> window;
+    /// Whether the runs on screen end; as many as this if that is not 0.
+    bool ends(std::size_t runs = 0) {
+        return QTest::qWaitFor(
+            [&] { return (runs == 0 || feed.tracks().size() == runs) && ended(); }, 60'000);
+    }
+
+    /// Trains one run, or several precisions side by side, and waits for the end of it on screen.
+    void trainToEnd(const engine::RunConfig& config, const QStringList& presets) {
+        settings.load(config, presets);
+        if (presets.size() > 1)
+            commands.compare();
+        else
+            commands.start();
+        ASSERT_TRUE(ends(static_cast<std::size_t>(presets.size())));
+        settle();
+    }
+    /// A few steps of a small model; "path=value" changes it. Some pages need a run on screen.
+    void trainShortly(const std::vector<std::string>& changes = {},
+                      const QStringList& presets = {QStringLiteral("fp32")}) {
+        std::vector<std::string> values = {
+            "dataset.kind=spirals", "dataset.train_limit=64", "model.kind=mlp", "batch_size=32",
+            "max_steps=4",          "device=cpu",             "threads=1"};
+        values.insert(values.end(), changes.begin(), changes.end());
+        const auto parsed = engine::parse_run_config("{}", values);
+        ASSERT_TRUE(parsed.errors.empty());
+        trainToEnd(parsed.config, presets);
+    }
 };
 
 }  // namespace ui

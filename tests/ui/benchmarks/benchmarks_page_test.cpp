@@ -32,7 +32,7 @@ struct BenchmarksPageTest : WindowFixture {
         book.results = results;
         ASSERT_TRUE(writeBenchmarkBook(book, folder.filePath(u"benchmarks.json"_s)));
         window->findChild<PageStack*>()->showPage(u"benchmarks"_s);
-        QTest::qWait(50);
+        standsStill();
         page = window->findChild<BenchmarksPage*>();
         ASSERT_NE(page, nullptr);
         ASSERT_TRUE(page->isVisible());
@@ -108,7 +108,7 @@ TEST_F(BenchmarksPageTest, TheFiguresOfEachSentenceAreAClickAway) {
     ASSERT_EQ(links.size(), 2);
     EXPECT_EQ(links[1]->accessibleName(), u"Figures of AMP BF16"_s);
     links[1]->click();
-    QTest::qWait(20);
+    standsStill();
     QString shown;
     for (auto* widget : QApplication::topLevelWidgets()) {
         if (widget->objectName() == u"help"_s) shown = widget->findChild<QLabel*>()->text();
@@ -122,7 +122,7 @@ TEST_F(BenchmarksPageTest, TheLinkToTheFiguresIsBesideItsSentenceHoweverWideTheW
     open({madeResult(0, "amp-fp16"), madeResult(2, "amp-bf16", 5)});
     for (const int width : {1100, 1440, 3840}) {
         window->resize(width, 900);
-        QTest::qWait(50);
+        standsStill();
         ASSERT_EQ(window->width(), width);
         const auto labels = page->findChildren<QLabel*>(u"sentence"_s);
         ASSERT_EQ(labels.size(), 2);
@@ -167,7 +167,7 @@ TEST_F(BenchmarksPageTest, ExportsTheTableAndThePictureWithoutItsLinks) {
 TEST_F(BenchmarksPageTest, FitsANarrowWindow) {
     open({madeResult(0, "amp-fp16"), madeResult(2, "amp-bf16", 5)});
     window->resize(1100, 760);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_LE(window->width(), 1100);
     for (const auto* each : page->findChildren<QScrollArea*>())
         EXPECT_LE(each->widget()->width(), each->viewport()->width());

@@ -73,7 +73,7 @@ TEST_F(DemonstrationTest, TheUnscaledRunCanOnlyGuessWhereTheOthersLearn) {
 TEST_F(DemonstrationTest, FitsASmallScreenWithItsGuide) {
     window->resize(1024, 768);
     action()->trigger();
-    QTest::qWait(50);
+    standsStill();
     ASSERT_TRUE(window->findChild<GuideCard*>()->isVisible());
     EXPECT_LE(window->minimumSizeHint().height(), 768);
     EXPECT_LE(window->minimumSizeHint().width(), 1024);

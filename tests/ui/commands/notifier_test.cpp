@@ -39,10 +39,11 @@ TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
     ASSERT_TRUE(told.wait(30'000));
     EXPECT_EQ(titleOf(0), u"Comparison 1 has ended"_s);
     EXPECT_FALSE(told[0][1].toString().isEmpty());
-    QTest::qWait(600);
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return !progress.isEmpty() && progress.last()[0].toDouble() < 0; }))
+        << "nothing runs any more";
+    EXPECT_FALSE(notifier.isWaiting());
     EXPECT_EQ(told.size(), 1);
-    ASSERT_FALSE(progress.isEmpty());
-    EXPECT_LT(progress.last()[0].toDouble(), 0) << "nothing runs any more";
     EXPECT_TRUE(
         std::ranges::any_of(progress, [](const auto& each) { return each[0].toDouble() > 0; }));
 }
@@ -53,11 +54,11 @@ TEST_F(NotifierTest, WhatTheUserStoppedOrSeesIsNotTold) {
         [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 30'000));
     commands.stop();
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-    QTest::qWait(600);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !notifier.isWaiting(); }));
     notifier.setInFront(true);
     ASSERT_TRUE(commands.train({spirals()}));
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-    QTest::qWait(600);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !notifier.isWaiting(); }));
     EXPECT_TRUE(told.isEmpty());
 }
 

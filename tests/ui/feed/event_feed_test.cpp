@@ -10,6 +10,7 @@
 
 #include "engine/error.h"
 #include "feed/run_track.h"
+#include "support/stillness.h"
 
 namespace ui {
 namespace {
@@ -113,7 +114,7 @@ TEST_F(EventFeedTest, ReadsAStoredRunHoweverLateTheWindowCanPaint) {
     bool canPaint = false;
     later.setPainter([&] { return canPaint; });
     later.showStored(feed.store()->list());
-    QTest::qWait(200);
+    standsStill(100);
     EXPECT_EQ(later.tracks()[0]->rows(), 0);
     canPaint = true;
     EXPECT_TRUE(QTest::qWaitFor([&] { return later.tracks()[0]->rows() == 24; }));
@@ -140,7 +141,7 @@ TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
     const auto cut = later.tracks()[0];
     EXPECT_EQ(cut->series(&engine::StepRecord::loss).total(0, cut->rows()).finite, 0u);
     EXPECT_EQ(cut->latest().step, 0);
-    QTest::qWait(200);
+    standsStill(100);
     EXPECT_EQ(warnings, 1) << "once";
 }
 

@@ -11,20 +11,8 @@ using namespace Qt::StringLiterals;
 
 struct TrackVerdictTest : WindowFixture {
     void compare() {
-        const auto parsed = engine::parse_run_config(
-            R"({"dataset": {"kind": "spirals", "train_limit": 512}, "model": {"kind": "mlp"},
-                "batch_size": 16, "max_steps": 60, "device": "cpu", "threads": 1})");
-        settings.load(parsed.config, {u"fp32"_s, u"amp-bf16"_s});
-        commands.compare();
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                const auto tracks = feed.tracks();
-                return tracks.size() == 2 && std::ranges::all_of(tracks, [](const auto& track) {
-                           return track->done().has_value();
-                       });
-            },
-            60'000));
-        QTest::qWait(300);
+        trainShortly({"dataset.train_limit=512", "batch_size=16", "max_steps=60", "epochs=10"},
+                     {u"fp32"_s, u"amp-bf16"_s});
     }
 };
 

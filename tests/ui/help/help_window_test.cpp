@@ -9,6 +9,7 @@
 
 #include "help/handbook.h"
 #include "models/settings_model.h"
+#include "support/stillness.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -30,7 +31,7 @@ TEST_F(HelpWindowTest, ShowsAPageOfTheHandbook) {
     help.open(lessonWritingTopic());
     EXPECT_TRUE(shown().startsWith(u"Write a lesson"_s));
     EXPECT_FALSE(shown().contains(u"](../"_s)) << "Markdown is rendered";
-    QTest::qWait(50);
+    standsStill();
     const auto* page = help.findChild<QTextBrowser*>();
     EXPECT_GT(page->verticalScrollBar()->maximum(), 0);
     EXPECT_EQ(page->verticalScrollBar()->value(), 0) << "at its beginning";

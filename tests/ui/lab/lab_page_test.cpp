@@ -25,18 +25,18 @@ struct LabPageTest : WindowFixture {
     LabPageTest() {
         QSettings().clear();
         window->activateWindow();
-        QTest::qWait(20);
+        standsStill();
     }
     ~LabPageTest() override { QSettings().clear(); }
     PageStack* pages() const { return window->findChild<PageStack*>(); }
     void showLab() {
         pages()->showPage(u"lab"_s);
-        QTest::qWait(50);
+        standsStill();
     }
     void showNumbers() {
         showLab();
         window->findChild<LabPage*>()->showView(u"numbers"_s);
-        QTest::qWait(50);
+        standsStill();
     }
     bool settingsShown() const { return window->findChild<SettingsPanel*>()->isVisible(); }
 };
@@ -50,7 +50,7 @@ LabView makeOther(const Context&, QWidget* parent) {
 
 TEST_F(LabPageTest, IsTheSixthPageByItsKey) {
     QTest::keyClick(window.get(), Qt::Key_6, Qt::ControlModifier);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_NE(qobject_cast<LabPage*>(pages()->currentWidget()), nullptr);
 }
 
@@ -62,11 +62,11 @@ TEST_F(LabPageTest, TakesTheWholeWidthAndGivesItBack) {
     EXPECT_FALSE(settingsShown());
     EXPECT_GT(pages()->width(), before);
     pages()->showPage(u"queue"_s);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_TRUE(settingsShown());
     showLab();
     pages()->showPage(u"training"_s);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_TRUE(settingsShown());
     EXPECT_NEAR(window->findChild<SettingsPanel*>()->width(), panel, 4);
 }
@@ -82,7 +82,7 @@ TEST_F(LabPageTest, DoesNotWidenAWindowOfOtherPages) {
     window->resize(1280, 800);
     for (const auto& name : {u"training"_s, u"lab"_s, u"xray"_s, u"lab"_s, u"training"_s}) {
         pages()->showPage(name);
-        QTest::qWait(20);
+        standsStill();
         EXPECT_EQ(window->size(), QSize(1280, 800)) << name.toStdString();
     }
 }
@@ -156,9 +156,12 @@ TEST_F(LabPageTest, CopiesBlocksThatALessonTakes) {
 TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
     showNumbers();
     QTest::keyClick(window.get(), Qt::Key_F5);
-    QTest::qWait(300);  // a button pressed by a key stays down for 100 ms
+    ASSERT_TRUE(QTest::qWaitFor([this] {
+        const auto* made = window->findChild<NumbersPresent*>();
+        return made != nullptr && made->isVisible();
+    }));
+    standsStill();
     auto* shown = window->findChild<NumbersPresent*>();
-    ASSERT_NE(shown, nullptr);
     EXPECT_TRUE(shown->isFullScreen());
     EXPECT_GT(shown->width(), 0);
     // As large as the screen's width allows, but at most 1.8 times.
@@ -175,7 +178,7 @@ TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
     QTest::keyClick(shown, Qt::Key_PageUp);
     EXPECT_EQ(shown->currentIndex(), 1);
     QTest::keyClick(shown, Qt::Key_Escape);
-    QTest::qWait(20);
+    standsStill();
     EXPECT_EQ(window->findChild<NumbersPresent*>(), nullptr);
 }
 

@@ -21,6 +21,7 @@
 #include "panels/command_bar.h"
 #include "panels/step_chooser.h"
 #include "plots/line_plot.h"
+#include "support/stillness.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "window/message_bar.h"
@@ -59,7 +60,7 @@ TEST_F(LessonViewTest, WhyOpensWithTheEndOfTheRun) {
     ASSERT_NE(view, nullptr);
     EXPECT_FALSE(steps()[4]->isOpen());
     ASSERT_TRUE(run());
-    QTest::qWait(50);
+    standsStill();
     EXPECT_EQ(view->column()->shownStep(), 2) << "the plots are in view";
     EXPECT_TRUE(steps()[4]->isOpen());
     EXPECT_TRUE(view->column()->questions()[0]->isLocked());
@@ -178,7 +179,7 @@ TEST_F(LessonViewTest, TheWheelOverAPlotScrollsThePage) {
     ASSERT_NE(view, nullptr);
     window->resize(1024, 640);
     view->column()->showStep(2);
-    QTest::qWait(50);
+    standsStill();
     auto* bar = view->column()->verticalScrollBar();
     ASSERT_GT(bar->maximum(), 0);
     bar->setValue(0);
@@ -202,12 +203,12 @@ TEST_F(LessonViewTest, AShorterLessonTakesThePlaceOfOneThatRan) {
     const auto* instruments = view->findChild<InstrumentPanel*>();
     EXPECT_TRUE(instruments->any());
     commands.openPath(writeLesson(data, u"short"_s, short_lesson()));
-    QTest::qWait(50);
+    standsStill();
     EXPECT_EQ(view->model()->name(), u"short"_s);
     EXPECT_EQ(view->column()->steps(), 2);
     EXPECT_FALSE(instruments->any());
     view->model()->openLesson(u"small"_s);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_EQ(view->column()->steps(), 6);
     EXPECT_EQ(view->model()->runs()->phase(), LessonRuns::Phase::notRun);
 }

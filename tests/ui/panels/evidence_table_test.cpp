@@ -15,20 +15,8 @@ struct EvidenceTableTest : WindowFixture {
     ~EvidenceTableTest() override { QSettings().clear(); }
 
     void compareShortly() {
-        settings.load(engine::parse_run_config(
-                          R"({"dataset": {"kind": "spirals", "train_limit": 256},
-                              "model": {"kind": "mlp"}, "batch_size": 16, "epochs": 2,
-                              "device": "cpu", "threads": 1})")
-                          .config,
-                      {u"fp32"_s, u"amp-fp16"_s});
-        commands.compare();
-        ASSERT_TRUE(QTest::qWaitFor(
-            [this] {
-                const auto tracks = feed.tracks();
-                return tracks.size() == 2 && tracks[0]->done() && tracks[1]->done();
-            },
-            30'000));
-        QTest::qWait(300);
+        trainShortly({"dataset.train_limit=256", "batch_size=16", "max_steps=32", "epochs=2"},
+                     {u"fp32"_s, u"amp-fp16"_s});
     }
     /// What the link opens.
     QString opened() {

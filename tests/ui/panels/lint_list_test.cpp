@@ -13,13 +13,6 @@ namespace {
 using namespace Qt::StringLiterals;
 
 struct LintListTest : WindowFixture {
-    /// Findings come from a pool thread through the event loop.
-    void settle() const {
-        for (int i = 0; i < 4; ++i) {
-            QThreadPool::globalInstance()->waitForDone();
-            QTest::qWait(20);
-        }
-    }
     LintList* list() const { return window->findChild<LintList*>(); }
     QStringList sentences() const {
         QStringList out;

@@ -49,7 +49,7 @@ struct PanelRegistryTest : WindowFixture {
     }
     void resizeTo(int width, int height) {
         window->resize(width, height);
-        QTest::qWait(50);
+        standsStill();
     }
     QDockWidget* dock(const QString& name) const {
         auto* found = window->findChild<QDockWidget*>(name);
@@ -112,7 +112,7 @@ TEST_F(PanelRegistryTest, ResetInANarrowWindowPlacesAddedPlotsAsAtTheStart) {
     const QRect fourth = place(u"fourth"_s), fifth = place(u"fifth"_s);
     resizeTo(1200, 900);
     emit window->findChild<MainMenu*>()->resetLayout();
-    QTest::qWait(50);
+    standsStill();
     resizeTo(1440, 900);
     EXPECT_EQ(place(u"fourth"_s), fourth);
     EXPECT_EQ(place(u"fifth"_s), fifth);
@@ -151,7 +151,7 @@ TEST_F(PanelRegistryTest, VisibilityAndSizeOfAddedPanelsAreRemembered) {
                        Qt::Horizontal);
     QTest::mouseRelease(plots, Qt::LeftButton, {}, {1, 1});
     dock(u"notes"_s)->close();
-    QTest::qWait(50);
+    standsStill();
     const QRect fifth = place(u"fifth"_s);
     EXPECT_GT(fifth.width(), place(u"loss"_s).width() + 50);
     for (int i = 0; i < 2; ++i) {
@@ -170,7 +170,7 @@ TEST_F(PanelRegistryTest, ALayoutThatIsOlderThanAPanelIsKeptAndThePanelShows) {
     window->addDockWidget(Qt::LeftDockWidgetArea, dock(u"runs"_s));
     dock(u"events"_s)->close();
     dock(u"accuracy"_s)->close();
-    QTest::qWait(50);
+    standsStill();
     const QRect before = place(u"settings"_s);
     open(more);
     EXPECT_EQ(place(u"settings"_s), before);
@@ -195,7 +195,7 @@ TEST_F(PanelRegistryTest, ResetLayoutPlacesAddedPanelsAnew) {
     for (auto* action : window->findChildren<QAction*>()) {
         if (action->text() == u"Reset layout"_s) action->trigger();
     }
-    QTest::qWait(100);
+    standsStill();
     EXPECT_EQ(place(u"fifth"_s), fifth);
     EXPECT_EQ(place(u"notes"_s), notes);
 }

@@ -17,7 +17,7 @@ struct RunCardsTest : WindowFixture {
     RunCards* cards = window->findChild<RunCards*>();
     void compare(const QStringList& precisions) {
         settings.load(engine::default_comparison(), precisions);
-        QTest::qWait(20);
+        standsStill();
     }
 };
 
@@ -49,7 +49,7 @@ TEST_F(RunCardsTest, ThreeLeaveNoHole) {
     for (const int width : {1024, 1280, 1440}) {
         window->resize(width, 900);
         compare({u"fp32"_s, u"amp-fp16"_s, u"amp-bf16"_s});
-        QTest::qWait(30);
+        standsStill();
         int lowest = 0, right = 0;
         for (const auto* card : cards->findChildren<RunCard*>()) {
             if (card->y() < lowest) continue;
@@ -75,13 +75,13 @@ TEST_F(RunCardsTest, NameWhatTheSettingsMeasureBeforeARun) {
     engine::RunConfig table = engine::default_comparison();
     table.dataset.kind = "csv";
     settings.load(table, {u"fp32"_s, u"amp-fp16"_s});
-    QTest::qWait(20);
+    standsStill();
     for (const auto& word : {u"test RMSE"_s, u"rows/s"_s, u"Rows/s"_s})
         EXPECT_TRUE(words(*cards, *window).contains(word)) << word.toStdString();
     engine::RunConfig text = engine::default_comparison();
     text.dataset.kind = "text-chars";
     settings.load(text, {u"fp32"_s, u"amp-fp16"_s});
-    QTest::qWait(20);
+    standsStill();
     for (const auto& word : {u"test perplexity"_s, u"tokens/s"_s, u"Tokens/s"_s})
         EXPECT_TRUE(words(*cards, *window).contains(word)) << word.toStdString();
 }
@@ -99,7 +99,7 @@ TEST_F(RunCardsTest, NameTheMetricOfTheFileOnceItIsRead) {
 
 TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {
     feed.open(std::vector<engine::RunConfig>(5));
-    QTest::qWait(20);
+    standsStill();
     const auto* table = cards->findChild<QTableWidget*>();
     ASSERT_TRUE(table->isVisible());
     ASSERT_EQ(table->rowCount(), 5);
@@ -108,7 +108,7 @@ TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {
 
 TEST_F(RunCardsTest, NameDataAndModelOfTheirRun) {
     feed.open(std::vector<engine::RunConfig>(2));
-    QTest::qWait(20);
+    standsStill();
     for (const auto* card : cards->findChildren<RunCard*>())
         EXPECT_EQ(card->findChild<QLabel*>(u"cardTask"_s)->text(), u"Glyphs · LeNet"_s);
 }

@@ -61,7 +61,8 @@ TEST_F(SampleStripTest, ShowsTheUpperSquareOfATallPicture) {
 
 TEST_F(SampleStripTest, StaysAwayWhereNoRunDraws) {
     feed.showStored({train(glyphs(), "fp32")});
-    QTest::qWait(300);
+    ASSERT_TRUE(QTest::qWaitFor([this] { return feed.tracks().size() == 1 && ended(); }));
+    standsStill();
     EXPECT_FALSE(strip()->isVisibleTo(window.get()));
     feed.showStored({trainPair()});
     EXPECT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 10'000));

@@ -62,7 +62,7 @@ TEST_F(SettingsWindowTest, TheFocusFindsAFieldThatIsNotInSight) {
     window->activateWindow();
     auto* panel = window->findChild<SettingsPanel*>();
     panel->focusField(u"clip.kind"_s);
-    QTest::qWait(20);
+    standsStill();
     const auto* focused = window->focusWidget();
     ASSERT_NE(focused, nullptr);
     EXPECT_FALSE(focused->visibleRegion().isEmpty());
@@ -90,11 +90,11 @@ TEST_F(SettingsWindowTest, OfferEveryFieldWithFewValuesAsAList) {
 
 TEST_F(SettingsWindowTest, KeepTheirWidthUnderALargeModel) {
     window->resize(1280, 800);
-    QTest::qWait(50);
+    standsStill();
     const auto* panel = window->findChild<SettingsPanel*>();
     const int before = panel->width();
     settings.set(u"model.kind"_s, u"resnet152"_s);
-    QTest::qWait(50);
+    standsStill();
     bool told = false;
     for (const auto* each : panel->findChildren<QLabel*>())
         told = told || (each->text().contains(u"parameters"_s) && each->text().size() > 24);
@@ -190,7 +190,7 @@ TEST_F(SettingsWindowTest, ShowPicturesAndClassesOfAFolder) {
 TEST_F(SettingsWindowTest, PutAnErrorUnderItsField) {
     EXPECT_TRUE(errorOf(u"epochs"_s)->isHidden());
     settings.set(u"epochs"_s, u"0"_s);
-    QTest::qWait(20);
+    standsStill();
     auto* error = errorOf(u"epochs"_s);
     ASSERT_TRUE(error->isVisible());
     EXPECT_EQ(error->text(), u"\"0\" is not valid. Use a whole number from 1 to 1,000,000,000."_s);
@@ -241,7 +241,7 @@ TEST_F(SettingsWindowTest, OfferNoPrecisionThatTheDeviceLacks) {
     settings.setComparison({u"fp32"_s, u"tf32"_s});
     EXPECT_FALSE(commands.buttons().compare.enabled);
     EXPECT_EQ(commands.buttons().compare.why, why);
-    QTest::qWait(20);
+    standsStill();
     const auto errors = window->findChildren<QLabel*>(u"fieldError"_s);
     EXPECT_TRUE(std::any_of(errors.begin(), errors.end(), [&](const auto* label) {
         return label->isVisible() && label->text() == why;
@@ -311,7 +311,7 @@ TEST_F(SettingsWindowTest, ANumberTakesNeitherLettersNorSpace) {
 TEST_F(SettingsWindowTest, CtrlZTakesBackAChangeOfTheSettings) {
     auto* seed = qobject_cast<QLineEdit*>(field(u"seed"_s)->editor());
     const QString before = seed->text();
-    QTest::qWait(10);
+    standsStill();
     seed->setFocus();
     seed->selectAll();
     QTest::keyClicks(seed, u"77"_s);

@@ -11,17 +11,10 @@ using namespace Qt::StringLiterals;
 
 struct StatusLineTest : WindowFixture {
     StatusLineTest() {
-        settings.load(engine::parse_run_config(
-                          R"({"dataset": {"kind": "spirals", "train_limit": 64},
-                              "model": {"kind": "mlp"}, "batch_size": 32, "max_steps": 40,
-                              "device": "cpu", "threads": 1})")
-                          .config,
-                      {u"fp32"_s});
-        commands.start();
-        EXPECT_TRUE(QTest::qWaitFor(
-            [this] { return !feed.tracks().empty() && feed.tracks().front()->done(); }, 30'000));
-        QTest::qWait(1200);  // figures of the machine come once a second
+        trainShortly({"max_steps=40", "epochs=100"});
         line = window->findChild<StatusLine*>();
+        // Figures of the machine come once a second.
+        EXPECT_TRUE(QTest::qWaitFor([this] { return shows(u"memory"_s); }));
     }
     ~StatusLineTest() override { QSettings().clear(); }
 
@@ -43,12 +36,11 @@ struct StatusLineTest : WindowFixture {
 };
 
 TEST_F(StatusLineTest, LeavesOutFiguresRatherThanDrawingThemOverOneAnother) {
-    ASSERT_TRUE(shows(u"memory"_s));
     for (const int width : {1440, 1000, 800, 560, 420}) {
         line->setParent(nullptr);
         line->resize(width, 24);
         line->show();
-        QTest::qWait(1);
+        standsStill();
         const auto parts = shown();
         for (int i = 0; i < parts.size(); ++i) {
             EXPECT_LE(parts[i]->geometry().right(), width) << width;

@@ -21,15 +21,7 @@ struct StepChooserTest : WindowFixture {
         config.model.kind = "mlp";
         config.scaler.init_scale = 0x1p40;
         config.max_steps = 60;
-        settings.load(engine::completed(config), {u"fp32"_s, u"amp-fp16"_s});
-        commands.compare();
-        ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                const auto tracks = feed.tracks();
-                return tracks.size() == 2 && tracks[0]->rows() == 60 && tracks[1]->rows() == 60;
-            },
-            30'000));
-        QTest::qWait(300);  // until the figures of the last frame are shown
+        trainToEnd(engine::completed(config), {u"fp32"_s, u"amp-fp16"_s});
     }
     StepChooser* chooser() const { return window->findChild<StepChooser*>(); }
     ScaleStrip* strip() const { return chooser()->findChild<ScaleStrip*>(); }
@@ -46,7 +38,7 @@ struct StepChooserTest : WindowFixture {
         window = std::make_unique<MainWindow>(context);
         window->resize(width, 700);
         window->QWidget::show();
-        QTest::qWait(50);
+        standsStill();
         ASSERT_EQ(window->width(), width);
     }
     QToolButton* button(const QString& start) const {
@@ -155,11 +147,11 @@ TEST_F(StepChooserTest, CutsTheTitleOfARunThatWouldTakeTheTabsRoom) {
     feed.tracks()[1]->tag = title;
     emit feed.tracksChanged();
     window->resize(3840, 900);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_TRUE(button(u"Run"_s)->text().contains(title));
     EXPECT_EQ(button(u"Run"_s)->toolTip(), QString());
     window->resize(1100, 700);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_TRUE(showsAllTabs());
     EXPECT_TRUE(button(u"Run"_s)->text().contains(u"…"_s));
     EXPECT_TRUE(button(u"Run"_s)->toolTip().contains(title));
@@ -180,14 +172,14 @@ TEST_F(StepChooserTest, TheStripGrowsWithTheWindowUpToItsMaximum) {
     const int end = chooser()->mapTo(window.get(), QPoint(chooser()->width(), 0)).x();
     EXPECT_EQ(end, 1440 - size::inside);
     window->resize(1100, 700);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_LT(strip()->width(), strip()->maximumWidth());
     EXPECT_GE(strip()->width(), strip()->minimumSizeHint().width());
 }
 
 TEST_F(StepChooserTest, FitsIntoANarrowWindow) {
     window->resize(1024, 800);
-    QTest::qWait(50);
+    standsStill();
     EXPECT_LE(chooser()->mapTo(window.get(), QPoint(chooser()->width(), 0)).x(), 1024);
     EXPECT_EQ(window->width(), 1024);
 }

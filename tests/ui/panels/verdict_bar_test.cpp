@@ -28,17 +28,10 @@ struct VerdictBarTest : WindowFixture {
     ~VerdictBarTest() override { QSettings().clear(); }  // forgets the page that was shown last
 
     void compare() {
-        settings.load(tiny(), {u"fp32"_s, u"amp-fp16"_s});
-        commands.compare();
+        trainToEnd(tiny(), {u"fp32"_s, u"amp-fp16"_s});
         ASSERT_TRUE(QTest::qWaitFor(
-            [&] {
-                const auto tracks = feed.tracks();
-                return tracks.size() == 2 && std::ranges::all_of(tracks, [](const auto& track) {
-                           return track->done().has_value();
-                       });
-            },
-            60'000));
-        QTest::qWait(500);
+            [&] { return line()->accessibleName().contains(u"AMP FP16 does not pay"_s); }))
+            << line()->accessibleName().toStdString();
     }
     VerdictLine* line() const { return window->findChild<VerdictLine*>(); }
     QToolButton* measure() const { return line()->findChild<QToolButton*>(u"measure"_s); }
@@ -46,11 +39,9 @@ struct VerdictBarTest : WindowFixture {
 
 TEST_F(VerdictBarTest, OffersToMeasureWhyAPrecisionDoesNotPay) {
     compare();
-    ASSERT_TRUE(line()->accessibleName().contains(u"AMP FP16 does not pay"_s))
-        << line()->accessibleName().toStdString();
     ASSERT_TRUE(measure()->isVisible());
     measure()->click();
-    QTest::qWait(50);
+    standsStill();
     auto* page = window->findChild<BenchmarksPage*>();
     ASSERT_NE(page, nullptr);
     EXPECT_TRUE(page->isVisible());
@@ -78,7 +69,7 @@ TEST_F(VerdictBarTest, ShowsTheWholeVerdictInWideAndNarrowWindows) {
     compare();
     for (const QSize& each : {QSize(1440, 900), QSize(1024, 700), QSize(1300, 800)}) {
         window->resize(each);
-        QTest::qWait(100);
+        standsStill();
         for (const auto* label : line()->findChildren<QLabel*>()) {
             if (!label->wordWrap()) continue;
             EXPECT_TRUE(label->isVisible()) << "the cost has its own line";

@@ -6,6 +6,8 @@
 #include <QTest>
 #include <QVBoxLayout>
 
+#include "support/stillness.h"
+
 namespace ui {
 namespace {
 
@@ -24,7 +26,7 @@ TEST(VerdictLineTest, ShowsItsWholeTextAtEveryWidth) {
             line.show({u"check"_s, Qt::black, headline, cost, u"<p>evidence</p>"_s, true});
             line.resize(width, line.heightFor(width));
             line.QWidget::show();
-            QTest::qWait(1);
+            standsStill();
             for (const auto* text : line.findChildren<QLabel*>()) {
                 if (!text->isVisible() || !text->wordWrap()) continue;
                 EXPECT_GE(text->height(), text->heightForWidth(text->width())) << width;

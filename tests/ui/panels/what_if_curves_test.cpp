@@ -57,7 +57,7 @@ TEST_F(WhatIfCurvesTest, TheGrowthIntervalAndTheInitialScaleReplaceThePolicysOwn
 TEST_F(WhatIfCurvesTest, ARunWithoutAScalerHasNone) {
     show({"fp32"});
     scale()->whatIf()->choose("production");
-    QTest::qWait(300);
+    standsStill();
     EXPECT_TRUE(scale()->whatIf()->sentence().isEmpty());
     EXPECT_TRUE(scale()->plot()->content().curves.empty());
 }

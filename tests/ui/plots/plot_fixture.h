@@ -4,8 +4,6 @@
 
 #include <QTemporaryDir>
 #include <QTest>
-#include <chrono>
-#include <thread>
 
 #include "commands/commands.h"
 #include "commands/run_history.h"
@@ -17,6 +15,7 @@
 #include "plots/line_plot.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
+#include "support/stillness.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "window/main_window.h"
@@ -43,7 +42,8 @@ struct PlotWindowTest : testing::Test {
         feed.showStored(runs);
         feed.readAll();
         link.setEnd(static_cast<double>(steps));
-        QTest::qWait(100);
+        standsStill();
+        waitFor([this] { return !scheduler.isPainting(); });
     }
 
     void train(const std::string& precision, std::int64_t steps) {
@@ -57,12 +57,7 @@ struct PlotWindowTest : testing::Test {
         config.checkpoint.every_steps = checkpointEvery;
         engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
         session.post(engine::Command::start);
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (session.state() != engine::RunState::done &&
-               std::chrono::steady_clock::now() < deadline) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-        EXPECT_EQ(session.state(), engine::RunState::done);
+        EXPECT_TRUE(session.wait(60));
     }
 
     LinePlot* plot(const QString& panel) const {

@@ -66,7 +66,7 @@ struct RunsPageTest : WindowFixture {
         filter = page->findChild<QLineEdit*>(u"runFilter"_s);
         ASSERT_TRUE(QTest::qWaitFor(
             [&] { return table->runs()->runCount() == static_cast<std::size_t>(count); }));
-        QTest::qWait(50);
+        standsStill();
     }
     void choose(const std::set<std::string>& runs) { table->select(runs); }
     QPushButton* button(const char* name) const {

@@ -1,21 +1,48 @@
 // Each figure on screen has its line in the handbook's table of figures (figures.md).
 #include <gtest/gtest.h>
 
+#include <QTableWidget>
 #include <algorithm>
 
 #include "engine/figures.h"
 #include "engine/run_fields.h"
+#include "microscope/scale_table.h"
+#include "pages/page_stack.h"
 #include "panels/evidence_table.h"
 #include "panels/run_card.h"
 #include "panels/step_panel.h"
 #include "report/report_page.h"
 #include "support/trained_runs.h"
 #include "text/metric_text.h"
+#include "twin/twin_table.h"
+#include "widgets/elided_label.h"
+#include "xray/op_tree.h"
+#include "xray/totals_strip.h"
 
 namespace ui {
 namespace {
 
-struct FigureNamesTest : TrainedRuns {};
+using namespace Qt::StringLiterals;
+
+struct FigureNamesTest : TrainedRuns {
+    /// The names above the figures of a part of the window.
+    template <typename Part>
+    QStringList captionsOf(const QString& page) {
+        window->findChild<PageStack*>()->showPage(page);
+        QStringList out;
+        const auto* part = window->findChild<Part*>();
+        for (const auto* label : part->template findChildren<QLabel*>()) {
+            if (label->property("role").toString() == u"dim"_s &&
+                qobject_cast<const ElidedLabel*>(label) == nullptr)
+                out << label->text();
+        }
+        for (const auto* table : part->template findChildren<QTableWidget*>()) {
+            for (int column = 0; column < table->columnCount(); ++column)
+                out << table->horizontalHeaderItem(column)->text();
+        }
+        return out;
+    }
+};
 
 /// Whether the handbook's table has a figure of this name on screen.
 bool isListed(const QString& caption) {
@@ -52,13 +79,25 @@ TEST_F(FigureNamesTest, EachFigureOnScreenStandsInTheHandbooksTable) {
         EXPECT_TRUE(ofMetric || engine::find_figure(field.name)) << field.name;
     }
     link.select(3);
-    QTest::qWait(20);
+    standsStill();
     for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>()) {
         const QString name = label->accessibleName().section(u':', 0, 0);
         // A row with several figures: its parts stand in the table.
         static const QStringList rows = {u"gradient"_s, u"in FP16"_s};
         EXPECT_TRUE(rows.contains(name) || known(name)) << name.toStdString();
     }
+    QStringList captions = captionsOf<ScaleTable>(u"microscope"_s);
+    EXPECT_EQ(captions.size(), 8);
+    captions += captionsOf<TotalsStrip>(u"xray"_s);
+    EXPECT_EQ(captions.size(), 13);
+    const auto* tree = window->findChild<OpTree*>();
+    for (int column = OpTree::casts; column < OpTree::columns; ++column)
+        captions << tree->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    EXPECT_EQ(captions.size(), 17);
+    const QStringList layers = captionsOf<TwinTable>(u"twin"_s);
+    ASSERT_TRUE(layers.contains(u"layer"_s));
+    captions += layers.mid(layers.indexOf(u"layer"_s) + 1);
+    for (const QString& caption : captions) EXPECT_TRUE(known(caption)) << caption.toStdString();
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
     auto* plot = window->findChild<QDockWidget*>(u"loss"_s)->findChild<LinePlot*>();
     ASSERT_NE(plot, nullptr);
     link.zoom(0, static_cast<double>(run(0)->rows()));
-    QTest::qWait(300);
+    settle();
     // The first graphs are the raw curves, then come those in front.
     const auto heightOf = [&](int index, double step) {
         const auto* graph = plot->graph(plot->graphCount() - 3 + index);

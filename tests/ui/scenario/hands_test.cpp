@@ -88,7 +88,7 @@ TEST_F(HandsTest, TabGoesThroughTheWindowInReadingOrder) {
 
 TEST_F(HandsTest, TabReachesAChipThatWasAddedLater) {
     settings.setComparison({u"fp32"_s, u"amp-fp16"_s, u"amp-bf16"_s});
-    QTest::qWait(20);
+    standsStill();
     QWidget* single = nullptr;
     for (auto* field : window->findChildren<SettingsField*>()) {
         if (field->path() == u"precision.preset"_s) single = field->editor();
@@ -209,9 +209,8 @@ TEST_F(HandsTest, ClosingWhileTrainingAsksAndKeepTrainingStays) {
     auto* stay = answer(u"Keep training"_s);
     ASSERT_NE(stay, nullptr);
     stay->click();
-    QTest::qWait(50);
+    EXPECT_TRUE(QTest::qWaitFor([this] { return window->findChild<QuitDialog*>() == nullptr; }));
     EXPECT_TRUE(window->isVisible());
-    EXPECT_EQ(window->findChild<QuitDialog*>(), nullptr);
     EXPECT_TRUE(feed.live());
     EXPECT_NE(feed.state(), engine::RunState::done);
 }
@@ -236,7 +235,7 @@ TEST_F(HandsTest, AFolderThatIsOpenedBeforeTheHistoryIsThereIsSelected) {
     commands.stop();
     ASSERT_TRUE(reaches(engine::RunState::done));
     QThreadPool::globalInstance()->waitForDone();
-    QTest::qWait(50);
+    standsStill();
     const auto run = feed.store()->list()[0];
     window->findChild<HistoryPanel*>()->clearSelection();
     window->findChild<HistoryPanel*>()->reload();  // loading, as when the program starts

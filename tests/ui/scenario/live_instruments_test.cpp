@@ -38,7 +38,7 @@ struct LiveInstruments : WindowFixture {
     }
     void show(const QString& page) {
         window->findChild<PageStack*>()->showPage(page);
-        QTest::qWait(50);
+        QCoreApplication::processEvents();
     }
     bool over() {
         return QTest::qWaitFor(

@@ -63,8 +63,10 @@ struct SpokenTest : WindowFixture {
         if (role == QAccessible::EditableText)
             return object->textInterface() != nullptr ? "" : "a text";
         const auto* combo = qobject_cast<QComboBox*>(object->object());
-        if (combo != nullptr && combo->currentIndex() >= 0)
-            return object->text(QAccessible::Value).isEmpty() ? "a value" : "";
+        if (combo != nullptr && combo->currentIndex() >= 0) {
+            if (object->text(QAccessible::Value).isEmpty()) return "a value";
+            return object->text(QAccessible::Name) == combo->currentText() ? "a name" : "";
+        }
         return "";
     }
 

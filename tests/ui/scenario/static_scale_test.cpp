@@ -2,6 +2,7 @@
 #include <QListWidget>
 #include <QSettings>
 
+#include "microscope/microscope_page.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
 #include "panels/step_panel.h"
@@ -20,15 +21,7 @@ struct StaticScale : WindowFixture {
 
     void show(const QString& page) {
         part<PageStack>()->showPage(page);
-        QTest::qWait(50);
-    }
-    bool ends() {
-        return QTest::qWaitFor(
-            [&] {
-                const auto tracks = feed.tracks();
-                return tracks.size() == 1 && tracks[0]->done().has_value();
-            },
-            60'000);
+        standsStill();
     }
     template <typename T>
     T* part() const {
@@ -69,7 +62,9 @@ TEST_F(StaticScale, ThatOverflowsIsCalledThatOnEveryPage) {
     EXPECT_FALSE(says(part<StepPanel>(), u"All gradients were finite"_s));
     EXPECT_TRUE(says(part<StepPanel>(), u"Lower the static scale"_s));
     show(u"microscope"_s);
-    QTest::qWait(400);
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return part<MicroscopeModel>()->sample().has_value(); }));
+    standsStill();
     EXPECT_FALSE(says(part<ScaleTable>(), u"skipped"_s));
 }
 

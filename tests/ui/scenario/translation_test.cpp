@@ -151,6 +151,28 @@ TEST(Translation, CoversEveryTextOfTheWindow) {
     EXPECT_GT(found, 150);
 }
 
+// Qt looks a text up under the name of its class: another name there leaves it in English.
+TEST(Translation, StandsUnderTheNameThatQtLooksItUpBy) {
+    static const QRegularExpression widget(u"\\n *class (\\w+)[^;{}]*\\{\\s*Q_OBJECT"_s);
+    QStringList classes;
+    for (const QString& file : sources(u"ui/src"_s)) {
+        const QString code = readAll(file);
+        for (auto it = widget.globalMatch(code); it.hasNext();) classes << it.next().captured(1);
+    }
+    EXPECT_GT(classes.size(), 100);
+    QFile file(root + u"/resources/i18n/ui_zh_CN.ts"_s);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    QXmlStreamReader xml(&file);
+    while (!xml.atEnd()) {
+        xml.readNext();
+        if (!xml.isStartElement() || xml.name() != u"name"_s) continue;
+        QString name = xml.readElementText();
+        const bool withSpace = name.startsWith(u"ui::"_s);
+        name.remove(u"ui::"_s);
+        EXPECT_EQ(withSpace, classes.contains(name)) << name.toStdString();
+    }
+}
+
 /// The source texts of a translation file.
 QStringList sourceTexts(const QString& catalog) {
     QStringList out;

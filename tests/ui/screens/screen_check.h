@@ -3,15 +3,23 @@
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractScrollArea>
+#include <QApplication>
+#include <QDockWidget>
+#include <QHelpEvent>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMainWindow>
+#include <QMenuBar>
 #include <QScrollBar>
 #include <QSplitterHandle>
 #include <QStringList>
 #include <QTabBar>
+#include <QToolTip>
+#include <cstdlib>
 #include <vector>
 
+#include "screens/painted_text.h"
 #include "widgets/elided_label.h"
-#include "window/main_window.h"
 #include "window/message_bar.h"
 #include "window/page_area.h"
 #include "window/settings_rail.h"
@@ -20,23 +28,25 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-/// What is wrong with the layout of a window as it is on screen: text that is cut, widgets that lie
-/// over one another or outside their parent, a page that must be scrolled sideways. Sees widgets,
-/// not what they paint.
+/// What is wrong with the layout of a window as it is on screen: widgets that lie over one another
+/// or outside their parent, text that is cut, covered or painted over other text, by widgets or by
+/// what they paint themselves, a page that must be scrolled sideways, plots that are not a grid.
 class ScreenCheck {
 public:
-    explicit ScreenCheck(const MainWindow& window) : window_(window) {}
+    explicit ScreenCheck(const QWidget& window) : window_(window) {}
 
     QStringList faults(const QSize& screen) {
         if (window_.width() > screen.width() || window_.height() > screen.height())
             add(u"the window is %1x%2"_s.arg(window_.width()).arg(window_.height()), &window_);
-        for (const auto* widget : window_.findChildren<QWidget*>()) {
+        for (auto* widget : window_.findChildren<QWidget*>()) {
             if (!widget->isVisible() || widget->window() != &window_) continue;
             outside(*widget);
             overlaps(*widget);
             text(*widget);
             sideways(*widget);
+            painted(*widget);
         }
+        grid();
         for (const auto* area : window_.findChildren<PageArea*>()) {
             if (area->horizontalScrollBar()->maximum() > 0)
                 add(u"the page is %1 wider than its place"_s.arg(
@@ -170,7 +180,105 @@ private:
         }
     }
 
-    const MainWindow& window_;
+    /// Text that the widget paints itself.
+    void painted(QWidget& widget) {
+        if (widget.size().isEmpty() || widget.visibleRegion().isEmpty()) return;
+        const std::vector<PaintedText> texts = paintedTexts(widget);
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            cut(widget, texts[i]);
+            covered(widget, texts[i]);
+            elided(widget, texts[i]);
+            for (std::size_t k = i + 1; k < texts.size(); ++k) over(widget, texts[i], texts[k]);
+        }
+    }
+    /// Whether these rectangles share more than what antialiasing and slanted letters touch.
+    static bool meet(const QRectF& a, const QRectF& b) {
+        const QRectF both = a & b;
+        return both.width() > 2 * tolerance && both.height() > 2 * tolerance;
+    }
+    /// Whether what does not fit can be scrolled into view.
+    static bool scrolls(const QWidget& widget) {
+        return isViewport(&widget) || qobject_cast<const QLineEdit*>(&widget) != nullptr;
+    }
+    void cut(const QWidget& widget, const PaintedText& text) {
+        if (scrolls(widget)) return;
+        QRectF room = widget.rect();
+        if (!text.clip.isNull()) room &= text.clip;
+        const QRectF seen = text.ink & room;
+        const double missing = std::max(text.ink.width() - std::max(seen.width(), 0.0),
+                                        text.ink.height() - std::max(seen.height(), 0.0));
+        if (missing > 2 * tolerance)
+            add(u"%1 pixels of painted text are out of view: "_s.arg(missing) + text.text, &widget);
+    }
+    /// Text of a widget below one of its children.
+    void covered(const QWidget& widget, const PaintedText& text) {
+        for (const QObject* child : widget.children()) {
+            const auto* above = qobject_cast<const QWidget*>(child);
+            if (above == nullptr || !above->isVisible() || above->isWindow() || floats(above) ||
+                isViewport(above))
+                continue;
+            if (meet(text.ink, above->geometry()))
+                add(u"painted text below %1: "_s.arg(nameOf(above)) + text.text, &widget);
+        }
+    }
+    void over(const QWidget& widget, const PaintedText& a, const PaintedText& b) {
+        const bool twice =
+            a.text == b.text && (a.ink.center() - b.ink.center()).manhattanLength() < 4;
+        if (!twice && meet(a.ink, b.ink))
+            add(u"painted texts over one another: %1 | %2"_s.arg(a.text, b.text), &widget);
+    }
+    /// Text that ends in "…", and no tooltip that has the whole.
+    void elided(QWidget& widget, const PaintedText& text) {
+        if (!text.text.contains(u'…') || ownText(widget).contains(text.text)) return;
+        const QPoint at = (text.ink & widget.rect()).center().toPoint();
+        if (at.isNull()) return;  // out of view
+        QHelpEvent ask(QEvent::ToolTip, at, widget.mapToGlobal(at));
+        QApplication::sendEvent(&widget, &ask);
+        if (!ask.isAccepted()) add(u"cut, and no tooltip: "_s + text.text, &widget);
+        QToolTip::hideText();
+    }
+    /// What a widget of Qt is to show, with the "…" of a command that asks for more.
+    static QString ownText(const QWidget& widget) {
+        QString text = widget.property("text").toString() + u'\n' +
+                       widget.property("placeholderText").toString();
+        if (const auto* tabs = qobject_cast<const QTabBar*>(&widget)) {
+            for (int i = 0; i < tabs->count(); ++i) text += tabs->tabText(i) + u'\n';
+        }
+        if (const auto* bar = qobject_cast<const QMenuBar*>(&widget)) {
+            for (const QAction* action : bar->actions()) text += action->text() + u'\n';
+        }
+        return text.remove(u'&');
+    }
+
+    /// The plots that stand beside and below one another share the room equally.
+    void grid() {
+        const auto dock = [this](const char* name) -> const QWidget* {
+            const auto* found =
+                window_.findChild<QDockWidget*>(QString::fromLatin1(name));
+            return found != nullptr && !found->visibleRegion().isEmpty() && !found->isFloating()
+                       ? found
+                       : nullptr;
+        };
+        const QWidget *loss = dock("loss"), *accuracy = dock("accuracy"), *scale = dock("scale"),
+                      *fourth = dock("fourth");
+        const auto equal = [this](const QWidget* a, const QWidget* b, bool width) {
+            if (a == nullptr || b == nullptr) return;
+            const int first = width ? a->width() : a->height();
+            const int second = width ? b->width() : b->height();
+            if (std::abs(first - second) > tolerance)
+                add(u"no grid: %1 and %2 %3"_s.arg(first).arg(second).arg(width ? u"wide"_s
+                                                                               : u"high"_s),
+                    a);
+        };
+        equal(loss, accuracy, true);
+        equal(scale, fourth, true);
+        equal(loss, scale, true);
+        equal(loss, scale, false);
+        equal(loss, accuracy, false);
+        equal(scale, fourth, false);
+    }
+
+    const QWidget& window_;
     QStringList faults_;
 };
 

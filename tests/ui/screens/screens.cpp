@@ -5,28 +5,16 @@
 // of the names of the pictures that are wanted.
 #include <QApplication>
 #include <QDir>
-#include <QElapsedTimer>
 #include <QFile>
 #include <QSettings>
 #include <QStyleFactory>
 #include <QTemporaryDir>
 #include <QTextStream>
-#include <QThreadPool>
+#include <algorithm>
 
-#include "commands/commands.h"
-#include "commands/queue_runner.h"
-#include "commands/run_history.h"
-#include "feed/event_feed.h"
-#include "feed/run_track.h"
-#include "models/benchmarks.h"
-#include "models/settings_model.h"
 #include "pages/page_stack.h"
-#include "plots/paint_scheduler.h"
-#include "plots/plot_link.h"
 #include "screens/screen_check.h"
-#include "text/language.h"
-#include "theme/theme.h"
-#include "view/view.h"
+#include "support/window_stage.h"
 
 static void initScreenResources() {
     Q_INIT_RESOURCE(ui);
@@ -37,56 +25,37 @@ namespace ui {
 namespace {
 
 struct State {
-    const char* name;
-    const char* config;  ///< null: nothing has run
-    bool ends;
+    std::string name;
+    bool trains, ends;
+    std::vector<std::string> changes;  ///< of the settings, as "path=value"
 };
 
-constexpr State states[] = {
-    {"empty", nullptr, true},
-    {"live",
-     R"({"dataset": {"kind": "spirals", "train_limit": 2048}, "model": {"kind": "mlp"},
-         "batch_size": 32, "epochs": 40, "device": "cpu", "threads": 1,
-         "instruments": {"histograms_every": 20},
-         "scaler": {"preset": "classroom", "growth_interval": 10}})",
-     false},
-    {"ended",
-     R"({"dataset": {"kind": "spirals", "train_limit": 2048}, "model": {"kind": "mlp"},
-         "batch_size": 32, "epochs": 6, "device": "cpu", "threads": 1,
-         "instruments": {"histograms_every": 20},
-         "scaler": {"preset": "classroom", "growth_interval": 10}})",
-     true},
-    {"diverged",
-     R"({"dataset": {"kind": "spirals", "train_limit": 2048}, "model": {"kind": "mlp"},
-         "batch_size": 32, "epochs": 2, "device": "cpu", "threads": 1,
-         "instruments": {"histograms_every": 20},
-         "optimizer": {"kind": "sgd", "lr": 3000}})",
-     true},
-    {"static",
-     R"({"dataset": {"kind": "spirals", "train_limit": 2048}, "model": {"kind": "mlp"},
-         "batch_size": 32, "epochs": 2, "device": "cpu", "threads": 1,
-         "instruments": {"histograms_every": 20},
-         "precision": {"preset": "amp-fp16", "scaler": "static"},
-         "scaler": {"init_scale": 16777216}})",
-     true},
-};
-
-/// Lets the window work, for at most `ms`, until `done`.
-template <typename Done>
-bool wait(int ms, Done done) {
-    QElapsedTimer clock;
-    clock.start();
-    while (!done() && clock.elapsed() < ms) {
-        QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
-        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
-        QThread::msleep(2);
-    }
-    return done();
+const std::vector<State>& states() {
+    static const std::vector<State> all = {
+        {"empty", false, true, {}},
+        {"live", true, false,
+         {"epochs=200", "scaler.preset=classroom", "scaler.growth_interval=10"}},
+        {"ended", true, true,
+         {"epochs=6", "scaler.preset=classroom", "scaler.growth_interval=10"}},
+        {"diverged", true, true, {"optimizer.kind=sgd", "optimizer.lr=3000"}},
+        {"static", true, true, {"precision.scaler=static", "scaler.init_scale=16777216"}},
+    };
+    return all;
 }
 
-void settle(int ms) {
-    wait(ms, [] { return false; });
+/// A comparison of a second or two, which samples histograms.
+std::vector<std::string> settingsOf(const State& state) {
+    std::vector<std::string> out = {
+        "dataset.kind=spirals", "dataset.train_limit=2048",
+        "model.kind=mlp",       "batch_size=32",
+        "device=cpu",           "threads=1",
+        "epochs=2",             "instruments.histograms_every=20"};
+    out.insert(out.end(), state.changes.begin(), state.changes.end());
+    return out;
 }
+
+constexpr const char* languages[] = {"en", "zh_CN"};
+constexpr Theme::Choice themes[] = {Theme::Choice::light, Theme::Choice::dark};
 
 struct Wanted {
     QString out;
@@ -99,132 +68,98 @@ struct Wanted {
     }
 };
 
-/// The objects of the program, with one state.
-class Program {
-public:
-    Program(const State& state, const Wanted& wanted) : state_(state), wanted_(wanted) {
-        QSettings().clear();
-        feed_.setStore(std::make_shared<engine::RunStore>(folder_.path().toStdString()));
-        reach();
+struct Picture {
+    const State& state;
+    const char* language;
+    Theme::Choice theme;
+    PageEntry page;
+    QString name() const {
+        return u"%1_%2_%3_%4"_s.arg(QString::fromStdString(state.name), page.name,
+                                    QString::fromLatin1(language),
+                                    theme == Theme::Choice::dark ? u"dark"_s : u"light"_s);
     }
-    ~Program() {
-        window_.reset();
-        commands_.stop();
-        wait(20'000, [this] { return !feed_.live() || ended(); });
-        benchmarks_.stop();
-        QThreadPool::globalInstance()->waitForDone();
-    }
+};
 
-    /// Whether a picture of this state is wanted.
-    static bool isAsked(const State& state, const Wanted& wanted) {
-        for (const PageEntry& page : pageEntries()) {
-            for (const char* language : languages) {
-                for (const bool dark : {false, true}) {
-                    if (wanted.asked(nameOf(state, page, language, dark))) return true;
-                }
+/// The pictures of a state that are wanted, in an order that changes as little as possible from
+/// one to the next.
+std::vector<Picture> picturesOf(const State& state, const Wanted& wanted) {
+    std::vector<Picture> out;
+    for (const char* language : languages) {
+        for (const auto theme : themes) {
+            for (const PageEntry& page : pageEntries()) {
+                Picture picture{state, language, theme, page};
+                if (wanted.asked(picture.name())) out.push_back(std::move(picture));
             }
         }
-        return false;
+    }
+    return out;
+}
+
+/// A window that shows one state after another page, language and theme.
+class Screens {
+public:
+    Screens(const State& state, const Wanted& wanted) : wanted_(wanted) {
+        QSettings().clear();
+        if (state.trains) train(state);
+    }
+    ~Screens() {
+        stage_.commands.stop();
+        waitFor([this] { return !stage_.feed.live() || stage_.ended(); });
     }
 
     /// The number of faults.
-    int draw() {
-        int faults = 0;
-        for (const char* language : languages) {
-            language_.setChoice(QString::fromLatin1(language));
-            for (const auto theme : {Theme::Choice::light, Theme::Choice::dark}) {
-                const auto asked = [&](const PageEntry& page) {
-                    return wanted_.asked(
-                        nameOf(state_, page, language, theme == Theme::Choice::dark));
-                };
-                if (std::ranges::none_of(pageEntries(), asked)) continue;
-                theme_.setChoice(theme);
-                open();
-                for (const PageEntry& page : pageEntries())
-                    faults +=
-                        draw(page, nameOf(state_, page, language, theme == Theme::Choice::dark));
-            }
+    int draw(const Picture& picture) {
+        // The program opens its window anew for another language, and keeps it for another theme.
+        if (stage_.window == nullptr || language_ != picture.language) {
+            language_ = picture.language;
+            stage_.language.setChoice(QString::fromLatin1(language_));
+            stage_.theme.setChoice(picture.theme);
+            stage_.openWindow(wanted_.size);
         }
-        return faults;
-    }
-
-private:
-    static constexpr const char* languages[] = {"en", "zh_CN"};
-    static QString nameOf(const State& state, const PageEntry& page, const char* language,
-                          bool dark) {
-        return u"%1_%2_%3_%4"_s.arg(QString::fromLatin1(state.name), page.name,
-                                    QString::fromLatin1(language), dark ? u"dark"_s : u"light"_s);
-    }
-    bool ended() const {
-        const auto tracks = feed_.tracks();
-        return std::ranges::all_of(
-            tracks, [](const auto& track) { return track->done() || track->failed(); });
-    }
-    void reach() {
-        if (state_.config == nullptr) return;
-        const auto parsed = engine::parse_run_config(state_.config);
-        for (const auto& error : parsed.errors)
-            QTextStream(stderr) << QString::fromStdString(error.str()) << "\n";
-        settings_.load(parsed.config, {u"fp32"_s, u"amp-fp16"_s});
-        commands_.compare();
-        if (state_.ends) {
-            wait(60'000, [this] { return feed_.tracks().size() == 2 && ended(); });
-        } else {
-            wait(60'000, [this] {
-                const auto tracks = feed_.tracks();
-                return tracks.size() == 2 && tracks[0]->rows() > 400 && tracks[1]->rows() > 400;
-            });
-            commands_.togglePause();  // so that pictures of one page are alike
-        }
-        settle(400);
-    }
-    void open() {
-        window_.reset();
-        window_ = std::make_unique<MainWindow>(context_);
-        window_->resize(wanted_.size);
-        window_->QWidget::show();
-        settle(200);
-    }
-    int draw(const PageEntry& page, const QString& name) {
-        if (!wanted_.asked(name)) return 0;
+        stage_.theme.setChoice(picture.theme);
         QTextStream out(stdout);
-        auto* pages = window_->findChild<PageStack*>();
-        pages->showPage(page.name);
-        if (pages->shown().name != page.name) {
-            out << name << ": needs a run\n";
+        auto* pages = stage_.window->findChild<PageStack*>();
+        pages->showPage(picture.page.name);
+        if (pages->shown().name != picture.page.name) {
+            out << picture.name() << ": needs a run\n";
             return 0;
         }
-        settle(400);
-        wait(4000, [this] {
-            scheduler_.charge(0);  // as the application does after each event
-            return !scheduler_.isPainting();
-        });
-        settle(50);
-        const QStringList faults = ScreenCheck(*window_).faults(wanted_.size);
-        window_->grab().save(wanted_.out + u'/' + name + u".png"_s);
-        out << name << ": " << (faults.isEmpty() ? u"well"_s : u"%1 faults"_s.arg(faults.size()))
-            << "\n";
+        stage_.settle();
+        const QStringList faults = ScreenCheck(*stage_.window).faults(wanted_.size);
+        constexpr int fast = 89;  // the least compression, which takes a tenth of the time
+        stage_.window->grab().save(wanted_.out + u'/' + picture.name() + u".png"_s, "PNG", fast);
+        out << picture.name() << ": "
+            << (faults.isEmpty() ? u"well"_s : u"%1 faults"_s.arg(faults.size())) << "\n";
         for (const QString& fault : faults) out << "    " << fault.simplified().left(300) << "\n";
         return static_cast<int>(faults.size());
     }
 
-    const State& state_;
+private:
+    void train(const State& state) {
+        const auto parsed = engine::parse_run_config("{}", settingsOf(state));
+        for (const auto& error : parsed.errors)
+            QTextStream(stderr) << QString::fromStdString(error.str()) << "\n";
+        stage_.settings.load(parsed.config, {u"fp32"_s, u"amp-fp16"_s});
+        stage_.commands.compare();
+        const bool reached = waitFor([&] {
+            const auto tracks = stage_.feed.tracks();
+            if (tracks.size() != 2) return false;
+            constexpr int enough = 400;
+            return state.ends ? stage_.ended() : std::ranges::all_of(tracks, [](const auto& each) {
+                return each->rows() > enough;
+            });
+        });
+        if (!reached) QTextStream(stderr) << picturesOf(state, wanted_)[0].name() << ": no run\n";
+        if (state.ends) return;
+        stage_.commands.togglePause();  // so that pictures of one page are alike
+        waitFor([this] {
+            return stage_.feed.state() == engine::RunState::paused || stage_.ended();
+        });
+    }
+
     const Wanted& wanted_;
-    QTemporaryDir folder_;
-    Theme theme_;
-    Language language_;
-    EventFeed feed_;
-    SettingsModel settings_;
-    Commands commands_{&feed_, &settings_};
-    PlotLink link_;
-    PaintScheduler scheduler_;
-    View view_{&feed_, &link_, &scheduler_};
-    QueueRunner queue_{&feed_, &commands_};
-    RunHistory history_{&feed_, &commands_};
-    Benchmarks benchmarks_{&feed_, folder_.filePath(u"benchmarks.json"_s)};
-    Context context_{&theme_, &language_,  &feed_,  &settings_, &commands_,
-                     &link_,  &scheduler_, &queue_, &history_,  &benchmarks_};
-    std::unique_ptr<MainWindow> window_;
+    WindowStage stage_;
+    const char* language_ = "";
 };
 
 QByteArray makeLargeScreen(const QTemporaryDir& folder) {
@@ -265,8 +200,11 @@ int main(int argc, char** argv) {
     }
     QDir().mkpath(wanted.out);
     int faults = 0;
-    for (const State& state : states) {
-        if (Program::isAsked(state, wanted)) faults += Program(state, wanted).draw();
+    for (const State& state : states()) {
+        const std::vector<Picture> pictures = picturesOf(state, wanted);
+        if (pictures.empty()) continue;
+        Screens screens(state, wanted);
+        for (const Picture& picture : pictures) faults += screens.draw(picture);
     }
     QTextStream(stdout) << faults << " faults\n";
     return faults == 0 ? 0 : 1;

@@ -84,7 +84,7 @@ struct TrainedRuns : WindowFixture {
                    feed.tracks().front()->rows() == feed.tracks().front()->published() &&
                    feed.tracks().front()->rows() > 0;
         }));
-        QTest::qWait(60);
+        standsStill();
         return feed.tracks().front();
     }
 };

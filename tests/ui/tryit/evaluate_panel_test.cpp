@@ -49,7 +49,7 @@ TEST_F(EvaluatePanelTest, CancellingLeavesNoReportAndItCanBeginAgain) {
     named(panel, u"evaluate"_s)->click();
     named(panel, u"cancel"_s)->click();
     EXPECT_FALSE(panel->isEvaluating());
-    QTest::qWait(500);
+    standsStill(100);
     EXPECT_EQ(panel->findChild<ReportView*>()->report(), nullptr);
     named(panel, u"evaluate"_s)->click();
     ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 60'000));

@@ -96,7 +96,7 @@ TEST_F(ModelWorkerTest, OfJobsOfAKindThatWaitOnlyTheNewestIsDone) {
     go = true;
     ASSERT_TRUE(waits([&] { return !done.empty(); }));
     pool.waitForDone();
-    QTest::qWait(20);
+    standsStill();
     EXPECT_EQ(done, std::vector{4});
 }
 
@@ -114,7 +114,7 @@ TEST_F(ModelWorkerTest, AStoppedJobReportsNoMore) {
     ASSERT_TRUE(waits([&] { return running.load(); }));
     worker->stop(Job::generate);
     pool.waitForDone();
-    QTest::qWait(20);
+    standsStill();
     EXPECT_FALSE(told);
 }
 

@@ -57,7 +57,7 @@ TEST_F(TextAskTest, TextStreamsInAndStops) {
     named(ask, u"stop"_s)->click();
     EXPECT_FALSE(ask->isGenerating());
     const QString stopped = shown->toPlainText();
-    QTest::qWait(300);
+    standsStill(100);
     EXPECT_EQ(shown->toPlainText(), stopped);
     named<QLineEdit>(ask, u"Characters"_s)->setText(u"20"_s);
     named(ask, u"generate"_s)->click();

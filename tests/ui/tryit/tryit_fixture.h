@@ -53,7 +53,7 @@ struct TryItFixture : WindowFixture {
         auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
         EXPECT_NE(page, nullptr);
         EXPECT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 30'000));
-        QTest::qWait(50);
+        standsStill();
         return page;
     }
     template <typename T = QPushButton>

@@ -25,21 +25,11 @@ struct TwinBadgeTest : WindowFixture {
         return QTest::qWaitFor([&] { return !badge.checking(); }, 60'000);
     }
     QString tone(const TwinBadge& badge) const { return badge.property("tone").toString(); }
-    bool ends() {
-        return QTest::qWaitFor(
-            [&] {
-                const auto tracks = feed.tracks();
-                return tracks.size() == 2 && std::ranges::all_of(tracks, [](const auto& track) {
-                           return track->done().has_value();
-                       });
-            },
-            60'000);
-    }
     void trainTwin(const QStringList& precisions) {
         settings.load(settings.config(), precisions);
         commands.startTwin({});
-        ASSERT_TRUE(ends());
-        QTest::qWait(400);
+        ASSERT_TRUE(ends(2));
+        EXPECT_TRUE(QTest::qWaitFor([this] { return model.steps() == 10; }));
     }
 
     TwinModel model{context};

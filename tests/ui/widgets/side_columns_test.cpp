@@ -8,6 +8,7 @@
 #include <QTest>
 #include <QVBoxLayout>
 
+#include "support/stillness.h"
 #include "theme/tokens.h"
 
 namespace ui {
@@ -34,7 +35,7 @@ struct SideColumnsTest : testing::Test {
     void showAt(int width) {
         window.resize(width, 700);
         window.show();
-        QTest::qWait(30);
+        standsStill();
     }
     QRect place(const QWidget* part) const {
         return {part->mapTo(&window, QPoint()), part->size()};
@@ -83,11 +84,11 @@ TEST_F(SideColumnsTest, KeepTheSizesOfEitherForm) {
     auto* sides = splitterAround(main->parentWidget());
     ASSERT_NE(sides, nullptr);
     sides->setSizes({300, 700, 350});
-    QTest::qWait(30);
+    standsStill();
     const QRect leftBefore = place(list), belowBefore = place(drift);
     showAt(narrow);
     splitterAround(main)->setSizes({250, 400});
-    QTest::qWait(30);
+    standsStill();
     const QRect mainNarrow = place(main);
     columns.tabs()->setCurrentIndex(2);
     showAt(wide);
@@ -113,10 +114,10 @@ TEST_F(SideColumnsTest, AWindowThatStartsNarrowGetsTheSharesWhenItWidens) {
     made->setShares(1, 4, 0);
     other.resize(narrow, 700);
     other.show();
-    QTest::qWait(30);
+    standsStill();
     ASSERT_TRUE(made->folded());
     other.resize(wide, 700);
-    QTest::qWait(30);
+    standsStill();
     EXPECT_FALSE(made->folded());
     EXPECT_LT(side->mapTo(&other, QPoint(side->width(), 0)).x(), own->mapTo(&other, QPoint()).x());
     EXPECT_GT(own->width(), 2 * side->width());
@@ -138,9 +139,9 @@ TEST_F(SideColumnsTest, ATextBelowIsNeverCut) {
     auto* text = new QLabel;
     text->setWordWrap(true);
     columns.add(SideColumns::Place::below, u"Words"_s, text);
-    QTest::qWait(30);
+    standsStill();
     text->setText(u"many words "_s.repeated(80));
-    QTest::qWait(50);
+    standsStill();
     EXPECT_GE(text->height(), text->heightForWidth(text->width()));
 }
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <QAbstractItemView>
 #include <QAccessible>
+#include <QComboBox>
 #include <QLabel>
 
 #include "text/spoken.h"
@@ -46,6 +48,25 @@ TEST(SpokenTexts, OfADrawingAreMadeWhenTheyAreAskedFor) {
     EXPECT_EQ(accessibleText(&drawing, QAccessible::Description), u"1"_s);
     drawing.value = 2;
     EXPECT_EQ(accessibleText(&drawing, QAccessible::Description), u"2"_s);
+}
+
+TEST(SpokenTexts, OfAChoiceAreItsNameAndWhatIsChosen) {
+    installSpokenTexts();
+    QComboBox box;
+    box.addItems({u"Spirals"_s, u"Glyphs"_s});
+    box.setAccessibleName(u"Data set"_s);
+    EXPECT_EQ(accessibleText(&box), u"Data set: Spirals"_s);
+    EXPECT_EQ(accessibleText(&box, QAccessible::Value), u"Spirals"_s);
+    box.setCurrentIndex(1);
+    EXPECT_EQ(accessibleText(&box), u"Data set: Glyphs"_s);
+    auto* heard = QAccessible::queryAccessibleInterface(&box);
+    EXPECT_EQ(heard->role(), QAccessible::ComboBox);
+    EXPECT_EQ(heard->child(0)->object(), box.view());
+    EXPECT_EQ(heard->indexOfChild(heard->child(0)), 0);
+    heard->actionInterface()->doAction(QAccessibleActionInterface::showMenuAction());
+    EXPECT_TRUE(heard->state().expanded);
+    heard->actionInterface()->doAction(QAccessibleActionInterface::showMenuAction());
+    EXPECT_FALSE(heard->state().expanded);
 }
 
 }  // namespace

@@ -40,11 +40,11 @@ TEST_F(PageAreaTest, ScrollsWhatDoesNotFitToTheFocus) {
     ASSERT_TRUE(QTest::qWaitForWindowActive(&area));
     EXPECT_LE(area.minimumSizeHint().height(), 300);
     last->setFocus();
-    QTest::qWait(20);
+    standsStill();
     EXPECT_GT(area.verticalScrollBar()->value(), 600);
     EXPECT_FALSE(last->visibleRegion().isEmpty());
     first->setFocus();
-    QTest::qWait(20);
+    standsStill();
     EXPECT_LT(area.verticalScrollBar()->value(), 20);
 }
 
@@ -61,10 +61,10 @@ TEST_F(PageAreaTest, EveryPageFitsItsScreen) {
         pages = window->findChild<PageStack*>();
         window->resize(screen);
         window->QWidget::show();
-        QTest::qWait(20);
+        standsStill();
         for (const PageEntry& page : pageEntries()) {
             pages->showPage(page.name);
-            QTest::qWait(20);
+            standsStill();
             EXPECT_EQ(window->size(), screen) << page.name.toStdString();
             const QStringList faults = ScreenCheck(*window).faults(screen);
             EXPECT_TRUE(faults.isEmpty())

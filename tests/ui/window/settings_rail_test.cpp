@@ -27,21 +27,21 @@ struct SettingsRailTest : WindowFixture {
         window = std::make_unique<MainWindow>(context);
         window->resize(width, 900);
         window->QWidget::show();
-        QTest::qWait(50);
+        standsStill();
     }
     void resizeTo(int width) {
         window->resize(width, 900);
-        QTest::qWait(150);
+        standsStill();
     }
     void page(const QString& name) {
         window->findChild<PageStack*>()->showPage(name);
-        QTest::qWait(50);
+        standsStill();
     }
     SettingsRail* rail() const { return window->findChild<SettingsRail*>(); }
     QDockWidget* settingsDock() const { return window->findChild<QDockWidget*>(u"settings"_s); }
     void close() {
         window->findChild<QToolButton*>(u"railClose"_s)->click();
-        QTest::qWait(50);
+        standsStill();
     }
     /// Expects that exactly one of the two is visible.
     void expectRailed(bool railed, const char* where) {
@@ -85,13 +85,13 @@ TEST_F(SettingsRailTest, ANarrowWindowFoldsThemOnEveryPageButTraining) {
 TEST_F(SettingsRailTest, AClickOpensTheSettingsAndTheirToolClosesThem) {
     page(u"xray"_s);
     QTest::mouseClick(rail(), Qt::LeftButton);
-    QTest::qWait(50);
+    standsStill();
     expectRailed(false, "opened");
     close();
     expectRailed(true, "closed");
     EXPECT_EQ(window->focusWidget(), rail());
     QTest::keyClick(rail(), Qt::Key_Space);
-    QTest::qWait(50);
+    standsStill();
     expectRailed(false, "opened by the keyboard");
 }
 
@@ -123,7 +123,7 @@ TEST_F(SettingsRailTest, IsRememberedForEachPage) {
 
 TEST_F(SettingsRailTest, TheWidthOfTheSettingsComesBack) {
     window->resizeDocks({settingsDock()}, {340}, Qt::Horizontal);
-    QTest::qWait(50);
+    standsStill();
     QTest::mouseRelease(window.get(), Qt::LeftButton);
     const int width = settingsDock()->width();
     ASSERT_GT(width, 320);
@@ -132,7 +132,7 @@ TEST_F(SettingsRailTest, TheWidthOfTheSettingsComesBack) {
     EXPECT_EQ(settingsDock()->width(), width);
     close();
     rail()->click();
-    QTest::qWait(50);
+    standsStill();
     EXPECT_EQ(settingsDock()->width(), width);
     page(u"xray"_s);
     open();
@@ -147,7 +147,7 @@ TEST_F(SettingsRailTest, StaysWhenTheRightColumnFoldsMeanwhile) {
     expectRailed(true, "narrow");
     EXPECT_EQ(window->dockWidgetArea(step), Qt::BottomDockWidgetArea);
     rail()->click();
-    QTest::qWait(50);
+    standsStill();
     resizeTo(1440);
     expectRailed(false, "wide");
     EXPECT_EQ(window->dockWidgetArea(step), Qt::RightDockWidgetArea);
@@ -158,12 +158,12 @@ TEST_F(SettingsRailTest, StaysWhenTheRightColumnFoldsMeanwhile) {
 
 TEST_F(SettingsRailTest, TheMenuHidesTheSettingsByTheirRail) {
     settingsDock()->toggleViewAction()->trigger();
-    QTest::qWait(50);
+    standsStill();
     expectRailed(true, "hidden");
     open();
     expectRailed(true, "after a start");
     settingsDock()->toggleViewAction()->trigger();
-    QTest::qWait(50);
+    standsStill();
     expectRailed(false, "shown");
 }
 
@@ -171,9 +171,9 @@ TEST_F(SettingsRailTest, ResetBringsTheStartBack) {
     close();
     page(u"xray"_s);
     rail()->click();
-    QTest::qWait(50);
+    standsStill();
     emit window->findChild<MainMenu*>()->resetLayout();
-    QTest::qWait(100);
+    standsStill();
     expectRailed(true, "xray");
     page(u"training"_s);
     expectRailed(false, "training");
@@ -182,7 +182,7 @@ TEST_F(SettingsRailTest, ResetBringsTheStartBack) {
 TEST_F(SettingsRailTest, ASettingThatIsAskedForIsShown) {
     close();
     emit commands.settingsWanted();
-    QTest::qWait(50);
+    standsStill();
     expectRailed(false, "training");
 }
 

@@ -24,6 +24,8 @@ public:
 
     /// Whether a window of the program is in front; for tests it can be said.
     void setInFront(bool inFront) { inFront_ = inFront; }
+    /// Whether an end that may be told has come: its events follow within a moment.
+    bool isWaiting() const { return later_.isActive(); }
 
 signals:
     /// A notification is due.

@@ -22,15 +22,6 @@ namespace {
 constexpr double knob = 7;
 constexpr int decades = 5;  // shares from 1e-5 up to 1
 
-/// "E4M3" of "FP8 E4M3".
-QString shortTitle(const engine::NumberFormat& format) {
-    const auto title =
-        QString::fromUtf8(format.title.data(), static_cast<qsizetype>(format.title.size()));
-    return title.section(u' ', -1);
-}
-
-QString exponentText(int exponent) { return u"2"_s + superscript(exponent); }
-
 }  // namespace
 
 ExponentPlot::ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent)
@@ -78,9 +69,10 @@ int ExponentPlot::rulersTop() const {
 
 ExponentAxis ExponentPlot::axis() const { return {plot().left(), plot().right()}; }
 
-QRectF ExponentPlot::ruler(std::size_t index) const {
-    return QRectF(0, rulersTop() + static_cast<double>(index) * rulerHeight(), width(),
-                  rulerHeight());
+FormatRulers ExponentPlot::rulers() const {
+    return {.axis = axis(),
+            .place = QRectF(0, rulersTop(), width(), rulerHeight()),
+            .nameWidth = rowLabelWidth() - 8};
 }
 
 QColor ExponentPlot::runColor() const {
@@ -277,7 +269,8 @@ void ExponentPlot::paintHandle(QPainter& painter) const {
     painter.setPen(t.accent);
     const QString text = model_->isDragged()
                              ? tr("drag: × %1").arg(powerOfTwo(model_->draggedScale()))
-                             : tr("now × %1; drag").arg(powerOfTwo(model_->scale()));
+                             : (model_->isScaleNow() ? tr("now × %1; drag") : tr("× %1; drag"))
+                                   .arg(powerOfTwo(model_->scale()));
     const double room = fontMetrics().horizontalAdvance(text) + 4;
     // Beside the marks: left of them where the handle is the lowest, else right of all.
     const double right = std::max({from, now, to}) + knob + 6;
@@ -287,47 +280,6 @@ void ExponentPlot::paintHandle(QPainter& painter) const {
     const bool goesLeft = crosses || (to <= from && left > plot().left());
     const double x = goesLeft ? left : right;
     painter.drawText(QRectF(x, middle - 9, room, 18), Qt::AlignLeft | Qt::AlignVCenter, text);
-}
-
-void ExponentPlot::paintRulers(QPainter& painter) const {
-    const Tokens& t = theme_->tokens();
-    const ExponentAxis at = axis();
-    const auto formats = engine::histogram_formats();
-    for (std::size_t i = 0; i < formats.size(); ++i) {
-        const engine::NumberFormat& format = *formats[i];
-        const bool chosen = &format == &model_->format();
-        const QColor color = chosen ? runColor() : blend(t.panel, t.dim, 0.55);
-        const FormatLimits limits = limitsOf(format);
-        const QRectF row = ruler(i);
-        const double top = row.top() + 4, height = rulerHeight() - 6;
-        const auto x = [&](double e) { return std::clamp(at.x(e), plot().left(), plot().right()); };
-        QPen edge(color, 1, Qt::DotLine);
-        painter.setBrush(Qt::NoBrush);
-        painter.setPen(edge);
-        if (x(limits.subnormal) - x(limits.zero) > 1) {
-            painter.drawRect(
-                QRectF(x(limits.zero), top, x(limits.subnormal) - x(limits.zero), height));
-        }
-        painter.fillRect(
-            QRectF(x(limits.subnormal), top, x(limits.overflow) - x(limits.subnormal), height),
-            color);
-        painter.setPen(chosen ? color : t.dim);
-        painter.drawText(QRectF(0, row.top(), rowLabelWidth() - 8, rulerHeight()),
-                         Qt::AlignRight | Qt::AlignVCenter, shortTitle(format));
-        painter.setPen(t.dim);
-        const QString low = exponentText(static_cast<int>(std::lround(limits.zero)));
-        if (at.x(limits.zero) > plot().left() + 40) {
-            painter.drawText(QRectF(x(limits.zero) - 60, row.top(), 56, rulerHeight()),
-                             Qt::AlignRight | Qt::AlignVCenter, low);
-        }
-        const QString high = count(std::llround(format.largest));
-        const double room = width() - x(limits.overflow) - 4;
-        if (at.x(limits.overflow) < plot().right() &&
-            room > fontMetrics().horizontalAdvance(high)) {
-            painter.drawText(QRectF(x(limits.overflow) + 4, row.top(), room, rulerHeight()),
-                             Qt::AlignLeft | Qt::AlignVCenter, high);
-        }
-    }
 }
 
 void ExponentPlot::paintAxes(QPainter& painter) const {
@@ -366,7 +318,7 @@ void ExponentPlot::paintEvent(QPaintEvent*) {
     paintHollow(painter);
     paintOutline(painter);
     paintHandle(painter);
-    paintRulers(painter);
+    rulers().paint(painter, theme_->tokens(), model_->format(), runColor());
 }
 
 void ExponentPlot::dragTo(double x) {
@@ -379,9 +331,7 @@ void ExponentPlot::dragTo(double x) {
 void ExponentPlot::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || model_->selectedLayer() == nullptr) return;
     const QPointF at = event->position();
-    for (std::size_t i = 0; i < engine::histogram_formats().size(); ++i) {
-        if (ruler(i).contains(at)) return model_->setFormat(*engine::histogram_formats()[i]);
-    }
+    if (const auto* format = rulers().formatAt(at)) return model_->setFormat(*format);
     if (!model_->scaled() || at.y() > handleRow()) return;
     dragging_ = true;
     dragTo(at.x());

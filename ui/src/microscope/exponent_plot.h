@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "microscope/exponent_axis.h"
+#include "microscope/format_rulers.h"
 #include "microscope/microscope_model.h"
 #include "text/spoken.h"
 
@@ -47,7 +48,7 @@ private:
     void placeButton();
     ExponentAxis axis() const;
     int rulersTop() const;
-    QRectF ruler(std::size_t index) const;
+    FormatRulers rulers() const;
     /// Top of a column for this count of values.
     double y(double count) const;
     /// Where the bulk of the values lies before any scaling, as an exponent.
@@ -60,7 +61,6 @@ private:
     void paintHollow(QPainter& painter) const;
     void paintOutline(QPainter& painter) const;
     void paintHandle(QPainter& painter) const;
-    void paintRulers(QPainter& painter) const;
     void paintAxes(QPainter& painter) const;
     QColor runColor() const;
 

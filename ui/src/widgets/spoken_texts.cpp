@@ -1,6 +1,8 @@
 #include "widgets/spoken_texts.h"
 
+#include <QAbstractItemView>
 #include <QAccessibleWidget>
+#include <QComboBox>
 #include <QLabel>
 #include <QTextDocumentFragment>
 
@@ -49,12 +51,54 @@ private:
     const Spoken* words_;  // the widget itself
 };
 
+/// Qt calls a choice by its value alone where it runs on X11 or Wayland: what it is a choice of
+/// would not be said.
+class SpokenChoice final : public QAccessibleWidget {
+public:
+    explicit SpokenChoice(QComboBox* box)
+        : QAccessibleWidget(box, QAccessible::ComboBox), box_(box) {}
+
+    QString text(QAccessible::Text which) const override {
+        if (which == QAccessible::Value) return box_->currentText();
+        if (which != QAccessible::Name) return QAccessibleWidget::text(which);
+        const QString name = box_->accessibleName(), value = box_->currentText();
+        return value.isEmpty() ? name : name + u": "_s + value;
+    }
+    QAccessible::State state() const override {
+        QAccessible::State out = QAccessibleWidget::state();
+        out.expandable = true;
+        out.expanded = box_->view()->isVisible();
+        return out;
+    }
+    int childCount() const override { return 1; }
+    QAccessibleInterface* child(int index) const override {
+        return index == 0 ? QAccessible::queryAccessibleInterface(box_->view()) : nullptr;
+    }
+    int indexOfChild(const QAccessibleInterface* child) const override {
+        return child != nullptr && child->object() == box_->view() ? 0 : -1;
+    }
+    QStringList actionNames() const override { return {showMenuAction(), setFocusAction()}; }
+    void doAction(const QString& action) override {
+        if (action != showMenuAction()) return QAccessibleWidget::doAction(action);
+        if (box_->view()->isVisible())
+            box_->hidePopup();
+        else
+            box_->showPopup();
+    }
+
+private:
+    QComboBox* box_;  // outlives its interface
+};
+
 /// Asked for each class of an object, from its own to QObject; null leaves it to Qt.
 QAccessibleInterface* makeSpoken(const QString& key, QObject* object) {
     auto* widget = qobject_cast<QWidget*>(object);
     if (widget == nullptr) return nullptr;
     if (const auto* words = dynamic_cast<const Spoken*>(widget))
         return new SpokenWidget(widget, words);
+    auto* box = key == u"QComboBox"_s ? qobject_cast<QComboBox*>(widget) : nullptr;
+    if (box != nullptr && !box->accessibleName().isEmpty() && !box->isEditable())
+        return new SpokenChoice(box);
     auto* label = key == u"QLabel"_s ? qobject_cast<QLabel*>(widget) : nullptr;
     return label != nullptr ? new SpokenLabel(label) : nullptr;
 }
