@@ -11,6 +11,7 @@
 #include "engine/run_group.h"
 #include "file/json_reader.h"
 #include "store/config_fields.h"
+#include "store/setting_values.h"
 #include "store/text_table.h"
 
 namespace engine {
@@ -22,14 +23,12 @@ constexpr std::string_view metric_prefix = "test_";
 
 RunValue figure(double value) { return std::isnan(value) ? RunValue{} : RunValue(value); }
 
-RunValue text(const std::string& value) { return value.empty() ? RunValue{} : RunValue(value); }
-
 /// A number where the whole text is one.
 RunValue number_or_text(const std::string& value) {
     std::int64_t number = 0;
     const char* end = value.data() + value.size();
     const auto [stopped, error] = std::from_chars(value.data(), end, number);
-    return error == std::errc() && stopped == end ? RunValue(number) : text(value);
+    return error == std::errc() && stopped == end ? RunValue(number) : text_value(value);
 }
 
 /// A program that does not tell how much memory it takes writes 0.
@@ -56,12 +55,12 @@ struct Result {
 /// Fields of a run other than its settings and metrics.
 constexpr Result results[] = {
     {"run", "Run", Kind::mixed, [](const RunSummary& run) { return number_or_text(run.run); }},
-    {"title", "Name", Kind::text, [](const RunSummary& run) { return text(run.title); }},
-    {"tags", "Tags", Kind::text, [](const RunSummary& run) { return text(run.tags); }},
-    {"notes", "Notes", Kind::text, [](const RunSummary& run) { return text(run.notes); }},
+    {"title", "Name", Kind::text, [](const RunSummary& run) { return text_value(run.title); }},
+    {"tags", "Tags", Kind::text, [](const RunSummary& run) { return text_value(run.tags); }},
+    {"notes", "Notes", Kind::text, [](const RunSummary& run) { return text_value(run.notes); }},
     {"starred", "Starred", Kind::flag, [](const RunSummary& run) { return RunValue(run.starred); }},
-    {"state", "State", Kind::text, [](const RunSummary& run) { return text(run.state); }},
-    {"started", "Started", Kind::date, [](const RunSummary& run) { return text(run.started); }},
+    {"state", "State", Kind::text, [](const RunSummary& run) { return text_value(run.state); }},
+    {"started", "Started", Kind::date, [](const RunSummary& run) { return text_value(run.started); }},
     {"steps", "Steps", Kind::number, [](const RunSummary& run) { return RunValue(run.steps); }},
     {"skipped", "Skipped steps", Kind::number,
      [](const RunSummary& run) { return RunValue(run.skipped); }},
@@ -84,157 +83,6 @@ constexpr Result results[] = {
     {"test_loss", "Test loss", Kind::number,
      [](const RunSummary& run) { return figure(run.test.loss); }},
 };
-
-RunValue as_value(bool value) { return value; }
-RunValue as_value(std::int64_t value) { return value; }
-RunValue as_value(double value) { return value; }
-RunValue as_value(const std::string& value) { return text(value); }
-template <SettingWord E>
-RunValue as_value(E value) {
-    return word_of(value);
-}
-template <typename T>
-RunValue as_value(const std::optional<T>& value) {
-    return value ? as_value(*value) : RunValue{};
-}
-RunValue as_value(const std::vector<std::string>& values) {
-    std::string out;
-    for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
-    return text(out);
-}
-RunValue as_value(const std::vector<std::int64_t>& values) {
-    std::vector<std::string> texts;
-    for (const auto value : values) texts.push_back(std::to_string(value));
-    return as_value(texts);
-}
-RunValue as_value(const OptionValue& value) {
-    return std::visit([](const auto& v) { return as_value(v); }, value);
-}
-
-RunValue as_value(const HistogramInterval& interval) {
-    return interval.automatic ? text("auto") : as_value(interval.steps);
-}
-
-RunValue as_value(const ForcedTypes& forced) {
-    std::vector<std::string> texts;
-    for (const auto& [key, type] : forced) texts.push_back(key + "=" + word_of(type));
-    return as_value(texts);
-}
-
-std::span<const OptionSpec> options_of(std::string_view group, const std::string& kind) {
-    for (const auto& [name, specs] : options_by_kind(group)) {
-        if (name == kind) return specs;
-    }
-    return {};
-}
-
-const std::string& chosen_kind(const RunConfig& config, std::string_view group) {
-    if (group == "dataset.") return config.dataset.kind;
-    if (group == "optimizer.") return config.optimizer.kind;
-    if (group == "schedule.") return config.schedule.kind;
-    return config.model.kind;
-}
-
-/// The option's value; its default where the settings leave it out.
-RunValue option_value(const RunConfig& config, std::string_view group, const Options& given,
-                      std::string_view name) {
-    const OptionSpec* spec = find_option(options_of(group, chosen_kind(config, group)), name);
-    if (spec == nullptr) return {};
-    const auto found = given.find(std::string(name));
-    const OptionValue& value = found == given.end() ? spec->default_value : found->second;
-    const auto* whole = std::get_if<std::int64_t>(&value);
-    const bool real = std::holds_alternative<double>(spec->default_value);
-    return whole != nullptr && real ? RunValue(static_cast<double>(*whole)) : as_value(value);
-}
-
-RunValue setting(const RunConfig& config, std::string_view path) {
-    RunValue out;
-    for_each_setting(config, [&](std::string_view at, const auto& member) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
-            const std::string_view group = at;
-            const std::size_t dot = is_option_group(group) ? 0 : 1;
-            if (path.size() <= group.size() + dot || !path.starts_with(group)) return;
-            if (dot == 1 && path[group.size()] != '.') return;
-            const RunValue found =
-                option_value(config, group, member, path.substr(group.size() + dot));
-            if (is_known(found)) out = found;
-        } else if (at == path) {
-            out = as_value(member);
-        }
-    });
-    return out;
-}
-
-/// The five settings that a preset stands for.
-RunValue precision_setting(const PrecisionConfig& given, std::string_view name) {
-    if (name == "force") return as_value(given.force);
-    const auto known = precisions();
-    const bool has_preset = std::any_of(
-        known.begin(), known.end(), [&](const auto& info) { return info.preset == given.preset; });
-    if (!has_preset) return {};
-    const ResolvedPrecision precision = resolve(given);
-    if (name == "weights") return as_value(precision.weights);
-    if (name == "autocast") return as_value(precision.autocast);
-    if (name == "batch_norm") return as_value(precision.batch_norm);
-    if (name == "master_weights") return as_value(precision.master_weights);
-    return as_value(precision.scaler);
-}
-
-RunValue setting_of(const RunSummary& run, const std::string& path) {
-    const auto [section, name] = split_path(path);
-    if (section == "precision" && name != "preset")
-        return precision_setting(run.config.precision, name);
-    if (run.origin && section != "precision" && section != "scaler") {
-        if (path == "model.kind") return text(run.origin->model);
-        if (path == "dataset.kind") return text(run.origin->dataset);
-        if (path == "optimizer.kind") return text(run.origin->optimizer);
-        return {};
-    }
-    return setting(run.config, path);
-}
-
-Kind kind_of(bool) { return Kind::flag; }
-Kind kind_of(std::int64_t) { return Kind::number; }
-Kind kind_of(double) { return Kind::number; }
-Kind kind_of(const HistogramInterval&) { return Kind::mixed; }
-template <typename T>
-Kind kind_of(const T&) {
-    return Kind::text;
-}
-Kind kind_of(const std::optional<bool>&) { return Kind::flag; }
-
-/// The kind of an option that several kinds have: mixed if their types differ.
-Kind kind_of_option(std::string_view group, std::string_view name) {
-    std::optional<Kind> out;
-    for (const auto& [kind, specs] : options_by_kind(group)) {
-        const OptionSpec* spec = find_option(specs, name);
-        if (spec == nullptr) continue;
-        const Kind own =
-            std::visit([](const auto& value) { return kind_of(value); }, spec->default_value);
-        if (out && *out != own) return Kind::mixed;
-        out = own;
-    }
-    return out.value_or(Kind::text);
-}
-
-std::string label_of(const std::string& path) {
-    const FieldInfo* info = find_field(path);
-    return info == nullptr ? path : info->label;
-}
-
-void add_settings(std::vector<RunField>& fields) {
-    for_each_setting(RunConfig{}, [&](std::string_view at, const auto& member) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
-            for (const std::string& name : option_names(at)) {
-                const std::string path = std::string(at) + (is_option_group(at) ? "" : ".") + name;
-                fields.push_back({path, label_of(path), kind_of_option(at, name), true});
-            }
-        } else {
-            const std::string path(at);
-            fields.push_back({path, label_of(path), kind_of(member), true});
-        }
-    });
-}
 
 void add_metric(std::vector<RunField>& fields, const Metric& metric) {
     const std::string name = std::string(metric_prefix) + metric.key;
