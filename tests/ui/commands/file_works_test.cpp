@@ -15,7 +15,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr int patience = 20'000;  // ms
+constexpr int worksPatience = 20'000;  // ms
 
 struct FileWorksTest : testing::Test {
     FileWorksTest() {
@@ -23,7 +23,7 @@ struct FileWorksTest : testing::Test {
                          [this](const Problem& problem) { said.push_back(problem); });
     }
     bool ends() {
-        return QTest::qWaitFor([this] { return !works.busy(); }, patience);
+        return QTest::qWaitFor([this] { return !works.busy(); }, worksPatience);
     }
     QString at(const QString& name) const { return folder.filePath(name); }
     /// Writes `name` over and over, until it is cancelled.
@@ -77,8 +77,8 @@ TEST_F(FileWorksTest, SayWhyTheyFailed) {
 TEST_F(FileWorksTest, AreCancelledOneByOneAndLeaveNothing) {
     works.start({u"Exporting one"_s, at(u"one"_s), endless(u"one"_s)});
     works.write(at(u"two"_s), writerOf(at(u"two"_s), "2"));
-    ASSERT_TRUE(QTest::qWaitFor([this] { return works.isLong(); }, patience));
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !said.empty(); }, patience)) << "the second ends";
+    ASSERT_TRUE(QTest::qWaitFor([this] { return works.isLong(); }, worksPatience));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !said.empty(); }, worksPatience)) << "the second ends";
     EXPECT_EQ(works.text(), u"Exporting one"_s);
     works.cancel();
     EXPECT_EQ(works.text(), u"Exporting one: cancelling…"_s);
