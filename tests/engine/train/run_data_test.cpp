@@ -225,6 +225,31 @@ TEST_F(RunDataTest, AnotherNumberOfSamplesNeedsTheEndOfAnEpochAndANewRun) {
     EXPECT_EQ(store_->find(at_end.run)->state, "stopped");
 }
 
+TEST_F(RunDataTest, ASessionTellsWhichChangesCanBeAccepted) {
+    write_table();
+    RunConfig config = table();  // 48 training rows: 6 steps an epoch
+    config.epochs = 4;
+    const Ended within = train_to(config, 8), at_end = train_to(config, 12);
+    const auto told = [&](const Ended& run) {
+        SessionOptions options;
+        options.continuation = plan_resume(*store_->find(run.run)).continuation;
+        Session session(config, thread_, store_, options);
+        session.post(Command::start);
+        EXPECT_TRUE(session.wait(60));
+        EXPECT_EQ(session.state(), RunState::failed);
+        return session.data_changed();
+    };
+    write_table([](int i) { return plain(i + 1); });
+    EXPECT_EQ(told(within), DataChanged::contents);
+    EXPECT_EQ(told(at_end), DataChanged::contents);
+    write_table({}, "a,b,y", 40);
+    EXPECT_EQ(told(within), DataChanged::no) << "within an epoch nothing helps";
+    EXPECT_EQ(told(at_end), DataChanged::samples);
+    write_table(flower);
+    EXPECT_EQ(told(at_end), DataChanged::no) << "other columns";
+    EXPECT_EQ(store_->find(at_end.run)->state, "stopped");
+}
+
 TEST_F(RunDataTest, AMovedFolderWithTheSameContentsIsTheSame) {
     const auto fill = [&](const std::string& name) {
         for (int i = 0; i < 6; ++i) {

@@ -1,7 +1,10 @@
 #include "tryit/evaluate_panel.h"
 
+#include <fstream>
+
 #include "tryit/confusion_matrix.h"
 #include "tryit/tryit_fixture.h"
+#include "widgets/changed_data_dialog.h"
 
 namespace ui {
 namespace {
@@ -54,6 +57,43 @@ TEST_F(EvaluatePanelTest, CancellingLeavesNoReportAndItCanBeginAgain) {
     named(panel, u"evaluate"_s)->click();
     ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 60'000));
     EXPECT_EQ(panel->findChild<ReportView*>()->report()->samples, 2000);
+}
+
+TEST_F(EvaluatePanelTest, DataWithAnotherNumberOfSamplesAreAskedAbout) {
+    const std::string table = folder.path().toStdString() + "/t.csv";
+    const auto write = [&](int rows) {
+        std::ofstream file(table);
+        file << "a,b,y\n";
+        for (int i = 0; i < rows; ++i)
+            file << i % 7 << ".5," << i % 5 << ".25," << (i % 2 == 0 ? "rose" : "lily") << '\n';
+    };
+    write(60);
+    auto config = engine::parse_run_config("{}", {"dataset.kind=csv", "dataset.path=" + table,
+                                                  "model.kind=mlp", "batch_size=8", "epochs=1"})
+                      .config;
+    auto* panel = openPanel({train(config, "fp32")});
+    write(40);
+    const auto evaluated = [&] {
+        named(panel, u"evaluate"_s)->click();
+        return waitFor([&] { return !panel->isEvaluating(); }, 60'000);
+    };
+    for (const bool accepts : {false, true}) {
+        ASSERT_TRUE(evaluated());
+        auto* dialog = panel->findChild<ChangedDataDialog*>();
+        ASSERT_NE(dialog, nullptr);
+        EXPECT_TRUE(dialog->accessibleDescription().contains(u"8 test samples"_s))
+            << dialog->accessibleDescription().toStdString();
+        accepts ? dialog->accept() : dialog->reject();
+        EXPECT_EQ(panel->isEvaluating(), accepts);
+        ASSERT_TRUE(waitFor([&] { return !panel->isEvaluating(); }, 60'000));
+        const auto& report = panel->findChild<ReportView*>()->report();
+        ASSERT_EQ(report != nullptr, accepts);
+        if (accepts) {
+            EXPECT_EQ(report->samples, 8);
+            EXPECT_FALSE(report->notes.empty());
+        }
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
 }
 
 TEST_F(EvaluatePanelTest, ALanguageModelHasFiguresAndNoClasses) {

@@ -53,8 +53,12 @@ public:
     /// Of the experiment; null if it is no twin.
     const std::shared_ptr<engine::Twin>& twin() const { return twin_; }
     /// Ends the current experiment and makes a session for each of these runs that continues it;
-    /// nothing starts yet. Several take turns. Throws engine::Error.
-    void openResumed(const std::vector<engine::GroupMemberPlan>& members);
+    /// nothing starts yet. Several take turns. With `acceptData` they go on although their data have
+    /// changed. Throws engine::Error.
+    void openResumed(const std::vector<engine::GroupMemberPlan>& members, bool acceptData = false);
+    /// How the data of the runs of the experiment have changed, if all of them have ended with that
+    /// before they began.
+    engine::DataChanged dataChanged() const;
     void post(engine::Command command);
     /// Runs work() on the compute thread between the steps of the experiment, which waits for it,
     /// and then done() here, unless `context` is gone by then. work() must not throw.

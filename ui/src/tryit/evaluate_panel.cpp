@@ -1,8 +1,10 @@
 #include "tryit/evaluate_panel.h"
 
+#include "engine/changed_data.h"
 #include "feed/event_feed.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/changed_data_dialog.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -75,7 +77,7 @@ void EvaluatePanel::evaluate() {
     refresh();
 }
 
-void EvaluatePanel::evaluateOne(std::size_t index) {
+void EvaluatePanel::evaluateOne(std::size_t index, bool acceptData) {
     RunColumn* column = columns_->columns()[index];
     ReportView* view = views_[index];
     column->showProblem({});
@@ -84,13 +86,23 @@ void EvaluatePanel::evaluateOne(std::size_t index) {
     workers_[index] = column->model()->makeWorker(pool_, this);
     workers_[index]->ask(
         ModelWorker::Job::evaluate, this,
-        [this, index, column, view](engine::TrainedModel& model,
-                                    const ModelWorker::Ticket& ticket) {
-            auto report = std::make_shared<const engine::PartReport>(
-                model.evaluate("test", hardest, [&](double share) {
-                    ticket.tell([view, share] { view->setProgress(share); });
-                    return !ticket.stopped();
-                }));
+        [this, index, column, view, acceptData](engine::TrainedModel& model,
+                                                const ModelWorker::Ticket& ticket) {
+            const auto progress = [&](double share) {
+                ticket.tell([view, share] { view->setProgress(share); });
+                return !ticket.stopped();
+            };
+            std::shared_ptr<const engine::PartReport> report;
+            try {
+                report = std::make_shared<const engine::PartReport>(
+                    model.evaluate("test", hardest, progress, acceptData));
+            } catch (const engine::ChangedData& changed) {
+                return ticket.tell([this, index, column, what = engineText(changed.message())] {
+                    column->showProblem(what);
+                    ended(index);
+                    askAboutData(index, what);
+                });
+            }
             const ModelFacts facts = factsOf(model);
             ticket.tell([this, index, column, view, report, facts] {
                 view->show(report, facts);
@@ -102,6 +114,19 @@ void EvaluatePanel::evaluateOne(std::size_t index) {
             column->showProblem(errorText(error));
             ended(index);
         });
+}
+
+void EvaluatePanel::askAboutData(std::size_t index, const QString& what) {
+    auto* dialog = new ChangedDataDialog(
+        what, tr("With this data the figures are not those of the data that the run was trained "
+                 "on, and say so."),
+        this);
+    connect(dialog, &QDialog::accepted, this, [this, index] {
+        if (workers_[index] != nullptr) return;  // it is evaluated again
+        evaluateOne(index, true);
+        refresh();
+    });
+    dialog->open();
 }
 
 void EvaluatePanel::cancel() {

@@ -25,7 +25,9 @@ public:
 private:
     QLayout* makeControls();
     void evaluate();
-    void evaluateOne(std::size_t index);
+    void evaluateOne(std::size_t index, bool acceptData = false);
+    /// The data of the run have changed: asks whether to use them all the same.
+    void askAboutData(std::size_t index, const QString& what);
     void cancel();
     void ended(std::size_t index);
     void refresh();

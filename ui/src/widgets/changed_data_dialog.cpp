@@ -1,0 +1,50 @@
+#include "widgets/changed_data_dialog.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "theme/theme.h"
+#include "theme/tokens.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+ChangedDataDialog::ChangedDataDialog(const QString& what, const QString& then, QWidget* parent)
+    : QDialog(parent) {
+    setObjectName(u"changedData"_s);
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowModality(Qt::WindowModal);
+    setWindowTitle(tr("The data have changed"));
+    setMinimumWidth(460);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::inside * 2, size::inside * 2, size::inside * 2, size::inside);
+    column->setSpacing(size::inside);
+    auto* title = makeLabel(tr("The data have changed"), nullptr, this);
+    title->setFont(Theme::bold());
+    column->addWidget(title);
+    for (const QString& sentence : {what, then}) {
+        auto* text = makeLabel(sentence, nullptr, this);
+        text->setTextFormat(Qt::PlainText);  // it names files
+        text->setWordWrap(true);
+        column->addWidget(text);
+    }
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch();
+    auto* leave = new QPushButton(tr("Cancel"), this);
+    auto* go = new QPushButton(tr("Go on with this data"), this);
+    go->setObjectName(u"primary"_s);
+    leave->setDefault(true);
+    buttons->addWidget(leave);
+    buttons->addWidget(go);
+    column->addLayout(buttons);
+    setAccessibleDescription(what + u' ' + then);
+    leave->setFocus();
+    connect(leave, &QPushButton::clicked, this, &QDialog::reject);
+    connect(go, &QPushButton::clicked, this, &QDialog::accept);
+}
+
+}  // namespace ui
