@@ -3127,8 +3127,8 @@ started %7</source>
             <translation>以左侧设置为基础，训练这些取值的所有组合。</translation>
         </message>
         <message>
-            <source>Another field</source>
-            <translation>再加一个字段</translation>
+            <source>Another setting</source>
+            <translation>再加一个设置</translation>
         </message>
         <message>
             <source>Seeds</source>
@@ -3143,28 +3143,28 @@ started %7</source>
             <translation>加入队列</translation>
         </message>
         <message>
-            <source>field</source>
-            <translation>字段</translation>
+            <source>setting</source>
+            <translation>设置</translation>
         </message>
         <message>
-            <source>Field %1</source>
-            <translation>字段 %1</translation>
+            <source>Setting %1</source>
+            <translation>设置 %1</translation>
         </message>
         <message>
             <source>values, such as 0.1, 0.03, 0.01</source>
             <translation>取值，例如 0.1, 0.03, 0.01</translation>
         </message>
         <message>
-            <source>Values of field %1</source>
-            <translation>字段 %1 的取值</translation>
+            <source>Values of setting %1</source>
+            <translation>设置 %1 的取值</translation>
         </message>
         <message>
             <source>%1 runs</source>
             <translation>%1 次运行</translation>
         </message>
         <message>
-            <source>A text file with one JSON object of settings per line, such as {"optimizer.lr": 0.1}. Each line is one run, or one per combination of the fields.</source>
-            <translation>文本文件，每行一个设置的 JSON 对象，例如 {"optimizer.lr": 0.1}。每行一个运行；若字段有取值，则每种组合各一个运行。</translation>
+            <source>A text file with one JSON object of settings per line, such as {"optimizer.lr": 0.1}. Each line is one run, or one per combination of the settings above.</source>
+            <translation>文本文件，每行一个设置的 JSON 对象，例如 {"optimizer.lr": 0.1}。每行一个运行；若上面的设置有取值，则每种组合各一个运行。</translation>
         </message>
         <message>
             <source>remove</source>
@@ -3195,8 +3195,8 @@ started %7</source>
             <translation>请选择不超过 1 MiB 的文本文件。</translation>
         </message>
         <message>
-            <source>Enter two or more values for a field, a list, or several seeds.</source>
-            <translation>请为某个字段输入两个或更多取值，或给出列表，或设置多个种子。</translation>
+            <source>Enter two or more values for a setting, a list, or several seeds.</source>
+            <translation>请为某个设置输入两个或更多取值，或给出列表，或设置多个种子。</translation>
         </message>
     </context>
     <context>

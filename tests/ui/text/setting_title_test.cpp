@@ -21,5 +21,13 @@ TEST(SettingTitle, StandsWhereTheCommandLineHasAKey) {
     EXPECT_EQ(settingValue("scaler.growth_interval", "2000"), u"2,000 steps"_s);
 }
 
+TEST(SettingTitle, ASettingIsFoundByItsNameAndEveryNameIsOfOne) {
+    for (const SettingName& each : settingNames())
+        EXPECT_EQ(pathOfSetting(each.text), each.path) << each.text.toStdString();
+    EXPECT_EQ(pathOfSetting(u" learning RATE "_s), "optimizer.lr");
+    EXPECT_EQ(pathOfSetting(u"optimizer.lr"_s), "optimizer.lr");
+    EXPECT_EQ(pathOfSetting(u"batch_sise"_s), "batch_sise") << "for the one who reports it";
+}
+
 }  // namespace
 }  // namespace ui

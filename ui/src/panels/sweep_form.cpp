@@ -14,6 +14,7 @@
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "text/setting_error_text.h"
+#include "text/setting_title.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -30,10 +31,15 @@ constexpr std::int64_t mostRuns = 500;  // more are a matter for the command lin
 constexpr int answerAfter = 150;        // ms
 constexpr std::size_t mostErrors = 4;   // lines
 
-QStringList fieldPaths() {
-    QStringList paths;
-    for (const auto& info : engine::fields()) paths << QString::fromStdString(info.path);
-    return paths;
+QStringList fieldNames() {
+    QStringList names;
+    for (const SettingName& each : settingNames()) names << each.text;
+    return names;
+}
+
+/// By its title, if a setting has this path.
+QString fieldName(const std::string& path) {
+    return engine::find_field(path) != nullptr ? settingTitle(path) : QString::fromStdString(path);
 }
 
 }  // namespace
@@ -58,7 +64,7 @@ SweepForm::SweepForm(const Context& context, QWidget* parent)
     showList({});
     addAxis();
     addAxis();
-    axes_.front().path->setText(u"optimizer.lr"_s);
+    axes_.front().path->setText(fieldName("optimizer.lr"));
     later_->setSingleShot(true);
     later_->setInterval(answerAfter);
     connect(later_, &QTimer::timeout, this, &SweepForm::refresh);
@@ -69,14 +75,14 @@ SweepForm::SweepForm(const Context& context, QWidget* parent)
 void SweepForm::addFoot(QVBoxLayout* column) {
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
-    auto* more = makeLink(tr("Another field"), this);
+    auto* more = makeLink(tr("Another setting"), this);
     connect(more, &QToolButton::clicked, this, &SweepForm::addAxis);
     row->addWidget(more);
     listLink_ = makeLink({}, this);
     listLink_->setObjectName(u"sweepList"_s);
     listLink_->setToolTip(
         tr("A text file with one JSON object of settings per line, such as {\"optimizer.lr\": "
-           "0.1}. Each line is one run, or one per combination of the fields."));
+           "0.1}. Each line is one run, or one per combination of the settings above."));
     connect(listLink_, &QToolButton::clicked, this, &SweepForm::chooseList);
     row->addWidget(listLink_);
     dropList_ = makeLink(tr("remove"), this);
@@ -104,16 +110,16 @@ void SweepForm::addFoot(QVBoxLayout* column) {
 
 void SweepForm::addAxis() {
     Axis axis{new QLineEdit(this), new QLineEdit(this)};
-    auto* completer = new QCompleter(fieldPaths(), axis.path);
+    auto* completer = new QCompleter(fieldNames(), axis.path);
     completer->setFilterMode(Qt::MatchContains);
     completer->popup()->setObjectName(u"completions"_s);
     completer->setCaseSensitivity(Qt::CaseInsensitive);
     axis.path->setCompleter(completer);
     axis.path->setFixedWidth(pathWidth);
-    axis.path->setPlaceholderText(tr("field"));
-    axis.path->setAccessibleName(tr("Field %1").arg(axes_.size() + 1));
+    axis.path->setPlaceholderText(tr("setting"));
+    axis.path->setAccessibleName(tr("Setting %1").arg(axes_.size() + 1));
     axis.values->setPlaceholderText(tr("values, such as 0.1, 0.03, 0.01"));
-    axis.values->setAccessibleName(tr("Values of field %1").arg(axes_.size() + 1));
+    axis.values->setAccessibleName(tr("Values of setting %1").arg(axes_.size() + 1));
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
     for (auto* edit : {axis.path, axis.values}) {
@@ -162,9 +168,10 @@ engine::SweepRequest SweepForm::request() const {
     request.most_runs = mostRuns;
     request.list = list_;
     for (const Axis& axis : axes_) {
-        const QString path = axis.path->text().trimmed(), values = axis.values->text().trimmed();
-        if (!path.isEmpty() && !values.isEmpty())
-            request.grid.push_back((path + u'=' + values).toStdString());
+        const std::string path = pathOfSetting(axis.path->text());
+        const QString values = axis.values->text().trimmed();
+        if (!path.empty() && !values.isEmpty())
+            request.grid.push_back(path + '=' + values.toStdString());
     }
     return request;
 }
@@ -180,13 +187,13 @@ void SweepForm::refresh() {
         QStringList lines;
         for (const auto& error : plan_.errors) {
             if (std::size(lines) == mostErrors) break;
-            lines << settingErrorText(error, QString::fromStdString(error.field));
+            lines << settingErrorText(error, fieldName(error.field));
         }
         answer_->setText(lines.join(u'\n'));
     } else if (runs > 1) {
         answer_->setText(tr("%1 runs").arg(count(runs)));
     } else {
-        answer_->setText(tr("Enter two or more values for a field, a list, or several seeds."));
+        answer_->setText(tr("Enter two or more values for a setting, a list, or several seeds."));
     }
 }
 

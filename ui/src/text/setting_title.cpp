@@ -3,6 +3,7 @@
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "engine/catalog.h"
 #include "text/format.h"
@@ -40,6 +41,30 @@ QString settingTitle(const std::string& path, const std::string& kind) {
         kind.empty() ? engine::find_field(path) : engine::find_field(path, kind);
     if (info != nullptr && !info->label.empty()) return engineText(info->label);
     return QString::fromStdString(path).section(u'.', -1);
+}
+
+std::vector<SettingName> settingNames() {
+    std::map<QString, int> uses;
+    for (const auto& info : engine::fields()) ++uses[settingTitle(info.path)];
+    std::vector<SettingName> out;
+    for (const auto& info : engine::fields()) {
+        const QString title = settingTitle(info.path);
+        const QString path = u" ("_s + QString::fromStdString(info.path) + u')';
+        out.push_back({uses[title] > 1 ? title + path : title, info.path});
+    }
+    return out;
+}
+
+std::string pathOfSetting(const QString& text) {
+    const QString wanted = text.trimmed();
+    const auto same = [&](const QString& name) {
+        return name.compare(wanted, Qt::CaseInsensitive) == 0;
+    };
+    for (const SettingName& each : settingNames())
+        if (same(each.text)) return each.path;
+    for (const auto& info : engine::fields())
+        if (same(QString::fromStdString(info.label))) return info.path;
+    return wanted.toStdString();
 }
 
 QString settingValue(const std::string& path, const std::string& value) {

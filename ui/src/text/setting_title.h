@@ -11,6 +11,15 @@ namespace ui {
 /// "Learning rate" of "optimizer.lr"; the last part of a path that no setting has. `kind`: that of
 /// its section ("adam"), since kinds name options of the same path differently.
 QString settingTitle(const std::string& path, const std::string& kind = {});
+/// A setting as a person names it in a field: by its title, with the path behind it where several
+/// settings have that title.
+struct SettingName {
+    QString text;
+    std::string path;
+};
+std::vector<SettingName> settingNames();
+/// The path of a name, of a title in English, or the text itself: it may be a path.
+std::string pathOfSetting(const QString& text);
 /// "Spirals" of dataset.kind and "spirals", for settings with a few choices; else the value, and a
 /// number in the window's notation.
 QString settingValue(const std::string& path, const std::string& value);
