@@ -44,6 +44,26 @@ TEST(ScaleAnswer, NamesTheRangeTheScaleNowAndTheLayerThatOverflowsFirst) {
     EXPECT_TRUE(text.startsWith(u"Fits from 2"_s)) << text.toStdString();
 }
 
+TEST(ScaleAnswer, AScaleThatTheRunNoLongerHasIsThatOfItsStep) {
+    engine::HistogramSample sample;
+    sample.step = 1050;
+    sample.loss_scale = scale;
+    sample.layers = {layer("fc3", -10, 26'600)};
+    sample.layers.front().kind = HistogramKind::gradients;
+    const auto text = [&](double own) {
+        return scaleAnswer({.sample = sample,
+                            .kind = HistogramKind::gradients,
+                            .counted = scale,
+                            .scale = own,
+                            .scaled = true,
+                            .earlier = true});
+    };
+    EXPECT_TRUE(text(scale).endsWith(u"; step 1,050 had 2¹⁸, 1.3 bits below overflow in fc3."_s))
+        << text(scale).toStdString();
+    for (const double own : {scale, 0x1p21, 0x1p-4})
+        EXPECT_FALSE(text(own).contains(u"now"_s)) << text(own).toStdString();
+}
+
 TEST(ScaleAnswer, SaysThatTheScaleIsTooHighOrTooLow) {
     const QString high = answer({layer("fc3", -10, 26'600)}, 0x1p21);
     EXPECT_TRUE(high.contains(u"too high: fc3 overflows"_s)) << high.toStdString();

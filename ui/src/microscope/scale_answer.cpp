@@ -39,14 +39,21 @@ QString nameOf(const LayerHistogram& layer) {
 
 QString bitsText(double bits) { return QString::number(bits, 'f', 1); }
 
+/// "now 2¹⁸"; "step 50 had 2¹⁵" where the run has another scale by now.
+QString whenText(const ScaleQuestion& question) {
+    const QString scale = powerOfTwo(question.scale);
+    return question.earlier
+               ? ScaleAnswer::tr("step %1 had %2").arg(count(question.sample.step), scale)
+               : ScaleAnswer::tr("now %1").arg(scale);
+}
+
 /// "now 2¹⁸, 1.3 bits below overflow in fc3"
 QString nowText(const ScaleQuestion& question, double high, const LayerHistogram& first) {
     const double room = std::log2(high / question.scale);
-    const QString now = powerOfTwo(question.scale);
-    return room >= 0 ? ScaleAnswer::tr("now %1, %2 bits below overflow in %3")
-                           .arg(now, bitsText(room), nameOf(first))
-                     : ScaleAnswer::tr("now %1, which is %2 bits too high: %3 overflows")
-                           .arg(now, bitsText(-room), nameOf(first));
+    return room >= 0 ? ScaleAnswer::tr("%1, %2 bits below overflow in %3")
+                           .arg(whenText(question), bitsText(room), nameOf(first))
+                     : ScaleAnswer::tr("%1, which is %2 bits too high: %3 overflows")
+                           .arg(whenText(question), bitsText(-room), nameOf(first));
 }
 
 QString gradientAnswer(const ScaleQuestion& question, const ExponentHistogram& all) {
@@ -76,8 +83,8 @@ QString gradientAnswer(const ScaleQuestion& question, const ExponentHistogram& a
         return ScaleAnswer::tr("In FP16 a loss scale from %1 to %2 fits.")
             .arg(powerOfTwo(low), powerOfTwo(top));
     if (question.scale < low)
-        return ScaleAnswer::tr("Fits from %1 to %2; now %3, so small gradients become zero.")
-            .arg(powerOfTwo(low), powerOfTwo(top), powerOfTwo(question.scale));
+        return ScaleAnswer::tr("Fits from %1 to %2; %3, so small gradients become zero.")
+            .arg(powerOfTwo(low), powerOfTwo(top), whenText(question));
     return ScaleAnswer::tr("Fits from %1 to %2; %3.").arg(powerOfTwo(low), powerOfTwo(top), now);
 }
 

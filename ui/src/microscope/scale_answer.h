@@ -13,6 +13,7 @@ struct ScaleQuestion {
     double counted = 1;   ///< what the sample's gradients are multiplied by
     double scale = 1;     ///< of the step itself
     bool scaled = false;  ///< gradients of a run with a loss scale
+    bool earlier = false;  ///< the run has another scale by now
 };
 
 /// The page's answer in one or two sentences: which loss scales fit the gradients of all layers in

@@ -115,6 +115,10 @@ ScaleTable::Outcome ScaleTable::outcomeAt(double scale) const {
     if (!model_->scaled()) return {{}, t.text};
     const auto found =
         engine::outcome(model_->total(), engine::fp16_format, scale / model_->counted());
+    // What overflowed has lost its size: nobody knows whether it would at a lower scale.
+    const auto lost_size = static_cast<double>(model_->total().non_finite());
+    if (lost_size > 0 && scale < model_->counted() && found.overflow <= lost_size)
+        return {tr("not known: values overflowed at %1").arg(powerOfTwo(model_->counted())), t.dim};
     if (found.overflows &&
         engine::resolve(model_->track()->config().precision).scaler != engine::ScalerMode::dynamic)
         return {tr("applied, the weights become NaN"), t.bad};
@@ -168,7 +172,11 @@ void ScaleTable::refresh() {
     }
     if (!scaled) return fill(0, tr("as stored"), model_->counted());
     fill(0, tr("none (scale 1)"), 1);
-    fill(1, tr("now, %1").arg(powerOfTwo(model_->scale())), model_->scale());
+    const QString own = powerOfTwo(model_->scale());
+    fill(1,
+         model_->isScaleNow() ? tr("now, %1").arg(own)
+                              : tr("step %1, %2").arg(count(model_->sample()->step), own),
+         model_->scale());
     if (model_->isDragged())
         fill(2, tr("dragged, %1").arg(powerOfTwo(model_->draggedScale())), model_->draggedScale());
 }

@@ -24,6 +24,15 @@ struct Kept {
     double us = 0;
 };
 
+/// "71.5 µs", "19.9 ms"
+QString shortTime(double us) {
+    return us < 1000 ? significant(us) + u" µs"_s : milliseconds(us / 1000);
+}
+
+QString opsText(std::int64_t ops) {
+    return ops == 1 ? TotalsStrip::tr("1 op") : TotalsStrip::tr("%1 ops").arg(count(ops));
+}
+
 /// By the FP32 list of autocast: also that of operations inside others.
 Kept keptIn(const Xray& trace) {
     Kept out;
@@ -111,10 +120,9 @@ void TotalsStrip::showTrace(const Xray& trace) {
     std::int64_t cached = 0;
     for (const auto& op : trace.ops) cached += op.cached_casts + op.kept_copies;
     set(casts, tr("%1 · %2").arg(count(all.casts), bytes(all.cast_bytes)),
-        tr("%1 µs · %2 from the cache").arg(significant(all.cast_us), count(cached)));
+        tr("%1 · %2 from the cache").arg(shortTime(all.cast_us), count(cached)));
     const Kept inFp32 = keptIn(trace);
-    set(kept, tr("%1 ops").arg(count(inFp32.ops)),
-        tr("%1 µs, by the FP32 list").arg(significant(inFp32.us)));
+    set(kept, opsText(inFp32.ops), tr("%1, by the FP32 list").arg(shortTime(inFp32.us)));
     QStringList peaks;
     for (const auto& [type, peak] : trace.peaks)
         peaks << u"%1 %2"_s.arg(QString::fromStdString(type), significant(peak / 1e9));
@@ -132,7 +140,7 @@ void TotalsStrip::showDifference(const Xray& own, const Xray& other) {
     const engine::XrayTotal a = engine::total(own), b = engine::total(other);
     set(casts, both(count(a.casts), count(b.casts)),
         both(bytes(a.cast_bytes), bytes(b.cast_bytes)));
-    set(kept, tr("%1 ops").arg(count(keptIn(own).ops)),
+    set(kept, opsText(keptIn(own).ops),
         tr("peak %1").arg(both(bytes(own.peak_bytes), bytes(other.peak_bytes))));
     set(arithmetic, tr("%1 GFLOP/s").arg(both(rateOf(own), rateOf(other))), {});
 }
