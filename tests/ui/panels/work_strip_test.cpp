@@ -1,6 +1,9 @@
 #include "panels/work_strip.h"
 
 #include <QLabel>
+#include <QPushButton>
+#include <QStatusBar>
+#include <QTemporaryDir>
 
 #include "engine/named_file.h"
 #include "window_fixture.h"

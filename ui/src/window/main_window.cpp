@@ -16,6 +16,7 @@
 #include "panels/command_bar.h"
 #include "panels/settings_panel.h"
 #include "panels/step_chooser.h"
+#include "panels/work_strip.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/icons.h"

@@ -3,6 +3,7 @@
 #include <QStatusBar>
 #include <QToolBar>
 #include <QVBoxLayout>
+#include <optional>
 
 #include "pages/page_stack.h"
 #include "pages/training_page.h"
@@ -12,6 +13,7 @@
 #include "panels/verdict_bar.h"
 #include "panels/work_strip.h"
 #include "theme/theme.h"
+#include "widgets/panel.h"
 #include "widgets/widget_state.h"
 #include "window/dock_layout.h"
 #include "window/focus_ring.h"
