@@ -30,12 +30,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-RunConfig config_with_seed(std::int64_t seed) {
-    RunConfig config;
-    config.seed = seed;
-    return completed(config);
-}
-
 std::string text_of(const fs::path& file) {
     std::ifstream stream(file);
     std::ostringstream text;
@@ -181,82 +175,6 @@ TEST(RunStore, ARootThatCannotBeMadeIsAnError) {
     }
 }
 
-TEST(RunStore, NotesAndTagsSurviveARebuild) {
-    test_support::TempFolder dir;
-    RunStore store(dir.path());
-    const auto run = store.create(config_with_seed(9));
-    store.append(EpochDone{run.run, 1, 20, classified(0.6, 0.7), {}, classified(0.5, 0.8), 1});
-    store.append(done_of(run.run));
-    store.set_notes(run.run, "it \"diverged\"\nhere");
-    store.set_tags(run.run, "lesson, 雪");
-    const auto before = store.find(run.run);
-    store.rebuild();
-    const auto after = store.find(run.run);
-    EXPECT_EQ(after->notes, "it \"diverged\"\nhere");
-    EXPECT_EQ(after->tags, "lesson, 雪");
-    EXPECT_EQ(after->config, before->config);
-    EXPECT_EQ(after->started, before->started);
-    EXPECT_EQ(after->state, before->state);
-    EXPECT_EQ(after->test.loss, before->test.loss);
-    EXPECT_THAT(store.events(run.run), SizeIs(2));
-}
-
-TEST(RunStore, ATitleSurvivesARebuildAndChangesOfNotes) {
-    test_support::TempFolder dir;
-    RunStore store(dir.path());
-    const auto run = store.create({});
-    store.append(done_of(run.run));
-    store.set_title(run.run, "第一 \"try\"");
-    store.set_notes(run.run, "a note");
-    store.set_tags(run.run, "a tag");
-    EXPECT_EQ(store.find(run.run)->title, "第一 \"try\"");
-    store.rebuild();
-    EXPECT_EQ(store.find(run.run)->title, "第一 \"try\"");
-    EXPECT_EQ(store.find(run.run)->notes, "a note");
-}
-
-TEST(RunStore, AStarSurvivesARebuildAndChangesOfNotesAndCanBeTakenBack) {
-    test_support::TempFolder dir;
-    RunStore store(dir.path());
-    const auto starred = store.create({});
-    const auto plain = store.create({});
-    for (const auto& run : {starred, plain}) store.append(done_of(run.run));
-    store.set_starred(starred.run, true);
-    store.set_notes(starred.run, "a note");
-    for (int i = 0; i < 2; ++i) {
-        EXPECT_TRUE(store.find(starred.run)->starred);
-        EXPECT_EQ(store.find(starred.run)->notes, "a note");
-        EXPECT_FALSE(store.find(plain.run)->starred);
-        store.rebuild();
-    }
-    store.set_starred(starred.run, false);
-    EXPECT_FALSE(store.find(starred.run)->starred);
-    store.rebuild();
-    EXPECT_FALSE(store.find(starred.run)->starred);
-    EXPECT_THROW(store.set_starred("7", true), Error);
-}
-
-TEST(RunStore, TheGroupOfARunSurvivesARebuildAndAResume) {
-    test_support::TempFolder dir;
-    const std::string group = new_run_group();
-    EXPECT_NE(group, new_run_group());
-    RunStore::NewRun run;
-    {
-        RunStore store(dir.path());
-        run = store.create({}, {}, group);
-        store.append(done_of(run.run));
-        const auto single = store.create({});
-        EXPECT_EQ(store.find(run.run)->group, group);
-        EXPECT_EQ(store.find(single.run)->group, "");
-        store.rebuild();
-        EXPECT_EQ(store.find(run.run)->group, group);
-    }
-    RunStore store(dir.path());
-    store.reopen(run.folder, 0);
-    store.append(done_of(run.run));
-    EXPECT_EQ(store.find(run.run)->group, group);
-}
-
 TEST(RunStore, ARunWhoseFilesWereRemovedByHandIsMissingUntilTheyAreBack) {
     test_support::TempFolder dir;
     RunStore store(dir.path());
@@ -393,135 +311,12 @@ TEST(RunStore, ThreadsMayShareAStore) {
     EXPECT_THAT(store.list(), SizeIs(3));
 }
 
-TEST(RunStore, ADamagedIndexIsPutAsideAndBuiltAgain) {
-    for (const std::string damage :
-         {"not a database at all, but long enough to be looked at", ""}) {
-        test_support::TempFolder dir;
-        std::string run;
-        {
-            RunStore store(dir.path());
-            run = store.create(config_with_seed(8)).run;
-            store.append(done_of(run));
-        }
-        fs::remove(dir / "runs.db-wal");
-        if (damage.empty()) {  // the first pages stay valid, the later ones are overwritten
-            std::fstream file(dir / "runs.db", std::ios::in | std::ios::out | std::ios::binary);
-            file.seekp(4096);
-            file << std::string(3 * 4096, 'Z');
-        } else {
-            std::ofstream(dir / "runs.db") << damage;
-        }
-        RunStore store(dir.path());
-        const auto warnings = store.take_warnings();
-        ASSERT_THAT(warnings, SizeIs(1));
-        EXPECT_THAT(warnings[0].str(), HasSubstr("runs.db.damaged-"));
-        EXPECT_THAT(store.take_warnings(), IsEmpty());
-        ASSERT_TRUE(store.find(run).has_value());
-        EXPECT_EQ(store.find(run)->config.seed, 8);
-        EXPECT_EQ(store.find(run)->state, "done");
-    }
-}
-
-TEST(RunStore, ARemovedIndexIsBuiltAgain) {
-    test_support::TempFolder dir;
-    { RunStore(dir.path()).create(config_with_seed(8)); }
-    for (const char* file : {"runs.db", "runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
-    EXPECT_EQ(RunStore(dir.path()).find("1")->config.seed, 8);
-}
-
-TEST(RunStore, AnIndexThatAFullDiskLeftEmptyIsBuiltAgain) {
-    test_support::TempFolder dir;
-    { RunStore(dir.path()).create(config_with_seed(8)); }
-    for (const char* file : {"runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
-    fs::resize_file(dir / "runs.db", 0);
-    EXPECT_EQ(RunStore(dir.path()).find("1")->config.seed, 8);
-}
-
-TEST(RunStore, DamagedFilesInARunFolderDoNotStopARebuild) {
-    test_support::TempFolder dir;
-    RunStore store(dir.path());
-    const auto run = store.create({});
-    store.append(done_of(run.run));
-    std::ofstream(run.folder / "events.jsonl", std::ios::app) << "{\"event\":\"warn";
-    std::ofstream(run.folder / "notes.json") << "\xff";
-    fs::create_directories(dir / "2");
-    std::ofstream(dir / "2/config.json") << "{";
-    std::ofstream(dir / "2/steps.rec") << "x";
-    store.rebuild();
-    EXPECT_EQ(store.find("1")->state, "done");
-    EXPECT_EQ(store.find("2")->state, "interrupted");
-    EXPECT_EQ(store.create({}).run, "3");
-}
-
 TEST(RunStore, TheDefaultRootFollowsTheDesktopsFolders) {
     ::setenv("XDG_DATA_HOME", "/data", 1);
     EXPECT_EQ(RunStore::default_root(), "/data/halftone/runs");
     ::unsetenv("XDG_DATA_HOME");
     ::setenv("HOME", "/home/ada", 1);
     EXPECT_EQ(RunStore::default_root(), "/home/ada/.local/share/halftone/runs");
-}
-
-TEST(ExportCsv, WritesAHeaderAndALineAStep) {
-    test_support::TempFolder dir;
-    {
-        auto record = StepRecordWriter::create(dir.path());
-        for (std::int64_t i = 1; i <= 5000; ++i) {
-            StepRecord step{};
-            step.step = i;
-            step.loss = i == 2 ? -std::nanf("") : 0.05f;
-            step.accuracy = std::nanf("");
-            record.append(step);
-        }
-    }
-    export_csv(dir.path(), dir / "steps.csv");
-    std::ifstream file(dir / "steps.csv");
-    std::string line;
-    std::getline(file, line);
-    EXPECT_THAT(line, testing::StartsWith("step,epoch,samples,updates,elapsed_s"));
-    std::getline(file, line);
-    EXPECT_THAT(line, testing::StartsWith("1,0,0,0,0,0,0,0.05,,0,"));
-    std::getline(file, line);
-    EXPECT_THAT(line, testing::StartsWith("2,0,0,0,0,0,0,nan,,0,"));
-    int lines = 3;
-    while (std::getline(file, line)) ++lines;
-    EXPECT_EQ(lines, 5001);
-}
-
-TEST(ExportCsv, NamesTheRunOfEveryLineWhereThereAreSeveral) {
-    test_support::TempFolder dir;
-    for (const char* name : {"a", "b"}) {
-        fs::create_directories(dir / name);
-        auto record = StepRecordWriter::create(dir / name);
-        for (std::int64_t i = 1; i <= 2; ++i) {
-            StepRecord step{};
-            step.step = i;
-            record.append(step);
-        }
-    }
-    export_csv({{"=12 fp32", dir / "a"}, {"-b", dir / "b"}}, dir / "guarded.csv");
-    EXPECT_THAT(text_of(dir / "guarded.csv"),
-                testing::AllOf(HasSubstr("\n'=12 fp32,1,0,"), HasSubstr("\n'-b,2,0,")));
-    export_csv({{"=12 fp32", dir / "a"}}, dir / "raw.csv", true);
-    EXPECT_THAT(text_of(dir / "raw.csv"), HasSubstr("\n=12 fp32,1,0,"));
-    export_csv({{"12 fp32", dir / "a"}, {"12, \"mine\"", dir / "b"}}, dir / "steps.csv");
-    std::ifstream file(dir / "steps.csv");
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) lines.push_back(line);
-    ASSERT_EQ(lines.size(), 5u);
-    EXPECT_THAT(lines[0], testing::StartsWith("run,step,epoch"));
-    EXPECT_THAT(lines[1], testing::StartsWith("12 fp32,1,0,"));
-    EXPECT_THAT(lines[2], testing::StartsWith("12 fp32,2,0,"));
-    EXPECT_THAT(lines[3], testing::StartsWith("\"12, \"\"mine\"\"\",1,0,"));
-    EXPECT_THROW(export_csv({{"a", dir / "a"}, {"c", dir / "c"}}, dir / "more.csv"), Error);
-    EXPECT_FALSE(fs::exists(dir / "more.csv"));
-}
-
-TEST(ExportCsv, AMissingRecordOrAFolderThatIsNotThereIsAnError) {
-    test_support::TempFolder dir;
-    EXPECT_THROW(export_csv(dir.path(), dir / "steps.csv"), Error);
-    EXPECT_FALSE(fs::exists(dir / "steps.csv"));
-    { auto record = StepRecordWriter::create(dir.path()); }
-    EXPECT_THROW(export_csv(dir.path(), dir / "absent/steps.csv"), Error);
 }
 
 TEST(RunStore, EntersARunFromElsewhereWithItsOrigin) {

@@ -10,6 +10,7 @@
 #include "engine/checkpoint.h"
 #include "engine/resume.h"
 #include "safetensors/tensor_file.h"
+#include "support/device_support.h"
 #include "temp_folder.h"
 
 // Runs that stop and are resumed, through sessions and folders.
@@ -130,5 +131,13 @@ protected:
     std::shared_ptr<RunStore> store_ = std::make_shared<RunStore>(folder_ / "runs");
     std::shared_ptr<ComputeThread> thread_ = std::make_shared<ComputeThread>();
 };
+
+/// Points and an MLP; the steps end it, not the epochs.
+inline RunConfig spirals(std::int64_t max_steps) {
+    RunConfig config = small_run("mlp", "amp-fp16");
+    config.max_steps = max_steps;
+    config.epochs = 1000;
+    return config;
+}
 
 }  // namespace engine::test
