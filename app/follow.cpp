@@ -32,6 +32,15 @@ using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> interrupted{false};
 
+/// A stream would write "nan".
+std::string loss_text(double loss) {
+    if (!std::isfinite(loss)) return engine::figure_text(loss);
+    std::ostringstream out;
+    out.precision(4);
+    out << loss;
+    return out.str();
+}
+
 extern "C" void on_interrupt(int) {
     if (interrupted.exchange(true)) _exit(130);
 }
@@ -292,10 +301,11 @@ private:
         out.precision(4);
         out << (event.epoch_ended ? "epoch " + std::to_string(event.epoch)
                                   : "step " + std::to_string(event.step))
-            << ": training loss " << event.train.loss;
+            << ": training loss " << loss_text(event.train.loss);
         if (!std::isnan(event.validation.loss))
             out << ", validation loss " << event.validation.loss;
-        out << test_metrics(event.validation, "validation") << ", test loss " << event.test.loss
+        out << test_metrics(event.validation, "validation") << ", test loss "
+            << loss_text(event.test.loss)
             << test_metrics(event.test, "test") << ", " << event.seconds << " s";
         say(out.str());
     }
@@ -312,7 +322,7 @@ private:
         } else {
             out << "step " << event.step << ": ";
             if (event.loss)
-                out << "the loss is " << *event.loss;
+                out << "the loss is " << loss_text(static_cast<double>(*event.loss));
             else
                 out << "overflow in the gradients";
             out << ", step skipped, scale " << scale_text(event.from) << " → "

@@ -95,8 +95,8 @@ void RunAlerts::warn_of_resets(const FinishedStep& step) {
 
 void RunAlerts::warn_of_loss(const StepRecord& row) {
     if (std::isfinite(row.loss) || std::exchange(state_.warned_loss, true)) return;
-    warn(msg("The loss is {} at step {}: a value of the forward pass is not finite.", row.loss,
-             row.step),
+    warn(msg("The loss is {} at step {}: a value of the forward pass is not finite.",
+             figure_text(static_cast<double>(row.loss)), row.step),
          row.step);
 }
 

@@ -159,6 +159,23 @@ TEST(FaultCourses, OfAStaticScaleThatOverflowedIsTheScale) {
     EXPECT_EQ(static_scale_advice("2¹⁵").str(), "Lower the static scale to 2¹⁵ or use a dynamic one.");
 }
 
+TEST(Advice, AWarningWritesALossThatIsNoNumberAsThePagesDo) {
+    RunConfig config = preset("amp-fp16");
+    config.stop_on_nan = 0;
+    std::string text;
+    RunAlerts alerts(config, [&](const Event& event) {
+        if (const auto* warning = std::get_if<RunWarning>(&event)) text = warning->message.str();
+    });
+    FinishedStep done{};
+    done.row.step = 7;
+    done.row.loss = std::numeric_limits<float>::quiet_NaN();
+    done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
+    done.row.loss_scale = 1;
+    done.next_loss_scale = 1;
+    alerts.see("1", done);
+    EXPECT_THAT(text, HasSubstr("The loss is NaN at step 7"));
+}
+
 TEST(Advice, OfAnOverflowThatAStaticScalerAppliedComesAtThatStepOnce) {
     RunConfig config = preset("amp-fp16");
     config.precision.scaler = ScalerMode::constant;
