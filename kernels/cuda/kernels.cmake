@@ -45,6 +45,41 @@ set(cuda_kernels
   step_figures.cu
   welford.cu
 )
+# With HALFTONE_UNITY short ones are compiled in batches, for either device: nvcc parses the headers of a file three times,
+# and they are most of its time. What takes long by itself stays alone. The files of a batch do not define the same name
+# twice, in anonymous namespaces either; no two of those that define `start` are together, for instance.
+set(cuda_batches
+  "put_bytes scaler exponent_histogram multi_tensor_gradient_check"
+  "multi_tensor_axpby multi_tensor_norms multi_tensor_trust"
+  "abs_max reduce reduce_integers"
+  "carry_state prepare_images step_figures scores dropout"
+  "index_select embedding_bag coalesce_rows deferred_error"
+  "gemm_finish conv2d_direct max_pool average_pool"
+  "recurrent cross_entropy"
+  "copy_strided elementwise_scale elementwise_select"
+  "arg_max index_reduce"
+  "batch_norm_forward welford")
+if(HALFTONE_UNITY)
+  set(batch_number 0)
+  foreach(batch IN LISTS cuda_batches)
+    string(REPLACE " " ";" batch "${batch}")
+    set(batch_content "")
+    foreach(kernel IN LISTS batch)
+      if(NOT "${kernel}.cu" IN_LIST cuda_kernels)
+        message(FATAL_ERROR "kernels/cuda/kernels.cmake: ${kernel}.cu of a batch is not in the list of kernels")
+      endif()
+      list(REMOVE_ITEM cuda_kernels ${kernel}.cu)
+      string(APPEND batch_content "#include \"${CMAKE_CURRENT_LIST_DIR}/${kernel}.cu\"\n")
+    endforeach()
+    set(batch_file ${PROJECT_BINARY_DIR}/kernels/cuda/batches/batch_${batch_number}.cu)
+    file(CONFIGURE OUTPUT ${batch_file} CONTENT "${batch_content}" @ONLY)
+    list(APPEND batch_files ${batch_file})
+    math(EXPR batch_number "${batch_number} + 1")
+  endforeach()
+endif()
+list(TRANSFORM cuda_kernels PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+list(APPEND cuda_kernels ${batch_files})
+unset(batch_files)
 # Host code that runs on either: it calls no CUDA itself.
 set(cuda_host
   absence.cpp
@@ -56,6 +91,7 @@ set(cuda_host
   conv2d_operands.cpp
   cudnn_rnn_plan.cpp
   gemm.cpp
+  jpeg_decoder.cpp
   matmul_plans.cpp
   measured_plans.cpp
   plan_failure.cpp
