@@ -8,8 +8,10 @@
 #include <QTreeView>
 
 #include "engine/error.h"
+#include "help/help_window.h"
 #include "pages/page_stack.h"
 #include "panels/verdict_bar.h"
+#include "window/main_menu.h"
 #include "window/message_bar.h"
 #include "window_fixture.h"
 #include "xray/xray_page.h"
@@ -150,6 +152,20 @@ TEST_F(FillTest, PagesKeepWhatTheyComputedAndWhatIsSetInThem) {
     EXPECT_EQ(kept->findChild<XrayModel*>(), model);
     EXPECT_EQ(&*model->ownTrace(), trace) << "not traced again";
     EXPECT_TRUE(isChinese(tree->model()->index(0, 0).data().toString()));
+}
+
+TEST_F(FillTest, TheHelpStaysOpenAtItsPage) {
+    auto* menu = window->findChild<MainMenu*>();
+    menu->showHelpWindow(u"optimizer.lr"_s);
+    const HelpWindow* help = menu->help();
+    ASSERT_NE(help, nullptr);
+    EXPECT_EQ(help->topic(), u"optimizer.lr"_s);
+    ASSERT_TRUE(speak(u"zh_CN"_s));
+    help = window->findChild<MainMenu*>()->help();
+    ASSERT_NE(help, nullptr);
+    EXPECT_EQ(help->topic(), u"optimizer.lr"_s);
+    EXPECT_TRUE(isChinese(help->windowTitle()));
+    EXPECT_EQ(window->findChildren<HelpWindow*>().size(), 1);
 }
 
 }  // namespace

@@ -141,9 +141,7 @@ void HelpWindow::showTopic(const HelpTopic& topic) {
 }
 
 void HelpWindow::follow(const QUrl& link) {
-    const auto* item = list_->currentItem();
-    const int index = item == nullptr ? -1 : item->data(topicRole).toInt();
-    const QString here = index >= 0 ? topics_[static_cast<std::size_t>(index)].id : QString();
+    const QString here = topic();
     const QString page = handbookTarget(here, link);
     if (page.isEmpty()) {
         if (!link.isRelative()) QDesktopServices::openUrl(link);
@@ -151,6 +149,12 @@ void HelpWindow::follow(const QUrl& link) {
     }
     if (page != here) select(page);
     if (link.hasFragment()) page_->scrollToAnchor(link.fragment(QUrl::FullyDecoded));
+}
+
+QString HelpWindow::topic() const {
+    const auto* item = list_->currentItem();
+    const int index = item == nullptr ? -1 : item->data(topicRole).toInt();
+    return index >= 0 ? topics_[static_cast<std::size_t>(index)].id : QString();
 }
 
 void HelpWindow::select(const QString& id) {

@@ -23,6 +23,8 @@ public:
 
     /// Shows the page with this id, or the first one if there is none.
     void open(const QString& id);
+    /// The id of the page on show.
+    QString topic() const;
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

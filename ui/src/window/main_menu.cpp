@@ -61,6 +61,12 @@ MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* 
     refreshRun();
 }
 
+MainMenu::~MainMenu() { delete help_.data(); }
+
+HelpWindow* MainMenu::help() const {
+    return help_ && help_->isVisible() ? help_.data() : nullptr;
+}
+
 QAction* MainMenu::addCommand(QMenu* menu, const QString& text, const QString& id,
                               const QList<QKeySequence>& keys, const std::function<void()>& act) {
     auto* action = menu->addAction(text);

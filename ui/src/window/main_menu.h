@@ -22,6 +22,11 @@ class MainMenu final : public QObject {
     Q_OBJECT
 public:
     MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window);
+    ~MainMenu() override;
+
+    /// The help window while it is open; else null.
+    HelpWindow* help() const;
+    void showHelpWindow(const QString& topic);
 
 signals:
     void resetLayout();
@@ -49,7 +54,6 @@ private:
     void draftLesson();
     /// Path of the setting that has the focus; empty if none has.
     QString focusedSetting() const;
-    void showHelpWindow(const QString& topic);
 
     Context context_;
     PanelSet panels_;

@@ -5,6 +5,7 @@
 #include <QVBoxLayout>
 #include <optional>
 
+#include "help/help_window.h"
 #include "pages/page_stack.h"
 #include "pages/training_page.h"
 #include "panels/command_bar.h"
@@ -54,6 +55,9 @@ void MainWindow::fillAnew() {
     for (const auto* plot : panels_.plots)
         if (docks_->isExpanded() && !plot->isHidden() && !plot->isFloating())
             alone = plot->objectName();
+    const HelpWindow* help = menu_->help();
+    const QString topic = help != nullptr ? help->topic() : QString();
+    const QRect helpPlace = help != nullptr ? help->geometry() : QRect();
     WidgetState state = WidgetState::of(this);
     docks_->save();
     setUpdatesEnabled(false);
@@ -75,6 +79,10 @@ void MainWindow::fillAnew() {
     }
     if (message) show(*message);
     setUpdatesEnabled(true);
+    if (!topic.isEmpty()) {
+        menu_->showHelpWindow(topic);
+        menu_->help()->setGeometry(helpPlace);
+    }
     QMetaObject::invokeMethod(docks_.get(), &DockLayout::rememberFirst, Qt::QueuedConnection);
 }
 
