@@ -5,41 +5,29 @@
 namespace kernels::cuda {
 namespace {
 
-struct WeightGradients {
+/// What a backward pass makes of a channel's sums. factors: of dx = scale * g + slope * (x - mean)
+/// + offset.
+template <typename W>
+struct FinishSums {
+    ChannelFactors<W> factors;
+    const W* invstd;
     Array dweight, dbias;
     ConstArray weight;
+    std::int64_t rows;
     bool training;
-};
 
-/// Adds the chunks' sums in f64. factors: of dx = scale * g + slope * (x - mean) + offset.
-template <typename W>
-__global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, const W* invstd,
-                                 Tiling chunks, WeightGradients out) {
-    const std::int64_t n = chunks.channels;
-    for (std::int64_t tile = blockIdx.x; tile < chunks.tiles; tile += gridDim.x) {
-        const std::int64_t c = tile * chunks.columns + tile_column(chunks);
-        const bool inside = c < n;
-        double sum_g = 0, sum_gx = 0;
-#pragma unroll 4
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
-             k += tile_rows(chunks)) {
-            sum_g += static_cast<double>(parts[2 * k * n + c]);
-            sum_gx += static_cast<double>(parts[(2 * k + 1) * n + c]);
-        }
-        sum_g = column_sum(sum_g, chunks.columns);
-        sum_gx = column_sum(sum_gx, chunks.columns);
-        if (!inside || tile_row(chunks) != 0) continue;
+    __device__ void operator()(std::int64_t c, double sum_g, double sum_gx) const {
         const auto inverse = static_cast<double>(invstd[c]);
-        const auto rows = static_cast<double>(chunks.rows);
+        const auto terms = static_cast<double>(rows);
         sum_gx *= inverse;
-        put_channel(out.dbias, c, sum_g);
-        put_channel(out.dweight, c, sum_gx);
-        const double scale = channel_or(out.weight, c, 1) * inverse;
+        put_channel(dbias, c, sum_g);
+        put_channel(dweight, c, sum_gx);
+        const double scale = channel_or(weight, c, 1) * inverse;
         factors.first[c] = static_cast<W>(scale);
-        factors.second[c] = static_cast<W>(out.training ? -scale * inverse * sum_gx / rows : 0);
-        factors.third[c] = static_cast<W>(out.training ? -scale * sum_g / rows : 0);
+        factors.second[c] = static_cast<W>(training ? -scale * inverse * sum_gx / terms : 0);
+        factors.third[c] = static_cast<W>(training ? -scale * sum_g / terms : 0);
     }
-}
+};
 
 /// addend, y, shift, dresidual and largest may be null; with largest the magnitudes of dy (with the
 /// addend) and dx are taken along. shift: of the forward pass, to recompute y; its factor is that
@@ -92,22 +80,29 @@ struct Gradients {
     T* dresidual;
     const T *dy, *addend, *x, *y;
 
-    bool fit_packs(std::int64_t channels) const {
+    bool fit_packs(std::int64_t channels, const Compute<T>* mean,
+                   const ForwardFactors<Compute<T>>& forward) const {
         return fits_packs<T>(channels, static_cast<const T*>(dx), static_cast<const T*>(dresidual),
-                             dy, addend, x, y);
+                             dy, addend, x, y, mean, forward.invstd, forward.weight, forward.bias);
     }
     /// What is left of it when the sums' kernel has written g to dresidual.
     Gradients after_sums() const { return {dx, nullptr, dresidual, nullptr, x, nullptr}; }
 };
 
-/// Where the forward pass can be recomputed: it needs parameters of its own type.
+/// Where the forward pass can be recomputed: it needs parameters of its own type, which are read in
+/// packs as the elements are.
 template <typename W>
 ForwardFactors<W> forward_factors(ConstArray weight, ConstArray bias, ConstArray invstd) {
     const bool known = weight.data != nullptr && bias.data != nullptr &&
                        weight.dtype == invstd.dtype && bias.dtype == invstd.dtype;
     if (!known) return {nullptr, nullptr, nullptr};
-    return {static_cast<const W*>(invstd.data), static_cast<const W*>(weight.data),
-            static_cast<const W*>(bias.data)};
+    const ForwardFactors<W> all{static_cast<const W*>(invstd.data),
+                                static_cast<const W*>(weight.data),
+                                static_cast<const W*>(bias.data)};
+    constexpr int width = pack_width<W>;
+    return packs_in<width>(width, all.invstd, all.weight, all.bias) > 0
+               ? all
+               : ForwardFactors<W>{nullptr, nullptr, nullptr};
 }
 
 }  // namespace
@@ -130,10 +125,11 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
         const auto* means = static_cast<const W*>(mean.data);
         auto* largest = reinterpret_cast<unsigned*>(f16_max);
         constexpr int wide = pack_width<T>;
-        const bool packed = all.fit_packs(shape.channels);
+        const bool packed = all.fit_packs(shape.channels, means, forward);
         Tiling sums = tiling_of_sums(shape.rows, shape.channels, packed ? wide : 1);
-        // Running statistics and fixed weights: nobody asks for the sums.
-        if (!training && dweight.data == nullptr && dbias.data == nullptr) sums.chunks = 0;
+        // Running statistics and fixed weights: nobody asks for the sums, but for the factors.
+        if (!training && dweight.data == nullptr && dbias.data == nullptr)
+            sums.chunks = sums.chunk_rows = 0;
         const std::int64_t numbers = (3 + 2 * sums.chunks) * shape.channels;
         auto* memory =
             static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
@@ -142,19 +138,19 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
         // The sums' kernel has g in registers: written there, it is read once instead of what it is
         // made of.
         const bool pass_on = all.dresidual != nullptr && sums.chunks > 0;
+        using Finish = FinishSums<W>;
         launch("batch_norm_sums",
-               packed ? gradient_sums_kernel<T, wide> : gradient_sums_kernel<T, 1>, grid_of(sums),
-               stream, parts, pass_on ? all.dresidual : nullptr, pass_on ? largest : nullptr,
-               all.dy, all.addend, all.x, all.y, means, forward, sums);
+               packed ? gradient_sums_kernel<T, wide, Finish> : gradient_sums_kernel<T, 1, Finish>,
+               grid_of_sums(sums), stream, parts, finish_counts(stream),
+               pass_on ? all.dresidual : nullptr, pass_on ? largest : nullptr, all.dy, all.addend,
+               all.x, all.y, means, forward, sums,
+               Finish{factors, static_cast<const W*>(invstd.data), dweight, dbias, weight,
+                      shape.rows, training});
         if (pass_on) {
             all = all.after_sums();
             forward = {nullptr, nullptr, nullptr};
         }
-        const Tiling joined = joining(sums);
-        launch("batch_norm_join", join_sums_kernel<W>, grid_of_tiles(joined), stream, factors,
-               parts, static_cast<const W*>(invstd.data), joined,
-               WeightGradients{dweight, dbias, weight, training});
-        const Tiling tiling = tiling_of(shape.rows, shape.channels, packed ? wide : 1);
+        const Tiling tiling = tiling_of_map(shape.rows, shape.channels, packed ? wide : 1);
         launch("batch_norm_gradient", packed ? gradient_kernel<T, wide> : gradient_kernel<T, 1>,
                grid_of(tiling), stream, all.dx, all.dresidual, largest, all.dy, all.addend, all.x,
                all.y, means, factors, forward.bias, tiling, training);

@@ -22,46 +22,26 @@ __device__ void put_factors(const ChannelFactors<W>& factors, const Statistics& 
     factors.third[c] = static_cast<W>(channel_or(s.bias, c, 0));
 }
 
-/// Joins the chunks' moments in f64. The grid's blocks share the tiles of channels.
-template <typename T>
-__global__ void join_moments_kernel(ChannelFactors<Compute<T>> factors, const Compute<T>* parts,
-                                    const T* x, Tiling chunks, Statistics s) {
-    using W = Compute<T>;
-    const std::int64_t n = chunks.channels;
-    const auto rows = static_cast<double>(chunks.rows);
-    for (std::int64_t tile = blockIdx.x; tile < chunks.tiles; tile += gridDim.x) {
-        const std::int64_t c = tile * chunks.columns + tile_column(chunks);
-        const bool inside = c < n;
-        const auto rows_of = [&](std::int64_t k) {
-            const std::int64_t left = chunks.rows - k * chunks.chunk_rows;
-            return static_cast<double>(left < chunks.chunk_rows ? left : chunks.chunk_rows);
-        };
-        double sum = 0, squares = 0;
-#pragma unroll 4
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks; k += tile_rows(chunks))
-            sum += rows_of(k) * static_cast<double>(parts[2 * k * n + c]);
-        sum = column_sum(sum, chunks.columns);
-        const double distance = chunks.rows > 0 ? sum / rows : 0;
-#pragma unroll 4
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
-             k += tile_rows(chunks)) {
-            const double d = static_cast<double>(parts[2 * k * n + c]) - distance;
-            squares += static_cast<double>(parts[(2 * k + 1) * n + c]) + rows_of(k) * d * d;
-        }
-        squares = column_sum(squares, chunks.columns);
-        if (!inside || tile_row(chunks) != 0) continue;
-        const double mean =
-            chunks.rows > 0 ? static_cast<double>(widen(x[c])) + distance : distance;
-        const W invstd = static_cast<W>(1 / std::sqrt(squares / rows + s.eps));
-        put_channel(s.mean, c, mean);
-        put_channel(s.invstd, c, static_cast<double>(invstd));
-        const double keep = 1 - s.momentum, unbiased = squares / (rows > 2 ? rows - 1 : 1);
-        put_channel(s.running_mean, c, keep * channel_or(s.running_mean, c, 0) + s.momentum * mean);
-        put_channel(s.running_var, c,
-                    keep * channel_or(s.running_var, c, 0) + s.momentum * unbiased);
-        put_factors(factors, s, c, static_cast<W>(mean), static_cast<double>(invstd));
+/// What a forward pass makes of a channel's joined moments.
+template <typename W>
+struct FinishMoments {
+    ChannelFactors<W> factors;
+    Statistics to;
+
+    __device__ void operator()(std::int64_t c, double first, double distance, double squares,
+                               double rows) const {
+        const double mean = first + distance;
+        const W invstd = static_cast<W>(1 / std::sqrt(squares / rows + to.eps));
+        put_channel(to.mean, c, mean);
+        put_channel(to.invstd, c, static_cast<double>(invstd));
+        const double keep = 1 - to.momentum, unbiased = squares / (rows > 2 ? rows - 1 : 1);
+        put_channel(to.running_mean, c,
+                    keep * channel_or(to.running_mean, c, 0) + to.momentum * mean);
+        put_channel(to.running_var, c,
+                    keep * channel_or(to.running_var, c, 0) + to.momentum * unbiased);
+        put_factors(factors, to, c, static_cast<W>(mean), static_cast<double>(invstd));
     }
-}
+};
 
 template <typename W>
 __global__ void running_factors_kernel(ChannelFactors<W> factors, Statistics s,
@@ -111,7 +91,7 @@ void normalize(Array y, ConstArray x, ConstArray residual, bool relu,
     const auto* added = static_cast<const T*>(residual.data);
     constexpr int wide = pack_width<T>;
     const bool packed = fits_packs<T>(shape.channels, to, from, added);
-    const Tiling tiling = tiling_of(shape.rows, shape.channels, packed ? wide : 1);
+    const Tiling tiling = tiling_of_map(shape.rows, shape.channels, packed ? wide : 1);
     launch("batch_norm_normalize", packed ? normalize_kernel<T, wide> : normalize_kernel<T, 1>,
            grid_of(tiling), stream, to, from, added, relu, factors, tiling);
 }
@@ -135,13 +115,13 @@ void batch_norm_forward_train(Array y, Array mean, Array invstd, Array running_m
             static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
         const auto factors = channel_factors(memory, shape.channels);
         W* parts = memory + 3 * shape.channels;
-        launch("batch_norm_moments", packed ? moments_kernel<T, wide> : moments_kernel<T, 1>,
-               grid_of(tiling), stream, parts, from, tiling);
-        const Tiling joined = joining(tiling);
-        launch("batch_norm_join", join_moments_kernel<T>, grid_of_tiles(joined), stream, factors,
-               parts, from, joined,
-               Statistics{mean, invstd, running_mean, running_var, weight, bias, shape.eps,
-                          shape.momentum});
+        using Finish = FinishMoments<W>;
+        launch("batch_norm_moments",
+               packed ? moments_kernel<T, wide, Finish> : moments_kernel<T, 1, Finish>,
+               grid_of_sums(tiling), stream, parts, finish_counts(stream), from, tiling,
+               Finish{factors,
+                      {mean, invstd, running_mean, running_var, weight, bias, shape.eps,
+                       shape.momentum}});
         normalize<T>(y, x, residual, relu, factors, shape, stream);
     });
 }

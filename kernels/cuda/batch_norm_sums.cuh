@@ -1,7 +1,6 @@
 #pragma once
 
 #include "cuda/batch_norm_tiles.cuh"
-#include "cuda/block_reduce.cuh"
 
 /// Sums by channel over chunks of rows, the first half of a batch norm's passes and of what several
 /// processes merge. `parts` holds two rows of channels for each chunk.
@@ -17,16 +16,18 @@ template <typename W, int width>
 struct Moments {
     W count = 0, mean[width] = {}, squares[width] = {};
 
-    /// n values of each channel, the others of `distance` are 0. Two passes over them, so that
-    /// nothing cancels.
-    template <int batch>
-    __device__ __forceinline__ void add(const W (&distance)[batch][width], int n) {
-        const W more = static_cast<W>(n), share = more / (count + more);
+    /// n values of each channel, an int or the constant `batch`; the others of `distance` are 0.
+    /// Two passes over them, so that nothing cancels. A whole batch is a power of two, whose
+    /// reciprocal is exact: the multiplication has the division's bits.
+    template <int batch, typename N>
+    __device__ __forceinline__ void add(const W (&distance)[batch][width], N n) {
+        constexpr bool whole = !std::is_same_v<N, int>;
+        const W more = static_cast<W>(static_cast<int>(n)), share = more / (count + more);
 #pragma unroll
         for (int k = 0; k < width; ++k) {
             W sum = 0, more_squares = 0;
             for (int b = 0; b < batch; ++b) sum += distance[b][k];
-            const W more_mean = sum / more;
+            const W more_mean = whole ? sum * (W{1} / W{batch}) : sum / more;
             for (int b = 0; b < batch; ++b) {
                 const W d = distance[b][k] - more_mean;
                 if (b < n) more_squares = multiply_add(d, d, more_squares);
@@ -40,42 +41,81 @@ struct Moments {
 };
 
 /// Mean and sum of squared deviations of the block's rows, two rows of `parts` a chunk. A thread
-/// has `width` channels, loaded at once: width divides them, and x is aligned for it.
-template <typename T, int width = 1>
-static __global__ void moments_kernel(Compute<T>* __restrict__ parts, const T* __restrict__ x,
-                                      Tiling tiling) {
+/// has `width` channels, loaded at once: width divides them, and x is aligned for it. The last
+/// block joins the chunks in f64, and calls finish(channel, first value, mean's distance from it,
+/// squares, rows).
+template <typename T, int width, typename Finish>
+static __global__ void moments_kernel(Compute<T>* parts, unsigned* finished,
+                                      const T* __restrict__ x, Tiling tiling, Finish finish) {
     using W = Compute<T>;
     constexpr int batch = sum_batch<width>;
+    static_assert((batch & (batch - 1)) == 0);
+    const auto channel_of = [&](std::int64_t tile) {
+        return (tile * tiling.columns + tile_column(tiling)) * width;
+    };
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
-        const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
-        const bool inside = c < tiling.channels;
+        const std::int64_t c = channel_of(tile);
         Moments<W, width> mine;
-        if (inside) {
+        if (c < tiling.channels && tiling.chunks > 0) {
             const auto first = load_pack<width>(x + c);
             for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
-                W distance[batch][width];
+                const auto take = [&](auto count) {
+                    W distance[batch][width];
 #pragma unroll
-                for (int b = 0; b < batch; ++b) {
-                    Pack<T, width> values = first;
-                    if (b < n)
-                        values = load_pack<width>(x + (row + b * step) * tiling.channels + c);
-                    for (int k = 0; k < width; ++k)
-                        distance[b][k] = b < n ? widen(values.at[k]) - widen(first.at[k]) : W{0};
-                }
-                mine.add(distance, n);
+                    for (int b = 0; b < batch; ++b) {
+                        Pack<T, width> values = first;
+                        if (b < count)
+                            values = load_pack<width>(x + (row + b * step) * tiling.channels + c);
+                        for (int k = 0; k < width; ++k)
+                            distance[b][k] =
+                                b < count ? widen(values.at[k]) - widen(first.at[k]) : W{0};
+                    }
+                    mine.add(distance, count);
+                };
+                if (n == batch)
+                    take(std::integral_constant<int, batch>{});
+                else
+                    take(n);
             });
         }
-        const W count = column_sum(mine.count, tiling.columns);
-        W* part = parts + 2 * static_cast<std::int64_t>(blockIdx.x) * tiling.channels + c;
+        const W count = static_cast<W>(rows_of_chunk(tiling, blockIdx.x));
+        W mean[width], squares[width];
+        for (int k = 0; k < width; ++k) mean[k] = mine.count * mine.mean[k];
+        column_sums(mean, tiling.columns);
         for (int k = 0; k < width; ++k) {
-            const W mean = column_sum(mine.count * mine.mean[k], tiling.columns) / count;
-            const W shift = mine.mean[k] - mean;
-            const W squares = column_sum(multiply_add(mine.count * shift, shift, mine.squares[k]),
-                                         tiling.columns);
-            if (tile_row(tiling) != 0 || !inside) continue;
-            part[k] = mean;
-            part[tiling.channels + k] = squares;
+            mean[k] /= count;
+            const W shift = mine.mean[k] - mean[k];
+            squares[k] = multiply_add(mine.count * shift, shift, mine.squares[k]);
         }
+        column_sums(squares, tiling.columns);
+        put_parts(parts, tiling, c, mean, squares);
+    }
+    if (!is_last_block(finished + blockIdx.y, gridDim.x)) return;
+    const auto rows = static_cast<double>(tiling.rows);
+    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
+        const std::int64_t c = channel_of(tile);
+        using Pair = Pack<W, width>;
+        double distance[width] = {}, squares[width] = {};
+        for_each_chunk<width>(parts, tiling, c, [&](std::int64_t chunk, const Pair& means, Pair) {
+            const auto here = static_cast<double>(rows_of_chunk(tiling, chunk));
+            for (int k = 0; k < width; ++k) distance[k] += here * static_cast<double>(means.at[k]);
+        });
+        column_sums(distance, tiling.columns);
+        for (int k = 0; k < width; ++k) distance[k] = tiling.rows > 0 ? distance[k] / rows : 0;
+        for_each_chunk<width>(
+            parts, tiling, c, [&](std::int64_t chunk, const Pair& means, const Pair& parts_of) {
+                const auto here = static_cast<double>(rows_of_chunk(tiling, chunk));
+                for (int k = 0; k < width; ++k) {
+                    const double d = static_cast<double>(means.at[k]) - distance[k];
+                    squares[k] += static_cast<double>(parts_of.at[k]) + here * d * d;
+                }
+            });
+        column_sums(squares, tiling.columns);
+        // Each of the column's threads finishes one channel.
+        const int own = tile_row(tiling);
+        if (own >= width || c >= tiling.channels) continue;
+        const double first = tiling.rows > 0 ? static_cast<double>(widen(x[c + own])) : 0;
+        finish(c + own, first, pick(distance, own), pick(squares, own), rows);
     }
 }
 
@@ -163,30 +203,36 @@ private:
 /// Sums of g and of g * (x - mean) over the block's rows, two rows of `parts` a chunk. A thread has
 /// `width` channels, as in moments_kernel. passed: where g is written, or null; `largest` then
 /// takes the magnitudes of the unmasked gradients along, since the reader of g does not see them.
-template <typename T, int width = 1>
-static __global__ void gradient_sums_kernel(Compute<T>* __restrict__ parts, T* __restrict__ passed,
-                                            unsigned* largest, const T* __restrict__ dy,
-                                            const T* __restrict__ addend, const T* __restrict__ x,
-                                            const T* __restrict__ y,
+/// The last block adds the chunks in f64, and calls finish(channel, sum of g, the other).
+template <typename T, int width, typename Finish>
+static __global__ void gradient_sums_kernel(Compute<T>* parts, unsigned* finished,
+                                            T* __restrict__ passed, unsigned* largest,
+                                            const T* __restrict__ dy, const T* __restrict__ addend,
+                                            const T* __restrict__ x, const T* __restrict__ y,
                                             const Compute<T>* __restrict__ mean,
-                                            ForwardFactors<Compute<T>> forward, Tiling tiling) {
+                                            ForwardFactors<Compute<T>> forward, Tiling tiling,
+                                            Finish finish) {
     using W = Compute<T>;
     constexpr int batch = sum_batch<width>;
     const bool recompute = forward.bias != nullptr;
     const BatchNormInputs<T> in{dy, addend, y, recompute};
     Magnitudes<T> magnitudes;
+    const auto channel_of = [&](std::int64_t tile) {
+        return (tile * tiling.columns + tile_column(tiling)) * width;
+    };
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
-        const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
-        const bool inside = c < tiling.channels;
+        const std::int64_t c = channel_of(tile);
         W sum_g[width] = {}, sum_gx[width] = {};
-        if (inside) {
+        if (c < tiling.channels) {
             Normalization<W, width> channels;
             load_factors(channels.mean, mean + c);
             if (recompute) {
                 // The product of two floats is exact in double, so this has the same bits as the
                 // factor that the forward pass computes there.
-                for (int k = 0; k < width; ++k)
-                    channels.factor[k] = forward.invstd[c + k] * forward.weight[c + k];
+                W weight[width];
+                load_factors(channels.factor, forward.invstd + c);
+                load_factors(weight, forward.weight + c);
+                for (int k = 0; k < width; ++k) channels.factor[k] *= weight[k];
                 load_factors(channels.shift, forward.bias + c);
             }
             for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
@@ -215,16 +261,27 @@ static __global__ void gradient_sums_kernel(Compute<T>* __restrict__ parts, T* _
                 }
             });
         }
-        W* part = parts + 2 * static_cast<std::int64_t>(blockIdx.x) * tiling.channels + c;
-        for (int k = 0; k < width; ++k) {
-            const W of_g = column_sum(sum_g[k], tiling.columns);
-            const W of_gx = column_sum(sum_gx[k], tiling.columns);
-            if (tile_row(tiling) != 0 || !inside) continue;
-            part[k] = of_g;
-            part[tiling.channels + k] = of_gx;
-        }
+        column_sums(sum_g, tiling.columns);
+        column_sums(sum_gx, tiling.columns);
+        put_parts(parts, tiling, c, sum_g, sum_gx);
     }
     magnitudes.put(largest);
+    if (!is_last_block(finished + blockIdx.y, gridDim.x)) return;
+    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
+        const std::int64_t c = channel_of(tile);
+        using Pair = Pack<W, width>;
+        double of_g[width] = {}, of_gx[width] = {};
+        for_each_chunk<width>(parts, tiling, c, [&](std::int64_t, const Pair& g, const Pair& gx) {
+            for (int k = 0; k < width; ++k) {
+                of_g[k] += static_cast<double>(g.at[k]);
+                of_gx[k] += static_cast<double>(gx.at[k]);
+            }
+        });
+        column_sums(of_g, tiling.columns);
+        column_sums(of_gx, tiling.columns);
+        const int own = tile_row(tiling);
+        if (own < width && c < tiling.channels) finish(c + own, pick(of_g, own), pick(of_gx, own));
+    }
 }
 
 }  // namespace kernels::cuda

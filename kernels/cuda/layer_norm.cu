@@ -53,6 +53,16 @@ __device__ __forceinline__ void row_moments(Compute<T>& sum, Compute<T>& squares
     squares = team_reduce<team>(own_squares, Sum{});
 }
 
+/// The columns' own factors; 1 where there are none.
+template <int width, typename W>
+__device__ __forceinline__ Pack<W, width> factors_at(const W* of, std::int64_t c) {
+    if (of != nullptr) return load_pack<width>(of + c);
+    Pack<W, width> ones;
+#pragma unroll
+    for (int k = 0; k < width; ++k) ones.at[k] = 1;
+    return ones;
+}
+
 template <int team, typename To, typename From>
 __global__ void layer_norm_forward_kernel(To* y, const From* x, LayerNormSides<Compute<From>> of) {
     using W = Compute<From>;
@@ -74,11 +84,23 @@ __global__ void layer_norm_forward_kernel(To* y, const From* x, LayerNormSides<C
             if (of.mean != nullptr) of.mean[row] = mean;
             of.rstd[row] = rstd;
         }
-        map_row<team>(y + row * of.cols, in, of.cols, thread, [&](From v, std::int64_t c) {
-            W value = (widen(v) - mean) * rstd;
-            if (of.weight != nullptr) value *= of.weight[c];
-            if (of.bias != nullptr) value += of.bias[c];
-            return narrow<To>(value);
+        To* out = y + row * of.cols;
+        constexpr int width = pack_width<To, From>;
+        const bool packed = fits_packs<width>(out) && fits_packs<width>(in) &&
+                            fits_packs<width>(of.weight) && fits_packs<width>(of.bias);
+        for_each_part<team, width>(of.cols, packed, thread, [&](std::int64_t at, auto wide) {
+            const auto values = load_pack<wide()>(in + at);
+            const auto weight = factors_at<wide()>(of.weight, at);
+            const auto bias = factors_at<wide()>(of.bias, at);
+            Pack<To, wide()> results;
+#pragma unroll
+            for (int k = 0; k < wide(); ++k) {
+                W value = (widen(values.at[k]) - mean) * rstd;
+                if (of.weight != nullptr) value *= weight.at[k];
+                if (of.bias != nullptr) value += bias.at[k];
+                results.at[k] = narrow<To>(value);
+            }
+            store_pack(out + at, results);
         });
     });
 }
@@ -93,19 +115,17 @@ __global__ void layer_norm_gradient_kernel(T* dx, const G* dy, const T* x,
         const G* above = dy + row * of.cols;
         T* result = dx + row * of.cols;
         const W mean = of.mean != nullptr ? of.mean[row] : W{0}, rstd = of.rstd[row];
-        const bool packed =
-            fits_packs<width>(in) && fits_packs<width>(above) && fits_packs<width>(result);
-        const auto weight = [&](std::int64_t c) {
-            return of.weight != nullptr ? of.weight[c] : W{1};
-        };
+        const bool packed = fits_packs<width>(in) && fits_packs<width>(above) &&
+                            fits_packs<width>(result) && fits_packs<width>(of.weight);
         W sum_g = 0, sum_gx = 0;
         for_each_part<team, width>(of.cols, packed, thread, [&](std::int64_t at, auto wide) {
             const auto values = load_pack<wide()>(in + at);
             const auto gradients = load_pack<wide()>(above + at);
+            const auto weight = factors_at<wide()>(of.weight, at);
             W part = 0, part_x = 0;
 #pragma unroll
             for (int k = 0; k < wide(); ++k) {
-                const W g = widen(gradients.at[k]) * weight(at + k);
+                const W g = widen(gradients.at[k]) * weight.at[k];
                 part += g;
                 part_x = multiply_add(g, (widen(values.at[k]) - mean) * rstd, part_x);
             }
@@ -119,11 +139,12 @@ __global__ void layer_norm_gradient_kernel(T* dx, const G* dy, const T* x,
         for_each_part<team, width>(of.cols, packed, thread, [&](std::int64_t at, auto wide) {
             const auto values = load_pack<wide()>(in + at);
             const auto gradients = load_pack<wide()>(above + at);
+            const auto weight = factors_at<wide()>(of.weight, at);
             Pack<T, wide()> results;
 #pragma unroll
             for (int k = 0; k < wide(); ++k) {
                 const W normal = (widen(values.at[k]) - mean) * rstd;
-                const W g = widen(gradients.at[k]) * weight(at + k);
+                const W g = widen(gradients.at[k]) * weight.at[k];
                 results.at[k] = narrow<T>(rstd * (g - shift - normal * slope));
             }
             store_pack(result + at, results);
@@ -133,14 +154,16 @@ __global__ void layer_norm_gradient_kernel(T* dx, const G* dy, const T* x,
 
 constexpr int batch = 8;
 
-/// Sums of dy xhat and of dy over the block's rows, two rows of `parts` a chunk.
+/// Sums of dy xhat and of dy over the block's rows, two rows of `parts` a chunk. The last block
+/// adds the chunks in f64.
 template <typename G, typename T>
-__global__ void weight_sums_kernel(Compute<T>* parts, const G* dy, const T* x,
+__global__ void weight_sums_kernel(Compute<T>* dweight, Compute<T>* dbias, Compute<T>* parts,
+                                   unsigned* finished, const G* dy, const T* x,
                                    LayerNormSides<Compute<T>> of, Tiling tiling) {
     using W = Compute<T>;
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
         const std::int64_t c = tile * tiling.columns + tile_column(tiling);
-        W sum_g = 0, sum_gx = 0;
+        W sum_g[1] = {}, sum_gx[1] = {};
         if (c < tiling.channels) {
             for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
                 W few_g = 0, few_gx = 0;  // a sum a batch keeps the error of many rows small
@@ -152,37 +175,28 @@ __global__ void weight_sums_kernel(Compute<T>* parts, const G* dy, const T* x,
                     few_g += g;
                     few_gx = multiply_add(g, (widen(x[at]) - mean) * of.rstd[r], few_gx);
                 }
-                sum_g += few_g;
-                sum_gx += few_gx;
+                sum_g[0] += few_g;
+                sum_gx[0] += few_gx;
             });
         }
-        sum_g = column_sum(sum_g, tiling.columns);
-        sum_gx = column_sum(sum_gx, tiling.columns);
-        if (tile_row(tiling) != 0 || c >= tiling.channels) continue;
-        W* part = parts + 2 * static_cast<std::int64_t>(blockIdx.x) * tiling.channels + c;
-        part[0] = sum_gx;
-        part[tiling.channels] = sum_g;
+        column_sums(sum_g, tiling.columns);
+        column_sums(sum_gx, tiling.columns);
+        put_parts(parts, tiling, c, sum_gx, sum_g);
     }
-}
-
-/// Adds the chunks' sums in f64.
-template <typename W>
-__global__ void join_weight_sums_kernel(W* dweight, W* dbias, const W* parts, Tiling chunks) {
-    const std::int64_t n = chunks.channels;
-    for (std::int64_t tile = blockIdx.x; tile < chunks.tiles; tile += gridDim.x) {
-        const std::int64_t c = tile * chunks.columns + tile_column(chunks);
-        const bool inside = c < n;
-        double sum_g = 0, sum_gx = 0;
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
-             k += tile_rows(chunks)) {
-            sum_gx += static_cast<double>(parts[2 * k * n + c]);
-            sum_g += static_cast<double>(parts[(2 * k + 1) * n + c]);
-        }
-        sum_g = column_sum(sum_g, chunks.columns);
-        sum_gx = column_sum(sum_gx, chunks.columns);
-        if (!inside || tile_row(chunks) != 0) continue;
-        if (dweight != nullptr) dweight[c] = static_cast<W>(sum_gx);
-        if (dbias != nullptr) dbias[c] = static_cast<W>(sum_g);
+    if (!is_last_block(finished + blockIdx.y, gridDim.x)) return;
+    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
+        const std::int64_t c = tile * tiling.columns + tile_column(tiling);
+        double sum_g[1] = {}, sum_gx[1] = {};
+        using One = Pack<W, 1>;
+        for_each_chunk<1>(parts, tiling, c, [&](std::int64_t, const One& gx, const One& g) {
+            sum_gx[0] += static_cast<double>(gx.at[0]);
+            sum_g[0] += static_cast<double>(g.at[0]);
+        });
+        column_sums(sum_g, tiling.columns);
+        column_sums(sum_gx, tiling.columns);
+        if (tile_row(tiling) != 0 || c >= tiling.channels) continue;
+        if (dweight != nullptr) dweight[c] = static_cast<W>(sum_gx[0]);
+        if (dbias != nullptr) dbias[c] = static_cast<W>(sum_g[0]);
     }
 }
 
@@ -209,11 +223,9 @@ void start_backward(Array dx, Array dweight, Array dbias, ConstArray dy, ConstAr
         const std::int64_t numbers = 2 * tiling.chunks * of.cols;
         auto* parts =
             static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
-        launch("layer_norm_weight_sums", weight_sums_kernel<G, T>, grid_of(tiling), stream, parts,
-               above, in, of, tiling);
-        launch("layer_norm_join", join_weight_sums_kernel<W>,
-               Grid{std::min<std::int64_t>(tiling.tiles, 65535), tile_threads}, stream,
-               static_cast<W*>(dweight.data), static_cast<W*>(dbias.data), parts, tiling);
+        launch("layer_norm_weight_sums", weight_sums_kernel<G, T>, grid_of_sums(tiling), stream,
+               static_cast<W*>(dweight.data), static_cast<W*>(dbias.data), parts,
+               finish_counts(stream), above, in, of, tiling);
     }
     with_team(of.cols, [&](auto team) {
         launch("layer_norm_gradient", layer_norm_gradient_kernel<team(), G, T>,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -39,8 +40,29 @@ template <int width, typename T>
 __device__ __forceinline__ Pack<T, width> load_pack(const T* from) {
     return *reinterpret_cast<const Pack<T, width>*>(from);
 }
+/// In as few accesses as the alignment of a pack allows. They are asked for by name: the compiler
+/// stores values that have met after a branch one by one, and a store of 2 bytes costs the cache as
+/// much as one of 16.
 template <int width, typename T>
 __device__ __forceinline__ void store_pack(T* to, const Pack<T, width>& pack) {
+#ifdef __CUDA_ARCH__
+    constexpr std::size_t bytes = sizeof(Pack<T, width>);
+    if constexpr (bytes % 16 == 0) {
+        struct Words {
+            uint4 at[bytes / 16];
+        };
+        const auto words = std::bit_cast<Words>(pack);
+        for (std::size_t i = 0; i < bytes / 16; ++i)
+            __stwb(reinterpret_cast<uint4*>(to) + i, words.at[i]);
+        return;
+    } else if constexpr (bytes == 8 && width > 1) {
+        __stwb(reinterpret_cast<uint2*>(to), std::bit_cast<uint2>(pack));
+        return;
+    } else if constexpr (bytes == 4 && width > 1) {
+        __stwb(reinterpret_cast<unsigned*>(to), std::bit_cast<unsigned>(pack));
+        return;
+    }
+#endif
     *reinterpret_cast<Pack<T, width>*>(to) = pack;
 }
 

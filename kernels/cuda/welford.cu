@@ -9,37 +9,26 @@
 namespace kernels::cuda {
 namespace {
 
-/// Joins the chunks' moments in f64 into mean and biased variance.
-template <typename T>
-__global__ void welford_join_kernel(Array mean, Array var, const Compute<T>* parts, const T* x,
-                                    Tiling chunks) {
-    const std::int64_t n = chunks.channels;
-    const auto rows = static_cast<double>(chunks.rows);
-    for (std::int64_t tile = blockIdx.x; tile < chunks.tiles; tile += gridDim.x) {
-        const std::int64_t c = tile * chunks.columns + tile_column(chunks);
-        const bool inside = c < n;
-        const auto rows_of = [&](std::int64_t k) {
-            const std::int64_t left = chunks.rows - k * chunks.chunk_rows;
-            return static_cast<double>(left < chunks.chunk_rows ? left : chunks.chunk_rows);
-        };
-        double sum = 0, squares = 0;
-#pragma unroll 4
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks; k += tile_rows(chunks))
-            sum += rows_of(k) * static_cast<double>(parts[2 * k * n + c]);
-        const double distance = column_sum(sum, chunks.columns) / (rows > 0 ? rows : 1);
-#pragma unroll 4
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
-             k += tile_rows(chunks)) {
-            const double d = static_cast<double>(parts[2 * k * n + c]) - distance;
-            squares += static_cast<double>(parts[(2 * k + 1) * n + c]) + rows_of(k) * d * d;
-        }
-        squares = column_sum(squares, chunks.columns);
-        if (!inside || tile_row(chunks) != 0) continue;
-        const double first = chunks.rows > 0 ? static_cast<double>(widen(x[c])) : 0;
+/// Mean and biased variance from a channel's joined moments.
+struct PutMoments {
+    Array mean, var;
+
+    __device__ void operator()(std::int64_t c, double first, double distance, double squares,
+                               double rows) const {
         put_channel(mean, c, first + distance);
         put_channel(var, c, squares / (rows > 0 ? rows : 1));
     }
-}
+};
+
+/// A channel's sums.
+struct PutSums {
+    Array sum_dy, sum_dy_centred;
+
+    __device__ void operator()(std::int64_t c, double sum, double centred) const {
+        put_channel(sum_dy, c, sum);
+        put_channel(sum_dy_centred, c, centred);
+    }
+};
 
 __global__ void welford_merge_kernel(Array mean, Array var, Array unbiased, ConstArray means,
                                      ConstArray vars, const std::int64_t* counts,
@@ -61,29 +50,6 @@ __global__ void welford_merge_kernel(Array mean, Array var, Array unbiased, Cons
     }
 }
 
-/// Adds the chunks' sums in f64.
-template <typename W>
-__global__ void welford_sums_kernel(Array sum_dy, Array sum_dy_centred, const W* parts,
-                                    Tiling chunks) {
-    const std::int64_t n = chunks.channels;
-    for (std::int64_t tile = blockIdx.x; tile < chunks.tiles; tile += gridDim.x) {
-        const std::int64_t c = tile * chunks.columns + tile_column(chunks);
-        const bool inside = c < n;
-        double sum = 0, centred = 0;
-#pragma unroll 4
-        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
-             k += tile_rows(chunks)) {
-            sum += static_cast<double>(parts[2 * k * n + c]);
-            centred += static_cast<double>(parts[(2 * k + 1) * n + c]);
-        }
-        sum = column_sum(sum, chunks.columns);
-        centred = column_sum(centred, chunks.columns);
-        if (!inside || tile_row(chunks) != 0) continue;
-        put_channel(sum_dy, c, sum);
-        put_channel(sum_dy_centred, c, centred);
-    }
-}
-
 template <typename W>
 W* room_for_parts(const Tiling& tiling, Stream stream) {
     const std::int64_t numbers = 2 * tiling.chunks * tiling.channels;
@@ -101,10 +67,8 @@ void welford_local(Array mean, Array var, ConstArray x, std::int64_t rows, std::
         const auto* in = static_cast<const T*>(x.data);
         const Tiling tiling = tiling_of(rows, channels, 1);
         auto* parts = room_for_parts<Compute<T>>(tiling, stream);
-        launch("welford_moments", moments_kernel<T>, grid_of(tiling), stream, parts, in, tiling);
-        const Tiling joined = joining(tiling);
-        launch("welford_join", welford_join_kernel<T>, grid_of_tiles(joined), stream, mean, var,
-               parts, in, joined);
+        launch("welford_moments", moments_kernel<T, 1, PutMoments>, grid_of_sums(tiling), stream,
+               parts, finish_counts(stream), in, tiling, PutMoments{mean, var});
     });
 }
 
@@ -128,13 +92,11 @@ void welford_backward_sums(Array sum_dy, Array sum_dy_centred, ConstArray dy, Co
         unsigned* const unasked = nullptr;
         const Tiling tiling = tiling_of(rows, channels, 1);
         W* parts = room_for_parts<W>(tiling, stream);
-        launch("welford_gradient_sums", gradient_sums_kernel<T>, grid_of(tiling), stream, parts,
-               nowhere, unasked, static_cast<const T*>(dy.data), none,
-               static_cast<const T*>(x.data), none, static_cast<const W*>(mean.data),
-               ForwardFactors<W>{nullptr, nullptr, nullptr}, tiling);
-        const Tiling joined = joining(tiling);
-        launch("welford_sums", welford_sums_kernel<W>, grid_of_tiles(joined), stream, sum_dy,
-               sum_dy_centred, parts, joined);
+        launch("welford_gradient_sums", gradient_sums_kernel<T, 1, PutSums>, grid_of_sums(tiling),
+               stream, parts, finish_counts(stream), nowhere, unasked,
+               static_cast<const T*>(dy.data), none, static_cast<const T*>(x.data), none,
+               static_cast<const W*>(mean.data), ForwardFactors<W>{nullptr, nullptr, nullptr},
+               tiling, PutSums{sum_dy, sum_dy_centred});
     });
 }
 

@@ -9,6 +9,7 @@
 
 #include "cuda/recording.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 
@@ -48,6 +49,7 @@ using SharedScratch = std::shared_ptr<const Scratch>;
 struct Workspaces {
     std::mutex mutex;
     std::map<std::pair<int, void*>, SharedScratch> newest;  // by device and stream
+    std::map<std::pair<int, void*>, SharedScratch> counts;  // of blocks, likewise
     ScratchSource source{take_plainly, give_plainly};
     void (*give_back)(int) = nullptr;
 };
@@ -72,7 +74,8 @@ template <typename F>
 void let_go(const F& f) {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
-    std::erase_if(w.newest, [&](const auto& entry) { return f(entry.first.first); });
+    for (auto* kept : {&w.newest, &w.counts})
+        std::erase_if(*kept, [&](const auto& entry) { return f(entry.first.first); });
 }
 
 }  // namespace
@@ -90,6 +93,22 @@ void* workspace(std::size_t bytes, Stream stream) {
     }
     keep_if_recorded(scratch, stream);
     return scratch->data();
+}
+
+unsigned* finish_counts(Stream stream) {
+    constexpr auto bytes = static_cast<std::size_t>(most_finish_counts) * sizeof(unsigned);
+    Workspaces& w = workspaces();
+    const std::lock_guard lock(w.mutex);
+    const auto found = w.counts.find({current_device(), stream.handle});
+    SharedScratch counts = found != w.counts.end() ? found->second : nullptr;
+    if (!counts) {
+        counts = take(w.source, bytes, bytes);
+        set_zero(counts->data(), bytes, stream);
+        // A fill that is recorded has not run: such words are there for the graph alone.
+        if (!capturing(stream)) w.counts[{current_device(), stream.handle}] = counts;
+    }
+    keep_if_recorded(counts, stream);
+    return static_cast<unsigned*>(counts->data());
 }
 
 void set_scratch_source(const ScratchSource& source) {

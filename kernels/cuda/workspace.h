@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/array.h"
 
@@ -19,6 +20,14 @@ constexpr std::size_t least_workspace = std::size_t{32} << 20;
 /// the earlier memory may go to others. A graph that captures the work holds the scratch as long as
 /// it lives.
 void* workspace(std::size_t bytes, Stream stream);
+
+/// Words that finish_counts() gives, for as many groups of blocks that count themselves.
+constexpr std::int64_t most_finish_counts = 1024;
+
+/// Words on the current device in which the blocks of a kernel on this stream count themselves
+/// (`is_last_block`): all are 0 when a kernel starts, and it leaves them so. A graph that captures
+/// the kernel holds them as long as it lives.
+unsigned* finish_counts(Stream stream);
 
 /// Memory on the current device from the source of scratch, released with the object.
 class PassingScratch {

@@ -16,15 +16,8 @@ else
     echo "linked to no CUDA library"
 fi
 
-find_cuobjdump() {
-    local file
-    for file in cuobjdump "${CUDA_HOME:-/usr/local/cuda}/bin/cuobjdump" /usr/local/cuda/bin/cuobjdump \
-        "${XDG_DATA_HOME:-$HOME/.local/share}"/halftone/cuda/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump \
-        "${VIRTUAL_ENV:-/none}"/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump; do
-        command -v "$file" && return 0
-    done
-    return 1
-}
+# shellcheck source=find_cuobjdump.sh
+source "$(dirname "$(readlink -f "$0")")/find_cuobjdump.sh"
 if ! cuobjdump=$(find_cuobjdump); then
     echo "no cuobjdump (Python's wheel nvidia-cuda-cuobjdump has it): the embedded code was not listed"
     ((failures == 0)) && exit 77

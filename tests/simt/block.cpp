@@ -9,6 +9,8 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -56,7 +58,8 @@ struct Thread {
 
 class Block {
 public:
-    void run(int threads, ThreadOrder order, const std::function<void()>& body, const char* name) {
+    void begin(int threads, ThreadOrder order, const std::function<void()>& body,
+               const char* name) {
         name_ = name;
         body_ = &body;
         order_ = order;
@@ -64,8 +67,13 @@ public:
         error_ = nullptr;
         at_barrier_ = done_ = 0;
         threads_.assign(static_cast<std::size_t>(threads), Thread{State::ready});
-        for (turn(); !error_ && done_ < count_; turn()) release_barriers();
-        if (!error_) return;
+    }
+
+    /// Runs the threads to their next barriers. False: all have ended.
+    bool step() {
+        turn();
+        if (!error_ && done_ < count_) release_barriers();
+        if (!error_) return done_ < count_;
         // Threads that were waiting when an error occurred still hold stacks, so all stacks are
         // discarded.
         free_.clear();
@@ -207,8 +215,6 @@ private:
         return false;
     }
 
-    friend void run_grid(const char*, const Extent&, ThreadOrder, const std::function<void()>&);
-
 #ifdef HALFTONE_SIMT_SWAPCONTEXT
     ucontext_t scheduler_{};
 #else
@@ -232,7 +238,9 @@ private:
 // The device runs one block at a time, under its lock.
 // Never destroyed: memory that is released at exit may still run kernels.
 Block& the_block = *new Block;
-Block& block() { return the_block; }
+Block* running = &the_block;
+unsigned seed_of_turns = 0;
+Block& block() { return *running; }
 
 // The entry of a stack. In a block's first turn every ready thread is new, in later ones none is: a
 // stack whose thread ends in the first turn runs the next ready thread at once.
@@ -257,6 +265,8 @@ void Block::run_bodies() {
 }
 
 }  // namespace
+
+void interleave_blocks(unsigned seed) { seed_of_turns = seed; }
 
 void block_barrier() { block().wait(State::at_block_barrier, 0); }
 void warp_barrier(unsigned mask) { block().wait(State::at_warp_barrier, mask); }
@@ -285,24 +295,87 @@ unsigned ballot(unsigned mask, bool predicate) {
     return bits;
 }
 
+namespace {
+
+uint3 index_of(const Extent& extent, std::int64_t block) {
+    return {static_cast<unsigned>(block % extent.blocks),
+            static_cast<unsigned>(block / extent.blocks), 0};
+}
+
+void run_in_order(const char* name, const Extent& extent, ThreadOrder order,
+                  const std::function<void()>& body) {
+    for (std::int64_t i = 0; i < extent.blocks * extent.blocks_y; ++i) {
+        position.block_index = index_of(extent, i);
+        begin_block(i);
+        the_block.begin(extent.threads, order, body, name);
+        while (the_block.step()) {
+        }
+    }
+}
+
+/// A block that takes turns with others.
+struct Resident {
+    std::int64_t index = 0;
+    std::unique_ptr<Block> block;
+    PausedBlock paused;
+    bool begun = false;
+};
+
+/// A few blocks at a time, as a card runs them: the next to take a turn, and the next to begin, are
+/// drawn.
+void run_interleaved(const char* name, const Extent& extent, ThreadOrder order,
+                     const std::function<void()>& body) {
+    constexpr std::size_t most = 5;
+    std::mt19937 random(seed_of_turns);
+    std::vector<std::int64_t> waiting(static_cast<std::size_t>(extent.blocks * extent.blocks_y));
+    std::iota(waiting.begin(), waiting.end(), 0);
+    std::ranges::shuffle(waiting, random);
+    static auto& ended = *new std::vector<std::unique_ptr<Block>>;  // kept for their stacks
+    std::vector<Resident> residents;
+    while (!waiting.empty() || !residents.empty()) {
+        while (residents.size() < most && !waiting.empty()) {
+            if (ended.empty()) ended.push_back(std::make_unique<Block>());
+            residents.push_back({waiting.back(), std::move(ended.back()), {}, false});
+            ended.pop_back();
+            waiting.pop_back();
+        }
+        const std::size_t at = random() % residents.size();
+        Resident& next = residents[at];
+        running = next.block.get();
+        position.block_index = index_of(extent, next.index);
+        if (next.begun) {
+            resume_block(std::move(next.paused));
+        } else {
+            begin_block(next.index);
+            running->begin(extent.threads, order, body, name);
+            next.begun = true;
+        }
+        if (running->step()) {
+            next.paused = pause_block();
+            continue;
+        }
+        ended.push_back(std::move(next.block));
+        residents.erase(residents.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+}
+
+}  // namespace
+
 void run_grid(const char* name, const Extent& extent, ThreadOrder order,
               const std::function<void()>& body) {
     position.block_extent = {static_cast<unsigned>(extent.threads), 1, 1};
     position.grid_extent = {static_cast<unsigned>(extent.blocks),
                             static_cast<unsigned>(extent.blocks_y), 1};
     begin_launch();
+    note_shared_bytes(seed_of_turns != 0);
     try {
-        for (std::int64_t y = 0; y < extent.blocks_y; ++y) {
-            for (std::int64_t x = 0; x < extent.blocks; ++x) {
-                position.block_index = {static_cast<unsigned>(x), static_cast<unsigned>(y), 0};
-                begin_block(y * extent.blocks + x);
-                block().run(extent.threads, order, body, name);
-            }
-        }
+        (seed_of_turns != 0 ? run_interleaved : run_in_order)(name, extent, order, body);
     } catch (...) {
+        running = &the_block;
         abandon_launch();
         throw;
     }
+    running = &the_block;
     end_launch(name);
 }
 

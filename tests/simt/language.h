@@ -68,6 +68,8 @@ int lane();
 /// A bit for each lane whose predicate is true.
 unsigned ballot(unsigned mask, bool predicate);
 
+/// What the running thread has written is there for all blocks, as far as they have learnt of it.
+void note_fence() noexcept;
 /// Reports an atomic operation to the race detector.
 void note_atomic(const void* at, std::size_t bytes);
 #define HALFTONE_SIMT_UNWATCHED __attribute__((no_sanitize("thread")))
@@ -90,7 +92,7 @@ T exchange_as(unsigned mask, T mine, int from) {
 
 inline void __syncthreads() { kernels::simt::block_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { kernels::simt::warp_barrier(mask); }
-inline void __threadfence() {}
+inline void __threadfence() { kernels::simt::note_fence(); }
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int from) {

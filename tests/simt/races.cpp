@@ -1,105 +1,35 @@
 #include "simt/races.h"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <sys/mman.h>
 
-#include <array>
-#include <new>
+#include <algorithm>
+#include <cstring>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "simt/handover.h"
 #include "simt/language.h"
+#include "simt/shadow.h"
 
 namespace kernels::simt {
 namespace {
 
-/// The last accesses of a place, in one word each, since every access is compared with two. Fields
-/// wrap: an access expires after 2^12 launches, before it could be taken for a new one; blocks 2^20
-/// apart count as one.
-namespace stamp {
-constexpr int launch = 52, block = 32, barriers = 16, thread = 6;  // first bit of each field
-// For a read or an atomic operation, which other threads may do at the same time:
-constexpr std::uint64_t others = 16;       // other threads did so since that barrier
-constexpr std::uint64_t other_blocks = 8;  // other blocks did so in this launch
-constexpr std::uint64_t bytes = 3;         // of the place that were accessed
-
-/// The bits from `begin` to `end`.
-constexpr std::uint64_t field(std::uint64_t value, int begin, int end) {
-    return value >> begin & ((std::uint64_t{1} << (end - begin)) - 1);
-}
-constexpr bool same(std::uint64_t a, std::uint64_t b, int from) { return (a ^ b) >> from == 0; }
-}  // namespace stamp
-
-/// Two bytes of memory: the narrowest unit that neighbouring threads often write.
-struct Place {
-    std::uint64_t write, read;  // 0: no access yet
+/// A place of shared memory that the block has written, while it is paused.
+struct SavedPlace {
+    std::uint16_t bytes = 0;
+    Place place{};
+    std::uint64_t atomic = 0;
 };
-constexpr std::size_t place_bytes = 2;
-constexpr std::uint64_t launches_remembered = (1u << 12) - 1;
-
-/// A range of memory with its places, which use no memory before they are accessed.
-class Shadow {
-public:
-    constexpr Shadow() = default;
-    Shadow(const void* start, std::size_t bytes)
-        : start_(reinterpret_cast<std::uintptr_t>(start)), bytes_(bytes) {
-        places_ = static_cast<Place*>(reserve(count() * sizeof(Place)));
-        atomics_ = static_cast<std::uint64_t*>(reserve(count() * sizeof(std::uint64_t)));
-    }
-    bool holds(std::uintptr_t address) const { return address - start_ < bytes_; }
-    std::uintptr_t offset(std::uintptr_t address) const { return address - start_; }
-    Place& at(std::uintptr_t offset) const { return places_[offset / place_bytes]; }
-    /// The last thread that changed it atomically.
-    std::uint64_t& atomic(std::uintptr_t offset) const { return atomics_[offset / place_bytes]; }
-    void forget() const {
-        if (!places_) return;
-        madvise(places_, count() * sizeof(Place), MADV_DONTNEED);
-        madvise(atomics_, count() * sizeof(std::uint64_t), MADV_DONTNEED);
-    }
-
-private:
-    static void* reserve(std::size_t bytes) {
-        void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at == MAP_FAILED) throw std::bad_alloc();
-        return at;
-    }
-    std::size_t count() const { return bytes_ / place_bytes + 1; }
-    std::uintptr_t start_ = 0;
-    std::size_t bytes_ = 0;
-    Place* places_ = nullptr;
-    std::uint64_t* atomics_ = nullptr;  // separate, since few kernels have any
-};
-
-/// The program's own variables. Shared memory is static on the simulated device.
-Shadow shadow_of_variables() {
-    struct Range {
-        std::uintptr_t first = ~std::uintptr_t{0}, last = 0;
-    } range;
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* data) {
-            auto& found = *static_cast<Range*>(data);
-            for (int i = 0; i < info->dlpi_phnum; ++i) {
-                const auto& part = info->dlpi_phdr[i];
-                if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
-                const std::uintptr_t start = info->dlpi_addr + part.p_vaddr;
-                found.first = std::min(found.first, start);
-                found.last = std::max(found.last, start + part.p_memsz);
-            }
-            return 1;  // the first is the program itself; no others
-        },
-        &range);
-    range.first -= range.first % place_bytes;
-    return {reinterpret_cast<void*>(range.first), range.last - range.first};
-}
 
 /// The state that every access reads.
 struct Watch {
     Shadow device, shared;
+    bool note_shared = false;
     bool running = false;
     std::uint64_t launch = 0;
     std::uint64_t now = 0;     // the stamp of an access now, without its thread
@@ -107,6 +37,12 @@ struct Watch {
     std::int64_t read_places = 0, written_places = 0;  // of device memory, in this launch
 };
 constinit Watch watch;
+
+/// The places that the block which runs has written, by offset; if blocks are interleaved.
+std::map<std::uintptr_t, SavedPlace>& shared_written() {
+    static auto* only = new std::map<std::uintptr_t, SavedPlace>;
+    return *only;
+}
 
 /// The findings of this launch.
 struct Findings {
@@ -164,10 +100,17 @@ std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, s
     tell(event, text.str());
 }
 
+/// Whether another block has handed over an access to the one that runs.
+[[gnu::noinline]] bool was_taken(std::uint64_t before) {
+    return (before & stamp::other_blocks) == 0 &&
+           handovers().taken(block_of(before), stamp::field(before, stamp::barriers, stamp::block));
+}
+
 /// Whether an access clashes with an earlier one of the same launch.
 [[gnu::always_inline]] inline bool clashes(std::uint64_t before, std::uint64_t now) {
     if ((before & now & stamp::bytes) == 0) return false;
-    if (!stamp::same(before, now, stamp::block) || (before & stamp::other_blocks) != 0) return true;
+    if (!stamp::same(before, now, stamp::block) || (before & stamp::other_blocks) != 0)
+        return !was_taken(before);
     if (!stamp::same(before, now, stamp::barriers)) return false;
     return !stamp::same(before, now, stamp::thread) || (before & stamp::others) != 0;
 }
@@ -203,6 +146,7 @@ void begin_launch() {
     watch.running = true;
     watch.has_atomics = false;
     watch.read_places = watch.written_places = 0;
+    handovers().begin_launch();
     findings().told.clear();
     findings().texts.clear();
 }
@@ -210,10 +154,58 @@ void begin_launch() {
 void begin_block(std::int64_t index) {
     watch.now = watch.launch << stamp::launch | (static_cast<std::uint64_t>(index) & 0xfffff)
                                                     << stamp::block;
+    handovers().begin_block();
+    if (watch.note_shared) shared_written().clear();
 }
 void pass_barrier() {
     const std::uint64_t passed = (watch.now >> stamp::barriers & 0xffff) + 1;
     watch.now = watch.now >> stamp::block << stamp::block | (passed & 0xffff) << stamp::barriers;
+    handovers().pass_barrier(passed);
+}
+
+void note_fence() noexcept { handovers().fence(position.thread_index.x); }
+
+struct PausedBlock::State {
+    std::uint64_t now = 0;
+    BlockHandover handover;
+    std::map<std::uintptr_t, SavedPlace> shared;
+};
+PausedBlock::PausedBlock() = default;
+PausedBlock::~PausedBlock() = default;
+PausedBlock::PausedBlock(PausedBlock&&) noexcept = default;
+PausedBlock& PausedBlock::operator=(PausedBlock&&) noexcept = default;
+
+void note_shared_bytes(bool on) {
+#ifndef HALFTONE_SIMT_WATCHED
+    if (on) throw std::logic_error("blocks cannot be interleaved: no access is watched");
+#endif
+    watch.note_shared = on;
+}
+
+PausedBlock pause_block() {
+    for (auto& [offset, saved] : shared_written()) {
+        std::memcpy(&saved.bytes, reinterpret_cast<void*>(watch.shared.address(offset)),
+                    place_bytes);
+        saved.place = watch.shared.at(offset);
+        saved.atomic = watch.shared.atomic(offset);
+    }
+    PausedBlock paused;
+    paused.state_ = std::make_unique<PausedBlock::State>(
+        PausedBlock::State{watch.now, handovers().pause(), std::exchange(shared_written(), {})});
+    return paused;
+}
+
+void resume_block(PausedBlock&& paused) {
+    PausedBlock::State& state = *paused.state_;
+    watch.now = state.now;
+    handovers().resume(std::move(state.handover));
+    shared_written() = std::move(state.shared);
+    for (const auto& [offset, saved] : shared_written()) {
+        std::memcpy(reinterpret_cast<void*>(watch.shared.address(offset)), &saved.bytes,
+                    place_bytes);
+        watch.shared.at(offset) = saved.place;
+        watch.shared.atomic(offset) = saved.atomic;
+    }
 }
 
 void abandon_launch() noexcept { watch.running = false; }
@@ -246,6 +238,9 @@ public:
 
     [[gnu::always_inline]] void note(std::size_t size) {
         const std::uintptr_t begin = shadow_.offset(first_), end = begin + size;
+        if (access == AccessKind::write && !is_shared_) handovers().wrote(position.thread_index.x);
+        if (access != AccessKind::read && is_shared_ && watch.note_shared)
+            note_shared_places(begin, end);
         if ((begin | end) % place_bytes == 0) {
             note_places(begin, &shadow_.at(begin), size / place_bytes);
         } else {
@@ -262,6 +257,11 @@ public:
     }
 
 private:
+    static void note_shared_places(std::uintptr_t begin, std::uintptr_t end) {
+        for (std::uintptr_t at = begin - begin % place_bytes; at < end; at += place_bytes)
+            shared_written().try_emplace(at);
+    }
+
     /// Whole places. Those of one value mostly have the same history and are then checked together.
     [[gnu::always_inline]] void note_places(std::uintptr_t at, Place* places, std::size_t count) {
         std::uint64_t differs = watch.has_atomics || access == AccessKind::atomic ? 1 : 0;
@@ -359,6 +359,8 @@ void note_access(const void* at, std::size_t bytes, AccessKind access, const voi
 
 void note_atomic(const void* at, std::size_t bytes) {
     note<AccessKind::atomic>(at, bytes, __builtin_return_address(0));
+    if (watch.running)
+        handovers().changed(reinterpret_cast<std::uintptr_t>(at), block_of(watch.now));
 }
 
 }  // namespace kernels::simt

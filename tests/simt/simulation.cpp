@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 #include "simt/block.h"
 #include "simt/queue.h"
@@ -206,12 +207,16 @@ void fail_call(const std::string& call, int after) {
 
 void repair() {
     Simulation& s = simulation();
-    const Lock lock(s.mutex);
-    s.lost = false;
-    s.lost_to.clear();
-    s.fault = {};
-    for (auto& [device, queue] : s.compute) forget(queue);
-    for (auto& queue : s.others) forget(*queue);
+    {
+        const Lock lock(s.mutex);
+        s.lost = false;
+        s.lost_to.clear();
+        s.fault = {};
+        for (auto& [device, queue] : s.compute) forget(queue);
+        for (auto& queue : s.others) forget(*queue);
+    }
+    // A kernel that ended in its midst has left the counts of its blocks as they were.
+    cuda::release_workspaces();
 }
 
 void refuse_memory(int after, int times) {

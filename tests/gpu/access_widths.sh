@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# access_widths.sh FOLDER [ARCHITECTURE]: reads the machine code of all objects of kernels in FOLDER and below, for one
+# architecture, and fails where a kernel stores or loads four or more neighbouring values of its memory one by one,
+# narrower than 16 bytes: the compiler leaves such runs where values meet after a branch, a store of 2 bytes costs the
+# cache as much as one of 16, and no other test sees it. Exit code 77, with the reason, where there is no cuobjdump.
+#
+# Kernels with a reason for narrow accesses are listed below.
+set -euo pipefail
+folder=${1:?usage: access_widths.sh FOLDER [ARCHITECTURE]}
+architecture=${2:-}
+here=$(dirname "$(readlink -f "$0")")
+
+# shellcheck source=find_cuobjdump.sh
+source "$here/find_cuobjdump.sh"
+if ! cuobjdump=$(find_cuobjdump); then
+    echo "no cuobjdump (Python's wheel nvidia-cuda-cuobjdump has it): the widths of accesses were not looked at"
+    exit 77
+fi
+
+# A pattern of mangled names, and why.
+allowed() {
+    cat <<'LIST'
+multi_tensor_|lists of tensors: the way for tensors that are not aligned for packs is beside that for those that are
+dropout_mask_kernel|its words of four flags are one store; bytes are left for the ends
+embedding_bag_kernel|rows whose width is no whole number of packs
+fold_kernel|a walk over sorted keys, unrolled, with an early end
+gather_step_kernel|one thread copies the figures of a step
+merge_gradient_statistics_kernel|one thread copies the figures of a step
+add_score_pairs_kernel|counters of 64 bits, added one by one
+LIST
+}
+
+objects=$(find "$folder" -name '*.cu.o' | sort)
+[[ -n $objects ]] || { echo "no objects of kernels in $folder"; exit 1; }
+allowed=$(allowed)
+export allowed cuobjdump architecture here
+look_at() {
+    local code
+    # An object without device code is none of our business.
+    code=$("$cuobjdump" -sass ${architecture:+-arch "sm_$architecture"} "$1" 2> /dev/null) || return 0
+    awk -v object="$(basename "$1" .o)" -v allowed="$allowed" -f "$here/access_widths.awk" <<< "$code"
+}
+export -f look_at
+# shellcheck disable=SC2016
+if ! xargs -P "$(nproc)" -I{} bash -c 'look_at "$1"' _ {} <<< "$objects"; then
+    echo "narrow accesses: store and load them as packs (kernels/cuda/pack.cuh), or name the kernel in $0 with the reason"
+    exit 1
+fi
+echo "$(wc -l <<< "$objects") objects: no run of narrow accesses but those allowed"
