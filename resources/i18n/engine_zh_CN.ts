@@ -7308,5 +7308,9 @@
         <source>Start the twin anew.</source>
         <translation>请重新开始孪生运行。</translation>
     </message>
+    <message>
+        <source>the table has the columns {}</source>
+        <translation>表格的列为 {}</translation>
+    </message>
 </context>
 </TS>

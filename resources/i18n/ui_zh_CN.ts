@@ -8161,4 +8161,11 @@ started %7</source>
             <translation>停止，并删除已写入的内容。</translation>
         </message>
     </context>
+    <context>
+        <name>ui::ColumnPicker</name>
+        <message>
+            <source>Choose from the columns of the table (Alt+Down).</source>
+            <translation>从表格的列中选择（Alt+Down）。</translation>
+        </message>
+    </context>
 </TS>

@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QListWidget>
 #include <QMenu>
 #include <QThreadPool>
 #include <QToolButton>
@@ -10,6 +11,7 @@
 #include "engine/catalog.h"
 #include "help/help_page.h"
 #include "models/settings_memory.h"
+#include "panels/column_picker.h"
 #include "panels/settings_field.h"
 #include "panels/settings_panel.h"
 #include "window_fixture.h"
@@ -291,6 +293,42 @@ TEST_F(SettingsWindowTest, OfferTheColumnsOfATableAsItsTarget) {
     EXPECT_EQ(columns, QStringList({{}, u"area"_s, u"price"_s, u"rooms"_s}));
     settings.set(u"dataset.target"_s, u"price"_s);
     EXPECT_EQ(list->currentText(), u"price"_s);
+}
+
+TEST_F(SettingsWindowTest, ColumnsOfATableAreTickedInAListAndUnknownOnesFlaggedAtOnce) {
+    QFile table(folder.filePath(u"t.csv"_s));
+    ASSERT_TRUE(table.open(QIODevice::WriteOnly));
+    table.write("area,\"floor, roof\",rooms,price\n");
+    for (int i = 0; i < 40; ++i) table.write(QByteArray::number(i) + ",2,3,4\n");
+    table.close();
+    commands.openPath(table.fileName());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return settings.data() != nullptr; }, 10'000));
+    for (const char* path : {"dataset.columns", "dataset.without", "dataset.categorical"}) {
+        const auto* picker = field(QString::fromLatin1(path))->editor()->findChild<ColumnPicker*>();
+        ASSERT_NE(picker, nullptr) << path;
+        EXPECT_EQ(picker->columns(),
+                  QStringList({u"area"_s, u"floor, roof"_s, u"rooms"_s, u"price"_s}));
+    }
+    auto* edit = field(u"dataset.without"_s)->editor();
+    QTest::keyClick(edit, Qt::Key_Down, Qt::AltModifier);
+    auto* list = edit->findChild<QListWidget*>(u"columnPicker"_s);
+    ASSERT_TRUE(list != nullptr && list->isVisible());
+    QTest::keyClick(list, Qt::Key_Space);
+    EXPECT_EQ(settings.text(u"dataset.without"_s), u"area"_s);
+    EXPECT_EQ(list->item(0)->checkState(), Qt::Checked);
+    list->setCurrentRow(1);
+    QTest::keyClick(list, Qt::Key_Space);
+    EXPECT_EQ(settings.columnsOf(u"dataset.without"_s),
+              QStringList({u"area"_s, u"floor, roof"_s}));
+    list->setCurrentRow(0);
+    QTest::keyClick(list, Qt::Key_Space);
+    EXPECT_EQ(settings.columnsOf(u"dataset.without"_s), QStringList({u"floor, roof"_s}));
+    list->hide();
+    settings.set(u"dataset.without"_s, u"room"_s);
+    EXPECT_TRUE(settings.errorAt(u"dataset.without"_s).contains(u"rooms"_s))
+        << settings.errorAt(u"dataset.without"_s).toStdString();
+    settings.set(u"dataset.without"_s, u"rooms"_s);
+    EXPECT_EQ(settings.errorAt(u"dataset.without"_s), QString());
 }
 
 TEST_F(SettingsWindowTest, ANumberTakesNeitherLettersNorSpace) {

@@ -190,6 +190,7 @@ void SettingsModel::checkSettings() {
         if (const engine::Message lacking = engine::why_no_workers(); !lacking.empty())
             add({"workers", std::to_string(config_.workers), lacking});
     }
+    for (auto& error : unknownColumns()) add(std::move(error));
     if (!limits_.device.empty()) add({"device", config_.device, limits_.device});
     const auto lacking =
         limits_.precisions.constFind(QString::fromStdString(config_.precision.preset));

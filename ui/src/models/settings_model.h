@@ -90,6 +90,13 @@ public:
     void setData(const QString& key, engine::DatasetPreview data);
     /// The preview of the present data; null until it is read, and if it cannot be.
     const engine::DatasetPreview* data() const;
+    /// The columns of the table that the settings name, in its order, also while an invalid setting
+    /// keeps it from being read; none before it was read once, and for other data.
+    QStringList tableColumns() const;
+    /// Whether the setting names columns of a table.
+    static bool namesColumns(const QString& path);
+    /// The columns that such a setting names.
+    QStringList columnsOf(const QString& path) const;
     /// Metrics of a run with these settings, from its data once they are read.
     std::vector<engine::Metric> metrics() const;
 
@@ -129,6 +136,8 @@ private:
     void step(std::vector<State>& from, std::vector<State>& to);
     std::optional<QString> nameOf(const std::vector<State>& states) const;
     void checkSettings();
+    std::vector<engine::SettingError> unknownColumns() const;
+    QString tableKey() const;
     /// The settings as JSON with the field set to the text; fields that depend on it are reset.
     std::string edited(const QString& path, const QString& text,
                        std::vector<std::string>& overrides) const;
@@ -140,6 +149,8 @@ private:
     QMap<QString, QString> refused_;                  ///< texts that the parser did not take
     std::optional<engine::DatasetPreview> data_;
     QString dataKey_;  ///< of data_
+    QStringList table_;  ///< columns of the table that was read last
+    QString tableKey_;   ///< of table_
     DeviceLimits limits_;
     std::vector<engine::SettingError> errors_;
     std::vector<engine::Message> notes_;

@@ -46,7 +46,67 @@ QString SettingsModel::dataKey() const {
 void SettingsModel::setData(const QString& key, engine::DatasetPreview data) {
     dataKey_ = key;
     data_ = std::move(data);
+    if (!data_->columns.empty() && key == dataKey()) {
+        table_.clear();
+        for (const auto& column : data_->columns) table_ << QString::fromStdString(column.name);
+        tableKey_ = tableKey();
+        checkSettings();
+    }
     emit changed();
+}
+
+/// What decides on the names of a table's columns.
+QString SettingsModel::tableKey() const {
+    const auto& dataset = config_.dataset;
+    QStringList parts{QString::fromStdString(dataset.kind)};
+    for (const char* option : {"delimiter", "header"}) {
+        const auto found = dataset.options.find(option);
+        if (found != dataset.options.end())
+            parts << QString::fromStdString(engine::to_string(found->second));
+    }
+    for (const auto& path : dataset.path) parts << QString::fromStdString(path);
+    return parts.join(u'|');
+}
+
+QStringList SettingsModel::tableColumns() const {
+    return tableKey_ == tableKey() ? table_ : QStringList();
+}
+
+bool SettingsModel::namesColumns(const QString& path) {
+    return path == u"dataset.target"_s || path == u"dataset.columns"_s ||
+           path == u"dataset.without"_s || path == u"dataset.categorical"_s;
+}
+
+QStringList SettingsModel::columnsOf(const QString& path) const {
+    const auto found = config_.dataset.options.find(path.section(u'.', 1).toStdString());
+    if (found == config_.dataset.options.end()) return {};
+    QStringList out;
+    if (const auto* one = std::get_if<std::string>(&found->second); one && !one->empty())
+        out << QString::fromStdString(*one).trimmed();
+    if (const auto* several = std::get_if<std::vector<std::string>>(&found->second))
+        for (const auto& name : *several) out << QString::fromStdString(name).trimmed();
+    return out;
+}
+
+/// A table without a header has "column 1", "column 2", ..., which may be named by their numbers.
+std::vector<engine::SettingError> SettingsModel::unknownColumns() const {
+    const QStringList known = tableColumns();
+    std::vector<engine::SettingError> out;
+    if (known.isEmpty()) return out;
+    constexpr qsizetype mostListed = 8;
+    QStringList listed = known.mid(0, mostListed);
+    if (known.size() > mostListed) listed << u"…"_s;
+    for (const char* path : {"dataset.target", "dataset.columns", "dataset.without",
+                             "dataset.categorical"}) {
+        for (const QString& name : columnsOf(QString::fromLatin1(path))) {
+            if (known.contains(name) || known.contains(u"column "_s + name)) continue;
+            out.push_back({path, name.toStdString(),
+                           engine::msg("the table has the columns {}",
+                                       listed.join(u", "_s).toStdString())});
+            break;
+        }
+    }
+    return out;
 }
 
 const engine::DatasetPreview* SettingsModel::data() const {

@@ -3,6 +3,8 @@
 #include <QAbstractItemView>
 #include <QContextMenuEvent>
 #include <QHBoxLayout>
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
@@ -10,6 +12,7 @@
 
 #include "engine/catalog.h"
 #include "help/help_page.h"
+#include "panels/column_picker.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/check_box.h"
@@ -157,6 +160,7 @@ void SettingsField::setLocked(bool locked) {
     if (locked == locked_) return;
     locked_ = locked;
     if (edit_ != nullptr) edit_->setReadOnly(locked);
+    if (picker_ != nullptr) picker_->setEnabled(!locked);
     restyle(editor_, "locked", locked);
     describe();
 }
@@ -211,6 +215,23 @@ void SettingsField::setChoices(std::vector<Choice> choices) {
     refresh();
 }
 
+/// Names with a comma stand as JSON, since a comma parts names.
+void SettingsField::setColumns(const QStringList& columns) {
+    if (picker_ == nullptr) {
+        if (columns.isEmpty()) return;
+        picker_ = new ColumnPicker(edit_);
+        picker_->setEnabled(!locked_);
+        connect(picker_, &ColumnPicker::picked, this, [this](const QStringList& picked) {
+            const bool commas = picked.join(QString()).contains(u',');
+            const QByteArray json =
+                QJsonDocument(QJsonArray::fromStringList(picked)).toJson(QJsonDocument::Compact);
+            model_->set(path_, commas ? QString::fromUtf8(json) : picked.join(u", "_s));
+        });
+    }
+    picker_->setColumns(columns);
+    picker_->setTicked(model_->columnsOf(path_));
+}
+
 void SettingsField::setUnit(const QString& unit) {
     unit_->setText(unit);
     edit_->setTextMargins(0, 0, unit.isEmpty() ? 0 : unit_->sizeHint().width() + 4, 0);
@@ -239,6 +260,7 @@ void SettingsField::refresh() {
     }
     if (edit_ != nullptr) edit_->setModified(false);
     if (combo_ != nullptr) refreshChoice(text);
+    if (picker_ != nullptr) picker_->setTicked(model_->columnsOf(path_));
     if (check_ != nullptr) check_->setChecked(text == u"true"_s);
     describe();
 }

@@ -11,6 +11,7 @@
 namespace ui {
 
 class ChoiceBox;
+class ColumnPicker;
 
 /// One value of a list: as written in the settings, and as shown.
 struct Choice {
@@ -40,6 +41,8 @@ public:
 
     const QString& path() const { return path_; }
     void setChoices(std::vector<Choice> choices);
+    /// A field that names columns of a table offers these; none: their names are typed.
+    void setColumns(const QStringList& columns);
     /// Dim words at the right end of a line edit.
     void setUnit(const QString& unit);
     QWidget* editor() const { return editor_; }
@@ -70,6 +73,7 @@ private:
     QWidget* editor_ = nullptr;
     QLineEdit* edit_ = nullptr;
     ChoiceBox* combo_ = nullptr;
+    ColumnPicker* picker_ = nullptr;  ///< of a field that names columns
     QCheckBox* check_ = nullptr;
     QLabel* unit_ = nullptr;
     QWidget* dot_ = nullptr;  ///< shown where the value is not the default

@@ -138,6 +138,10 @@ SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
                           ? new SettingsField(context_.settings, path, targetChoices(), this)
                           : SettingsField::forValue(context_.settings, path, withUnit, this));
     if (path == targetPath) target_ = fields_.back();
+    if (SettingsModel::namesColumns(path) && path != targetPath) {
+        columnFields_.push_back(fields_.back());
+        fields_.back()->setColumns(columns_);
+    }
     return fields_.back();
 }
 

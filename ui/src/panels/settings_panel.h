@@ -66,6 +66,8 @@ private:
     PrecisionSection* chips_ = nullptr;
     SettingsField* target_ = nullptr;
     QString targetsFor_;  ///< the data whose columns target_ lists
+    std::vector<SettingsField*> columnFields_;  ///< that name columns of a table
+    QStringList columns_;                       ///< that they offer
     LintList* lint_ = nullptr;
     SettingsField* model_ = nullptr;
     SettingsField* initScale_ = nullptr;

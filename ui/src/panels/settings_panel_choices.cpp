@@ -85,7 +85,13 @@ std::vector<Choice> SettingsPanel::targetChoices() const {
     return out;
 }
 
+/// The fields that name columns of the table offer them.
 void SettingsPanel::refreshTargets() {
+    const QStringList columns = context_.settings->tableColumns();
+    if (columns != columns_) {
+        columns_ = columns;
+        for (auto* field : columnFields_) field->setColumns(columns);
+    }
     if (target_ == nullptr || context_.settings->data() == nullptr) return;
     const QString key = context_.settings->dataKey();
     if (key == targetsFor_) return;

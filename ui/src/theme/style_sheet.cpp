@@ -128,8 +128,8 @@ QWidget#helpWindow QListView::item { border: 1px solid transparent; padding: 2px
 QWidget#helpWindow QListView::item:selected { background: @selected; color: @text; }
 QTextBrowser[role="lesson"], QTextBrowser[role="lesson"]:focus { background: transparent; border: none; margin: 0;
     padding: 0; }
-QListView#completions { background: @panel; border: 1px solid @line; border-radius: 0; padding: 2px; }
-QListView#completions:focus { border: 1px solid @line; border-radius: 0; }
+QListView#completions, QListView#columnPicker { background: @panel; border: 1px solid @line; border-radius: 0; padding: 2px; }
+QListView#completions:focus, QListView#columnPicker:focus { border: 1px solid @line; border-radius: 0; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;
     padding: 3px 6px; }
