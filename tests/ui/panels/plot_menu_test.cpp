@@ -143,6 +143,7 @@ TEST_F(PlotMenuTest, ExportsAPictureWithTheEndingOfTheChosenKind) {
     auto* action = entry(panel(u"loss"_s)->menu(), u"Export picture…"_s);
     const QString name = folder.path() + u"/mine"_s;
     ASSERT_TRUE(answerFileDialog(name, [&] { action->trigger(); }));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 20'000));
     EXPECT_TRUE(QFile::exists(name + u".png"_s));
 }
 
