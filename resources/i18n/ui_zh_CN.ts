@@ -7862,7 +7862,7 @@ started %7</source>
             <translation>提交答案</translation>
         </message>
         <message>
-            <source>%1 answers from %2 lessons, with what your runs measured.</source>
+            <source>Answers: %1, lessons: %2. They go with what your runs measured.</source>
             <translation>共 %2 课的 %1 个答案，以及您的运行的测量结果。</translation>
         </message>
         <message>
@@ -7905,6 +7905,10 @@ started %7</source>
             <source>You have not answered any question yet.</source>
             <translation>您尚未回答任何问题。</translation>
         </message>
+        <message>
+            <source>Handing in…</source>
+            <translation>正在提交…</translation>
+        </message>
     </context>
     <context>
         <name>ui::ClassDialog</name>
@@ -7913,7 +7917,7 @@ started %7</source>
             <translation>班级的答案</translation>
         </message>
         <message>
-            <source>%1 learners · %2</source>
+            <source>Learners: %1 · %2</source>
             <translation>%1 名学员 · %2</translation>
         </message>
         <message>
@@ -7941,7 +7945,7 @@ started %7</source>
             <translation>将全部答案保存为 CSV…</translation>
         </message>
         <message>
-            <source>and %1 more files</source>
+            <source>and further files: %1</source>
             <translation>另有 %1 个文件</translation>
         </message>
         <message>

@@ -22,7 +22,11 @@ struct HandInTest : LessonViewTest {
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
         dialog.findChild<QLineEdit*>()->setText(name);
         dialog.handIn(folder ? shared.path() : shared.filePath(u"mine.json"_s), folder);
-        return dialog.findChild<QLabel*>(u"handedIn"_s)->text();
+        const auto* said = dialog.findChild<QLabel*>(u"handedIn"_s);
+        EXPECT_EQ(said->text(), u"Handing in…"_s) << "off the window's thread";
+        EXPECT_TRUE(QTest::qWaitFor([said] { return !said->text().startsWith(u"Handing"_s); },
+                                    20'000));
+        return said->text();
     }
     QStringList files() const { return QDir(shared.path()).entryList(QDir::Files, QDir::Name); }
     QTemporaryDir shared;

@@ -8,11 +8,10 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "engine/error.h"
+#include "feed/background.h"
 #include "lab/lesson_model.h"
-#include "text/event_text.h"
+#include "text/failure.h"
 #include "text/format.h"
-#include "text/language.h"
 #include "theme/tokens.h"
 #include "widgets/panel.h"
 #include "widgets/save_dialog.h"
@@ -35,10 +34,11 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     for (const auto& [name, progress] : lessons)
         answers += static_cast<std::int64_t>(progress.predictions.size());
     any_ = answers > 0;
-    auto* what = makeLabel(!any_ ? tr("You have not answered any question yet.")
-                                 : tr("%1 answers from %2 lessons, with what your runs measured.")
-                                       .arg(count(answers), count(std::ssize(lessons))),
-                           nullptr, this);
+    const QString words =
+        any_ ? tr("Answers: %1, lessons: %2. They go with what your runs measured.")
+                   .arg(count(answers), count(std::ssize(lessons)))
+             : tr("You have not answered any question yet.");
+    auto* what = makeLabel(words, nullptr, this);
     what->setWordWrap(true);
     column->addWidget(what);
     auto* form = new QFormLayout;
@@ -78,22 +78,35 @@ void HandInDialog::refresh() {
     said_->setText(named ? QString() : tr("Type your name."));
 }
 
+/// Off the GUI thread: the folder may be on a drive of the network.
 void HandInDialog::handIn(const QString& path, bool folder) {
     model_->notes().setLearner(name_->text().trimmed());
-    const auto& answers = model_->notes().answers();
-    try {
-        QString file = path;
-        if (folder)
-            file = QString::fromStdString(
-                engine::hand_in_answers(path.toStdString(), answers).string());
-        else
-            engine::write_answers(path.toStdString(), answers);
-        restyle(said_, "role", u"good"_s);
-        said_->setText(tr("Handed in as %1.").arg(file));
-    } catch (const engine::Error& error) {
-        restyle(said_, "role", u"bad"_s);
-        said_->setText(joined({sentence(engineText(error.message())), engineText(error.hint())}));
-    }
+    folder_->setEnabled(false);
+    file_->setEnabled(false);
+    said_->setText(tr("Handing in…"));
+    struct Outcome {
+        QString file;
+        Failure failure = {};
+    };
+    inBackground(
+        this,
+        [path, folder, answers = model_->notes().answers()]() -> Outcome {
+            try {
+                if (folder)
+                    return {QString::fromStdString(
+                        engine::hand_in_answers(path.toStdString(), answers).string())};
+                engine::write_answers(path.toStdString(), answers);
+                return {path};
+            } catch (const std::exception& error) {
+                return {{}, Failure(error)};
+            }
+        },
+        [this](const Outcome& outcome) {
+            refresh();
+            restyle(said_, "role", outcome.failure.isEmpty() ? u"good"_s : u"bad"_s);
+            said_->setText(outcome.failure.isEmpty() ? tr("Handed in as %1.").arg(outcome.file)
+                                                     : outcome.failure.text());
+        });
 }
 
 }  // namespace ui
