@@ -21,6 +21,10 @@ struct HandInTest : LessonViewTest {
         HandInDialog dialog(view->model());
         dialog.setAttribute(Qt::WA_DeleteOnClose, false);
         dialog.findChild<QLineEdit*>()->setText(name);
+        const auto labels = dialog.findChildren<QLabel*>();
+        EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+            return label->text().startsWith(u"Answers: 1, lessons: 1."_s);
+        }));
         dialog.handIn(folder ? shared.path() : shared.filePath(u"mine.json"_s), folder);
         const auto* said = dialog.findChild<QLabel*>(u"handedIn"_s);
         EXPECT_EQ(said->text(), u"Handing in…"_s) << "off the window's thread";

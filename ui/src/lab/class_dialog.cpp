@@ -56,7 +56,7 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
     column->setSpacing(size::gap);
-    auto* who = makeLabel(tr("%1 learners · %2").arg(count(answers_.learners), folder), "dim", this);
+    auto* who = makeLabel(tr("Learners: %1 · %2").arg(count(answers_.learners), folder), "dim", this);
     who->setTextFormat(Qt::PlainText);
     column->addWidget(who);
     table_->setHorizontalHeaderLabels(
@@ -101,7 +101,7 @@ void ClassDialog::fill(const LessonShelf& shelf) {
         lines << QString::fromStdString(file) + u": "_s + engineText(reason);
     if (lines.size() > mostUnread) {
         const auto more = lines.size() - mostUnread;
-        lines = lines.mid(0, mostUnread) << tr("and %1 more files").arg(count(more));
+        lines = lines.mid(0, mostUnread) << tr("and further files: %1").arg(count(more));
     }
     if (answers_.learners == 0 && lines.isEmpty())
         lines << tr("There are no answers in this folder. Each learner's file is handed in there.");
