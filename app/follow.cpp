@@ -17,12 +17,10 @@
 #include <thread>
 
 #include "engine/error.h"
-#include "engine/figure_text.h"
 #include "engine/launch.h"
 #include "engine/plain_text.h"
 #include "engine/remaining_time.h"
-#include "engine/scale_outlook.h"
-#include "engine/teach.h"
+#include "event_words.h"
 #include "terminal.h"
 
 namespace app {
@@ -31,15 +29,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> interrupted{false};
-
-/// A stream would write "nan".
-std::string loss_text(double loss) {
-    if (!std::isfinite(loss)) return engine::figure_text(loss);
-    std::ostringstream out;
-    out.precision(4);
-    out << loss;
-    return out.str();
-}
 
 extern "C" void on_interrupt(int) {
     if (interrupted.exchange(true)) _exit(130);
@@ -68,23 +57,6 @@ public:
 private:
     void (*hang_up_)(int);
 };
-
-/// "2¹⁶"; "1" of a run without scaling.
-std::string scale_text(float scale) {
-    return scale == 1 ? "1" : engine::power_text(static_cast<double>(scale));
-}
-
-/// What a skip means, to follow its description.
-std::string health_of(const engine::ScaleChanged& skip) {
-    using Kind = engine::ScaleChanged::Kind;
-    if (skip.kind == Kind::skipped_persistent)
-        return skip.loss ? ": persistent, lowering the scale cannot fix it"
-                         : ": persistent, look for a NaN in the backward pass";
-    if (skip.kind != Kind::skipped_calibrating) return "";
-    const std::int64_t more = engine::skips_to_usual_scale(skip);
-    if (more == 0) return ": normal while calibrating";
-    return ": still too large, about " + std::to_string(more) + " more to the default scale";
-}
 
 class SessionSource final : public RunSource {
 public:
@@ -169,17 +141,6 @@ private:
             out << value;
     }
 
-    /// ", test accuracy 0.91, test ..."
-    static std::string test_metrics(const engine::PartFigures& figures, const char* part) {
-        std::ostringstream out;
-        out.precision(4);
-        for (const auto& metric : figures.metrics) {
-            if (!std::isnan(metric.value))
-                out << ", " << part << ' ' << metric.key << ' ' << metric.value;
-        }
-        return out.str();
-    }
-
     std::int64_t published() const { return source_.record().size(); }
 
     void take_events() {
@@ -249,25 +210,6 @@ private:
         say(event.origin ? foreign_start(event) : own_start(event));
     }
 
-    static std::string own_start(const engine::RunStarted& event) {
-        const std::string broken = engine::broken_on_purpose_text(event.config);
-        return (broken.empty() ? "" : "broken on purpose (" + broken + "), ") +
-               std::to_string(event.parameters) + " parameters, " +
-               std::to_string(event.train_samples) + " training and " +
-               std::to_string(event.test_samples) + " test " +
-               (event.unit == "images" ? "samples" : event.unit) + ", on " + event.device +
-               ", kept in " + event.folder;
-    }
-
-    /// Of a run that another program trains, with what that program says.
-    static std::string foreign_start(const engine::RunStarted& event) {
-        std::string text = "trained by " + event.origin->program;
-        if (!event.origin->model.empty()) text += ", model " + event.origin->model;
-        if (!event.origin->dataset.empty()) text += ", data " + event.origin->dataset;
-        if (event.parameters > 0) text += ", " + std::to_string(event.parameters) + " parameters";
-        return text + ", on " + event.device;
-    }
-
     void see(const engine::RunResumed& event) {
         if (event.parent.empty() && source_.shown_before())
             written_ = event.step;  // the rows before were written once
@@ -313,23 +255,8 @@ private:
     void see(const engine::ScaleChanged& event) {
         write_steps_up_to(event.step);
         line(event);
-        using Kind = engine::ScaleChanged::Kind;
-        std::ostringstream out;
-        if (event.kind == Kind::grown) {
-            ++outcome_.run.growths;
-            out << "step " << event.step << ": " << event.clean_steps << " clean steps, scale "
-                << scale_text(event.from) << " → " << scale_text(event.to);
-        } else {
-            out << "step " << event.step << ": ";
-            if (event.loss)
-                out << "the loss is " << loss_text(static_cast<double>(*event.loss));
-            else
-                out << "overflow in the gradients";
-            out << ", step skipped, scale " << scale_text(event.from) << " → "
-                << scale_text(event.to);
-            out << health_of(event);
-        }
-        say(out.str());
+        if (event.kind == engine::ScaleChanged::Kind::grown) ++outcome_.run.growths;
+        say(scale_change_text(event));
     }
 
     void see(const engine::RunWarning& event) {
@@ -409,10 +336,6 @@ public:
 private:
     Clock::time_point last_ = Clock::now();
 };
-
-}  // namespace
-
-namespace {
 
 void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sources, bool json) {
     const SignalScope obeyed;

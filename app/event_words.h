@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "engine/event.h"
+
+namespace app {
+
+// Parts of the lines in which a run's events are told in the terminal.
+
+/// Four digits, also of what is no number.
+std::string loss_text(double loss);
+
+/// "2¹⁶"; "1" of a run without scaling.
+std::string scale_text(float scale);
+
+/// "step 7: overflow in the gradients, step skipped, scale 2¹⁶ → 2¹⁵: normal while calibrating"
+std::string scale_change_text(const engine::ScaleChanged& event);
+
+/// ", test accuracy 0.91, test ..."
+std::string test_metrics(const engine::PartFigures& figures, const char* part);
+
+/// The start of a run of this program.
+std::string own_start(const engine::RunStarted& event);
+
+/// The start of a run that another program trains, with what that program says.
+std::string foreign_start(const engine::RunStarted& event);
+
+}  // namespace app
