@@ -29,14 +29,15 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
     column->setSpacing(size::gap);
-    const auto& lessons = model_->notes().answers().lessons;
-    std::int64_t answers = 0;
-    for (const auto& [name, progress] : lessons)
-        answers += static_cast<std::int64_t>(progress.predictions.size());
+    std::int64_t answers = 0, lessons = 0;
+    for (const auto& [name, progress] : model_->notes().answers().lessons) {
+        answers += std::ssize(progress.predictions);
+        lessons += progress.predictions.empty() ? 0 : 1;
+    }
     any_ = answers > 0;
     const QString words =
         any_ ? tr("Answers: %1, lessons: %2. They go with what your runs measured.")
-                   .arg(count(answers), count(std::ssize(lessons)))
+                   .arg(count(answers), count(lessons))
              : tr("You have not answered any question yet.");
     auto* what = makeLabel(words, nullptr, this);
     what->setWordWrap(true);
