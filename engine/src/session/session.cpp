@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -14,10 +12,11 @@
 #include "engine/changed_data.h"
 #include "engine/error.h"
 #include "instruments/weight_observer.h"
-#include "kernels/device_error.h"
 #include "session/kept_histograms.h"
 #include "session/live_skips.h"
+#include "session/mailbox.h"
 #include "session/next_step.h"
+#include "session/session_failure.h"
 #include "session/twin_coupling.h"
 #include "session/workers.h"
 #include "train/run_loop.h"
@@ -39,19 +38,11 @@ struct Session::Impl final : Turn {
     const RunConfig config;
     const std::shared_ptr<RunStore> store;
     const SessionOptions options;
-    std::mutex mutex;  // guards the next five
-    std::condition_variable ended;
-    std::vector<Command> commands;
-    std::vector<Event> events;
-    StepRecordReader reader;
-    std::string run;
-    std::atomic<bool> has_commands{false};
+    Mailbox mail;
     /// A stop is obeyed while the data are read and while a step is examined, which takes long.
     std::stop_source stop_reading;
     std::atomic<RunState> state{RunState::idle};
     std::atomic<DataChanged> data_changed{DataChanged::no};
-    std::mutex reading_mutex;  // guards reading
-    ReadingShare reading;
     NextStep next_step;
 
     // Compute thread only (and the destructor, once no turn can run).
@@ -79,35 +70,18 @@ struct Session::Impl final : Turn {
         try {
             if (!loop.run().empty()) store->append(event);
         } catch (const Error& error) {
-            const std::lock_guard lock(mutex);
-            events.emplace_back(RunWarning{loop.run(), error.message()});
+            mail.put(RunWarning{loop.run(), error.message()});
         }
-        const std::lock_guard lock(mutex);
-        // The receiver of RunStarted asks for the record next.
-        if (std::holds_alternative<RunStarted>(event)) {
-            run = loop.run();
-            reader = loop.record();
-        }
-        events.push_back(std::move(event));
+        if (std::holds_alternative<RunStarted>(event))
+            mail.put_start(std::move(event), loop.run(), loop.record());
+        else
+            mail.put(std::move(event));
     }
 
     void enter(RunState next) {
         if (state.exchange(next) == next) return;
-        {
-            const std::lock_guard lock(mutex);
-            events.emplace_back(StateChanged{run, next});
-        }
-        if (is_over()) ended.notify_all();
-    }
-
-    void take_commands() {
-        if (!has_commands.exchange(false)) return;
-        std::vector<Command> taken;
-        {
-            const std::lock_guard lock(mutex);
-            taken.swap(commands);
-        }
-        for (const Command command : taken) obey(command);
+        mail.put(StateChanged{mail.run(), next});
+        if (is_over()) mail.tell_end();
     }
 
     void obey(Command command) {
@@ -152,10 +126,7 @@ struct Session::Impl final : Turn {
     void go() { enter(prepared ? RunState::training : RunState::preparing); }
 
     void prepare() {
-        const ReadingProgressScope progress([this](const ReadingShare& share) {
-            const std::lock_guard lock(reading_mutex);
-            reading = share;
-        });
+        const ReadingProgressScope progress([this](const ReadingShare& share) { mail.put(share); });
         loop.prepare(stop_reading.get_token());
         histograms.emplace(loop.trainer(), config.instruments.histograms_every,
                            loop.steps_planned(), loop.folder());
@@ -193,7 +164,7 @@ struct Session::Impl final : Turn {
         step_begun = false;
         live_skips.after_step();
         keep_in_step();
-        if (const auto lost = histograms->keep()) post(RunWarning{run, *lost});
+        if (const auto lost = histograms->keep()) post(RunWarning{mail.run(), *lost});
         if (steps_allowed > 0) --steps_allowed;
         evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
                          std::exchange(evaluate_asked, false);
@@ -218,7 +189,7 @@ struct Session::Impl final : Turn {
         try {
             options.twin->coupling().stepped(options.twin_side);
         } catch (const Error& error) {
-            post(RunWarning{run, error.message(), loop.record().size()});
+            post(RunWarning{mail.run(), error.message(), loop.record().size()});
         }
     }
 
@@ -270,9 +241,9 @@ struct Session::Impl final : Turn {
             loop.settle();
         } catch (const std::exception& error) {
             if (loop.has_unwritten())
-                post(RunWarning{run, msg("The last steps are lost: {}.", error.what())});
+                post(RunWarning{mail.run(), msg("The last steps are lost: {}.", error.what())});
             else if (loop.is_taken_over())
-                post(RunWarning{run, error.what()});
+                post(RunWarning{mail.run(), error.what()});
         }
     }
 
@@ -286,9 +257,9 @@ struct Session::Impl final : Turn {
         }
     }
 
-    void fail(ErrorCode code, const Message& message, const Message& hint) {
-        if (code == ErrorCode::io && options.pause_when_disk_full && loop.has_pending()) {
-            post(RunWarning{run, message});
+    void fail(const SessionFailure& failure) {
+        if (failure.code == ErrorCode::io && options.pause_when_disk_full && loop.has_pending()) {
+            post(RunWarning{mail.run(), failure.message});
             pause_asked = false;
             steps_allowed = -1;
             enter(RunState::paused);
@@ -296,14 +267,14 @@ struct Session::Impl final : Turn {
         }
         settle_at_last();
         examine_at_last();
-        loop.leave(message.str());
+        loop.leave(failure.message.str());
         release_cached_memory();  // the neighbours may need what this run has left
-        post(RunFailed{loop.run(), code, message, hint});
+        post(RunFailed{loop.run(), failure.code, failure.message, failure.hint});
         finish(loop.diverged() ? DoneReason::diverged : DoneReason::failed);
     }
 
     bool advance() {
-        take_commands();
+        for (const Command command : mail.take_commands()) obey(command);
         if (stop_asked && !is_over()) {
             enter(RunState::stopping);
             catch_up();
@@ -355,18 +326,11 @@ struct Session::Impl final : Turn {
             return advance();
         } catch (const ReadingStopped&) {
             finish(DoneReason::stopped);
-        } catch (const ChangedData& error) {
-            data_changed = error.other_size() ? DataChanged::samples : DataChanged::contents;
-            fail(error.code(), error.message(), error.hint());
-        } catch (const Error& error) {
-            fail(error.code(), error.message(), error.hint());
-        } catch (const kernels::DeviceError& error) {
-            fail(ErrorCode::device, msg("The device failed: {}.", error.what()), {});
-        } catch (const std::bad_alloc&) {
-            fail(ErrorCode::training, msg("This machine is out of memory."),
-                 msg("Take a smaller batch, model or data set."));
         } catch (const std::exception& error) {
-            fail(ErrorCode::training, msg("Training cannot continue: {}.", error.what()), {});
+            if (const auto* changed = dynamic_cast<const ChangedData*>(&error))
+                data_changed =
+                    changed->other_size() ? DataChanged::samples : DataChanged::contents;
+            fail(failure_of(error));
         }
         return true;
     }
@@ -393,7 +357,7 @@ Session::~Session() {
         try {
             impl_->finish(DoneReason::stopped);
         } catch (const Error& error) {  // a lost rank: its state cannot be saved
-            impl_->fail(error.code(), error.message(), error.hint());
+            impl_->fail(failure_of(error));
         }
     }
     impl_->loop.leave({});
@@ -401,11 +365,7 @@ Session::~Session() {
 }
 
 void Session::post(Command command) {
-    {
-        const std::lock_guard lock(impl_->mutex);
-        impl_->commands.push_back(command);
-        impl_->has_commands = true;
-    }
+    impl_->mail.put(command);
     if (command == Command::stop) impl_->stop_reading.request_stop();
     thread_->wake();
 }
@@ -415,40 +375,24 @@ void Session::capture_next_step(std::function<void(NextStepCapture)> answer) {
     thread_->wake();
 }
 
-std::vector<Event> Session::drain() {
-    std::vector<Event> out;
-    const std::lock_guard lock(impl_->mutex);
-    out.swap(impl_->events);
-    return out;
-}
+std::vector<Event> Session::drain() { return impl_->mail.take_events(); }
 
 RunState Session::state() const { return impl_->state; }
 
-StepRecordReader Session::record() const {
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->reader;
-}
+StepRecordReader Session::record() const { return impl_->mail.record(); }
 
-std::string Session::run() const {
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->run;
-}
+std::string Session::run() const { return impl_->mail.run(); }
 
 const RunConfig& Session::config() const { return impl_->config; }
 
-ReadingShare Session::reading() const {
-    const std::lock_guard lock(impl_->reading_mutex);
-    return impl_->reading;
-}
+ReadingShare Session::reading() const { return impl_->mail.reading(); }
 
 ExaminationProgress Session::examination() const { return impl_->live_skips.progress(); }
 
 DataChanged Session::data_changed() const { return impl_->data_changed; }
 
 bool Session::wait(double seconds) {
-    std::unique_lock lock(impl_->mutex);
-    return impl_->ended.wait_for(lock, std::chrono::duration<double>(seconds),
-                                 [this] { return impl_->is_over(); });
+    return impl_->mail.wait(seconds, [this] { return impl_->is_over(); });
 }
 
 }  // namespace engine

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/event.h"
+#include "engine/session.h"
+#include "engine/step_record.h"
+
+namespace engine {
+
+/// What the two sides of a session leave for each other: commands for the compute thread, events
+/// and the record for whoever follows the run. Any thread.
+class Mailbox {
+public:
+    void put(Command command);
+    /// In their order. Costs no lock while there are none.
+    std::vector<Command> take_commands();
+
+    void put(Event event);
+    /// The start of the run: who receives it asks for the record next.
+    void put_start(Event started, std::string run, StepRecordReader record);
+    std::vector<Event> take_events();
+
+    /// How much of the data has been read.
+    void put(const ReadingShare& share);
+    ReadingShare reading() const;
+
+    /// Empty before the start.
+    StepRecordReader record() const;
+    std::string run() const;
+
+    /// Wakes who waits. The state that `over` reads changes before the last event is put.
+    void tell_end() { ended_.notify_all(); }
+    /// Whether `over` holds within the time.
+    bool wait(double seconds, const std::function<bool()>& over) const;
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::condition_variable ended_;
+    std::vector<Command> commands_;
+    std::vector<Event> events_;
+    StepRecordReader record_;
+    std::string run_;
+    ReadingShare reading_;
+    std::atomic<bool> has_commands_{false};
+};
+
+}  // namespace engine

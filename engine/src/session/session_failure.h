@@ -1,0 +1,20 @@
+#pragma once
+
+#include <exception>
+
+#include "engine/error.h"
+#include "engine/message.h"
+
+namespace engine {
+
+/// Why a run cannot go on, for people.
+struct SessionFailure {
+    ErrorCode code;
+    Message message;
+    Message hint;
+};
+
+/// In words where the error has none for people: a device that failed, memory that is used up.
+SessionFailure failure_of(const std::exception& error);
+
+}  // namespace engine
