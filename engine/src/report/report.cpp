@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "engine/catalog.h"
@@ -89,8 +90,8 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Test loss"),
         [](const Reported& run) { return number_or_dash("%.4g", run.summary().test.loss); });
     for (const Metric& metric : runs.front().summary().metrics) {
-        add(msg("Test {}", metric.key), [key = metric.key](const Reported& run) {
-            return number_or_dash("%.4g", run.summary().test.of(key));
+        add(msg("Test {}", metric_words(metric)), [metric](const Reported& run) {
+            return metric_text(metric, run.summary().test.of(metric.key));
         });
     }
     add(msg("Steps"), [](const Reported& run) { return whole(run.summary().steps); });
@@ -106,7 +107,13 @@ ReportTable run_table(const std::vector<Reported>& runs) {
         const std::int64_t peak = run.figures.peak_bytes;
         return peak == 0 ? "–" : number_or_dash("%.4g MB", static_cast<double>(peak) / 1e6);
     });
-    add(msg("Device"), [](const Reported& run) { return run.events.started().device; });
+    add(msg("Device"), [](const Reported& run) {
+        std::string device = run.events.started().device;
+        std::ranges::transform(device, device.begin(), [](unsigned char c) {
+            return static_cast<char>(std::toupper(c));
+        });
+        return device;
+    });
     add(msg("Parameters"), [](const Reported& run) { return whole(run.events.started().parameters); });
     add(msg("Seed"), [](const Reported& run) {
         return run.summary().origin ? "–" : std::to_string(run.config().seed);
@@ -213,7 +220,7 @@ std::vector<NamedEvents> named_events(const std::vector<Reported>& runs) {
     std::vector<NamedEvents> out;
     for (const Reported& run : runs) {
         const auto& metrics = run.summary().metrics;
-        out.push_back({run.name, metrics.empty() ? "" : metrics.front().key, &run.events});
+        out.push_back({run.name, metrics.empty() ? Metric{} : metrics.front(), &run.events});
     }
     return out;
 }

@@ -1,6 +1,7 @@
 #include "report/report_events.h"
 
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -61,6 +62,19 @@ std::string number_or_dash(const char* format, double value) {
     return text.data();
 }
 
+std::string metric_words(const Metric& metric) {
+    std::string words = metric.title.empty() ? metric.key : metric.title;
+    const auto small = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+    if (words.size() > 1 && small(words[1]))
+        words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
+    return words;
+}
+
+std::string metric_text(const Metric& metric, double value) {
+    const bool share = metric.is_share && std::isfinite(value);
+    return share ? number_or_dash("%.4g %%", 100 * value) : number_or_dash("%.4g", value);
+}
+
 ReportedEvents::ReportedEvents(const std::filesystem::path& run_folder) {
     EventFile(run_folder).for_each([this](Event&& event) { add(event); });
 }
@@ -113,7 +127,9 @@ ReportTable epoch_table(const std::vector<NamedEvents>& runs) {
             if (out.rows.empty()) {
                 out.rows.push_back({msg("Run"), msg("Epoch"), msg("Step"), msg("Training loss"),
                                     msg("Validation loss"), msg("Test loss"),
-                                    run.metric.empty() ? Message() : msg("Test {}", run.metric)});
+                                    run.metric.key.empty()
+                                        ? Message()
+                                        : msg("Test {}", metric_words(run.metric))});
             }
             if (out.rows.size() > most_lines) {
                 ++left_out;
@@ -124,7 +140,9 @@ ReportTable epoch_table(const std::vector<NamedEvents>& runs) {
                  number_or_dash("%.4g", epoch.train.loss),
                  number_or_dash("%.4g", epoch.validation.loss),
                  number_or_dash("%.4g", epoch.test.loss),
-                 run.metric.empty() ? "" : number_or_dash("%.4g", epoch.test.of(run.metric))});
+                 run.metric.key.empty()
+                     ? ""
+                     : metric_text(run.metric, epoch.test.of(run.metric.key))});
         }
     }
     out.note = left_out_note(left_out);

@@ -60,6 +60,10 @@ private:
 
 /// A figure by printf's format; a dash if it is unknown.
 std::string number_or_dash(const char* format, double value);
+/// A metric's title within a phrase: "accuracy" of "Accuracy", "RMSE".
+std::string metric_words(const Metric& metric);
+/// "95.75 %" of a share, "0.7291" of another metric.
+std::string metric_text(const Metric& metric, double value);
 
 // Tables of a report. One without rows has nothing to show.
 
@@ -69,7 +73,7 @@ ReportTable problem_table(const std::string& name, const ReportedEvents& events)
 /// A run as a line of epoch_table() names it.
 struct NamedEvents {
     std::string name;
-    std::string metric;  ///< key of the primary one; empty: none
+    Metric metric;  ///< the primary one; an empty key: none
     const ReportedEvents* events = nullptr;
 };
 ReportTable epoch_table(const std::vector<NamedEvents>& runs);

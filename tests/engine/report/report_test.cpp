@@ -49,7 +49,9 @@ TEST_F(Reports, OfAComparisonHaveItsVerdictTableCurvesAndSkips) {
     const RunSummary full = train(spirals("fp32")), mixed = train(spirals("amp-fp16"));
     const Report report = make_report({full, mixed});
     EXPECT_THAT(report.verdicts, SizeIs(1));
-    EXPECT_THAT(text_of(report.runs), HasSubstr("Test accuracy"));
+    EXPECT_THAT(text_of(report.runs),
+                testing::ContainsRegex("Test accuracy [|] [0-9.]+ % [|] [0-9.]+ % [|]"));
+    EXPECT_THAT(text_of(report.runs), HasSubstr("Device | C")) << "CPU, as in the window";
     EXPECT_THAT(text_of(report.runs),
                 HasSubstr("Skipped steps | 0 | " + std::to_string(mixed.skipped)));
     EXPECT_THAT(report.plots, SizeIs(5));
@@ -68,7 +70,10 @@ TEST_F(Reports, OfAComparisonHaveItsVerdictTableCurvesAndSkips) {
 }
 
 TEST_F(Reports, OfOneRunHaveNoVerdictAndNoDifferences) {
-    const Report report = make_report({train(spirals("fp32"))});
+    RunSummary run = train(spirals("fp32"));
+    run.metrics = {{.key = "rmse", .title = "RMSE"}};
+    const Report report = make_report({run});
+    EXPECT_THAT(text_of(report.runs), HasSubstr("Test RMSE | – |")) << "by its title";
     EXPECT_THAT(report.verdicts, IsEmpty());
     EXPECT_THAT(report.differences.rows, IsEmpty());
     EXPECT_THROW(make_report({}), Error);
