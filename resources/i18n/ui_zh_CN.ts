@@ -4068,16 +4068,8 @@ started %7</source>
 <context>
     <name>ui::RunsPage</name>
     <message>
-        <source>Filter, such as lr&gt;0.01 tag:sweep</source>
-        <translation>筛选，例如 lr&gt;0.01 tag:sweep</translation>
-    </message>
-    <message>
         <source>Filter</source>
         <translation>筛选</translation>
-    </message>
-    <message>
-        <source>Words, or FIELD=VALUE, where = may also be != &lt; &lt;= &gt; &gt;= or ~ (contains). A dash in front negates. Fields are settings, such as lr or model, and results, such as steps, state, started or test_loss. There are also tag:NAME and starred. Ctrl+F or / jumps here.</source>
-        <translation>词，以及 字段=值，也可用 != &lt; &lt;= &gt; &gt;= 或 ~（包含）；前面加减号表示否定。字段可以是设置（如 lr、model）和结果（如 steps、state、started、test_loss），还有 tag:名称 和 starred。按 Ctrl+F 或 / 跳到这里。</translation>
     </message>
     <message>
         <source>Group comparisons</source>
@@ -4203,6 +4195,14 @@ started %7</source>
         <source>One run in any form; several as CSV of their steps, or whole in one file.</source>
         <translation>单个运行可导出为任意形式；多个运行可将各步导出为 CSV，或完整保存在一个文件中。</translation>
     </message>
+        <message>
+            <source>Filter, such as &quot;Learning rate&quot;&gt;0.01 tag:sweep</source>
+            <translation>筛选，例如 &quot;学习率&quot;&gt;0.01 tag:sweep</translation>
+        </message>
+        <message>
+            <source>Words, or FIELD=VALUE, where = may also be != &lt; &lt;= &gt; &gt;= or ~ (contains). A dash in front negates. Fields are settings and results by their titles, in quotes if they have several words (&quot;Learning rate&quot;&gt;0.01), or as on the command line (lr&gt;0.01). There are also tag:NAME and starred. Ctrl+F or / jumps here.</source>
+            <translation>词，以及 字段=值，也可用 != &lt; &lt;= &gt; &gt;= 或 ~（包含）；前面加减号表示否定。字段是设置和结果的名称，含空格时加引号（&quot;学习率&quot;&gt;0.01），也可像命令行那样写（lr&gt;0.01）。还有 tag:名称 和 starred。按 Ctrl+F 或 / 跳到这里。</translation>
+        </message>
 </context>
 <context>
     <name>ui::RunHistory</name>
@@ -8170,6 +8170,57 @@ started %7</source>
         <message>
             <source>Choose from the columns of the table (Alt+Down).</source>
             <translation>从表格的列中选择（Alt+Down）。</translation>
+        </message>
+    </context>
+    <context>
+        <name>SettingTitle</name>
+        <message>
+            <source>Checkpoints</source>
+            <translation>检查点</translation>
+        </message>
+        <message>
+            <source>Gradient clipping</source>
+            <translation>梯度裁剪</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>数据</translation>
+        </message>
+        <message>
+            <source>Early stopping</source>
+            <translation>提前停止</translation>
+        </message>
+        <message>
+            <source>Instruments</source>
+            <translation>仪器</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>优化器</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <source>Loss scaler</source>
+            <translation>损失缩放器</translation>
+        </message>
+        <message>
+            <source>Learning-rate schedule</source>
+            <translation>学习率调度</translation>
+        </message>
+        <message>
+            <source>Task</source>
+            <translation>任务</translation>
+        </message>
+        <message>
+            <source>Faults for teaching</source>
+            <translation>教学用故障</translation>
         </message>
     </context>
 </TS>

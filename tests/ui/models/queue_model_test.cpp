@@ -33,7 +33,7 @@ TEST(QueueModel, ListsTheRunsWithTheirStates) {
     EXPECT_EQ(queueText(model, 0, QueueModel::State), u"done"_s);
     EXPECT_EQ(queueText(model, 0, QueueModel::Run), u"12"_s);
     EXPECT_EQ(queueText(model, 1, QueueModel::State), u"waiting"_s);
-    EXPECT_EQ(model.index(0, 0).data(Qt::ToolTipRole).toString(), u"optimizer.lr=0.25"_s);
+    EXPECT_EQ(model.index(0, 0).data(Qt::ToolTipRole).toString(), u"Learning rate: 0.25"_s);
     EXPECT_EQ(model.rowOf(7), 1);
     EXPECT_EQ(model.rowOf(8), -1);
 }

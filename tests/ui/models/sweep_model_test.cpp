@@ -48,7 +48,7 @@ TEST(SweepModel, ShowsMeanAndSpreadOverTheSeeds) {
               u"Settings"_s)
         << "the points set different ones";
     const QString tip = model.index(0, 0).data(Qt::ToolTipRole).toString();
-    EXPECT_TRUE(tip.contains(u"model.options.hidden=[8]"_s) && tip.contains(u"3, 4"_s));
+    EXPECT_TRUE(tip.contains(u"Learning rate 0.1"_s) && tip.contains(u"3, 4"_s));
 }
 
 TEST(SweepModel, SettingsThatAllPointsHaveStandInTheHead) {

@@ -51,6 +51,13 @@ TEST_F(SweepFormTest, CountsTheRunsOfTheGridAndTheSeeds) {
     EXPECT_TRUE(button(u"Add to the queue"_s)->isEnabled());
 }
 
+TEST_F(SweepFormTest, TakesValuesByTheirTitles) {
+    edits[0]->setText(u"Precision"_s);
+    edits[1]->setText(u"FP32, AMP FP16, amp-bf16"_s);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return answer->text() == u"3 runs"_s; }))
+        << answer->text().toStdString();
+}
+
 TEST_F(SweepFormTest, ShowsAllErrorsOfAllPointsAndAddsNothing) {
     edits[1]->setText(u"0.1, -1"_s);
     edits[2]->setText(u"batch_sise"_s);

@@ -100,6 +100,9 @@ TEST_F(RunsPageTest, AFilterThatIsWrongSaysWhyAndLeavesTheTableAsItIs) {
     open(2);
     type(u"lr>0.07"_s);
     EXPECT_EQ(names(), QStringList({u"2"_s}));
+    type(u"\"Learning rate\"<0.07"_s);
+    EXPECT_EQ(names(), QStringList({u"1"_s}));
+    type(u"lr>0.07"_s);
     type(u"lr>fast"_s);
     EXPECT_EQ(names(), QStringList({u"2"_s}));
     auto* problem = shown<QLabel>("filterProblem");
@@ -120,8 +123,10 @@ TEST_F(RunsPageTest, TheFilterCompletesTheFieldOfTheTermAtTheCursor) {
     auto* completer = filter->findChild<QCompleter*>();
     ASSERT_NE(completer, nullptr);
     ASSERT_EQ(completer->completionCount(), 1);
-    emit completer->activated(completer->currentCompletion());
-    EXPECT_EQ(filter->text(), u"state:done -scaler.growth_interval"_s);
+    EXPECT_EQ(completer->popup()->model()->index(0, 0).data().toString(), u"Growth interval"_s)
+        << "by its title";
+    emit completer->activated(completer->popup()->model()->index(0, 0));
+    EXPECT_EQ(filter->text(), u"state:done -\"Growth interval\""_s);
 }
 
 TEST_F(RunsPageTest, AStarIsSetByAClickAndByTheKeyS) {

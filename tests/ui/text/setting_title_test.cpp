@@ -24,6 +24,13 @@ TEST(SettingTitle, StandsWhereTheCommandLineHasAKey) {
 TEST(SettingTitle, ASettingIsFoundByItsNameAndEveryNameIsOfOne) {
     for (const SettingName& each : settingNames())
         EXPECT_EQ(pathOfSetting(each.text), each.path) << each.text.toStdString();
+    for (const SettingName& each : settingNames())
+        EXPECT_FALSE(each.text.contains(QString::fromStdString(each.path))) << each.path;
+    EXPECT_EQ(sectionTitle("scaler.growth_interval"), u"Loss scaler"_s);
+    EXPECT_EQ(sectionTitle("seed"), QString());
+    EXPECT_EQ(valueOfSetting("precision.preset", u" amp fp16"_s), "amp-fp16");
+    EXPECT_EQ(valueOfSetting("precision.preset", u"amp-fp16"_s), "amp-fp16");
+    EXPECT_EQ(valueOfSetting("optimizer.lr", u"0.1"_s), "0.1");
     EXPECT_EQ(pathOfSetting(u" learning RATE "_s), "optimizer.lr");
     EXPECT_EQ(pathOfSetting(u"optimizer.lr"_s), "optimizer.lr");
     EXPECT_EQ(pathOfSetting(u"batch_sise"_s), "batch_sise") << "for the one who reports it";

@@ -59,7 +59,6 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
         note->setWordWrap(true);
         line->addWidget(note, knob.range ? 0 : 1);
         auto* name = makeLabel(knob.title, nullptr, this);
-        name->setToolTip(knob.path);
         form->addRow(name, row);
     }
     setTurned({});

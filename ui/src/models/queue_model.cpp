@@ -1,5 +1,7 @@
 #include "models/queue_model.h"
 
+#include <algorithm>
+
 #include "engine/command_line.h"
 #include "engine/run_group.h"
 #include "text/setting_error_text.h"
@@ -25,10 +27,13 @@ QString stateWords(engine::QueueState state) {
 QString tip(const engine::QueuedRun& run) {
     QStringList lines;
     for (const auto& error : run.errors)
-        lines << settingErrorText(error, QString::fromStdString(error.field));
+        lines << settingErrorText(error, settingTitle(error.field));
     if (lines.isEmpty()) {
-        for (const auto& setting : engine::overrides_of(run.entry.config))
-            lines << QString::fromStdString(setting);
+        for (const auto& setting : engine::overrides_of(run.entry.config)) {
+            const std::string path = setting.substr(0, setting.find('='));
+            const std::string value = setting.substr(std::min(path.size() + 1, setting.size()));
+            lines << settingTitle(path) + u": "_s + settingValue(path, value);
+        }
     }
     return lines.isEmpty() ? QueueModel::tr("default settings") : lines.join(u'\n');
 }

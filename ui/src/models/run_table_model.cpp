@@ -284,7 +284,7 @@ QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int
         return QVariant::fromValue(
             (column > 0 && isFigure(columns_[column - 1]) ? Qt::AlignRight : Qt::AlignLeft) |
             Qt::AlignVCenter);
-    if (role == Qt::ToolTipRole) return QString::fromStdString(fieldOf(section));
+    if (role == Qt::ToolTipRole && column > 0) return fieldLabel(columns_[column - 1]);
     if (role != Qt::DisplayRole) return {};
     return column == 0 ? tr("Run") : fieldLabel(columns_[column - 1]);
 }

@@ -17,7 +17,7 @@ namespace {
 QString tip(const engine::SweepRow& row) {
     QStringList runs;
     for (const auto& run : row.runs) runs << QString::fromStdString(run);
-    const QString label = QString::fromStdString(row.label);
+    const QString label = settingsLabel(row.label);
     return runs.isEmpty() ? label
                           : label + u'\n' + SweepModel::tr("Runs: %1").arg(runs.join(u", "_s));
 }

@@ -170,8 +170,11 @@ engine::SweepRequest SweepForm::request() const {
     for (const Axis& axis : axes_) {
         const std::string path = pathOfSetting(axis.path->text());
         const QString values = axis.values->text().trimmed();
-        if (!path.empty() && !values.isEmpty())
-            request.grid.push_back(path + '=' + values.toStdString());
+        if (path.empty() || values.isEmpty()) continue;
+        QStringList keys;  // of choices, which are typed by their titles
+        for (const QString& value : values.split(u','))
+            keys << QString::fromStdString(valueOfSetting(path, value));
+        request.grid.push_back(path + '=' + keys.join(u',').toStdString());
     }
     return request;
 }

@@ -4,7 +4,7 @@
 #include <QCompleter>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QStringListModel>
+#include <QStandardItemModel>
 
 #include "theme/tokens.h"
 
@@ -12,15 +12,22 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+constexpr int searchRole = Qt::UserRole + 1;
+
+}  // namespace
+
 FilterField::FilterField(QWidget* parent)
-    : QLineEdit(parent), completer_(new QCompleter(this)), names_(new QStringListModel(this)) {
+    : QLineEdit(parent), completer_(new QCompleter(this)), names_(new QStandardItemModel(this)) {
     completer_->setModel(names_);
+    completer_->setCompletionRole(searchRole);
     completer_->setWidget(this);
     completer_->setFilterMode(Qt::MatchContains);
     completer_->popup()->setObjectName(u"completions"_s);
     completer_->setCaseSensitivity(Qt::CaseInsensitive);
-    connect(completer_, qOverload<const QString&>(&QCompleter::activated), this,
-            &FilterField::insert);
+    connect(completer_, qOverload<const QModelIndex&>(&QCompleter::activated), this,
+            [this](const QModelIndex& index) { insert(index.data().toString()); });
     connect(this, &QLineEdit::textEdited, this, &FilterField::complete);
     completer_->popup()->installEventFilter(this);
 }
@@ -48,8 +55,19 @@ bool FilterField::eventFilter(QObject* watched, QEvent* event) {
     return true;
 }
 
-void FilterField::setNames(const QStringList& names) {
-    if (names != names_->stringList()) names_->setStringList(names);
+void FilterField::setNames(const std::vector<FilterName>& names) {
+    const auto search = [](const FilterName& name) { return name.title + u' ' + name.key; };
+    bool same = names_->rowCount() == static_cast<int>(names.size());
+    for (int row = 0; same && row < names_->rowCount(); ++row)
+        same = names_->item(row)->data(searchRole).toString() ==
+               search(names[static_cast<std::size_t>(row)]);
+    if (same) return;
+    names_->clear();
+    for (const FilterName& name : names) {
+        auto* item = new QStandardItem(name.title);
+        item->setData(search(name), searchRole);
+        names_->appendRow(item);
+    }
 }
 
 int FilterField::termStart() const {
@@ -69,8 +87,9 @@ void FilterField::complete() {
     const bool named = word.contains(u'=') || word.contains(u'<') || word.contains(u'>') ||
                        word.contains(u'~') || word.contains(u':') || word.contains(u'"');
     completer_->setCompletionPrefix(word);
+    const QString only = completer_->currentIndex().data().toString();
     const bool whole = completer_->completionCount() == 1 &&
-                       completer_->currentCompletion().compare(word, Qt::CaseInsensitive) == 0;
+                       only.compare(word, Qt::CaseInsensitive) == 0;
     if (word.isEmpty() || named || whole || completer_->completionCount() == 0) {
         completer_->popup()->hide();
         return;
@@ -80,10 +99,10 @@ void FilterField::complete() {
     completer_->complete(place);
 }
 
-void FilterField::insert(const QString& name) {
+void FilterField::insert(const QString& title) {
     const int start = termStart();
     setSelection(start, cursorPosition() - start);
-    QLineEdit::insert(name);
+    QLineEdit::insert(title.endsWith(u':') ? title : quotedTitle(title));
 }
 
 void FilterField::keyPressEvent(QKeyEvent* event) {

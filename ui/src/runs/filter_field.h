@@ -1,9 +1,12 @@
 #pragma once
 
 #include <QLineEdit>
+#include <vector>
+
+#include "runs/filter_names.h"
 
 class QCompleter;
-class QStringListModel;
+class QStandardItemModel;
 
 namespace ui {
 
@@ -13,8 +16,9 @@ class FilterField final : public QLineEdit {
 public:
     explicit FilterField(QWidget* parent = nullptr);
 
-    /// The names that a term can begin with.
-    void setNames(const QStringList& names);
+    /// The names that a term can begin with. They are listed by their titles, and found by their
+    /// keys, too.
+    void setNames(const std::vector<FilterName>& names);
 
 signals:
     /// Down or Enter: on to the list that it filters.
@@ -28,10 +32,10 @@ private:
     /// Where the term at the cursor begins, after a dash.
     int termStart() const;
     void complete();
-    void insert(const QString& name);
+    void insert(const QString& title);
 
     QCompleter* completer_;
-    QStringListModel* names_;
+    QStandardItemModel* names_;
 };
 
 }  // namespace ui

@@ -14,6 +14,7 @@
 #include "models/run_table_model.h"
 #include "runs/run_table_delegate.h"
 #include "text/run_text.h"
+#include "text/setting_title.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -259,10 +260,9 @@ void RunTable::fillColumnMenu(QMenu* menu) {
         QMenu* place = menu;
         if (metric) place = below(tr("Test metrics"));
         if (field.is_setting)
-            place = below(path.contains(u'.') ? path.section(u'.', 0, 0) : tr("Training settings"));
+            place = below(path.contains(u'.') ? sectionTitle(field.name) : tr("Training settings"));
         auto* action = place->addAction(fieldLabel(field));
         action->setData(path);
-        action->setToolTip(path);
         action->setCheckable(true);
         action->setChecked(model_->columnOf(field.name) >= 0);
         connect(action, &QAction::toggled, this,

@@ -87,12 +87,13 @@ QLayout* RunsPage::makeHead() {
     filter_ = new FilterField(this);
     filter_->setObjectName(u"runFilter"_s);
     filter_->setClearButtonEnabled(true);
-    filter_->setPlaceholderText(tr("Filter, such as lr>0.01 tag:sweep"));
+    filter_->setPlaceholderText(tr("Filter, such as \"Learning rate\">0.01 tag:sweep"));
     filter_->setAccessibleName(tr("Filter"));
     filter_->setToolTip(tr(
         "Words, or FIELD=VALUE, where = may also be != < <= > >= or ~ (contains). A dash in front "
-        "negates. Fields are settings, such as lr or model, and results, such as steps, state, "
-        "started or test_loss. There are also tag:NAME and starred. Ctrl+F or / jumps here."));
+        "negates. Fields are settings and results by their titles, in quotes if they have several "
+        "words (\"Learning rate\">0.01), or as on the command line (lr>0.01). There are also "
+        "tag:NAME and starred. Ctrl+F or / jumps here."));
     row->addWidget(filter_, 1);
     counts_ = makeLabel({}, "dim", this);
     counts_->setMinimumWidth(countsWidth);
@@ -242,8 +243,8 @@ void RunsPage::keyPressEvent(QKeyEvent* event) {
 void RunsPage::refresh() {
     auto* model = table_->runs();
     model->setRuns(context_.history->runs());
-    QStringList names{u"starred"_s, u"tag:"_s};
-    for (const auto& field : model->fields()) names << QString::fromStdString(field.name);
+    std::vector<FilterName> names = filterNames(model->fields());
+    names.insert(names.begin(), {{u"starred"_s, u"starred"_s}, {u"tag:"_s, u"tag:"_s}});
     filter_->setNames(names);
     // A new run may bring the metric that the filter asks for.
     if (problem_->isVisible()) return applyFilter();
@@ -255,7 +256,8 @@ void RunsPage::applyFilter() {
     later_->stop();
     auto* model = table_->runs();
     try {
-        model->setFilter(engine::RunQuery(filter_->text().toStdString(), model->fields()));
+        const QString text = filterWithKeys(filter_->text(), filterNames(model->fields()));
+        model->setFilter(engine::RunQuery(text.toStdString(), model->fields()));
         problem_->hide();
         restyle(filter_, "refused", false);
     } catch (const engine::Error& error) {

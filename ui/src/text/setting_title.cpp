@@ -1,5 +1,6 @@
 #include "text/setting_title.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
@@ -14,6 +15,10 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+struct SettingTitle {
+    Q_DECLARE_TR_FUNCTIONS(SettingTitle)
+};
 
 /// With thousands separated; never rounded, since it is a setting.
 QString numberText(const QString& value) {
@@ -43,14 +48,38 @@ QString settingTitle(const std::string& path, const std::string& kind) {
     return QString::fromStdString(path).section(u'.', -1);
 }
 
+QString sectionTitle(const std::string& path) {
+    const std::map<QString, QString> titles = {
+        {u"checkpoint"_s, SettingTitle::tr("Checkpoints")},
+        {u"clip"_s, SettingTitle::tr("Gradient clipping")},
+        {u"dataset"_s, SettingTitle::tr("Data")},
+        {u"early_stopping"_s, SettingTitle::tr("Early stopping")},
+        {u"instruments"_s, SettingTitle::tr("Instruments")},
+        {u"model"_s, SettingTitle::tr("Model")},
+        {u"optimizer"_s, SettingTitle::tr("Optimizer")},
+        {u"precision"_s, SettingTitle::tr("Precision")},
+        {u"scaler"_s, SettingTitle::tr("Loss scaler")},
+        {u"schedule"_s, SettingTitle::tr("Learning-rate schedule")},
+        {u"task"_s, SettingTitle::tr("Task")},
+        {u"teach"_s, SettingTitle::tr("Faults for teaching")}};
+    const QString all = QString::fromStdString(path);
+    if (!all.contains(u'.')) return {};
+    const QString section = all.section(u'.', 0, 0);
+    const auto found = titles.find(section);
+    return found == titles.end() ? section : found->second;
+}
+
 std::vector<SettingName> settingNames() {
     std::map<QString, int> uses;
     for (const auto& info : engine::fields()) ++uses[settingTitle(info.path)];
     std::vector<SettingName> out;
     for (const auto& info : engine::fields()) {
         const QString title = settingTitle(info.path);
-        const QString path = u" ("_s + QString::fromStdString(info.path) + u')';
-        out.push_back({uses[title] > 1 ? title + path : title, info.path});
+        QStringList kinds;
+        const std::string kindOf = info.path.substr(0, info.path.find('.')) + ".kind";
+        for (const auto& kind : info.kinds) kinds << settingValue(kindOf, kind);
+        const QString which = kinds.isEmpty() ? sectionTitle(info.path) : kinds.join(u", "_s);
+        out.push_back({uses[title] > 1 ? title + u" ("_s + which + u')' : title, info.path});
     }
     return out;
 }
@@ -73,6 +102,19 @@ QString settingValue(const std::string& path, const std::string& value) {
     const bool bare =
         info == nullptr || info->unit.empty() || text.isEmpty() || !text.at(0).isDigit();
     return bare ? text : text + u' ' + engineText(info->unit);
+}
+
+std::string valueOfSetting(const std::string& path, const QString& text) {
+    const QString wanted = text.trimmed();
+    const engine::FieldInfo* info = engine::find_field(path);
+    if (info == nullptr) return wanted.toStdString();
+    for (const auto& choice : info->choices) {
+        for (const QString& title :
+             {engineText(choice.title), QString::fromStdString(choice.title)})
+            if (!title.isEmpty() && title.compare(wanted, Qt::CaseInsensitive) == 0)
+                return choice.value;
+    }
+    return wanted.toStdString();
 }
 
 std::vector<LabelPart> labelParts(const std::string& label) {

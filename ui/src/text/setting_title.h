@@ -11,8 +11,10 @@ namespace ui {
 /// "Learning rate" of "optimizer.lr"; the last part of a path that no setting has. `kind`: that of
 /// its section ("adam"), since kinds name options of the same path differently.
 QString settingTitle(const std::string& path, const std::string& kind = {});
-/// A setting as a person names it in a field: by its title, with the path behind it where several
-/// settings have that title.
+/// "Optimizer" of "optimizer.lr", for a menu of settings; empty for a path without a section.
+QString sectionTitle(const std::string& path);
+/// A setting as a person names it in a field: by its title, with the kinds that have it behind it
+/// where several settings have that title.
 struct SettingName {
     QString text;
     std::string path;
@@ -23,6 +25,9 @@ std::string pathOfSetting(const QString& text);
 /// "Spirals" of dataset.kind and "spirals", for settings with a few choices; else the value, and a
 /// number in the window's notation.
 QString settingValue(const std::string& path, const std::string& value);
+/// The value of a choice by its title, in the window's language or in English ("spirals" of
+/// "Spirals"), or the text itself.
+std::string valueOfSetting(const std::string& path, const QString& text);
 /// A setting in a run's label. A word that sets nothing has no title.
 struct LabelPart {
     QString title;
