@@ -79,5 +79,18 @@ TEST_F(NotifierTest, TheQueuesEndIsToldAndItsCommandGetsTheRuns) {
     EXPECT_EQ(told.last()[0].toString(), u"The queue has ended"_s);
 }
 
+TEST_F(NotifierTest, ACommandThatTakesLongHoldsNothingUp) {
+    const QString mayEnd = folder.filePath(u"may-end"_s), ended = folder.filePath(u"ended"_s);
+    queue.setAtEnd(QueueRunner::AtEnd::command,
+                   u"while [ ! -e '%1' ]; do sleep 0.02; done; : > '%2'"_s.arg(mayEnd, ended));
+    queue.add({{spirals(), "a", ""}});
+    queue.start();
+    ASSERT_TRUE(told.wait(30'000));
+    EXPECT_TRUE(QThreadPool::globalInstance()->waitForDone(10'000));
+    EXPECT_FALSE(QFileInfo::exists(ended));
+    std::ofstream(mayEnd.toStdString()) << "now";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return QFileInfo::exists(ended); }, 10'000));
+}
+
 }  // namespace
 }  // namespace ui

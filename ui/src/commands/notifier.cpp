@@ -1,12 +1,13 @@
 #include "commands/notifier.h"
 
 #include <QGuiApplication>
+#include <QPointer>
 #include <algorithm>
+#include <thread>
 
 #include "commands/commands.h"
 #include "commands/desktop.h"
 #include "commands/run_history.h"
-#include "feed/background.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
@@ -122,23 +123,31 @@ void Notifier::queueEnded(const engine::EndNotice& notice, int done, int failed)
         case QueueRunner::AtEnd::nothing:
             break;
         case QueueRunner::AtEnd::command:
-            inBackground(
-                this,
-                [command = queue_->command().toStdString(), notice] {
-                    return engine::run_notice_command(command, notice);
-                },
-                [this](int status) {
-                    if (status == 0) return;
-                    commands_->report(
-                        {tr("The command at the queue's end ended with status %1.").arg(status),
-                         {},
-                         engine::ErrorCode::io,
-                         false});
-                });
+            runCommand(notice);
             break;
         case QueueRunner::AtEnd::suspend:
             desktop_->suspend();
     }
+}
+
+/// On a thread of its own: a command may take as long as it likes, and holds up neither the threads
+/// of the pool nor the end of the program.
+void Notifier::runCommand(const engine::EndNotice& notice) {
+    const auto tellStatus = [alive = QPointer(this)](int status) {
+        if (!alive || status == 0) return;
+        alive->commands_->report(
+            {tr("The command at the queue's end ended with status %1.").arg(status),
+             {},
+             engine::ErrorCode::io,
+             false});
+    };
+    std::thread([command = queue_->command().toStdString(), notice, tellStatus] {
+        const int status = engine::run_notice_command(command, notice);
+        auto* program = QCoreApplication::instance();
+        if (program == nullptr) return;
+        QMetaObject::invokeMethod(
+            program, [tellStatus, status] { tellStatus(status); }, Qt::QueuedConnection);
+    }).detach();
 }
 
 void Notifier::tell(const QString& title, const QString& text) {

@@ -39,6 +39,7 @@ private:
     /// RunSummary::group_number.
     std::int64_t groupOf(const std::string& run) const;
     void queueEnded(const engine::EndNotice& notice, int done, int failed);
+    void runCommand(const engine::EndNotice& notice);
     void tell(const QString& title, const QString& text);
     void showProgress();
 
