@@ -36,7 +36,7 @@ Benchmarks::Benchmarks(EventFeed* feed, QString file, QObject* parent)
     connect(&job_, &BenchmarkJob::measured, this, &Benchmarks::add);
     connect(&job_, &BenchmarkJob::failed, this,
             [this](const engine::RunConfig& settings, const engine::Message& problem) {
-                problems_ << tr("%1: %2").arg(payOffTitle(settings), engineText(problem));
+                faults_.push_back({settings, problem});
             });
     connect(&job_, &BenchmarkJob::ended, this, &Benchmarks::end);
     connect(feed_, &EventFeed::stateChanged, this, &Benchmarks::feedChanged);
@@ -144,7 +144,7 @@ void Benchmarks::start() {
     }
     for (const QString& preset : book_.precisions) order.precisions.push_back(preset.toStdString());
     if (book_.findsBatches) order.batchMemory = memoryLimit();
-    problems_.clear();
+    faults_.clear();
     measured_ = 0;
     disturbed_ = false;
     clock_.start();
@@ -178,17 +178,28 @@ void Benchmarks::add(const engine::RunConfig& settings, const std::vector<engine
 }
 
 void Benchmarks::end() {
-    const auto asked = static_cast<int>(job_.order().settings.size());
+    ended_ = Ended{.asked = std::ssize(job_.order().settings),
+                   .measured = measured_,
+                   .disturbed = disturbed_,
+                   .stopped = job_.stopped(),
+                   .seconds = static_cast<double>(clock_.elapsed()) * 1e-3,
+                   .faults = faults_};
+    emit stateChanged();
+}
+
+/// Each time anew: the window's language may have changed since.
+QString Benchmarks::outcome() const {
+    if (!ended_) return {};
     QStringList said;
-    if (disturbed_)
+    if (ended_->disturbed)
         said << tr("Stopped: a run began to train, and each would slow the other.");
-    else if (job_.stopped())
+    else if (ended_->stopped)
         said << tr("Stopped.");
     said << tr("%1 of %2 models measured in %3.")
-                .arg(count(measured_), count(asked),
-                     duration(static_cast<double>(clock_.elapsed()) * 1e-3));
-    outcome_ = joined(said + problems_);
-    emit stateChanged();
+                .arg(count(ended_->measured), count(ended_->asked), duration(ended_->seconds));
+    for (const Fault& fault : ended_->faults)
+        said << tr("%1: %2").arg(payOffTitle(fault.settings), engineText(fault.problem));
+    return joined(said);
 }
 
 }  // namespace ui

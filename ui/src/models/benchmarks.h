@@ -2,6 +2,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <optional>
 #include <utility>
 
 #include "models/benchmark_book.h"
@@ -40,7 +41,7 @@ public:
     void stop();
     const BenchmarkJob& job() const { return job_; }
     /// How the last measurement ended, in sentences; empty before the first.
-    const QString& outcome() const { return outcome_; }
+    QString outcome() const;
 
 signals:
     /// The entries or the choice have changed.
@@ -67,10 +68,21 @@ private:
     bool requested_ = false;
     BenchmarkJob job_;
     QElapsedTimer clock_;
-    QStringList problems_;    ///< of the measurement in progress
+    /// What went wrong with one of the settings.
+    struct Fault {
+        engine::RunConfig settings;
+        engine::Message problem;
+    };
+    struct Ended {
+        std::int64_t asked = 0, measured = 0;
+        bool disturbed = false, stopped = false;
+        double seconds = 0;
+        std::vector<Fault> faults;
+    };
+    std::vector<Fault> faults_;  ///< of the measurement in progress
     int measured_ = 0;        ///< settings of it
     bool disturbed_ = false;  ///< it was stopped because a run began to train
-    QString outcome_;
+    std::optional<Ended> ended_;  ///< of the last measurement
 };
 
 }  // namespace ui
