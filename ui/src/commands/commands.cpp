@@ -356,7 +356,10 @@ void Commands::openResumed(bool acceptData) {
 
 void Commands::runFailed(const engine::RunFailed& failed) {
     const engine::DataChanged changed = feed_->dataChanged();
-    if (resumed_.members.empty() || changed == engine::DataChanged::no)
+    // The halves of a twin were coupled once; the command line couples them anew.
+    const bool twin = std::ranges::any_of(
+        resumed_.members, [](const auto& member) { return member.twin != nullptr; });
+    if (resumed_.members.empty() || twin || changed == engine::DataChanged::no)
         return report(engine::Error(failed.code, failed.message, failed.hint));
     const QString what = engineText(failed.message);
     report({what, tr("Put the data back as they were, or resume the run once more and go on with "

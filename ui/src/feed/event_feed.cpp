@@ -172,7 +172,7 @@ void EventFeed::openResumed(const std::vector<engine::GroupMemberPlan>& members,
         for (const engine::GroupMemberPlan& member : members) {
             engine::SessionOptions options = member.options();
             options.pause_when_disk_full = true;
-        options.accept_data = acceptData;
+            options.accept_data = acceptData;
             if (member.twin) twin_ = member.twin;
             if (!member.twin) options.turns = turns;
             const engine::ResumePlan& plan = member.plan;
