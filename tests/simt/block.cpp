@@ -1,8 +1,5 @@
 #include "simt/block.h"
 
-#include <setjmp.h>
-#include <ucontext.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -15,16 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "simt/context.h"
 #include "simt/races.h"
-
-// The address sanitizer follows swapcontext() between stacks, but not a long jump.
-#if defined(__SANITIZE_ADDRESS__)
-#define HALFTONE_SIMT_SWAPCONTEXT
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HALFTONE_SIMT_SWAPCONTEXT
-#endif
-#endif
 
 namespace kernels::simt {
 
@@ -40,9 +29,7 @@ enum class State { ready, at_block_barrier, at_warp_barrier, done };
 /// Stacks of the threads. A thread that ends without waiting passes its stack on to the next new
 /// thread; a waiting one keeps it.
 struct Stack {
-    ucontext_t context{};  // its start; with a sanitizer, the place where its thread waits
-    jmp_buf waiting{};     // the place where its thread waits
-    bool entered = false;
+    Context context;  // where its thread waits
     std::unique_ptr<std::byte[]> memory;
     std::size_t bytes = 0;
 };
@@ -88,7 +75,7 @@ public:
         self().state = state;
         self().mask = mask;
         at_barrier_ += state == State::at_block_barrier ? 1 : 0;
-        leave(*self().stack);
+        go_on(self().stack->context);
     }
     Thread& self() { return thread(current_); }
     Thread& of_lane(int lane) { return thread(current_ / warp * warp + lane); }
@@ -116,33 +103,12 @@ private:
     }
 
     static void start_anew(Stack& stack) {
-        getcontext(&stack.context);
-        stack.context.uc_stack.ss_sp = stack.memory.get();
-        stack.context.uc_stack.ss_size = stack.bytes;
-        stack.context.uc_link = nullptr;
-        makecontext(&stack.context, &Block::run_bodies, 0);
-        stack.entered = false;
+        stack.context.start(stack.memory.get(), stack.bytes, &Block::run_bodies);
     }
 
     static void run_bodies();
 
-#ifdef HALFTONE_SIMT_SWAPCONTEXT
-    void enter(Stack& stack) { swapcontext(&scheduler_, &stack.context); }
-    void leave(Stack& stack) { swapcontext(&stack.context, &scheduler_); }
-#else
-    // Like swapcontext, but without its two system calls at every barrier of every thread.
-    void enter(Stack& stack) {
-        if (_setjmp(scheduler_) != 0) return;
-        if (stack.entered) _longjmp(stack.waiting, 1);
-        stack.entered = true;
-        setcontext(&stack.context);
-    }
-    void leave(Stack& stack) {
-        if (_setjmp(stack.waiting) == 0) _longjmp(scheduler_, 1);
-    }
-#endif
-
-    /// Switches to the next ready thread of this turn. False if there is none.
+    /// Chooses the next ready thread of this turn. False if there is none.
     bool next() {
         while (++step_ < count_) {
             current_ = order_ == ThreadOrder::forward ? step_ : count_ - 1 - step_;
@@ -153,14 +119,22 @@ private:
         return false;
     }
 
+    /// Where the next ready thread of this turn goes on; after the last one, turn().
+    Context& next_place() {
+        if (error_ || !next()) return scheduler_;
+        begins_ = !self().stack;
+        if (begins_) self().stack = &free_stack();
+        return self().stack->context;
+    }
+    void go_on(Context& here) {
+        Context& there = next_place();
+        if (&there != &here) here.switch_to(there);
+    }
+
     /// Runs each ready thread until its next barrier or its end.
     void turn() {
         step_ = -1;
-        while (!error_ && next()) {
-            begins_ = !self().stack;
-            if (begins_) self().stack = &free_stack();
-            enter(*self().stack);
-        }
+        go_on(scheduler_);
     }
 
     /// The number of the warp's threads from `first` to `last` that wait at its barrier with this
@@ -215,11 +189,7 @@ private:
         return false;
     }
 
-#ifdef HALFTONE_SIMT_SWAPCONTEXT
-    ucontext_t scheduler_{};
-#else
-    jmp_buf scheduler_{};
-#endif
+    Context scheduler_;
     std::vector<Thread> threads_;
     std::deque<Stack> stacks_;  // never moved, since contexts point into themselves
     std::vector<Stack*> free_;
@@ -260,7 +230,7 @@ void Block::run_bodies() {
             b.self().stack = nullptr;
         } while (b.begins_ && !b.error_ && b.next());
         b.free_.push_back(&stack);
-        b.leave(stack);
+        b.go_on(stack.context);
     }
 }
 
