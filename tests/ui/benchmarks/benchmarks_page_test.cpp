@@ -13,6 +13,7 @@
 #include "pages/page_stack.h"
 #include "widgets/check_box.h"
 #include "widgets/elided_label.h"
+#include "widgets/key_bindings.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -85,6 +86,24 @@ TEST_F(BenchmarksPageTest, MeasuresWhatIsChosenAndSaysWhy) {
     EXPECT_TRUE(sentences()[0].startsWith(u"AMP FP16 "_s)) << sentences()[0].toStdString();
     EXPECT_TRUE(sentences()[1].startsWith(u"AMP BF16 "_s)) << sentences()[1].toStdString();
     EXPECT_TRUE(state().startsWith(u"1 of 1 models measured"_s)) << state().toStdString();
+}
+
+TEST_F(BenchmarksPageTest, CtrlReturnRunsHereAndComparesOnOtherPages) {
+    open();
+    const auto keys = [] {
+        for (const auto& command : KeyBindings::instance()->commands())
+            if (command.id == u"run/compare"_s && command.action) return command.action->shortcuts();
+        return QList<QKeySequence>();
+    };
+    EXPECT_TRUE(keys().isEmpty());
+    run()->setFocus();
+    QTest::keyClick(run(), Qt::Key_Return, Qt::ControlModifier);
+    EXPECT_TRUE(benchmarks.job().running());
+    EXPECT_FALSE(feed.live());
+    stop()->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks.job().running(); }, 60'000));
+    window->findChild<PageStack*>()->showPage(u"training"_s);
+    EXPECT_TRUE(keys().contains(QKeySequence(Qt::CTRL | Qt::Key_Return)));
 }
 
 TEST_F(BenchmarksPageTest, StopKeepsWhatIsMeasured) {

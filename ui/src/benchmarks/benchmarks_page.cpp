@@ -50,6 +50,7 @@ BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
     column->addLayout(row, 1);
     addPageKey(this, u"benchmarks/run"_s, run_->text(), {Qt::Key_B},
                [this] { (run_->isEnabled() ? run_ : stop_)->click(); });
+    takeRunKeys(this, [this] { run_->click(); });
     addPageKey(this, u"benchmarks/export"_s, Qt::CTRL | Qt::Key_E, export_);
     Benchmarks* benchmarks = context_.benchmarks;
     connect(benchmarks, &Benchmarks::resultsChanged, this, &BenchmarksPage::showResults);

@@ -26,10 +26,7 @@ bool meet(const QString& one, const QString& other) {
     return a == b || !isOfPage(a) || !isOfPage(b);
 }
 
-QString titleOf(const QAction* action) {
-    QString title = action->text();
-    return title.remove(u'&').remove(u'…');
-}
+QString bareTitle(QString title) { return title.remove(u'&').remove(u'…'); }
 
 }  // namespace
 
@@ -38,11 +35,38 @@ KeyBindings* KeyBindings::instance() {
     return &bindings;
 }
 
+QList<QKeySequence> KeyBindings::Command::now() const { return keys(id, usual); }
+
+void KeyBindings::declare(const QString& id, const QString& title, QList<QKeySequence> usual) {
+    const auto known = std::ranges::find(declared_, id, &Command::id);
+    if (known == declared_.end())
+        declared_.push_back({id, bareTitle(title), std::move(usual), nullptr});
+    else
+        known->title = bareTitle(title);
+}
+
 void KeyBindings::bind(QAction* action, const QString& id, QList<QKeySequence> usual) {
     usual.removeAll(QKeySequence());
     std::erase_if(commands_, [](const Command& each) { return each.action.isNull(); });
-    action->setShortcuts(keys(id, usual));
-    commands_.push_back({id, titleOf(action), usual, action});
+    const auto declared = std::ranges::find(declared_, id, &Command::id);
+    const QString title =
+        declared == declared_.end() ? bareTitle(action->text()) : declared->title;
+    action->setShortcuts(isWithheld(id) ? QList<QKeySequence>() : keys(id, usual));
+    commands_.push_back({id, title, usual, action});
+}
+
+void KeyBindings::withhold(const QString& id, QObject* by, bool withheld) {
+    std::erase_if(withheld_, [&](const auto& each) {
+        return each.second.isNull() || (each.first == id && each.second == by);
+    });
+    if (withheld) withheld_.emplace_back(id, by);
+    apply();
+}
+
+bool KeyBindings::isWithheld(const QString& id) const {
+    return std::ranges::any_of(withheld_, [&](const auto& each) {
+        return each.first == id && !each.second.isNull();
+    });
 }
 
 QList<QKeySequence> KeyBindings::keys(const QString& id, const QList<QKeySequence>& usual) {
@@ -65,7 +89,8 @@ void KeyBindings::reset(const QString& id) {
 
 void KeyBindings::apply() {
     for (const Command& each : commands_) {
-        if (each.action) each.action->setShortcuts(keys(each.id, each.usual));
+        if (each.action)
+            each.action->setShortcuts(isWithheld(each.id) ? QList<QKeySequence>() : each.now());
     }
     emit changed();
 }
@@ -81,16 +106,21 @@ std::vector<KeyBindings::Command> KeyBindings::commands() {
         else
             *same = each;
     }
+    for (const Command& each : declared_) {
+        if (std::ranges::find(out, each.id, &Command::id) == out.end()) out.push_back(each);
+    }
     return out;
 }
 
 const KeyBindings::Command* KeyBindings::userOf(const QKeySequence& key, const QString& besides) {
     const auto uses = [&](const Command& each) {
-        return each.id != besides && each.action && each.action->shortcuts().contains(key) &&
-               meet(each.id, besides);
+        return each.id != besides && each.now().contains(key) && meet(each.id, besides);
     };
+    std::erase_if(commands_, [](const Command& each) { return each.action.isNull(); });
     const auto found = std::ranges::find_if(commands_, uses);
-    return found == commands_.end() ? nullptr : &*found;
+    if (found != commands_.end()) return &*found;
+    const auto declared = std::ranges::find_if(declared_, uses);
+    return declared == declared_.end() ? nullptr : &*declared;
 }
 
 }  // namespace ui

@@ -5,6 +5,7 @@
 #include <QList>
 #include <QObject>
 #include <QPointer>
+#include <utility>
 #include <vector>
 
 namespace ui {
@@ -18,16 +19,25 @@ public:
         QString id;     ///< as in the settings: "run/pause"
         QString title;  ///< as the menu shows it, without its dots
         QList<QKeySequence> usual;
-        QPointer<QAction> action;
+        QPointer<QAction> action;  ///< null: of a page that was not opened yet
+
+        /// Its keys now.
+        QList<QKeySequence> now() const;
     };
 
     /// The only one.
     static KeyBindings* instance();
 
-    /// Gives the action its keys and lists it as a command. Its text is the title.
+    /// Lists a command whose action is made later, so that its keys can be chosen before. Once for
+    /// each; a later call changes the title, which is in the window's language.
+    void declare(const QString& id, const QString& title, QList<QKeySequence> usual);
+    /// Gives the action its keys and lists it as a command. Its text is the title, unless it was
+    /// declared.
     void bind(QAction* action, const QString& id, QList<QKeySequence> usual);
     /// The keys of a command, which may not be bound yet.
     static QList<QKeySequence> keys(const QString& id, const QList<QKeySequence>& usual);
+    /// While `by` asks for it, the command has no keys: they mean something else there.
+    void withhold(const QString& id, QObject* by, bool withheld);
     /// Chooses keys for a command; an empty list takes its keys away.
     void choose(const QString& id, const QList<QKeySequence>& keys);
     /// Back to the usual keys: of one command, or of all for an empty id.
@@ -44,7 +54,11 @@ signals:
 private:
     void apply();
 
+    bool isWithheld(const QString& id) const;
+
     std::vector<Command> commands_;
+    std::vector<Command> declared_;
+    std::vector<std::pair<QString, QPointer<QObject>>> withheld_;
 };
 
 }  // namespace ui

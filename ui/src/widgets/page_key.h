@@ -17,4 +17,7 @@ void addPageKey(QWidget* page, const QString& id, const QString& title,
 /// The same for a button of the page: the key clicks it, and does nothing while it is disabled.
 void addPageKey(QWidget* page, const QString& id, const QKeySequence& key, QPushButton* button);
 
+/// The keys that start a comparison elsewhere start this page's own work while it is shown.
+void takeRunKeys(QWidget* page, const std::function<void()>& act);
+
 }  // namespace ui

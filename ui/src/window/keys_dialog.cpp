@@ -116,11 +116,12 @@ void KeysDialog::showKeys() {
         auto* edit = qobject_cast<QKeySequenceEdit*>(table_->cellWidget(row, 1));
         const auto found =
             std::ranges::find(commands, edit->objectName(), &KeyBindings::Command::id);
-        if (found == commands.end() || !found->action) continue;
+        if (found == commands.end()) continue;
         const QSignalBlocker quiet(edit);
-        const QKeySequence key = found->action->shortcut();
+        const QList<QKeySequence> now = found->now();
+        const QKeySequence key = now.isEmpty() ? QKeySequence() : now.front();
         if (edit->keySequence() != key) edit->setKeySequence(key);
-        const bool usual = found->action->shortcuts() == found->usual;
+        const bool usual = now == found->usual;
         // Not hidden: a table shows its widgets again.
         auto* back = qobject_cast<QToolButton*>(table_->cellWidget(row, 2));
         back->setText(usual ? QString() : tr("default"));

@@ -24,6 +24,7 @@
 #include "help/help_window.h"
 #include "help/op_window.h"
 #include "models/settings_model.h"
+#include "pages/page_keys.h"
 #include "panels/csv_export.h"
 #include "panels/history_panel.h"
 #include "panels/plot_menu.h"
@@ -52,6 +53,7 @@ MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* 
     name->setFont(Theme::bold());
     name->setContentsMargins(size::inside, 0, size::gap, 0);
     window_->menuBar()->setCornerWidget(name, Qt::TopLeftCorner);
+    declarePageKeys();
     addFile();
     addEdit();
     addRun();
