@@ -113,10 +113,18 @@ TEST(Cifar, TellsThePythonVersionWhereverItLies) {
 
 TEST(Cifar, TellsAnArchiveInAnArchive) {
     const TempFolder folder;
-    const auto file = folder.write(
-        "again.tar", test::tar({{"cifar-10-binary.tar.gz", test::gzip(cifar(10, 0, 2))}}));
-    EXPECT_THAT(test::data_error([&] { open_cifar(test::dataset("cifar10", {file})); }),
-                HasSubstr("holds another archive, cifar-10-binary.tar.gz"));
+    for (const std::string inner :
+         {"cifar-10-binary.tar.gz", "data/cifar-10-binary.tar", "cifar10.zip", "a/b/c.tgz",
+          "CIFAR-10-BINARY.TAR.GZ", "c.tar.xz"}) {
+        const auto tar = test::tar({{inner, test::gzip(cifar(10, 0, 2))}, {"readme.txt", {}}});
+        for (const auto& [name, bytes] : {std::pair{"again.tar", tar},
+                                          std::pair{"again.tar.gz", test::gzip(tar)}})
+            EXPECT_THAT(test::data_error([&] {
+                            open_cifar(test::dataset("cifar10", {folder.write(name, bytes)}));
+                        }),
+                        HasSubstr("holds another archive, " + inner))
+                << name;
+    }
 }
 
 TEST(Cifar, TakesTheNamesOfTheClassesFromTheirFile) {

@@ -109,6 +109,22 @@ TEST(Idx, RefusesSeveralSetsByNameAndReadsTheOneOfAFile) {
                 HasSubstr("train-images-idx3-ubyte, emnist-digits"));
 }
 
+TEST(Idx, RefusesAnyTwoSetsInOneFolder) {
+    for (const auto& [first, second] : std::vector<std::pair<std::string, std::string>>{
+             {"train", "fashion-train"},
+             {"kmnist-train", "train"},
+             {"emnist-letters-train", "emnist-balanced-train"},
+             {"qmnist-train", "emnist-byclass-train"},
+             {"train", "train-old"},
+             {"MNIST_train", "FASHION_train"}}) {
+        const TempFolder folder;
+        for (const std::string& set : {first, second}) write_set(folder, set, 20);
+        const auto error =
+            test::data_error([&] { open_idx(test::dataset("mnist", {folder.str()})); });
+        EXPECT_THAT(error, HasSubstr("holds several data sets: ")) << first;
+    }
+}
+
 TEST(Idx, TellsSetsByTheirNames) {
     for (const char* name : {"train-images-idx3-ubyte", "t10k-labels.idx1-ubyte",
                              "train-part12-images-idx3-ubyte", "test_images_2.idx3-ubyte"})

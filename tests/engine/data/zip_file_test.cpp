@@ -37,6 +37,21 @@ TEST_F(ZipFile, OfOneTableIsReadLikeTheTable) {
     EXPECT_THAT(table.cells, ElementsAre(1, 3));
 }
 
+TEST_F(ZipFile, MayHoldATableAsAnyProgramWritesOne) {
+    for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+             {"t.csv", "\xEF\xBB\xBF" "a,b\r\n1,2\r\n3,4\r\n"},
+             {"t.tsv", "a\tb\n1\t2\n3\t4\n"},
+             {"deep/er/T.CSV", "a;b\n1;2\n3;4\n"},
+             {"t.txt", "a,b,\n1,2,\n3,4,\n"},
+             {"t.data", "a b\n1 2\n3 4\n"},
+             {"with blanks (1).csv", "# by a tool\na,b\n1,2\n3,4"}}) {
+        const auto file = zip({{name, text}});
+        const CsvTable table = read_csv_table({.files = {file}, .most_bytes = 1 << 20});
+        EXPECT_THAT(table.cells, ElementsAre(1, 3)) << name;
+        EXPECT_EQ(table.target, "b") << name;
+    }
+}
+
 TEST_F(ZipFile, DoesNotCountWhatSystemsLeaveInIt) {
     const auto file = zip({{"__MACOSX/._t.csv", "x"},
                            {".DS_Store", "x"},

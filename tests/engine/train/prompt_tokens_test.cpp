@@ -48,6 +48,10 @@ TEST(PromptTokens, TellWhatTheVocabularyDoesNotHave) {
     EXPECT_THAT(note("1 2 3 4 5 6"), testing::EndsWith("\"4\", \"5\", ..."));
     guide.vocabulary.push_back("<unk>");
     EXPECT_EQ(note("pink"), "Not in the vocabulary of the run, and read as <unk>: \"pink\"");
+    for (const char* odd : {"RED", "red.", "\"red\"", "re\u0301d", "ｒｅｄ", "red-"})
+        EXPECT_THAT(note(std::string("red ") + odd + " blue"),
+                    testing::EndsWith("\"" + std::string(odd) + "\""))
+            << "another word than red";
     guide.words = false;
     guide.vocabulary = {"a", "b"};
     EXPECT_EQ(note("Äab7"),
