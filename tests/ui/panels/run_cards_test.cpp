@@ -106,6 +106,30 @@ TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {
     EXPECT_TRUE(table->viewport()->rect().contains(table->visualItemRect(table->item(4, 0))));
 }
 
+/// W8: a perplexity does not stand under "test RMSE".
+TEST_F(RunCardsTest, ATableOfDifferentTasksHasMetricAndUnitInEachRow) {
+    std::vector<engine::RunConfig> runs(5);
+    feed.open(runs);
+    standsStill();
+    const auto* table = cards->findChild<QTableWidget*>();
+    const auto head = [&](int column) { return table->horizontalHeaderItem(column)->text(); };
+    EXPECT_EQ(head(3), u"test acc."_s);
+    EXPECT_EQ(head(4), u"samples/s"_s);
+    const auto text = engine::parse_run_config(
+        "{}", {"dataset.kind=text-generated", "model.kind=rnn-lm", "batch_size=8", "bptt=16"});
+    ASSERT_TRUE(text.errors.empty());
+    runs[4] = text.config;
+    feed.open(runs);
+    standsStill();
+    EXPECT_EQ(head(3), u"test metric"_s);
+    EXPECT_EQ(head(4), u"speed"_s);
+    EXPECT_TRUE(table->item(0, 3)->text().startsWith(u"test acc. "_s));
+    EXPECT_TRUE(table->item(4, 3)->text().startsWith(u"test perplexity "_s))
+        << table->item(4, 3)->text().toStdString();
+    EXPECT_TRUE(table->item(0, 4)->text().endsWith(u" samples/s"_s));
+    EXPECT_TRUE(table->item(4, 4)->text().endsWith(u" tokens/s"_s));
+}
+
 TEST_F(RunCardsTest, NameDataAndModelOfTheirRun) {
     feed.open(std::vector<engine::RunConfig>(2));
     standsStill();
