@@ -6,6 +6,8 @@
 
 #include "engine/export.h"
 #include "stored_example.h"
+#include "support/long_run.h"
+#include "support/peak_memory.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -58,6 +60,25 @@ TEST(ExportJson, OfALongRecordIsWholeAndOfAnEmptyOneToo) {
     for (std::size_t i = 0; i < steps.size(); i += 999) EXPECT_EQ(steps[i], i + 1);
     const json empty = exported(stored_example(store, 0).folder, dir / "empty.json");
     EXPECT_THAT(empty.at("record").at("step"), SizeIs(0));
+}
+
+TEST(ExportJson, AndTensorBoardWriteTheEventsOfALongRunOneByOne) {
+    constexpr std::size_t skips = 40'000;
+    const test_support::TempFolder dir;
+    RunStore store(dir / "runs");
+    const auto run = test::long_run(store, skips);
+    const test::PeakMemory memory;
+    export_json(run.folder, dir / "run.json");
+    export_tensorboard(run.folder, dir / "board");
+    if (memory.known()) {
+        EXPECT_LT(memory.grown(), 16 << 20) << "the events alone would take much more";
+    }
+    std::ifstream in(dir / "run.json");
+    const json found = json::parse(in);
+    EXPECT_THAT(found.at("events"), SizeIs(1 + 300 + skips));
+    EXPECT_EQ(found.at("events").back().at("event"), "scale");
+    EXPECT_THAT(found.at("epochs"), SizeIs(300));
+    EXPECT_EQ(found.at("epochs").back().at("step"), 300);
 }
 
 TEST(ExportJson, WithoutARecordIsAnError) {

@@ -19,7 +19,9 @@
 #include "engine/run_group.h"
 #include "engine/run_listing.h"
 #include "store/step_record.h"
+#include "support/long_run.h"
 #include "support/part_figures.h"
+#include "support/peak_memory.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -173,6 +175,25 @@ TEST(RunStore, ARootThatCannotBeMadeIsAnError) {
         EXPECT_EQ(error.code(), ErrorCode::io);
         EXPECT_FALSE(error.hint().empty());
     }
+}
+
+TEST(RunStore, ALongRunIsReopenedInLittleMemory) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = test::long_run(store, 40'000);
+    ASSERT_EQ(store.find(run.run)->state, "interrupted");
+    std::int64_t earlier = 0;
+    for (const Event& event : store.events(run.run))
+        if (const auto* skip = std::get_if<ScaleChanged>(&event))
+            earlier += skip->step <= 400 ? 1 : 0;
+    const test::PeakMemory memory;
+    const auto again = store.reopen(run.folder, 400);
+    if (memory.known()) {
+        EXPECT_LT(memory.grown(), 24 << 20) << "the events alone would take much more";
+    }
+    EXPECT_THAT(store.events(again.run), SizeIs(1 + 300 + 300 + earlier));
+    store.append(RunWarning{again.run, msg("one more"), 401});
+    EXPECT_THAT(store.events(again.run), SizeIs(1 + 300 + 300 + earlier + 1)) << "behind them";
 }
 
 TEST(RunStore, ARunWhoseFilesWereRemovedByHandIsMissingUntilTheyAreBack) {
