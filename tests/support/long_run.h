@@ -10,10 +10,13 @@
 
 namespace engine::test {
 
-/// A stored run of 1,000 steps that was interrupted, with so many skipped steps among its events,
-/// 300 evaluations and 300 warnings.
+/// The step of skip i of a long run.
+inline std::int64_t step_of_skip(std::int64_t i, std::int64_t skips) { return 301 + i * 699 / skips; }
+
+/// A stored run of 1,000 steps that was stopped, with so many skipped steps among its events, 300
+/// evaluations and 300 warnings. The index has its first event and its last one alone.
 inline RunStore::NewRun long_run(RunStore& store, std::int64_t skips) {
-    auto made = store.create(completed(RunConfig{}));
+    const auto made = store.create(completed(RunConfig{}));
     {
         auto record = StepRecordWriter::create(made.folder);
         for (std::int64_t i = 1; i <= 1000; ++i) {
@@ -34,9 +37,10 @@ inline RunStore::NewRun long_run(RunStore& store, std::int64_t skips) {
         }
         const auto kind = ScaleChanged::Kind::skipped_persistent;
         for (std::int64_t i = 0; i < skips; ++i)
-            add(ScaleChanged{made.run, 301 + i * 699 / skips, kind, 2, 1, 0});
+            add(ScaleChanged{made.run, step_of_skip(i, skips), kind, 2, 1, 0});
     }
-    made.hold.reset();
+    store.append(RunDone{made.run, DoneReason::stopped, 1000, 1000, 0, classified(0.5, 0.8), 1.5,
+                         800, 1024});
     return made;
 }
 

@@ -75,8 +75,9 @@ TEST(ExportJson, AndTensorBoardWriteTheEventsOfALongRunOneByOne) {
     }
     std::ifstream in(dir / "run.json");
     const json found = json::parse(in);
-    EXPECT_THAT(found.at("events"), SizeIs(1 + 300 + skips));
-    EXPECT_EQ(found.at("events").back().at("event"), "scale");
+    EXPECT_THAT(found.at("events"), SizeIs(1 + 300 + skips + 1));
+    EXPECT_EQ(found.at("events").at(300 + skips).at("event"), "scale");
+    EXPECT_EQ(found.at("events").back().at("event"), "done");
     EXPECT_THAT(found.at("epochs"), SizeIs(300));
     EXPECT_EQ(found.at("epochs").back().at("step"), 300);
 }
