@@ -155,7 +155,7 @@ TEST_F(InstrumentPagesTest, ATraceEndsWhenItsPageIsLeftOrItsRunGoes) {
     EXPECT_EQ(model->problem(), QString());
 }
 
-/// Else it would contradict the card, which has the scale now.
+/// An earlier scale called "now" would contradict the card.
 TEST_F(InstrumentPagesTest, TheMicroscopeCallsNoEarlierScaleThatOfNow) {
     engine::RunConfig some = config(5);
     some.precision.preset = "amp-fp16";

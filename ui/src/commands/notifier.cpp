@@ -130,8 +130,8 @@ void Notifier::queueEnded(const engine::EndNotice& notice, int done, int failed)
     }
 }
 
-/// On a thread of its own: a command may take as long as it likes, and holds up neither the threads
-/// of the pool nor the end of the program.
+/// Runs the command on a thread of its own: it may take as long as it likes, and holds up neither
+/// the threads of the pool nor the end of the program.
 void Notifier::runCommand(const engine::EndNotice& notice) {
     const auto tellStatus = [alive = QPointer(this)](int status) {
         if (!alive || status == 0) return;

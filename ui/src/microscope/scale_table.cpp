@@ -115,7 +115,7 @@ ScaleTable::Outcome ScaleTable::outcomeAt(double scale) const {
     if (!model_->scaled()) return {{}, t.text};
     const auto found =
         engine::outcome(model_->total(), engine::fp16_format, scale / model_->counted());
-    // What overflowed has lost its size: nobody knows whether it would at a lower scale.
+    // A value that overflowed has lost its size: nobody knows what it does at a lower scale.
     const auto lost_size = static_cast<double>(model_->total().non_finite());
     if (lost_size > 0 && scale < model_->counted() && found.overflow <= lost_size)
         return {tr("not known: values overflowed at %1").arg(powerOfTwo(model_->counted())), t.dim};

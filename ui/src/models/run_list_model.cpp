@@ -51,7 +51,7 @@ QString RunListModel::state(const engine::RunSummary& run) const {
 }
 
 QString RunListModel::detail(const engine::RunSummary& run) const {
-    // Figures first: a narrow list cuts what its runs most often share.
+    // Figures stand first: a narrow list cuts what its runs most often share.
     QStringList parts;
     if (!engine::broken_on_purpose(run.config).empty()) parts << tr("broken on purpose");
     if (run.skipped > 0) parts << tr("%1 skipped").arg(count(run.skipped));

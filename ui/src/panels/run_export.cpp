@@ -103,7 +103,7 @@ std::optional<std::string> askCheckpoint(QWidget* parent, const engine::RunSumma
 
 using Runs = std::vector<engine::RunSummary>;
 
-/// As on the plots: the first of a comparison is its baseline. Lists have the newest first.
+/// Sorts as the plots do: the first of a comparison is its baseline. Lists have the newest first.
 Runs oldestFirst(Runs runs) {
     std::ranges::stable_sort(runs, {}, [](const engine::RunSummary& run) {
         return std::pair(run.run.size(), run.run);

@@ -37,7 +37,7 @@ QStringList fieldNames() {
     return names;
 }
 
-/// By its title, if a setting has this path.
+/// Returns the title if a setting has this path.
 QString fieldName(const std::string& path) {
     return engine::find_field(path) != nullptr ? settingTitle(path) : QString::fromStdString(path);
 }
