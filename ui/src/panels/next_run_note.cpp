@@ -91,9 +91,10 @@ void NextRunNote::refresh() {
     setVisible(running_ || !fields.isEmpty());
     QStringList sentences;
     if (fields.size() > mostNamed)
-        sentences << tr("Settings of the next run. They differ from the run on screen in %1 and %2 more.")
-                         .arg(fields.mid(0, mostNamed).join(u", "_s))
-                         .arg(fields.size() - mostNamed);
+        sentences
+            << tr("Settings of the next run. They differ from the run on screen in %1 and %2 more.")
+                   .arg(fields.mid(0, mostNamed).join(u", "_s))
+                   .arg(fields.size() - mostNamed);
     else if (!fields.isEmpty())
         sentences << tr("Settings of the next run. They differ from the run on screen in %1.")
                          .arg(fields.join(u", "_s));

@@ -2,8 +2,8 @@
 
 #include <QCoreApplication>
 #include <QFileDialog>
-#include <QInputDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -105,9 +105,8 @@ using Runs = std::vector<engine::RunSummary>;
 
 /// Sorts as the plots do: the first of a comparison is its baseline. Lists have the newest first.
 Runs oldestFirst(Runs runs) {
-    std::ranges::stable_sort(runs, {}, [](const engine::RunSummary& run) {
-        return std::pair(run.run.size(), run.run);
-    });
+    std::ranges::stable_sort(
+        runs, {}, [](const engine::RunSummary& run) { return std::pair(run.run.size(), run.run); });
     return runs;
 }
 
@@ -151,7 +150,8 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
     commands->works()->start({RunExport::exporting(answer->file), answer->file, work});
 }
 
-void exportRuns(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& chosen) {
+void exportRuns(QWidget* parent, Commands* commands,
+                const std::vector<engine::RunSummary>& chosen) {
     if (chosen.empty()) return;
     const Runs runs = oldestFirst(chosen);
     const auto named =
