@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
+#include <string>
 
 #include "commands.h"
 #include "engine/launch.h"
@@ -10,17 +11,22 @@
 namespace app {
 namespace {
 
-/// Of this process: main() sets it unless the user has.
-std::string cublas_workspaces() {
-    const char* value = std::getenv("CUBLAS_WORKSPACE_CONFIG");
+std::string variable(const char* name) {
+    const char* value = std::getenv(name);
     return value ? value : "";
+}
+
+/// main() sets them unless the user has.
+CudaVariables cuda_variables() {
+    return {variable("CUBLAS_WORKSPACE_CONFIG"), variable("CUDA_MODULE_LOADING")};
 }
 
 void print_libraries(const engine::MachineReport& report) {
     for (const auto& library : report.libraries) {
         std::cout << "        " << library.name << ' ';
         if (library.found) {
-            std::cout << library.version << " (" << library.path << ")\n";
+            const std::string build = library.cuda.empty() ? "" : " for CUDA " + library.cuda;
+            std::cout << library.version << build << " (" << library.path << ")\n";
             continue;
         }
         std::cout << "is missing: " << library.problem << "; looked for in";
@@ -28,7 +34,10 @@ void print_libraries(const engine::MachineReport& report) {
         std::cout << '\n';
     }
     if (report.libraries.empty()) return;
-    std::cout << "        CUBLAS_WORKSPACE_CONFIG is " << cublas_workspaces() << '\n';
+    const CudaVariables variables = cuda_variables();
+    std::cout << "        CUBLAS_WORKSPACE_CONFIG is " << variables.cublas_workspaces << '\n';
+    if (!variables.module_loading.empty())
+        std::cout << "        CUDA_MODULE_LOADING is " << variables.module_loading << '\n';
     std::cout << "        their fastest algorithms: " << report.measured_plans << " measured, in "
               << report.plan_file << '\n';
 }
@@ -88,7 +97,7 @@ void describe_doctor(Command command) {
     command.run([json] {
         const engine::MachineReport report = engine::inspect_machine();
         if (*json)
-            std::cout << to_json(report, engine::launch_facts(), cublas_workspaces()) << '\n';
+            std::cout << to_json(report, engine::launch_facts(), cuda_variables()) << '\n';
         else
             print(report);
         return 0;

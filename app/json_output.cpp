@@ -35,6 +35,7 @@ json libraries_json(const engine::MachineReport& report) {
         out.push_back({{"name", library.name},
                        {"found", library.found},
                        {"version", library.version},
+                       {"cuda", library.cuda},
                        {"path", library.path},
                        {"problem", library.problem},
                        {"searched", library.searched}});
@@ -128,7 +129,7 @@ std::string to_json(const engine::FoundRate& found) {
 }
 
 std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
-                    const std::string& cublas_workspaces) {
+                    const CudaVariables& variables) {
     return json{
         {"cpu", report.cpu},
         {"cores", report.cores},
@@ -145,7 +146,8 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
           {"driver", report.cuda_driver},
           {"cards", cards_json(report)},
           {"libraries", libraries_json(report)},
-          {"cublas_workspace_config", cublas_workspaces},
+          {"cublas_workspace_config", variables.cublas_workspaces},
+          {"module_loading", variables.module_loading},
           {"plan_file", report.plan_file},
           {"measured_plans", report.measured_plans},
           {"generations", generations_json()}}},

@@ -24,9 +24,14 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
 std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found);
 /// One line: what `find-lr` found.
 std::string to_json(const engine::FoundRate& found);
-/// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.
+/// Variables of this process's environment that CUDA's libraries read; empty: not set.
+struct CudaVariables {
+    std::string cublas_workspaces;  ///< CUBLAS_WORKSPACE_CONFIG
+    std::string module_loading;     ///< CUDA_MODULE_LOADING
+};
+/// One line: what `doctor` found.
 std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
-                    const std::string& cublas_workspaces);
+                    const CudaVariables& variables);
 
 /// A verdict as an object: tone, headline, cost, evidence, and whether the precision pays.
 std::string to_json(const engine::Verdict& verdict);

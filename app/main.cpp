@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/launch.h"
 #include "engine/plain_text.h"
 #include "terminal.h"
 #ifdef HALFTONE_HAS_UI
@@ -91,6 +92,9 @@ int main(int argc, char** argv) {
     // takes whichever workspace is free, so results differ from run to run. Set before there is
     // another thread.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", /*overwrite=*/0);
+    // Beside others' kernels of an exchange, which wait for all ranks, loading a kernel at its
+    // first launch may wait for them in turn: several ranks load all at the start.
+    if (engine::launched_rank().ranks > 1) setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
     // Then a write beyond the file size limit, or to a closed pipe, fails with an error message.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);

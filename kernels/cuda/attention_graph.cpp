@@ -66,4 +66,54 @@ AttentionGraph describe(const Attention& a) {
     return g;
 }
 
+// PyTorch uses the library for none of the first three (check_cudnn_tensor_shapes in
+// sdp_utils.cpp).
+bool is_faulty(const Attention& a, int capability_major, std::size_t version) {
+    // There is no plan, or it fails.
+    if (a.keys == 1) return true;
+    const bool backward = a.pass == AttentionPass::backward;
+    // The plan fails, or the gradients of k and v are NaN (cudnn-frontend issue 1072; 9.25, 9.26).
+    if (a.queries == 1 && backward) return true;
+    // 9.26 crashes while it makes the plan (cudnn-frontend issue 1071).
+    if (a.queries == 1 && a.batch == 1 && a.heads == 1) return true;
+    // The empty half of the last tile of 128 keys has the score 0 instead of -inf. For a row whose
+    // logsumexp is below -88.7, exp(0 - logsumexp) is infinite and its gradient NaN (cudnn-frontend
+    // pull request 628; mended in 9.26).
+    constexpr std::size_t mended = 92600;
+    return capability_major == 9 && version < mended && backward && !a.causal && a.keys % 128 == 64;
+}
+
+namespace {
+
+/// The largest divisor of `n` that is at most `most`; at least 1.
+std::int64_t divisor_within(std::int64_t n, double most) {
+    for (std::int64_t parts = 1; parts < n; ++parts)
+        if (n % parts == 0 && static_cast<double>(n / parts) <= most) return n / parts;
+    return 1;
+}
+
+}  // namespace
+
+std::optional<AttentionParts> parts_within(const Attention& a, AttentionParts of,
+                                           std::size_t scratch, std::size_t limit) {
+    const double a_head =
+        static_cast<double>(scratch) / static_cast<double>(of.examples * of.heads);
+    const double heads = static_cast<double>(limit) / a_head;
+    const std::int64_t group = a.heads / a.kv_heads;
+    if (heads >= static_cast<double>(a.heads))
+        return AttentionParts{divisor_within(a.batch, heads / static_cast<double>(a.heads)),
+                              a.heads};
+    const double groups = heads / static_cast<double>(group);
+    if (groups < 1) return std::nullopt;
+    return AttentionParts{1, divisor_within(a.kv_heads, groups) * group};
+}
+
+Attention part_of(const Attention& a, const AttentionParts& parts) {
+    Attention part = a;
+    part.batch = parts.examples;
+    part.kv_heads = parts.heads * a.kv_heads / a.heads;
+    part.heads = parts.heads;
+    return part;
+}
+
 }  // namespace kernels::cuda

@@ -38,6 +38,26 @@ struct AttentionGraphHash {
 
 AttentionGraph describe(const Attention& attention);
 
+/// Shapes of which a version of the library computes wrong numbers on a card of that compute
+/// capability, fails or crashes. `version` as the library's own number: 91900 is 9.19.0.
+bool is_faulty(const Attention& attention, int capability_major, std::size_t version);
+
+/// The parts in which a pass is computed one after the other: so many examples, or where it is 1,
+/// so many of its heads. Both divide the whole.
+struct AttentionParts {
+    std::int64_t examples = 1, heads = 1;
+    bool operator==(const AttentionParts&) const = default;
+};
+
+/// The largest parts of the attention whose scratch is at most `limit` bytes, where a part of
+/// `scratch` bytes has `of` examples and heads and scratch grows as their number. Nothing if one
+/// head of k and v with its heads of q is too large.
+std::optional<AttentionParts> parts_within(const Attention& attention, AttentionParts of,
+                                           std::size_t scratch, std::size_t limit);
+
+/// The attention of one part.
+Attention part_of(const Attention& attention, const AttentionParts& parts);
+
 /// One pass's addresses; those of gradients are null in the forward pass.
 struct AttentionPointers {
     const void *q, *k, *v, *y, *logsumexp;
@@ -48,6 +68,11 @@ struct AttentionPointers {
 /// general but fails, `why` has its message (PlanCache). Makes its plan. Throws DeviceError if the
 /// library is missing, OutOfMemory.
 std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph, std::string* why);
+/// The library's version, as is_faulty() takes it. Throws DeviceError if it is missing.
+std::size_t attention_library_version();
+/// Most scratch of a backward pass that must give the same bits in every run: the library's
+/// deterministic algorithm writes a number for each head, query and key.
+std::size_t attention_scratch_limit();
 /// Puts it on the stream; attention_graph_workspace has said yes.
 void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,
             Stream stream);

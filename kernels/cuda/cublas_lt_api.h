@@ -81,6 +81,8 @@ struct Table {
     Status (*preference_set)(Preference, PreferenceAttribute, const void*, std::size_t);
     Status (*algorithm_get)(const Algorithm*, AlgorithmPart, void*, std::size_t,
                             std::size_t* written);
+    Status (*algorithm_check)(Handle, Desc, Layout a, Layout b, Layout c, Layout d,
+                              const Algorithm*, HeuristicResult*);
     const char* (*status_name)(Status);
 };
 

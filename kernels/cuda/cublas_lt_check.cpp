@@ -67,6 +67,7 @@ static_assert(same_call(&cublasLtMatmulPreferenceCreate, none.preference_create)
 static_assert(same_call(&cublasLtMatmulPreferenceDestroy, none.preference_destroy));
 static_assert(same_call(&cublasLtMatmulPreferenceSetAttribute, none.preference_set));
 static_assert(same_call(&cublasLtMatmulAlgoConfigGetAttribute, none.algorithm_get));
+static_assert(same_call(&cublasLtMatmulAlgoCheck, none.algorithm_check));
 static_assert(same_call(&cublasLtGetStatusName, none.status_name));
 
 }  // namespace

@@ -24,6 +24,7 @@ Table open_table() {
     take(t.preference_destroy, "cublasLtMatmulPreferenceDestroy");
     take(t.preference_set, "cublasLtMatmulPreferenceSetAttribute");
     take(t.algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute");
+    take(t.algorithm_check, "cublasLtMatmulAlgoCheck");
     take(t.status_name, "cublasLtGetStatusName");
     return t;
 }

@@ -19,6 +19,13 @@ std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph
     return plans<attention::Family>().workspace(graph, why);
 }
 
+std::size_t attention_library_version() {
+    cudnn_session();  // throws if the library is missing
+    return fe::detail::get_backend_version();
+}
+
+std::size_t attention_scratch_limit() { return std::size_t{1} << 30; }
+
 void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,
             Stream stream) {
     plans<attention::Family>().run(graph, attention::variant(graph, pointers), workspace, stream);

@@ -18,12 +18,7 @@ constexpr bool is_not_supported(Status status) { return status / 1000 == not_sup
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 9 };
 /// persist_...: a layer's recurrent weights stay in the multiprocessors' registers, and one kernel
 /// computes all of its steps. The library supports some networks so.
-enum class Algorithm : int {
-    standard = 0,
-    persist_static = 1,
-    persist_dynamic = 2,  ///< compiled for the batch size by build_dynamic
-    persist_static_small_h = 3
-};
+enum class Algorithm : int { standard = 0, persist_static = 1, persist_static_small_h = 3 };
 enum class Cell : int { relu = 0, tanh = 1, lstm = 2, gru = 3 };
 enum class Bias : int { none = 0, two = 2 };
 enum class Direction : int { one = 0, both = 1 };
@@ -70,8 +65,6 @@ struct Table {
                           DataType math_precision, Math, std::int32_t input, std::int32_t hidden,
                           std::int32_t projection, std::int32_t layers, Dropout,
                           std::uint32_t flags);
-
-    Status (*build_dynamic)(Handle, Network, int batch);
 
     Status (*weight_bytes)(Handle, Network, std::size_t*);
     Status (*weight_params)(Handle, Network, std::int32_t pseudo_layer, std::size_t weight_bytes,

@@ -27,7 +27,6 @@ Table open_table() {
     take(t.network_create, "cudnnCreateRNNDescriptor");
     take(t.network_destroy, "cudnnDestroyRNNDescriptor");
     take(t.network_set, "cudnnSetRNNDescriptor_v8");
-    take(t.build_dynamic, "cudnnBuildRNNDynamic");
     take(t.weight_bytes, "cudnnGetRNNWeightSpaceSize");
     take(t.weight_params, "cudnnGetRNNWeightParams");
     take(t.space_bytes, "cudnnGetRNNTempSpaceSizes");

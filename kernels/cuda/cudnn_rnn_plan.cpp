@@ -170,8 +170,6 @@ const char* name_of(Algorithm algorithm) {
     switch (algorithm) {
         case Algorithm::persist_static:
             return "persist-static";
-        case Algorithm::persist_dynamic:
-            return "persist-dynamic";
         case Algorithm::persist_static_small_h:
             return "persist-static-small-h";
         default:
@@ -199,10 +197,6 @@ bool Plan::describe(Handle handle, const RecurrentNetwork& n, Algorithm algorith
         a.math, narrow(n.input), narrow(n.hidden), narrow(n.hidden), narrow(n.layers),
         no_dropout_.get(), padding_off);
     if (!allowed(status, "cudnnSetRNNDescriptor_v8")) return false;
-    if (algorithm == Algorithm::persist_dynamic &&
-        !allowed(table().build_dynamic(handle, network_.get(), narrow(n.batch)),
-                 "cudnnBuildRNNDynamic"))
-        return false;
     const int dims[] = {narrow(n.layers * n.directions()), narrow(n.batch), narrow(n.hidden)};
     const int strides[] = {narrow(n.batch * n.hidden), narrow(n.hidden), 1};
     check(table().tensor_set(state_.get(), a.data, 3, dims, strides), "cudnnSetTensorNdDescriptor");

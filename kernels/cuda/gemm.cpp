@@ -162,6 +162,8 @@ void settle_plan(lt::Plan& plan, lt::Handle handle, const lt::Product& product,
             return true;
         });
     };
+    if (const auto stored = stored_winner(product.text(), "cuBLASLt"))
+        plan.restore(handle, *stored);
     const auto winner = settle({product.text(), "cuBLASLt", plan.names(), run}, stream);
     plan.choose(winner.value_or(0));
     if (winner) plan.settle(*winner);

@@ -1,10 +1,12 @@
 #include "cuda/library.h"
 
+#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "kernels/device_error.h"
 #include "kernels/rank_group.h"
@@ -38,7 +40,8 @@ std::vector<std::string> split(const std::string& list) {
 
 /// The wheels' folders below one site-packages; nvidia/cu13 holds what 13 and later bring.
 void add_wheels(std::vector<std::string>& folders, const fs::path& packages) {
-    for (const char* part : {"cu13", "cublas", "cudnn", "cuda_nvrtc", "nccl", "nvtx"})
+    for (const char* part :
+         {"cu13", "cublas", "cudnn", "cuda_runtime", "cuda_nvrtc", "nccl", "nvjpeg", "nvtx"})
         add(folders, packages / "nvidia" / part / "lib");
 }
 
@@ -75,7 +78,8 @@ fs::path own_data() {
 
 std::string path_of(void* handle, const std::string& asked) {
     // The file is found by the address of any of its functions; else the requested name.
-    for (const char* name : {"cublasLtGetVersion", "cudnnGetVersion", "ncclGetVersion"}) {
+    for (const char* name : {"cublasLtGetVersion", "cudnnGetVersion", "ncclGetVersion",
+                             "cudaRuntimeGetVersion", "nvjpegGetProperty"}) {
         Dl_info info{};
         void* function = dlsym(handle, name);
         if (function && dladdr(function, &info) != 0 && info.dli_fname) return info.dli_fname;
@@ -83,7 +87,11 @@ std::string path_of(void* handle, const std::string& asked) {
     return asked;
 }
 
-bool open(Library& library, const std::string& file) {
+bool open(Library& library, const std::string& file, const Refuses& refuses) {
+    if (std::string why = refuses ? refuses(file) : std::string(); !why.empty()) {
+        library.info.problem = std::move(why);
+        return false;
+    }
     library.handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library.handle) {
         const char* problem = dlerror();
@@ -104,29 +112,40 @@ std::string version_text(std::size_t number) {
            std::to_string(number % 100);
 }
 
+std::string cuda_text(int number) {
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
 void read_version(Library& library, const char* function) {
     if (!library.handle) return;
     auto* get = reinterpret_cast<std::size_t (*)()>(dlsym(library.handle, function));
     if (get) library.info.version = version_text(get());
 }
 
+/// CUDA's major version that the program is built with, and so its driver runs.
+constexpr int own_major = CUDART_VERSION / 1000;
+
 Library open_cublas_lt() {
     Library library =
-        open_library("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, library_folders());
+        open_library("cuBLASLt", sonames("libcublasLt.so", own_major), library_folders());
     read_version(library, "cublasLtGetVersion");
     return library;
 }
 
-Library open_cudnn() {
+/// cuDNN's engines call cuBLASLt, of the major version that cuDNN is built for.
+int major_of_cublas_lt() {
+    const int major = std::atoi(cublas_lt_library().info.version.c_str());
+    return major > 0 ? major : own_major;
+}
+
+Library find_cudnn() {
     const std::vector<std::string> folders = library_folders();
+    const int major = major_of_cublas_lt();
     // cuDNN and its frontend ask for these by their plain names; found where they would not look,
     // they have to be open before.
-    cublas_lt_library();
-    open_library("CUDA run time", {"libcudart.so.13", "libcudart.so.12"}, folders);
-    open_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, folders);
-    Library library = open_library("cuDNN", {"libcudnn.so.9"}, folders);
-    read_version(library, "cudnnGetVersion");
-    return library;
+    choose_run_time(open_library("CUDA run time", sonames("libcudart.so", major), folders));
+    open_library("NVRTC", sonames("libnvrtc.so", major), folders);
+    return open_cudnn({"libcudnn.so.9"}, folders, major);
 }
 
 Library open_nccl() {
@@ -136,6 +155,19 @@ Library open_nccl() {
     int version = 0;
     if (get && get(&version) == 0)
         library.info.version = version_text(static_cast<std::size_t>(version));
+    return library;
+}
+
+Library find_nvjpeg() {
+    Library library = open_library("nvJPEG", sonames("libnvjpeg.so", own_major), library_folders());
+    if (!library.handle) return library;
+    auto* get = reinterpret_cast<int (*)(int, int*)>(dlsym(library.handle, "nvjpegGetProperty"));
+    std::string version;
+    for (int part = 0; get && part < 3; ++part) {
+        int number = 0;
+        if (get(part, &number) == 0) version += (part > 0 ? "." : "") + std::to_string(number);
+    }
+    library.info.version = version;
     return library;
 }
 
@@ -158,16 +190,59 @@ std::vector<std::string> library_folders() {
     return folders;
 }
 
+std::vector<std::string> sonames(const std::string& stem, int major) {
+    const int other = major == 13 ? 12 : 13;
+    return {stem + "." + std::to_string(major), stem + "." + std::to_string(other)};
+}
+
+std::vector<std::string> nvtx_names() {
+    // Python's wheels have the first alone, toolkits of CUDA 13 the second too, older ones the
+    // third.
+    return {"libnvtx3interop.so.1", "libnvtx3interop.so", "libnvToolsExt.so.1"};
+}
+
+std::size_t ask_copy(const std::string& file, const char* function) {
+    void* const copy = dlmopen(LM_ID_NEWLM, file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!copy) return 0;
+    auto* const ask = reinterpret_cast<std::size_t (*)()>(dlsym(copy, function));
+    const std::size_t answer = ask ? ask() : 0;
+    dlclose(copy);
+    return answer;
+}
+
+Library open_cudnn(const std::vector<std::string>& names, const std::vector<std::string>& folders,
+                   int major) {
+    const auto refuses = [major](const std::string& file) {
+        const auto built_for = static_cast<int>(ask_copy(file, "cudnnGetCudartVersion"));
+        if (built_for == 0 || built_for / 1000 == major) return std::string();
+        return file + " is built for CUDA " + cuda_text(built_for) + ", and cuBLASLt is of CUDA " +
+               std::to_string(major);
+    };
+    Library library = open_library("cuDNN", names, folders, refuses);
+    read_version(library, "cudnnGetVersion");
+    if (library.handle) {
+        auto* get =
+            reinterpret_cast<std::size_t (*)()>(dlsym(library.handle, "cudnnGetCudartVersion"));
+        if (get) library.info.cuda = cuda_text(static_cast<int>(get()));
+    }
+    return library;
+}
+
+void choose_run_time(const Library& run_time) {
+    if (run_time.handle)
+        setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", run_time.info.path.c_str(), /*overwrite=*/0);
+}
+
 Library open_library(const std::string& name, const std::vector<std::string>& names,
-                     const std::vector<std::string>& folders) {
+                     const std::vector<std::string>& folders, const Refuses& refuses) {
     Library library;
     library.info.name = name;
     library.info.searched = {"the system's folders"};
     library.info.searched.insert(library.info.searched.end(), folders.begin(), folders.end());
     for (const std::string& file : names) {
-        if (open(library, file)) return library;
+        if (open(library, file, refuses)) return library;
         for (const std::string& folder : folders)
-            if (open(library, folder + "/" + file)) return library;
+            if (open(library, folder + "/" + file, refuses)) return library;
     }
     return library;
 }
@@ -188,12 +263,17 @@ const Library& cublas_lt_library() {
 }
 
 const Library& cudnn_library() {
-    static const auto* only = new Library(open_cudnn());
+    static const auto* only = new Library(find_cudnn());
     return *only;
 }
 
 const Library& nccl_library() {
     static const auto* only = new Library(open_nccl());
+    return *only;
+}
+
+const Library& nvjpeg_library() {
+    static const auto* only = new Library(find_nvjpeg());
     return *only;
 }
 

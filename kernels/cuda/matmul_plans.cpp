@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "cuda/measured_plans.h"
@@ -72,6 +74,20 @@ std::string name_of(const Algorithm& algorithm) {
     return out;
 }
 
+/// Nothing if it is no name of name_of().
+std::optional<Algorithm> algorithm_of(const std::string& name) {
+    Algorithm algorithm{};
+    const char* at = name.data();
+    const char* const end = at + name.size();
+    for (std::uint64_t& word : algorithm.data) {
+        if (&word != algorithm.data && (at == end || *at++ != '-')) return std::nullopt;
+        const auto read = std::from_chars(at, end, word, 16);
+        if (read.ec != std::errc{}) return std::nullopt;
+        at = read.ptr;
+    }
+    return at == end ? std::optional(algorithm) : std::nullopt;
+}
+
 }  // namespace
 
 void check(Status status, const char* call) {
@@ -108,7 +124,7 @@ std::size_t KeyHash::operator()(const std::array<std::int64_t, 20>& words) const
 }
 
 Plan::Plan(Handle handle, const Product& product, std::size_t workspace_bytes)
-    : wide_(product.compute == ComputeType::f64) {
+    : wide_(product.compute == ComputeType::f64), most_workspace_(workspace_bytes) {
     try {
         describe(product);
         ask(handle, product, workspace_bytes);
@@ -134,6 +150,7 @@ Plan::Plan(Plan&& other) noexcept
       d_(std::exchange(other.d_, nullptr)),
       wide_(other.wide_),
       offers_(std::move(other.offers_)),
+      most_workspace_(other.most_workspace_),
       chosen_(other.chosen_),
       settled_(other.settled_) {}
 
@@ -187,6 +204,18 @@ std::vector<std::string> Plan::names() const {
     std::vector<std::string> out;
     for (const Offer& offer : offers_) out.push_back(name_of(offer.algorithm));
     return out;
+}
+
+void Plan::restore(Handle handle, const std::string& name) {
+    const auto is_named = [&](const Offer& offer) { return name_of(offer.algorithm) == name; };
+    const auto algorithm = algorithm_of(name);
+    if (!algorithm || std::any_of(offers_.begin(), offers_.end(), is_named)) return;
+    HeuristicResult result{};
+    const Status status =
+        table().algorithm_check(handle, desc_, a_, b_, d_, d_, &*algorithm, &result);
+    if (status != success || result.state != success) return;
+    if (result.workspace_bytes <= most_workspace_)
+        offers_.push_back({*algorithm, result.workspace_bytes});
 }
 
 std::string Plan::words() const {

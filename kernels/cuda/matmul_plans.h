@@ -60,6 +60,11 @@ public:
     /// Names of the algorithms that the heuristic offers, its first choice first: that is the one
     /// until another is chosen.
     std::vector<std::string> names() const;
+    /// Adds the algorithm of that name to the offers, if the library that is open can run it and it
+    /// needs no more scratch than the plan has: another process was offered it, and the heuristic
+    /// need not name it again. The same rules for sums held there (they are part of
+    /// Product::text()).
+    void restore(Handle handle, const std::string& name);
     void choose(std::size_t offer) {
         if (offer != chosen_) keeps_nan.reset();
         chosen_ = offer;
@@ -99,6 +104,7 @@ private:
         std::size_t workspace_bytes;
     };
     std::vector<Offer> offers_;
+    std::size_t most_workspace_ = 0;
     std::size_t chosen_ = 0;
     bool settled_ = false;
 };

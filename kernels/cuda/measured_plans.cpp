@@ -52,6 +52,7 @@ std::optional<std::size_t> settle(const Contest& contest, Stream stream) {
         if (const auto place = place_of(*stored, contest)) return place;
     if (recording(current_device())) return std::nullopt;
     if (plan_choice().bit_stable && !plan_store().lasts()) return 0;
+    count_plan_race();
     StreamClock clock(stream);
     const auto won = race(contest.names.size(), contest.run, clock);
     if (!won) return 0;

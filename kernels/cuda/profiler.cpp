@@ -20,9 +20,7 @@ void find(F*& function, void* handle, const char* name) {
 
 void open_nvtx() {
     if (std::getenv("NVTX_INJECTION64_PATH") == nullptr) return;
-    // Python's wheels bring the first, toolkits before CUDA 13 the second.
-    const Library library =
-        open_library("NVTX", {"libnvtx3interop.so", "libnvToolsExt.so.1"}, library_folders());
+    const Library library = open_library("NVTX", nvtx_names(), library_folders());
     if (!library.handle) return;
     find(range_push, library.handle, "nvtxRangePushA");
     find(range_pop, library.handle, "nvtxRangePop");

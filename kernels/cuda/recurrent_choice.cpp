@@ -17,8 +17,27 @@ namespace {
 using rnn::Algorithm;
 using PlanPointer = std::shared_ptr<rnn::Plan>;
 
-constexpr std::array persistent{Algorithm::persist_static, Algorithm::persist_static_small_h,
-                                Algorithm::persist_dynamic};
+/// Layers and sizes for which the kernels of persist_static exist and pay.
+bool suits_persist_static(const RecurrentNetwork& n) {
+    return n.dtype == DType::f16 && n.layers == 1 && n.directions() == 1 && n.hidden <= 1024 &&
+           n.hidden % 128 == 0 && n.input % 128 == 0;
+}
+
+/// Cards from Ampere on with enough multiprocessors to hold all blocks at a time; 8.6 has failed.
+bool pays_persist_static(const RecurrentNetwork& n, const DeviceInfo& card) {
+    constexpr int least_multiprocessors = 98;
+    if (card.major < 8 || card.minor == 6 || card.multiprocessors < least_multiprocessors)
+        return false;
+    if (n.cell == RecurrentCell::gru || n.batch % 8 != 0 || n.batch > 128) return false;
+    return n.cell == RecurrentCell::lstm || n.batch < 96 || n.hidden < 896;
+}
+
+/// Both passes of a training step use one algorithm, and the backward pass has the lower limit.
+bool suits_small_hidden(const RecurrentNetwork& n) {
+    const bool gated = n.cell == RecurrentCell::lstm || n.cell == RecurrentCell::gru;
+    if (n.training) return n.hidden <= (gated ? 128 : 256);
+    return n.hidden <= (gated ? 192 : 384);
+}
 
 std::string text(const RecurrentNetwork& n) {
     const std::array numbers{static_cast<std::int64_t>(n.cell),
@@ -161,12 +180,22 @@ PlanPointer winner(const std::vector<PlanPointer>& plans, rnn::Handle handle,
 
 }  // namespace
 
+std::vector<Algorithm> persistent_algorithms(const RecurrentNetwork& network,
+                                             const DeviceInfo& card) {
+    std::vector<Algorithm> out;
+    if (suits_persist_static(network) && pays_persist_static(network, card))
+        out.push_back(Algorithm::persist_static);
+    if (suits_small_hidden(network)) out.push_back(Algorithm::persist_static_small_h);
+    return out;
+}
+
 PlanPointer fastest_plan(rnn::Handle handle, const RecurrentNetwork& network,
                          const PlanPointer& standard) {
     const auto stored = stored_winner(text(network), "cuDNN");
     if (stored == rnn::name_of(Algorithm::standard)) return standard;
     std::vector<PlanPointer> plans{standard};
-    for (const Algorithm algorithm : persistent) {
+    for (const Algorithm algorithm :
+         persistent_algorithms(network, device_info(current_device()))) {
         const bool is_stored = stored == rnn::name_of(algorithm);
         if (recording(current_device()) && !is_stored) continue;
         PlanPointer plan = plan_by(algorithm, handle, network);

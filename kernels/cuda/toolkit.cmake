@@ -54,9 +54,11 @@ macro(cuda_look)
   find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h
             HINTS ${PROJECT_SOURCE_DIR}/build/cudnn-frontend/include ${cuda_root}/include PATHS ${cuda_python}
             PATH_SUFFIXES include)
-  # Not required: the build goes without the check of our declarations.
+  # Neither is required: the build goes without the check of our declarations.
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${cuda_root}/include
             PATHS ${cuda_roots} ${cuda_python} PATH_SUFFIXES include nvidia/nccl/include)
+  find_path(NVJPEG_INCLUDE_DIR nvjpeg.h HINTS ${cuda_root}/include
+            PATHS ${cuda_roots} ${cuda_python} PATH_SUFFIXES include nvidia/cu13/include nvidia/nvjpeg/include)
 
   set(cuda_missing)
   if(NOT HALFTONE_NVCC)

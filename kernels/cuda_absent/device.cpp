@@ -7,6 +7,7 @@
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/deferred_error.h"
+#include "kernels/jpeg_decoder.h"
 #include "kernels/lost_device.h"
 #include "kernels/profiler_calls.h"
 #include "kernels/rank_group.h"
@@ -70,6 +71,13 @@ LibraryInfo rank_library() {
     info.problem = "this build has no CUDA backend";
     return info;
 }
+LibraryInfo jpeg_library() {
+    LibraryInfo info;
+    info.name = "nvJPEG";
+    info.problem = "this build has no CUDA backend";
+    return info;
+}
+std::optional<DecodedJpeg> decode_jpeg(std::span<const std::uint8_t>) { absent("decode_jpeg"); }
 RankGroupId make_rank_group_id() { absent("make_rank_group_id"); }
 RankGroup::RankGroup(const RankGroupId&, int rank, int) : rank_(rank) { absent("RankGroup"); }
 RankGroup::~RankGroup() = default;

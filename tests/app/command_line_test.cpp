@@ -96,9 +96,9 @@ TEST(CommandLine, TrainsAPresetByItsNameUnlessThereIsAFile) {
           R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "max_steps": 1})");
     write(home / "halftone/presets/broken.json", R"({"batch_size": "many"})");
     const auto run = [&](const std::vector<std::string>& args) {
-        auto program = std::make_unique<Program>(args, Program::Options{home.str(), [&] {
-            std::filesystem::current_path(home.path());
-        }});
+        auto program = std::make_unique<Program>(
+            args,
+            Program::Options{home.str(), [&] { std::filesystem::current_path(home.path()); }});
         program->finish();
         return program;
     };

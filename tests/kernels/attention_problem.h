@@ -16,6 +16,7 @@ struct Sizes {
     std::int64_t batch, heads, kv_heads, queries, keys, qk_size, v_size;
     bool causal = false;
     double scale = 0.25;
+    bool anti_aligned = false;  ///< every score is about -100, and so each row's logsumexp
 };
 
 /// Values in dense order, and the bound on each.
@@ -72,6 +73,14 @@ public:
           dq(size(q)),
           dk(size(k)),
           dv(size(v)) {
+        if (s.anti_aligned) {
+            const auto set_first = [&](std::vector<double>& rows, double value) {
+                for (std::size_t i = 0; i < rows.size(); i += static_cast<std::size_t>(s.qk_size))
+                    rows[i] = value;
+            };
+            set_first(q, 1);
+            set_first(k, -100 / s.scale);
+        }
         const std::int64_t group = s.heads / s.kv_heads;
         for (std::int64_t shared = 0; shared < s.batch * s.kv_heads; ++shared)
             for (std::int64_t h = shared * group; h < (shared + 1) * group; ++h)

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <string>
 #include <tuple>
 
 #include "kernels/attention_problem.h"
+#include "kernels/cuda_device.h"
+#include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
 #include "kernels/library_fallback.h"
 
@@ -72,8 +75,8 @@ Attention description(const Problem& p, AttentionPass pass, Order order) {
     return a;
 }
 
-/// Which passes cuDNN is asked for.
-enum class AskedPasses { both, forward, none };
+/// Which passes cuDNN is asked for. unless_faulty: the backward pass where no fault is known.
+enum class AskedPasses { both, forward, none, unless_faulty };
 
 struct NamedSizes {
     const char* name;
@@ -93,7 +96,25 @@ const NamedSizes attention_shapes[] = {
     {"grouped", {2, 6, 2, 5, 9, 16, 8}},
     {"one_kv_head", {1, 4, 1, 20, 20, 32, 32, true, 0.5}},
     {"one_head", {1, 1, 1, 128, 128, 128, 128, true, 0.125}},
+    // Before 9.26 the gradients on Hopper are NaN for 64 keys beyond a multiple of 128.
+    {"anti_aligned_64_keys",
+     {1, 2, 2, 33, 64, 16, 16, false, 0.25, true},
+     AskedPasses::unless_faulty},
+    {"anti_aligned_192_keys",
+     {1, 1, 1, 9, 192, 8, 8, false, 0.25, true},
+     AskedPasses::unless_faulty},
+    {"anti_aligned_128_keys", {1, 1, 1, 9, 128, 8, 8, false, 0.25, true}},
+    {"anti_aligned_65_keys", {1, 1, 1, 9, 65, 8, 8, false, 0.25, true}},
+    {"anti_aligned_causal", {1, 1, 1, 64, 64, 8, 8, true, 0.25, true}},
 };
+
+/// The simulated library has it, and no number of a version.
+bool has_the_fault() {
+    int major = 0, minor = 0;
+    for (const cuda::LibraryInfo& library : cuda::libraries())
+        if (library.name == "cuDNN") std::sscanf(library.version.c_str(), "%d.%d", &major, &minor);
+    return cuda::device_info(cuda::current_device()).major == 9 && 100 * major + minor < 926;
+}
 
 void PrintTo(const NamedSizes& shape, std::ostream* out) { *out << shape.name; }
 
@@ -163,12 +184,14 @@ TEST_P(AttentionShape, AgreesWithDoubleOrIsRefusedByItsRule) {
     const OnDevice on_device(dtype, order, shape.sizes);
     const Attention forward = description(on_device.problem, AttentionPass::forward, order);
     const Attention backward = description(on_device.problem, AttentionPass::backward, order);
-    if (shape.asked != AskedPasses::both) expect_refused(backward);
+    const bool is_asked_backward = shape.asked == AskedPasses::both ||
+                                   (shape.asked == AskedPasses::unless_faulty && !has_the_fault());
+    if (!is_asked_backward) expect_refused(backward);
     if (shape.asked == AskedPasses::none) return expect_refused(forward);
     if (!cuda::attention_workspace(forward))
         GTEST_SKIP() << "no fused kernel for the forward pass on this device";
     on_device.check_forward(forward);
-    if (shape.asked == AskedPasses::forward) return;
+    if (!is_asked_backward) return;
     if (!cuda::attention_workspace(backward))
         GTEST_SKIP() << "no fused kernel for the backward pass on this device";
     on_device.check_backward(backward);

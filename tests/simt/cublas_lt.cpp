@@ -277,6 +277,20 @@ Status algorithm_get(const Algorithm* algorithm, AlgorithmPart part, void* out, 
     return *written = sizeof(number), success;
 }
 
+/// As the real one, accepts an algorithm that the heuristic does not name at present. What it holds
+/// of its problem has to be this one's.
+Status algorithm_check(Handle, Desc desc, Layout a, Layout b, Layout c, Layout,
+                       const Algorithm* algorithm, HeuristicResult* result) {
+    require(a->type == b->type && a->batch == c->batch && desc, "operands disagree");
+    const std::vector<int> known = simt::algorithms_known();
+    const auto number = static_cast<int>(algorithm->data[number_at]);
+    if (std::find(known.begin(), known.end(), number) == known.end()) return not_supported;
+    *result = {};
+    result->algorithm = *algorithm;
+    result->workspace_bytes = 1000;
+    return success;
+}
+
 void require_aligned(const void* data, std::uint32_t alignment) {
     require(reinterpret_cast<std::uintptr_t>(data) % alignment == 0, "an operand is not aligned");
 }
@@ -327,6 +341,7 @@ const Table& table() {
                             preference_destroy,
                             preference_set,
                             algorithm_get,
+                            algorithm_check,
                             status_name};
     return only;
 }

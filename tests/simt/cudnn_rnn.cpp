@@ -58,16 +58,10 @@ Status sequence_set(Sequence sequence, DataType type, Layout layout, int steps, 
     return success;
 }
 
-/// Those whose times the settings give; persist_dynamic only after build_dynamic.
+/// Those whose times the settings give.
 bool is_offered(Algorithm algorithm) {
     const int number = static_cast<int>(algorithm);
     return number < static_cast<int>(simt::algorithms_offered(true).size()) && !simt::fails(number);
-}
-
-Status build_dynamic(Handle handle, Network network, int batch) {
-    require(handle && batch > 0, "a batch size");
-    require(network->algorithm == Algorithm::persist_dynamic, "an algorithm that is not compiled");
-    return network->built_for = batch, success;
 }
 
 Status network_set(Network network, Algorithm algorithm, Cell cell, Bias bias, Direction direction,
@@ -197,8 +191,6 @@ Status forward(Handle handle, Network network, Mode mode, const std::int32_t* le
                               .weights = const_cast<void*>(weights),
                               .reserve = training ? reserve : nullptr};
     const Algorithm algorithm = network->algorithm;
-    require(algorithm != Algorithm::persist_dynamic || network->built_for == job.network.batch,
-            "not compiled for this batch size");
     return enqueue("cudnnRNNForward", handle, workspace, [job, pass, algorithm] {
         simt::run_algorithm(static_cast<int>(algorithm));
         simt::recurrent_forward_job(job, pass);
@@ -274,7 +266,6 @@ const Table& table() {
                             make<NetworkOpaque>,
                             unmake<NetworkOpaque>,
                             network_set,
-                            build_dynamic,
                             weight_bytes,
                             weight_params,
                             space_bytes,

@@ -31,7 +31,6 @@ struct SequenceOpaque {
 struct NetworkOpaque {
     RecurrentNetwork network;
     Algorithm algorithm = Algorithm::standard;
-    int built_for = 0;  // examples
     simt::LibraryPlan counted;
 };
 

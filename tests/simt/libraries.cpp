@@ -17,7 +17,7 @@
 namespace kernels::simt {
 namespace {
 LibrarySettings current;
-std::atomic<std::int64_t> made{0}, alive{0};
+std::atomic<std::int64_t> made{0}, alive{0}, attended{0};
 int generation = 0;
 std::string problem;
 int problems = 0;
@@ -34,6 +34,9 @@ std::int64_t plans_made() { return made; }
 void count_plan() { ++made; }
 std::int64_t plans_alive() { return alive; }
 
+std::int64_t attention_runs() { return attended; }
+void count_attention_run() { ++attended; }
+
 AlgorithmRuns algorithm_runs() { return runs; }
 void run_algorithm(int algorithm) {
     const auto& times = current.algorithm_ms;
@@ -46,10 +49,15 @@ bool fails(int algorithm) {
     const auto& times = current.algorithm_ms;
     return !times.empty() && times.at(static_cast<std::size_t>(algorithm)) < 0;
 }
-std::vector<int> algorithms_offered(bool bit_stable) {
-    const int all = std::max(1, static_cast<int>(current.algorithm_ms.size()));
-    std::vector<int> out(static_cast<std::size_t>(bit_stable ? all - current.unstable : all));
+std::vector<int> algorithms_known() {
+    std::vector<int> out(std::max<std::size_t>(1, current.algorithm_ms.size()));
     std::iota(out.begin(), out.end(), 0);
+    return out;
+}
+std::vector<int> algorithms_offered(bool bit_stable) {
+    std::vector<int> out = algorithms_known();
+    const int left_out = current.unnamed + (bit_stable ? current.unstable : 0);
+    out.resize(out.size() - static_cast<std::size_t>(left_out));
     return out;
 }
 

@@ -20,10 +20,12 @@ struct LibrarySettings {
     std::size_t racers_scratch = 0;          ///< of all racers but the first; 0: as the first
     bool attention = true;                   ///< fused attention is supported
     bool attention_backward = true;          ///< so is its gradient
-    bool recurrent = true;                   ///< recurrent networks are planned
-    bool recurrent_runs = true;              ///< ... and run without an error
-    bool recurrent_backward = true;          ///< ... so do their gradients
-    bool recurrent_scattered = false;        ///< gaps between the gates' weights
+    std::size_t attention_scratch = std::size_t{1} << 30;  ///< attention_scratch_limit()
+    std::size_t cudnn_version = 91900;                     ///< by which attention has its faults
+    bool recurrent = true;                                 ///< recurrent networks are planned
+    bool recurrent_runs = true;                            ///< ... and run without an error
+    bool recurrent_backward = true;                        ///< ... so do their gradients
+    bool recurrent_scattered = false;                      ///< gaps between the gates' weights
     bool recurrent_wide = false;  ///< values kept between steps are not rounded to 16 bits
     /// Milliseconds that each algorithm of a product or engine of a convolution takes, and each
     /// algorithm of a recurrent network for a forward pass, in the order of Algorithm. Their
@@ -31,6 +33,7 @@ struct LibrarySettings {
     /// does not wait.
     std::vector<int> algorithm_ms{};
     int unstable = 0;  ///< so many of them, the last ones, differ from run to run
+    int unnamed = 0;   ///< so many of them, the last ones, are known and not offered
 };
 void configure(const LibrarySettings& settings);
 LibrarySettings library_settings();
@@ -44,6 +47,10 @@ void count_plan();
 /// networks.
 std::int64_t plans_alive();
 
+/// Passes of attention that have been given to a stream.
+std::int64_t attention_runs();
+void count_attention_run();
+
 /// Which algorithm has run as the last, and how many runs there have been.
 struct AlgorithmRuns {
     int last = -1;
@@ -54,7 +61,8 @@ AlgorithmRuns algorithm_runs();
 void run_algorithm(int algorithm);
 /// Whether it is one that fails.
 bool fails(int algorithm);
-/// The numbers of those offered.
+/// The numbers of all, and of those offered.
+std::vector<int> algorithms_known();
 std::vector<int> algorithms_offered(bool bit_stable);
 
 /// Makes the next `times` plans of convolutions and attention fail with this text; those of

@@ -31,13 +31,14 @@ struct MachineReport {
     };
     std::vector<Card> cards;  ///< cuda:0, cuda:1, ...
     std::string cuda_driver;  ///< newest CUDA version that the driver runs; empty without cards
-    /// What the program opens on a GPU (cuBLASLt, cuDNN).
+    /// What the program opens on a GPU (cuBLASLt, cuDNN; NCCL and nvJPEG for runs that ask for it).
     struct Library {
         std::string name;
         bool found = false;
         std::string version, path;
         std::string problem;  ///< why it was not found
         std::vector<std::string> searched;
+        std::string cuda{};  ///< that it was built for, "13.0"; empty: it does not say
     };
     std::vector<Library> libraries;
     /// Where the fastest algorithms of cuBLASLt and cuDNN are kept as they are measured, and of how

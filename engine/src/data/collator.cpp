@@ -162,8 +162,8 @@ bool Collator::read_or_replace(Batch& out, const BatchPlan& plan, std::size_t ro
 void Collator::note_replaced(Batch& out, const BatchPlan& plan) {
     for (std::size_t row = 0; row < damaged_.size(); ++row)
         if (damaged_[row])
-            out.replaced.push_back({plan.indices[row], std::move(*damaged_[row]),
-                                    static_cast<std::int64_t>(row)});
+            out.replaced.push_back(
+                {plan.indices[row], std::move(*damaged_[row]), static_cast<std::int64_t>(row)});
 }
 
 /// Closes the gaps of the samples that could not be read. Data sets that decode, which alone skip

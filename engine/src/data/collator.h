@@ -20,13 +20,13 @@ struct LoaderOptions {
     /// Damaged samples are left out instead of replaced: an evaluation counts each sample once. A
     /// batch may have no rows then.
     bool leave_out_damaged = false;
-    int rank = 0;               ///< only this rank's part of each batch is made
-    int ranks = 1;              ///< number of ranks
+    int rank = 0;   ///< only this rank's part of each batch is made
+    int ranks = 1;  ///< number of ranks
 };
 
 /// Makes any batch of any epoch. Its content depends only on the data set, the schema, the options,
-/// the epoch and the index. Applies the transforms of the schema's fields. One thread at a time. Its
-/// threads use the GPU of the thread that makes it, if samples are decoded on one.
+/// the epoch and the index. Applies the transforms of the schema's fields. One thread at a time.
+/// Its threads use the GPU of the thread that makes it, if samples are decoded on one.
 class Collator {
 public:
     /// `schema`: the data set's fields with transforms, and fields that a task added. With
@@ -63,7 +63,7 @@ private:
     Schema schema_;
     LoaderOptions options_;
     std::unique_ptr<Sampler> sampler_;
-    std::unique_ptr<WorkerPool> pool_;                      // of a data set that decodes
+    std::unique_ptr<WorkerPool> pool_;  // of a data set that decodes
     int device_;  // of the thread that made this: where the pool's threads decode
     std::vector<std::vector<SampleFields::Place>> places_;  // of the sample that each thread reads
     std::vector<std::optional<Message>> damaged_;  // of each row, why its own sample is not in it

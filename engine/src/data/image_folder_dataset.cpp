@@ -66,8 +66,7 @@ std::vector<OptionSpec> folder_options() {
          .label = "JPEG decoder",
          .default_value = std::string("exact"),
          .help = "What decodes JPEG pictures.",
-         .choices = {{"exact", "libjpeg on the CPU",
-                      "The same pixels on every machine."},
+         .choices = {{"exact", "libjpeg on the CPU", "The same pixels on every machine."},
                      {"nvjpeg", "nvJPEG on the GPU",
                       "Faster where the CPU cannot keep up with the GPU. Some pixels differ by a "
                       "few levels, and the CUDA toolkit's nvJPEG must be installed."}}}};
@@ -79,10 +78,10 @@ std::vector<OptionSpec> folder_options() {
 PixelDecoder nvjpeg_decoder() {
     const Message hint = msg("Set dataset.decoder to exact.");
     if (kernels::cuda::device_count() == 0)
-        throw Error(ErrorCode::device,
-                    msg("dataset.decoder is nvjpeg, which needs a GPU: {}.",
-                        kernels::cuda::why_absent()),
-                    hint);
+        throw Error(
+            ErrorCode::device,
+            msg("dataset.decoder is nvjpeg, which needs a GPU: {}.", kernels::cuda::why_absent()),
+            hint);
     const auto library = kernels::cuda::jpeg_library();
     if (!library.found)
         throw Error(ErrorCode::device,

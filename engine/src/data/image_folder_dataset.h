@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "data/image_folder_files.h"
 #include "engine/picture.h"
+#include "picture/readers.h"
 
 namespace engine {
 
@@ -18,9 +19,9 @@ namespace engine {
 /// mirrors half of the pictures. Normalised by ImageNet's statistics, as torchvision's models are.
 class ImageFolderDataset final : public Dataset {
 public:
-    /// `skips_damaged`: Dataset::skips_damaged().
+    /// `skips_damaged`: Dataset::skips_damaged(). `decoder`: load_picture_by().
     ImageFolderDataset(std::vector<PictureFile> files, std::vector<std::string> classes,
-                       std::int64_t size, bool skips_damaged = false);
+                       std::int64_t size, bool skips_damaged = false, PixelDecoder decoder = {});
 
     std::int64_t size() const override { return std::ssize(files_); }
     const Schema& schema() const override { return schema_; }
@@ -40,6 +41,7 @@ private:
     Schema schema_;
     int size_;
     bool skips_damaged_;
+    PixelDecoder decoder_;
     std::shared_ptr<ReadFiles> seen_ = ReadFiles::current();
     std::vector<std::size_t> numbers_;  // of the files in seen_
 };

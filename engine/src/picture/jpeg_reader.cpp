@@ -25,6 +25,7 @@ struct JpegFile {
     std::jmp_buf back{};
     char message[JMSG_LENGTH_MAX] = {};
     bool too_large = false;
+    bool header_only = false;
     int orientation = 1;
     Picture out{};
     std::vector<std::uint8_t> cmyk{};  ///< a row
@@ -84,9 +85,9 @@ void make_room(const jpeg_decompress_struct& info, JpegFile& file) {
     if (info.out_color_space == JCS_CMYK) file.cmyk.resize(std::size_t{info.output_width} * 4);
 }
 
-/// Nothing with a destructor may be made in here: the library may jump out of it.
-bool decode(jpeg_decompress_struct& info, JpegFile& file, std::span<const std::uint8_t> bytes) {
-    if (setjmp(file.back) != 0) return false;
+/// False: larger than any picture that is read.
+bool read_header(jpeg_decompress_struct& info, JpegFile& file,
+                 std::span<const std::uint8_t> bytes) {
     jpeg_create_decompress(&info);
     jpeg_mem_src(&info, const_cast<std::uint8_t*>(bytes.data()),
                  static_cast<unsigned long>(bytes.size()));
@@ -98,6 +99,14 @@ bool decode(jpeg_decompress_struct& info, JpegFile& file, std::span<const std::u
     file.too_large = std::int64_t{info.image_width} * info.image_height > most_pixels;
     if (file.too_large) return false;
     read_orientation(info, file);
+    return true;
+}
+
+/// Nothing with a destructor may be made in here: the library may jump out of it.
+bool decode(jpeg_decompress_struct& info, JpegFile& file, std::span<const std::uint8_t> bytes) {
+    if (setjmp(file.back) != 0) return false;
+    if (!read_header(info, file, bytes)) return false;
+    if (file.header_only) return true;
     const bool four = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
     info.out_color_space = four ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(&info);
@@ -119,9 +128,13 @@ bool is_jpeg(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= 3 && bytes[0] == 0xFF && bytes[1] == 0xD8 && bytes[2] == 0xFF;
 }
 
-Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
+namespace {
+
+/// Reads the header, and the pixels unless file.header_only. `look` gets the header.
+template <typename Look>
+void read(std::span<const std::uint8_t> bytes, const std::string& name, JpegFile& file,
+          const Look& look) {
     jpeg_decompress_struct info{};
-    JpegFile file;
     info.err = jpeg_std_error(&file.manager);
     file.manager.error_exit = jump_back;
     file.manager.emit_message = say_nothing;
@@ -133,13 +146,35 @@ Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) 
         throw;
     }
     const std::int64_t width = info.image_width, height = info.image_height;
+    if (decoded) look(info);
     jpeg_destroy_decompress(&info);
     if (file.too_large) check_picture_size(width, height, name);
     if (!decoded) {
         throw Error(ErrorCode::data,
                     msg("{}: a damaged JPEG picture: {}", name, std::string(file.message)));
     }
+}
+
+}  // namespace
+
+Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) {
+    JpegFile file;
+    read(bytes, name, file, [](const jpeg_decompress_struct&) {});
     return upright(std::move(file.out), file.orientation);
+}
+
+Picture read_picture_by(const PixelDecoder& decoder, std::span<const std::uint8_t> bytes,
+                        const std::string& name, Alpha alpha) {
+    if (!is_jpeg(bytes)) return read_picture(bytes, name, alpha);
+    JpegFile file;
+    file.header_only = true;
+    bool is_common = false;
+    read(bytes, name, file, [&](const jpeg_decompress_struct& info) {
+        is_common = info.jpeg_color_space == JCS_YCbCr && info.data_precision == 8;
+    });
+    if (is_common)
+        if (auto picture = decoder(bytes)) return upright(std::move(*picture), file.orientation);
+    return read_jpeg(bytes, name);
 }
 
 }  // namespace engine

@@ -49,9 +49,15 @@ Picture load_picture(const std::filesystem::path& file, Alpha alpha) {
 
 Picture load_picture(const std::filesystem::path& file, Alpha alpha,
                      const std::function<void(std::span<const std::uint8_t>)>& see) {
+    return load_picture_by({}, file, alpha, see);
+}
+
+Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path& file, Alpha alpha,
+                        const std::function<void(std::span<const std::uint8_t>)>& see) {
     const std::vector<std::uint8_t> bytes = bytes_of(file);
-    see(bytes);
-    return read_picture(bytes, file.string(), alpha);
+    if (see) see(bytes);
+    return decoder ? read_picture_by(decoder, bytes, file.string(), alpha)
+                   : read_picture(bytes, file.string(), alpha);
 }
 
 }  // namespace engine

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -19,6 +21,16 @@ bool is_jpeg(std::span<const std::uint8_t> bytes);
 Picture read_picture(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha);
 Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha);
 Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// Decodes pixels otherwise; nothing where it cannot, and the picture is read as ever.
+using PixelDecoder = std::function<std::optional<Picture>(std::span<const std::uint8_t> jpeg)>;
+/// A JPEG of three components of 8 bits, luminance and two of colour, by `decoder`, upright; all
+/// others by read_picture().
+Picture read_picture_by(const PixelDecoder& decoder, std::span<const std::uint8_t> bytes,
+                        const std::string& name, Alpha alpha);
+/// load_picture(), with the pixels of JPEG files by `decoder`.
+Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path& file, Alpha alpha,
+                        const std::function<void(std::span<const std::uint8_t>)>& see);
 
 /// Whether the file begins with the header of a picture that is read, and ends where a picture
 /// ends. Of a PNG the checksums of all chunks are compared, too; of a JPEG little is read, since it

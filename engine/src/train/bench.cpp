@@ -4,6 +4,8 @@
 
 #include "kernels/cuda_device.h"
 #include "kernels/parallel.h"
+#include "kernels/plan_choice.h"
+#include "parallel/communicator.h"
 #include "train/bench_steps.h"
 
 namespace engine {
@@ -28,12 +30,28 @@ bool goes_on(const BenchOptions& options) {
     return more != 0;
 }
 
+/// The steps of the options, and on a GPU those in which algorithms are still raced: a race takes
+/// up to a second.
+void warm_up(BenchSteps& steps, const BenchOptions& options) {
+    if (options.warm_up > 0) steps.block(options.warm_up);
+    if (steps.trainer().device().kind != Device::Kind::cuda) return;
+    constexpr int most_more = 20;
+    for (int more = 0; more < most_more; ++more) {
+        const std::int64_t before = kernels::plan_races();
+        steps.block(1);
+        bool raced = kernels::plan_races() > before;
+        // All ranks make the same steps.
+        if (options.communicator) raced = any(*options.communicator, raced);
+        if (!raced) return;
+    }
+}
+
 }  // namespace
 
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     BenchSteps steps(config, options.communicator);
     BenchResult result;
-    if (options.warm_up > 0) steps.block(options.warm_up);
+    warm_up(steps, options);
     steps.take_host_time();
     steps.take_exchange_times();
     const std::int64_t launches = kernels::cuda::call_counts().launches;

@@ -4,6 +4,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
+#include "kernels/jpeg_decoder.h"
 #include "kernels/plan_store.h"
 #include "kernels/rank_group.h"
 #include "train/gpu_generations.h"
@@ -81,10 +82,13 @@ std::string version(int cuda) {
 
 void add_cards(MachineReport& report, int devices) {
     auto libraries = kernels::cuda::libraries();
-    if (kernels::cuda::built()) libraries.push_back(kernels::cuda::rank_library());
+    if (kernels::cuda::built()) {
+        libraries.push_back(kernels::cuda::rank_library());
+        libraries.push_back(kernels::cuda::jpeg_library());
+    }
     for (const auto& library : libraries) {
         report.libraries.push_back({library.name, library.found, library.version, library.path,
-                                    library.problem, library.searched});
+                                    library.problem, library.searched, library.cuda});
     }
     for (int i = 0; i < devices; ++i) {
         const auto info = kernels::cuda::device_info(i);

@@ -25,8 +25,8 @@ constexpr std::array changeable_sections = {"precision.",      "scaler.",      "
                                             "schedule.",       "clip.",        "checkpoint.",
                                             "early_stopping.", "instruments.", "teach."};
 constexpr std::array changeable_fields = {
-    "epochs",           "max_steps",       "stop_on_nan",       "gradient_penalty", "recompute",
-    "evaluation_batch", "device",          "deterministic",     "threads",          "dataset.path",
+    "epochs",           "max_steps",       "stop_on_nan",        "gradient_penalty", "recompute",
+    "evaluation_batch", "device",          "deterministic",      "threads",          "dataset.path",
     "workers",          "dataset.damaged", "dataset.unreadable", "dataset.decoder"};
 
 bool may_change(const std::string& path) {
@@ -194,8 +194,8 @@ void couple(std::vector<GroupMemberPlan>& members, const std::optional<GroupPlan
         return plan && !plan->runs.empty() &&
                plan->runs.front().config.precision.preset == member.run.config.precision.preset;
     };
-    const bool swapped = compared(first) || (!compared(second) && begins_first(second) &&
-                                             !begins_first(first));
+    const bool swapped =
+        compared(first) || (!compared(second) && begins_first(second) && !begins_first(first));
     first.twin = second.twin = std::make_shared<Twin>(options);
     (swapped ? first : second).side = Twin::Side::other;
 }
@@ -210,9 +210,9 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
                         run.origin->program));
     }
     if (run.state == missing_state)
-        throw Error(ErrorCode::data,
-                    msg("The folder of run {} is gone: {}", run.run, run.folder.string()),
-                    msg("Put it back, or take the run from the list: halftone delete {}.", run.run));
+        throw Error(
+            ErrorCode::data, msg("The folder of run {} is gone: {}", run.run, run.folder.string()),
+            msg("Put it back, or take the run from the list: halftone delete {}.", run.run));
     if (from == "last" && changes.empty()) refuse_running(run);
     ResumePlan plan;
     std::optional<ReadCheckpoint> from_it;

@@ -19,6 +19,7 @@ struct LibraryInfo {
     std::string version;                ///< "13.1.0"
     std::vector<std::string> searched;  ///< where it was looked for, in order
     std::string problem;                ///< why not found; empty if found
+    std::string cuda{};                 ///< "13.0": that it is built for; empty: it does not say
 };
 
 /// Opens them if need be. Empty in a build without CUDA. Never throws DeviceError.

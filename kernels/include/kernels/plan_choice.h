@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 namespace kernels {
 
 /// Which of a GPU library's algorithms for an operation may compute it.
@@ -20,6 +22,10 @@ PlanChoice plan_choice() noexcept;
 /// do, because a race takes a second and its winner is no part of what they check.
 bool plan_races_allowed() noexcept;
 void allow_plan_races(bool allowed) noexcept;
+
+/// Races of this process so far. What follows a race is not of the speed that later steps have.
+std::int64_t plan_races() noexcept;
+void count_plan_race() noexcept;
 
 /// The choice of the calling thread while it lives.
 class PlanChoiceScope {

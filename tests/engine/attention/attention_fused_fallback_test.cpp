@@ -8,6 +8,7 @@
 #include "kernels/attention_problem.h"
 #include "kernels/device_error.h"
 #include "kernels/library_fallback.h"
+#include "kernels/plan_choice.h"
 #include "op_names.h"
 #include "simt/libraries.h"
 #include "train/fallback_warning.h"
@@ -96,6 +97,61 @@ TEST_F(AttentionFallback, IsComposedForTheShapesThatTheLibraryComputesWrongly) {
         expect_within(own_k.grad().values(), p.dk, "dk");
         expect_within(own_v.grad().values(), p.dv, "dv");
     }
+}
+
+// The simulated library has the fault that the real one has on Hopper before 9.26.
+TEST_F(AttentionFallback, HasFiniteGradientsForRowsAntiAlignedToEveryKey) {
+    for (const std::size_t version : {std::size_t{91900}, std::size_t{92600}})
+        for (const std::int64_t keys : {64, 128}) {
+            SCOPED_TRACE(std::to_string(version) + ", " + std::to_string(keys));
+            kernels::simt::configure(LibrarySettings{.cudnn_version = version});
+            const Problem p{DType::f16, {1, 1, 1, 5, keys, 8, 8, false, 0.25, true}};
+            const Tensor own_q = leaf(p.q, {1, 1, 5, 8}), own_k = leaf(p.k, {1, 1, keys, 8}),
+                         own_v = leaf(p.v, {1, 1, keys, 8});
+            const Names names;
+            const Tensor y =
+                scaled_dot_product_attention(own_q, own_k, own_v, {}, {.scale = p.s.scale});
+            const Tensor dy = Tensor::of(p.dy, y.shape(), DType::f16, cuda);
+            backward({&y, 1}, {&dy, 1});
+            EXPECT_EQ(names.saw("attention_backward"), keys == 128 || version == 92600);
+            expect_within(y.values(), p.y, "y");
+            expect_within(own_q.grad().values(), p.dq, "dq");
+            expect_within(own_k.grad().values(), p.dk, "dk");
+            expect_within(own_v.grad().values(), p.dv, "dv");
+        }
+}
+
+// As in training with deterministic=true, whose algorithm writes a number for each score.
+TEST_F(AttentionFallback, ComputesALargeDeterministicGradientInPartsAndComposesALargerOne) {
+    const kernels::PlanChoiceScope stable{{.bit_stable = true}};
+    // 2 examples of 4 heads, of 2 * 9 * 9 = 162 bytes each.
+    struct Row {
+        std::size_t limit;
+        bool fused;
+        std::int64_t runs;
+    };
+    for (const Row& row : {Row{1296, true, 1}, Row{1295, true, 2}, Row{648, true, 2},
+                           Row{647, true, 4}, Row{324, true, 4}, Row{323, false, 0}}) {
+        SCOPED_TRACE(row.limit);
+        kernels::simt::configure(LibrarySettings{.attention_scratch = row.limit});
+        for (const Tensor* each : {&q, &k, &v}) each->set_grad({});
+        const Names names;
+        const Tensor y = attend();
+        EXPECT_EQ(names.saw("scaled_dot_product_attention"), row.fused);
+        const Tensor dy = Tensor::of(problem.dy, y.shape(), DType::f16, cuda);
+        const std::int64_t before = kernels::simt::attention_runs();
+        backward({&y, 1}, {&dy, 1});
+        expect_within(q.grad().values(), problem.dq, "dq");
+        expect_within(k.grad().values(), problem.dk, "dk");
+        expect_within(v.grad().values(), problem.dv, "dv");
+        EXPECT_EQ(kernels::simt::attention_runs() - before, row.runs);
+    }
+}
+
+TEST_F(AttentionFallback, HasNoLimitOfScratchWhereBitsMayDiffer) {
+    const kernels::PlanChoiceScope any{{.bit_stable = false}};
+    kernels::simt::configure(LibrarySettings{.attention_scratch = 1});
+    EXPECT_TRUE(is_fused());
 }
 
 // The plan was made for a gradient with the layout of the result; this gradient has another layout.

@@ -16,7 +16,9 @@
 #include "data/input_guide.h"
 #include "data/picture_crop.h"
 #include "engine/dataset_preview.h"
+#include "engine/error.h"
 #include "engine/picture.h"
+#include "kernels/device.h"
 #include "read_sample.h"
 #include "support/damaged_png.h"
 #include "support/data_fixtures.h"
@@ -421,6 +423,22 @@ TEST_F(ImageFolderTest, RealPhotographsAreRead) {
     EXPECT_EQ(parts.test.size(), 16);
     EXPECT_TRUE(parts.warnings.empty());
     EXPECT_FALSE(batches(parts.train, real, 2).empty());
+}
+
+// On the simulated device it is used (image_folder_dataset_device_test.cpp).
+TEST_F(ImageFolderTest, RefusesADecoderThatNeedsAGpuWhereThereIsNone) {
+    if (kernels::cuda::device_count() > 0) GTEST_SKIP() << "there is a GPU";
+    add_classes(1);
+    DatasetConfig on_gpu = config();
+    on_gpu.options["decoder"] = "nvjpeg";
+    try {
+        open(on_gpu);
+        FAIL() << "opened";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.what(), HasSubstr("dataset.decoder is nvjpeg, which needs a GPU: "));
+        EXPECT_EQ(error.hint().str(), "Set dataset.decoder to exact.");
+    }
 }
 
 }  // namespace

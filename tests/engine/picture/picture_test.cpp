@@ -16,6 +16,7 @@
 
 #include "engine/error.h"
 #include "picture/exif.h"
+#include "picture/readers.h"
 #include "support/picture_files.h"
 #include "temp_folder.h"
 
@@ -270,6 +271,38 @@ TEST(Picture, IsFittedByItsMiddle) {
     EXPECT_EQ(out.width, 28);
     EXPECT_EQ(out.height, 28);
     EXPECT_EQ(out.rgb, std::vector<std::uint8_t>(28 * 28 * 3, 33));
+}
+
+/// A decoder of one colour that counts its calls.
+struct Decoder {
+    mutable int calls = 0;
+    bool refuses = false;
+    PixelDecoder function() const {
+        return [this](std::span<const std::uint8_t>) -> std::optional<Picture> {
+            ++calls;
+            if (refuses) return std::nullopt;
+            return Picture{17, 9, std::vector<std::uint8_t>(17 * 9 * 3, 7)};
+        };
+    }
+};
+
+TEST(Picture, LeavesCommonJpegPixelsToAnotherDecoder) {
+    const test_support::TempFolder folder;
+    Decoder decoder;
+    const auto load = [&](const std::filesystem::path& file) {
+        return load_picture_by(decoder.function(), file, Alpha::dropped, {});
+    };
+    const auto colour = write_jpeg(folder, 3, JCS_RGB, 200);
+    EXPECT_EQ(load(colour).rgb.front(), 7);
+    EXPECT_EQ(decoder.calls, 1);
+    decoder.refuses = true;
+    EXPECT_EQ(load(colour).rgb, load_picture(colour, Alpha::dropped).rgb);
+    EXPECT_EQ(decoder.calls, 2);
+    const auto grey = write_jpeg(folder, 1, JCS_GRAYSCALE, 200);
+    EXPECT_EQ(load(grey).rgb, load_picture(grey, Alpha::dropped).rgb);
+    const auto inks = write_jpeg(folder, 4, JCS_CMYK, 200);
+    EXPECT_EQ(load(inks).rgb, load_picture(inks, Alpha::dropped).rgb);
+    EXPECT_EQ(decoder.calls, 2) << "of one and four components";
 }
 
 }  // namespace

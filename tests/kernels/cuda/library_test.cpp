@@ -62,9 +62,13 @@ TEST(CudaLibrary, LooksInsideTheWheelsOfAPythonEnvironment) {
     const TempFolder temp;
     const fs::path packages = temp.path() / "lib/python3.13/site-packages/nvidia";
     const std::string cu13 = make(packages / "cu13/lib"), cudnn = make(packages / "cudnn/lib"),
-                      nccl = make(packages / "nccl/lib"), nvtx = make(packages / "nvtx/lib");
+                      nccl = make(packages / "nccl/lib"), nvtx = make(packages / "nvtx/lib"),
+                      run_time = make(packages / "cuda_runtime/lib"),
+                      nvjpeg = make(packages / "nvjpeg/lib");
     const Variable variable("VIRTUAL_ENV", temp.path().string());
     EXPECT_THAT(library_folders(), Contains(nvtx));
+    EXPECT_THAT(library_folders(), Contains(run_time));
+    EXPECT_THAT(library_folders(), Contains(nvjpeg));
     EXPECT_THAT(library_folders(), Contains(cu13));
     EXPECT_THAT(library_folders(), Contains(cudnn));
     EXPECT_THAT(library_folders(), Contains(nccl));
@@ -110,6 +114,50 @@ TEST(CudaLibrary, TakesTheFirstNameThatIsThere) {
     EXPECT_THROW(library.function("no_such_function"), DeviceError);
 }
 
+TEST(CudaLibrary, TriesTheSonameOfItsOwnMajorVersionFirst) {
+    EXPECT_THAT(sonames("liba.so", 13), ElementsAre("liba.so.13", "liba.so.12"));
+    EXPECT_THAT(sonames("liba.so", 12), ElementsAre("liba.so.12", "liba.so.13"));
+    EXPECT_EQ(nvtx_names().front(), "libnvtx3interop.so.1") << "wheels have no other";
+}
+
+// Stand-ins, of one name as cuDNN's builds for CUDA 12 and 13 are: each loads a part of itself by
+// its soname and answers by it.
+struct CudnnOfTwoMajors : ::testing::Test {
+    const std::vector<std::string> names{"libstand_in_cudnn.so.9"};
+    const std::string of_12 = HALFTONE_CUDNN_12, of_13 = HALFTONE_CUDNN_13;
+};
+
+TEST_F(CudnnOfTwoMajors, IsTheOneThatIsBuiltForTheOpenCuBlas) {
+    const Library twelve = open_cudnn(names, {of_13, of_12}, 12);
+    ASSERT_TRUE(twelve.info.found) << twelve.info.problem;
+    EXPECT_THAT(twelve.info.path, HasSubstr(of_12));
+    EXPECT_EQ(twelve.info.version, "9.19.0");
+    EXPECT_EQ(twelve.info.cuda, "12.4") << "of the part that was loaded with a refused one";
+}
+
+TEST_F(CudnnOfTwoMajors, IsMissingWithTheReasonWhereAllAreForAnother) {
+    const Library none = open_cudnn(names, {of_13}, 12);
+    EXPECT_FALSE(none.info.found);
+    EXPECT_EQ(none.info.problem, of_13 +
+                                     "/libstand_in_cudnn.so.9 is built for CUDA 13.0, and "
+                                     "cuBLASLt is of CUDA 12");
+}
+
+TEST(CudaLibrary, TellsTheFrontendWhichRunTimeToTake) {
+    constexpr const char* name = "CUDNN_FRONTEND_CUDART_LIB_NAME";
+    const Variable variable(name, "");
+    Library run_time;
+    choose_run_time(run_time);
+    EXPECT_EQ(std::getenv(name), nullptr) << "none was found";
+    run_time = open_library("C", {"libc.so.6"}, {});
+    run_time.info.path = "/some/libcudart.so.13";
+    choose_run_time(run_time);
+    EXPECT_STREQ(std::getenv(name), "/some/libcudart.so.13");
+    run_time.info.path = "/another/libcudart.so.12";
+    choose_run_time(run_time);
+    EXPECT_STREQ(std::getenv(name), "/some/libcudart.so.13") << "the user's choice stays";
+}
+
 TEST(CudaLibrary, TellsTheVersionsOfThoseItFinds) {
     std::vector<LibraryInfo> all = libraries();
     all.push_back(rank_library());
@@ -120,6 +168,13 @@ TEST(CudaLibrary, TellsTheVersionsOfThoseItFinds) {
         else
             EXPECT_FALSE(info.problem.empty()) << info.name;
     }
+}
+
+TEST(CudaLibrary, HasACudnnForTheMajorVersionOfItsCuBlas) {
+    const auto all = libraries();
+    if (!all[0].found || !all[1].found) GTEST_SKIP() << all[0].problem << all[1].problem;
+    EXPECT_EQ(std::atoi(all[1].cuda.c_str()), std::atoi(all[0].version.c_str()))
+        << all[1].cuda << " " << all[0].version;
 }
 
 TEST(CudaLibrary, NcclHasEveryFunctionThatIsUsed) {

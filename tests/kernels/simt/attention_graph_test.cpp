@@ -48,5 +48,63 @@ TEST(AttentionGraph, IsOfTheForwardPassWithoutItsGradients) {
     EXPECT_EQ(cuda::describe(a).logsumexp.dims, (std::array<std::int64_t, 4>{8, 8, 8, 1}));
 }
 
+Attention of(AttentionPass pass, std::int64_t queries, std::int64_t keys, bool causal = false) {
+    Attention a;
+    a.pass = pass;
+    a.batch = a.heads = a.kv_heads = 2;
+    a.queries = queries;
+    a.keys = keys;
+    a.qk_size = a.v_size = 8;
+    a.causal = causal;
+    return a;
+}
+
+TEST(AttentionFaults, AreThoseOfTheCardTheVersionAndTheShape) {
+    using cuda::is_faulty;
+    constexpr auto forward = AttentionPass::forward, backward = AttentionPass::backward;
+    constexpr std::size_t old = 91900, mended = 92600;
+    for (const std::int64_t keys : {64, 192, 320}) {
+        EXPECT_TRUE(is_faulty(of(backward, 8, keys), 9, old)) << keys;
+        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 9, mended)) << keys;
+        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 8, old)) << keys;
+        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 10, old)) << keys;
+        EXPECT_FALSE(is_faulty(of(forward, 8, keys), 9, old)) << keys;
+        EXPECT_FALSE(is_faulty(of(backward, keys, keys, true), 9, old)) << keys;
+    }
+    for (const std::int64_t keys : {63, 65, 128, 256})
+        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 9, old)) << keys;
+    for (const int major : {8, 9, 10})
+        for (const std::size_t version : {old, mended}) {
+            EXPECT_TRUE(is_faulty(of(backward, 1, 128), major, version));
+            EXPECT_FALSE(is_faulty(of(forward, 1, 128), major, version));
+            EXPECT_TRUE(is_faulty(of(forward, 8, 1), major, version));
+            Attention one = of(forward, 1, 128);
+            one.batch = one.heads = one.kv_heads = 1;
+            EXPECT_TRUE(is_faulty(one, major, version));
+        }
+}
+
+TEST(AttentionParts, AreTheLargestWhoseScratchFits) {
+    Attention a = of(AttentionPass::backward, 64, 64);
+    a.batch = 6;
+    a.heads = 12;
+    a.kv_heads = 4;
+    using cuda::AttentionParts;
+    const auto parts = [&](std::size_t limit) {
+        return cuda::parts_within(a, {6, 12}, /*scratch=*/7200, limit);  // 100 a head
+    };
+    EXPECT_EQ(parts(7200), (AttentionParts{6, 12}));
+    EXPECT_EQ(parts(7199), (AttentionParts{3, 12})) << "5 does not divide 6";
+    EXPECT_EQ(parts(1200), (AttentionParts{1, 12}));
+    EXPECT_EQ(parts(1199), (AttentionParts{1, 6}));
+    EXPECT_EQ(parts(300), (AttentionParts{1, 3}));
+    EXPECT_EQ(parts(299), std::nullopt) << "a head of k and v serves three of q";
+    const Attention part = cuda::part_of(a, {1, 6});
+    EXPECT_EQ(part.batch, 1);
+    EXPECT_EQ(part.heads, 6);
+    EXPECT_EQ(part.kv_heads, 2);
+    EXPECT_EQ(part.keys, 64);
+}
+
 }  // namespace
 }  // namespace kernels::test

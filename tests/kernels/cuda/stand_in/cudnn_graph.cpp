@@ -1,0 +1,3 @@
+#include <cstddef>
+
+extern "C" std::size_t built_for() { return HALFTONE_BUILT_FOR; }
