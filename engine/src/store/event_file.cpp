@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/run_group.h"
+#include "engine/twin.h"
 #include "file/json_reader.h"
 #include "file/line_reader.h"
 #include "store/event_json.h"
@@ -73,12 +75,23 @@ void EventFile::read_made(const std::string& line) {
 void EventFile::for_each(const std::function<void(Event&&)>& take) const {
     LineReader lines(file_);
     auto next = resumed_.begin();
+    bool first = true;
     for (std::string line; lines.next(line);) {
         while (next != resumed_.end() && next->line <= lines.count()) ++next;
         auto event = parse_event(line);
         if (!event || (next != resumed_.end() && is_taken_back(*event, next->step))) continue;
+        auto* started = std::get_if<RunStarted>(&*event);
+        if (started != nullptr && std::exchange(first, false)) note_turns(*started);
         take(std::move(*event));
     }
+}
+
+/// Versions that numbered no groups did not note either which runs took turns: those of a comparison
+/// with one seed did. Of a twin, one half compared gradients meanwhile, so its speed is its own.
+void EventFile::note_turns(RunStarted& started) const {
+    const bool earlier = !group_.empty() && group_number_ == 0 && started.turns.empty();
+    if (!earlier || is_sweep_group(group_) || TwinRecordReader::exists(file_.parent_path())) return;
+    started.turns = group_ + " seed " + std::to_string(started.config.seed);
 }
 
 std::int64_t each_event_line_until(const std::filesystem::path& run_folder, std::int64_t step,

@@ -47,6 +47,7 @@ private:
     };
 
     void read_made(const std::string& line);
+    void note_turns(RunStarted& started) const;
 
     std::filesystem::path file_;
     std::string run_, group_;

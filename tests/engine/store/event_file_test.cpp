@@ -97,6 +97,35 @@ TEST_F(Events, SayWhoMadeTheRun) {
     EXPECT_EQ(file.made().local, "2026-01-02T03:04:05");
 }
 
+/// Histories of versions that numbered no groups: their comparisons are compared in speed, too.
+TEST_F(Events, OfEarlierComparisonsSayThatTheyTookTurns) {
+    const auto turns_of = [&](const std::string& created, std::int64_t seed) {
+        text_ = created + '\n';
+        RunStarted started{};
+        started.run = "1";
+        started.config.seed = seed;
+        add(started);
+        add(started);  // it was resumed alone
+        std::vector<std::string> out;
+        read().for_each([&](Event&& event) {
+            if (const auto* each = std::get_if<RunStarted>(&event)) out.push_back(each->turns);
+        });
+        return out;
+    };
+    const std::string earlier = R"({"event":"created","run":"1","group":"g","time":"","microseconds":1})";
+    const auto first = turns_of(earlier, 1);
+    ASSERT_EQ(first.size(), 2U);
+    EXPECT_FALSE(first[0].empty());
+    EXPECT_EQ(first[1], "");
+    EXPECT_EQ(turns_of(earlier, 1), first) << "of the other run of the comparison";
+    EXPECT_NE(turns_of(earlier, 2)[0], first[0]) << "another seed was trained later";
+    for (const char* other :
+         {R"({"event":"created","run":"1","time":"","microseconds":1})",
+          R"({"event":"created","run":"1","group":"g","group_number":3,"time":"","microseconds":1})",
+          R"({"event":"created","run":"1","group":"sweep-g","time":"","microseconds":1})"})
+        EXPECT_EQ(turns_of(other, 1)[0], "") << other;
+}
+
 TEST_F(Events, ThatAreDamagedAreLeftOut) {
     const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
     for (const std::string& value : {deep, "{\"a\":" + deep + "}", std::string(2 << 20, '1'),
