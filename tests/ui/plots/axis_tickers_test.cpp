@@ -59,7 +59,8 @@ TEST(Ticker, WritesPowersOfTenBeyondFourDecades) {
 TEST(Ticker, TellsSharesThatAreCloseToEachOtherApart) {
     const auto ticker = makeTicker(AxisKind::share);
     EXPECT_EQ(labelsOf(*ticker, {0, 1}),
-              (QVector<QString>{u"0%"_s, u"20%"_s, u"40%"_s, u"60%"_s, u"80%"_s, u"100%"_s}));
+              (QVector<QString>{u"0\u202f%"_s, u"20\u202f%"_s, u"40\u202f%"_s, u"60\u202f%"_s,
+                                u"80\u202f%"_s, u"100\u202f%"_s}));
     for (const QCPRange& range : {QCPRange(0.62, 0.66), QCPRange(0.6210, 0.6214)}) {
         const auto labels = labelsOf(*ticker, range);
         EXPECT_GE(labels.size(), 3);

@@ -99,7 +99,7 @@ protected:
             double step = step_ * 100;
             for (; decimals < 4 && std::abs(step - std::round(step)) > 1e-6 * step; step *= 10)
                 ++decimals;
-            return QString::number(tick * 100, 'f', decimals) + u'%';
+            return QString::number(tick * 100, 'f', decimals) + u"\u202f%"_s;
         }
         if (kind_ == AxisKind::bytes) return bytes(std::llround(tick));
         return tickText(tick);

@@ -4,6 +4,7 @@
 
 #include "theme/theme.h"
 #include "twin/twin_map.h"
+#include "twin/twin_table.h"
 
 namespace ui {
 
@@ -19,7 +20,7 @@ std::vector<double> legendValues(bool angle) {
 }
 
 QString legendText(double value, bool angle) {
-    return angle ? QString::number(value) + u'°' : QString::number(100 * value) + u" %"_s;
+    return angle ? QString::number(value) + u'°' : gradientErrorText(value, 1);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "text/format.h"
 #include "theme/heat_color.h"
 #include "theme/theme.h"
+#include "twin/twin_table.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -66,7 +67,7 @@ QString TwinMap::spoken() const {
     return tr("%1 layers over %2 steps. %3 in step %4: error %5.")
         .arg(count(static_cast<std::int64_t>(model_->layers())), count(model_->steps()),
              model_->name(layer), count(step + 1),
-             significant(static_cast<double>(model_->error(layer, step))));
+             gradientErrorText(static_cast<double>(model_->error(layer, step))));
 }
 
 void TwinMap::showAngle(bool angle) {
@@ -299,7 +300,7 @@ bool TwinMap::viewportEvent(QEvent* event) {
             ? tr("Step %1 was skipped").arg(count(step))
             : tr("%1, step %2: error %3, angle %4°")
                   .arg(model_->name(layer), count(step),
-                       percent(static_cast<double>(model_->error(layer, step - 1))),
+                       gradientErrorText(static_cast<double>(model_->error(layer, step - 1))),
                        significant(static_cast<double>(model_->angle(layer, step - 1)))),
         viewport());
     return true;

@@ -34,11 +34,14 @@ public:
     }
 };
 
-QString share(double value) {
-    return std::isfinite(value) ? significant(100 * value, 2) + u" %"_s : unmeasured();
-}
-
 }  // namespace
+
+QString gradientErrorText(double error, int digits) {
+    constexpr double mostPercent = 10;  // 1,000 %
+    if (!std::isfinite(error)) return unmeasured();
+    return error < mostPercent ? significant(100 * error, digits) + u"\u202f%"_s
+                               : u"×"_s + significant(error, digits);
+}
 
 TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     : QWidget(parent), theme_(theme), model_(model) {
@@ -115,12 +118,12 @@ void TwinTable::fillRow(int row, std::size_t layer) {
     const std::int64_t step = model_->current();
     const auto error = static_cast<double>(model_->error(layer, step));
     const auto angle = static_cast<double>(model_->angle(layer, step));
-    setNumber(row, errorShare, share(error), error);
+    setNumber(row, errorShare, gradientErrorText(error), error);
     setNumber(row, angleDegrees, std::isnan(angle) ? unmeasured() : significant(angle, 2) + u"°"_s,
               angle);
     const double rounding = found.rounding ? static_cast<double>(*found.rounding)
                                            : std::numeric_limits<double>::quiet_NaN();
-    setNumber(row, roundingShare, share(rounding), rounding);
+    setNumber(row, roundingShare, gradientErrorText(rounding), rounding);
     setNumber(row, divergedStep, found.diverged > 0 ? count(found.diverged) : tr("no"),
               found.diverged > 0 ? static_cast<double>(found.diverged)
                                  : std::numeric_limits<double>::infinity());
@@ -174,10 +177,10 @@ void TwinTable::refresh() {
     table_->setSortingEnabled(true);
     all_->setText(model_->skipped(model_->current())
                       ? tr("Skipped: the gradients are not finite")
-                      : tr("Largest error in this step: %1").arg(share(error)));
+                      : tr("Largest error in this step: %1").arg(gradientErrorText(error)));
     rounding_->setText(known > 0 ? tr("At most %1 is rounding, as measured in the last step that "
                                       "began with the same weights. The rest is drift.")
-                                       .arg(share(rounding))
+                                       .arg(gradientErrorText(rounding))
                                  : QString());
     showSelected();
     filling_ = false;
@@ -208,7 +211,7 @@ QString SinceResync::spoken() const {
     const std::size_t layer = model_->selected();
     return tr("%1: error %2 in step %3, %4 resyncs so far.")
         .arg(model_->name(layer),
-             significant(static_cast<double>(model_->error(layer, model_->current()))),
+             gradientErrorText(static_cast<double>(model_->error(layer, model_->current()))),
              count(model_->current() + 1),
              count(static_cast<std::int64_t>(model_->resyncs().size())));
 }
@@ -273,7 +276,7 @@ void SinceResync::paintEvent(QPaintEvent*) {
         painter.drawLine(QPointF(plot.left(), y(mark)), QPointF(plot.right(), y(mark)));
         painter.setPen(t.dim);
         painter.drawText(QRectF(0, y(mark) - line / 2.0, 48, line), Qt::AlignRight,
-                         significant(100 * mark, 1) + u" %"_s);
+                         gradientErrorText(mark, 1));
     }
     for (const Piece& piece : all) {
         // Line by line: the outline of a long path with a wide pen takes several frames.

@@ -15,6 +15,9 @@ namespace ui {
 class PlotLink;
 class Theme;
 
+/// An error of a gradient, of the reference's size: "0.12 %"; from 1,000 % on as a factor, "×10".
+QString gradientErrorText(double error, int digits = 2);
+
 /// The layers at the selected step: error, angle, how much of it is rounding, and since when a
 /// layer has diverged. Sorted by any column. GUI thread.
 class TwinTable final : public QWidget {
