@@ -28,6 +28,19 @@ TEST(Sentences, HaveNoSpaceAfterAFullWidthStop) {
     EXPECT_EQ(joined({}), QString());
 }
 
+TEST(EngineText, NamesSettingsByTheirTitlesWhereTheyAreNotTyped) {
+    using engine::msg;
+    EXPECT_EQ(engineText(msg("Lower optimizer.lr or scaler.init_scale.")),
+              u"Lower \"Learning rate\" or \"Initial scale\"."_s);
+    for (const char* typed : {"use path=value, such as optimizer.lr=0.01",
+                              "Use the path of a setting (optimizer.lr).", "--set optimizer.lr=1",
+                              "See handbook.md and of.no.setting."})
+        EXPECT_EQ(engineText(msg(typed)), QString::fromUtf8(typed));
+    EXPECT_EQ(engineText(msg("{}: cannot be opened.", "optimizer.lr")),
+              u"optimizer.lr: cannot be opened."_s)
+        << "a name that a person gave";
+}
+
 TEST(Languages, AreThoseOfTheTranslationsInAFolder) {
     const auto known = Language::known();
     ASSERT_EQ(known.size(), 2U);

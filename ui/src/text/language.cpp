@@ -7,6 +7,9 @@
 #include <QRegularExpression>
 #include <QSettings>
 
+#include "engine/catalog.h"
+#include "text/setting_title.h"
+
 namespace ui {
 
 using namespace Qt::StringLiterals;
@@ -25,6 +28,24 @@ QString closest(const QLocale& locale, const std::vector<Language::Known>& known
     return found;
 }
 
+/// Puts the titles of settings where a sentence has their paths: the window shows no others. Paths
+/// in parentheses and in "path=value" stay, since they are to be typed.
+QString withTitles(const QString& sentence) {
+    static const QRegularExpression path(
+        u"(?<![\\w.(=-])[a-z_]+(?:\\.[a-z_]+)+(?![\\w=(])"_s);
+    QString out;
+    qsizetype end = 0;
+    for (auto all = path.globalMatch(sentence); all.hasNext();) {
+        const QRegularExpressionMatch match = all.next();
+        const std::string found = match.captured().toStdString();
+        if (engine::find_field(found) == nullptr) continue;
+        out += QStringView(sentence).mid(end, match.capturedStart() - end);
+        out += u'"' + settingTitle(found) + u'"';
+        end = match.capturedEnd();
+    }
+    return out += QStringView(sentence).mid(end);
+}
+
 }  // namespace
 
 QString engineText(const std::string& english) {
@@ -33,7 +54,7 @@ QString engineText(const std::string& english) {
 }
 
 QString engineText(const engine::Message& message) {
-    const QString form = engineText(message.text);
+    const QString form = withTitles(engineText(message.text));
     QString out;
     std::size_t next = 0;
     for (qsizetype at = 0; at < form.size();) {

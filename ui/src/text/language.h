@@ -14,7 +14,7 @@ namespace ui {
 /// An English text of the engine (a catalog's title or help) in the window's language.
 QString engineText(const std::string& english);
 /// Translates a sentence of the engine and fills in the arguments: in order, or where the
-/// translation has {0}, {1}.
+/// translation has {0}, {1}. Settings are named by their titles, in quotes.
 QString engineText(const engine::Message& message);
 
 /// Chinese typography: adds a space between a Chinese character and an adjacent Latin letter or
