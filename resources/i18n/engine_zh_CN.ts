@@ -4913,6 +4913,14 @@
         <translation>运行 {} 的文件夹已不存在：{}</translation>
     </message>
     <message>
+        <source>{}: the run has gone on meanwhile, to a checkpoint of step {}</source>
+        <translation>{}：该运行在此期间已继续训练，到达第 {} 步的检查点</translation>
+    </message>
+    <message>
+        <source>Resume it once more.</source>
+        <translation>请再恢复一次。</translation>
+    </message>
+    <message>
         <source>Put it back, or take the run from the list: halftone delete {}.</source>
         <translation>请把它放回原处，或从列表中移除该运行：halftone delete {}。</translation>
     </message>

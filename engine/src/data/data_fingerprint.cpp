@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "engine/error.h"
 #include "file/atomic_file.h"
 #include "file/json_reader.h"
+#include "file/line_reader.h"
 
 namespace engine {
 namespace {
@@ -89,14 +89,15 @@ FileMark mark_of(const json& line) {
     return mark;
 }
 
-DataFingerprint fingerprint_in(std::istream& stream) {
+DataFingerprint fingerprint_in(const fs::path& file) {
     DataFingerprint out;
-    std::string line;
-    bool first = true;
-    while (std::getline(stream, line)) {
-        if (line.size() > longest_mark) throw std::invalid_argument("too long");
+    LineReader lines(file, longest_mark);
+    std::int64_t read = 0;
+    for (std::string line; lines.next(line);) {
+        // Lines that are too long are passed over, and counted.
+        if (lines.count() != ++read) break;
         const json object = read_json(line, {.bytes = longest_mark});
-        if (!std::exchange(first, false)) {
+        if (read > 1) {
             out.files.push_back(mark_of(object));
             continue;
         }
@@ -106,7 +107,7 @@ DataFingerprint fingerprint_in(std::istream& stream) {
         out.validation = count_of(object.at("validation"));
         out.test = count_of(object.at("test"));
     }
-    if (first) throw std::invalid_argument("empty");
+    if (read == 0 || lines.count() != read) throw std::invalid_argument("empty or too long");
     return out;
 }
 
@@ -271,9 +272,8 @@ std::optional<DataFingerprint> read_data_fingerprint(const fs::path& run_folder)
     const fs::path file = run_folder / fingerprint_file;
     std::error_code error;
     if (!fs::is_regular_file(file, error)) return std::nullopt;
-    std::ifstream stream(file, std::ios::binary);
     try {
-        return fingerprint_in(stream);
+        return fingerprint_in(file);
     } catch (const json::exception&) {
     } catch (const std::invalid_argument&) {
     }

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -32,6 +33,7 @@ using nlohmann::json;
 constexpr std::string_view prefix = "lease.";
 constexpr std::size_t longest = 4096;  ///< bytes of a lease's file
 constexpr std::size_t longest_host = 64;
+constexpr std::int64_t most_number = std::int64_t{1} << 60;
 constexpr int most_tries = 5;  ///< programs that take a lease at the same time
 
 double seconds_of(clockid_t clock) {
@@ -83,14 +85,16 @@ bool is_alive(const LeaseHolder& holder) {
     return found->started == holder.started && found->state != 'Z' && found->state != 'X';
 }
 
-/// N of the name "lease.N"; 0 for other names.
+/// N of the name "lease.N"; 0 for other names, and for numbers that no counting reaches: the next
+/// one would overflow.
 std::int64_t number_in(const std::string& name) {
     std::int64_t number = 0;
     if (!name.starts_with(prefix)) return 0;
     const char* begin = name.data() + prefix.size();
     const char* end = name.data() + name.size();
     const auto [stopped, error] = std::from_chars(begin, end, number);
-    return error == std::errc() && stopped == end && number > 0 ? number : 0;
+    return error == std::errc() && stopped == end && number > 0 && number < most_number ? number
+                                                                                         : 0;
 }
 
 fs::path file_of(const fs::path& folder, std::int64_t number) {
@@ -145,6 +149,11 @@ std::int64_t number_field(const json& object, const char* name) {
     return at != object.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
 }
 
+/// 0 for what is no process: as a pid_t it would be another one.
+std::int64_t process_field(const json& object) {
+    const std::int64_t process = number_field(object, "process");
+    return process > 0 && process <= std::numeric_limits<pid_t>::max() ? process : 0;
+}
 /// A name that may be printed: the file may come from anybody.
 std::string host_name(std::string text) {
     const auto is_plain = [](char c) {
@@ -168,7 +177,7 @@ WrittenLease parse_lease(const std::string& text) {
             {.host = host_name(text_field(object, "host")),
              .boot = text_field(object, "boot"),
              .pid_namespace = number_field(object, "pid_namespace"),
-             .process = number_field(object, "process"),
+             .process = process_field(object),
              .started = number_field(object, "started")}};
 }
 

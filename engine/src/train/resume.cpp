@@ -148,8 +148,9 @@ void refuse_running(const RunSummary& run) {
 }
 
 bool has_made_all_steps(const RunSummary& run, const CheckpointFolder& at) {
-    if (run.state != "done" || list_checkpoints(run.folder).back().step != at.step) return false;
-    return at.step == run.steps;
+    if (run.state != "done" || at.step != run.steps) return false;
+    const auto all = list_checkpoints(run.folder);  // which another program may have pruned
+    return !all.empty() && all.back().step == at.step;
 }
 
 /// What to add to a finished run. A schedule that has come to its end needs a choice.

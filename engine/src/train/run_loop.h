@@ -142,6 +142,7 @@ private:
     void keep_data();
     void keep_new_hashes();
     bool goes_on_in_place(const Continuation& from) const;
+    void check_newest(const Continuation& from) const;
     void go_on(const Continuation& from);
     void copy_parent(const std::filesystem::path& folder, std::int64_t step);
     void load(const SavedRun& saved);

@@ -146,6 +146,7 @@ void RunLoop::go_on(const Continuation& from) {
     const std::int64_t step = trainer_->steps();
     const std::size_t columns = metric_column_count(trainer_->task());
     const bool in_place = goes_on_in_place(from);
+    if (in_place) check_newest(from);
     const RunStore::NewRun made = in_place
                                       ? store_->reopen(from.run_folder, step)
                                       : store_->create(config_, options_.folder, options_.group);
@@ -176,6 +177,19 @@ void RunLoop::go_on(const Continuation& from) {
                                                     progress_.epoch, hold_);
     // A new run has a checkpoint of its own to go on from.
     if (!in_place && saved) checkpoints_->save(saved_run());
+}
+
+/// Between the plan and now, as while a person was asked, another program may have resumed the run.
+/// Throws Error(state) then: to go on from the plan would take its steps back.
+void RunLoop::check_newest(const Continuation& from) const {
+    for (const CheckpointFolder& each : checkpoint_folders(from.run_folder)) {
+        const bool known = std::ranges::find(from.damaged, each.folder) != from.damaged.end();
+        if (each.step <= trainer_->steps() || known) continue;
+        throw Error(ErrorCode::state,
+                    msg("{}: the run has gone on meanwhile, to a checkpoint of step {}",
+                        from.run_folder.string(), each.step),
+                    msg("Resume it once more."));
+    }
 }
 
 /// With another number of samples a run goes on as a new one. Throws Error(data) within an epoch,

@@ -151,8 +151,11 @@ TEST_F(DataFingerprintTest, AFileNameThatIsNoUtf8IsKept) {
 }
 
 TEST_F(DataFingerprintTest, ADamagedListIsRefused) {
-    for (const char* text :
-         {"", "x", "{}", "[1]", R"({"version":2,"train":1,"validation":0,"test":0})",
+    const std::string begin = "{\"version\":1,\"train\":1,\"validation\":0,\"test\":0}\n";
+    const std::string long_line = begin + "[\"" + std::string(1 << 17, 'a') + "\",1,2]\n";
+    for (const std::string& text : std::vector<std::string>{
+             long_line, long_line + "[\"a\",1,2]\n", std::string(1 << 17, ' ') + begin,
+             "", "x", "{}", "[1]", R"({"version":2,"train":1,"validation":0,"test":0})",
           R"({"version":1,"train":-1,"validation":0,"test":0})",
           "{\"version\":1,\"train\":1,\"validation\":0,\"test\":0}\n[\"a\",1]",
           "{\"version\":1,\"train\":1,\"validation\":0,\"test\":0}\n[\"a\",1,2,3,\"xyz\"]",

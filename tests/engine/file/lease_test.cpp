@@ -306,6 +306,20 @@ TEST_F(LeaseTest, OtherFilesAreNoLeases) {
     EXPECT_TRUE(fs::exists(folder_ / "lease.1"));
 }
 
+TEST_F(LeaseTest, ANumberThatNoCountingReachesIsNone) {
+    // The one after it would overflow, and the folder could never be taken again.
+    for (const char* name : {"lease.9223372036854775807", "lease.1152921504606846976"})
+        folder_.write(name, "{}");
+    const auto lease = take(here());
+    ASSERT_TRUE(lease);
+    EXPECT_TRUE(fs::exists(folder_ / "lease.1"));
+    // Nor is a number that is no process: as a pid_t this is process 1.
+    folder_.write("lease.7", R"({"id":"x","process":4294967297,"boot":")" +
+                                 LeaseHolder::self().boot + R"("})");
+    LeaseSighting seen;
+    EXPECT_EQ(look(seen, here()).process, 0);
+}
+
 TEST_F(LeaseTest, TheNameOfItsMachineCanBePrinted) {
     folder_.write("lease.1",
                   "{\"id\":\"x\",\"boot\":\"b\",\"process\":1,\"host\":\"a\\u001b]0;b\\n\"}");

@@ -299,6 +299,23 @@ TEST_F(Resume, ARunThatIsTrainedIsNotResumed) {
     EXPECT_EQ(second.all<RunFailed>()[0].code, ErrorCode::state);
 }
 
+TEST_F(Resume, APlanThatIsOlderThanTheRunTakesNothingBack) {
+    // While a person is asked, another program resumes the run and trains it to its end.
+    const Ended stopped = train_to(spirals(8), 3);
+    const ResumePlan plan = plan_resume(*store_->find(stopped.run));
+    const Ended ended = resume(stopped);
+    ASSERT_EQ(ended.record.size(), 8);
+    SessionOptions options;
+    options.continuation = plan.continuation;
+    const Ended late = train(plan.config, options);
+    ASSERT_EQ(late.all<RunFailed>().size(), 1U);
+    EXPECT_THAT(late.all<RunFailed>()[0].message.str(),
+                HasSubstr("has gone on meanwhile, to a checkpoint of step 8"));
+    EXPECT_EQ(store_->find(stopped.run)->state, "done");
+    EXPECT_EQ(StepRecordReader::open(ended.folder).size(), 8);
+    EXPECT_EQ(plan_resume(*store_->find(stopped.run), "last", {"max_steps=9"}).step, 8);
+}
+
 TEST_F(Resume, ACheckpointOnRequestIsWrittenWhileARunIsPaused) {
     Session session(spirals(1000), thread_, store_);
     session.post(Command::step);
