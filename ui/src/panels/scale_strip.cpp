@@ -163,15 +163,29 @@ void ScaleStrip::paintEvent(QPaintEvent*) {
                             size::fieldRadius);
     if (!track_) return;
     painter.setBrush(Qt::NoBrush);
-    if (track_->hasScaler()) {
-        paintScale(painter);
-    } else {
-        painter.setPen(t.dim);
-        painter.setFont(Theme::caption());
-        painter.drawText(rect(), Qt::AlignCenter, tr("no loss scale"));
-    }
+    const bool scaled = track_->hasScaler();
+    if (scaled) paintScale(painter);
     paintSkips(painter);
     paintHandle(painter);
+    if (!scaled) paintNone(painter);
+}
+
+/// Over the line of the step, which would strike the words through.
+void ScaleStrip::paintNone(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    painter.setFont(Theme::caption());
+    painter.fillRect(noneRect(), t.field);
+    painter.setPen(t.dim);
+    painter.drawText(rect(), Qt::AlignCenter, noneText());
+}
+
+QString ScaleStrip::noneText() { return tr("no loss scale"); }
+
+QRect ScaleStrip::noneRect() const {
+    QRect words(QPoint(), QFontMetrics(Theme::caption()).size(Qt::TextSingleLine, noneText()) +
+                              QSize(size::gap, 0));
+    words.moveCenter(rect().center());
+    return words & inner().toRect();
 }
 
 void ScaleStrip::mousePressEvent(QMouseEvent* event) {

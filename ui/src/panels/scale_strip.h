@@ -23,6 +23,9 @@ public:
     /// 0: the newest one, which has no handle.
     void setSelected(std::int64_t step);
 
+    /// Where a run without a scaler says so.
+    QRect noneRect() const;
+
     /// The narrowest that can be read. It grows with the room, up to its maximum width.
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }
@@ -50,6 +53,8 @@ private:
     void paintScale(QPainter& painter) const;
     void paintSkips(QPainter& painter) const;
     void paintHandle(QPainter& painter) const;
+    void paintNone(QPainter& painter) const;
+    static QString noneText();
 
     const Theme* theme_;
     std::shared_ptr<RunTrack> track_;

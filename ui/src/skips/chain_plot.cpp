@@ -21,7 +21,20 @@ constexpr int labelColumn = 48;
 constexpr double limit = 65504;
 constexpr int highest = 20;  // exponent at the top of the axis
 
+double largestOf(const ChainLink& link, bool f32) {
+    const double weights = f32 ? link.weights_in_f32 : link.weights;
+    const double outputs = f32 ? link.largest_in_f32 : link.largest;
+    if (std::isnan(weights)) return outputs;
+    return std::isnan(outputs) ? weights : std::max(weights, outputs);
+}
+
 }  // namespace
+
+ChainBar chainBar(const ChainLink& link, bool showsF32) {
+    if (!std::isfinite(largestOf(link, false))) return ChainBar::not_finite;
+    if (showsF32 || link.dtype != "f32") return ChainBar::run;
+    return largestOf(link, false) > limit ? ChainBar::above : ChainBar::fp32;
+}
 
 ChainPlot::ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent)
     : QWidget(parent), theme_(theme), model_(model) {
@@ -58,12 +71,7 @@ QRectF ChainPlot::plot() const {
                   std::max(40, height() - 8 - 5 * fontMetrics().height()));
 }
 
-double ChainPlot::valueOf(const ChainLink& link, bool f32) {
-    const double weights = f32 ? link.weights_in_f32 : link.weights;
-    const double outputs = f32 ? link.largest_in_f32 : link.largest;
-    if (std::isnan(weights)) return outputs;
-    return std::isnan(outputs) ? weights : std::max(weights, outputs);
-}
+double ChainPlot::valueOf(const ChainLink& link, bool f32) { return largestOf(link, f32); }
 
 int ChainPlot::at(double x) const {
     const auto* report = model_->report();
@@ -120,17 +128,16 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
         const double value = valueOf(link, f32_);
-        // A finite value above the limit is held in FP32.
-        const bool over = !std::isfinite(valueOf(link, false));
+        const ChainBar look = chainBar(link, f32_);
+        const bool over = look == ChainBar::not_finite;
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
         const double left = plot().left() + static_cast<double>(i) * step;
         const bool first = !bad.empty() && link.module == bad;
-        const bool wide = !f32_ && link.dtype == "f32";
+        const bool wide = look == ChainBar::fp32 || look == ChainBar::above;
         if (value != 0) {
             const QRectF bar(left + step * 0.15, top, step * 0.7, plot().bottom() - top);
             painter.fillRect(bar, over ? t.bad : blend(t.panel, wide ? t.fp32 : run, 0.55));
-            // It stands above the limit of a type that it does not have.
-            if (wide && !over && value > limit) {
+            if (look == ChainBar::above) {
                 painter.setPen(t.text);
                 painter.drawText(QRectF(left, top + 2, step, line), Qt::AlignCenter, u"FP32"_s);
             }

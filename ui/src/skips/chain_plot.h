@@ -9,6 +9,15 @@ namespace ui {
 
 class Theme;
 
+/// How the bar of a layer is drawn.
+enum class ChainBar {
+    run,        ///< in the run's colour
+    fp32,       ///< computed in FP32
+    above,      ///< so, and above the limit of FP16, which is not its own: it says "FP32"
+    not_finite  ///< the fault
+};
+ChainBar chainBar(const engine::ChainLink& link, bool showsF32);
+
 /// The largest gradient of each layer in the order of the backward pass, against the limit of FP16.
 /// For a fault of the forward pass, the largest output in the order of the forward pass. GUI
 /// thread.
