@@ -61,6 +61,7 @@ void Heap::close() {
 namespace {
 constexpr std::size_t reserved = std::size_t{16} << 30;  // per device
 constexpr std::size_t most_devices = 4;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 /// An address range for one more device. All ranges are contiguous, as the race detector requires.
 std::byte* next_reserve() {
@@ -68,6 +69,9 @@ std::byte* next_reserve() {
         void* at = mmap(nullptr, most_devices * reserved, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) throw std::bad_alloc();
+        // The heap is opened and closed whenever the host waits for the device; for a ResNet in
+        // small pages that took a third of the time.
+        static_cast<void>(madvise(at, most_devices * reserved, MADV_HUGEPAGE));
         watch_device_memory(at, most_devices * reserved);
         return static_cast<std::byte*>(at);
     }();
@@ -104,9 +108,12 @@ void* Heap::take(std::size_t bytes) {
         data = found->second;
         free_.erase(found);
     } else {
-        if (used_ + size > reserved) throw std::bad_alloc();
-        data = reserve_ + used_;
-        used_ += size;
+        const std::size_t unit = size < huge_page ? alignment : huge_page;
+        const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(reserve_) + used_;
+        const std::size_t start = used_ + (unit - next % unit) % unit;
+        if (start + size > reserved) throw std::bad_alloc();
+        data = reserve_ + start;
+        used_ = start + size;
     }
     // Only the block's own pages, which nobody may have made accessible yet: changing those of the
     // whole heap takes most of a small test's time.

@@ -42,6 +42,8 @@ public:
     Shadow(const void* start, std::size_t bytes)
         : start_(reinterpret_cast<std::uintptr_t>(start)), bytes_(bytes) {
         places_ = static_cast<Place*>(reserve(count() * sizeof(Place)));
+        // Most of it is used where any is: it is eight times as large as the memory.
+        static_cast<void>(madvise(places_, count() * sizeof(Place), MADV_HUGEPAGE));
         atomics_ = static_cast<std::uint64_t*>(reserve(count() * sizeof(std::uint64_t)));
     }
     bool holds(std::uintptr_t address) const { return address - start_ < bytes_; }
