@@ -6,7 +6,7 @@
 #include "engine/error.h"
 #include "engine/trained_model.h"
 #include "instruments/run_replay.h"
-#include "resume_support.h"
+#include "run_data_support.h"
 #include "support/picture_files.h"
 
 // Runs whose data set is opened again: evaluated, resumed, and steps that are computed again.
@@ -18,79 +18,6 @@ using test::Ended;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-class RunDataTest : public test::ResumedRuns {
-protected:
-    /// Rows of two features and a price, or the result of `row` for each.
-    void write_table(const std::function<std::string(int)>& row = {},
-                     const std::string& header = "a,b,y", int rows = 60) {
-        std::string text = header + '\n';
-        for (int i = 0; i < rows; ++i) text += (row ? row(i) : plain(i)) + '\n';
-        folder_.write("t.csv", text);
-    }
-    static std::string plain(int i) {
-        return std::to_string(i % 7) + ".5," + std::to_string(i % 5) + ".25," +
-               std::to_string(i % 9) + ".125";
-    }
-    /// A class instead of a number.
-    static std::string flower(int i) {
-        return std::to_string(i % 7) + ".5," + std::to_string(i % 5) + ".25," +
-               (i % 2 == 0 ? "rose" : "lily");
-    }
-    RunConfig base(const std::string& kind, const std::string& path) const {
-        RunConfig config;
-        config.dataset.kind = kind;
-        config.dataset.path = {(folder_ / path).string()};
-        config.model.kind = "mlp";
-        config.model.options = {{"hidden", std::string("8")}};
-        config.precision.preset = "fp32";
-        config.batch_size = 8;
-        config.epochs = 2;
-        config.threads = 1;
-        return config;
-    }
-    RunConfig table() const {
-        RunConfig config = base("csv", "t.csv");
-        config.model.options.clear();
-        return completed(config);
-    }
-    static std::string evaluation_error(const Ended& run, bool accept = false) {
-        try {
-            TrainedModel(run.folder).evaluate("test", 0, {}, accept);
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::data);
-            EXPECT_THAT(error.hint().str(), Not(IsEmpty()));
-            return error.message().str();
-        }
-        return "";
-    }
-    static PartReport report_of(const Ended& run) {
-        return TrainedModel(run.folder).evaluate("test", 0);
-    }
-    Ended resume_accepting(const Ended& run, bool accept, const std::string& from = "last",
-                           const std::vector<std::string>& changes = {}) {
-        const ResumePlan plan = plan_resume(*store_->find(run.run), from, changes);
-        EXPECT_THAT(plan.errors, IsEmpty());
-        SessionOptions options;
-        options.continuation = plan.continuation;
-        options.continuation->schedule = LongerSchedule::stretch;
-        options.accept_data = accept;
-        return train(plan.config, options);
-    }
-    static std::string failure_of(const Ended& run) {
-        const auto failed = run.all<RunFailed>();
-        return failed.empty() ? "" : failed[0].message.str();
-    }
-    static std::string text_of(const fs::path& file) {
-        std::ifstream stream(file, std::ios::binary);
-        return {std::istreambuf_iterator<char>(stream), {}};
-    }
-    static std::string warnings_of(const Ended& run) {
-        std::string out;
-        for (const auto& warning : run.all<RunWarning>()) out += warning.message.str() + '\n';
-        return out;
-    }
-};
 
 TEST_F(RunDataTest, OtherColumnsAreRefusedAndSayWhatDiffers) {
     write_table();
@@ -222,31 +149,6 @@ TEST_F(RunDataTest, AnotherNumberOfSamplesNeedsTheEndOfAnEpochAndANewRun) {
     EXPECT_EQ(failure_of(went_on), "");
     EXPECT_NE(went_on.run, at_end.run);
     EXPECT_EQ(went_on.record.size(), 12 + 2 * 4) << "two more epochs of 32 rows";
-    EXPECT_EQ(store_->find(at_end.run)->state, "stopped");
-}
-
-TEST_F(RunDataTest, ASessionTellsWhichChangesCanBeAccepted) {
-    write_table();
-    RunConfig config = table();  // 48 training rows: 6 steps an epoch
-    config.epochs = 4;
-    const Ended within = train_to(config, 8), at_end = train_to(config, 12);
-    const auto told = [&](const Ended& run) {
-        SessionOptions options;
-        options.continuation = plan_resume(*store_->find(run.run)).continuation;
-        Session session(config, thread_, store_, options);
-        session.post(Command::start);
-        EXPECT_TRUE(session.wait(60));
-        EXPECT_EQ(session.state(), RunState::failed);
-        return session.data_changed();
-    };
-    write_table([](int i) { return plain(i + 1); });
-    EXPECT_EQ(told(within), DataChanged::contents);
-    EXPECT_EQ(told(at_end), DataChanged::contents);
-    write_table({}, "a,b,y", 40);
-    EXPECT_EQ(told(within), DataChanged::no) << "within an epoch nothing helps";
-    EXPECT_EQ(told(at_end), DataChanged::samples);
-    write_table(flower);
-    EXPECT_EQ(told(at_end), DataChanged::no) << "other columns";
     EXPECT_EQ(store_->find(at_end.run)->state, "stopped");
 }
 

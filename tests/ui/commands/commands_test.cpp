@@ -2,8 +2,6 @@
 
 #include <QSemaphore>
 #include <algorithm>
-#include <fstream>
-#include <map>
 
 #include "engine/checkpoint.h"
 #include "engine/group_plan.h"
@@ -12,7 +10,6 @@
 #include "feed/run_track.h"
 #include "pages/page_stack.h"
 #include "panels/run_actions.h"
-#include "widgets/changed_data_dialog.h"
 #include "widgets/elided_label.h"
 #include "window_fixture.h"
 
@@ -238,110 +235,6 @@ TEST_F(ResumeTest, NoneGoesOnWhileAnotherOneTrains) {
     EXPECT_EQ(problems.size(), 1);
     commands.stop();
     EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-}
-
-/// A stopped run on a table that somebody has changed since.
-struct ChangedDataTest : ResumeTest {
-    ChangedDataTest() {
-        QObject::connect(&feed, &EventFeed::eventArrived, &commands,
-                         [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
-                             if (const auto* failed = std::get_if<engine::RunFailed>(&event))
-                                 commands.runFailed(*failed);
-                         });
-    }
-    void writeTable(int rows, int shift) const {
-        std::ofstream file(table());
-        file << "a,b,y\n";
-        for (int i = shift; i < rows + shift; ++i)
-            file << i % 7 << ".5," << i % 5 << ".25," << i % 9 << ".125\n";
-    }
-    std::string table() const { return folder.path().toStdString() + "/t.csv"; }
-    /// 48 training rows, so that an epoch has six steps, of which all were made.
-    engine::RunSummary begunOnTable() {
-        writeTable(60, 0);
-        const auto config =
-            engine::parse_run_config(
-                "{}", {"dataset.kind=csv", "dataset.path=" + table(), "model.kind=mlp",
-                       "batch_size=8", "epochs=3", "device=cpu", "threads=1"})
-                .config;
-        engine::Session session(config, std::make_shared<engine::ComputeThread>(), feed.store());
-        for (int i = 1; i <= 6; ++i) {
-            session.post(engine::Command::step);
-            EXPECT_TRUE(waitFor(
-                [&] {
-                    return session.record().size() >= i &&
-                           session.state() == engine::RunState::paused;
-                },
-                30'000));
-        }
-        session.post(engine::Command::stop);
-        EXPECT_TRUE(session.wait(60));
-        return *feed.store()->find(session.run());
-    }
-    /// Resumes the run and returns what the window asks; null if it does not.
-    ChangedDataDialog* asked(const engine::RunSummary& run) {
-        resume(run);
-        EXPECT_TRUE(waitFor([&] { return feed.live() && feed.state() == engine::RunState::failed; },
-                            30'000));
-        EXPECT_TRUE(waitFor([&] { return !problems.isEmpty(); }, 30'000));
-        return window->findChild<ChangedDataDialog*>();
-    }
-    static bool says(const ChangedDataDialog* dialog, const QString& words) {
-        return dialog->accessibleDescription().contains(words);
-    }
-};
-
-TEST_F(ChangedDataTest, TheWindowAsksAndTheRunGoesOnWithThem) {
-    const auto run = begunOnTable();
-    writeTable(60, 1);
-    auto* dialog = asked(run);
-    ASSERT_NE(dialog, nullptr);
-    EXPECT_TRUE(says(dialog, u"1 file changed (t.csv)"_s))
-        << dialog->accessibleDescription().toStdString();
-    EXPECT_EQ(feed.store()->find(run.run)->steps, 6) << "nothing was written";
-    dialog->accept();
-    ASSERT_TRUE(waitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-    EXPECT_EQ(feed.store()->find(run.run)->steps, 18);
-    EXPECT_EQ(feed.store()->list().size(), 1u) << "the same run";
-}
-
-TEST_F(ChangedDataTest, WithAnotherNumberOfSamplesItIsANewRunWhoseEventsAreShownOnce) {
-    const auto run = begunOnTable();
-    writeTable(40, 0);
-    auto* dialog = asked(run);
-    ASSERT_NE(dialog, nullptr);
-    EXPECT_TRUE(says(dialog, u"goes on as a new run"_s));
-    dialog->accept();
-    ASSERT_TRUE(waitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-    EXPECT_EQ(feed.store()->find(run.run)->steps, 6);
-    ASSERT_EQ(feed.store()->list().size(), 2u);
-    ASSERT_TRUE(ends(1));
-    std::map<std::int64_t, int> evaluations;
-    for (const auto& event : feed.tracks().front()->events())
-        if (const auto* epoch = std::get_if<engine::EpochDone>(&event)) ++evaluations[epoch->step];
-    for (const auto& [step, times] : evaluations) EXPECT_EQ(times, 1) << step;
-}
-
-TEST_F(ChangedDataTest, LeftAloneTheRunStaysAsItWas) {
-    const auto run = begunOnTable();
-    writeTable(60, 1);
-    auto* dialog = asked(run);
-    ASSERT_NE(dialog, nullptr);
-    dialog->reject();
-    EXPECT_EQ(feed.state(), engine::RunState::failed);
-    EXPECT_EQ(feed.store()->find(run.run)->state, "stopped");
-    // Another experiment has taken its place: there is nothing left to go on with.
-    commands.train({spirals(2)});
-    ASSERT_TRUE(waitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-    commands.goOnWithData();
-    EXPECT_EQ(feed.state(), engine::RunState::done);
-}
-
-TEST_F(ChangedDataTest, OtherColumnsAreNoQuestion) {
-    const auto run = begunOnTable();
-    std::ofstream(table()) << "a,y\n1.5,2.5\n2.5,3.5\n3.5,1.5\n";
-    EXPECT_EQ(asked(run), nullptr);
-    EXPECT_TRUE(problems[0].contains(u"no longer has the columns"_s)) << problems[0].toStdString();
 }
 
 /// A run that is started from the window, with a trial of its first steps.
