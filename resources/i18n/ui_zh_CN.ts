@@ -2071,6 +2071,10 @@ started %7</source>
             <source>Next skipped or non-finite step</source>
             <translation>下一个被跳过或非有限的步</translation>
         </message>
+        <message>
+            <source>ended at</source>
+            <translation>结束于</translation>
+        </message>
     </context>
     <context>
         <name>ui::VerdictBar</name>
@@ -4537,10 +4541,6 @@ started %7</source>
             <translation>inf</translation>
         </message>
         <message>
-            <source>headroom</source>
-            <translation>余量</translation>
-        </message>
-        <message>
             <source>zero %</source>
             <translation>零 %</translation>
         </message>
@@ -4555,6 +4555,10 @@ started %7</source>
         <message>
             <source>%1: %2 values, stored as %3</source>
             <translation>%1：%2 个数值，以 %3 存储</translation>
+        </message>
+        <message>
+            <source>headroom, bits</source>
+            <translation>余量（位）</translation>
         </message>
     </context>
     <context>
@@ -6152,10 +6156,6 @@ started %7</source>
             <translation>%1 GFLOP/s</translation>
         </message>
         <message>
-            <source>measured here: %1</source>
-            <translation>本机实测：%1</translation>
-        </message>
-        <message>
             <source>%1 alone: %2</source>
             <translation>仅 %1：%2</translation>
         </message>
@@ -6166,6 +6166,10 @@ started %7</source>
         <message>
             <source>peak %1</source>
             <translation>峰值 %1</translation>
+        </message>
+        <message>
+            <source>measured here: %1 GFLOP/s</source>
+            <translation>本机实测：%1 GFLOP/s</translation>
         </message>
 </context>
 <context>

@@ -53,7 +53,7 @@ int LayerMap::zeroColumn() const {
 }
 
 int LayerMap::headroomColumn() const {
-    return std::max(66, fontMetrics().horizontalAdvance(tr("headroom")) + size::gap);
+    return std::max(66, fontMetrics().horizontalAdvance(tr("headroom, bits")) + size::gap);
 }
 
 QColor LayerMap::runColor() const {
@@ -109,7 +109,7 @@ void LayerMap::paintHead(QPainter& painter) const {
     painter.setPen(t.dim);
     const double right = viewport()->width() - 6;
     painter.drawText(QRectF(right - headroomColumn(), 2, headroomColumn(), lineHeight() - 2),
-                     Qt::AlignRight | Qt::AlignVCenter, tr("headroom"));
+                     Qt::AlignRight | Qt::AlignVCenter, tr("headroom, bits"));
     painter.drawText(
         QRectF(right - headroomColumn() - zeroColumn(), 2, zeroColumn(), lineHeight() - 2),
         Qt::AlignRight | Qt::AlignVCenter, tr("zero %"));

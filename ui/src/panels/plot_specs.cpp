@@ -96,6 +96,7 @@ std::vector<PlotSpec> PlotSpecs::fourth(const std::string& unit) {
                           tr("The throughput of each run will appear here, without the time that "
                              "other runs take."));
     speed.look.smooth = true;
+    speed.look.figure = [unit](double value) { return significant(value) + u' ' + speedUnit(unit); };
     speed.look.axisName = tr("throughput (%1)").arg(speedUnit(unit));
     PlotSpec memory = make(tr("Memory"), &engine::StepRecord::memory_bytes, AxisKind::bytes,
                            tr("Memory in use after each step will appear here."));

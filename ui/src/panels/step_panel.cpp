@@ -1,5 +1,6 @@
 #include "panels/step_panel.h"
 
+#include <QDateTime>
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <cmath>
@@ -98,6 +99,13 @@ void StepPanel::attachTo(Panel* panel) {
     refresh();
 }
 
+/// "14:32:10"; with its date if that is not today's.
+QString StepPanel::clockText(double seconds) {
+    const auto when = QDateTime::fromMSecsSinceEpoch(std::llround(1000 * seconds));
+    const bool today = when.date() == QDate::currentDate();
+    return when.toString(today ? u"HH:mm:ss"_s : u"yyyy-MM-dd HH:mm:ss"_s);
+}
+
 void StepPanel::walk(int direction) {
     const auto track = selectedTrack(context_);
     if (!track) return;
@@ -171,7 +179,7 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
         table_->addRow(label, figure);
     };
     const auto number = [](float value) { return significant(static_cast<double>(value)); };
-    const auto time = [](float ms) { return measured(static_cast<double>(ms), significant); };
+    const auto time = [](float ms) { return measured(static_cast<double>(ms), milliseconds); };
     add(tr("run"), trackTitle(track));
     add(tr("loss"), number(row.loss));
     for (const auto& metric : track.stepMetrics()) {
@@ -200,13 +208,14 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     add(tr("learning rate"), number(row.lr));
     add(tr("time"),
         tr("%1: data %2, forward %3, backward %4, optimizer %5")
-            .arg(measured(static_cast<double>(row.step_ms), milliseconds), time(row.data_ms),
-                 time(row.forward_ms), time(row.backward_ms), time(row.optimizer_ms)));
+            .arg(time(row.step_ms), time(row.data_ms), time(row.forward_ms), time(row.backward_ms),
+                 time(row.optimizer_ms)));
+    if (row.clock_s > 0) add(tr("ended at"), clockText(row.clock_s));
     if (std::isnan(row.exchange_ms)) return;
     const double hidden = static_cast<double>(row.exchange_hidden_share);
     add(tr("exchange"), tr("%1 between %2 workers, %3 of it during the backward pass")
-                            .arg(measured(static_cast<double>(row.exchange_ms), milliseconds),
-                                 count(track.config().workers), percent(hidden)));
+                            .arg(time(row.exchange_ms), count(track.config().workers),
+                                 percent(hidden)));
 }
 
 Panel* makeStepPanel(const Context& context, const QString& name, QWidget* parent) {

@@ -28,6 +28,7 @@ private:
     void refresh();
     void refreshHead();
     void walk(int direction);
+    static QString clockText(double seconds);
     QString maxSafeScale(const RunTrack& track, const engine::StepRecord& row) const;
     void fillTable(const RunTrack& track, std::int64_t step);
 

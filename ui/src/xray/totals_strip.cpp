@@ -127,7 +127,7 @@ void TotalsStrip::showTrace(const Xray& trace) {
     for (const auto& [type, peak] : trace.peaks)
         peaks << u"%1 %2"_s.arg(QString::fromStdString(type), significant(peak / 1e9));
     set(arithmetic, tr("%1 GFLOP/s").arg(rateOf(trace)),
-        peaks.isEmpty() ? QString() : tr("measured here: %1").arg(peaks.join(u", "_s)));
+        peaks.isEmpty() ? QString() : tr("measured here: %1 GFLOP/s").arg(peaks.join(u", "_s)));
 }
 
 /// Untraced times: those of the step as it runs.
