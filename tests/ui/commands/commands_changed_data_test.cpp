@@ -53,7 +53,7 @@ struct ChangedDataTest : WindowFixture {
     ChangedDataDialog* asked(const engine::RunSummary& run) {
         commands.resume(run);
         EXPECT_TRUE(waitFor([&] { return !problems.isEmpty(); }));
-        EXPECT_EQ(feed.state(), engine::RunState::failed);
+        EXPECT_TRUE(waitFor([&] { return feed.state() == engine::RunState::failed; }));
         return window->findChild<ChangedDataDialog*>();
     }
     static bool says(const ChangedDataDialog* dialog, const QString& words) {
