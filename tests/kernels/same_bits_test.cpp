@@ -185,15 +185,21 @@ TEST(SameBits, OfProductsOf16BitOperandsInF32) {
                              product(dtype, DType::f32, shape));
 }
 
-/// Sizes on both sides of those from which a b is packed before the product.
+/// Sizes on both sides of those from which a b is packed before the product: 512 rows and 2^30
+/// multiplications. What has fewer rows or a transposed b is never packed, so the sizes of its b
+/// and its rows need only be those of several blocks.
 TEST(SameBits, OfLargeProducts) {
     for (const DType dtype : {DType::f32, DType::bf16})
-        for (const ProductShape& shape : {ProductShape{512, 520, 4101},
-                                          {511, 520, 4101},
-                                          {1500, 200, 3700, false, true},
-                                          {700, 200, 8001, false, false, 1},
-                                          {512, 4100, 65, false, true}})
+        for (ProductShape shape : {ProductShape{512, 520, 4101},
+                                   {511, 130, 4101},
+                                   {520, 200, 3700, false, true},
+                                   {700, 200, 8001, false, false, 1},
+                                   {512, 4100, 65, false, true}}) {
+            // Below AVX-512 oneDNN computes no bf16. Our tiles do, in slow code, and never pack all
+            // of b.
+            if (dtype == DType::bf16 && !cpu::info().avx512f) shape.k = (shape.k + 7) / 8;
             expect_same_bits(to_string(dtype, shape), size_of(dtype), product(dtype, dtype, shape));
+        }
 }
 
 /// A bias that the product adds, and its rows in c before the product.
@@ -344,10 +350,11 @@ Run attention(DType dtype, std::int64_t queries, std::int64_t keys, std::int64_t
     };
 }
 
+/// Of 190 rows two blocks of queries are computed, the second one smaller.
 TEST(SameBits, OfAttention) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
         for (const bool causal : {false, true})
-            for (const std::int64_t rows : {7, 64, 300})
+            for (const std::int64_t rows : {7, 64, 190})
                 for (const std::int64_t size : {8, 33, 64})
                     expect_same_bits("attention, dtype " + std::to_string(static_cast<int>(dtype)) +
                                          " " + std::to_string(rows) + " " + std::to_string(size),
