@@ -12,6 +12,8 @@
 #
 # The limit leaves either archive room beside the tracked files in 64 MiB. Both sums are printed at the end.
 #
+# CUDACXX              the CUDA compiler. installer/cuda12_toolkit.sh unpacks that of 12.4 for a kit that drivers from 525 run;
+#                      13 needs 580
 # HALFTONE_KIT_BUILD   the build (default: build/gpu-kit/build)
 # HALFTONE_ARCH        the architectures, as CMake takes them. Default with CUDA 13: 90-real;100-real;120 (Hopper and
 #                      Blackwell); with CUDA 12: 75-real;80-real;86-real;89-real;90 (Turing to Hopper). PTX of the newest
@@ -24,6 +26,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-build/gpu-kit}")
 build=${HALFTONE_KIT_BUILD:-build/gpu-kit/build}
 data=${HALFTONE_DATA:-../shared/data}
+glibc=2.36
 most_bytes=$((${HALFTONE_KIT_MIB:-44} * 1024 * 1024))
 simulated=''
 if [[ ${HALFTONE_REHEARSAL:-} ]]; then simulated=_simt; fi
@@ -97,6 +100,7 @@ collect() {  # FOLDER
     done
     find "$1/prebuilt" -type f -exec strip --strip-unneeded {} +
     all_from_kit "$1"
+    installer/check_glibc.sh "$glibc" "$1/prebuilt" || fail "the kit would not start with glibc $glibc; build it on Debian 12"
     files_of tests/gpu tests/peer tests/bench | grep -E '\.(py|sh|md|json|safetensors|npz|txt)$|/golden/' |
         while read -r file; do install -D -m644 "$file" "$1/$file"; done
     chmod +x "$1"/tests/gpu/*.sh

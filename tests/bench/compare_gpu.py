@@ -6,6 +6,9 @@ PyTorch is eager, its step captured by hand as a CUDA graph, and where asked for
 channels_last, cudnn.benchmark, the fused optimizer, GradScaler in amp-fp16, and nothing in a step that waits for the GPU.
 The same random batch lies on the device on both sides. Writes one Markdown table to standard output (and to --out).
 
+PyTorch's defaults allow algorithms whose bits differ from run to run; Halftone's do not (`deterministic`). So Halftone has a
+row with each, and the ratio to PyTorch is given for both.
+
 With --device cpu it measures nothing of use: it rehearses every line of itself but those of CUDA (eager and compiled)."""
 
 import argparse
@@ -101,9 +104,10 @@ def path_of_data(options, settings):
 class Ours:
     """`halftone bench --paced`: a line starts a block."""
 
-    def __init__(self, options, workload, precision, steps):
+    def __init__(self, options, workload, precision, steps, deterministic):
         settings, batch, _ = WORKLOADS[workload]
-        fields = {**settings, "precision.preset": precision, "batch_size": batch, "device": options.device}
+        fields = {**settings, "precision.preset": precision, "batch_size": batch, "device": options.device,
+                  "deterministic": "true" if deterministic else "false"}
         if "dataset.path" in settings:
             fields["dataset.path"] = path_of_data(options, settings)
         command = [options.halftone, "bench", "--paced", "--json", "--steps", str(steps), "--blocks", str(options.blocks),
@@ -160,21 +164,32 @@ def build(options, pytorch, workload, precision):
     return rows
 
 
-def measure(options, pytorch, workload, precision):
-    """The rows of one configuration, ours first; blocks in turn."""
-    steps = options.steps or WORKLOADS[workload][2]
-    ours = Ours(options, workload, precision, steps)
-    with contextlib.ExitStack() as stack:
+def start_ours(options, workload, precision, steps, stack):
+    """Our two rows and their processes, one after the other ready: each chooses its algorithms by their time, and so does
+    PyTorch afterwards."""
+    started = []
+    for deterministic in (True, False):
+        ours = Ours(options, workload, precision, steps, deterministic)
         stack.callback(ours.process.kill)
-        mine = Row("Halftone")
-        try:  # ready before PyTorch begins to choose its engines by their time
+        row = Row(f"Halftone, deterministic={'true' if deterministic else 'false'}")
+        try:
             ours.wait_ready()
         except RuntimeError as error:
-            mine.problem = str(error)
+            row.problem = str(error)
+        started.append((row, ours))
+    return started
+
+
+def measure(options, pytorch, workload, precision):
+    """The rows of one configuration, our two first; blocks in turn."""
+    steps = options.steps or WORKLOADS[workload][2]
+    with contextlib.ExitStack() as stack:
+        mine = start_ours(options, workload, precision, steps, stack)
         peers = build(options, pytorch, workload, precision)
         for _ in range(options.blocks):
-            if not mine.problem:
-                mine.times.append(ours.block())
+            for row, ours in mine:
+                if not row.problem:
+                    row.times.append(ours.block())
             for row in peers:
                 if row.problem:
                     continue
@@ -183,38 +198,45 @@ def measure(options, pytorch, workload, precision):
                 if not row.problem:
                     row.times.append(answer["ms"][0])
                     row.host.append(answer["ms"][1])
-        if not mine.problem:
-            mine.take(ours.finish())
+        for row, ours in mine:
+            if not row.problem:
+                row.take(ours.finish())
         pytorch.ask(do="clear")
-    return [mine, *peers]
+    return [*(row for row, _ in mine), *peers]
 
 
-HEAD = """| workload, batch | precision | | ms a step, median | least to most | samples/s | host ms a step | peak MB | kernels a step | Halftone is faster by |
-| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+OURS = 2  # rows of a configuration: deterministic and not
+
+HEAD = """| workload, batch | precision | | ms a step, median | least to most | samples/s | host ms a step | peak MB | kernels a step | Halftone is faster by | with deterministic=false |
+| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+
+
+def ratio_of(row, ours, is_fastest):
+    """By what `ours` is faster than the row of PyTorch; a difference within the spread of both is a tie."""
+    if not ours.times:
+        return ""
+    tie = max(min(row.times), min(ours.times)) <= min(max(row.times), max(ours.times))
+    ratio = f"{row.median() / ours.median():.2f}" + (" (tie)" if tie else "")
+    return f"**{ratio}**" if is_fastest else ratio
 
 
 def lines_of(workload, precision, rows):
     name, batch = workload.rsplit("-", 1)
-    ours = rows[0].median() if rows[0].times else None
-    fastest = min((row.median() for row in rows[1:] if row.times), default=None)
-    for row in rows:
+    fastest = min((row.median() for row in rows[OURS:] if row.times), default=None)
+    for place, row in enumerate(rows):
         start = f"| {name}, {batch} | {precision} | {row.name} |"
         if not row.times:
-            yield f"{start} {row.problem} | | | | | | |"
+            yield f"{start} {row.problem} | | | | | | | |"
             continue
         median = row.median()
-        ratio = ""
-        if row is not rows[0] and ours:
-            # A difference within the spread of both is a tie.
-            tie = max(min(row.times), min(rows[0].times)) <= min(max(row.times), max(rows[0].times))
-            ratio = f"{median / ours:.2f}" + (" (tie)" if tie else "")
-            ratio = f"**{ratio}**" if median == fastest else ratio
+        ratios = [ratio_of(row, ours, median == fastest) if place >= OURS else "" for ours in rows[:OURS]]
         yield (f"{start} {median:.3f} | {min(row.times):.3f} to {max(row.times):.3f} | {int(batch) / median * 1000:.0f} "
-               f"| {statistics.median(row.host):.3f} | {row.peak / 1e6:.0f} | {row.kernels} | {ratio} |")
+               f"| {statistics.median(row.host):.3f} | {row.peak / 1e6:.0f} | {row.kernels} | {' | '.join(ratios)} |")
 
 
 def losses_of(workload, precision, rows):
-    shown = [f"{row.name} {', '.join(f'{loss:.3f}' for loss in row.losses[:20])}" for row in rows[:2] if row.losses]
+    shown = [f"{row.name} {', '.join(f'{loss:.3f}' for loss in row.losses[:20])}" for row in (rows[0], *rows[OURS:OURS + 1])
+             if row.losses]
     return f"{workload} {precision}: " + "; ".join(shown)
 
 
@@ -241,7 +263,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=0, help="begin no configuration after so many (default: no end)")
     parser.add_argument("--out", help="also write the table to this file")
     options = parser.parse_args()
-    started, left_out, losses, ratios, failed, timed = time.monotonic(), [], [], [], False, False
+    started, left_out, losses, failed, timed = time.monotonic(), [], [], False, False
+    ratios = ([], [])
     pytorch = Pytorch(options)
     texts = [f"{machine(options)}; PyTorch {pytorch.version}; {options.blocks} blocks each, in turn; bold: the fastest of "
              "PyTorch.\n", HEAD]
@@ -262,14 +285,17 @@ def main():
             losses.append(losses_of(workload, precision, rows))
             failed = failed or not rows[0].times
             timed = timed or bool(rows[0].times)
-            if rows[0].times and any(row.times for row in rows[1:]):
-                ratios.append(min(row.median() for row in rows[1:] if row.times) / rows[0].median())
+            fastest = min((row.median() for row in rows[OURS:] if row.times), default=None)
+            for ours, of in zip(rows[:OURS], ratios):
+                if fastest and ours.times:
+                    of.append(fastest / ours.median())
             print("\n".join(texts[-len(rows):]), flush=True)
     pytorch.close()
     texts += ["", "First losses, each side from its own weights:", "", *(f"- {line}" for line in losses)]
-    if ratios:
-        texts += ["", f"Against the fastest of PyTorch in {len(ratios)} configurations: {min(ratios):.2f} to {max(ratios):.2f}, "
-                  f"median {statistics.median(ratios):.2f}."]
+    for word, of in zip(("true", "false"), ratios):
+        if of:
+            texts += ["", f"Against the fastest of PyTorch in {len(of)} configurations, deterministic={word}: {min(of):.2f} to "
+                      f"{max(of):.2f}, median {statistics.median(of):.2f}."]
     if left_out:
         texts += ["", f"Left out because time ran out or data is missing: {', '.join(left_out)} (--only)."]
     if not timed:

@@ -15,7 +15,7 @@ complain() {
 # lies in the build, where the program looks for it as gpu_kit.sh says.
 tree=$work/tree
 mkdir -p "$tree"/{installer,tests/gpu,tests/bench,tests/peer/golden} "$work/bin"
-cp "$root/installer/gpu_kit.sh" "$tree/installer/"
+cp "$root"/installer/{gpu_kit,check_glibc}.sh "$tree/installer/"
 cp "$root"/tests/gpu/run.sh "$tree/tests/gpu/"
 echo 'print(1)' > "$tree/tests/peer/op_cases.py"
 echo 'print(2)' > "$tree/tests/bench/compare.py"
@@ -111,6 +111,22 @@ echo 'int apart;' | gcc -shared -fPIC -x c - -o "$work/apart/libapart.so"
 kit && complain "a kit with a library that looks for another one outside it"
 grep -q "not from the kit: $work/apart/libapart.so" "$work/log" || complain "$(cat "$work/log")"
 rm -r "$work/apart"
+# So is a library for a newer glibc, here one that another library's symbol of that version stands for.
+mkdir "$work/newer"
+echo 'GLIBC_2.99 { global: newer; };' > "$work/newer/versions"
+echo 'int newer() { return 1; }' |
+    gcc -shared -fPIC -x c - -o "$work/libnewer.so" -Wl,--version-script="$work/newer/versions"
+echo 'int newer(); int use() { return newer(); }' | gcc -shared -fPIC -x c - -o "$work/newer/libuse.so" -L"$work" -lnewer
+"$root/installer/check_glibc.sh" 2.36 "$work/newer" > "$work/log" && complain "a library for a newer glibc passes"
+grep -q "^$work/newer/libuse.so needs glibc 2.99$" "$work/log" || complain "$(cat "$work/log")"
+"$root/installer/check_glibc.sh" 2.99 "$work/newer" > "$work/log" || complain "the version itself: $(cat "$work/log")"
+"$root/installer/check_glibc.sh" 2.36 "$work/data" > "$work/log" 2>&1 && complain "a folder without programs passes"
+rm -r "$work/newer" "$work/libnewer.so"
+cp "$tree/installer/check_glibc.sh" "$work/check_glibc.sh"
+printf '%s\n' '#!/bin/sh' 'echo "$2/halftone needs glibc 2.99"; exit 1' > "$tree/installer/check_glibc.sh"
+kit && complain "a kit for a newer glibc"
+grep -q 'would not start with glibc 2.36' "$work/log" || complain "$(cat "$work/log")"
+cp "$work/check_glibc.sh" "$tree/installer/check_glibc.sh"
 head -c $((2 * 1048576)) /dev/urandom > "$tree/tests/peer/golden/large.json"
 HALFTONE_KIT_MIB=1 kit && complain "a kit of more than its limit"
 grep -q 'halftone-gpu.tar.xz has [0-9]* bytes, more than' "$work/log" || complain "$(cat "$work/log")"
