@@ -14,7 +14,8 @@ using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr char plan_file[] = "group.json";
-constexpr std::size_t most_plan_bytes = 64 << 20;
+constexpr std::size_t most_plan_bytes = 4 << 20;
+constexpr std::size_t most_runs = 256;
 
 std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
     std::error_code error;
@@ -23,10 +24,15 @@ std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
     try {
         const nlohmann::json read = read_json_file(file, {.bytes = most_plan_bytes});
         GroupPlan plan;
+        const ParsedConfig parsed = parse_run_config(read.at("settings").dump());
+        if (!parsed.errors.empty()) return std::nullopt;
         for (const auto& each : read.at("runs")) {
-            const ParsedConfig parsed = parse_run_config(each.at("settings").dump());
-            if (!parsed.errors.empty()) return std::nullopt;
-            plan.runs.push_back({parsed.config, each.value("folder", std::string())});
+            RunConfig config = parsed.config;
+            config.precision = {};
+            config.precision.preset = each.at("precision").get<std::string>();
+            config.seed = each.at("seed").get<std::int64_t>();
+            if (!validate(config).empty()) return std::nullopt;
+            plan.runs.push_back({std::move(config), each.value("folder", std::string())});
         }
         if (read.contains("twin")) {
             const auto& twin = read.at("twin");
@@ -48,9 +54,12 @@ bool is_run_of(const GroupPlan::Run& planned, const RunSummary& run) {
 }  // namespace
 
 std::string group_plan_json(const GroupPlan& plan) {
-    ordered_json out = {{"version", 1}, {"runs", ordered_json::array()}};
+    if (plan.runs.empty() || plan.runs.size() > most_runs) return {};
+    ordered_json out = {{"version", 1},
+                        {"settings", ordered_json::parse(to_json(plan.runs.front().config))},
+                        {"runs", ordered_json::array()}};
     for (const auto& run : plan.runs) {
-        ordered_json each = {{"settings", ordered_json::parse(to_json(run.config))}};
+        ordered_json each = {{"precision", run.config.precision.preset}, {"seed", run.config.seed}};
         if (!run.folder.empty()) each["folder"] = run.folder.string();
         out["runs"].push_back(std::move(each));
     }
@@ -90,7 +99,8 @@ void drop_from_plan(std::span<const RunSummary> others, const RunSummary& delete
         if (its == plan->runs.end()) continue;
         plan->runs.erase(its);
         try {
-            keep_group_plan(run.folder, group_plan_json(*plan));
+            if (const std::string json = group_plan_json(*plan); !json.empty())
+                keep_group_plan(run.folder, json);
         } catch (const Error&) {
             continue;  // another user's folder: the run can then be begun once more
         }

@@ -87,10 +87,18 @@ TEST_F(GroupPlans, HaveTheirFoldersAndTheOptionsOfATwin) {
     EXPECT_TRUE(is_twin(std::vector{first}));
 }
 
+TEST_F(GroupPlans, OfVeryManyRunsAreNotKept) {
+    plan.runs.resize(256, plan.runs.front());
+    EXPECT_FALSE(group_plan_json(plan).empty());
+    plan.runs.push_back(plan.runs.front());
+    EXPECT_TRUE(group_plan_json(plan).empty());
+    EXPECT_TRUE(group_plan_json({}).empty());
+}
+
 TEST_F(GroupPlans, AreNothingWhereTheyCannotBeRead) {
     const RunSummary run = begin(0);
     EXPECT_FALSE(is_twin(std::vector{run}));
-    keep_group_plan(run.folder, R"({"runs": [{"settings": {"seed": "x"}}]})");
+    keep_group_plan(run.folder, R"({"settings": {"seed": "x"}, "runs": []})");
     EXPECT_FALSE(plan_of_group(std::vector{run}));
     keep_group_plan(run.folder, "[");
     EXPECT_FALSE(plan_of_group(std::vector{run}));

@@ -35,6 +35,10 @@ public:
         connect(KeyBindings::instance(), &KeyBindings::changed, this, &RunKeys::follow);
         follow();
     }
+    ~RunKeys() override {
+        disconnect(KeyBindings::instance(), nullptr, this, nullptr);
+        KeyBindings::instance()->withhold(runId, this, false);
+    }
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override {
