@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
 
 #include "engine/error.h"
 #include "file/atomic_file.h"
@@ -17,6 +19,20 @@ constexpr char plan_file[] = "group.json";
 constexpr std::size_t most_plan_bytes = 4 << 20;
 constexpr std::size_t most_runs = 256;
 
+/// The settings of another run of the comparison.
+RunConfig changed(RunConfig config, const std::string& precision, std::int64_t seed) {
+    config.precision = {};
+    config.precision.preset = precision;
+    config.seed = seed;
+    return config;
+}
+
+RunConfig valid_settings(const nlohmann::json& settings) {
+    ParsedConfig parsed = parse_run_config(settings.dump());
+    if (!parsed.errors.empty()) throw std::invalid_argument(parsed.errors.front().str());
+    return std::move(parsed.config);
+}
+
 std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
     std::error_code error;
     const fs::path file = run_folder / plan_file;
@@ -24,13 +40,12 @@ std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
     try {
         const nlohmann::json read = read_json_file(file, {.bytes = most_plan_bytes});
         GroupPlan plan;
-        const ParsedConfig parsed = parse_run_config(read.at("settings").dump());
-        if (!parsed.errors.empty()) return std::nullopt;
+        const RunConfig shared = valid_settings(read.at("settings"));
         for (const auto& each : read.at("runs")) {
-            RunConfig config = parsed.config;
-            config.precision = {};
-            config.precision.preset = each.at("precision").get<std::string>();
-            config.seed = each.at("seed").get<std::int64_t>();
+            RunConfig config = each.contains("settings")
+                                   ? valid_settings(each.at("settings"))
+                                   : changed(shared, each.at("precision").get<std::string>(),
+                                             each.at("seed").get<std::int64_t>());
             if (!validate(config).empty()) return std::nullopt;
             plan.runs.push_back({std::move(config), each.value("folder", std::string())});
         }
@@ -60,6 +75,10 @@ std::string group_plan_json(const GroupPlan& plan) {
                         {"runs", ordered_json::array()}};
     for (const auto& run : plan.runs) {
         ordered_json each = {{"precision", run.config.precision.preset}, {"seed", run.config.seed}};
+        // They may differ in more, such as types that are forced in one of them.
+        const RunConfig usual = changed(plan.runs.front().config, run.config.precision.preset,
+                                        run.config.seed);
+        if (run.config != usual) each["settings"] = ordered_json::parse(to_json(run.config));
         if (!run.folder.empty()) each["folder"] = run.folder.string();
         out["runs"].push_back(std::move(each));
     }

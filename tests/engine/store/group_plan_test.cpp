@@ -87,6 +87,15 @@ TEST_F(GroupPlans, HaveTheirFoldersAndTheOptionsOfATwin) {
     EXPECT_TRUE(is_twin(std::vector{first}));
 }
 
+TEST_F(GroupPlans, KeepWhatElseRunsDifferIn) {
+    plan.runs[1].config.batch_size = 7;
+    plan.runs[2].config.precision.master_weights = false;
+    const auto read = plan_of_group(std::vector{begin(0)});
+    ASSERT_TRUE(read);
+    for (std::size_t i = 0; i < plan.runs.size(); ++i)
+        EXPECT_EQ(completed(read->runs.at(i).config), completed(plan.runs[i].config)) << i;
+}
+
 TEST_F(GroupPlans, OfVeryManyRunsAreNotKept) {
     plan.runs.resize(256, plan.runs.front());
     EXPECT_FALSE(group_plan_json(plan).empty());
