@@ -29,8 +29,10 @@ protected:
         "--set", "model.options.hidden=256,256", "--set", "max_steps=800", "--set", "epochs=1000"};
 
     /// Ends it by this signal once both runs have made steps.
-    void interrupt_comparison(int signal) {
-        Program program(spirals("compare", settings_), {home_.str(), {}});
+    void interrupt_comparison(int signal, const std::vector<std::string>& more = {}) {
+        std::vector<std::string> settings = settings_;
+        settings.insert(settings.end(), more.begin(), more.end());
+        Program program(spirals("compare", settings), {home_.str(), {}});
         std::string line;
         while (program.read_line(line) && (line.find("\"step\":20,") == std::string::npos ||
                                            line.find("\"run\":\"2\"") == std::string::npos)) {
@@ -73,13 +75,22 @@ TEST_F(ComparisonAsOne, AStoppedComparisonIsResumedAsOneAndEndsAsIfNeverStopped)
     expect_refused({"resume", "g1"}, 2, "There is nothing to resume: all 2 runs have ended.");
 }
 
-TEST_F(ComparisonAsOne, AKilledComparisonIsResumedAsOne) {
-    interrupt_comparison(SIGKILL);
+TEST_F(ComparisonAsOne, AKilledComparisonIsResumedAsOneAndItsOtherSeedIsBegun) {
+    interrupt_comparison(SIGKILL, {"--seeds", "2", "--set", "max_steps=300"});
     EXPECT_THAT(states(), ElementsAre("interrupted", "interrupted"));
     EXPECT_THAT(json::parse(lines({"show", "g1", "--json"}).front()).at("state"), "interrupted");
     lines({"resume", "g1", "--json"});
-    EXPECT_THAT(states(), ElementsAre("done", "done"));
-    EXPECT_THAT(runs(), SizeIs(2)) << "no new runs";
+    EXPECT_THAT(states(), ElementsAre("done", "done", "done", "done"));
+    std::vector<std::string> trained;  // the newest first
+    for (const auto& run : runs()) {
+        const json& config = run.at("config");
+        trained.push_back(config.at("precision").at("preset").get<std::string>() + ' ' +
+                          config.at("seed").dump());
+        EXPECT_EQ(run.at("group_number"), 1);
+    }
+    EXPECT_THAT(trained, testing::UnorderedElementsAre("fp32 1", "amp-fp16 1", "fp32 2",
+                                                       "amp-fp16 2"));
+    expect_refused({"resume", "g1"}, 2, "There is nothing to resume: all 4 runs have ended.");
 }
 
 TEST_F(ComparisonAsOne, IsExportedImportedLabelledAndDeletedAsOne) {
