@@ -236,6 +236,7 @@ def main():
         home.mkdir()
         kinds = Kinds(Program(args, home), folder, home)
         names = [name for name in kinds.all if args.kinds in name]
+        dice.shuffle(names)
         beside = sorted(each.name for each in folder.iterdir())
         for case in range(args.cases):
             # In turn, so that each kind comes in a short run, too.
