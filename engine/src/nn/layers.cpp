@@ -1,5 +1,7 @@
 #include "nn/layers.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "conv/convolution.h"
@@ -28,7 +30,13 @@ Tensor TensorRegistry::drawn(const std::string& name, const Shape& shape, bool a
     if (seed_) {
         const RandomStream stream(*seed_, StreamId::init, substream);
         std::vector<float> values(static_cast<std::size_t>(shape.numel()));
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = draw(stream, i);
+        // Four numbers at a time, because a block of random words and the logarithm, sine and
+        // cosine of a pair of them make several: most of a large model's start is spent here.
+        for (std::size_t i = 0; i < values.size(); i += 4) {
+            const std::array<float, 4> four = draw(stream.block(i / 4));
+            std::copy_n(four.begin(), std::min<std::size_t>(4, values.size() - i),
+                        values.data() + i);
+        }
         tensor.copy_from_host(values.data());
     }
     return add(name, tensor, autocast_low);
@@ -36,15 +44,25 @@ Tensor TensorRegistry::drawn(const std::string& name, const Shape& shape, bool a
 
 Tensor TensorRegistry::uniform(const std::string& name, const Shape& shape, double bound,
                                bool autocast_low) {
-    return drawn(name, shape, autocast_low, [bound](const RandomStream& stream, std::size_t i) {
-        return static_cast<float>((2.0 * static_cast<double>(stream.uniform(i)) - 1.0) * bound);
+    const auto of_word = [bound](std::uint32_t word) {
+        const auto uniform = static_cast<double>(RandomStream::to_uniform(word));
+        return static_cast<float>((2.0 * uniform - 1.0) * bound);
+    };
+    return drawn(name, shape, autocast_low, [of_word](const PhiloxBlock& words) {
+        return std::array{of_word(words[0]), of_word(words[1]), of_word(words[2]),
+                          of_word(words[3])};
     });
 }
 
 Tensor TensorRegistry::normal(const std::string& name, const Shape& shape, double deviation,
                               bool autocast_low) {
-    return drawn(name, shape, autocast_low, [deviation](const RandomStream& stream, std::size_t i) {
-        return static_cast<float>(static_cast<double>(stream.normal(i)) * deviation);
+    const auto scaled = [deviation](double value) {
+        return static_cast<float>(static_cast<double>(static_cast<float>(value)) * deviation);
+    };
+    return drawn(name, shape, autocast_low, [scaled](const PhiloxBlock& words) {
+        const auto first = RandomStream::to_normals(words[0], words[1]);
+        const auto second = RandomStream::to_normals(words[2], words[3]);
+        return std::array{scaled(first[0]), scaled(first[1]), scaled(second[0]), scaled(second[1])};
     });
 }
 

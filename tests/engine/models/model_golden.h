@@ -126,9 +126,9 @@ inline double uniform(std::uint32_t stream, std::uint32_t index) {
     return h / 0x1p31 - 1;
 }
 
-/// The script's weight() for each parameter, and the model's own buffers.
-inline TensorMap golden_state(const Model& model) {
-    TensorMap state = saved_state(model);
+/// The script's weight() for each parameter.
+inline TensorMap golden_weights(const Model& model) {
+    TensorMap state;
     std::uint32_t stream = 1;  // 0 is the stream of the pixels
     for (const auto& [name, tensor, low] : model.parameters()) {
         const bool vector = tensor.rank() == 1;
@@ -144,6 +144,13 @@ inline TensorMap golden_state(const Model& model) {
         state[name].copy_from_host(values.data());
         ++stream;
     }
+    return state;
+}
+
+/// These weights and the model's own buffers.
+inline TensorMap golden_state(const Model& model, const TensorMap& weights) {
+    TensorMap state = saved_state(model);
+    for (const auto& [name, tensor] : weights) state[name] = tensor;
     return state;
 }
 
