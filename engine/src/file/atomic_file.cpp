@@ -193,10 +193,15 @@ bool is_standard_output(const fs::path& path) {
     return ::stat(path.c_str(), &found) == 0 && is_at(STDOUT_FILENO, found);
 }
 
-void append_to_file(const fs::path& path, std::string_view text) {
-    const File file = open_to_write(path, O_WRONLY | O_APPEND);
+void append_lines(const fs::path& path, std::string_view lines) {
+    const File file = open_to_write(path, O_RDWR | O_APPEND);
     if (!file.is_open()) throw_write_error(path, errno);
-    write_all(file, std::as_bytes(std::span(text)), path);
+    const std::int64_t size = file.size();
+    char last = '\n';
+    const bool is_cut = size > 0 && ::pread(file.descriptor(), &last, 1, size - 1) == 1 &&
+                        last != '\n';
+    const std::string whole = (is_cut ? "\n" : "") + std::string(lines);
+    write_all(file, std::as_bytes(std::span(whole)), path);
 }
 
 }  // namespace engine

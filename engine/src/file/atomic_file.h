@@ -53,9 +53,10 @@ private:
 
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// Adds to the end of a file in one piece, making it if absent. Throws Error(io), also for a
-/// symbolic link.
-void append_to_file(const std::filesystem::path& path, std::string_view text);
+/// Adds lines to the end of a file in one piece, making it if absent. A last line that a full disk
+/// or a lost machine has cut off stays a line of its own, so that it takes no other one with it.
+/// Throws Error(io), also for a symbolic link.
+void append_lines(const std::filesystem::path& path, std::string_view lines);
 
 /// The error for a file that cannot be written, by errno.
 [[noreturn]] void throw_write_error(const std::filesystem::path& path, int error);

@@ -16,7 +16,7 @@ void OpenRun::append(const Event& event) {
     over_ = over_ || std::holds_alternative<RunDone>(event);
     if (gone_ || hold_->is_lost()) return;
     check_folder();
-    append_to_file(summary_.folder / events_file, to_json_line(event) + "\n");
+    append_lines(summary_.folder / events_file, to_json_line(event) + "\n");
 }
 
 void OpenRun::check_folder() {

@@ -31,7 +31,7 @@ void OutsideFolders::add(const std::vector<fs::path>& folders) {
     }
     if (text.empty()) return;
     try {
-        append_to_file(file(), text);
+        append_lines(file(), text);
     } catch (const Error&) {
     }
 }

@@ -173,7 +173,7 @@ void write_new_run(const fs::path& folder, const std::string& run, const RunConf
                  {"microseconds", made.microseconds}};
     if (!group.empty()) line["group"] = group;
     if (group_number > 0) line["group_number"] = group_number;
-    append_to_file(folder / events_file, dump(line) + "\n");
+    append_lines(folder / events_file, dump(line) + "\n");
 }
 
 void remove_new_run(const fs::path& folder) {

@@ -36,7 +36,7 @@ void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t bat
     std::error_code error;
     make_private_folders(file.parent_path(), error);
     if (error) throw_write_error(file.parent_path(), error.value());
-    append_to_file(file, json{{"step", step}, {"samples", std::move(samples)}}.dump() + "\n");
+    append_lines(file, json{{"step", step}, {"samples", std::move(samples)}}.dump() + "\n");
     ++kept_;
 }
 

@@ -193,6 +193,19 @@ TEST(AtomicFile, AFileOfTheProgramReplacesALink) {
     EXPECT_EQ(text_of(folder / "outside"), "old");
 }
 
+TEST(AppendLines, ALineThatWasCutOffTakesNoOtherOneWithIt) {
+    const test_support::TempFolder folder;
+    const fs::path file = folder / "events.jsonl";
+    append_lines(file, "one\n");
+    append_lines(file, "two\nthree\n");
+    EXPECT_EQ(text_of(file), "one\ntwo\nthree\n");
+    fs::resize_file(file, fs::file_size(file) - 4);  // a full disk, or a machine that lost its power
+    append_lines(file, "four\n");
+    EXPECT_EQ(text_of(file), "one\ntwo\nth\nfour\n");
+    append_lines(file, "five\n");
+    EXPECT_EQ(text_of(file), "one\ntwo\nth\nfour\nfive\n");
+}
+
 TEST(AtomicFile, StandardOutputIsKnownByItsFile) {
     const test_support::TempFolder folder;
     const fs::path file = folder / "out";

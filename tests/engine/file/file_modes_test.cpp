@@ -49,7 +49,7 @@ private:
 
 TEST_F(FileModes, FilesThatAPersonNamesFollowTheUmask) {
     write_file(dir_ / "report.html", "x");
-    append_to_file(dir_ / "log", "x");
+    append_lines(dir_ / "log", "x");
     EXPECT_EQ(permissions_of(dir_ / "report.html"), 0644U);
     EXPECT_EQ(permissions_of(dir_ / "log"), 0644U);
     ::umask(0);
@@ -73,7 +73,7 @@ TEST_F(FileModes, ANewRunIsPrivateWhateverTheUmask) {
         (void)open_private(folder / "lock", O_RDWR);
         (void)open_private(folder / "lease.1", O_RDWR);
         write_file(folder / "config.json", "{}");
-        append_to_file(folder / "events.jsonl", "x");
+        append_lines(folder / "events.jsonl", "x");
         EXPECT_EQ(make_private_folder(folder / "checkpoint-1.part"), 0);
         write_file(folder / "checkpoint-1.part" / "state.json", "x");
         for (const char* file :
@@ -94,7 +94,7 @@ TEST_F(FileModes, AGroupThatSharesItsRunsSharesThemRegardlessOfTheUmask) {
         (void)open_private(folder / "lease.1", O_RDWR);
         write_file(folder / "config.json", "{}");
         ::unsetenv("HALFTONE_SHARED");  // a colleague goes on with it
-        append_to_file(folder / "events.jsonl", "x");
+        append_lines(folder / "events.jsonl", "x");
         make_private_folders(folder / "skips", error);
         write_file(folder / "skips" / "3.json", "x");
         ::setenv("HALFTONE_SHARED", "group", 1);
@@ -136,7 +136,7 @@ TEST_F(FileModes, ARunThatIsUnpackedIsPrivate) {
 TEST_F(FileModes, AnImportedRunHasNoLock) {
     const fs::path folder = run_of(0600);
     fs::remove(folder / "lock");
-    append_to_file(folder / "events.jsonl", "x");
+    append_lines(folder / "events.jsonl", "x");
     write_file(folder / "notes.json", "x");
     EXPECT_EQ(permissions_of(folder / "notes.json"), 0600U);
 }
@@ -155,9 +155,9 @@ TEST_F(FileModes, SettingsElsewhereDoNotDecide) {
 
 TEST_F(FileModes, AFileThatIsThereKeepsItsMode) {
     const fs::path folder = run_of(0600);
-    append_to_file(folder / "events.jsonl", "x");
+    append_lines(folder / "events.jsonl", "x");
     ::chmod((folder / "events.jsonl").c_str(), 0604);
-    append_to_file(folder / "events.jsonl", "y");
+    append_lines(folder / "events.jsonl", "y");
     EXPECT_EQ(permissions_of(folder / "events.jsonl"), 0604U);
     EXPECT_FALSE(open_private(folder / "events.jsonl", O_RDWR | O_EXCL).is_open());
     EXPECT_EQ(make_private_folder(folder), EEXIST);
@@ -172,8 +172,8 @@ TEST_F(FileModes, LinksInTheFolderOfARunAreNotFollowed) {
         ASSERT_TRUE((fs::remove(run / name), fs::create_symlink(home / "file", run / name), true));
     fs::create_symlink(home / "absent", run / "dangling");
     fs::create_directory_symlink(home / "skips", run / "skips");
-    EXPECT_THROW(append_to_file(run / "events.jsonl", "x"), Error);
-    EXPECT_THROW(append_to_file(run / "dangling", "x"), Error);
+    EXPECT_THROW(append_lines(run / "events.jsonl", "x"), Error);
+    EXPECT_THROW(append_lines(run / "dangling", "x"), Error);
     EXPECT_FALSE(open_to_write(run / "steps.rec.part", O_RDWR | O_TRUNC).is_open());
     EXPECT_FALSE(open_private(run / "lease.1.part", O_WRONLY | O_TRUNC).is_open());
     EXPECT_THROW((void)FileLock::try_take(run / "lock"), Error);
@@ -194,7 +194,7 @@ TEST_F(FileModes, LinksInTheFolderOfARunAreNotFollowed) {
     fs::create_directory_symlink(run_of(0640), dir_ / "linked");
     make_private_folders(dir_ / "linked" / "skips", error);
     EXPECT_FALSE(error);
-    append_to_file(dir_ / "linked" / "events.jsonl", "x");
+    append_lines(dir_ / "linked" / "events.jsonl", "x");
 }
 
 }  // namespace

@@ -199,11 +199,11 @@ TEST_F(RunElsewhere, IsShownAsItIsOnceTheTruthIsKnown) {
     renew();  // its machine was asleep
     EXPECT_EQ(found().state, "running");
     EXPECT_EQ(RunStore(dir_ / "runs").list().front().host, "node7");
-    append_to_file(run_.folder / events_file, to_json_line(done_of("shared")) + "\n");
+    append_lines(run_.folder / events_file, to_json_line(done_of("shared")) + "\n");
     fs::remove(run_.folder / "lease.1");
     EXPECT_EQ(found().state, "done");
     renew();  // it was resumed there, with a history of its own
-    append_to_file(run_.folder / events_file,
+    append_lines(run_.folder / events_file,
                    to_json_line(RunResumed{"shared", 5, 0, "", {}}) + "\n");
     EXPECT_EQ(found().state, "running");
 }
