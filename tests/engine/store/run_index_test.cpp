@@ -434,7 +434,8 @@ TEST(RunIndex, AFolderThatIsDeletedWhileItsRunTrainsIsAnErrorOfThatRun) {
     EXPECT_NO_THROW(store.check_folder(other.run));
     store.append(RunFailed{run.run, ErrorCode::data, msg("gone"), {}});
     EXPECT_FALSE(fs::exists(run.folder)) << "it is not made anew";
-    EXPECT_EQ(store.find(run.run)->state, "failed");
+    EXPECT_EQ(store.find(run.run)->state, "missing");
+    EXPECT_TRUE(std::holds_alternative<RunFailed>(store.events(run.run).back()));
 }
 
 TEST(RunIndex, AnEventForADeletedFolderIsAnErrorThatSaysSo) {

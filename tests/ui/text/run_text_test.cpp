@@ -45,6 +45,9 @@ TEST(RunText, ARunElsewhereIsNotResumedHere) {
     EXPECT_TRUE(whyNotResumed(run).isEmpty());
     run.state = "running";
     EXPECT_EQ(whyNotResumed(run), u"This run is being trained."_s);
+    run.state = "missing";
+    EXPECT_EQ(whyNotResumed(run), u"The folder of this run is gone."_s);
+    run.state = "running";
     run.host = "node7";
     EXPECT_TRUE(whyNotResumed(run).contains(u"on node7"_s));
     EXPECT_TRUE(whyNotResumed(run).contains(u"silent for 90 s"_s));
