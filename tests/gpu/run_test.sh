@@ -334,6 +334,13 @@ run_on "$work/m" profile || complain "no operations"
 expect 'ERR_NVGPUCTRPERM' "$work/m/results/profile.log"
 expect 'halftone xray' "$calls"
 
+# A sandbox has no sanitizer.
+printf '%s\n' '#!/bin/sh' "echo \"sanitizer \$*\" >> '$calls'" 'echo "Error: Target application: device not supported"; exit 1' \
+    > "$work/m/bin/compute-sanitizer"
+run_on "$work/m" memcheck || complain "a sanitizer that does not work is a failure"
+expect '| memcheck | skipped: compute-sanitizer does not work here |' "$work/m/results/table.md"
+expect_none 'sanitizer --tool' "$calls"
+
 # A rehearsal has small batches.
 make_machine "$work/h"
 mkdir -p "$work/h/data/cifar100-5k"
