@@ -15,18 +15,20 @@ struct Network {
     std::int64_t side;
 };
 
-/// Bytes accounted as activations after the forward pass of four pictures.
-std::int64_t kept_bytes(const Network& network, std::optional<DType> low) {
+std::unique_ptr<Model> model_of(const Network& network) {
     Options options{{"stem", std::string(network.stem)}};
     if (std::string(network.kind) == "mobilenetv2") options["dropout"] = 0.0;
-    const Shape picture{3, network.side, network.side};
-    const auto model = convnet(network.kind, options, picture, 10, 1);
-    const Tensor images = made_pictures({4, 3, network.side, network.side});
+    return convnet(network.kind, options, {3, network.side, network.side}, 10, 1);
+}
+
+/// Bytes accounted as activations after the forward pass of four pictures.
+std::int64_t kept_bytes(Model& model, std::int64_t side, std::optional<DType> low) {
+    const Tensor images = made_pictures({4, 3, side, side});
     const auto accounting = std::make_shared<MemoryAccounting>();
     const AccountingScope scope(accounting);
     const AutocastRegion region(Device::Kind::cpu, low.has_value(), low);
     const auto entered = region.enter();
-    const Tensor logits = model->forward({images}).front();
+    const Tensor logits = model.forward({images}).front();
     EXPECT_TRUE(logits.requires_grad());
     return accounting->bytes(MemoryUse::activations);
 }
@@ -34,9 +36,11 @@ std::int64_t kept_bytes(const Network& network, std::optional<DType> low) {
 class KeptActivations : public testing::TestWithParam<Network> {};
 
 TEST_P(KeptActivations, OfConvolutionalNetworksIn16BitsTakeAtMost55PerCentOfFp32s) {
-    const auto wide = static_cast<double>(kept_bytes(GetParam(), {}));
+    const auto model = model_of(GetParam());
+    const std::int64_t side = GetParam().side;
+    const auto wide = static_cast<double>(kept_bytes(*model, side, {}));
     for (const DType low : {DType::f16, DType::bf16}) {
-        const double share = static_cast<double>(kept_bytes(GetParam(), low)) / wide;
+        const double share = static_cast<double>(kept_bytes(*model, side, low)) / wide;
         RecordProperty(std::string(name(low)), std::to_string(share));
         EXPECT_LE(share, 0.55) << name(low) << " of " << wide;
         EXPECT_GE(share, 0.5) << "16 bits are half of 32";
