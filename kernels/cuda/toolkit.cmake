@@ -98,7 +98,8 @@ macro(cuda_enable)
   if(HALFTONE_CCACHE)
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${HALFTONE_CCACHE})
   endif()
-  # Assertions stay, as in the C++ half; the device's code keeps its line numbers for the sanitizer.
+  # Assertions stay, as in the C++ half; the device's code keeps its line numbers for the sanitizer. The preset of test.sh has
+  # none, and -O1, which is of the host's half alone.
   set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O2 -Xcompiler=-g1 -lineinfo" CACHE STRING "nvcc in RelWithDebInfo")
   set(CMAKE_CUDA_VISIBILITY_PRESET ${halftone_visibility})
   enable_language(CUDA)
