@@ -80,10 +80,6 @@ void merge_gradient_statistics(GradientStatistics* to, const GradientStatistics*
     add_gradient_statistics(*to, *from);
 }
 
-void gather_step(StepFigures* figures, const StepSources& from, Stream) {
-    gather_figures(*figures, from);
-}
-
 void set_learning_rate(float* lr, const std::int64_t* updates, const double* multiplier,
                        const LearningRateSchedule& schedule, Stream) {
     put_learning_rate(lr, updates, multiplier, schedule);

@@ -31,6 +31,25 @@ __global__ void cross_entropy_forward_kernel(Compute<T>* stats, Compute<T>* loss
     });
 }
 
+/// One block, so that the order of summation is fixed.
+template <typename To, typename W>
+__global__ void cross_entropy_mean_kernel(To* mean, W* factor, const W* losses,
+                                          const std::int64_t* target, std::int64_t rows,
+                                          std::int64_t ignore_index) {
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::int64_t row = threadIdx.x; row < rows; row += default_threads) {
+        sum += static_cast<double>(losses[row]);
+        count += target[row] != ignore_index ? 1 : 0;
+    }
+    sum = block_reduce<default_threads>(sum, Sum());
+    count = block_reduce<default_threads>(count, Sum());
+    if (threadIdx.x != 0) return;
+    const W share = W{1} / static_cast<W>(count);
+    *factor = share;
+    *mean = narrow<To>(static_cast<W>(sum) * share);
+}
+
 template <int team, typename T>
 __global__ void cross_entropy_backward_kernel(T* dlogits, const Compute<T>* scale, bool one_scale,
                                               const T* logits, const Compute<T>* stats,
@@ -70,6 +89,26 @@ bool cross_entropy_forward(Array stats, Array losses, ConstArray logits, ConstAr
         });
     });
     return true;
+}
+
+void cross_entropy_mean(Array mean, Array factor, ConstArray losses, ConstArray target,
+                        std::int64_t ignore_index, Stream stream) {
+    assert(target.dtype == DType::i64 && target.size == losses.size);
+    assert(factor.dtype == losses.dtype);
+    with_floating(mean.dtype, [&](auto type) {
+        using To = decltype(type);
+        const auto start = [&](auto wide) {
+            using W = decltype(wide);
+            launch("cross_entropy_mean", cross_entropy_mean_kernel<To, W>, Grid{1, default_threads},
+                   stream, static_cast<To*>(mean.data), static_cast<W*>(factor.data),
+                   static_cast<const W*>(losses.data),
+                   static_cast<const std::int64_t*>(target.data), losses.size, ignore_index);
+        };
+        if (losses.dtype == DType::f64)
+            start(double{});
+        else
+            start(float{});
+    });
 }
 
 void cross_entropy_backward(Array dlogits, ConstArray scale, ConstArray logits, ConstArray stats,

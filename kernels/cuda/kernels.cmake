@@ -42,6 +42,7 @@ set(cuda_kernels
   scores.cu
   softmax.cu
   sort.cu
+  step_ends.cu
   step_figures.cu
   welford.cu
 )
@@ -52,7 +53,7 @@ set(cuda_batches
   "put_bytes scaler exponent_histogram multi_tensor_gradient_check"
   "multi_tensor_axpby multi_tensor_norms multi_tensor_trust"
   "abs_max reduce reduce_integers"
-  "carry_state prepare_images step_figures scores dropout"
+  "carry_state prepare_images step_ends step_figures scores dropout"
   "index_select embedding_bag coalesce_rows deferred_error"
   "gemm_finish conv2d_direct max_pool average_pool"
   "recurrent cross_entropy"

@@ -1,4 +1,5 @@
 #include "cuda/block_reduce.cuh"
+#include "cuda/last_block.cuh"
 #include "cuda/multi_tensor_list.cuh"
 #include "cuda/workspace.h"
 #include "kernels/multi_tensor.h"
@@ -20,7 +21,7 @@ struct GradList {
         dtype[i] = type;
     }
 };
-static_assert(sizeof(GradList) + 64 <= 4096);
+static_assert(sizeof(GradList) + 128 <= 4096);
 
 /// Bounds of f16 as bits of f32 magnitudes, which increase with the value. Above the first a
 /// magnitude does not flush to 0 (a tie at 2^-25 rounds to the even 0); from the second on it
@@ -125,7 +126,46 @@ __device__ Partial of_block(const From& mine) {
     return all;
 }
 
-__global__ void gradient_check_kernel(Partial* partials, GradList grads) {
+/// What a check comes to: `gradient_statistics` is null but in the launch that ends it, whose last
+/// block adds up what all blocks of the check have left, `blocks` of them.
+struct CheckEnd {
+    GradientStatistics* gradient_statistics;
+    unsigned* finished;
+    const Partial* partials;
+    int blocks;
+    std::int64_t total;
+};
+
+/// In the order of the blocks, by one block.
+__device__ __forceinline__ void end_check(const CheckEnd& end) {
+    Partial mine{};
+    for (int i = static_cast<int>(threadIdx.x); i < end.blocks; i += threads) {
+        constexpr int words = sizeof(Partial) / sizeof(std::int64_t);
+        const auto one = std::bit_cast<Partial>(
+            load_pack_of_others<words>(reinterpret_cast<const std::int64_t*>(end.partials + i)));
+        mine.sum_squares += one.sum_squares;
+        mine.above_zero += one.above_zero;
+        mine.above_flushed += one.above_flushed;
+        mine.normal += one.normal;
+        mine.infinite += one.infinite;
+        mine.largest = Largest()(mine.largest, one.largest);
+        mine.largest_f16 = Largest()(mine.largest_f16, one.largest_f16);
+    }
+    const Partial all = of_block(mine);
+    if (threadIdx.x != 0) return;
+    GradientStatistics& to = *end.gradient_statistics;
+    to.found_inf = all.largest >= infinity_bits ? 1.0f : 0.0f;
+    to.abs_max = __uint_as_float(all.largest);
+    to.sum_squares = all.sum_squares;
+    to.nonzero = all.above_zero;
+    to.to_zero = all.above_zero - all.above_flushed;
+    to.subnormal = all.above_flushed - all.normal;
+    to.overflow = all.infinite;
+    to.total = end.total;
+    to.f16_abs_max = __uint_as_float(all.largest_f16);
+}
+
+__global__ void gradient_check_kernel(Partial* partials, GradList grads, CheckEnd end) {
     constexpr int width = 8;
     Tally tally;
     for_each_run<width>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
@@ -139,32 +179,8 @@ __global__ void gradient_check_kernel(Partial* partials, GradList grads) {
     });
     const Partial all = of_block(tally);
     if (threadIdx.x == 0) partials[blockIdx.x] = all;
-}
-
-/// One block.
-__global__ void sum_gradient_check_kernel(GradientStatistics* gradient_statistics,
-                                          const Partial* partials, int count, std::int64_t total) {
-    Partial mine{};
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
-        mine.sum_squares += partials[i].sum_squares;
-        mine.above_zero += partials[i].above_zero;
-        mine.above_flushed += partials[i].above_flushed;
-        mine.normal += partials[i].normal;
-        mine.infinite += partials[i].infinite;
-        mine.largest = Largest()(mine.largest, partials[i].largest);
-        mine.largest_f16 = Largest()(mine.largest_f16, partials[i].largest_f16);
-    }
-    const Partial all = of_block(mine);
-    if (threadIdx.x != 0) return;
-    gradient_statistics->found_inf = all.largest >= infinity_bits ? 1.0f : 0.0f;
-    gradient_statistics->abs_max = __uint_as_float(all.largest);
-    gradient_statistics->sum_squares = all.sum_squares;
-    gradient_statistics->nonzero = all.above_zero;
-    gradient_statistics->to_zero = all.above_zero - all.above_flushed;
-    gradient_statistics->subnormal = all.above_flushed - all.normal;
-    gradient_statistics->overflow = all.infinite;
-    gradient_statistics->total = total;
-    gradient_statistics->f16_abs_max = __uint_as_float(all.largest_f16);
+    if (end.gradient_statistics == nullptr || !is_last_block(end.finished, gridDim.x)) return;
+    end_check(end);
 }
 
 /// Whether a value was not finite; multiplies them unless the factor is exactly 1, where a product
@@ -216,18 +232,31 @@ void multi_tensor_gradient_check(GradientStatistics* gradient_statistics,
                                  std::span<const ConstArray> grads, Stream stream) {
     std::int64_t total = 0, blocks = 0;
     for (const ConstArray& grad : grads) total += grad.size;
-    in_lists(grads, [&](const GradList& list) { blocks += grid_of(list.chunks).blocks; });
+    const auto grid_of_list = [](const GradList& list) {
+        Grid grid = grid_of(list.chunks);
+        grid.blocks = std::max<std::int64_t>(grid.blocks, 1);  // the end needs one
+        return grid;
+    };
+    in_lists(grads, [&](const GradList& list) { blocks += grid_of_list(list).blocks; });
+    const bool none = blocks == 0;
+    if (none) blocks = 1;
     auto* partials = static_cast<Partial*>(
         workspace(static_cast<std::size_t>(blocks) * sizeof(Partial), stream));
     std::int64_t done = 0;
-    in_lists(grads, [&](const GradList& list) {
-        const Grid grid = grid_of(list.chunks);
+    const auto start = [&](const GradList& list) {
+        const Grid grid = grid_of_list(list);
+        const bool last = done + grid.blocks == blocks;
+        const CheckEnd end{last ? gradient_statistics : nullptr,
+                           last ? finish_counts(stream) : nullptr, partials,
+                           static_cast<int>(blocks), total};
         launch("multi_tensor_gradient_check", gradient_check_kernel, grid, stream, partials + done,
-               list);
+               list, end);
         done += grid.blocks;
-    });
-    launch("multi_tensor_gradient_check", sum_gradient_check_kernel, Grid{1, threads}, stream,
-           gradient_statistics, partials, static_cast<int>(blocks), total);
+    };
+    if (none)
+        start({});
+    else
+        in_lists(grads, start);
 }
 
 void multi_tensor_unscale(std::span<const Array> grads, const float* inv_scale, float* found_inf,

@@ -70,10 +70,6 @@ __global__ void merge_gradient_statistics_kernel(GradientStatistics* to,
     add_gradient_statistics(*to, *from);
 }
 
-__global__ void gather_step_kernel(StepFigures* figures, StepSources from) {
-    gather_figures(*figures, from);
-}
-
 __global__ void set_learning_rate_kernel(float* lr, const std::int64_t* updates,
                                          const double* multiplier, LearningRateSchedule schedule) {
     put_learning_rate(lr, updates, multiplier, schedule);
@@ -126,10 +122,6 @@ void merge_gradient_statistics(GradientStatistics* to, const GradientStatistics*
                                Stream stream) {
     launch("merge_gradient_statistics", merge_gradient_statistics_kernel, one_thread, stream, to,
            from);
-}
-
-void gather_step(StepFigures* figures, const StepSources& sources, Stream stream) {
-    launch("gather_step", gather_step_kernel, one_thread, stream, figures, sources);
 }
 
 void set_learning_rate(float* lr, const std::int64_t* updates, const double* multiplier,

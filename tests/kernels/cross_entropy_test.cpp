@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "kernels/device_array.h"
 #include "kernels/softmax.h"
 #include "kernels/softmax_reference.h"
 #include "kernels/support.h"
@@ -349,6 +350,33 @@ TEST(CudaCrossEntropyBackward, MayWriteOverTheLogits) {
             cuda::cross_entropy_backward(in, scale, in, stats, labels, 9, cols, ignored_class, {});
             EXPECT_EQ(in.host().bytes(), expected.host().bytes());
         }
+}
+
+TEST(CudaCrossEntropy, TakesTheMeanOverTheRowsThatCount) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType wide : {DType::f32, DType::f64})
+        for (const DType to : {DType::f32, DType::f64, DType::f16})
+            for (const std::int64_t rows : {1, 5, 257, 3000}) {
+                const Buffer losses = random_buffer(wide, rows, 3, 2, 1);
+                Buffer target(DType::i64, rows), first(wide, rows);
+                double sum = 0, count = 0;
+                for (std::int64_t r = 0; r < rows; ++r) {
+                    const bool ignored = r % 4 == 3;
+                    target.set(r, ignored ? -100 : static_cast<double>(r % 7));
+                    first.set(r, ignored ? 0 : losses.get(r));
+                    sum += first.get(r);
+                    count += ignored ? 0 : 1;
+                }
+                const DeviceBuffer mean(to, 1), factor(wide, 1), on_device(first), classes(target);
+                cuda::cross_entropy_mean(mean, factor, on_device, classes, -100, {});
+                const double unit = wide == DType::f64 ? 0x1p-52 : 0x1p-23;
+                EXPECT_NEAR(factor.host().get(0), 1 / count, unit / count);
+                EXPECT_TRUE(near(mean.host().get(0), sum / count, to, 2 * unit * sum / count));
+            }
+    const DeviceBuffer mean(DType::f32, 1), factor(DType::f32, 1), losses(Buffer(DType::f32, 2)),
+        none(Buffer(DType::i64, 2));
+    cuda::cross_entropy_mean(mean, factor, losses, none, 0, {});
+    EXPECT_TRUE(std::isnan(mean.host().get(0))) << "no row counts";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "kernels/device.h"
 #include "kernels/device_array.h"
 #include "kernels/softmax.h"
+#include "kernels/step_ends.h"
 #include "kernels/step_figures.h"
 
 namespace kernels::test {
@@ -140,12 +141,12 @@ TEST(CudaGatherStep, TakesTheNoteAlong) {
     StepSources sources;
     sources.deferred_error = here.word.get();
     cuda::check_whole(here.place(4), DeviceBuffer(whole({8})), {0, 7}, {});
-    cuda::gather_step(figures.get(), sources, {});
+    cuda::end_step(figures.get(), {.before = sources}, {});
     EXPECT_EQ(whole_value_of(figures.host().deferred_error), 8);
     EXPECT_EQ(here.read(), 0U);
-    cuda::gather_step(figures.get(), {}, {});
+    cuda::end_step(figures.get(), {}, {});
     EXPECT_NE(figures.host().deferred_error, 0U) << "a field that is not given stays";
-    cuda::gather_step(figures.get(), sources, {});
+    cuda::end_step(figures.get(), {.before = sources}, {});
     EXPECT_EQ(figures.host().deferred_error, 0U);
 }
 

@@ -2,6 +2,7 @@
 
 #include "kernels/device.h"
 #include "kernels/device_array.h"
+#include "kernels/step_ends.h"
 #include "kernels/step_figures_reference.h"
 #include "kernels/support.h"
 
@@ -158,7 +159,7 @@ TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     sources.lr = lr.get();
     sources.scaled_f16_max = f16_max.get();
     sources.growth_tracker = tracker.get();
-    cuda::gather_step(figures.get(), sources, {});
+    cuda::end_step(figures.get(), {.before = sources}, {});
     const StepFigures f = figures.host();
     EXPECT_EQ(f.sums.loss, 1.5);
     EXPECT_EQ(f.sums.values[0], 3);

@@ -1,5 +1,6 @@
 #include "kernels/step_figures.h"
 
+#include "kernels/step_ends.h"
 #include "kernels/step_figures_reference.h"
 #include "kernels/support.h"
 
@@ -167,7 +168,7 @@ TEST(GatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     sources.state_resets = &resets;
     sources.loss_scale = &scale;
     sources.growth_tracker = &tracker;
-    cpu::gather_step(&figures, sources, {});
+    cpu::end_step(&figures, {.before = sources}, {});
     EXPECT_EQ(figures.sums.loss, 1.5);
     EXPECT_EQ(figures.sums.values[MetricSums::value_count - 1], 3);
     EXPECT_EQ(figures.gradient_statistics.total, 9);
@@ -187,7 +188,7 @@ TEST(GatherStep, MovesTheDeferredError) {
     DeferredError note = 77;
     StepSources sources;
     sources.deferred_error = &note;
-    cpu::gather_step(&figures, sources, {});
+    cpu::end_step(&figures, {.before = sources}, {});
     EXPECT_EQ(figures.deferred_error, 77u);
     EXPECT_EQ(note, 0u);
 }
@@ -224,7 +225,7 @@ TEST(GatherStep, TakesTheLargerOfTheTwoFiguresOfF16Gradients) {
         sources.gradient_statistics = &statistics;
         sources.scaled_f16_max = &seen;
         StepFigures figures{};
-        cpu::gather_step(&figures, sources, {});
+        cpu::end_step(&figures, {.before = sources}, {});
         return figures.scaled_f16_max;
     };
     EXPECT_EQ(gathered(5, 3), 5);

@@ -213,16 +213,22 @@ private:
     }
 };
 
-MeanFactor mean_factor(const Tensor& target, std::int64_t ignore_index, DType wide) {
-    if (target.device().kind != Device::Kind::cpu) {
-        const GradMode off(false);
-        const Tensor count = sum(to(counted(target, ignore_index), wide), {}, false, wide);
-        return {1, div(Tensor::full({}, 1, wide, target.device()), count)};
-    }
+/// On the CPU.
+MeanFactor mean_factor(const Tensor& target, std::int64_t ignore_index) {
     const auto* classes = target.data_as<std::int64_t>();
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < target.numel(); ++i) count += classes[i] != ignore_index ? 1 : 0;
     return {1 / static_cast<double>(count), {}};
+}
+
+/// The mean of the rows' losses on a GPU, and its factor, by one kernel.
+Tensor mean_on_device(MeanFactor& mean, const Tensor& losses, const Tensor& target,
+                      std::int64_t ignore_index, DType type) {
+    mean.tensor = Tensor::empty({}, losses.dtype(), losses.device());
+    const Tensor y = Tensor::empty({}, type, losses.device());
+    kernels::cuda::cross_entropy_mean(y.array(), mean.tensor.array(), losses.array(),
+                                      target.array(), ignore_index, current_stream());
+    return y;
 }
 
 /// The reduction of the rows' losses, outside the tape.
@@ -247,12 +253,14 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
             options.ignore_index, refused, current_stream())) {
         check_class_values(cross_entropy_info, f.target, x.size(1), options.ignore_index);
     }
-    const MeanFactor mean = options.reduction == Reduction::mean
-                                ? mean_factor(f.target, options.ignore_index, wide)
-                                : MeanFactor{};
+    MeanFactor mean;
     Tensor y;
-    {
+    if (options.reduction == Reduction::mean && !waits) {
+        y = mean_on_device(mean, losses, f.target, options.ignore_index, type);
+    } else {
         const GradMode off(false);
+        if (options.reduction == Reduction::mean)
+            mean = mean_factor(f.target, options.ignore_index);
         y = total_of(losses, options.reduction, mean, type);
     }
     const Tensor inputs[] = {x};

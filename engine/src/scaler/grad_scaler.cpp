@@ -222,6 +222,14 @@ bool GradScaler::step(Optimizer& optimizer) {
 
 void GradScaler::update() {
     if (!options_.enabled) return;
+    kernels::StepEnding ending;
+    const Tensor found_inf = leave_update_to(ending);
+    on(scale_.device(), kernels::cpu::update_scale, kernels::cuda::update_scale)(
+        ending.scale, ending.growth_tracker, ending.hysteresis_left, ending.found_inf, ending.rule,
+        current_stream());
+}
+
+Tensor GradScaler::leave_update_to(kernels::StepEnding& ending) {
     require_scale("update");
     std::vector<Tensor> flags;
     for (const auto& [optimizer, record] : records_)
@@ -231,12 +239,14 @@ void GradScaler::update() {
         throw Error(ErrorCode::state,
                     "GradScaler.update: no inf checks were recorded since the last update()");
     }
-    on(scale_.device(), kernels::cpu::update_scale, kernels::cuda::update_scale)(
-        scale_.data_as<float>(), tracker_.data_as<std::int32_t>(),
-        hysteresis_.data_as<std::int32_t>(), total.data_as<float>(), options_.update(),
-        current_stream());
+    ending.scale = scale_.data_as<float>();
+    ending.growth_tracker = tracker_.data_as<std::int32_t>();
+    ending.hysteresis_left = hysteresis_.data_as<std::int32_t>();
+    ending.found_inf = total.data_as<float>();
+    ending.rule = options_.update();
     scale_.bump_version();
     records_.clear();
+    return total;
 }
 
 void GradScaler::update(double new_scale) {

@@ -15,6 +15,7 @@
 #include "core/device_record.h"
 #include "core/tensor.h"
 #include "kernels/multi_tensor.h"
+#include "kernels/step_ends.h"
 #include "optim/optimizer.h"
 
 namespace engine {
@@ -63,6 +64,9 @@ public:
     bool step(Optimizer& optimizer);
     /// Moves the scale by what the optimizers found (2.7), and forgets it.
     void update();
+    /// The same, but leaves the move itself to the caller's kernel, which is given the places and
+    /// the rule in `ending`. Holds what it reads.
+    Tensor leave_update_to(kernels::StepEnding& ending);
     /// Overwrites the scale. Throws Error(state) if the tensor has more than one element, is
     /// elsewhere or requires a gradient.
     void update(double new_scale);

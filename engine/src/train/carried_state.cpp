@@ -22,10 +22,6 @@ void CarriedState::reset() {
     for (const Tensor& buffer : buffers_) set_zero(buffer.data(), buffer.bytes(), device_);
 }
 
-void CarriedState::clear_resets() const {
-    if (resets_.defined()) set_zero(resets_.data(), resets_.bytes(), device_);
-}
-
 const TensorList& CarriedState::in(std::int64_t streams) {
     if (streams == streams_) return buffers_;
     const UseScope use(MemoryUse::workspace);

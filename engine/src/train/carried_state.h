@@ -35,8 +35,8 @@ public:
     const std::int64_t* resets() const {
         return resets_.defined() ? resets_.data_as<std::int64_t>() : nullptr;
     }
+    std::int64_t* resets() { return resets_.defined() ? resets_.data_as<std::int64_t>() : nullptr; }
     kernels::Array resets_array() const { return resets_.array(); }
-    void clear_resets() const;
     /// Replaces this rank's streams by those of all ranks.
     void set_resets(std::int64_t count) const { *resets_.data_as<std::int64_t>() = count; }
 

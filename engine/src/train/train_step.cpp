@@ -12,6 +12,7 @@
 #include "core/profiler_range.h"
 #include "core/wide.h"
 #include "kernels/elementwise.h"
+#include "kernels/step_ends.h"
 #include "linalg/norm.h"
 #include "models/recurrent_layout.h"
 #include "models/weight_layout.h"
@@ -34,8 +35,7 @@ TensorList detached(const TensorList& tensors) {
 
 /// Of the mean over all terms of the step, whatever the number and the sizes of its batches: their
 /// own means count by their terms.
-double weight_in_mean(std::size_t batch, std::size_t batches,
-                      std::span<const std::int64_t> terms) {
+double weight_in_mean(std::size_t batch, std::size_t batches, std::span<const std::int64_t> terms) {
     const auto differs = [&](std::int64_t each) { return each != terms.front(); };
     if (std::ranges::none_of(terms, differs)) return 1.0 / static_cast<double>(batches);
     const std::int64_t all = std::accumulate(terms.begin(), terms.end(), std::int64_t{0});
@@ -128,10 +128,20 @@ void TrainStep::forget_captured() {
 }
 
 void TrainStep::begin(std::size_t batches, std::span<const std::int64_t> terms) {
-    sums_.clear();
-    state_.clear_resets();
-    if (precision_.watches_f16()) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
-    if (parts_.size() > 1) merged_.clear();
+    kernels::StepBeginning first;
+    static_assert(sizeof(MetricSums) % 4 == 0 && sizeof(kernels::GradientStatistics) % 4 == 0);
+    first.zeros[0] = {sums_.data(), sizeof(MetricSums) / 4};
+    first.zeros[1] = {state_.resets(), 2};
+    if (precision_.watches_f16()) first.zeros[2] = {f16_max_.data(), 1};
+    if (merged_.defined())
+        first.zeros[3] = {merged_.data(), sizeof(kernels::GradientStatistics) / 4};
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        first.lr[i] = parts_[i].optimizer->lr_tensor().data_as<float>();
+        first.updates[i] = parts_[i].optimizer->steps_tensor().data_as<std::int64_t>();
+    }
+    first.multiplier = rate_multiplier_.data_as<double>();
+    first.schedule = schedule_;
+    on(device_, kernels::cpu::begin_step, kernels::cuda::begin_step)(first, current_stream());
     micro_batches_.assign(batches, {});
     for (std::size_t i = 0; i < batches; ++i)
         micro_batches_[i].weight = weight_in_mean(i, batches, terms);
@@ -290,12 +300,19 @@ void TrainStep::differentiate(std::size_t phase, std::size_t micro_batch,
 
 /// Only the parameters of the phase's optimizers take part.
 void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_graph) {
-    const Tensor scaled = precision_.scaled(loss);
+    // On a GPU the pass begins with the scale as the loss's gradient, the 1 * scale that the
+    // product of both would give it: three small kernels less. Observers see the product.
+    const Tensor scale = precision_.loss_scale();
+    const bool begins_scaled = scale.defined() && device_.kind == Device::Kind::cuda &&
+                               !is_observed() && loss.dtype() == scale.dtype() &&
+                               loss.shape() == scale.shape();
+    const Tensor root = begins_scaled ? loss : precision_.scaled(loss);
+    const Tensor first = begins_scaled ? scale : Tensor();  // undefined: 1
     if (phase.optimizers.size() == parts_.size())
-        return backward(scaled, {.retain_graph = retain_graph});
+        return backward({&root, 1}, {&first, 1}, {.retain_graph = retain_graph});
     const TensorList parameters = parameters_of(phase);
-    const TensorList grads = grad({&scaled, 1}, parameters, {}, {.retain_graph = retain_graph},
-                                  /*allow_unused=*/true);
+    const TensorList grads = grad({&root, 1}, parameters, {&first, 1},
+                                  {.retain_graph = retain_graph}, /*allow_unused=*/true);
     for (std::size_t i = 0; i < grads.size(); ++i) {
         if (grads[i].defined()) add_gradient(parameters[i], grads[i]);
     }

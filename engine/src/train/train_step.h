@@ -138,9 +138,7 @@ private:
         const StepView seen = view(phase, micro_batch);
         for (const auto& observer : observing_) f(*observer, seen);
     }
-    void gather_before();
-    void gather_after();
-    void gather(const kernels::StepSources& sources) const;
+    void end();
 
     const RunConfig& config_;
     Task& task_;

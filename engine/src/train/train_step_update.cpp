@@ -8,7 +8,7 @@
 #include "index/sparse.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/scaler.h"
-#include "kernels/step_figures.h"
+#include "kernels/step_ends.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
 #include "train/train_step.h"
@@ -105,58 +105,41 @@ void TrainStep::step_optimizer(Part& part) {
     }
 }
 
-void TrainStep::gather(const kernels::StepSources& sources) const {
-    on(device_, kernels::cpu::gather_step, kernels::cuda::gather_step)(figures_.data(), sources,
-                                                                       current_stream());
-}
-
-/// What the update overwrites.
-void TrainStep::gather_before() {
+/// The figures of the step, the scale of the next one, and the step's number, by one kernel.
+void TrainStep::end() {
+    kernels::StepEnding last;
     const Tensor scale = precision_.loss_scale();
-    kernels::StepSources sources;
-    sources.sums = sums_.data();
-    sources.gradient_statistics =
+    last.before.sums = sums_.data();
+    last.before.gradient_statistics =
         merged_.defined() ? merged_.data() : parts_.front().gradient_statistics.data();
-    sources.lr = parts_.front().optimizer->lr_tensor().data_as<float>();
-    sources.scaled_f16_max = f16_max_.data_as<float>();
-    sources.state_resets = state_.resets();
-    if (scale.defined()) sources.loss_scale = scale.data_as<float>();
-    gather(sources);
-}
-
-void TrainStep::gather_after() {
-    kernels::StepSources sources;
+    last.before.lr = parts_.front().optimizer->lr_tensor().data_as<float>();
+    last.before.scaled_f16_max = f16_max_.data_as<float>();
+    last.before.state_resets = state_.resets();
+    if (scale.defined()) last.before.loss_scale = scale.data_as<float>();
+    Tensor found_inf;  // held until the kernel is launched
+    if (precision_.scaler().is_enabled()) found_inf = precision_.scaler().leave_update_to(last);
+    if (random_.used()) last.number = number_.data_as<std::int64_t>();
     if (precision_.scaler().is_enabled())
-        sources.growth_tracker = precision_.scaler().tracker_tensor().data_as<std::int32_t>();
-    sources.deferred_error = deferred_error_word_of(device_);
-    sources.counts = parts_.front().optimizer->counts().data();
+        last.after.growth_tracker = precision_.scaler().tracker_tensor().data_as<std::int32_t>();
+    last.after.deferred_error = deferred_error_word_of(device_);
+    last.after.counts = parts_.front().optimizer->counts().data();
     for (std::size_t i = 0; i < parts_.size(); ++i)
-        sources.updates[i] = parts_[i].optimizer->steps_tensor().data_as<std::int64_t>();
-    if (const Tensor scale = precision_.loss_scale(); scale.defined())
-        sources.next_loss_scale = scale.data_as<float>();
-    gather(sources);
+        last.after.updates[i] = parts_[i].optimizer->steps_tensor().data_as<std::int64_t>();
+    if (scale.defined()) last.after.next_loss_scale = scale.data_as<float>();
+    on(device_, kernels::cpu::end_step, kernels::cuda::end_step)(figures_.data(), last,
+                                                                 current_stream());
 }
 
 void TrainStep::update(const Phase& phase, bool last) {
-    for (const std::size_t part : phase.optimizers)
-        parts_[part].optimizer->set_lr(schedule_, rate_multiplier_.data_as<double>());
     for (const std::size_t part : phase.optimizers) check_gradients(parts_[part]);
     if (last && ranks_) share_figures();
-    if (last) gather_before();
     for (const std::size_t part : phase.optimizers) {
         if (config_.clip.kind != ClipKind::none) clip(parts_[part]);
         step_optimizer(parts_[part]);
     }
     notify(static_cast<std::size_t>(&phase - phases_.data()), 0,
            [](StepObserver& each, const StepView& step) { each.after_update(step); });
-    if (!last) return;
-    if (precision_.scaler().is_enabled()) precision_.scaler().update();
-    if (random_.used()) {
-        std::int64_t* const number = number_.data_as<std::int64_t>();
-        on(device_, kernels::cpu::advance_step, kernels::cuda::advance_step)({&number, 1}, nullptr,
-                                                                             current_stream());
-    }
-    gather_after();
+    if (last) end();
 }
 
 }  // namespace engine

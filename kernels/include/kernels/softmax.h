@@ -42,6 +42,14 @@ using CrossEntropyForward = bool(Array stats, Array losses, ConstArray logits, C
                                  const DeferredErrorPlace& refused, Stream stream);
 HALFTONE_KERNEL(CrossEntropyForward, cross_entropy_forward);
 
+/// The mean of a cross-entropy on a GPU, whose host does not read the targets: factor = 1 / the
+/// rows whose target is not ignore_index, in the losses' dtype, and mean = the sum of the losses
+/// (rows) times factor, in any floating dtype; one element each. NaN where no row counts. The
+/// losses are added in double, in a fixed order, and their sum is rounded to their dtype.
+using CrossEntropyMean = void(Array mean, Array factor, ConstArray losses, ConstArray target,
+                              std::int64_t ignore_index, Stream stream);
+HALFTONE_CUDA_KERNEL(CrossEntropyMean, cross_entropy_mean);
+
 /// dlogits[r, c] = scale[0 or r] * (exp((logits[r, c] - max_r) - log_sum_r) - (c == target[r])), 0
 /// in ignored rows regardless of their values; in the logits' dtype, each value rounded once.
 /// dlogits may overlap logits. scale: size 1 or rows, dtype of stats.

@@ -63,7 +63,8 @@ struct StepFigures {
     DeferredError deferred_error;  ///< of a value of this step; 0: none
 };
 
-/// Where the figures lie on the device; a null pointer leaves its field as it is.
+/// Where the figures lie on the device; a null pointer leaves its field as it is. The end of a step
+/// (step_ends.h) moves the deferred device error, and copies the other given fields.
 struct StepSources {
     const MetricSums* sums = nullptr;
     const GradientStatistics* gradient_statistics = nullptr;
@@ -78,10 +79,6 @@ struct StepSources {
     const std::int32_t* growth_tracker = nullptr;
     DeferredError* deferred_error = nullptr;  ///< the device's; left at 0 for the next step
 };
-/// Moves the deferred device error, and copies the other given fields, into *figures.
-using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);
-HALFTONE_KERNEL(GatherStep, gather_step);
-
 /// *lr = learning_rate(schedule, *updates) * *multiplier, rounded to f32: skipped steps do not
 /// advance it. multiplier may be null: 1.
 using SetLearningRate = void(float* lr, const std::int64_t* updates, const double* multiplier,

@@ -81,7 +81,7 @@ TEST(CarriedState, AStreamWithANonFiniteElementIsZeroedWholeAndCounted) {
     CarriedState state(model, default_device());
     for (const double bad : {infinity, -infinity, nan_value}) {
         (void)state.in(2);
-        state.clear_resets();
+        set_zero(state.resets(), sizeof(std::int64_t), default_device());
         TensorList out = counted();
         std::vector<double> values = out[1].values();
         values[3] = bad;  // in the second stream
@@ -93,7 +93,7 @@ TEST(CarriedState, AStreamWithANonFiniteElementIsZeroedWholeAndCounted) {
     }
     state.carry({Tensor::full({2, 2, 3}, infinity, DType::f32), counted()[1]});
     EXPECT_EQ(resets_of(state), 1 + 2) << "until they are cleared";
-    state.clear_resets();
+    set_zero(state.resets(), sizeof(std::int64_t), default_device());
     EXPECT_EQ(resets_of(state), 0);
 }
 
@@ -124,7 +124,6 @@ TEST(CarriedState, AModelWithoutOneCarriesNothing) {
     EXPECT_EQ(state.resets(), nullptr);
     state.carry({});
     state.reset();
-    state.clear_resets();
 }
 
 }  // namespace

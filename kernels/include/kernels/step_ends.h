@@ -1,0 +1,41 @@
+#pragma once
+
+#include "kernels/scaler.h"
+#include "kernels/step_figures.h"
+
+namespace kernels {
+
+/// What a training step does with single values before its forward pass, by one kernel: each would
+/// take a launch of its own.
+struct StepBeginning {
+    static constexpr int most_zeros = 4;
+    struct Zeros {
+        void* at;            ///< aligned for u32
+        std::int64_t words;  ///< of 4 bytes
+    };
+    Zeros zeros[most_zeros] = {};  ///< memory to be set to 0; null ones are left out
+    /// The learning rates of the optimizers, as SetLearningRate; null ones are left out.
+    float* lr[max_optimizers] = {};
+    const std::int64_t* updates[max_optimizers] = {};
+    const double* multiplier = nullptr;
+    LearningRateSchedule schedule = {};
+};
+using BeginStep = void(const StepBeginning& beginning, Stream stream);
+HALFTONE_KERNEL(BeginStep, begin_step);
+
+/// And behind the update: the figures are gathered and the scale moves.
+struct StepEnding {
+    StepSources before = {};  ///< gathered before the scale moves
+    /// As UpdateScale; null: there is none.
+    float* scale = nullptr;
+    std::int32_t* growth_tracker = nullptr;
+    std::int32_t* hysteresis_left = nullptr;
+    const float* found_inf = nullptr;
+    ScaleUpdate rule = {};
+    std::int64_t* number = nullptr;  ///< of the step, to which 1 is added; or null
+    StepSources after = {};          ///< gathered last
+};
+using EndStep = void(StepFigures* figures, const StepEnding& ending, Stream stream);
+HALFTONE_KERNEL(EndStep, end_step);
+
+}  // namespace kernels

@@ -1,0 +1,123 @@
+#include "kernels/step_ends.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "kernels/device_array.h"
+
+// The first and the last kernel of a training step.
+namespace kernels::test {
+namespace {
+
+/// What lies in memory, on the host or on the device.
+struct Values {
+    MetricSums sums{};
+    GradientStatistics statistics{};
+    float f16_max = 7, lr[2] = {1, 1}, scale = 1024, found_inf = 0;
+    std::int32_t tracker = 1, hysteresis = 1;
+    std::int64_t resets = 3, updates[2] = {5, 9}, number = 41;
+    double multiplier = 0.5;
+    DeferredError refused = 12;
+    StepFigures figures{};
+};
+
+constexpr LearningRateSchedule schedule{.base = 0.1, .planned = 20, .warmup = 6};
+
+StepBeginning beginning_of(Values& v) {
+    StepBeginning out;
+    out.zeros[0] = {&v.sums, sizeof(v.sums) / 4};
+    out.zeros[1] = {nullptr, 100};
+    out.zeros[2] = {&v.f16_max, 1};
+    out.zeros[3] = {&v.resets, 2};
+    for (int i = 0; i < 2; ++i) {
+        out.lr[2 * i] = &v.lr[i];
+        out.updates[2 * i] = &v.updates[i];
+    }
+    out.multiplier = &v.multiplier;
+    out.schedule = schedule;
+    return out;
+}
+
+StepEnding ending_of(Values& v, bool scaled) {
+    StepEnding out;
+    out.before.sums = &v.sums;
+    out.before.gradient_statistics = &v.statistics;
+    out.before.scaled_f16_max = &v.f16_max;
+    out.before.lr = &v.lr[0];
+    out.before.loss_scale = &v.scale;
+    if (scaled) {
+        out.scale = &v.scale;
+        out.growth_tracker = &v.tracker;
+        out.hysteresis_left = &v.hysteresis;
+        out.found_inf = &v.found_inf;
+        out.rule.growth_interval = 2;
+        out.number = &v.number;
+    }
+    out.after.next_loss_scale = &v.scale;
+    out.after.growth_tracker = &v.tracker;
+    out.after.updates[0] = &v.updates[0];
+    out.after.deferred_error = &v.refused;
+    return out;
+}
+
+TEST(StepEnds, TheBeginningClearsTheSumsAndSetsTheRates) {
+    Values v;
+    v.sums.values[3] = 5;
+    cpu::begin_step(beginning_of(v), {});
+    EXPECT_EQ(v.sums.values[3], 0);
+    EXPECT_EQ(v.f16_max, 0);
+    EXPECT_EQ(v.resets, 0);
+    EXPECT_EQ(v.lr[0], static_cast<float>(learning_rate(schedule, 5) * 0.5));
+    EXPECT_EQ(v.lr[1], static_cast<float>(learning_rate(schedule, 9) * 0.5));
+    EXPECT_NE(v.lr[0], v.lr[1]);
+    EXPECT_EQ(v.number, 41) << "and nothing else";
+    EXPECT_EQ(v.scale, 1024);
+}
+
+TEST(StepEnds, TheEndTellsTheScaleOfTheStepAndOfTheNextOne) {
+    Values v;
+    v.sums.loss = 2.5;
+    cpu::end_step(&v.figures, ending_of(v, true), {});
+    EXPECT_EQ(v.figures.loss_scale, 1024);
+    EXPECT_EQ(v.scale, 2048);
+    EXPECT_EQ(v.figures.next_loss_scale, 2048);
+    EXPECT_EQ(v.figures.growth_tracker, 0);
+    EXPECT_EQ(v.number, 42);
+    EXPECT_EQ(v.figures.sums.loss, 2.5);
+    EXPECT_EQ(v.figures.scaled_f16_max, 7);
+    EXPECT_EQ(v.figures.deferred_error, 12);
+    EXPECT_EQ(v.refused, 0);
+    v.found_inf = 1;
+    cpu::end_step(&v.figures, ending_of(v, true), {});
+    EXPECT_EQ(v.figures.loss_scale, 2048);
+    EXPECT_EQ(v.figures.next_loss_scale, 1024);
+}
+
+TEST(StepEnds, TheEndWithoutAScaleMovesNone) {
+    Values v;
+    cpu::end_step(&v.figures, ending_of(v, false), {});
+    EXPECT_EQ(v.figures.next_loss_scale, 1024);
+    EXPECT_EQ(v.tracker, 1);
+    EXPECT_EQ(v.number, 41);
+}
+
+TEST(CudaStepEnds, GiveTheBytesOfTheCpu) {
+    HALFTONE_NEEDS_CUDA();
+    for (const bool scaled : {true, false}) {
+        Values host;
+        host.sums.loss = 3;
+        host.statistics.f16_abs_max = 9;
+        const DeviceValue<Values> device(host);
+        cuda::begin_step(beginning_of(*device.get()), {});
+        cuda::end_step(&device.get()->figures, ending_of(*device.get(), scaled), {});
+        cpu::begin_step(beginning_of(host), {});
+        cpu::end_step(&host.figures, ending_of(host, scaled), {});
+        const Values got = device.host();
+        EXPECT_EQ(std::memcmp(&got, &host, sizeof(Values)), 0);
+    }
+}
+
+}  // namespace
+}  // namespace kernels::test
