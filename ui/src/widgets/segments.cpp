@@ -1,11 +1,18 @@
 #include "widgets/segments.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QToolButton>
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int besideText = 11;  // as in the style sheet, and a pixel for slanted edges
+
+}  // namespace
 
 Segments::Segments(const QString& name, const QStringList& titles, QWidget* parent)
     : QFrame(parent), buttons_(new QButtonGroup(this)) {
@@ -24,6 +31,21 @@ Segments::Segments(const QString& name, const QStringList& titles, QWidget* pare
         row->addWidget(button);
     }
     setCurrent(0);
+    makeRoom();
+}
+
+/// The chosen segment is bold, and a button asks for the room of its plain text.
+void Segments::makeRoom() {
+    QFont bold = font();
+    bold.setBold(true);
+    const QFontMetrics metrics(bold);
+    for (auto* button : buttons_->buttons())
+        button->setMinimumWidth(metrics.horizontalAdvance(button->text()) + 2 * besideText);
+}
+
+void Segments::changeEvent(QEvent* event) {
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::FontChange) makeRoom();
 }
 
 void Segments::setCurrent(int id) {

@@ -17,7 +17,12 @@ public:
     int current() const { return buttons_->checkedId(); }
     void setCurrent(int id);
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
+    void makeRoom();
+
     QButtonGroup* buttons_;
 };
 
