@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int lookEvery = 200;  // ms
+constexpr int worksLookEvery = 200;  // ms
 constexpr qint64 shortWork = 250;  // ms: over before anybody could read about it
 
 struct Cancelled {};
@@ -53,7 +53,7 @@ struct FileWorks::Job {
 };
 
 FileWorks::FileWorks(QObject* parent) : QObject(parent) {
-    timer_.setInterval(lookEvery);
+    timer_.setInterval(worksLookEvery);
     connect(&timer_, &QTimer::timeout, this, &FileWorks::changed);
 }
 
