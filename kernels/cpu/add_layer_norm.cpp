@@ -23,7 +23,7 @@ void in_pieces(std::int64_t begin, std::int64_t end, std::int64_t rows, const F&
 
 void add_layer_norm_forward(Array sum, Array y, Array mean, Array rstd, ConstArray x,
                             ConstArray around, ConstArray weight, ConstArray bias,
-                            const LayerNormShape& shape) {
+                            const LayerNormShape& shape, Stream) {
     assert(sum.size == shape.rows * shape.cols && y.size == sum.size && x.size == sum.size);
     assert(y.dtype == sum.dtype && around.dtype == sum.dtype && !shape.rms);
     const auto with = layer_norm_rows_with<float>(mean.data, rstd.data, weight, bias.data, shape);
@@ -39,7 +39,7 @@ void add_layer_norm_forward(Array sum, Array y, Array mean, Array rstd, ConstArr
 
 void add_layer_norm_backward(const AddLayerNormGradients& to, ConstArray beside, ConstArray dy,
                              ConstArray sum, ConstArray weight, ConstArray mean, ConstArray rstd,
-                             const LayerNormShape& shape) {
+                             const LayerNormShape& shape, Stream) {
     assert(sum.size == shape.rows * shape.cols && to.dsum.size == sum.size);
     assert(to.dsum.dtype == sum.dtype && !shape.rms);
     // The rows only read them here.

@@ -1,6 +1,7 @@
 # The CUDA kernels: compiled by nvcc for the device, and by the host's compiler for the simulated device of the tests.
 set(cuda_kernels
   abs_max.cu
+  add_layer_norm.cu
   arg_max.cu
   average_pool.cu
   batch_norm_backward.cu

@@ -1,5 +1,6 @@
 #include "kernels/add_layer_norm.h"
 
+#include "kernels/device_array.h"
 #include "kernels/elementwise.h"
 #include "kernels/layer_norm_problem.h"
 #include "kernels/targets.h"
@@ -51,7 +52,7 @@ struct AddLayerNormForward {
 AddLayerNormForward in_one(const AddLayerNormProblem& p) {
     AddLayerNormForward out(p);
     cpu::add_layer_norm_forward(out.sum, out.y, out.mean, out.rstd, p.x, p.around, p.weight, p.bias,
-                                p.shape);
+                                p.shape, {});
     return out;
 }
 
@@ -81,7 +82,7 @@ Backward in_one(const AddLayerNormProblem& p, const AddLayerNormForward& saved, 
                                   parameters ? out.dweight.array() : absent_array,
                                   parameters ? out.dbias.array() : absent_array},
                                  has_beside ? p.beside.view() : ConstArray(absent_array), p.dy,
-                                 saved.sum, p.weight, saved.mean, saved.rstd, p.shape);
+                                 saved.sum, p.weight, saved.mean, saved.rstd, p.shape, {});
     return out;
 }
 
@@ -156,6 +157,59 @@ TEST(AddLayerNorm, KeepsANaNOrAnInfinityToItsRow) {
     EXPECT_TRUE(std::isnan(out.y.get(0)));
     EXPECT_TRUE(std::isnan(out.y.get(41)));  // inf / inf
     EXPECT_TRUE(std::isfinite(out.y.get(80)));
+}
+
+using Bytes = std::vector<std::vector<unsigned char>>;
+
+Bytes bytes_of(std::initializer_list<const DeviceBuffer*> buffers) {
+    Bytes out;
+    for (const DeviceBuffer* each : buffers) {
+        const Buffer host = each->host();
+        out.emplace_back(host.bytes().begin(), host.bytes().end());
+    }
+    return out;
+}
+
+/// Both passes on the device, by one kernel each or by the single steps.
+Bytes on_device(const AddLayerNormProblem& p, bool in_one, bool has_beside, bool parameters) {
+    const DeviceBuffer x(p.x), around(p.around), weight(p.weight), bias(p.bias), dy(p.dy),
+        beside(p.beside);
+    const DeviceBuffer sum(p.types.sum, p.n), y(p.types.sum, p.n), mean(DType::f32, p.shape.rows),
+        rstd(DType::f32, p.shape.rows), dsum(p.types.sum, p.n), dx(p.types.x, p.n),
+        dweight(DType::f32, p.shape.cols), dbias(DType::f32, p.shape.cols);
+    const Array of_weight = parameters ? dweight.array() : absent_array;
+    const Array of_bias = parameters ? dbias.array() : absent_array;
+    const bool narrow = p.types.x != p.types.sum;
+    if (in_one) {
+        cuda::add_layer_norm_forward(sum, y, mean, rstd, x, around, weight, bias, p.shape, {});
+        cuda::add_layer_norm_backward(
+            {dsum, narrow ? dx.array() : absent_array, of_weight, of_bias},
+            has_beside ? beside.array() : absent_array, dy, sum, weight, mean, rstd, p.shape, {});
+    } else {
+        const DeviceBuffer wide(p.types.sum, p.n);
+        cuda::cast(wide, x, {});
+        cuda::binary(sum, wide, around, BinaryOp::add, {});
+        cuda::layer_norm_forward(y, mean, rstd, sum, weight, bias, p.shape, {});
+        cuda::layer_norm_backward(dsum, of_weight, of_bias, dy, sum, weight, mean, rstd, p.shape,
+                                  {});
+        if (has_beside) cuda::binary(dsum, beside, dsum, BinaryOp::add, {});
+        if (narrow) cuda::cast(dx, dsum, {});
+    }
+    return bytes_of({&sum, &y, &mean, &rstd, &dsum, &dx, &dweight, &dbias});
+}
+
+TEST(CudaAddLayerNorm, HasTheBitsOfASumAndItsNormAndOfTheirGradients) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types)
+        for (const auto& [rows, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+                 {0, 3}, {1, 1}, {4, 32}, {7, 33}, {2, 3001}, {40, 20}}) {
+            SCOPED_TRACE(testing::Message()
+                         << static_cast<int>(types.x) << " beside " << static_cast<int>(types.sum)
+                         << ", " << rows << " x " << cols);
+            const AddLayerNormProblem p(types, {rows, cols});
+            EXPECT_EQ(on_device(p, true, true, true), on_device(p, false, true, true));
+            EXPECT_EQ(on_device(p, true, false, false), on_device(p, false, false, false));
+        }
 }
 
 }  // namespace

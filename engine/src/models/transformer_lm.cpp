@@ -109,7 +109,7 @@ TransformerLanguageModel::Stream TransformerLanguageModel::run(const Block& bloc
 Tensor TransformerLanguageModel::run_blocks(const Tensor& x, const TokenRows& of) const {
     // A block that is recomputed ends with its sum, and observers see each norm in its own block.
     const bool recomputed = recompute_blocks && training;
-    const bool joined = !recomputed && LayerNorm::may_join_sum(x);
+    const bool joined = !recomputed && LayerNorm::may_join_sum();
     const std::int64_t width = of.rows() * sizes_.width;
     Stream stream{x, Tensor()};
     for (std::size_t i = 0; i < blocks_.size(); ++i) {

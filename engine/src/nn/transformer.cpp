@@ -47,8 +47,8 @@ SumAndNorm LayerNorm::of_sum(const Tensor& x, const Tensor& around) const {
     return {sum, (*this)(sum)};
 }
 
-bool LayerNorm::may_join_sum(const Tensor& x) noexcept {
-    return can_fuse_add_layer_norm(x.device()) && !norms_are_composed();
+bool LayerNorm::may_join_sum() noexcept {
+    return can_fuse_add_layer_norm() && !norms_are_composed();
 }
 
 Conv1D::Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,

@@ -50,7 +50,7 @@ struct LayerNorm {
     /// nobody watches operations the two may be one node of the tape, which does.
     SumAndNorm of_sum(const Tensor& x, const Tensor& around) const;
     /// Whether of_sum() of a suitable x may be one node.
-    static bool may_join_sum(const Tensor& x) noexcept;
+    static bool may_join_sum() noexcept;
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 

@@ -17,19 +17,19 @@ const OpInfo add_layer_norm_info{"add_layer_norm", CastPolicy::none,
                                  "add_layer_norm(x, around, weight, bias; eps)", 2,
                                  "A residual sum and its layer norm as one node of the tape."};
 
-bool is_whole(const Tensor& x, const Shape& shape) {
-    return x.device().kind == Device::Kind::cpu && x.shape() == shape && x.is_contiguous();
+bool is_whole(const Tensor& x, const Shape& shape, const Device& device) {
+    return x.device() == device && x.shape() == shape && x.is_contiguous();
 }
 
 /// The sum has the type of `around`.
 bool types_fit(const Tensor& x, const Tensor& around) {
     const DType type = around.dtype();
     if (type == DType::f32) return x.dtype() == type || is_low(x.dtype());
-    return is_low(type) && x.dtype() == type && !autocast_enabled(Device::Kind::cpu);
+    return is_low(type) && x.dtype() == type && !autocast_enabled(around.device().kind);
 }
 
 bool parameter_fits(const Tensor& parameter, const Tensor& around) {
-    return parameter.defined() && is_whole(parameter, {around.shape().back()}) &&
+    return parameter.defined() && is_whole(parameter, {around.shape().back()}, around.device()) &&
            (parameter.dtype() == DType::f32 || parameter.dtype() == around.dtype());
 }
 
@@ -51,8 +51,9 @@ TensorList recorded_gradients(const RowNormBackward& norm, const Tensor& beside)
 TensorList computed_gradients(const RowNormBackward& norm, const Tensor& beside, const Sizes& of,
                               bool needs_x) {
     const DType type = norm.x.dtype();
-    const auto room = [](bool there, const Shape& shape, DType dtype) {
-        return there ? Tensor::empty(shape, dtype, Device{}) : Tensor();
+    const Device device = norm.x.device();
+    const auto room = [&device](bool there, const Shape& shape, DType dtype) {
+        return there ? Tensor::empty(shape, dtype, device) : Tensor();
     };
     const auto array = [](const Tensor& t) {
         return t.defined() ? t.array() : kernels::Array{nullptr, DType::f32, 0};
@@ -63,9 +64,10 @@ TensorList computed_gradients(const RowNormBackward& norm, const Tensor& beside,
     const Tensor dbias = room(norm.parameters, norm.parameter_shape, DType::f32);
     const Tensor dy = in_layout(norm.dy, Layout::contiguous);
     const Tensor other = beside.defined() ? in_layout(beside, Layout::contiguous) : beside;
-    kernels::cpu::add_layer_norm_backward(
+    on(device, kernels::cpu::add_layer_norm_backward, kernels::cuda::add_layer_norm_backward)(
         {array(dsum), array(dx), array(dweight), array(dbias)}, array(other), dy.array(),
-        norm.x.array(), array(norm.weight), norm.mean.array(), norm.rstd.array(), of.rows);
+        norm.x.array(), array(norm.weight), norm.mean.array(), norm.rstd.array(), of.rows,
+        current_stream());
     return {dx.defined() ? dx : dsum, dsum, dweight, dbias};
 }
 
@@ -86,32 +88,31 @@ TensorList gradients(std::span<const Tensor> grads, const Saved& saved, const Si
 
 }  // namespace
 
-bool can_fuse_add_layer_norm(const Device& device) noexcept {
-    return device.kind == Device::Kind::cpu && !is_watched();
-}
+bool can_fuse_add_layer_norm() noexcept { return !is_watched(); }
 
 bool can_fuse_add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                              const Tensor& bias) {
-    if (!can_fuse_add_layer_norm(x.device()) || around.rank() == 0) return false;
+    if (!can_fuse_add_layer_norm() || around.rank() == 0) return false;
     // Else the sum of the two ops would be no part of the graph.
     if (grad_enabled() && !x.requires_grad() && !around.requires_grad()) return false;
-    return is_whole(x, around.shape()) && is_whole(around, around.shape()) &&
+    return is_whole(x, around.shape(), around.device()) && around.is_contiguous() &&
            types_fit(x, around) && parameter_fits(weight, around) && parameter_fits(bias, around);
 }
 
 SumAndNorm add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight0,
                           const Tensor& bias0, double eps) {
-    const NoAutocast inside(Device::Kind::cpu);
+    const Device device = around.device();
+    const NoAutocast inside(device.kind);
     const Tensor weight = widened(weight0), bias = widened(bias0);
     const std::int64_t cols = around.shape().back();
     const std::int64_t rows = cols > 0 ? around.numel() / cols : 0;
     const Sizes of{{rows, cols, eps}, around.shape(), x.dtype()};
     const Tensor sum = empty_like(around), normed = empty_like(around);
-    const Tensor mean = Tensor::empty({rows}, DType::f32, Device{});
-    const Tensor rstd = Tensor::empty({rows}, DType::f32, Device{});
-    kernels::cpu::add_layer_norm_forward(sum.array(), normed.array(), mean.array(), rstd.array(),
-                                         x.array(), around.array(), weight.array(), bias.array(),
-                                         of.rows);
+    const Tensor mean = Tensor::empty({rows}, DType::f32, device);
+    const Tensor rstd = Tensor::empty({rows}, DType::f32, device);
+    on(device, kernels::cpu::add_layer_norm_forward, kernels::cuda::add_layer_norm_forward)(
+        sum.array(), normed.array(), mean.array(), rstd.array(), x.array(), around.array(),
+        weight.array(), bias.array(), of.rows, current_stream());
     const Tensor inputs[] = {x, around, weight, bias};
     const TensorList made = record_outputs(add_layer_norm_info, inputs, {sum, normed},
                                            {save_output(sum), save(weight), save(mean), save(rstd)},

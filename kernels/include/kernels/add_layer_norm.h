@@ -1,9 +1,10 @@
 #pragma once
 
+#include "kernels/kernel.h"
 #include "kernels/layer_norm.h"
 
-// A residual sum and its layer norm in one pass over memory, with the bits of the single steps. The
-// CPU's alone: on a GPU the two are kernels of their own.
+// A residual sum and its layer norm in one pass over memory, with the bits of the single steps; on
+// a GPU where all operands are aligned alike.
 namespace kernels {
 
 /// sum = x + around, rounded once to sum's dtype, and y, mean and rstd of it as in
@@ -11,7 +12,8 @@ namespace kernels {
 /// beside f32. sum may be x or around if the dtypes are equal. Not for `rms`.
 using AddLayerNormForward = void(Array sum, Array y, Array mean, Array rstd, ConstArray x,
                                  ConstArray around, ConstArray weight, ConstArray bias,
-                                 const LayerNormShape& shape);
+                                 const LayerNormShape& shape, Stream stream);
+HALFTONE_KERNEL(AddLayerNormForward, add_layer_norm_forward);
 
 /// dsum = dx of layer_norm_backward for the input `sum`, rounded, plus `beside`: the gradient of
 /// the sum's other uses, which may be null. dx: dsum once more, in the dtype of a 16-bit x beside
@@ -22,11 +24,7 @@ struct AddLayerNormGradients {
 };
 using AddLayerNormBackward = void(const AddLayerNormGradients& to, ConstArray beside, ConstArray dy,
                                   ConstArray sum, ConstArray weight, ConstArray mean,
-                                  ConstArray rstd, const LayerNormShape& shape);
-
-namespace cpu {
-AddLayerNormForward add_layer_norm_forward;
-AddLayerNormBackward add_layer_norm_backward;
-}  // namespace cpu
+                                  ConstArray rstd, const LayerNormShape& shape, Stream stream);
+HALFTONE_KERNEL(AddLayerNormBackward, add_layer_norm_backward);
 
 }  // namespace kernels

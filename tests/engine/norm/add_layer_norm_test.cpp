@@ -12,6 +12,7 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "core/cast.h"
+#include "needs_cuda.h"
 #include "norm/layer_norm.h"
 #include "pointwise/binary.h"
 #include "reduce/reduce.h"
@@ -25,16 +26,16 @@ namespace {
 
 using test::bits;
 
-Tensor numbers(const Shape& shape, DType dtype, int seed) {
-    return test::numbers(shape, dtype, seed).set_requires_grad(true);
+Tensor numbers(const Shape& shape, DType dtype, int seed, const Device& device = {}) {
+    return test::numbers(shape, dtype, seed).copy_to(device).detach().set_requires_grad(true);
 }
 
 struct Case {
-    Case(DType x_type, DType type, DType parameters)
-        : x(numbers({7, 9}, x_type, 1)),
-          around(numbers({7, 9}, type, 2)),
-          weight(numbers({9}, parameters, 3)),
-          bias(numbers({9}, parameters, 4)) {}
+    Case(DType x_type, DType type, DType parameters, const Device& device = {})
+        : x(numbers({7, 9}, x_type, 1, device)),
+          around(numbers({7, 9}, type, 2, device)),
+          weight(numbers({9}, parameters, 3, device)),
+          bias(numbers({9}, parameters, 4, device)) {}
     Tensor x, around, weight, bias;
 
     bool fuses() const { return can_fuse_add_layer_norm(x, around, weight, bias); }
@@ -50,7 +51,8 @@ SumAndNorm together(const Case& c) {
 }
 
 Tensor weighed(const Tensor& y, int seed) {
-    return sum(mul(y, numbers(y.shape(), y.dtype(), seed).detach()), {}, false, y.dtype());
+    const Tensor weights = numbers(y.shape(), y.dtype(), seed, y.device()).detach();
+    return sum(mul(y, weights), {}, false, y.dtype());
 }
 
 /// Uses of the results: the norm alone, the sum alone, or both.
@@ -74,10 +76,10 @@ void expect_equal_gradients(const Case& one, const Case& two) {
     expect_equal(one.bias.grad(), two.bias.grad());
 }
 
-void expect_equal_steps(DType x_type, DType type, DType parameters) {
+void expect_equal_steps(DType x_type, DType type, DType parameters, const Device& device = {}) {
     for (const Uses uses : {Uses::norm, Uses::sum, Uses::both}) {
         SCOPED_TRACE(testing::Message() << name(x_type) << " beside " << name(type));
-        const Case one(x_type, type, parameters), two(x_type, type, parameters);
+        const Case one(x_type, type, parameters, device), two(x_type, type, parameters, device);
         const SumAndNorm first = apart(one), second = together(two);
         expect_equal(first.sum, second.sum);
         expect_equal(first.normed, second.normed);
@@ -101,6 +103,19 @@ TEST(AddLayerNorm, HasThemInAnAutocastRegionToo) {
     const auto entered = region.enter();
     expect_equal_steps(DType::bf16, DType::f32, DType::f32);
     expect_equal_steps(DType::f32, DType::f32, DType::f32);
+}
+
+TEST(AddLayerNorm, HasThemOnAGpu) {
+    HALFTONE_NEEDS_CUDA();
+    const Device gpu{Device::Kind::cuda, 0};
+    for (const DType low : {DType::f16, DType::bf16}) {
+        expect_equal_steps(low, DType::f32, DType::f32, gpu);
+        expect_equal_steps(low, low, low, gpu);
+        const AutocastRegion region(Device::Kind::cuda, true, low);
+        const auto entered = region.enter();
+        expect_equal_steps(low, DType::f32, DType::f32, gpu);
+    }
+    expect_equal_steps(DType::f32, DType::f32, DType::f32, gpu);
 }
 
 TEST(AddLayerNorm, HasTheGradientsOfItsGradient) {
