@@ -37,6 +37,14 @@ TEST_F(OpTreeTest, ARuleSaysWhatRan) {
     EXPECT_EQ(rule(row(1, 0)), u"no entry: decided by its parts"_s);
 }
 
+TEST_F(OpTreeTest, WhatMayBeCutIsWholeInTheToolTip) {
+    const QModelIndex rules = group(0).siblingAtColumn(OpTree::rule);
+    for (const QModelIndex& index : {tree.index(0, 0), group(0), rules}) {
+        EXPECT_FALSE(index.data().toString().isEmpty());
+        EXPECT_EQ(index.data(Qt::ToolTipRole), index.data());
+    }
+}
+
 TEST_F(OpTreeTest, MarksWhatAutocastDecidedAndWhatTheUserForced) {
     const auto mark = [](const QModelIndex& index) {
         return ForceMark(index.siblingAtColumn(OpTree::rule).data(OpTree::markRole).toInt());

@@ -275,6 +275,7 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
         return index.column() == rule || index.column() == inputs ? why
                                                                   : text(node, index.column());
     }
+    if (role == Qt::ToolTipRole) return text(node, index.column());  // of a group: it may be cut
     if (role != typesRole) return {};
     if (node.op != nullptr) return typesOf(*node.op);
     QStringList types;
