@@ -18,8 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto patience = 2s;  // for another process, whose transactions take milliseconds
-constexpr auto retry_interval = 5ms;
+constexpr auto queue_patience = 2s;  // for another process, whose transactions take milliseconds
+constexpr auto queue_retry = 5ms;
 
 constexpr char queue_schema[] =
     "CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT "
@@ -67,7 +67,7 @@ struct RunQueue::Impl {
 
     template <typename F>
     auto patiently(F&& f) {
-        const auto deadline = Clock::now() + patience;
+        const auto deadline = Clock::now() + queue_patience;
         for (;;) {
             try {
                 return f();
@@ -81,7 +81,7 @@ struct RunQueue::Impl {
                 throw Error(ErrorCode::io, msg("{}: the queue is damaged", file().string()),
                             msg("Move the file away and add the runs again."));
             }
-            std::this_thread::sleep_for(retry_interval);
+            std::this_thread::sleep_for(queue_retry);
         }
     }
 
