@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// Figures of the runs of one point, a value a run.
 struct Figures {
@@ -30,7 +30,7 @@ Metric loss_metric() { return {.key = "", .title = "Loss", .higher_is_better = f
 
 /// Adds what the events of a run say.
 void add_run(const std::vector<Event>& events, SweepRow& row, Figures& figures) {
-    double best = unknown, last = unknown, wall_s = unknown;
+    double best = not_known, last = not_known, wall_s = not_known;
     for (const Event& event : events) {
         if (const auto* start = std::get_if<RunStarted>(&event)) {
             row.metric = start->metrics.empty() ? loss_metric() : start->metrics.front();
@@ -61,7 +61,7 @@ bool has_ended(const QueuedRun& run) {
     return run.state == QueueState::done || run.state == QueueState::failed;
 }
 
-std::string spread_text(const char* format, const MeanSpread& value, bool with_spread) {
+std::string point_text(const char* format, const MeanSpread& value, bool with_spread) {
     std::string text = number_text(format, value.mean);
     if (with_spread && std::isfinite(value.mean)) text += " ±" + number_text(format, value.spread);
     return text;
@@ -126,8 +126,8 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows
         {"settings", "best " + figure, "last " + figure, "seconds", "seeds", "runs"}};
     for (const SweepRow& row : rows) {
         const bool spread = row.finished > 1;
-        lines.push_back({row.label, spread_text("%.4f", row.best, spread),
-                         spread_text("%.4f", row.last, spread),
+        lines.push_back({row.label, point_text("%.4f", row.best, spread),
+                         point_text("%.4f", row.last, spread),
                          number_text("%.1f", row.wall_s.mean), seeds_text(plan, row),
                          join(row.runs)});
     }

@@ -19,9 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<char, 8> magic = {'H', 'T', 'T', 'W', 'I', 'N', 'S', '\n'};
-constexpr std::uint32_t version = 1;
-constexpr std::uint32_t first_chunk_rows = 1024, full_chunk_rows = 65536;
+constexpr std::array<char, 8> twin_magic = {'H', 'T', 'T', 'W', 'I', 'N', 'S', '\n'};
+constexpr std::uint32_t twin_version = 1;
+constexpr std::uint32_t first_twin_chunk = 1024, full_twin_chunk = 65536;
 constexpr std::uintmax_t most_name_bytes = 64 << 20;
 
 [[noreturn]] void throw_damaged(const fs::path& file) {
@@ -33,7 +33,7 @@ void write_names(const fs::path& folder, const std::string& reference,
                  const std::vector<std::string>& layers) {
     write_file(
         folder / layout::names_name,
-        json({{"version", version}, {"reference", reference}, {"layers", layers}}).dump(1) + '\n');
+        json({{"version", twin_version}, {"reference", reference}, {"layers", layers}}).dump(1) + '\n');
 }
 
 /// An earlier twin of the same run is gone: its rows are of steps that are computed again.
@@ -63,7 +63,7 @@ Error no_twin(const fs::path& path, const std::string& reason) {
 }
 
 void check_header(const record_layout::Header& header, const fs::path& path, std::int64_t) {
-    if (header.magic != magic || !record_layout::is_sound(header)) throw_damaged(path);
+    if (header.magic != twin_magic || !record_layout::is_sound(header)) throw_damaged(path);
     if (header.checksum != layout::make_header().checksum) {
         throw Error(
             ErrorCode::data,
@@ -88,10 +88,10 @@ std::optional<TwinRecordReader> columns_to_continue(const fs::path& run_folder,
 
 record_layout::Header layout::make_header() {
     record_layout::Header header{};
-    header.magic = magic;
-    header.version = version;
-    header.first_chunk_rows = first_chunk_rows;
-    header.full_chunk_rows = full_chunk_rows;
+    header.magic = twin_magic;
+    header.version = twin_version;
+    header.first_chunk_rows = first_twin_chunk;
+    header.full_chunk_rows = full_twin_chunk;
     for_each_field([&](const char* name, auto member) {
         using T = std::remove_reference_t<decltype(std::declval<Row&>().*member)>;
         record_layout::add_column(header, name, record_layout::column_type<T>());

@@ -58,7 +58,7 @@ bool computes_in_16_bits(const RunFigures& run) {
                                info->settings.weights == WeightFormat::fp16);
 }
 
-std::string title(const RunFigures& run) {
+std::string run_title(const RunFigures& run) {
     if (!run.title.empty()) return run.title;
     const PrecisionInfo* info = info_of(run);
     return info != nullptr ? info->title : run.precision;
@@ -119,7 +119,7 @@ RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other) {
     const SpeedGap gap = speed_gap(baseline, other);
     if (!gap.has_interval()) return {};
     const StepTimes fp32 = times_of(baseline), mixed = times_of(other);
-    const std::string name = title(other);
+    const std::string name = run_title(other);
     RunPayOff out;
     if (gap.ratio < least_speed_up) {
         out = does_not_pay(name, fp32, mixed);

@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int curvePoints = 400;
+constexpr int sumPoints = 400;
 
 struct Computed {
     engine::SumResult result;
@@ -62,7 +62,7 @@ void SumInstrument::compute() {
     settings.format = engine::find_number_format(number_.format);
     settings.accumulator =
         number_.accumulator.empty() ? nullptr : engine::find_number_format(number_.accumulator);
-    settings.points = curvePoints;
+    settings.points = sumPoints;
     if (settings.format == nullptr) return;
     inBackground(
         this,

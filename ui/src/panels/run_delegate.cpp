@@ -12,12 +12,12 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rowPadding = 4;
+constexpr int linePadding = 4;
 constexpr int eyeWidth = 22;
 constexpr int dotWidth = 14;
 
 QRect firstLine(const QRect& row, const QFontMetrics& metrics) {
-    return {row.left() + eyeWidth, row.top() + rowPadding, row.width() - eyeWidth - size::gap,
+    return {row.left() + eyeWidth, row.top() + linePadding, row.width() - eyeWidth - size::gap,
             metrics.height()};
 }
 
@@ -27,7 +27,7 @@ QRect RunDelegate::eye(const QRect& row) { return {row.topLeft(), QSize(eyeWidth
 
 QSize RunDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const {
     return {120,
-            2 * rowPadding + QFontMetrics(Theme::bold()).height() +
+            2 * linePadding + QFontMetrics(Theme::bold()).height() +
                 std::max(option.fontMetrics.height(), QFontMetrics(Theme::caption()).height())};
 }
 

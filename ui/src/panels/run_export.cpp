@@ -71,7 +71,7 @@ std::vector<Form> forms() {
     return out;
 }
 
-struct Answer {
+struct ExportAnswer {
     Form form;
     QString file;
     std::string checkpoint;
@@ -120,7 +120,7 @@ QString nameOfFile(const Runs& runs) {
     return names.join(u'-');
 }
 
-std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
+std::optional<ExportAnswer> ask(QWidget* parent, const engine::RunSummary& run) {
     const std::vector<Form> all = forms();
     std::vector<FileForm> files;
     for (const Form& form : all) files.push_back({form.filter(), form.suffix()});
@@ -134,7 +134,7 @@ std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     std::optional<std::string> checkpoint = "last";
     if (form.info->of_checkpoint) checkpoint = askCheckpoint(parent, run);
     if (!checkpoint) return std::nullopt;
-    return Answer{form, named->file, *checkpoint};
+    return ExportAnswer{form, named->file, *checkpoint};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr std::size_t mostLines = 4;  // five runs; more are in the cards' table alone
+constexpr std::size_t mostVerdicts = 4;  // five runs; more are in the cards' table alone
 constexpr int padding = 6;
 
 std::pair<QString, QColor> markOf(engine::VerdictTone tone, const Tokens& t) {
@@ -58,7 +58,7 @@ VerdictBar::VerdictBar(const Context& context, QWidget* parent)
 
 void VerdictBar::rebuild() {
     const std::size_t runs = context_.feed->tracks().size();
-    const std::size_t wanted = std::clamp<std::size_t>(runs < 2 ? 1 : runs - 1, 1, mostLines);
+    const std::size_t wanted = std::clamp<std::size_t>(runs < 2 ? 1 : runs - 1, 1, mostVerdicts);
     while (lines_.size() > wanted) {
         delete lines_.back();
         lines_.pop_back();
