@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_result = std::numeric_limits<double>::quiet_NaN();
 
 /// Figures of the runs of one point, a value a run.
 struct Figures {
@@ -30,7 +30,7 @@ Metric loss_metric() { return {.key = "", .title = "Loss", .higher_is_better = f
 
 /// Adds what the events of a run say.
 void add_run(const std::vector<Event>& events, SweepRow& row, Figures& figures) {
-    double best = not_known, last = not_known, wall_s = not_known;
+    double best = no_result, last = no_result, wall_s = no_result;
     for (const Event& event : events) {
         if (const auto* start = std::get_if<RunStarted>(&event)) {
             row.metric = start->metrics.empty() ? loss_metric() : start->metrics.front();
