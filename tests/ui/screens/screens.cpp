@@ -12,9 +12,12 @@
 #include <QTextStream>
 #include <algorithm>
 
+#include "microscope/microscope_model.h"
 #include "pages/page_stack.h"
 #include "screens/screen_check.h"
+#include "skips/skips_model.h"
 #include "support/window_stage.h"
+#include "xray/xray_model.h"
 
 static void initScreenResources() {
     Q_INIT_RESOURCE(ui);
@@ -35,7 +38,7 @@ const std::vector<State>& states() {
     static const std::vector<State> all = {
         {"empty", 0, true, {}},
         {"live", 2, false,
-         {"epochs=200", "scaler.preset=classroom", "scaler.growth_interval=10"}},
+         {"epochs=20", "scaler.preset=classroom", "scaler.growth_interval=10"}},
         {"ended", 2, true,
          {"epochs=6", "scaler.preset=classroom", "scaler.growth_interval=10"}},
         {"diverged", 2, true, {"optimizer.kind=sgd", "optimizer.lr=3000"}},
@@ -128,6 +131,8 @@ public:
             return 0;
         }
         stage_.settle();
+        waitFor([this] { return !isComputing(); });  // what the page computes when it is opened
+        stage_.settle();
         const QStringList faults = ScreenCheck(*stage_.window).faults(wanted_.size);
         constexpr int fast = 89;  // the least compression, which takes a tenth of the time
         stage_.window->grab().save(wanted_.out + u'/' + picture.name() + u".png"_s, "PNG", fast);
@@ -138,6 +143,14 @@ public:
     }
 
 private:
+    bool isComputing() const {
+        const auto busy = [](const auto& models) {
+            return std::ranges::any_of(models, [](const auto* each) { return each->busy(); });
+        };
+        return busy(stage_.window->findChildren<XrayModel*>()) ||
+               busy(stage_.window->findChildren<SkipsModel*>()) ||
+               busy(stage_.window->findChildren<MicroscopeModel*>());
+    }
     void train(const State& state) {
         const auto parsed = engine::parse_run_config("{}", settingsOf(state));
         for (const auto& error : parsed.errors)
