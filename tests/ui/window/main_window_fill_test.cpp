@@ -75,7 +75,7 @@ bool isChinese(const QString& text) {
 }
 
 TEST_F(FillTest, AnotherLanguageKeepsTheWindowAndItsLayout) {
-    trainShortly(12, {u"fp32"_s, u"amp-fp16"_s});
+    trainShortly({"max_steps=12"}, {u"fp32"_s, u"amp-fp16"_s});
     standsStill();
     const WId id = window->winId();
     const QRect place = window->geometry();
@@ -104,7 +104,7 @@ TEST_F(FillTest, AnotherLanguageKeepsTheWindowAndItsLayout) {
 }
 
 TEST_F(FillTest, WhatTheWindowSaysIsSaidAnew) {
-    trainShortly(12, {u"fp32"_s, u"amp-fp16"_s});
+    trainShortly({"max_steps=12"}, {u"fp32"_s, u"amp-fp16"_s});
     commands.report(engine::Error(engine::ErrorCode::io, engine::msg("{}: the disk is full", "a"),
                                   engine::msg("Free some space, or give another folder.")));
     auto* message = window->findChild<MessageBar*>();
@@ -128,7 +128,7 @@ TEST_F(FillTest, WhatTheWindowSaysIsSaidAnew) {
 }
 
 TEST_F(FillTest, PagesKeepWhatTheyComputedAndWhatIsSetInThem) {
-    trainShortly(12);
+    trainShortly({"max_steps=12"});
     stack()->showPage(u"runs"_s);
     stack()->showPage(u"xray"_s);
     auto* page = window->findChild<XrayPage*>();
