@@ -2,6 +2,7 @@
 
 #include "cuda/convert.cuh"
 #include "cuda/grid_stride.cuh"
+#include "cuda/pack.cuh"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
 
@@ -41,9 +42,17 @@ __global__ void dropout_mask_kernel(std::uint8_t* mask, std::int64_t n, PhiloxSt
 
 template <typename T>
 __global__ void dropout_apply_kernel(T* y, const T* x, const std::uint8_t* mask, Compute<T> scale,
-                                     std::int64_t n) {
-    for (std::int64_t i = grid_thread(); i < n; i += grid_threads())
-        y[i] = narrow<T>(widen(x[i]) * static_cast<Compute<T>>(mask[i] != 0) * scale);
+                                     std::int64_t packs, std::int64_t n) {
+    for_each_pack<pack_width<T>>(packs, n, [&](std::int64_t at, auto wide) {
+        const auto in = load_pack<wide()>(x + at);
+        const auto kept = load_pack<wide()>(mask + at);
+        Pack<T, wide()> out;
+#pragma unroll
+        for (int k = 0; k < wide(); ++k)
+            out.at[k] =
+                narrow<T>(widen(in.at[k]) * static_cast<Compute<T>>(kept.at[k] != 0) * scale);
+        store_pack(y + at, out);
+    });
 }
 
 }  // namespace
@@ -61,9 +70,13 @@ void dropout_apply(Array y, ConstArray x, ConstArray mask, double scale, Stream 
     if (y.size == 0) return;
     with_floating(y.dtype, [&](auto type) {
         using T = decltype(type);
-        launch("dropout_apply", dropout_apply_kernel<T>, grid_for(y.size, 1), stream,
-               static_cast<T*>(y.data), static_cast<const T*>(x.data),
-               static_cast<const std::uint8_t*>(mask.data), static_cast<Compute<T>>(scale), y.size);
+        constexpr int width = pack_width<T>;
+        auto* to = static_cast<T*>(y.data);
+        const auto* from = static_cast<const T*>(x.data);
+        const auto* kept = static_cast<const std::uint8_t*>(mask.data);
+        const std::int64_t packs = packs_in<width>(y.size, to, from, kept);
+        launch("dropout_apply", dropout_apply_kernel<T>, grid_of_packs<width>(packs, y.size),
+               stream, to, from, kept, static_cast<Compute<T>>(scale), packs, y.size);
     });
 }
 

@@ -1,5 +1,6 @@
 #include "cuda/convert.cuh"
 #include "cuda/grid_stride.cuh"
+#include "cuda/rows.cuh"
 #include "kernels/index.h"
 
 namespace kernels::cuda {
@@ -26,15 +27,51 @@ __global__ void select_kernel(T* y, const T* x, const std::int64_t* index, Index
     }
 }
 
+/// Rows of `inner` elements, each by a team of threads that divides once for it.
+template <int team, typename T>
+__global__ void select_rows_kernel(T* y, const T* x, const std::int64_t* index, IndexSpan s,
+                                   std::int64_t rows) {
+    constexpr int width = pack_width<T>;
+    for_each_row<team>(rows, [&](std::int64_t row, int thread) {
+        const std::int64_t o = row / s.m, i = index[row - o * s.m];
+        T* const to = y + row * s.inner;
+        const bool inside = i >= 0 && i < s.n;
+        const T* const from = inside ? x + (o * s.n + i) * s.inner : nullptr;
+        const bool packed = fits_packs<width>(static_cast<const T*>(to)) && fits_packs<width>(from);
+        for_each_part<team, width>(s.inner, packed, thread, [&](std::int64_t at, auto wide) {
+            Pack<T, wide()> values;
+            if (inside) {
+                values = load_pack<wide()>(from + at);
+            } else {
+#pragma unroll
+                for (int k = 0; k < wide(); ++k) values.at[k] = nothing<T>(s.holes && i == -1);
+            }
+            store_pack(to + at, values);
+        });
+    });
+}
+
+/// From so many elements on a row has work for a warp.
+constexpr std::int64_t least_inner = 16;
+
 template <bool by_element>
 void start(const char* name, Array y, ConstArray x, ConstArray index, const IndexSpan& span,
            Stream stream) {
     if (y.size == 0) return;
     with_stored(y.dtype, [&](auto type) {
         using T = decltype(type);
-        launch(name, select_kernel<T, by_element>, grid_for(y.size), stream,
-               static_cast<T*>(y.data), static_cast<const T*>(x.data),
-               static_cast<const std::int64_t*>(index.data), span, y.size);
+        auto* to = static_cast<T*>(y.data);
+        const auto* from = static_cast<const T*>(x.data);
+        const auto* places = static_cast<const std::int64_t*>(index.data);
+        if (!by_element && span.inner >= least_inner) {
+            const std::int64_t rows = y.size / span.inner;
+            return with_team(span.inner, [&](auto team) {
+                launch(name, select_rows_kernel<team(), T>, grid_of_rows<team()>(rows), stream, to,
+                       from, places, span, rows);
+            });
+        }
+        launch(name, select_kernel<T, by_element>, grid_for(y.size), stream, to, from, places, span,
+               y.size);
     });
 }
 

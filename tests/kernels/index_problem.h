@@ -9,7 +9,7 @@ namespace kernels::test {
 inline const std::vector<IndexSpan> index_spans = {
     {1, 5, 7, 1},   {2, 3, 8, 5}, {3, 40, 33, 1},    {1, 50257, 2000, 3}, {1, 3, 700, 70},
     {4, 1, 300, 2}, {1, 9, 0, 4}, {0, 4, 5, 2},      {2, 6, 4, 0},        {1, 60, 57, 130},
-    {1, 7, 256, 1}, {2, 1, 1, 1}, {1, 200, 3000, 1},
+    {1, 7, 256, 1}, {2, 1, 1, 1}, {1, 200, 3000, 1}, {2, 9, 11, 48},
 };
 
 /// Indices in [0, n), with some repeated consecutively; with `holes` also -1.
