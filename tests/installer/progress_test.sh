@@ -46,10 +46,16 @@ END
     expect $'1601\tthe engine\tBuilding CXX object engine/a.cpp.o
 1801\tthe window\tBuilding CXX object ui/b.cpp.o
 401\t-\tBuilding CXX object other/c.txt' "$(plan_build small all)" "a first build"
-    printf '# ninja log v5\n0\t90\t1\tengine/a.cpp.o\tff\n' > small/.ninja_log
+    # Ninja removes a log of another version than its own.
+    cp -r small other
+    ninja -C other -f "$work/other/build.ninja" engine/a.cpp.o > /dev/null
+    local version
+    version=$(head -n 1 other/.ninja_log)
+    [[ $version == '# ninja log v'* ]] || complain "the version of ninja's log: '$version'"
+    printf '%s\n0\t90\t1\tengine/a.cpp.o\tff\n' "$version" > small/.ninja_log
     expect $'1601\tthe engine' "$(plan_build small all | head -1 | cut -f 1,2)" "from a compiler cache"
     # The engine's file took twice the usual time: so will others, but for the one that has a time of its own.
-    printf '# ninja log v5\n0\t3200\t1\tengine/a.cpp.o\tff\n0\t1800\t1\tui/b.cpp.o\tff\n0\t3600\t1\tui/b.cpp.o\tff\n' > small/.ninja_log
+    printf '%s\n0\t3200\t1\tengine/a.cpp.o\tff\n0\t1800\t1\tui/b.cpp.o\tff\n0\t3600\t1\tui/b.cpp.o\tff\n' "$version" > small/.ninja_log
     expect $'3201\tthe engine\tBuilding CXX object engine/a.cpp.o
 3601\tthe window\tBuilding CXX object ui/b.cpp.o
 801\t-\tBuilding CXX object other/c.txt' "$(plan_build small all)" "after a build"
