@@ -1,9 +1,8 @@
 #include "panels/rate_finder.h"
 
-#include <qcustomplot.h>
-
 #include <QPushButton>
 
+#include "plots/custom_plot.h"
 #include "window_fixture.h"
 
 namespace ui {

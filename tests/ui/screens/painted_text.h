@@ -1,13 +1,13 @@
 #pragma once
 
-#include <qcustomplot.h>
-
 #include <QFontMetricsF>
 #include <QPaintDevice>
 #include <QPaintEngine>
 #include <QPainter>
 #include <QWidget>
 #include <vector>
+
+#include "plots/custom_plot.h"
 
 namespace ui {
 

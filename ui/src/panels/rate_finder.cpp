@@ -1,7 +1,6 @@
 #include "panels/rate_finder.h"
 
-#include <qcustomplot.h>
-
+#include <QPushButton>
 #include <atomic>
 #include <mutex>
 #include <variant>
@@ -9,6 +8,7 @@
 #include "engine/error.h"
 #include "feed/background.h"
 #include "models/settings_model.h"
+#include "plots/custom_plot.h"
 #include "plots/simple_axes.h"
 #include "text/format.h"
 #include "text/language.h"

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <qcustomplot.h>
-
 #include <vector>
 
 #include "engine/sweep.h"
+#include "plots/custom_plot.h"
 
 namespace ui {
 

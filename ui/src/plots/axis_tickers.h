@@ -1,7 +1,6 @@
 #pragma once
 
-#include <qcustomplot.h>
-
+#include "plots/custom_plot.h"
 #include "plots/plot_content.h"
 
 namespace ui {

@@ -1,5 +1,7 @@
 #include "plots/line_plot.h"
 
+#include <QWindow>
+
 #include "plots/plot_options.h"
 #include "theme/theme.h"
 

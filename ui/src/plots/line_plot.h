@@ -1,12 +1,11 @@
 #pragma once
 
-#include <qcustomplot.h>
-
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "plots/axis_tickers.h"
+#include "plots/custom_plot.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_content.h"
 #include "plots/plot_link.h"

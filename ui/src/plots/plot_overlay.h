@@ -1,9 +1,8 @@
 #pragma once
 
-#include <qcustomplot.h>
-
 #include <vector>
 
+#include "plots/custom_plot.h"
 #include "plots/polyline.h"
 #include "theme/tokens.h"
 

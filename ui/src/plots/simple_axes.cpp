@@ -1,7 +1,6 @@
 #include "plots/simple_axes.h"
 
-#include <qcustomplot.h>
-
+#include "plots/custom_plot.h"
 #include "theme/theme.h"
 
 namespace ui {
