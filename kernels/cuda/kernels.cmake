@@ -10,6 +10,7 @@ set(cuda_kernels
   cast.cu
   coalesce_rows.cu
   conv2d_direct.cu
+  copy_small.cu
   copy_strided.cu
   cross_entropy.cu
   dropout.cu
@@ -58,7 +59,7 @@ set(cuda_batches
   "index_select embedding_bag coalesce_rows deferred_error"
   "gemm_finish conv2d_direct max_pool average_pool"
   "recurrent cross_entropy"
-  "copy_strided elementwise_scale elementwise_select"
+  "copy_small copy_strided elementwise_scale elementwise_select"
   "arg_max index_reduce"
   "batch_norm_forward welford")
 if(HALFTONE_UNITY)

@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "cuda/check.h"
+#include "cuda/copy_small.h"
 #include "cuda/native.h"
 #include "cuda/state.h"
 #include "kernels/cuda_copies.h"
@@ -99,7 +100,10 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
 }
 
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
-    copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+    if (bytes <= most_small_copy)
+        copy_small(to, from, bytes, stream);
+    else
+        copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 void copy_between_devices(void* to, int to_device, const void* from, int from_device,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/copy_small.h"
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/deferred_error.h"
@@ -145,7 +146,10 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
     check("cudaMemcpyAsync");
     require_device(to, bytes, "cudaMemcpyAsync");
     require_device(from, bytes, "cudaMemcpyAsync");
-    put_counted(stream, "copy", bytes, bytes, [=] { std::memmove(to, from, bytes); });
+    if (bytes <= most_small_copy)
+        copy_small(to, from, bytes, stream);
+    else
+        put_counted(stream, "copy", bytes, bytes, [=] { std::memmove(to, from, bytes); });
 }
 
 void copy_between_devices(void* to, int to_device, const void* from, int from_device,
