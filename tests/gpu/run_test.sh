@@ -86,7 +86,7 @@ make_machine() {  # FOLDER: with a kit whose card is there and whose tests pass
     local bin=$1/bin kit=$1/kit
     mkdir -p "$bin" "$kit/tests/gpu"
     cp "$run_sh" "$kit/tests/gpu/run.sh"
-    cat > "$work/halftone" << EOF
+    cat > "$1/halftone" << EOF
 #!/bin/sh
 echo "halftone \$*" >> "$calls"
 case \$1 in
@@ -98,7 +98,7 @@ case \$1 in
         echo "resnet18: 2.5 ms a step (median of 5 blocks of 60)" ;;
 esac
 EOF
-    install -D -m755 "$work/halftone" "$kit/prebuilt/halftone"
+    install -D -m755 "$1/halftone" "$kit/prebuilt/halftone"
     make_program "$kit/prebuilt/tests/kernels/kernels_test" "${for_smoke[@]}" CudaSum.Adds CudaSum.SkipsIt PutBytes.Puts Cpu.NotOfTheDevice \
         CudaGemmRace.Agrees CudaConv2dRace.Agrees
     local test
@@ -122,6 +122,63 @@ run_on() {  # FOLDER ARGUMENT...: output in FOLDER/out; the exit code
     env PATH="$machine/bin:$PATH" HALFTONE_OUT="$machine/results" HALFTONE_DATA="$machine/no-data" "${settings[@]}" \
         "$machine/kit/tests/gpu/run.sh" "$@" > "$machine/out" 2>&1
 }
+# A call whose time is up goes on on another machine, from the one file.
+time_is_up() {
+    make_machine "$work/e"
+    make_program "$work/e/kit/prebuilt/tests/engine/core_test" {A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P}.Slow
+    settings=(HALFTONE_JOBS=1 HALFTONE_SECONDS=36)
+    started=$SECONDS
+    run_on "$work/e" first
+    ((SECONDS - started <= 40)) || complain "it took $((SECONDS - started)) s of 36"
+    expect 'engine: not at its end, goes on at the next call' "$work/e/out"
+    expect 'core_test A.Slow' "$calls"
+    expect_none 'core_test P.Slow' "$calls"
+    cp -r "$work/e" "$work/f"
+    rm -rf "$work/f/results" "$work/f/results.cache" "$work/f/bin/compute-sanitizer"
+    settings=(HALFTONE_JOBS=4)
+    run_on "$work/f" first || complain "the other machine"
+    expect 'going on from' "$work/f/out"
+    expect_none 'core_test A.Slow' "$calls"
+    expect 'core_test P.Slow' "$calls"
+    expect 'halftone doctor' "$calls"
+    expect 'device_test Runs/DeviceStep' "$calls"
+    expect_none 'kernels_test CudaSum' "$calls"
+    expect '| engine | passed' "$work/f/results/table.md"
+    [[ -s $work/f/results.cache/halftone/measured-plans ]] || complain "the measured plans did not come along"
+}
+
+# What a part runs ends with it, even if it hangs.
+part_hangs() {
+    make_machine "$work/i"
+    mkdir -p "$work/i/data/cifar100-5k"
+    cat > "$work/i/kit/prebuilt/halftone" << EOF
+#!/bin/sh
+[ "\$1" = xray ] || exit 0
+trap '' TERM
+echo \$\$ > "$work/i/hangs"
+sleep 60
+EOF
+    settings=(HALFTONE_DATA="$work/i/data" HALFTONE_SECONDS=22)
+    run_on "$work/i" profile
+    expect 'profile: cut off' "$work/i/out"
+    [[ -s $work/i/hangs ]] || complain "no program hangs"
+    # Killed, it may still be in the list of processes, as a zombie.
+    ! grep -qs '^State:.*[RSDT] ' "/proc/$(cat "$work/i/hangs")/status" || complain "a program that hangs is left behind"
+}
+
+# Both wait for their limits, so they do it beside the others, each with a list of calls of its own.
+beside() {  # FUNCTION
+    (
+        calls=$work/calls-$1 failures=0
+        "$1"
+        exit $((failures != 0))
+    ) &
+    waiting+=($!)
+}
+waiting=()
+beside time_is_up
+beside part_hangs
+
 settings=(HALFTONE_JOBS=2 HALFTONE_SUITE_SECONDS=20)
 
 # All is well.
@@ -200,29 +257,6 @@ expect 'attention: 0 tests, 0 skipped, exit code 139' "$work/j/results/smoke.log
 expect 'recurrent: 0 tests, 1 skipped, exit code 0' "$work/j/results/smoke.log"
 make_program "$work/j/kit/prebuilt/tests/kernels/kernels_test" "${for_smoke[@]:1}" CudaGemm.WaitsForNothingFails
 run_on "$work/j" smoke && complain "a smoke with a wrong product passes"
-
-# A call whose time is up goes on on another machine, from the one file.
-make_machine "$work/e"
-make_program "$work/e/kit/prebuilt/tests/engine/core_test" {A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P}.Slow
-settings=(HALFTONE_JOBS=1 HALFTONE_SECONDS=36)
-started=$SECONDS
-run_on "$work/e" first
-((SECONDS - started <= 40)) || complain "it took $((SECONDS - started)) s of 36"
-expect 'engine: not at its end, goes on at the next call' "$work/e/out"
-expect 'core_test A.Slow' "$calls"
-expect_none 'core_test P.Slow' "$calls"
-cp -r "$work/e" "$work/f"
-rm -rf "$work/f/results" "$work/f/results.cache" "$work/f/bin/compute-sanitizer"
-settings=(HALFTONE_JOBS=4)
-run_on "$work/f" first || complain "the other machine"
-expect 'going on from' "$work/f/out"
-expect_none 'core_test A.Slow' "$calls"
-expect 'core_test P.Slow' "$calls"
-expect 'halftone doctor' "$calls"
-expect 'device_test Runs/DeviceStep' "$calls"
-expect_none 'kernels_test CudaSum' "$calls"
-expect '| engine | passed' "$work/f/results/table.md"
-[[ -s $work/f/results.cache/halftone/measured-plans ]] || complain "the measured plans did not come along"
 
 # Without a kit it builds, and CUDA has to be there.
 make_machine "$work/g"
@@ -351,22 +385,6 @@ settings+=(HALFTONE_BATCH=4)
 run_on "$work/h" profile resnet-fp32-1
 expect_count 2 '--set batch_size=4 ' "$calls"
 
-# What a part runs ends with it, even if it hangs.
-make_machine "$work/i"
-mkdir -p "$work/i/data/cifar100-5k"
-cat > "$work/i/kit/prebuilt/halftone" << EOF
-#!/bin/sh
-[ "\$1" = xray ] || exit 0
-trap '' TERM
-echo \$\$ > "$work/i/hangs"
-sleep 60
-EOF
-settings=(HALFTONE_DATA="$work/i/data" HALFTONE_SECONDS=22)
-run_on "$work/i" profile
-expect 'profile: cut off' "$work/i/out"
-[[ -s $work/i/hangs ]] || complain "no program hangs"
-# Killed, it may still be in the list of processes, as a zombie.
-! grep -qs '^State:.*[RSDT] ' "/proc/$(cat "$work/i/hangs")/status" || complain "a program that hangs is left behind"
-
+for process in "${waiting[@]}"; do wait "$process" || failures=$((failures + 1)); done
 ((failures == 0)) || exit 1
 echo "run.sh: all as expected"
