@@ -208,7 +208,8 @@ void Commands::endTrial() {
 
 void Commands::tryFirstSteps(const engine::RunConfig& config) {
     using Findings = std::vector<engine::LintFinding>;
-    trial_ = std::stop_source();
+    std::stop_source stop;
+    trial_ = stop;
     trying_ = true;
     const auto begin = [this, config, attempt = ++attempts_](const Findings& findings) {
         if (!trying_ || attempt != attempts_) return;  // stopped, too late, or another run began
@@ -222,7 +223,7 @@ void Commands::tryFirstSteps(const engine::RunConfig& config) {
     if (settings_->data() != nullptr) data = sizesOf(*settings_->data());
     inBackground(
         this,
-        [config, data = std::move(data), stop = trial_.get_token()]() -> Findings {
+        [config, data = std::move(data), stop = stop.get_token()]() -> Findings {
             try {
                 if (!engine::is_quick_to_measure(config, {.data = data ? &*data : nullptr}))
                     return {};
