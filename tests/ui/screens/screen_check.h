@@ -5,6 +5,7 @@
 #include <QAbstractScrollArea>
 #include <QApplication>
 #include <QDockWidget>
+#include <QHeaderView>
 #include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -200,9 +201,13 @@ private:
     static bool scrolls(const QWidget& widget) {
         return isViewport(&widget) || qobject_cast<const QLineEdit*>(&widget) != nullptr;
     }
+    static bool isHead(const QWidget& widget) {
+        return qobject_cast<const QHeaderView*>(widget.parentWidget()) != nullptr;
+    }
     void cut(const QWidget& widget, const PaintedText& text) {
-        if (scrolls(widget)) return;
-        QRectF room = widget.rect();
+        // The head of a column has its section, wherever the table is scrolled to.
+        if (scrolls(widget) && !(isHead(widget) && !text.clip.isNull())) return;
+        QRectF room = isHead(widget) ? text.clip : QRectF(widget.rect());
         if (!text.clip.isNull()) room &= text.clip;
         const QRectF seen = text.ink & room;
         const double missing = std::max(text.ink.width() - std::max(seen.width(), 0.0),

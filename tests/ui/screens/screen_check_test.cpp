@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QMainWindow>
-#include <QPushButton>
+#include <QTableWidget>
 #include <functional>
 
 #include "support/stillness.h"
@@ -87,6 +87,18 @@ TEST_F(ScreenCheckTest, WantsAToolTipForTextThatEndsInDots) {
     const auto paint = [](QPainter& painter) { painter.drawText(QPoint(10, 20), u"a long na…"_s); };
     EXPECT_TRUE(isOne(faultsOf(paint), u"no tooltip"_s));
     EXPECT_TRUE(faultsOf(paint, u"a long name"_s).isEmpty());
+}
+
+TEST_F(ScreenCheckTest, FindsTheHeadOfAColumnThatIsTooNarrow) {
+    QWidget window;
+    window.resize(400, 200);
+    auto* table = new QTableWidget(0, 2, &window);
+    table->setGeometry(0, 0, 400, 200);
+    table->setHorizontalHeaderLabels({u"of peak"_s, u"output"_s});
+    table->horizontalHeader()->setTextElideMode(Qt::ElideNone);
+    EXPECT_TRUE(shown(window).isEmpty());
+    table->setColumnWidth(0, 30);
+    EXPECT_TRUE(isOne(shown(window), u"out of view: of peak"_s));
 }
 
 TEST_F(ScreenCheckTest, FindsPaintedTextBelowAChild) {

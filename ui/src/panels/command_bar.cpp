@@ -2,6 +2,8 @@
 
 #include <QStyleOptionButton>
 #include <QStylePainter>
+#include <algorithm>
+#include <array>
 
 #include "commands/commands.h"
 #include "commands/run_actor.h"
@@ -160,7 +162,6 @@ QLabel* CommandBar::chip(const QString& name) {
     made->setObjectName(u"chip"_s);
     made->setTextFormat(Qt::RichText);
     made->setAccessibleName(name);
-    made->setFixedHeight(Theme::rowHeight(22));
     row_->addWidget(made);
     return made;
 }
@@ -197,11 +198,24 @@ void CommandBar::resizeEvent(QResizeEvent* event) {
     fit();
 }
 
+/// Chips are of one height, which holds the tallest font among their letters: for Chinese, and for
+/// the dot of the device, that is not the window's own.
+void CommandBar::alignChips() {
+    int height = Theme::rowHeight(22);
+    const std::array chips{device_, seen_, applied_, skipped_};
+    for (const QLabel* chip : chips) height = std::max(height, chip->sizeHint().height());
+    for (QLabel* chip : chips) {
+        if (chip->height() != height || chip->maximumHeight() != height)
+            chip->setFixedHeight(height);
+    }
+}
+
 void CommandBar::fit() {
     for (const Fit level : {Fit::all, Fit::shortDevice, Fit::noKeys, Fit::noCounts}) {
         fit(level);
-        if (row_->sizeHint().width() <= width()) return;
+        if (row_->sizeHint().width() <= width()) break;
     }
+    alignChips();
 }
 
 void CommandBar::fit(Fit level) {
@@ -293,6 +307,7 @@ void CommandBar::refreshCounters() {
     }
     for (auto* label : {seen_, applied_, skipped_}) label->setToolTip(all);
     if (row_->sizeHint().width() > width()) fit();
+    alignChips();
 }
 
 void CommandBar::inspectDevice() {

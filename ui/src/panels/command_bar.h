@@ -46,6 +46,7 @@ protected:
 private:
     /// Parts that a narrow window leaves out, in this order; tooltips show them all the same.
     enum class Fit { all, shortDevice, noKeys, noCounts };
+    void alignChips();
     void fit();
     void fit(Fit level);
     KeyButton* button(const QString& text, const QString& command = {},

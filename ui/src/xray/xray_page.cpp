@@ -1,11 +1,13 @@
 #include "xray/xray_page.h"
 
+#include <QApplication>
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QHideEvent>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "commands/commands.h"
 #include "feed/event_feed.h"
@@ -28,6 +30,17 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+/// A column's width that was chosen for a font of the usual size, in the window's font.
+int widthOfText(int usual) {
+    constexpr int usualHeight = 15;
+    const int height = QFontMetrics(QApplication::font()).height();
+    return usual * std::max(usualHeight, height) / usualHeight;
+}
+
+}  // namespace
 
 QWidget* makeXrayPage(const Context& context, QWidget* parent) {
     return new XrayPage(context, parent);
@@ -134,7 +147,9 @@ QLayout* XrayPage::makeFilter() {
     filter_->setPlaceholderText(tr("Filter: module, operation, type"));
     filter_->setAccessibleName(tr("Filter"));
     filter_->setClearButtonEnabled(true);
-    filter_->setFixedWidth(240);
+    constexpr int beside = 40;  // frame and the button that clears it
+    filter_->setFixedWidth(
+        std::max(240, filter_->fontMetrics().horizontalAdvance(filter_->placeholderText()) + beside));
     row->addWidget(filter_);
     rules_ = new QButtonGroup(this);
     rules_->setExclusive(false);
@@ -221,7 +236,7 @@ QWidget* XrayPage::makeTable() {
                                          {OpTree::micros, 120},
                                          {OpTree::peak, 66},
                                          {OpTree::written, 84}})
-        view_->setColumnWidth(section, width);
+        view_->setColumnWidth(section, widthOfText(width));
     connect(view_, &QWidget::customContextMenuRequested, this, &XrayPage::openMenu);
     differenceView_ = makeTree(differences_, tr("Operations in both precisions"));
     differenceView_->setRootIsDecorated(false);
@@ -235,7 +250,7 @@ QWidget* XrayPage::makeTable() {
                                          {DifferenceTable::secondTime, 110},
                                          {DifferenceTable::change, 80},
                                          {DifferenceTable::output, 150}})
-        differenceView_->setColumnWidth(section, width);
+        differenceView_->setColumnWidth(section, widthOfText(width));
     tables_ = new QStackedWidget(card);
     tables_->addWidget(view_);
     tables_->addWidget(differenceView_);
