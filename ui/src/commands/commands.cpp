@@ -208,7 +208,11 @@ void Commands::endTrial() {
 
 void Commands::tryFirstSteps(const engine::RunConfig& config) {
     using Findings = std::vector<engine::LintFinding>;
+// At -Og GCC 12 takes the empty constructor of a member for a reader of the object.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
     std::stop_source stop;
+#pragma GCC diagnostic pop
     trial_ = stop;
     trying_ = true;
     const auto begin = [this, config, attempt = ++attempts_](const Findings& findings) {
