@@ -123,7 +123,7 @@ part_build() {
         local prefix=() architectures
         architectures=${HALFTONE_ARCH:-$(ask_card compute_cap | tr -d '. ' | sort -u | paste -sd';')}
         [[ -n ${HALFTONE_PREFIX:-} ]] && prefix=(-C "$HALFTONE_PREFIX/prefix.cmake")
-        cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF \
+        cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UNITY=ON -DHALFTONE_UI=OFF \
             -DHALFTONE_CUDA=REQUIRED -DHALFTONE_MPI=OFF -DCMAKE_CUDA_ARCHITECTURES="${architectures:-90}" \
             -DHALFTONE_DATA_DIR="$(realpath -m "${data:-../shared/data}")" &&
             cmake --build "$build" --target halftone "${targets[@]}" || return
