@@ -158,6 +158,8 @@ QLayout* XrayPage::makeFilter() {
         chip->setObjectName(u"chip"_s);
         chip->setText(title);
         chip->setCheckable(true);
+        chip->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+        chip->setIconSize({size::mark, size::mark});
         chip->setProperty("rule", rule);
         chip->setProperty("title", title);
         rules_->addButton(chip);
@@ -290,8 +292,10 @@ void XrayPage::hideEvent(QHideEvent* event) {
 
 /// The marks of the rows, so that their meaning is read here.
 void XrayPage::markChips() {
-    for (QAbstractButton* chip : rules_->buttons())
-        chip->setIcon(forceMark(*context_.theme, markOf(chip->property("rule").toString())));
+    for (QAbstractButton* chip : rules_->buttons()) {
+        const ForceMark mark = markOf(chip->property("rule").toString());
+        chip->setIcon(mark == ForceMark::none ? QIcon() : forceMark(*context_.theme, mark));
+    }
 }
 
 void XrayPage::showTried() {
