@@ -67,8 +67,8 @@ build_programs() {
     local target targets=()
     for target in "${programs[@]}"; do targets+=("$(basename "$target")"); done
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UNITY=ON -DHALFTONE_UI=OFF -DHALFTONE_BENCH=OFF \
-        -DHALFTONE_MPI=OFF \
-        -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-$(architectures)}" -DHALFTONE_LIBRARIES=SHARED \
+        -DHALFTONE_MPI=OFF -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-$(architectures)}" \
+        -DHALFTONE_LIBRARIES=SHARED \
         -DHALFTONE_DATA_DIR:STRING=data -DHALFTONE_GOLDEN_DIR:STRING=tests/peer/golden -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON \
         -DCMAKE_BUILD_RPATH='$ORIGIN;$ORIGIN/lib;$ORIGIN/../../lib' \
         -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags
