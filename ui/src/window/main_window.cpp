@@ -259,6 +259,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 bool MainWindow::narrow() const { return width() < Theme::foldWidth(); }
 
 bool MainWindow::focusNextPrevChild(bool next) {
+    if (empties_) return false;  // a focused widget that goes passes the focus on
     QList<QWidget*> groups{bar_};
     if (pages_->row() != nullptr) groups << pages_->row() << chooser_;
     groups << rail_;

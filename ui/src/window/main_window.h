@@ -101,6 +101,7 @@ private:
     TrainingPage* training_;
     WorkStrip* works_;
     bool givesUpWorks_ = false;
+    bool empties_ = false;  ///< its widgets are being deleted: there is nothing to walk through
     std::unique_ptr<DockLayout> docks_;  ///< goes first: the base class hides the panels as it goes
     QPointer<QuitDialog> quit_;
     QPointer<ChangedDataDialog> changedData_;

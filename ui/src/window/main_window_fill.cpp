@@ -1,4 +1,5 @@
 // The widgets of the window: made at its start, and again for another language.
+#include <QScopedValueRollback>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
@@ -88,6 +89,7 @@ void MainWindow::fillAnew() {
 
 /// Deleted at once, not taken out: a page that is only hidden gives up what it computes.
 void MainWindow::empty() {
+    const QScopedValueRollback empties(empties_, true);
     if (quit_) quit_->close();
     delete ring_.data();
     delete menu_;
