@@ -47,7 +47,7 @@ TEST(RunTrack, AnEpochHasTheStepsThatItsRunTellsBeforeTheFirstOneHasEnded) {
     started.train_samples = 9;
     const auto second = [&] {
         track.apply(started);
-        return track.axis().at(4, XKind::epoch);
+        return track.axis().at(XKind::epoch, 4);
     };
     const double estimated = second();
     started.steps_per_epoch = 2;
