@@ -229,8 +229,12 @@ void TwinMap::paintAxis(QPainter& painter) const {
     }
     painter.setPen(t.dim);
     for (const std::int64_t step : stepTicks(end())) {
-        painter.drawText(QRectF(xOf(static_cast<double>(step)) - 40, top + 4, 80, footHeight - 4),
-                         Qt::AlignCenter, count(step));
+        const QString words = count(step);
+        const double width = fontMetrics().horizontalAdvance(words) + 2;
+        // The last one ends with the map.
+        const double left = std::min(xOf(static_cast<double>(step)) - width / 2,
+                                     viewport()->width() - width);
+        painter.drawText(QRectF(left, top + 4, width, footHeight - 4), Qt::AlignCenter, words);
     }
 }
 
