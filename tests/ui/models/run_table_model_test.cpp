@@ -156,6 +156,7 @@ TEST_F(RunTableModelTest, AGroupIsRenamedWithAllOfItsRunsAndShowsTheirName) {
     model.setRuns(listOf({first, second}));
     EXPECT_TRUE(cell(0, 0).startsWith(u"thesis 4 \u00b7 "_s)) << cell(0, 0).toStdString();
     EXPECT_EQ(model.index(0, 0).data(Qt::EditRole).toString(), u"thesis 4"_s);
+    EXPECT_EQ(cell(0, 0, model.index(0, 0)), u"3"_s) << "it is not repeated";
     second.title = "another";
     model.setRuns(listOf({first, second}));
     EXPECT_FALSE(cell(0, 0).contains(u"thesis"_s)) << "each has its own";

@@ -191,6 +191,13 @@ QString RunTableModel::name(const engine::RunSummary& run) const {
     return run.title.empty() ? id : id + u"  "_s + QString::fromStdString(run.title).simplified();
 }
 
+/// Below a group of the same name just the number.
+QString RunTableModel::shownName(const QModelIndex& index, const engine::RunSummary& run) const {
+    if (index.internalId() == topLevel) return name(run);
+    const QString above = groupTitle(tops_[static_cast<std::size_t>(index.internalId() - 1)]);
+    return above.isEmpty() ? name(run) : QString::fromStdString(run.run);
+}
+
 QVariant RunTableModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
     const auto* found = run(index);
@@ -199,7 +206,8 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
     const auto column = static_cast<std::size_t>(index.column());
     switch (role) {
         case Qt::DisplayRole:
-            return column == 0 ? name(*found) : fieldText(*found, columns_[column - 1]);
+            return column == 0 ? shownName(index, *found)
+                               : fieldText(*found, columns_[column - 1]);
         case Qt::EditRole:
         case TitleRole:
             return QString::fromStdString(found->title);

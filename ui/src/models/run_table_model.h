@@ -86,6 +86,7 @@ private:
     QString groupTitle(const Top& top) const;
     QString groupText(const Top& top) const;
     QString name(const engine::RunSummary& run) const;
+    QString shownName(const QModelIndex& index, const engine::RunSummary& run) const;
 
     Runs runs_ = std::make_shared<const std::vector<engine::RunSummary>>();
     engine::RunQuery filter_;

@@ -103,7 +103,13 @@ void RunTableDelegate::paintRun(QPainter* painter, const QRect& cell,
 }
 
 void RunTableDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
-                                            const QModelIndex&) const {
+                                            const QModelIndex& index) const {
+    if (index.data(RunTableModel::GroupRole).toBool()) {
+        // Over the text of the group, which has the whole row.
+        QRect row = option.rect;
+        row.setRight(editor->parentWidget()->width() - size::gap);
+        return editor->setGeometry(row);
+    }
     editor->setGeometry(option.rect.adjusted(starWidth + dotWidth - size::grid, 0, 0, 0));
 }
 
