@@ -5336,6 +5336,10 @@ started %7</source>
             <translation>（整个模型）</translation>
         </message>
         <message>
+            <source>%1: largest %2, in FP32 %3</source>
+            <translation>%1：最大 %2，FP32 中为 %3</translation>
+        </message>
+        <message>
             <source>%1: largest %2, in FP32 %3; of its parameters&apos; gradients %4, in FP32 %5</source>
             <translation>%1：最大 %2，FP32 中为 %3；其参数梯度最大 %4，FP32 中为 %5</translation>
         </message>
@@ -6204,6 +6208,10 @@ started %7</source>
         <message>
             <source>sample %1 · %2 of the batch's magnitude · largest %3</source>
             <translation>样本 %1 · 占整批幅度的 %2 · 最大值 %3</translation>
+        </message>
+        <message>
+            <source>sample %1 · %2 bad values</source>
+            <translation>样本 %1 · %2 个异常值</translation>
         </message>
         <message>
             <source>sample %1 · %2 bad values · %3 of the batch's magnitude</source>
@@ -8060,8 +8068,8 @@ started %7</source>
         <translation>%1，高了 %2 位：%3 上溢</translation>
     </message>
     <message>
-        <source>At %1 gradients of %2 are not finite, so the largest scale that fits is not known from this step; a shadow pass finds it.</source>
-        <translation>在 %1 下 %2 的梯度非有限，因此由这一步无法得知可用的最大缩放；影子计算可以求出。</translation>
+        <source>At %1 gradients of %2 are not finite, so the largest scale that fits is not known from this step; a shadow pass finds it if the loss is finite.</source>
+        <translation>在 %1 下 %2 的梯度非有限，因此由这一步无法得知可用的最大缩放；若损失有限，影子计算可以求出。</translation>
     </message>
     <message>
         <source>All gradients of this step are zero.</source>

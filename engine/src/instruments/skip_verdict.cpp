@@ -98,7 +98,8 @@ private:
         if (bad.empty())
             return add(
                 SkipCause::bad_input, false,
-                msg("The batch is finite; its largest magnitude is {}.", e_.trace.largest_input()));
+                msg("The batch is finite; its largest magnitude is {}.",
+                    figure_text(e_.trace.largest_input())));
         const BadTensor& named = first_is(SkipStage::batch) ? *first_ : bad.front();
         add(SkipCause::bad_input, !decided_ && first_is(SkipStage::batch),
             msg("{}: {} values of the batch are not finite.", named.name,
@@ -122,9 +123,11 @@ private:
         if (found)
             return add(SkipCause::forward_overflow, true,
                        msg("{} overflowed {}; in FP32 its largest magnitude is {}.",
-                           place_of(*first_), first_->tensor.dtype, e_.largest_in_f32));
+                           place_of(*first_), first_->tensor.dtype,
+                           figure_text(e_.largest_in_f32)));
         add(SkipCause::forward_overflow, false,
-            msg("The largest finite activation is {}.", e_.trace.largest_activation()));
+            msg("The largest finite activation is {}.",
+                figure_text(e_.trace.largest_activation())));
     }
 
     bool is_computed() const {

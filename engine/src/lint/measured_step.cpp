@@ -5,6 +5,7 @@
 #include "core/resolve_device.h"
 #include "data/batch_loader.h"
 #include "data/dataset_descriptor.h"
+#include "engine/figure_text.h"
 #include "lint/rules.h"
 #include "train/advice.h"
 #include "train/run_needs.h"
@@ -210,8 +211,8 @@ void loss_grows(const RunConfig& config, const StepRecord& first, const StepReco
                 const std::stop_token& stop, Findings& out) {
     out.push_back({.id = "loss-grows-tenfold",
                    .severity = LintSeverity::warning,
-                   .sentence = msg("The loss grows from {} to {} within {} steps", first.loss,
-                                   row.loss, row.step),
+                   .sentence = msg("The loss grows from {} to {} within {} steps",
+                                   figure_text(first.loss), figure_text(row.loss), row.step),
                    .reason = divergence_advice(config),
                    .handbook = "The loss falls in the first steps",
                    .fix = {"optimizer.lr=" + number_words(calmer_rate(config, stop))}});

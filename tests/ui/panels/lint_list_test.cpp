@@ -63,6 +63,25 @@ TEST_F(LintListTest, EachFindingIsALineWithTheWorstFirst) {
     EXPECT_EQ(settings.text(u"scaler.init_scale"_s).toDouble(), 512);
 }
 
+TEST_F(LintListTest, WhatTheFirstStepShowedIsNotToldTwice) {
+    settings.set(u"device"_s, u"cpu"_s);
+    settings.set(u"precision.preset"_s, u"amp-fp16"_s);
+    settings.set(u"precision.scaler"_s, u"static"_s);
+    settings.set(u"scaler.init_scale"_s, u"16777216"_s);
+    settle();
+    ASSERT_EQ(sentences().size(), 1);
+    EXPECT_TRUE(sentences()[0].startsWith(u"The static loss scale, 2²⁴"_s))
+        << sentences()[0].toStdString();
+    engine::LintFinding measured;
+    measured.id = "static-scale-too-large";
+    measured.severity = engine::LintSeverity::error;
+    measured.sentence = engine::msg("The static loss scale, {}, overflows in the first step",
+                                    std::string("2²⁴"));
+    emit commands.hazardsFound(settings.config(), {measured});
+    settle();
+    EXPECT_EQ(sentences(), QStringList{u"The static loss scale, 2²⁴, overflows in the first step"_s});
+}
+
 TEST_F(LintListTest, RefusedSettingsHaveNoHazards) {
     settings.set(u"precision.preset"_s, u"pure-fp16"_s);
     settings.set(u"batch_size"_s, u"0"_s);

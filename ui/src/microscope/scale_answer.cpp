@@ -60,7 +60,7 @@ QString gradientAnswer(const ScaleQuestion& question, const ExponentHistogram& a
     if (const LayerHistogram* bad = nonFiniteOf(question))
         return ScaleAnswer::tr(
                    "At %1 gradients of %2 are not finite, so the largest scale that fits is not "
-                   "known from this step; a shadow pass finds it.")
+                   "known from this step; a shadow pass finds it if the loss is finite.")
             .arg(powerOfTwo(question.counted), nameOf(*bad));
     const LayerHistogram& first = *largestOf(question);
     const double high = engine::largest_scale(all, fp16) * question.counted;

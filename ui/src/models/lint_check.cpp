@@ -1,6 +1,7 @@
 #include "models/lint_check.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "feed/background.h"
@@ -64,6 +65,12 @@ void LintCheck::check() {
 
 void LintCheck::take(std::vector<engine::LintFinding> findings) {
     if (!measured_.empty() && engine::to_json(settings_->config()) == measuredOf_) {
+        // What was measured takes the place of what the settings alone made likely.
+        const std::string known = "static-scale-too-large";
+        if (std::ranges::find(measured_, known, &engine::LintFinding::id) != measured_.end())
+            std::erase_if(findings, [](const engine::LintFinding& finding) {
+                return finding.id == "static-scale-beyond-usual";
+            });
         findings.insert(findings.begin(), measured_.begin(), measured_.end());
         std::ranges::stable_sort(findings, std::ranges::greater{}, &engine::LintFinding::severity);
     }

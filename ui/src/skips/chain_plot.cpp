@@ -4,6 +4,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "feed/run_track.h"
 #include "text/format.h"
@@ -21,19 +22,33 @@ constexpr int labelColumn = 48;
 constexpr double limit = 65504;
 constexpr int highest = 20;  // exponent at the top of the axis
 
-double largestOf(const ChainLink& link, bool f32) {
+}  // namespace
+
+double chainValue(const ChainLink& link, bool f32) {
     const double weights = f32 ? link.weights_in_f32 : link.weights;
     const double outputs = f32 ? link.largest_in_f32 : link.largest;
+    const bool isUnknown = std::isnan(weights) || std::isnan(outputs);
+    // In FP32 that is what has no counterpart there; a forward pass has no gradients of weights.
+    if (isUnknown && (!f32 || weights == 0)) return std::numeric_limits<double>::quiet_NaN();
     if (std::isnan(weights)) return outputs;
     return std::isnan(outputs) ? weights : std::max(weights, outputs);
 }
 
-}  // namespace
-
 ChainBar chainBar(const ChainLink& link, bool showsF32) {
-    if (!std::isfinite(largestOf(link, false))) return ChainBar::not_finite;
+    if (!std::isfinite(chainValue(link, false))) return ChainBar::not_finite;
     if (showsF32 || link.dtype != "f32") return ChainBar::run;
-    return largestOf(link, false) > limit ? ChainBar::above : ChainBar::fp32;
+    return chainValue(link, false) > limit ? ChainBar::above : ChainBar::fp32;
+}
+
+QString chainText(const ChainLink& link) {
+    const QString name = link.module.empty() ? ChainPlot::tr("(the model)")
+                                             : QString::fromStdString(link.module);
+    if (link.weights == 0)
+        return ChainPlot::tr("%1: largest %2, in FP32 %3")
+            .arg(name, significant(link.largest), measured(link.largest_in_f32, significant));
+    return ChainPlot::tr("%1: largest %2, in FP32 %3; of its parameters' gradients %4, in FP32 %5")
+        .arg(name, significant(link.largest), measured(link.largest_in_f32, significant),
+             significant(link.weights), measured(link.weights_in_f32, significant));
 }
 
 ChainPlot::ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent)
@@ -52,7 +67,7 @@ QString ChainPlot::spoken() const {
     if (report == nullptr || report->chain.empty())
         return tr("The largest values by layer, once a step is examined.");
     const auto size = [](const ChainLink& link) {
-        const double value = valueOf(link, true);
+        const double value = chainValue(link, true);
         return std::isnan(value) ? -1.0 : value;
     };
     const auto most = std::ranges::max_element(report->chain, {}, size);
@@ -70,8 +85,6 @@ QRectF ChainPlot::plot() const {
     return QRectF(labelColumn, 8, std::max(40, width() - labelColumn - size::inside),
                   std::max(40, height() - 8 - 5 * fontMetrics().height()));
 }
-
-double ChainPlot::valueOf(const ChainLink& link, bool f32) { return largestOf(link, f32); }
 
 int ChainPlot::at(double x) const {
     const auto* report = model_->report();
@@ -101,7 +114,7 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     const int line = fontMetrics().height();
     double lowest = 8;
     for (const ChainLink& link : report->chain) {
-        const double exponent = std::log2(valueOf(link, f32_));
+        const double exponent = std::log2(chainValue(link, f32_));
         if (std::isfinite(exponent)) lowest = std::min(lowest, exponent);
     }
     lowest = std::max(-48.0, 4 * std::floor((lowest - 2) / 4));
@@ -127,7 +140,7 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     double named = -100;
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
-        const double value = valueOf(link, f32_);
+        const double value = chainValue(link, f32_);
         const ChainBar look = chainBar(link, f32_);
         const bool over = look == ChainBar::not_finite;
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
@@ -174,14 +187,8 @@ bool ChainPlot::event(QEvent* event) {
     auto* help = static_cast<QHelpEvent*>(event);
     const int index = at(help->pos().x());
     if (index < 0) return true;
-    const ChainLink& link = model_->report()->chain[static_cast<std::size_t>(index)];
-    QToolTip::showText(
-        help->globalPos(),
-        tr("%1: largest %2, in FP32 %3; of its parameters' gradients %4, in FP32 %5")
-            .arg(QString::fromStdString(link.module), significant(link.largest),
-                 measured(link.largest_in_f32, significant), significant(link.weights),
-                 measured(link.weights_in_f32, significant)),
-        this);
+    QToolTip::showText(help->globalPos(),
+                       chainText(model_->report()->chain[static_cast<std::size_t>(index)]), this);
     return true;
 }
 

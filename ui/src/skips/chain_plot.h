@@ -17,6 +17,10 @@ enum class ChainBar {
     not_finite  ///< the fault
 };
 ChainBar chainBar(const engine::ChainLink& link, bool showsF32);
+/// Its largest value, as computed again or in FP32.
+double chainValue(const engine::ChainLink& link, bool f32);
+/// Its values in words.
+QString chainText(const engine::ChainLink& link);
 
 /// The largest gradient of each layer in the order of the backward pass, against the limit of FP16.
 /// For a fault of the forward pass, the largest output in the order of the forward pass. GUI
@@ -37,7 +41,6 @@ protected:
 
 private:
     QRectF plot() const;
-    static double valueOf(const engine::ChainLink& link, bool f32);
     int at(double x) const;
     void paintLimit(QPainter& painter, double ceiling) const;
 

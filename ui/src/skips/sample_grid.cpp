@@ -31,6 +31,10 @@ QPixmap cellOf(const QImage& picture, int index, int count) {
 }
 
 QString lineOf(const SampleShare& share) {
+    // The magnitudes of values that are all infinite or NaN are not known.
+    if (share.bad > 0 && share.share <= 0)
+        return SampleGrid::tr("sample %1 · %2 bad values")
+            .arg(count(share.sample), count(share.bad));
     return share.bad > 0
                ? SampleGrid::tr("sample %1 · %2 bad values · %3 of the batch's magnitude")
                      .arg(count(share.sample), count(share.bad), percent(share.share))
