@@ -104,7 +104,7 @@ TEST_F(Report, CleansWhatOtherProgramsHaveWritten) {
     for (const QChar c : page)
         EXPECT_TRUE(c == u'\n' || (c.unicode() >= 0x20 && c.unicode() != 0x7f &&
                                    c.unicode() != 0x202e))
-            << c.unicode();
+            << static_cast<unsigned>(c.unicode());
 }
 
 TEST_F(Report, NamesARunThatIsNotThere) {
