@@ -130,6 +130,10 @@ QTextBrowser[role="lesson"], QTextBrowser[role="lesson"]:focus { background: tra
     padding: 0; }
 QListView#completions, QListView#columnPicker { background: @panel; border: 1px solid @line; border-radius: 0; padding: 2px; }
 QListView#completions:focus, QListView#columnPicker:focus { border: 1px solid @line; border-radius: 0; }
+QListView#columnPicker::item { padding: 2px; }
+QListView#columnPicker::item:selected { background: @selected; color: @text; }
+QListView#columnPicker::indicator { width: 11px; height: 11px; border: 1px solid @dim; border-radius: 3px; background: @panel; }
+QListView#columnPicker::indicator:checked { width: 5px; height: 5px; border: 4px solid @accent; }
 QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;
     padding: 3px 6px; }
