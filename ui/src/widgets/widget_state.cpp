@@ -178,10 +178,12 @@ void putBack(QWidget& widget, const QVariantMap& from) {
 
 WidgetState WidgetState::of(const QWidget* root) {
     WidgetState out;
-    forEachWidget(root, {}, [&out](const QWidget* widget, const QString& path) {
+    // Not hasFocus(): the menu that asks for another language may have taken it.
+    const QWidget* const focused = root->window()->focusWidget();
+    forEachWidget(root, {}, [&](const QWidget* widget, const QString& path) {
         QVariantMap values = valuesOf(*widget);
         if (!values.isEmpty()) out.values_[path] = std::move(values);
-        if (widget->hasFocus()) out.focused_ = path;
+        if (widget == focused) out.focused_ = path;
     });
     return out;
 }

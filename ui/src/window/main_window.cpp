@@ -119,6 +119,14 @@ void MainWindow::restorePlace() {
 
 void MainWindow::show(const Problem& problem) {
     using engine::ErrorCode;
+    sayAgain_ = [this, problem] {
+        Problem now = problem;
+        if (!now.failure.isEmpty()) {
+            now.sentence = now.failure.sentence();
+            now.hint = now.failure.hint();
+        }
+        show(now);
+    };
     if (problem.note && !problem.file.isEmpty()) {
         message_->show(problem, tr("Open"), [this, file = problem.file] {
             if (QDesktopServices::openUrl(QUrl::fromLocalFile(file))) return;
@@ -201,6 +209,7 @@ void MainWindow::focusSettings() {
 }
 
 void MainWindow::offerToResume(const std::vector<engine::RunSummary>& runs) {
+    sayAgain_ = [this, runs] { offerToResume(runs); };
     const engine::RunSummary& newest = runs.back();
     const QString run = QString::fromStdString(newest.run);
     if (runs.size() == 1) {
@@ -300,6 +309,7 @@ void MainWindow::askToQuit() {
 }
 
 void MainWindow::askAboutWorks() {
+    sayAgain_ = [this] { askAboutWorks(); };
     message_->show({tr("A file is still being written or read."),
                     tr("Quitting now gives it up; nothing of it is kept."),
                     engine::ErrorCode::state, true},

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QMap>
 #include <QPointer>
 #include <functional>
 #include <memory>
@@ -62,6 +63,10 @@ private:
     void fill();
     void fillAnew();
     void empty();
+    void showParts();
+    /// Of the docks beside the centre, by name.
+    QMap<QString, QSize> sideSizes() const;
+    void resizeSides(const QMap<QString, QSize>& sizes);
     void resetLayout();
     /// To the window's size.
     void fit();
@@ -101,6 +106,7 @@ private:
     TrainingPage* training_;
     WorkStrip* works_;
     bool givesUpWorks_ = false;
+    std::function<void()> sayAgain_;  ///< shows the last message in the language of now
     bool empties_ = false;  ///< its widgets are being deleted: there is nothing to walk through
     std::unique_ptr<DockLayout> docks_;  ///< goes first: the base class hides the panels as it goes
     QPointer<QuitDialog> quit_;

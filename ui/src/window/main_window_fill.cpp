@@ -1,10 +1,10 @@
 // The widgets of the window: made at its start, and again for another language.
+#include <QMenuBar>
 #include <QScopedValueRollback>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
 #include <QVBoxLayout>
-#include <optional>
 
 #include "help/help_window.h"
 #include "pages/page_stack.h"
@@ -35,6 +35,7 @@ void MainWindow::fill() {
     menu_ = new MainMenu(context_, panels_, this);
     buildCentre(parts_.pages());
     buildBars();
+    showParts();
     docks_ = std::make_unique<DockLayout>(this, training_->plots(), panels_);
     joinColumns();
     connect(menu_, &MainMenu::resetLayout, this, &MainWindow::resetLayout);
@@ -46,12 +47,23 @@ void MainWindow::fill() {
     ring_ = new FocusRing(this);
 }
 
+/// What is made in a visible window is shown later by itself. Docks would take the room of what is
+/// not shown yet, and keep it.
+void MainWindow::showParts() {
+    if (!isVisible()) return;
+    for (QWidget* part : {static_cast<QWidget*>(menuBar()), centralWidget(),
+                          static_cast<QWidget*>(statusBar())})
+        part->show();
+    for (auto* bar : findChildren<QToolBar*>(QString(), Qt::FindDirectChildrenOnly)) bar->show();
+    layout()->activate();
+}
+
 /// In another language. The window itself stays where it is, with its pages and what is set in
 /// them; all widgets in it are made again, since each reads its words as it is made.
 void MainWindow::fillAnew() {
     const QStringList made = pages_->made();
     const QString page = pages_->shown().name;
-    auto message = message_->isVisible() ? std::optional(message_->problem()) : std::nullopt;
+    const auto sayAgain = message_->isVisible() ? sayAgain_ : nullptr;
     QString alone;
     for (const auto* plot : panels_.plots)
         if (docks_->isExpanded() && !plot->isHidden() && !plot->isFloating())
@@ -60,6 +72,7 @@ void MainWindow::fillAnew() {
     const QString topic = help != nullptr ? help->topic() : QString();
     const QRect helpPlace = help != nullptr ? help->geometry() : QRect();
     WidgetState state = WidgetState::of(this);
+    const auto sizes = sideSizes();
     docks_->save();
     setUpdatesEnabled(false);
     empty();
@@ -67,6 +80,7 @@ void MainWindow::fillAnew() {
     pages_->make(made);
     pages_->showPage(page);
     fit();
+    resizeSides(sizes);
     for (auto* plot : panels_.plots)
         if (plot->objectName() == alone) docks_->expand(plot);
     state.restore(this);
@@ -74,17 +88,37 @@ void MainWindow::fillAnew() {
         delete context_.kept->findChild<KeptState*>(QString(), Qt::FindDirectChildrenOnly);
         new KeptState(std::move(state), this, context_.kept);
     }
-    if (message && !message->failure.isEmpty()) {
-        message->sentence = message->failure.sentence();
-        message->hint = message->failure.hint();
-    }
-    if (message) show(*message);
+    if (sayAgain) sayAgain();
     setUpdatesEnabled(true);
     if (!topic.isEmpty()) {
         menu_->showHelpWindow(topic);
         menu_->help()->setGeometry(helpPlace);
     }
     QMetaObject::invokeMethod(docks_.get(), &DockLayout::rememberFirst, Qt::QueuedConnection);
+}
+
+QMap<QString, QSize> MainWindow::sideSizes() const {
+    QMap<QString, QSize> out;
+    for (const auto& column : {panels_.left, panels_.right})
+        for (const auto* panel : column)
+            if (panel->isVisible() && !panel->isFloating()) out[panel->objectName()] = panel->size();
+    return out;
+}
+
+void MainWindow::resizeSides(const QMap<QString, QSize>& sizes) {
+    layout()->activate();
+    QList<QDockWidget*> docks;
+    QList<int> widths, heights;
+    for (const auto& column : {panels_.left, panels_.right}) {
+        for (auto* panel : column) {
+            if (!sizes.contains(panel->objectName()) || panel->isHidden()) continue;
+            docks << panel;
+            widths << sizes[panel->objectName()].width();
+            heights << sizes[panel->objectName()].height();
+        }
+    }
+    resizeDocks(docks, widths, Qt::Horizontal);
+    resizeDocks(docks, heights, Qt::Vertical);
 }
 
 /// Deleted at once, not taken out: a page that is only hidden gives up what it computes.

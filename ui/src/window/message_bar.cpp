@@ -101,7 +101,6 @@ void MessageBar::applyIcon() {
 }
 
 void MessageBar::show(const Problem& problem, const QString& doIt, std::function<void()> action) {
-    problem_ = problem;
     restyle(this, "tone", problem.note ? u"note"_s : u"error"_s);
     lasts_ = problem.lasts;
     answers_ = problem.note && (doIt.isEmpty() || !problem.file.isEmpty());

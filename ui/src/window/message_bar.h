@@ -25,8 +25,6 @@ public:
 
     /// Training starts: messages about the last runs are over.
     void leave();
-    /// The one that is shown, or was last.
-    const Problem& problem() const { return problem_; }
 
 protected:
     bool event(QEvent* event) override;
@@ -40,7 +38,6 @@ private:
 
     Theme* theme_;
     QWidget* over_;
-    Problem problem_;
     bool lasts_ = false;    ///< holds for the runs to come, too
     bool answers_ = false;  ///< says that something was done: neither a fault nor a question
     QLabel* icon_;
