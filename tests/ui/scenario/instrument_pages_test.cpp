@@ -294,6 +294,16 @@ TEST_F(InstrumentPagesTest, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     auto* grid = part<SampleGrid>();
     EXPECT_EQ(grid->findChild<QListWidget*>()->count(), 32);
     EXPECT_EQ(grid->sample(), model->report()->samples.front().sample);
+    // The verdict kept the colour of the theme that was before.
+    show(u"training"_s);
+    theme.setChoice(Theme::Choice::dark);
+    show(u"skips"_s);
+    const auto labels = part<SkipsPage>()->findChildren<QLabel*>();
+    const auto verdict =
+        std::ranges::find(labels, engineText(model->report()->verdict()), &QLabel::text);
+    ASSERT_NE(verdict, labels.end());
+    EXPECT_EQ((*verdict)->palette().color(QPalette::WindowText), theme.tokens().good);
+    theme.setChoice(Theme::Choice::system);
 }
 
 TEST_F(InstrumentPagesTest, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {

@@ -113,20 +113,14 @@ void SkipVerdict::refresh() {
     showLadder();
 }
 
-void SkipVerdict::colourHeadline(const QColor& color) {
-    QPalette palette = headline_->palette();
-    palette.setColor(QPalette::WindowText, color);
-    headline_->setPalette(palette);
-}
-
 void SkipVerdict::showHead() {
-    const Tokens& t = theme_->tokens();
     const SkipReport* report = model_->report();
     const auto* step = model_->step();
-    colourHeadline(report == nullptr                                                ? t.text
-                   : report->cause == SkipCause::scale_too_large && report->skipped ? t.good
-                   : report->cause == SkipCause::unknown                            ? t.caution
-                                                                                    : t.bad);
+    restyle(headline_, "role",
+            report == nullptr                                                ? QString()
+            : report->cause == SkipCause::scale_too_large && report->skipped ? u"good"_s
+            : report->cause == SkipCause::unknown                            ? u"caution"_s
+                                                                             : u"bad"_s);
     if (report != nullptr) {
         headline_->setText(engineText(report->verdict()));
         advice_->setText(engineText(report->advice));
@@ -226,7 +220,7 @@ void SkipVerdict::showProgress() {
     }
     checking_ = checks;
     if (!checks) return refresh();
-    colourHeadline(theme_->tokens().text);
+    restyle(headline_, "role", QString());
     const QString before = now.operations == 0 ? model_->progress() : QString();
     headline_->setText(
         !before.isEmpty() ? tr("Step %1. %2").arg(count(now.step), before)

@@ -37,7 +37,6 @@ private:
     void showExponents();
     void showLadder();
     void showProgress();
-    void colourHeadline(const QColor& color);
 
     const Theme* theme_;
     SkipsModel* model_;
