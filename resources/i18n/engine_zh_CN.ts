@@ -3073,6 +3073,10 @@
         <translation>步数太少，无法区分速度差异与噪声。</translation>
     </message>
     <message>
+        <source>Over all steps, also the few slow ones, it is {} against {}.</source>
+        <translation>若计入少数慢步在内的所有步，则为 {}，基准 {}。</translation>
+    </message>
+    <message>
         <source>Speed ratio, step by step: {}, 95 % interval {} to {} ({} blocks of steps).</source>
         <translation>逐步对比的速度比为 {}，95 % 置信区间为 {} 至 {}（{} 组连续步）。</translation>
     </message>

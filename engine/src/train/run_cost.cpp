@@ -79,6 +79,17 @@ Message quiet_evidence(const SpeedGap& gap) {
     return msg("Speed ratio of the fastest tenth of the steps: {}.", figure_text(gap.quiet_ratio));
 }
 
+/// The speeds that the cards show, where a few slow steps put them in the other order.
+Message whole_run_evidence(const RunFigures& baseline, const RunFigures& other,
+                           const SpeedGap& gap) {
+    const double fast = key_figures(other.record, {}).samples_per_s;
+    const double base = key_figures(baseline.record, {}).samples_per_s;
+    const bool same_order = (gap.claim() > 1) == (fast > base);
+    if (!gap.clear() || !std::isfinite(fast) || !std::isfinite(base) || same_order) return {};
+    return msg("Over all steps, also the few slow ones, it is {} against {}.", figure_text(fast),
+               figure_text(base));
+}
+
 std::string megabytes(double bytes) { return figure_text(bytes / 1e6); }
 
 bool on_cpu(const RunFigures& run) { return run.device == "cpu"; }
@@ -105,7 +116,8 @@ std::vector<Message> cost_evidence(const RunFigures& baseline, const RunFigures&
     if (cost_of(baseline, other).empty()) return {};
     std::vector<Message> sentences;
     if (const SpeedGap gap = speed_gap(baseline, other); gap.blocks > 0)
-        sentences = {speeds_evidence(baseline, other), interval_evidence(gap), quiet_evidence(gap)};
+        sentences = {speeds_evidence(baseline, other), whole_run_evidence(baseline, other, gap),
+                     interval_evidence(gap), quiet_evidence(gap)};
     else
         sentences = {not_in_turns()};
     if (memory_known(baseline, other)) {

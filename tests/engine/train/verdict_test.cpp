@@ -83,6 +83,24 @@ TEST(Verdict, SaysWhatASlowerRunInLessMemoryCosts) {
     EXPECT_THAT(verdict.details(), StartsWith("16 % slower, 38 % less memory. "));
 }
 
+TEST(Verdict, SaysWhereAFewSlowStepsPutTheSpeedsOfTheCardsInTheOtherOrder) {
+    const auto made = [](float step_ms, double all_s) {
+        return [=](StepRecord& row) {
+            row.step_ms = step_ms;
+            row.elapsed_s = all_s * static_cast<double>(row.step);
+        };
+    };
+    const MadeRecord a(500, jittered(1.0, 0.05, 1), made(2, 0.004));
+    const MadeRecord b(500, jittered(1.0, 0.05, 2), made(2.5, 0.0032));
+    const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
+    EXPECT_THAT(verdict.details(), StartsWith("20 % slower, the same memory. "));
+    EXPECT_THAT(verdict.details(), HasSubstr("over steps 11 to 500. Over all steps, also the few "
+                                             "slow ones, it is 20,000 against 16,000."));
+    const MadeRecord slow(500, jittered(1.0, 0.05, 2), made(2.5, 0.005));
+    EXPECT_THAT(judge(figures("fp32", a), figures("amp-fp16", slow)).details(),
+                Not(HasSubstr("Over all steps")));
+}
+
 TEST(Verdict, ClaimsNoDifferenceInSpeedWithinTheNoise) {
     const auto noisy = [](unsigned seed) {
         return [noise = jittered(3, 0.8, seed)](StepRecord& row) mutable {
