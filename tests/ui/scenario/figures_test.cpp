@@ -90,9 +90,7 @@ TEST_F(FiguresTest, OfAnImportedRunAndOneOfAnotherFolder) {
     QTemporaryDir elsewhere;
     const auto copy = std::filesystem::path(elsewhere.path().toStdString()) / "run";
     std::filesystem::copy(own.folder, copy, std::filesystem::copy_options::recursive);
-    const auto other = engine::read_run_folder(copy);
-    ASSERT_TRUE(other);
-    check(other->summary);
+    check(feed.store()->enter(copy));
 }
 
 /// A training of another program, written by the Python package as it goes on.
@@ -108,13 +106,12 @@ TEST_F(FiguresTest, OfAWatchedRun) {
     training.start(python, {u"-c"_s, QString::fromLatin1(watchedTraining), run});
     ASSERT_TRUE(training.waitForFinished(60'000));
     ASSERT_EQ(training.exitCode(), 0) << training.readAllStandardError().toStdString();
-    const auto watched = engine::read_run_folder(run.toStdString());
-    ASSERT_TRUE(watched);
-    const KeyFigures now = engine::figures_of_run(watched->summary.folder);
+    const RunSummary watched = feed.store()->enter(run.toStdString());
+    const KeyFigures now = engine::figures_of_run(watched.folder);
     EXPECT_EQ(now.steps, 30);
     EXPECT_EQ(now.skipped, 3);
     EXPECT_EQ(now.scale_now, 512);
-    check(watched->summary);
+    check(watched);
 }
 
 /// Figures that a twin shares with the verdict and with both runs.

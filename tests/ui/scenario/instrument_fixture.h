@@ -26,7 +26,7 @@ struct InstrumentFixture : WindowFixture {
     }
     void show(const QString& page) {
         part<PageStack>()->showPage(page);
-        standsStill();
+        standsStill(10, 100);  // a page that computes goes on
     }
     template <typename T>
     T* part() const {

@@ -15,7 +15,7 @@ public:
 
     /// Lets the window work until it is laid out and painted, its jobs have ended and nothing more
     /// comes for `ms`. False if it still moves after `limit` ms.
-    bool wait(int ms = 30, int limit = 2000) {
+    bool wait(int ms = 30, int limit = 500) {
         QElapsedTimer all;
         all.start();
         changed_ = true;
@@ -55,7 +55,7 @@ private:
 };
 
 /// Lets the window work until it stands still.
-inline bool standsStill(int ms = 30, int limit = 2000) { return Stillness().wait(ms, limit); }
+inline bool standsStill(int ms = 30, int limit = 500) { return Stillness().wait(ms, limit); }
 
 /// Lets the window work until `done`, for at most `ms`.
 template <typename Done>

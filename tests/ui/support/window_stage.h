@@ -43,10 +43,11 @@ struct WindowStage {
     /// Lets the window work until nothing is laid out or painted any more: neither widgets nor
     /// plots, which have a time of their own.
     void settle() {
-        standsStill();
+        constexpr int quiet = 30, limit = 2000;
+        standsStill(quiet, limit);
         scheduler.charge(0);  // as the application does after each event
-        waitFor([this] { return !scheduler.isPainting(); }, 4000);
-        standsStill();
+        waitFor([this] { return !scheduler.isPainting(); }, 2 * limit);
+        standsStill(quiet, limit);
     }
     /// Whether all runs on screen have ended and all their rows have been read.
     bool ended() const {

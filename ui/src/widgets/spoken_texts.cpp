@@ -4,6 +4,7 @@
 #include <QAccessibleWidget>
 #include <QComboBox>
 #include <QLabel>
+#include <QLineEdit>
 #include <QTextDocumentFragment>
 
 #include "text/spoken.h"
@@ -62,20 +63,27 @@ public:
         if (which == QAccessible::Value) return box_->currentText();
         if (which != QAccessible::Name) return QAccessibleWidget::text(which);
         const QString name = box_->accessibleName(), value = box_->currentText();
+        if (name.isEmpty()) return value;
         return value.isEmpty() ? name : name + u": "_s + value;
     }
     QAccessible::State state() const override {
         QAccessible::State out = QAccessibleWidget::state();
         out.expandable = true;
         out.expanded = box_->view()->isVisible();
+        out.editable = box_->isEditable();
         return out;
     }
-    int childCount() const override { return 1; }
+    int childCount() const override { return box_->isEditable() ? 2 : 1; }
     QAccessibleInterface* child(int index) const override {
-        return index == 0 ? QAccessible::queryAccessibleInterface(box_->view()) : nullptr;
+        QWidget* part = index == 0   ? static_cast<QWidget*>(box_->view())
+                        : index == 1 ? box_->lineEdit()
+                                     : nullptr;
+        return part != nullptr ? QAccessible::queryAccessibleInterface(part) : nullptr;
     }
     int indexOfChild(const QAccessibleInterface* child) const override {
-        return child != nullptr && child->object() == box_->view() ? 0 : -1;
+        if (child == nullptr) return -1;
+        if (child->object() == box_->view()) return 0;
+        return box_->isEditable() && child->object() == box_->lineEdit() ? 1 : -1;
     }
     QStringList actionNames() const override { return {showMenuAction(), setFocusAction()}; }
     void doAction(const QString& action) override {
@@ -96,8 +104,7 @@ QAccessibleInterface* makeSpoken(const QString& key, QObject* object) {
     if (widget == nullptr) return nullptr;
     if (const auto* words = dynamic_cast<const Spoken*>(widget))
         return new SpokenWidget(widget, words);
-    auto* box = key == u"QComboBox"_s ? qobject_cast<QComboBox*>(widget) : nullptr;
-    if (box != nullptr && !box->accessibleName().isEmpty() && !box->isEditable())
+    if (auto* box = qobject_cast<QComboBox*>(widget); box != nullptr && key == u"QComboBox"_s)
         return new SpokenChoice(box);
     auto* label = key == u"QLabel"_s ? qobject_cast<QLabel*>(widget) : nullptr;
     return label != nullptr ? new SpokenLabel(label) : nullptr;
