@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "done_of.h"
 #include "engine/run_group.h"
 #include "temp_folder.h"
 
@@ -29,6 +30,7 @@ struct GroupPlans : testing::Test {
     RunSummary begin(std::size_t index) {
         const auto run = store.create(plan.runs.at(index).config, {}, group);
         keep_group_plan(run.folder, group_plan_json(plan));
+        store.append(done_of(run.run));
         return *store.find(run.run);
     }
     std::vector<std::string> left() const {
