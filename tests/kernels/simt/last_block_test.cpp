@@ -16,7 +16,6 @@ namespace {
 
 using batch_norm::given;
 using batch_norm::no_array;
-using batch_norm::Operands;
 using batch_norm::TwinCase;
 using Results = std::vector<std::vector<unsigned char>>;
 
@@ -28,7 +27,7 @@ std::vector<unsigned char> bytes_of(const DeviceBuffer& buffer) {
 /// All results of both passes of a batch norm. Odd rows, so that the chunks differ.
 Results batch_norms(std::int64_t channels, DType dtype) {
     const TwinCase c{.rows = 999, .channels = channels, .dtype = dtype};
-    const Operands o(c);
+    const batch_norm::Operands o(c);
     const DeviceBuffer y(dtype, o.n), mean(DType::f32, channels), invstd(DType::f32, channels);
     cuda::batch_norm_forward_train(y, mean, invstd, o.device_running_mean, o.device_running_var,
                                    o.device_x, o.device_weight, o.device_bias, no_array, true,
