@@ -43,9 +43,9 @@ TEST(ExportCsv, WritesAHeaderAndALineAStep) {
     std::getline(file, line);
     EXPECT_THAT(line, testing::StartsWith("step,epoch,samples,updates,elapsed_s"));
     std::getline(file, line);
-    EXPECT_THAT(line, testing::StartsWith("1,0,0,0,0,0,0,0.05,,0,"));
+    EXPECT_THAT(line, testing::StartsWith("1,0,0,0,0,0,0,0,0.05,,0,"));
     std::getline(file, line);
-    EXPECT_THAT(line, testing::StartsWith("2,0,0,0,0,0,0,nan,,0,"));
+    EXPECT_THAT(line, testing::StartsWith("2,0,0,0,0,0,0,0,nan,,0,"));
     int lines = 3;
     while (std::getline(file, line)) ++lines;
     EXPECT_EQ(lines, 5001);
