@@ -2,13 +2,13 @@
 # memory are stored, or loaded, one after the other, each narrower than 16 bytes, and fails if there are any.
 #
 # A run is made of accesses of one kind and width by one register, whose offsets follow each other; other instructions
-# may lie between them. object: for the message. allowed: lines of "pattern|reason".
+# may lie between them. object: for the message. allowed: lines of a pattern, a space and the reason.
 
 BEGIN {
     most = split(allowed, lines, "\n")
     for (i = 1; i <= most; ++i) {
-        split(lines[i], parts, "|")
-        if (parts[1] != "") reasons[parts[1]] = parts[2]
+        space = index(lines[i], " ")
+        if (space > 0) reasons[substr(lines[i], 1, space - 1)] = substr(lines[i], space + 1)
     }
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# access_widths.sh FOLDER [ARCHITECTURE]: reads the machine code of all objects of kernels in FOLDER and below, for one
+# access_widths.sh ARCHITECTURE OBJECT...: reads the machine code of those of the objects that are kernels, for one
 # architecture, and fails where a kernel stores or loads four or more neighbouring values of its memory one by one,
 # narrower than 16 bytes: the compiler leaves such runs where values meet after a branch, a store of 2 bytes costs the
 # cache as much as one of 16, and no other test sees it. Exit code 77, with the reason, where there is no cuobjdump.
 #
 # Kernels with a reason for narrow accesses are listed below.
 set -euo pipefail
-folder=${1:?usage: access_widths.sh FOLDER [ARCHITECTURE]}
-architecture=${2:-}
+architecture=${1:?usage: access_widths.sh ARCHITECTURE OBJECT...}
+shift
 here=$(dirname "$(readlink -f "$0")")
 
 # shellcheck source=find_cuobjdump.sh
@@ -17,27 +17,28 @@ if ! cuobjdump=$(find_cuobjdump); then
     exit 77
 fi
 
-# A pattern of mangled names, and why.
+# Patterns of mangled names without spaces, and why.
 allowed() {
     cat <<'LIST'
-multi_tensor_|lists of tensors: the way for tensors that are not aligned for packs is beside that for those that are
-dropout_mask_kernel|its words of four flags are one store; bytes are left for the ends
-embedding_bag_kernel|rows whose width is no whole number of packs
-fold_kernel|a walk over sorted keys, unrolled, with an early end
-gather_step_kernel|one thread copies the figures of a step
-merge_gradient_statistics_kernel|one thread copies the figures of a step
-add_score_pairs_kernel|counters of 64 bits, added one by one
+(axpby|unscale|gradient_check|squares|update|larc|norms|total_norm|novograd_norm|lamb[a-z_]*)_kernel lists of tensors: the way for tensors that are not aligned for packs is beside that for those that are
+gradient_sums_kernelI[df]E the same, of two lists
+dropout_mask_kernel its words of four flags are one store; bytes are left for the ends
+embedding_bag_kernel rows whose width is no whole number of packs
+fold_kernel a walk over sorted keys, unrolled, with an early end
+end_step_kernel one thread copies the figures of a step
+merge_gradient_statistics_kernel one thread copies the figures of a step
+add_score_pairs_kernel counters of 64 bits, added one by one
 LIST
 }
 
-objects=$(find "$folder" -name '*.cu.o' | sort)
-[[ -n $objects ]] || { echo "no objects of kernels in $folder"; exit 1; }
+objects=$(printf '%s\n' "$@" | grep '\.cu\.o$' || true)
+[[ -n $objects ]] || { echo "no objects of kernels among $# files"; exit 1; }
 allowed=$(allowed)
 export allowed cuobjdump architecture here
 look_at() {
     local code
     # An object without device code is none of our business.
-    code=$("$cuobjdump" -sass ${architecture:+-arch "sm_$architecture"} "$1" 2> /dev/null) || return 0
+    code=$("$cuobjdump" -sass -arch "sm_$architecture" "$1" 2> /dev/null) || return 0
     awk -v object="$(basename "$1" .o)" -v allowed="$allowed" -f "$here/access_widths.awk" <<< "$code"
 }
 export -f look_at

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What access_widths.sh finds and what it leaves alone, on machine code as cuobjdump prints it.
 set -euo pipefail
+shopt -s nullglob
 here=$(dirname "$(readlink -f "$0")")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -29,7 +30,7 @@ object() {
 }
 expect() {
     local wanted=$1 what=$2 code=0
-    "$here/access_widths.sh" "$folder" > "$folder/said" 2>&1 || code=$?
+    "$here/access_widths.sh" 90 "$folder"/other.cpp.o "$folder"/*.cu.o > "$folder/said" 2>&1 || code=$?
     if ((code != wanted)); then
         echo "$what: exit code $code, not $wanted; it said:"
         cat "$folder/said"
@@ -61,6 +62,8 @@ object some_kernel "${loads[@]}"
 expect 1 "four loads"
 object _Zxxfold_kernelxx "${loads[@]}"
 expect 0 "a kernel that may"
+object _Zxxgradient_sums_kernelIfLi4Exx "${loads[@]}"
+expect 1 "one that has a name like it"
 object some_kernel "${loads[@]:0:2}" "${stores[@]:0:2}"
 expect 0 "two of each"
 rm "$folder"/some.cu.o

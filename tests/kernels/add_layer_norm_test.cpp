@@ -159,10 +159,10 @@ TEST(AddLayerNorm, KeepsANaNOrAnInfinityToItsRow) {
     EXPECT_TRUE(std::isfinite(out.y.get(80)));
 }
 
-using Bytes = std::vector<std::vector<unsigned char>>;
+using ResultBytes = std::vector<std::vector<unsigned char>>;
 
-Bytes bytes_of(std::initializer_list<const DeviceBuffer*> buffers) {
-    Bytes out;
+ResultBytes bytes_of_all(std::initializer_list<const DeviceBuffer*> buffers) {
+    ResultBytes out;
     for (const DeviceBuffer* each : buffers) {
         const Buffer host = each->host();
         out.emplace_back(host.bytes().begin(), host.bytes().end());
@@ -171,7 +171,8 @@ Bytes bytes_of(std::initializer_list<const DeviceBuffer*> buffers) {
 }
 
 /// Both passes on the device, by one kernel each or by the single steps.
-Bytes on_device(const AddLayerNormProblem& p, bool in_one, bool has_beside, bool parameters) {
+ResultBytes both_passes(const AddLayerNormProblem& p, bool in_one, bool has_beside,
+                        bool parameters) {
     const DeviceBuffer x(p.x), around(p.around), weight(p.weight), bias(p.bias), dy(p.dy),
         beside(p.beside);
     const DeviceBuffer sum(p.types.sum, p.n), y(p.types.sum, p.n), mean(DType::f32, p.shape.rows),
@@ -195,7 +196,7 @@ Bytes on_device(const AddLayerNormProblem& p, bool in_one, bool has_beside, bool
         if (has_beside) cuda::binary(dsum, beside, dsum, BinaryOp::add, {});
         if (narrow) cuda::cast(dx, dsum, {});
     }
-    return bytes_of({&sum, &y, &mean, &rstd, &dsum, &dx, &dweight, &dbias});
+    return bytes_of_all({&sum, &y, &mean, &rstd, &dsum, &dx, &dweight, &dbias});
 }
 
 TEST(CudaAddLayerNorm, HasTheBitsOfASumAndItsNormAndOfTheirGradients) {
@@ -207,8 +208,8 @@ TEST(CudaAddLayerNorm, HasTheBitsOfASumAndItsNormAndOfTheirGradients) {
                          << static_cast<int>(types.x) << " beside " << static_cast<int>(types.sum)
                          << ", " << rows << " x " << cols);
             const AddLayerNormProblem p(types, {rows, cols});
-            EXPECT_EQ(on_device(p, true, true, true), on_device(p, false, true, true));
-            EXPECT_EQ(on_device(p, true, false, false), on_device(p, false, false, false));
+            EXPECT_EQ(both_passes(p, true, true, true), both_passes(p, false, true, true));
+            EXPECT_EQ(both_passes(p, true, false, false), both_passes(p, false, false, false));
         }
 }
 

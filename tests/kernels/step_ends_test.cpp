@@ -12,7 +12,7 @@ namespace kernels::test {
 namespace {
 
 /// What lies in memory, on the host or on the device.
-struct Values {
+struct StepValues {
     MetricSums sums{};
     GradientStatistics statistics{};
     float f16_max = 7, lr[2] = {1, 1}, scale = 1024, found_inf = 0;
@@ -25,7 +25,7 @@ struct Values {
 
 constexpr LearningRateSchedule schedule{.base = 0.1, .planned = 20, .warmup = 6};
 
-StepBeginning beginning_of(Values& v) {
+StepBeginning beginning_of(StepValues& v) {
     StepBeginning out;
     out.zeros[0] = {&v.sums, sizeof(v.sums) / 4};
     out.zeros[1] = {nullptr, 100};
@@ -40,7 +40,7 @@ StepBeginning beginning_of(Values& v) {
     return out;
 }
 
-StepEnding ending_of(Values& v, bool scaled) {
+StepEnding ending_of(StepValues& v, bool scaled) {
     StepEnding out;
     out.before.sums = &v.sums;
     out.before.gradient_statistics = &v.statistics;
@@ -63,7 +63,7 @@ StepEnding ending_of(Values& v, bool scaled) {
 }
 
 TEST(StepEnds, TheBeginningClearsTheSumsAndSetsTheRates) {
-    Values v;
+    StepValues v;
     v.sums.values[3] = 5;
     cpu::begin_step(beginning_of(v), {});
     EXPECT_EQ(v.sums.values[3], 0);
@@ -77,7 +77,7 @@ TEST(StepEnds, TheBeginningClearsTheSumsAndSetsTheRates) {
 }
 
 TEST(StepEnds, TheEndTellsTheScaleOfTheStepAndOfTheNextOne) {
-    Values v;
+    StepValues v;
     v.sums.loss = 2.5;
     cpu::end_step(&v.figures, ending_of(v, true), {});
     EXPECT_EQ(v.figures.loss_scale, 1024);
@@ -96,7 +96,7 @@ TEST(StepEnds, TheEndTellsTheScaleOfTheStepAndOfTheNextOne) {
 }
 
 TEST(StepEnds, TheEndWithoutAScaleMovesNone) {
-    Values v;
+    StepValues v;
     cpu::end_step(&v.figures, ending_of(v, false), {});
     EXPECT_EQ(v.figures.next_loss_scale, 1024);
     EXPECT_EQ(v.tracker, 1);
@@ -106,16 +106,16 @@ TEST(StepEnds, TheEndWithoutAScaleMovesNone) {
 TEST(CudaStepEnds, GiveTheBytesOfTheCpu) {
     HALFTONE_NEEDS_CUDA();
     for (const bool scaled : {true, false}) {
-        Values host;
+        StepValues host;
         host.sums.loss = 3;
         host.statistics.f16_abs_max = 9;
-        const DeviceValue<Values> device(host);
+        const DeviceValue<StepValues> device(host);
         cuda::begin_step(beginning_of(*device.get()), {});
         cuda::end_step(&device.get()->figures, ending_of(*device.get(), scaled), {});
         cpu::begin_step(beginning_of(host), {});
         cpu::end_step(&host.figures, ending_of(host, scaled), {});
-        const Values got = device.host();
-        EXPECT_EQ(std::memcmp(&got, &host, sizeof(Values)), 0);
+        const StepValues got = device.host();
+        EXPECT_EQ(std::memcmp(&got, &host, sizeof(StepValues)), 0);
     }
 }
 

@@ -11,10 +11,9 @@
 
 // Kernels whose last block joins what all have left: the bits must not depend on which block that
 // is. On the simulated device the blocks take turns in drawn orders.
-namespace kernels::test {
+namespace kernels::test::last_block {
 namespace {
 
-using batch_norm::given;
 using batch_norm::no_array;
 using batch_norm::TwinCase;
 using Results = std::vector<std::vector<unsigned char>>;
@@ -71,12 +70,12 @@ class LastBlock : public testing::Test {
 protected:
     void SetUp() override { configure(0, simt::ThreadOrder::forward); }
     void TearDown() override {
-        simt::configure({});
+        simt::configure(simt::DeviceSettings{});
         simt::interleave_blocks(0);
     }
 
     static void configure(unsigned seed, simt::ThreadOrder order) {
-        simt::configure({.multiprocessors = 8, .order = order});
+        simt::configure(simt::DeviceSettings{.multiprocessors = 8, .order = order});
         simt::interleave_blocks(seed);
     }
 
@@ -126,4 +125,4 @@ TEST_F(LastBlock, CountsInAGraphThatIsRecordedFirst) {
 }
 
 }  // namespace
-}  // namespace kernels::test
+}  // namespace kernels::test::last_block
