@@ -122,7 +122,8 @@ TEST(Cifar, TellsAnArchiveInAnArchive) {
             EXPECT_THAT(test::data_error([&] {
                             open_cifar(test::dataset("cifar10", {folder.write(name, bytes)}));
                         }),
-                        HasSubstr("holds another archive, " + inner))
+                        HasSubstr("holds another archive, " +
+                                  std::filesystem::path(inner).filename().string()))
                 << name;
     }
 }

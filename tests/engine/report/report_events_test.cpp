@@ -13,7 +13,7 @@ namespace {
 
 using testing::SizeIs;
 
-constexpr std::int64_t skips = 20'000, mebibyte = 1 << 20;
+constexpr std::int64_t skips = 8'000, mebibyte = 1 << 20;
 
 class ReportEventsTest : public testing::Test {
 protected:
@@ -28,7 +28,7 @@ TEST_F(ReportEventsTest, ShowsTheFirstOfALongRunAndCountsTheOthers) {
     const ReportTable skipped = skip_table("run", events);
     EXPECT_THAT(skipped.rows, SizeIs(1 + 60));
     EXPECT_EQ(skipped.rows[1][0].str(), "301");
-    EXPECT_EQ(skipped.note.str(), "19940 more are not listed.");
+    EXPECT_EQ(skipped.note.str(), "7940 more are not listed.");
     const ReportTable problems = problem_table("run", events);
     EXPECT_THAT(problems.rows, SizeIs(1 + 200));
     EXPECT_EQ(problems.note.str(), "100 more are not listed.");
@@ -45,7 +45,7 @@ TEST_F(ReportEventsTest, OfALongRunTakeLittleMemory) {
     const test::PeakMemory memory;
     if (!memory.known()) GTEST_SKIP() << "the system does not tell a process its peak";
     const ReportedEvents events(run.folder);
-    EXPECT_LT(memory.grown(), 8 * mebibyte) << "all of them at once take about 23 MiB";
+    EXPECT_LT(memory.grown(), 5 * mebibyte) << "all of them at once take about 9 MiB";
     EXPECT_THAT(events.skips().first, SizeIs(60));
 }
 

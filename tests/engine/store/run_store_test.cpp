@@ -180,14 +180,14 @@ TEST(RunStore, ARootThatCannotBeMadeIsAnError) {
 TEST(RunStore, ALongRunIsReopenedInLittleMemory) {
     test_support::TempFolder dir;
     RunStore store(dir.path());
-    constexpr std::int64_t skips = 20'000;
+    constexpr std::int64_t skips = 16'000;
     const auto run = test::long_run(store, skips);
     std::int64_t earlier = 0;
     while (test::step_of_skip(earlier, skips) <= 400) ++earlier;
     const test::PeakMemory memory;
     const auto again = store.reopen(run.folder, 400);
     if (memory.known()) {
-        EXPECT_LT(memory.grown(), 16 << 20) << "the events alone take about 23 MiB";
+        EXPECT_LT(memory.grown(), 12 << 20) << "the events alone take about 18 MiB";
     }
     EXPECT_THAT(store.events(again.run), SizeIs(1 + 300 + 300 + earlier));
     store.append(RunWarning{again.run, msg("one more"), 401});
