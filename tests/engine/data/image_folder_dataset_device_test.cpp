@@ -80,19 +80,18 @@ TEST_F(DeviceDecoder, GivesThePixelsOfTheExactOneWithinAFewLevels) {
 TEST_F(DeviceDecoder, IsUsedByTheLoadersThreadsOnTheLoadersGpu) {
     const DataParts parts = open("nvjpeg");
     const int states = kernels::simt::nvjpeg_states();
-    const std::int64_t first = kernels::simt::device_choices(0),
-                       second = kernels::simt::device_choices(1);
     {
         const DeviceScope scope({Device::Kind::cuda, 1});
+        const std::int64_t first = kernels::simt::device_choices(0),
+                           second = kernels::simt::device_choices(1);
         BatchLoader loader(parts.train, parts.train.data->schema(),
                            {.sampler = {.batch_size = 2 * pictures}, .epochs = 1, .threads = 3});
         Batch batch;
         ASSERT_TRUE(loader.next(batch));
-        EXPECT_GT(kernels::simt::nvjpeg_states(), states);
+        EXPECT_EQ(kernels::simt::take_decoded_pictures(), 2 * pictures);
+        EXPECT_EQ(kernels::simt::device_choices(0), first);
+        EXPECT_GT(kernels::simt::device_choices(1), second);
     }
-    EXPECT_EQ(kernels::simt::take_decoded_pictures(), 2 * pictures);
-    EXPECT_EQ(kernels::simt::device_choices(0), first);
-    EXPECT_GT(kernels::simt::device_choices(1), second);
     EXPECT_EQ(kernels::simt::nvjpeg_states(), states) << "a thread's decoder ends with it";
 }
 

@@ -1,5 +1,6 @@
 #include "cuda/library.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -133,6 +134,7 @@ TEST_F(CudnnOfTwoMajors, IsTheOneThatIsBuiltForTheOpenCuBlas) {
     EXPECT_THAT(twelve.info.path, HasSubstr(of_12));
     EXPECT_EQ(twelve.info.version, "9.19.0");
     EXPECT_EQ(twelve.info.cuda, "12.4") << "of the part that was loaded with a refused one";
+    dlclose(twelve.handle);  // else its soname would find it again
 }
 
 TEST_F(CudnnOfTwoMajors, IsMissingWithTheReasonWhereAllAreForAnother) {
