@@ -253,7 +253,7 @@ TEST_F(ImageFolderTest, IsPreviewedWithPicturesOfAllClasses) {
     add_classes(10);
     std::vector<std::int64_t> told;
     const DatasetPreview preview = preview_dataset(
-        config(), 1, 4, {[&](std::int64_t done, std::int64_t) { told.push_back(done); }, {}});
+        config(), 1, 4, {[&](const ReadingShare& share) { told.push_back(share.done); }, {}});
     ASSERT_EQ(preview.thumbnails.size(), 4U);
     EXPECT_EQ(preview.thumbnails.front().label, 0);
     EXPECT_EQ(preview.thumbnails.back().label, 1);

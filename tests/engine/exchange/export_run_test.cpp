@@ -195,7 +195,9 @@ TEST_F(ExportRun, ReportsItsShareAndLeavesNothingWhenItIsGivenUp) {
         ASSERT_FALSE(shares.empty());
         EXPECT_TRUE(std::ranges::is_sorted(shares));
         // What the graph of a model in ONNX takes is not known; it is written in one piece.
-        if (format.format != ExportFormat::onnx) EXPECT_GT(shares.back(), 0.9);
+        if (format.format != ExportFormat::onnx) {
+            EXPECT_GT(shares.back(), 0.9);
+        }
     }
 }
 

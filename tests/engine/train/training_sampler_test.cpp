@@ -74,8 +74,10 @@ TEST(TrainingSampler, ARunTellsTheStepsOfAnEpochWithTheJoinedBatch) {
     config.epochs = 3;
     config.max_steps = 1;
     config.checkpoint.at_end = false;
+    SessionOptions options;
+    options.evaluate = false;
     Session session(config, std::make_shared<ComputeThread>(),
-                    std::make_shared<RunStore>(dir / "runs"), {.evaluate = false});
+                    std::make_shared<RunStore>(dir / "runs"), options);
     session.post(Command::start);
     ASSERT_TRUE(session.wait(600));
     std::vector<std::int64_t> told;
