@@ -89,7 +89,10 @@ void restoreRows(QAbstractItemView& view, const QVariantMap& from) {
     if (selection == nullptr) return;
     if (from.contains(u"current"_s)) {
         const QModelIndex current = indexOf(*view.model(), from[u"current"_s].toList());
+        const bool follows = view.hasAutoScroll();
+        view.setAutoScroll(false);  // the list was not scrolled to its current row
         if (current.isValid()) selection->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
+        view.setAutoScroll(follows);
     }
     QItemSelection rows;
     for (const QVariant& each : from[u"selected"_s].toList()) {
