@@ -20,7 +20,7 @@ TEST(SkipDelegate, HasRoomForTheNumberOfEveryStep) {
         return delegate.sizeHint(QStyleOptionViewItem(), QModelIndex()).width() - 2 * size::inside;
     };
     const int usual = room();
-    for (const std::int64_t step : {8, 9'999, 999'999, 28'878'444, 1'111'111'111}) {
+    for (const std::int64_t step : {8, 9'999, 999'999, 28'878'444}) {
         const QString words = count(step);
         delegate.setWidestStep(words);
         EXPECT_EQ(metrics.elidedText(words, Qt::ElideRight, room()), words);

@@ -78,7 +78,9 @@ std::vector<SettingName> settingNames() {
         QStringList kinds;
         const std::string kindOf = info.path.substr(0, info.path.find('.')) + ".kind";
         for (const auto& kind : info.kinds) kinds << settingValue(kindOf, kind);
-        const QString which = kinds.isEmpty() ? sectionTitle(info.path) : kinds.join(u", "_s);
+        const QString which = !kinds.isEmpty()   ? kinds.join(u", "_s)
+                              : info.unit.empty() ? sectionTitle(info.path)
+                                                  : engineText(info.unit);
         out.push_back({uses[title] > 1 ? title + u" ("_s + which + u')' : title, info.path});
     }
     return out;

@@ -13,8 +13,8 @@ namespace ui {
 QString settingTitle(const std::string& path, const std::string& kind = {});
 /// "Optimizer" of "optimizer.lr", for a menu of settings; empty for a path without a section.
 QString sectionTitle(const std::string& path);
-/// A setting as a person names it in a field: by its title, with the kinds that have it behind it
-/// where several settings have that title.
+/// A setting as a person names it in a field: by its title, with the kinds that have it, or
+/// its unit, behind it where several settings have that title.
 struct SettingName {
     QString text;
     std::string path;
