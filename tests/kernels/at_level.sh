@@ -5,11 +5,11 @@
 set -euo pipefail
 level=${1:?usage: at_level.sh LEVEL PROGRAM ARGUMENT...}
 shift
-# The refusal of a level that does not exist names the levels, and the processor's own.
-refusal=$(HALFTONE_CPU=mmx "$1" --gtest_list_tests 2>&1 > /dev/null) || true
-own=$(sed -n 's/.*this processor has those up to \(.*\)\.$/\1/p' <<< "$refusal")
-levels=$(sed -n 's/.*The levels are \(.*\); this.*/\1/p' <<< "$refusal" | tr -d ' ')
-[[ -n $own && ,$levels, == *",$level,"* ]] || { echo "at_level.sh: no level $level in: $refusal"; exit 1; }
+# The message of a level that does not exist names the levels, and the processor's own.
+message=$(HALFTONE_CPU=mmx "$1" --gtest_list_tests 2>&1 > /dev/null) || true
+own=$(sed -n 's/.*this processor has those up to \(.*\)\.$/\1/p' <<< "$message")
+levels=$(sed -n 's/.*The levels are \(.*\); this.*/\1/p' <<< "$message" | tr -d ' ')
+[[ -n $own && ,$levels, == *",$level,"* ]] || { echo "at_level.sh: no level $level in: $message"; exit 1; }
 if [[ $own == "$level" ]]; then
     echo "$level is this processor's own level, at which the suites run without HALFTONE_CPU"
     exit 77
