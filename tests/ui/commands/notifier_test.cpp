@@ -36,7 +36,7 @@ TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
     settings.load(spirals({"max_steps=800", "epochs=1000", "model.options.hidden=256,256"}),
                   {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
-    ASSERT_TRUE(told.wait(30'000));
+    ASSERT_TRUE(told.wait(120'000));
     EXPECT_EQ(titleOf(0), u"Comparison 1 has ended"_s);
     EXPECT_FALSE(told[0][1].toString().isEmpty());
     EXPECT_TRUE(QTest::qWaitFor(
