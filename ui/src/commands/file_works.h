@@ -15,9 +15,9 @@ namespace ui {
 
 /// An export, an import or a report, off the GUI thread.
 struct FileWork {
-    QString title;  ///< while it lasts: "Exporting run-3.onnx"
-    QString file;   ///< that is written, which the answer offers to open; empty: none
-    /// Runs on another thread and returns the sentence to say at its end; empty: none is said. May
+    QString title;  ///< shown while it runs, such as "Exporting run-3.onnx"
+    QString file;   ///< the written file, which the message offers to open; empty: none
+    /// Runs on another thread and returns the sentence to show at its end, or none if empty. May
     /// throw engine::Error. Must touch nothing of the window.
     std::function<QString()> work;
     /// Runs on the GUI thread after success, if `owner` still lives.

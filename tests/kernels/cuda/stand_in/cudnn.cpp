@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-// What of cuDNN tells its version, as the real library does it: by a part that it loads by soname.
+// Stands in for the part of cuDNN that holds the version, which the real library loads by its soname, too.
 extern "C" std::size_t cudnnGetVersion() { return 91900; }
 
 extern "C" std::size_t cudnnGetCudartVersion() {
