@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// What the two sides of a session leave for each other: commands for the compute thread, events
-/// and the record for whoever follows the run. Any thread.
+/// Carries commands to the compute thread, and events and the record to the thread that follows the
+/// run. Any thread may call it.
 class Mailbox {
 public:
     void put(Command command);

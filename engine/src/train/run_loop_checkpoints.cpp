@@ -34,7 +34,7 @@ void move_aside(const std::vector<std::filesystem::path>& damaged) {
         std::filesystem::rename(checkpoint, aside_of(checkpoint), ignored);
 }
 
-/// The most memory that the record knows of, also in steps that are made again; 0: unknown.
+/// The most memory of any recorded step, steps that are made again included; 0: unknown.
 std::int64_t recorded_peak(const std::filesystem::path& folder) {
     try {
         const StepRecordReader record = StepRecordReader::open(folder);

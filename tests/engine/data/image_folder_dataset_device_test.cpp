@@ -48,7 +48,7 @@ struct DeviceDecoder : testing::Test {
         config.options["decoder"] = decoder;
         return open_image_folder(config, 1, {});
     }
-    Error refusal() const {
+    Error error_of_nvjpeg() const {
         try {
             open("nvjpeg");
         } catch (const Error& error) {
@@ -131,7 +131,7 @@ TEST_F(DeviceDecoder, FindsDamageAsTheExactOneDoes) {
 
 TEST_F(DeviceDecoder, IsRefusedWithTheReasonWhereItsLibraryOrTheGpuIsMissing) {
     kernels::simt::set_nvjpeg_installed(false);
-    const Error library = refusal();
+    const Error library = error_of_nvjpeg();
     EXPECT_EQ(library.code(), ErrorCode::device);
     EXPECT_EQ(library.message().str(),
               "dataset.decoder is nvjpeg, but nvJPEG of the CUDA toolkit is "
@@ -139,7 +139,7 @@ TEST_F(DeviceDecoder, IsRefusedWithTheReasonWhereItsLibraryOrTheGpuIsMissing) {
     EXPECT_EQ(library.hint().str(), "Set dataset.decoder to exact.");
     kernels::simt::set_nvjpeg_installed(true);
     kernels::simt::configure(kernels::simt::DeviceSettings{.devices = 0});
-    EXPECT_THAT(refusal().message().str(),
+    EXPECT_THAT(error_of_nvjpeg().message().str(),
                 HasSubstr("dataset.decoder is nvjpeg, which needs a GPU: "));
     EXPECT_EQ(open("exact").train.size(), 2 * pictures);
 }
