@@ -53,6 +53,8 @@ TEST_F(WorkStripTest, QuittingAsksWhileAFileIsWritten) {
     ASSERT_NE(quit, nullptr);
     quit->click();
     EXPECT_FALSE(window->isVisible());
+    commands.works()->cancel();
+    EXPECT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 20'000));
 }
 
 }  // namespace
