@@ -3865,7 +3865,7 @@
         <translation>JPEG 解码器</translation>
     </message>
     <message>
-        <source>What decodes JPEG pictures.</source>
+        <source>The library that decodes JPEG pictures.</source>
         <translation>用什么解码 JPEG 图片。</translation>
     </message>
     <message>

@@ -35,11 +35,13 @@ bool is_whole(double number) { return number == std::floor(number); }
 
 bool is_year(double number) { return number >= 1000 && number < 3000; }
 
-/// Whether the number lies further from all values of the column than these lie from each other.
+/// Whether the number lies further from all values of the column than these lie from each other, or
+/// is positive and less than a tenth of each.
 bool is_far(double number, const CsvColumnScan& column) {
+    if (column.numbers < 2) return false;
     const double spread = column.highest - column.lowest;
-    return column.numbers > 1 &&
-           (number > column.highest + spread || number < column.lowest - spread);
+    const bool is_tiny = number > 0 && column.lowest > 10 * number;
+    return number > column.highest + spread || number < column.lowest - spread || is_tiny;
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ std::vector<OptionSpec> folder_options() {
         {.name = "decoder",
          .label = "JPEG decoder",
          .default_value = std::string("exact"),
-         .help = "What decodes JPEG pictures.",
+         .help = "The library that decodes JPEG pictures.",
          .choices = {{"exact", "libjpeg on the CPU", "The same pixels on every machine."},
                      {"nvjpeg", "nvJPEG on the GPU",
                       "Faster where the CPU cannot keep up with the GPU. Some pixels differ by a "

@@ -119,14 +119,14 @@ TEST_F(MeasuredPlans, OfAProductAreThoseOfEarlierRuns) {
 
 TEST_F(MeasuredPlans, OfAProductAreRestoredWhereTheHeuristicNamesThemNoMore) {
     simt::configure({.algorithm_ms = {6, 4, 1}});
-    const MeasuredProduct first{DType::f32, 13};
+    const MeasuredProduct first{DType::f32, 15};
     first.run();
     cuda::synchronize({});
     ASSERT_EQ(last(), 2);
     const std::vector<double> expected = first.c.host().values();
     cuda::set_device(1);
     start_process();
-    const MeasuredProduct second{DType::f32, 13};
+    const MeasuredProduct second{DType::f32, 15};
     simt::configure({.algorithm_ms = {0, 0, 4}, .unnamed = 1});
     EXPECT_EQ(runs([&] { second.run(); }), 1) << "a race";
     EXPECT_EQ(last(), 2);
