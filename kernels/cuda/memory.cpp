@@ -100,7 +100,8 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
 }
 
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
-    if (bytes <= most_small_copy)
+    // A recorded copy is a node that takes longer than a small kernel.
+    if (bytes <= most_small_copy && capturing(stream))
         copy_small(to, from, bytes, stream);
     else
         copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream);

@@ -133,7 +133,6 @@ XrayOp OpTrace::described(const OpInfo& info, const ForceRule* forced) const {
 }
 
 void OpTrace::on_call(const OpCall& call) {
-    poll_work();  // a trace of a long step can be given up
     const bool hidden = autocast_state().inside > 0;
     if (hidden && !frames_.empty()) frames_.back().opaque = true;
     Frame frame{.row = {},
@@ -174,6 +173,7 @@ void OpTrace::note_cast(const OpEvent& event) {
 }
 
 void OpTrace::on_op(const OpEvent& event) {
+    poll_work();  // a trace of a long step can be given up
     if (frames_.empty()) {
         if (autocast_state().inside > 0) return;
         XrayOp row = described(*event.info, nullptr);
