@@ -1494,10 +1494,6 @@ above</source>
             <translation>我的课程：%1</translation>
         </message>
         <message>
-            <source>%1 cannot be written.</source>
-            <translation>无法写入 %1。</translation>
-        </message>
-        <message>
             <source>Choose a folder that you may write to.</source>
             <translation>请选择有写入权限的文件夹。</translation>
         </message>

@@ -132,7 +132,7 @@ TEST_F(ResumeTest, ARunThatIsStartedInTheMeantimeComesInstead) {
 }
 
 TEST_F(ResumeTest, AComparisonIsStoppedAndResumedAsOneBesideItsRunThatHasEnded) {
-    settings.load(spirals(40), {u"fp32"_s, u"amp-fp16"_s});
+    settings.load(spirals(400), {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 30'000));
@@ -149,10 +149,10 @@ TEST_F(ResumeTest, AComparisonIsStoppedAndResumedAsOneBesideItsRunThatHasEnded) 
     EXPECT_TRUE(*answered);
     EXPECT_EQ(feed.liveTracks().size(), 2u) << "they take turns again";
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 40; }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 400; }, 30'000));
     runs = feed.store()->list();
     ASSERT_EQ(runs.size(), 2u) << "no new runs";
-    for (const auto& run : runs) EXPECT_EQ(run.steps, 40);
+    for (const auto& run : runs) EXPECT_EQ(run.steps, 400);
     EXPECT_FALSE(whyNotResumed(runs).isEmpty()) << "nothing is left";
     EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
 }

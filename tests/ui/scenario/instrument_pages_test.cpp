@@ -150,7 +150,8 @@ TEST_F(InstrumentPagesTest, ATraceEndsWhenItsPageIsLeftOrItsRunGoes) {
     show(u"xray"_s);
     EXPECT_TRUE(model->ownTrace()) << "the trace that was there stays";
     startEndless();
-    feed.showStored({});
+    commands.start();
+    ASSERT_TRUE(ends());
     ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
     EXPECT_EQ(model->problem(), QString());
 }

@@ -83,7 +83,9 @@ struct TrainedRuns : WindowFixture {
             return feed.tracks().size() == 1 && feed.tracks().front()->run() == run.run &&
                    feed.tracks().front()->rows() == feed.tracks().front()->published() &&
                    feed.tracks().front()->rows() > 0;
-        }));
+        })) << feed.tracks().size()
+            << " tracks, the first of " << feed.tracks().front()->run() << " with "
+            << feed.tracks().front()->rows() << " rows of " << feed.tracks().front()->published();
         standsStill();
         return feed.tracks().front();
     }

@@ -24,7 +24,11 @@ void EventFeed::showStored(const std::vector<engine::RunSummary>& runs) {
         }
         auto track = std::make_shared<RunTrack>(summary.run, summary.config);
         track->setOrigin(summary.origin);
-        for (const auto& event : store_->events(summary.run)) track->apply(event);
+        for (auto& event : store_->events(summary.run)) {
+            // A run of another folder may have a number there that is taken here.
+            if (auto* start = std::get_if<engine::RunStarted>(&event)) start->run = summary.run;
+            track->apply(event);
+        }
         const bool failed = summary.state == "failed" || summary.state == "diverged";
         track->setState(failed ? RunState::failed : RunState::done);
         track->setSource(recordSource(engine::StepRecordReader::open(summary.folder)));

@@ -239,6 +239,11 @@ void LinePlot::resizeEvent(QResizeEvent* event) {
     dataGrew();
 }
 
+void LinePlot::paintEvent(QPaintEvent* event) {
+    QCustomPlot::paintEvent(event);
+    scheduler_->arm();  // what was asked for before the plot could be seen
+}
+
 void LinePlot::focusInEvent(QFocusEvent* event) {
     QCustomPlot::focusInEvent(event);
     describe();

@@ -36,6 +36,8 @@ public:
     void remove(Paintable* plot);
     /// New data or another view: paint when there is time.
     void request(Paintable* plot);
+    /// A plot has come into view, which may be due.
+    void arm();
     /// The user drags, zooms or hovers: the next moments go at the screen's rate.
     void touch();
     /// While true, painting keeps to its budget.
@@ -63,7 +65,6 @@ private:
     };
     void paintOne();
     void presentAll();
-    void arm();
     bool touched() const;
     bool anyDue() const;
     bool anyBlank() const;
