@@ -60,6 +60,13 @@ struct FillTest : WindowFixture {
             if (dock->isVisible()) out[dock->objectName()] = dock->geometry();
         return out;
     }
+    /// The left edges and widths.
+    static QMap<QString, QPoint> columns(const QMap<QString, QRect>& docks) {
+        QMap<QString, QPoint> out;
+        for (auto dock = docks.begin(); dock != docks.end(); ++dock)
+            out[dock.key()] = {dock->left(), dock->width()};
+        return out;
+    }
     QStringList words() const {
         QStringList out;
         for (const auto* label : window->findChildren<QLabel*>())
@@ -91,7 +98,11 @@ TEST_F(FillTest, AnotherLanguageKeepsTheWindowAndItsLayout) {
         EXPECT_TRUE(window->isVisible());
         EXPECT_EQ(window->winId(), id);
         EXPECT_EQ(window->geometry(), place);
-        EXPECT_EQ(docks(), before) << code.toStdString();
+        // Chinese lines of text are of another height, and so is what they leave to the docks.
+        if (code == u"en"_s)
+            EXPECT_EQ(docks(), before);
+        else
+            EXPECT_EQ(columns(docks()), columns(before));
         EXPECT_EQ(window->findChildren<QToolBar*>().size(), bars);
         EXPECT_EQ(window->findChildren<QMenuBar*>().size(), 1);
         EXPECT_EQ(window->findChildren<QStatusBar*>().size(), 1);
@@ -127,6 +138,13 @@ TEST_F(FillTest, WhatTheWindowSaysIsSaidAnew) {
     }
 }
 
+/// The table of operations.
+QTreeView* treeOf(const XrayPage* page) {
+    for (auto* view : page->findChildren<QTreeView*>())
+        if (!view->model()->inherits("ui::DifferenceTable")) return view;
+    return nullptr;
+}
+
 TEST_F(FillTest, PagesKeepWhatTheyComputedAndWhatIsSetInThem) {
     trainShortly({"max_steps=12"});
     stack()->showPage(u"runs"_s);
@@ -136,9 +154,11 @@ TEST_F(FillTest, PagesKeepWhatTheyComputedAndWhatIsSetInThem) {
     ASSERT_TRUE(page != nullptr && model != nullptr);
     ASSERT_TRUE(waitFor([&] { return model->ownTrace() && !model->busy(); }, 30'000));
     page->findChild<QLineEdit*>()->setText(u"linear"_s);
-    auto* tree = page->findChild<QTreeView*>();
-    const QModelIndex row = tree->model()->index(0, 0, tree->model()->index(0, 0));
-    ASSERT_TRUE(row.isValid());
+    auto* tree = treeOf(page);
+    ASSERT_NE(tree, nullptr);
+    const auto found = [&] { return tree->model()->index(0, 0, tree->model()->index(0, 0)); };
+    ASSERT_TRUE(waitFor([&] { return found().isValid(); }, 30'000));
+    const QModelIndex row = found();
     tree->setCurrentIndex(row);
     const engine::Xray* trace = &*model->ownTrace();
     ASSERT_TRUE(speak(u"zh_CN"_s));
@@ -146,7 +166,7 @@ TEST_F(FillTest, PagesKeepWhatTheyComputedAndWhatIsSetInThem) {
     EXPECT_TRUE(stack()->made().contains(u"runs"_s));
     page = window->findChild<XrayPage*>();
     EXPECT_EQ(page->findChild<QLineEdit*>()->text(), u"linear"_s);
-    tree = page->findChild<QTreeView*>();
+    tree = treeOf(page);
     EXPECT_EQ(tree->currentIndex().row(), row.row());
     EXPECT_TRUE(tree->currentIndex().parent().isValid());
     EXPECT_EQ(kept->findChild<XrayModel*>(), model);

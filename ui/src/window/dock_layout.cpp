@@ -6,6 +6,7 @@
 #include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
+#include <QTimer>
 #include <algorithm>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int layoutVersion = 1;
 constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
+constexpr int settling = 30;  // ms until docks that were moved have their sizes
 constexpr int foldedHeight = 190, foldedInLow = 110;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
@@ -222,8 +224,8 @@ void DockLayout::remember() {
 }
 
 void DockLayout::rememberFirst() {
-    if (!wide_.isEmpty()) return;
-    remember();
+    if (std::exchange(settled_, true)) return;
+    if (wide_.isEmpty()) remember();
     // Restored before the window had its size, they are a pixel off.
     if (!plotsByHand().isEmpty() && away_.isEmpty()) restorePlots(plotsByHand());
 }
@@ -236,14 +238,9 @@ void DockLayout::unfold() {
     restorePlots(widePlots_);
 }
 
-/// Restored or resized while the columns still move, plots made by hand leave a hole below them. It
-/// is closed once the window has laid them out by their new size.
 void DockLayout::fillPlots() {
-    const auto fill = [this] {
-        plots_->layout()->invalidate();
-        plots_->layout()->activate();
-    };
-    QMetaObject::invokeMethod(this, fill, Qt::QueuedConnection);
+    plots_->layout()->invalidate();
+    plots_->layout()->activate();
 }
 
 /// An empty state: the grid.
@@ -259,7 +256,8 @@ void DockLayout::restorePlots(const QByteArray& state) {
         if (!state.isEmpty()) {
             scattered_ = true;
             plots_->restoreState(state, layoutVersion);
-            fillPlots();
+            // Restored while the columns still move, the plots leave a hole below them.
+            QTimer::singleShot(settling, this, &DockLayout::fillPlots);
         } else if (scattered_) {
             placePlotsAnew();
         } else {
@@ -394,14 +392,8 @@ bool DockLayout::eventFilter(QObject* watched, QEvent* event) {
         };
         QMetaObject::invokeMethod(this, dragged, Qt::QueuedConnection);
     }
-    if (event->type() == QEvent::Resize) {
-        // A main window shares out a new size by what its docks had, and rounds: columns would
-        // drift.
-        if (isGrid())
-            shareGrid();
-        else
-            fillPlots();
-    }
+    // A main window shares out a new size by what its docks had, and rounds: columns would drift.
+    if (event->type() == QEvent::Resize && isGrid()) shareGrid();
     return QObject::eventFilter(watched, event);
 }
 

@@ -87,6 +87,7 @@ private:
     bool railed_ = false;
     int leftWidth_ = 0;       ///< of the left column when it was last seen
     bool placing_ = true;     ///< this class moves docks, not the user
+    bool settled_ = false;    ///< the window has had its size
     bool scattered_ = false;  ///< the docks of the plots are not in the places of the grid
     bool expanded_ = false;
     bool folded_ = false;
