@@ -4,6 +4,7 @@
 #include "cuda/copy_small.h"
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/deferred_error.h"
 #include "kernels/device_error.h"
 #include "simt/simulation.h"
@@ -146,7 +147,7 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
     check("cudaMemcpyAsync");
     require_device(to, bytes, "cudaMemcpyAsync");
     require_device(from, bytes, "cudaMemcpyAsync");
-    if (bytes <= most_small_copy)
+    if (bytes <= most_small_copy && capturing(stream))
         copy_small(to, from, bytes, stream);
     else
         put_counted(stream, "copy", bytes, bytes, [=] { std::memmove(to, from, bytes); });
