@@ -23,7 +23,7 @@ std::string scale_text(float scale) {
 
 namespace {
 
-/// What a skip means, to follow its description; empty for the usual ones.
+/// Returns the sentence that explains a skip, or an empty string for the usual ones.
 std::string health_of(const engine::ScaleChanged& skip) {
     using Kind = engine::ScaleChanged::Kind;
     if (skip.kind == Kind::skipped_persistent)

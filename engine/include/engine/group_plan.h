@@ -11,8 +11,8 @@
 
 namespace engine {
 
-/// What a comparison or a twin was to train when it began. Each of its runs keeps it in its folder,
-/// so that the runs that a kill prevented can be begun later.
+/// Lists the runs of a comparison or a twin as planned at its start. Each run keeps the list, so
+/// that the runs that a kill prevented can be begun later.
 struct GroupPlan {
     struct Run {
         RunConfig config;

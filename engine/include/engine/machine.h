@@ -31,7 +31,7 @@ struct MachineReport {
     };
     std::vector<Card> cards;  ///< cuda:0, cuda:1, ...
     std::string cuda_driver;  ///< newest CUDA version that the driver runs; empty without cards
-    /// What the program opens on a GPU (cuBLASLt, cuDNN; NCCL and nvJPEG for runs that ask for it).
+    /// A library that the program opens on a GPU: cuBLASLt, cuDNN, or NCCL and nvJPEG on request.
     struct Library {
         std::string name;
         bool found = false;

@@ -182,7 +182,7 @@ private:
         ++scan_.rows;
     }
 
-    /// Of numbers nobody can be sure.
+    /// Warns because a first row of numbers may be a header or data.
     void warn_of_numbered_header() {
         const auto& fields = first_rows_[0].fields;
         if (source_.options.header != CsvHeader::automatic) return;

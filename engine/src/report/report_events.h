@@ -25,8 +25,8 @@ struct FirstEvents {
     }
 };
 
-/// What a report shows of a run's events. They are read one after another, and of a long run only
-/// the first of each kind are kept.
+/// Collects the events that a report shows. Reads them one after another, and keeps only the first
+/// of each kind of a long run.
 class ReportedEvents {
 public:
     explicit ReportedEvents(const std::filesystem::path& run_folder);

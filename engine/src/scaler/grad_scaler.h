@@ -64,8 +64,8 @@ public:
     bool step(Optimizer& optimizer);
     /// Moves the scale by what the optimizers found (2.7), and forgets it.
     void update();
-    /// The same, but leaves the move itself to the caller's kernel, which is given the places and
-    /// the rule in `ending`. Holds what it reads.
+    /// Updates as update() does, but leaves the change of the scale to the caller's kernel, which
+    /// gets the places and the rule in `ending`. Returns the tensor that the kernel reads.
     Tensor leave_update_to(kernels::StepEnding& ending);
     /// Overwrites the scale. Throws Error(state) if the tensor has more than one element, is
     /// elsewhere or requires a gradient.

@@ -77,8 +77,7 @@ Message pays(const std::string& name, const StepTimes& fp32, const StepTimes& mi
         figure_text(fp32.step));
 }
 
-/// Names no ratio: the verdict's cost says how much slower the run is, or that there is no clear
-/// difference.
+/// Gives the reason without a ratio, which stands in the verdict's cost.
 RunPayOff does_not_pay(const std::string& name, const StepTimes& fp32, const StepTimes& mixed) {
     if (!fp32.known() || !mixed.known())
         return {msg("{} does not pay off: it is no faster than FP32.", name), false, {}};
