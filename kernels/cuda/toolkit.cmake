@@ -110,7 +110,12 @@ macro(cuda_enable)
   endif()
   # Linked by name where it is used, since Python's wheels lie where CMake's own -lcudart_static does not find it.
   set(CMAKE_CUDA_RUNTIME_LIBRARY None)
+  # The module of CMake 3.25.1 (Debian 12) deprecates CUDA::nvToolsExt without asking whether the toolkit has it; CUDA 13 has not.
+  # It does so for projects that require 3.25 or later.
+  set(required_cmake ${CMAKE_MINIMUM_REQUIRED_VERSION})
+  set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)
   find_package(CUDAToolkit 12.4 REQUIRED)
+  set(CMAKE_MINIMUM_REQUIRED_VERSION ${required_cmake})
   if(NOT TARGET CUDA::cudart_static)
     message(FATAL_ERROR "CUDA in ${cuda_root} has no libcudart_static.a; set HALFTONE_CUDA=OFF to build without it")
   endif()
