@@ -34,6 +34,9 @@ std::optional<std::string> read_small_file(const std::string& file);
 /// Writes refused settings to standard error, one a line.
 void report(const std::vector<engine::SettingError>& errors);
 
+/// Writes to standard error which settings of the precision a comparison leaves out, if any.
+void report_left_out(const engine::RunConfig& config, const std::vector<std::string>& precisions);
+
 /// Writes what the store has mended to standard error.
 void report_warnings(engine::RunStore& store);
 

@@ -1681,6 +1681,10 @@ above</source>
             <translation>符号 · 指数（范围）· 尾数（精度）</translation>
         </message>
         <message>
+            <source>Only in the single run: %1.</source>
+            <translation>仅用于单次运行：%1。</translation>
+        </message>
+        <message>
             <source>Make it the baseline</source>
             <translation>设为基准</translation>
         </message>

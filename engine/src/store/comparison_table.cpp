@@ -3,8 +3,10 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "core/ranked_figure.h"
+#include "engine/catalog.h"
 #include "engine/comparison.h"
 #include "engine/figures.h"
 #include "store/text_table.h"
@@ -148,7 +150,55 @@ Cells cells_of(const ComparisonRow& row) {
             number_text("%.0f", row.growths)};
 }
 
+PrecisionConfig preset_alone(const std::string& preset) {
+    PrecisionConfig out;
+    out.preset = preset;
+    return out;
+}
+
+bool is_preset(const std::string& name) {
+    return std::ranges::any_of(precisions(),
+                               [&name](const PrecisionInfo& info) { return info.preset == name; });
+}
+
+bool scales_loss(const PrecisionConfig& precision) {
+    return is_preset(precision.preset) && resolve(precision).scaler != ScalerMode::off;
+}
+
+/// Nothing where the preset says the same.
+std::optional<ScalerMode> chosen_scaler(const PrecisionConfig& precision) {
+    const bool differs = precision.scaler && is_preset(precision.preset) &&
+                         *precision.scaler != resolve(preset_alone(precision.preset)).scaler;
+    return differs ? precision.scaler : std::nullopt;
+}
+
 }  // namespace
+
+RunConfig in_precision(RunConfig config, const std::string& preset) {
+    const auto scaler = chosen_scaler(config.precision);
+    config.precision = preset_alone(preset);
+    if (scales_loss(config.precision)) config.precision.scaler = scaler;
+    return config;
+}
+
+std::vector<std::string> overrides_left_out(const RunConfig& config,
+                                            std::span<const std::string> presets) {
+    const PrecisionConfig& chosen = config.precision;
+    std::vector<std::string> out;
+    const auto leave_out = [&out](bool is_chosen, const char* path) {
+        if (is_chosen) out.emplace_back(path);
+    };
+    leave_out(chosen.weights.has_value(), "precision.weights");
+    leave_out(chosen.autocast.has_value(), "precision.autocast");
+    leave_out(chosen.batch_norm.has_value(), "precision.batch_norm");
+    leave_out(chosen.master_weights.has_value(), "precision.master_weights");
+    const bool some_scale = std::ranges::any_of(presets, [](const std::string& preset) {
+        return scales_loss(preset_alone(preset));
+    });
+    leave_out(chosen_scaler(chosen).has_value() && !some_scale, "precision.scaler");
+    leave_out(!chosen.force.empty(), "precision.force");
+    return out;
+}
 
 MeanSpread mean_and_spread(const std::vector<double>& values) {
     std::vector<double> known;

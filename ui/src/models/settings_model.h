@@ -112,9 +112,11 @@ public:
     void setComparison(const QStringList& presets);
     /// The settings of each run of the comparison.
     std::vector<engine::RunConfig> comparisonConfigs() const;
+    /// Labels of what is chosen for the precision of the single run and plays no part in these.
+    QStringList leftOutOfComparison() const;
     /// Some run of these settings has a loss scaler.
     bool usesScaler() const;
-    /// A single run of these settings keeps its initial scale, and skips nothing.
+    /// Runs of these settings that scale the loss keep their initial scale, and skip nothing.
     bool hasStaticScale() const;
 
 signals:
