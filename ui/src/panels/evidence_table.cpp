@@ -30,7 +30,7 @@ QString evidenceRow(const QString& name, const QString& first, const QString& se
 QString evidenceTable(const RunTrack& baseline, const RunTrack& other,
                       const QStringList& sentences) {
     QString rows = evidenceRow({}, trackTitle(baseline), trackTitle(other), u"th"_s);
-    const RunFigures first = figuresOf(&baseline), second = figuresOf(&other);
+    const CardFigures first = figuresOf(&baseline), second = figuresOf(&other);
     const auto names = figureCaptions(baseline.metrics(), baseline.unit());
     const auto others = figureCaptions(other.metrics(), other.unit());
     const std::array<QString, 4> left = {first.loss, first.metric, first.speed, first.peak};

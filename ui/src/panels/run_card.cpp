@@ -74,8 +74,8 @@ std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics
     return CardWords::captions(metrics, unit);
 }
 
-RunFigures figuresOf(const RunTrack* track) {
-    RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
+CardFigures figuresOf(const RunTrack* track) {
+    CardFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     if (track == nullptr) return out;
     const engine::KeyFigures now = track->figures();
     if (now.steps > 0) {
@@ -182,7 +182,7 @@ void RunCard::setMeasures(const std::vector<engine::Metric>& metrics, const std:
 }
 
 void RunCard::show(const RunTrack* track, bool baseline) {
-    const RunFigures figures = figuresOf(track);
+    const CardFigures figures = figuresOf(track);
     values_[0]->setText(figures.loss);
     values_[1]->setText(figures.metric);
     values_[2]->setText(figures.speed);

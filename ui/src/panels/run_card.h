@@ -18,14 +18,14 @@ class RunTrack;
 
 /// Figures of a run: loss, the test part's primary metric, throughput and peak memory, formatted
 /// for the window.
-struct RunFigures {
+struct CardFigures {
     QString loss;
     QString metric;
     QString speed;
     QString peak;
 };
 /// "–" for what is not measured yet; null: a run to come.
-RunFigures figuresOf(const RunTrack* track);
+CardFigures figuresOf(const RunTrack* track);
 /// What the four figures are called, for a task's metrics and the name of one sample.
 std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics,
                                       const std::string& unit);

@@ -177,7 +177,7 @@ void RunCards::fillTable() {
     }
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;
-        const RunFigures figures = figuresOf(&track);
+        const CardFigures figures = figuresOf(&track);
         const QString cells[] = {
             trackTitle(track),
             stateOf(track),
