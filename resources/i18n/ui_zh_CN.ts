@@ -2640,6 +2640,14 @@ started %7</source>
             <translation>一切都在本机计算，不会向外发送任何数据。</translation>
         </message>
         <message>
+            <source>The source is under the MIT License.</source>
+            <translation>源代码采用 MIT 许可证。</translation>
+        </message>
+        <message>
+            <source>This program, which contains QCustomPlot, is under the GNU General Public License, version 3 or later.</source>
+            <translation>本程序包含 QCustomPlot，采用 GNU 通用公共许可证第 3 版或更高版本。</translation>
+        </message>
+        <message>
             <source>Licences</source>
             <translation>许可证</translation>
         </message>

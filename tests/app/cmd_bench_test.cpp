@@ -39,7 +39,7 @@ TEST(Bench, SaysOfEachPrecisionWhetherItPaysAndItsLargestBatchWithinAMemoryLimit
     }
     Program table({"bench", "--all", "--model", "mlp", "--memory", "4MB"});
     table.finish();
-    EXPECT_THAT(table.output_text(), HasSubstr("largest batch in 4 MB"));
+    EXPECT_THAT(table.output_text(), HasSubstr("largest batch in 4.00 MB"));
 }
 
 const std::vector<std::string> profiled = {
