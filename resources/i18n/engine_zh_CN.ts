@@ -57,8 +57,8 @@
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：这一步有 {} % 的时间是 {} 个短小运算的固定开销，换任何类型都不会变少。增大批量会有帮助。</translation>
     </message>
     <message>
-        <source>{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {} MB.</source>
-        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：类型转换占其步时间的 {} %，搬运 {} MB。</translation>
+        <source>{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {}.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：类型转换占其步时间的 {} %，搬运 {}。</translation>
     </message>
     <message>
         <source>{} does not pay off ({} times FP32's speed): matrix products and convolutions are only {} % of the FP32 step. {} % goes to operations that move data, which take {} ms instead of {} ms.</source>
@@ -1157,8 +1157,8 @@
         <translation>{}：JPEG 图片已损坏：{}</translation>
     </message>
     <message>
-        <source>Not even a batch of 1 fits into {} MB.</source>
-        <translation>{} MB 内连大小为 1 的批次也放不下。</translation>
+        <source>Not even a batch of 1 fits into {}.</source>
+        <translation>{} 内连大小为 1 的批次也放不下。</translation>
     </message>
     <message>
         <source>Give it more memory, or take a smaller model.</source>
@@ -3081,8 +3081,8 @@
         <translation>逐步对比的速度比为 {}，95 % 置信区间为 {} 至 {}（{} 组连续步）。</translation>
     </message>
     <message>
-        <source>Peak memory {} MB against {} MB.</source>
-        <translation>峰值内存 {} MB，基准 {} MB。</translation>
+        <source>Peak memory {} against {}.</source>
+        <translation>峰值内存 {}，基准 {}。</translation>
     </message>
     <message>
         <source>The speed of a CPU says nothing about the speed of a GPU.</source>

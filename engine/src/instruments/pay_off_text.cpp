@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/batch_finder.h"
+#include "engine/figure_text.h"
 #include "engine/pay_off.h"
 #include "file/json_reader.h"
 #include "store/text_table.h"
@@ -9,10 +10,6 @@ namespace engine {
 namespace {
 
 std::string number(const char* format, double value) { return number_text(format, value); }
-std::string megabytes(std::int64_t bytes) {
-    const double value = static_cast<double>(bytes) * 1e-6;
-    return number(value < 10 ? "%.2g" : "%.0f", value);
-}
 
 /// The memory limit of the largest batches, the same for all rows of a measurement; 0: none
 /// searched.
@@ -22,9 +19,9 @@ std::int64_t batch_memory(const std::vector<PayOff>& rows) {
 
 Cells heads(std::int64_t batch_memory) {
     Cells out{"model",    "precision",     "batch",      "FP32 ms", "AMP ms",
-              "speed-up", "least to most", "memory, MB", "FP32's"};
+              "speed-up", "least to most", "memory", "FP32's"};
     if (batch_memory > 0) {
-        out.push_back("largest batch in " + megabytes(batch_memory) + " MB");
+        out.push_back("largest batch in " + bytes_text(batch_memory));
         out.emplace_back("FP32's");
     }
     return out;
@@ -43,8 +40,8 @@ Cells cells(const PayOff& p) {
               number("%.3g", p.amp_ms),
               number("%.2f", p.speed_up),
               number("%.2f", p.least) + " to " + number("%.2f", p.most),
-              megabytes(p.amp_bytes),
-              megabytes(p.fp32_bytes)};
+              bytes_text(p.amp_bytes),
+              bytes_text(p.fp32_bytes)};
     if (p.batch_memory > 0) {
         out.push_back(batch_text(p.largest_batch));
         out.push_back(batch_text(p.fp32_largest_batch));

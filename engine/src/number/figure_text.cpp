@@ -107,6 +107,13 @@ std::string magnitude_text(double magnitude) {
                                  : "2" + superscript(std::ilogb(magnitude));
 }
 
+std::string bytes_text(std::int64_t bytes) {
+    if (bytes < 1000) return std::to_string(bytes) + " B";
+    const double mega = static_cast<double>(bytes) / 1e6;
+    if (mega < 1) return figure_text(mega * 1e3) + " KB";
+    return mega < 10'000 ? figure_text(mega) + " MB" : figure_text(mega / 1e3) + " GB";
+}
+
 std::string right_aligned(const std::string& text, std::size_t width) {
     const auto shown = static_cast<std::size_t>(std::ranges::count_if(text, [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // continuation bytes of UTF-8

@@ -8,6 +8,7 @@
 #include "core/ranked_figure.h"
 #include "engine/catalog.h"
 #include "engine/comparison.h"
+#include "engine/figure_text.h"
 #include "engine/figures.h"
 #include "store/text_table.h"
 
@@ -144,7 +145,7 @@ Cells cells_of(const ComparisonRow& row) {
             spread_text("%.3f", row.step_ms, spread),
             spread_text("%.0f", row.samples_per_s, spread),
             number_text("%.2fx", row.speed_up),
-            number_text("%.1f MB", row.peak_bytes / 1e6),
+            std::isfinite(row.peak_bytes) ? bytes_text(std::llround(row.peak_bytes)) : "-",
             number_text("%.0f", row.updates),
             number_text("%.0f", row.skipped),
             number_text("%.0f", row.growths)};

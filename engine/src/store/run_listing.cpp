@@ -93,7 +93,7 @@ std::string speed_unit_of(const RunSummary& run) {
 /// A program that does not tell how much memory it takes writes 0.
 std::string memory_text(const RunSummary& run) {
     if (run.origin && run.peak_bytes == 0) return "-";
-    return number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6);
+    return bytes_text(run.peak_bytes);
 }
 
 /// The lines after the first are moved to the right, so that none reads as a line of the page.

@@ -16,8 +16,8 @@ std::string times_text(double ratio) {
     return text;
 }
 
-double peak_bytes(const StepRecordReader& record) {
-    return static_cast<double>(key_figures(record, {}).peak_bytes);
+std::int64_t peak_bytes(const StepRecordReader& record) {
+    return key_figures(record, {}).peak_bytes;
 }
 
 Message faster_words(double ratio) {
@@ -90,8 +90,6 @@ Message whole_run_evidence(const RunFigures& baseline, const RunFigures& other,
                figure_text(base));
 }
 
-std::string megabytes(double bytes) { return figure_text(bytes / 1e6); }
-
 bool on_cpu(const RunFigures& run) { return run.device == "cpu"; }
 
 bool known(const RunFigures& run) { return std::isfinite(run.speed.samples_per_s); }
@@ -108,7 +106,8 @@ std::vector<Message> cost_of(const RunFigures& baseline, const RunFigures& other
     if (!known(baseline) || !known(other)) return {};
     std::vector<Message> parts = {speed_words(gap)};
     if (memory_known(baseline, other))
-        parts.push_back(memory_words(peak_bytes(other.record) / peak_bytes(baseline.record)));
+        parts.push_back(memory_words(static_cast<double>(peak_bytes(other.record)) /
+                                     static_cast<double>(peak_bytes(baseline.record))));
     return parts;
 }
 
@@ -121,9 +120,8 @@ std::vector<Message> cost_evidence(const RunFigures& baseline, const RunFigures&
     else
         sentences = {not_in_turns()};
     if (memory_known(baseline, other)) {
-        sentences.push_back(msg("Peak memory {} MB against {} MB.",
-                                megabytes(peak_bytes(other.record)),
-                                megabytes(peak_bytes(baseline.record))));
+        sentences.push_back(msg("Peak memory {} against {}.", bytes_text(peak_bytes(other.record)),
+                                bytes_text(peak_bytes(baseline.record))));
     }
     if (on_cpu(baseline) || on_cpu(other)) {
         sentences.push_back(msg("The speed of a CPU says nothing about the speed of a GPU."));

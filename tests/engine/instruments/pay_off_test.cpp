@@ -78,7 +78,7 @@ TEST(PayOff, FindsTheLargestBatchOfEachPrecisionWithinOneLimit) {
     config.precision.preset = "amp-bf16";
     EXPECT_EQ(rows[0].largest_batch, find_largest_batch(config, find).batch_size);
     EXPECT_THAT(tried, testing::Contains(rows[0].largest_batch));
-    EXPECT_THAT(text_of(rows), HasSubstr("largest batch in 3 MB"));
+    EXPECT_THAT(text_of(rows), HasSubstr("largest batch in 3.00 MB"));
 }
 
 TEST(PayOff, SaysOfALimitThatNotEvenOneSampleFits) {

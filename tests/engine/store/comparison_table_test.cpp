@@ -168,7 +168,7 @@ TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
     EXPECT_EQ(widths[1], widths[2]);
     EXPECT_THAT(table, HasSubstr("0.7000 ±0.1414"));
     EXPECT_THAT(table, HasSubstr("2.00x"));
-    EXPECT_THAT(table, HasSubstr("5.0 MB"));
+    EXPECT_THAT(table, HasSubstr("5.00 MB"));
 }
 
 TEST(Comparison, TheTableMarksAPrecisionWhoseRunsDiverged) {

@@ -224,7 +224,7 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
         same.details(),
         "2.0× as fast, 50 % less memory. Test accuracies 0.5 points apart, seed noise 1.13 points. "
         "Typical speed: 64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio, step by "
-        "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 0.524 MB "
+        "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 524 KB "
         "against 1.05 MB. AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
 
     other.tests = {classified(0.3, 0.86)};
