@@ -36,6 +36,7 @@ TEST(Bench, SaysOfEachPrecisionWhetherItPaysAndItsLargestBatchWithinAMemoryLimit
         EXPECT_EQ(row.at("batch_memory"), 4'000'000);
         EXPECT_GT(row.at("fp32_largest_batch"), 32);
         EXPECT_GT(row.at("largest_batch"), 32);
+        EXPECT_EQ(row.at("largest_batch_at_least"), false);
     }
     Program table({"bench", "--all", "--model", "mlp", "--memory", "4MB"});
     table.finish();

@@ -28,8 +28,9 @@ Cells heads(std::int64_t batch_memory) {
 }
 
 /// The size at which the search ends is not the result.
+bool is_lower_bound(std::int64_t batch) { return batch >= most_batch_tried; }
 std::string batch_text(std::int64_t batch) {
-    return (batch >= most_batch_tried ? "≥ " : "") + std::to_string(batch);
+    return (is_lower_bound(batch) ? "≥ " : "") + std::to_string(batch);
 }
 
 Cells cells(const PayOff& p) {
@@ -149,7 +150,11 @@ std::string to_json(const PayOff& p) {
                         {"parts", json_of(p.amp)}};
     const auto write = [&](const char* key, auto member) { json[key] = p.*member; };
     for_each_figure(write);
-    if (p.batch_memory > 0) for_each_batch_figure(write);
+    if (p.batch_memory > 0) {
+        for_each_batch_figure(write);
+        json["fp32_largest_batch_at_least"] = is_lower_bound(p.fp32_largest_batch);
+        json["largest_batch_at_least"] = is_lower_bound(p.largest_batch);
+    }
     return json.dump();
 }
 

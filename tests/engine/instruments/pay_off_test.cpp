@@ -111,6 +111,19 @@ TEST(PayOff, WritesATableAndJson) {
     EXPECT_FALSE(json.contains("largest_batch")) << "it was not searched";
 }
 
+TEST(PayOff, ItsJsonTellsTheLimitOfTheSearchFromAResult) {
+    PayOff row;
+    row.batch_memory = 4'000'000'000;
+    row.fp32_largest_batch = most_batch_tried - 1;
+    row.largest_batch = most_batch_tried;
+    const auto json = nlohmann::json::parse(to_json(row));
+    EXPECT_EQ(json.at("fp32_largest_batch_at_least"), false);
+    EXPECT_EQ(json.at("largest_batch_at_least"), true);
+    EXPECT_THAT(text_of({row}), HasSubstr("≥ 1048576"));
+    row.batch_memory = 0;
+    EXPECT_FALSE(nlohmann::json::parse(to_json(row)).contains("largest_batch_at_least"));
+}
+
 TEST(PayOff, IsReadBackFromItsJson) {
     PayOff row;
     row.model = "mlp";
