@@ -91,7 +91,8 @@ TensorMap read_tensors(const std::filesystem::path& path) {
         if (begin > end || end > file.size())
             throw std::runtime_error(path.string() + ": " + name + " is cut off");
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
-        tensors.emplace(name, RawTensor{entry["dtype"], entry["shape"], {bytes + begin, bytes + end}});
+        RawTensor tensor{entry["dtype"], entry["shape"], {bytes + begin, bytes + end}};
+        tensors.emplace(name, std::move(tensor));
     }
     return tensors;
 }
