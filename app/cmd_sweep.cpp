@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "commands.h"
+#include "engine/end_notice.h"
 #include "engine/error.h"
 #include "engine/resume.h"
 #include "engine/session.h"
@@ -69,10 +70,9 @@ QueueState state_of(const Outcome& outcome) {
     const bool stopped = !outcome.ended || outcome.run.done.reason == engine::DoneReason::stopped;
     if (stopped) return QueueState::waiting;
     // Its results count, though its last checkpoint could not be written.
-    const bool unsaved = outcome.run.done.unsaved > 0 &&
-                         outcome.run.done.reason != engine::DoneReason::failed &&
-                         outcome.run.done.reason != engine::DoneReason::diverged;
-    return outcome.exit_code == 0 || unsaved ? QueueState::done : QueueState::failed;
+    const bool is_done = engine::end_state(outcome.run.done) == "done";
+    const bool unsaved = outcome.run.done.unsaved > 0;
+    return is_done && (outcome.exit_code == 0 || unsaved) ? QueueState::done : QueueState::failed;
 }
 
 bool has_ended(const engine::RunSummary& run) {

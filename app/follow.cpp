@@ -280,8 +280,8 @@ private:
         outcome_.ended = true;
         line(event);
         std::ostringstream out;
-        out << "done (" << engine::name(event.reason) << "): " << event.updates << " updates, "
-            << event.skipped << " skipped";
+        out << end_text(event) << ": " << event.updates << " updates, " << event.skipped
+            << " skipped";
         if (event.replaced_samples > 0)
             out << ", " << event.replaced_samples << " damaged samples replaced";
         out << test_metrics(event.test, "test");

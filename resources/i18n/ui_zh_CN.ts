@@ -324,6 +324,10 @@
             <translation>第 %1 步的测试结果。</translation>
         </message>
         <message>
+            <source>diverged</source>
+            <translation>发散</translation>
+        </message>
+        <message>
             <source>diverged at step %1</source>
             <translation>在第 %1 步发散</translation>
         </message>
@@ -3955,10 +3959,6 @@ started %7</source>
     <message>
         <source>stopped</source>
         <translation>已停止</translation>
-    </message>
-    <message>
-        <source>diverged</source>
-        <translation>发散</translation>
     </message>
     <message>
         <source>failed</source>

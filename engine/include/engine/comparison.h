@@ -50,7 +50,7 @@ MeanSpread mean_and_spread(const std::vector<double>& values);
 struct ComparisonRow {
     std::string precision;
     std::size_t seeds = 0;
-    std::size_t diverged = 0;  ///< of the seeds: ended because the loss stayed non-finite
+    std::size_t diverged = 0;  ///< of the seeds: their loss was not finite to the end
     MeanSpread best_test_loss;
     MeanSpread last_test_loss;
     Metric metric;  ///< the primary one

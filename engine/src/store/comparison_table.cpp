@@ -8,6 +8,7 @@
 #include "core/ranked_figure.h"
 #include "engine/catalog.h"
 #include "engine/comparison.h"
+#include "engine/end_notice.h"
 #include "engine/figure_text.h"
 #include "engine/figures.h"
 #include "store/text_table.h"
@@ -91,7 +92,7 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     row.seeds = compared.runs.size();
     row.diverged = static_cast<std::size_t>(std::count_if(
         compared.runs.begin(), compared.runs.end(),
-        [](const FinishedRun& run) { return run.done.reason == DoneReason::diverged; }));
+        [](const FinishedRun& run) { return end_state(run.done) == "diverged"; }));
     const auto over = [&](auto figure) { return mean_and_spread(over_seeds(compared, figure)); };
     row.metric = compared.metric;
     const auto losses = [](const FinishedRun& run) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/end_notice.h"
 #include "engine/teach.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
@@ -38,9 +39,12 @@ public:
     static QString note(const RunTrack& track);
 };
 
+bool isDiverged(const RunTrack& track) {
+    return track.done() && engine::end_state(*track.done()) == "diverged";
+}
+
 QString CardWords::note(const RunTrack& track) {
-    if (track.done() && track.done()->diverged_at > 0)
-        return divergedText(track.done()->diverged_at);
+    if (isDiverged(track)) return divergedText(track.done()->diverged_at);
     if (track.failed()) return tr("failed");
     if (const auto broken = engine::broken_on_purpose_text(track.config()); !broken.empty())
         return tr("broken on purpose: %1").arg(QString::fromStdString(broken));
@@ -90,8 +94,7 @@ CardFigures figuresOf(const RunTrack* track) {
 }
 
 QString stateOf(const RunTrack& track) {
-    const bool diverged = track.done() && track.done()->diverged_at > 0;
-    return diverged ? divergedText(track.done()->diverged_at) : stateText(track.state());
+    return isDiverged(track) ? divergedText(track.done()->diverged_at) : stateText(track.state());
 }
 
 RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)

@@ -52,7 +52,7 @@ public:
     static QString state(engine::RunState state);
     static QString reason(const engine::RunDone& done, const engine::RunConfig& config);
     static QString diverged(std::int64_t step) {
-        return tr("diverged at step %1").arg(count(step));
+        return step > 0 ? tr("diverged at step %1").arg(count(step)) : tr("diverged");
     }
     static StepReason skipped(const engine::StepRecord& row, const ScaleChanged* scale,
                               double after);
