@@ -41,7 +41,7 @@ struct CompareArguments {
 /// The default comparison as settings: fields given beside it fill up as in a file.
 constexpr char default_comparison[] = R"({"scaler": {"preset": "classroom"}})";
 
-/// What to compare: --precision, else what the file says, else the default comparison's.
+/// Presets to compare: --precision, else what the file says, else the default comparison's.
 std::vector<std::string> chosen_precisions(const CompareArguments& args,
                                            const engine::ParsedConfig& parsed) {
     if (!args.precisions && !parsed.compared.empty()) return parsed.compared;

@@ -21,7 +21,7 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::string& otherwise = "{}",
                                                bool needs_data = true);
 
-/// The same with the precisions to compare, where the file names them.
+/// Reads settings with the precisions to compare, where the file names them.
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
                                                     const std::string& otherwise,

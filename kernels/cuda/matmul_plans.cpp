@@ -36,7 +36,7 @@ Layout layout_of(DataType type, const Operand& operand, std::int64_t batch) {
     return layout;
 }
 
-/// What the heuristic may choose from; destroyed at the end of the choice.
+/// Algorithms from which the heuristic may choose; destroyed at the end of the choice.
 class Choice {
 public:
     Choice() { check(table().preference_create(&preference_), "cublasLtMatmulPreferenceCreate"); }

@@ -11,7 +11,7 @@ import subprocess
 import time
 import uuid
 
-# Of spirals with an MLP: a step takes a millisecond, and every checkpoint is small.
+# Settings of an MLP on spirals: a step takes a millisecond, and every checkpoint is small.
 SETTINGS = ["dataset.kind=spirals", "model.kind=mlp", "device=cpu", "epochs=1000000", "threads=1"]
 LIMIT_S = 30  # from the moment a rank is lost until nothing is left running
 

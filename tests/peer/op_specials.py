@@ -132,7 +132,7 @@ class Special:
                 seen = None if got is None else (got.dtype, tuple(got.shape))
                 yield f"{name} is {seen}, not {(dtype, tuple(want.shape))}"
                 continue
-            # What is stored in the type it was computed in, then cast to the leaf's.
+            # A result may be stored in the type it was computed in, then cast to the leaf's.
             free = self.op in EITHER_ZERO or self.op not in FUNCTIONS
             near = agrees(got, want.to(dtype), free) | agrees(got, exact[name].to(want.dtype).to(dtype), free)
             if self.op == "log_softmax" and name == "grad.0" and got.dim() > 0:

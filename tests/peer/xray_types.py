@@ -107,7 +107,7 @@ class RnnLm(torch.nn.Module):
         self.recorder.open.append("rnn")
         hooks, self.rnn._forward_pre_hooks = self.rnn._forward_pre_hooks, collections.OrderedDict()
         self.rnn._forward_hooks = collections.OrderedDict()
-        # What each product inside reads is of the type that its arguments were cast to.
+        # Each product inside reads the type that its arguments were cast to.
         out, _ = self.recorder.whole("lstm", lambda: self.rnn(embedded, state), "f16")
         self.rnn._forward_pre_hooks = hooks
         self.recorder.open.pop()

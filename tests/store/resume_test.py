@@ -20,8 +20,8 @@ TIMES = {"elapsed_s", "clock_s", "memory_bytes", "peak_bytes", "step_ms", "data_
 SAVING = ["epochs=1000000", "scaler.preset=classroom", "checkpoint.best=false", "threads=1"]
 SPIRALS = programs.SMALL + SAVING + ["max_steps=600", "checkpoint.every_steps=20"]
 
-# What each kind of run keeps between steps besides weights: batch norm, dropout, hidden state, two optimizers, sparse
-# moments, a position in a text.
+# State that each kind of run keeps between steps besides weights: batch norm, dropout, hidden state, two optimizers,
+# sparse moments, a position in a text.
 GLYPHS = ["dataset.kind=glyphs", "batch_size=16", "dataset.train_limit=640", "dataset.test_limit=64"]
 TEXT = ["dataset.kind=text-generated", "batch_size=8", "bptt=16", "dataset.train_limit=4000", "dataset.test_limit=600"]
 CLICKS = ["dataset.kind=clicks-generated", "dataset.table_rows=50", "batch_size=64", "dataset.train_limit=2000",

@@ -476,7 +476,7 @@ class OlderPyTorch(support.FolderTest):
         region = contextlib.nullcontext() if autocast is None else torch.autocast("cpu", autocast)
         with warnings.catch_warnings(), region:
             warnings.simplefilter("error")
-            # What an older one has to call is deprecated in a newer.
+            # A newer PyTorch deprecates what an older one has to call.
             warnings.filterwarnings("ignore", ".*autocast", DeprecationWarning)
             prepare()
             plain = vars(optimizer).get("step")

@@ -73,7 +73,7 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const std::vector<Queued
                                  const RunStore& store);
 /// The rows as a table for a terminal, with a header.
 std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows);
-/// What the rows say, best first: which point won, and whether by more than seed noise. One
+/// Sums up the rows, best first: which point won, and whether by more than seed noise. One
 /// sentence; empty if no point has a figure.
 std::string sweep_verdict(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 /// A row as one JSON object, a line without a newline; `rank` from 1.

@@ -149,7 +149,7 @@ std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensor
     if (!target) return {tensors...};
     return {(eligible(tensors, *kind) ? autocast_to(tensors, *target) : tensors)...};
 }
-/// The same for a list argument.
+/// Casts a list argument in the same way.
 TensorList autocast_list(const OpInfo& info, const TensorList& tensors);
 
 /// The type of the result under the policy f32_dtype. `x` itself is not cast: the op reads the low

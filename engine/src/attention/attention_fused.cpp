@@ -141,7 +141,7 @@ kernels::AttentionDropout dropout_of(const AttentionOptions& options, const Tens
     return {source, options.dropout_p};
 }
 
-/// The same by the CPU's kernel, which computes the weights again.
+/// Gradients by the CPU's kernel, which computes the weights again.
 TensorList by_cpu_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options,
                          const kernels::AttentionDropout& dropout) {
     const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]),

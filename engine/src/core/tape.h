@@ -72,7 +72,7 @@ private:
 /// Maps the gradients of the outputs to those of the inputs, in order. On both sides an undefined
 /// tensor stands for zero.
 using GradFn = std::function<TensorList(std::span<const Tensor> grads, const Saved& saved)>;
-/// The same for one output and one input.
+/// A gradient function of one output and one input.
 using GradFn1 = std::function<Tensor(const Tensor& grad, const Saved& saved)>;
 
 struct Edge {

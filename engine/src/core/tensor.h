@@ -18,7 +18,8 @@ class Node;
 class Tensor;
 using TensorList = std::vector<Tensor>;
 
-/// Of images whose pixels are `pitch` values, zeros behind their channels (core/padded_pixels.h).
+/// Layout of images whose pixels are `pitch` values, zeros behind their channels
+/// (core/padded_pixels.h).
 struct PixelPadding {
     std::int64_t channels = 0, pitch = 0;  ///< 0: not such images
 };

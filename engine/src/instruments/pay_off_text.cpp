@@ -85,7 +85,7 @@ void for_each_figure(F&& f) {
     f("peaks", &PayOff::peaks);
 }
 
-/// The same for the fields that only a search for the largest batches fills in.
+/// Calls f for the fields that only a search for the largest batches fills in.
 template <typename F>
 void for_each_batch_figure(F&& f) {
     f("batch_memory", &PayOff::batch_memory);

@@ -3,7 +3,7 @@
 #include "core/tape.h"
 #include "kernels/layer_norm.h"
 
-// What layer norm, RMS norm and group norm share: rows that are normalised each by itself.
+// Shared parts of layer norm, RMS norm and group norm: rows that are normalised each by itself.
 namespace engine {
 
 /// The parameters beside x as 1.11 allows them: of x's type, or f32 beside a 16-bit x; else

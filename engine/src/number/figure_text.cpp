@@ -64,7 +64,7 @@ std::string figure_text(double value, int digits) {
     if (size == 0) return "0";
     if (size < least_plain || size >= most_plain)
         return as_power_of_ten(with_exponent(value, digits));
-    // Of the rounded value: 9.999 has two digits before its point.
+    // The rounded value counts: 9.999 has two digits before its point.
     const double rounded = std::abs(std::stod(with_exponent(value, digits)));
     const int before = static_cast<int>(std::floor(std::log10(rounded))) + 1;
     if (before <= digits) return grouped(with_decimals(value, digits - before));

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What a point sets, as arguments of --set.
+/// Settings of a point, as arguments of --set.
 using Overrides = std::vector<std::string>;
 
 std::string trimmed(const std::string& text) {

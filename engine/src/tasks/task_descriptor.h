@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What a task is made from.
+/// Arguments from which a task is made.
 struct TaskSetup {
     const RunConfig& config;
     const Schema& data;  ///< of the data set, without transforms

@@ -34,7 +34,8 @@ public:
         return region_ && region_->enabled() && !force_ ? std::optional(region_->low())
                                                         : std::nullopt;
     }
-    /// What changes the model's outputs in place from now on; null: nothing. Must outlive its use.
+    /// Sets a function that changes the model's outputs in place from now on; null: none. Must
+    /// outlive its use.
     void set_planted(const std::function<void(TensorList&)>* planted) { casts_.planted = planted; }
     /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it
     /// updates them (D6): no step casts a weight.

@@ -33,8 +33,8 @@ TensorList detached(const TensorList& tensors) {
     return out;
 }
 
-/// Of the mean over all terms of the step, whatever the number and the sizes of its batches: their
-/// own means count by their terms.
+/// Weight of a batch in the mean over all terms of the step, whatever the number and the sizes of
+/// its batches: their own means count by their terms.
 double weight_in_mean(std::size_t batch, std::size_t batches, std::span<const std::int64_t> terms) {
     const auto differs = [&](std::int64_t each) { return each != terms.front(); };
     if (std::ranges::none_of(terms, differs)) return 1.0 / static_cast<double>(batches);

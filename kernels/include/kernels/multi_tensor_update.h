@@ -70,8 +70,9 @@ struct NovoGradOptions {
     bool regularise_inside = false;  ///< decay and the division by the norm before the momentum
 };
 
-/// Of the non-zero updates of masters that are 16-bit or belong to a 16-bit weight, how many
-/// rounded to no change of the master. Updates to or from a non-finite value are not counted.
+/// Counts the non-zero updates of masters that are 16-bit or belong to a 16-bit weight, and those
+/// of them that rounded to no change of the master. Updates to or from a non-finite value are not
+/// counted.
 struct UpdateCounts {
     std::int64_t nonzero;
     std::int64_t lost;

@@ -160,7 +160,7 @@ class TorchProbe:
                 norm = self._torch.norm_of(grads)
                 share = self._share_of_scale(scaled)
                 self._add_norm(norm if share is None else norm * share)
-            # Of several optimizers or devices the first stands for all.
+            # The first of several optimizers or devices stands for all.
             if first and groups and self.samples_now():
                 self._figures.update(census(groups[0]))
                 self._figures["f16"] = float(

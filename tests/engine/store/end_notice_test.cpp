@@ -39,7 +39,7 @@ TEST(EndNotice, ARunWhoseLossWasNotFiniteToTheEndHasDivergedUnlessItFailed) {
 TEST(EndNotice, TheCommandGetsRunStateAndReasonAndNothingElseIsRun) {
     const test_support::TempFolder dir;
     ::setenv("HALFTONE_STATE", "of the caller", 1);
-    // What the error says is a value, never a part of the command.
+    // The text of the error is a value, never a part of the command.
     const EndNotice notice{"comparison", {"3", "4"}, "failed", "no; $(touch x) `touch x`\n\"a\""};
     const std::string command =
         "cd '" + dir.str() +

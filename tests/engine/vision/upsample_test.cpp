@@ -116,7 +116,7 @@ TEST(Upsample, MultipliesANeighbourOfWeightZero) {
                 {not_a_number, infinite, 2});
     expect_same(upsample(UpsampleMode::linear, row({infinite, 1, 2}), {{5}, {}}, true).values(),
                 {infinite, infinite, 1, 1.5, 2});
-    // Of the cubic's four neighbours, from one before to two after, three have weight 0 at an
+    // Three of the cubic's four neighbours, from one before to two after, have weight 0 at an
     // element.
     const Tensor longer = Tensor::of({infinite, 1, 2, 3, 4, 5}, {1, 1, 1, 6});
     expect_same(upsample(UpsampleMode::cubic, longer, {{2, 6}, {}}, true).values(),

@@ -18,7 +18,7 @@ struct EvidenceTableTest : WindowFixture {
         trainShortly({"dataset.train_limit=256", "batch_size=16", "max_steps=32", "epochs=2"},
                      {u"fp32"_s, u"amp-fp16"_s});
     }
-    /// What the link opens.
+    /// The page that the link opens.
     QString opened() {
         window->findChild<VerdictLine*>()->findChildren<QToolButton*>().front()->click();
         const auto* card = window->findChild<QFrame*>(u"help"_s);

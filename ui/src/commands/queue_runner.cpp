@@ -174,7 +174,7 @@ bool QueueRunner::beginNew() {
     return commands_->train(configs, sweepOf(entry.batch), data);
 }
 
-/// Those of a comparison that were not begun yet wait for the next turn.
+/// Runs of a comparison that were not begun yet wait for the next turn.
 void QueueRunner::resumeEarlier(const std::vector<engine::RunSummary>& earlier) {
     std::erase_if(flights_, [&](const Flight& flight) {
         return std::ranges::find(earlier, flight.taken.queued().run, &engine::RunSummary::run) ==

@@ -41,7 +41,7 @@ public:
     void pause();
     bool isOn() const { return on_; }
 
-    /// What happens when all that waited has ended, unless the user stopped it.
+    /// Action when all that waited has ended, unless the user stopped it.
     enum class AtEnd { nothing, command, suspend };
     /// The command is kept for this session alone: no file may hold one.
     void setAtEnd(AtEnd what, const QString& command = {}) {

@@ -64,8 +64,8 @@ public:
     /// preview and the machine's limits are not changes of the settings.
     void undo() { step(undone_, redone_); }
     void redo() { step(redone_, undone_); }
-    /// What undo() or redo() would take back: the label of the field, empty if there were several;
-    /// nothing if there is nothing.
+    /// Change that undo() or redo() would take back: the label of the field, empty if there were
+    /// several; nothing if there is nothing.
     std::optional<QString> undoable() const { return nameOf(undone_); }
     std::optional<QString> redoable() const { return nameOf(redone_); }
     void forgetChanges();

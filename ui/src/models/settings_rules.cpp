@@ -56,7 +56,7 @@ void SettingsModel::setData(const QString& key, engine::DatasetPreview data) {
     emit changed();
 }
 
-/// What decides on the names of a table's columns.
+/// Key of everything that decides on the names of a table's columns.
 QString SettingsModel::tableKey() const {
     const auto& dataset = config_.dataset;
     QStringList parts{QString::fromStdString(dataset.kind)};

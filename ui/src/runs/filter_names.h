@@ -13,7 +13,7 @@ struct FilterName {
     QString key;    ///< "optimizer.lr", as filters of the command line do
 };
 
-/// Those of the fields, each title once.
+/// Names of the fields, each title once.
 std::vector<FilterName> filterNames(const std::vector<engine::RunField>& fields);
 /// A title as it is written in a term: in quotes if it has several words.
 QString quotedTitle(const QString& title);

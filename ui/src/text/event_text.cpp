@@ -62,7 +62,7 @@ public:
     static StepReason overflowed(const engine::RunConfig& config);
 };
 
-/// Of a skip that leaves `more` to the usual scale.
+/// Outlook of a skip that leaves `more` to the usual scale.
 QString EventWords::outlook(std::int64_t more) {
     const QString usual = powerOfTwo(static_cast<double>(engine::usual_loss_scale));
     return more == 1 ? tr("One more skip would lower it to %1, the default.").arg(usual)
