@@ -3073,8 +3073,8 @@
         <translation>步数太少，无法区分速度差异与噪声。</translation>
     </message>
     <message>
-        <source>Over all steps, also the few slow ones, it is {} against {}.</source>
-        <translation>若计入少数慢步在内的所有步，则为 {}，基准 {}。</translation>
+        <source>Mean speed, over all steps: {} against {}.</source>
+        <translation>平均速度（全部步）：{}，基准 {}。</translation>
     </message>
     <message>
         <source>Speed ratio, step by step: {}, 95 % interval {} to {} ({} blocks of steps).</source>
@@ -5121,8 +5121,8 @@
         <translation>损失缩放增长次数</translation>
     </message>
     <message>
-        <source>Time per step</source>
-        <translation>每步用时</translation>
+        <source>Mean time per step</source>
+        <translation>平均每步用时</translation>
     </message>
     <message>
         <source>Training time</source>
@@ -5773,8 +5773,8 @@
         <translation>发散步</translation>
     </message>
     <message>
-        <source>Speed</source>
-        <translation>速度</translation>
+        <source>Mean speed</source>
+        <translation>平均速度</translation>
     </message>
     <message>
         <source>Resumed from</source>

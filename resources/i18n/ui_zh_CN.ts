@@ -667,8 +667,8 @@
             <translation>测试准确率</translation>
         </message>
         <message>
-            <source>time per step</source>
-            <translation>每步用时</translation>
+            <source>mean time per step</source>
+            <translation>平均每步用时</translation>
         </message>
         <message>
             <source>peak memory</source>
@@ -1732,8 +1732,8 @@ above</source>
             <translation>测试指标</translation>
         </message>
         <message>
-            <source>speed</source>
-            <translation>速度</translation>
+            <source>mean speed</source>
+            <translation>平均速度</translation>
         </message>
     </context>
     <context>
@@ -1914,8 +1914,8 @@ started %7</source>
             <translation>第 %1 轮，共 %2 轮</translation>
         </message>
         <message>
-        <source>%1/step</source>
-        <translation>%1/步</translation>
+        <source>mean %1/step</source>
+        <translation>平均 %1/步</translation>
     </message>
         <message>
             <source>%1 left</source>
@@ -2899,6 +2899,10 @@ started %7</source>
     </context>
     <context>
         <name>EvidenceTable</name>
+        <message>
+            <source>mean speed, %1</source>
+            <translation>平均速度，%1</translation>
+        </message>
         <message>
             <source>steps</source>
             <translation>步数</translation>
@@ -6120,8 +6124,8 @@ started %7</source>
             <translation>其他</translation>
         </message>
         <message>
-            <source>one step</source>
-            <translation>一步</translation>
+            <source>fastest step</source>
+            <translation>最快一步</translation>
         </message>
         <message>
             <source>time by type</source>

@@ -99,7 +99,7 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Skipped steps"), [](const Reported& run) { return whole(run.summary().skipped); });
     add(msg("Growths of the loss scale"),
         [](const Reported& run) { return std::to_string(run.figures.growths); });
-    add(msg("Time per step"), [](const Reported& run) {
+    add(msg("Mean time per step"), [](const Reported& run) {
         return std::isnan(run.figures.step_ms) ? "–" : number_or_dash("%.4g ms", run.figures.step_ms);
     });
     add(msg("Training time"),

@@ -79,14 +79,14 @@ Message quiet_evidence(const SpeedGap& gap) {
     return msg("Speed ratio of the fastest tenth of the steps: {}.", figure_text(gap.quiet_ratio));
 }
 
-/// The speeds that the cards show, where a few slow steps put them in the other order.
+/// The mean speeds, which the cards show, where a few slow steps put them in the other order.
 Message whole_run_evidence(const RunFigures& baseline, const RunFigures& other,
                            const SpeedGap& gap) {
     const double fast = key_figures(other.record, {}).samples_per_s;
     const double base = key_figures(baseline.record, {}).samples_per_s;
     const bool same_order = (gap.claim() > 1) == (fast > base);
     if (!gap.clear() || !std::isfinite(fast) || !std::isfinite(base) || same_order) return {};
-    return msg("Over all steps, also the few slow ones, it is {} against {}.", figure_text(fast),
+    return msg("Mean speed, over all steps: {} against {}.", figure_text(fast),
                figure_text(base));
 }
 

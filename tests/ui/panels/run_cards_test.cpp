@@ -126,7 +126,7 @@ TEST_F(RunCardsTest, ATableOfDifferentTasksHasMetricAndUnitInEachRow) {
     feed.open(runs);
     standsStill();
     EXPECT_EQ(head(3), u"test metric"_s);
-    EXPECT_EQ(head(4), u"speed"_s);
+    EXPECT_EQ(head(4), u"mean speed"_s);
     EXPECT_TRUE(table->item(0, 3)->text().startsWith(u"test acc. "_s));
     EXPECT_TRUE(table->item(4, 3)->text().startsWith(u"test perplexity "_s))
         << table->item(4, 3)->text().toStdString();

@@ -176,7 +176,7 @@ void RunCards::fillTable() {
     if (!shown_.empty()) {
         const RunTrack& first = *shown_.front().track;
         table_->horizontalHeaderItem(3)->setText(oneMetric ? metricHead(first) : tr("test metric"));
-        table_->horizontalHeaderItem(4)->setText(oneUnit ? speedHead(first) : tr("speed"));
+        table_->horizontalHeaderItem(4)->setText(oneUnit ? speedHead(first) : tr("mean speed"));
     }
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;

@@ -205,7 +205,7 @@ void StatusLine::refresh() {
     const auto track = focusTrack(tracks);
     const engine::KeyFigures figures = track ? track->figures() : engine::KeyFigures{};
     stepTime_->setText(
-        std::isnan(figures.step_ms) ? QString() : tr("%1/step").arg(milliseconds(figures.step_ms)));
+        std::isnan(figures.step_ms) ? QString() : tr("mean %1/step").arg(milliseconds(figures.step_ms)));
     speed_->setText(std::isnan(figures.samples_per_s)
                         ? QString()
                         : significant(figures.samples_per_s) + u' ' + speedUnit(track->unit()));
