@@ -108,7 +108,7 @@ TEST_F(RunsPageTest, AFilterThatIsWrongSaysWhyAndLeavesTheTableAsItIs) {
     auto* problem = shown<QLabel>("filterProblem");
     ASSERT_NE(problem, nullptr);
     EXPECT_EQ(problem->text(),
-              u"lr>fast: optimizer.lr is a number. Write a number right behind "
+              u"lr>fast: \"Learning rate\" is a number. Write a number right behind "
               "the operator."_s);
     type(u""_s);
     EXPECT_EQ(names().size(), 2);
