@@ -1,4 +1,4 @@
-"""What references of several steps share, and softmax's own; see op_reference.py and op_bounds.py."""
+"""Shared by references of several steps, and softmax's own; see op_reference.py and op_bounds.py."""
 
 import torch
 

@@ -81,7 +81,7 @@ def agrees(got, want, either_zero):
 
 
 def cancelled(x, g, dim):
-    """What log_softmax's gradient g - exp(y) sum(g) may be off by where it cancels: the roundings of y, which exp multiplies by
+    """Error of log_softmax's gradient g - exp(y) sum(g) where it cancels: the roundings of y, which exp multiplies by
     |y|, of the sum and of the two products, and two units of exp."""
     y = torch.log_softmax(x.double(), dim)
     share, g, unit = y.exp(), g.double(), 2.0**-24

@@ -33,7 +33,7 @@ LR = 2**-6
 
 
 def draw(stream, tensor, size, bits):
-    """The same function as in optim_steps.cpp."""
+    """As draw() of optim_steps.cpp."""
     with np.errstate(over="ignore"):
         z = np.arange(1, size + 1, dtype=np.uint64) + np.uint64((stream << 40) + (tensor << 32))
         z *= np.uint64(0x9E3779B97F4A7C15)
@@ -43,7 +43,7 @@ def draw(stream, tensor, size, bits):
 
 
 def named_rows(step, size):
-    """The same function as in optim_steps.cpp."""
+    """As named_rows() of optim_steps.cpp."""
     return (np.arange(size) // 7 + step) % 3 != 0
 
 

@@ -37,7 +37,7 @@ GATES = {"rnn-tanh": 1, "rnn-relu": 1, "lstm": 4, "gru": 3}
 
 
 class Arithmetic(rounded_layers.Arithmetic):
-    """The same in place: the logits of a large vocabulary are 200 MB."""
+    """Computes in place: the logits of a large vocabulary are 200 MB."""
 
     def store(self, t, terms, low=True):
         if self.noise is not None:

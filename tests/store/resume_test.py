@@ -64,7 +64,7 @@ def combinations(count, dice):
 
 
 def arguments(settings):
-    """Of `train`. A later value of a setting replaces an earlier one."""
+    """Arguments of `train`. A later value of a setting replaces an earlier one."""
     values = dict(setting.split("=", 1) for setting in settings)
     return [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
 
@@ -76,7 +76,7 @@ def checkpoints(run):
 
 
 def events(run):
-    """Of the run's whole file; those of a step that was computed again stand there twice."""
+    """Events of the run's whole file; those of a step that was computed again stand there twice."""
     return [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
 
 
@@ -106,7 +106,7 @@ def bits(args, environment, run):
 
 
 def first_difference(found, expected):
-    """Of two lists or dictionaries."""
+    """First difference of two lists or dictionaries."""
     if isinstance(found, list):
         found, expected = dict(enumerate(found)), dict(enumerate(expected))
     for key in sorted({*found, *expected}):

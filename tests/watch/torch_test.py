@@ -541,7 +541,7 @@ class Schedules(support.FolderTest):
 
 
 def add_old_schedule(optimizer):
-    """What learning-rate schedulers up to 2.4 do with an optimizer: its step counts its calls."""
+    """Does what learning-rate schedulers up to 2.4 do with an optimizer: its step counts its calls."""
     method = optimizer.step
     instance, function, kind = weakref.ref(method.__self__), method.__func__, type(optimizer)
 
