@@ -125,6 +125,19 @@ for line in 'By the way, as given, told apart, seen and heard; lent from a book.
     echo "// $line" >> "$tree/$header"
     expect_accepted check_phrases.sh
 done
+for opening in 'Of' 'What' 'The same' 'Those'; do
+    for line in "// $opening files" "    /// $opening files" "int x;  ///< $opening files"; do
+        expect_refused check_phrases.sh "cast.h:5: a comment begins with \"$opening\"" "$header" "$line"
+    done
+    expect_refused check_phrases.sh "cast.h:7: a comment begins with \"$opening\"" "$header" $'// Files\n//\n'"// $opening files"
+    expect_refused check_phrases.sh "rules.py:2: a comment begins with" tests/peer/rules.py "# $opening files"
+    expect_refused check_phrases.sh "rules.py:2: a comment begins with" tests/peer/rules.py '"""'"$opening"' files"""'
+done
+for line in $'// Files: the text\n// Of mice' '// Often, Whatever, Thosein' 'int of;  ///< of files' 'f("// Of files");'; do
+    make_tree
+    echo "$line" >> "$tree/$header"
+    expect_accepted check_phrases.sh
+done
 make_tree
 find "$tree" -type f -delete
 "$here/check_phrases.sh" "$tree" > /dev/null && fail "a tree without text is accepted"

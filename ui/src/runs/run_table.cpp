@@ -152,7 +152,7 @@ void RunTable::applyWidths() {
     fillWidth();
 }
 
-/// What "diverged at step 11" takes, where a run says so.
+/// Width of "diverged at step 11", where a run says so.
 int RunTable::widestState() const {
     std::set<QString> texts;
     const auto look = [&](const QModelIndex& parent) {
