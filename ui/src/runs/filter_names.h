@@ -20,7 +20,7 @@ std::vector<FilterName> filterNames(const std::vector<engine::RunField>& fields)
 QString quotedTitle(const QString& title);
 /// The filter with keys in place of titles: `"Learning rate">0.01` becomes `optimizer.lr>0.01`.
 QString filterWithKeys(const QString& filter, const std::vector<FilterName>& names);
-/// What is wrong with a filter, with titles in place of keys, as they are written in a term.
+/// Says what is wrong with a filter, with titles in place of keys, as they are written in a term.
 engine::Message messageWithTitles(engine::Message message, const std::vector<FilterName>& names);
 
 }  // namespace ui
