@@ -3933,14 +3933,6 @@ started %7</source>
         <source>%1 runs</source>
         <translation>%1 个运行</translation>
     </message>
-    <message>
-        <source>The queue no longer has this sweep.</source>
-        <translation>队列中已没有这个扫描。</translation>
-    </message>
-    <message>
-        <source>Resume its runs one by one.</source>
-        <translation>请逐个恢复它的运行。</translation>
-    </message>
 </context>
 <context>
     <name>RunText</name>

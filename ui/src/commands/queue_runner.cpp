@@ -111,6 +111,11 @@ bool QueueRunner::hasSweep(const std::string& group) {
     });
 }
 
+void QueueRunner::restoreSweep(const std::vector<engine::RunSummary>& runs) {
+    use([&](engine::RunQueue& queue) { engine::requeue_sweep(queue, runs); });
+    emit changed();
+}
+
 void QueueRunner::pause() { turnOff(); }
 
 void QueueRunner::turnOff() {
