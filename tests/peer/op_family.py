@@ -86,8 +86,8 @@ class FamilyOp:
 
 
 def op(name, family, policy, generate, function, **settings):
-    """Registers an op. `policy` is the CUDA column's, as `halftone ops` writes it, put down here by hand (1.9),
-    not asked of the engine."""
+    """Registers an op. `policy` is the CUDA column's, as `halftone ops` writes it, put down here by hand
+    (autocast.md#operation-lists, 1.9), not asked of the engine."""
     REGISTRY[name] = FamilyOp(name, family, policy, generate, function, **settings)
     op_policy.FAMILY_POLICIES[name] = policy
 

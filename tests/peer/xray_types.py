@@ -6,7 +6,8 @@ device cuda, which need no GPU. Operations are matched by module and kind; of fu
 - batch_norm_relu is PyTorch's batch norm, the addition of the shortcut, and relu;
 - cross_entropy is log_softmax and nll_loss;
 - scaled_dot_product_attention is whatever PyTorch composes it of between its casts;
-- lstm is PyTorch's cells and products: cuDNN's own entry needs a driver, and casts alike (1.9).
+- lstm is PyTorch's cells and products: cuDNN's own entry needs a driver, and casts alike
+  (autocast.md#operation-lists, 1.9).
 
 Exits with 1 on a difference.
 """

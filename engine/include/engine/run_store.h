@@ -67,7 +67,7 @@ bool is_silent(const RunSummary& run);
 std::string new_run_group();
 
 /// Runs kept on disk: a folder each (settings, events, step record) under one root, and an index in
-/// SQLite that can be rebuilt from the folders (D12). Thread-safe.
+/// SQLite that can be rebuilt from the folders (decisions.md#step-record, D12). Thread-safe.
 class RunStore {
 public:
     /// Opens or creates the store: rebuilds a damaged index, and adds folders that the index lacks.

@@ -192,7 +192,8 @@ bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
     if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
     if (!is_cuda(q)) return q.dtype() != DType::f64 && !options.enable_gqa;
     if (!is_low(q.dtype())) return false;
-    // Dropout masks are ours and counter-based, the same on every device (D7).
+    // Dropout masks are ours and counter-based, the same on every device (decisions.md#randomness,
+    // D7).
     if (options.dropout_p > 0) return false;
     // A kernel may look for the largest score before it is scaled.
     const double scale = options.scale.value_or(1);

@@ -8,7 +8,8 @@
 // wrong.
 namespace engine {
 
-/// Ops that need equal types (1.11): the tensors that are there have one floating type.
+/// Ops that need equal types (autocast.md#operations-without-an-entry, 1.11): the tensors that are
+/// there have one floating type.
 DType one_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
 /// Checks tensors of any type: all defined ones must have the type of the first.
 void same_type(const OpInfo& info, std::initializer_list<Tensor> tensors);

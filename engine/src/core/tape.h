@@ -14,7 +14,8 @@
 
 namespace engine {
 
-// The tape (D2). An output owns the node that made it and a node never owns its output.
+// The tape (decisions.md#op-is-one-free-function, D2). An output owns the node that made it and a
+// node never owns its output.
 
 /// Whether ops of this thread record gradients.
 bool grad_enabled() noexcept;
@@ -32,7 +33,7 @@ public:
 private:
     bool before_;
 };
-/// No gradients, and casts are never cached (1.7).
+/// No gradients, and casts are never cached (autocast.md#interplay, 1.7).
 class InferenceMode {
 public:
     InferenceMode() noexcept;

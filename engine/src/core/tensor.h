@@ -35,8 +35,8 @@ struct Storage {
 
 enum class Layout { contiguous, channels_last };
 
-/// A 16-bit copy of a parameter that its optimizer keeps (D6). Valid while `version` equals the
-/// parameter's version.
+/// A 16-bit copy of a parameter that its optimizer keeps (decisions.md#low-precision-weights, D6).
+/// Valid while `version` equals the parameter's version.
 struct LowCopy;
 struct SparseParts;  // core/sparse.h
 

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// A kind of data set: the only place that knows it (D16).
+/// A kind of data set: the only place that knows it (decisions.md#descriptor, D16).
 struct DatasetDescriptor {
     std::string kind;       ///< as in RunConfig
     std::string title;      ///< "Fashion-MNIST"

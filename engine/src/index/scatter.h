@@ -8,7 +8,8 @@ namespace engine {
 
 extern const OpInfo scatter_info, scatter_reduce_info, index_copy_info;
 
-// Writing by index; see gather.h for indices. Equal types always, inside a region too (1.11).
+// Writing by index; see gather.h for indices. Equal types always, inside a region too
+// (autocast.md#operations-without-an-entry, 1.11).
 
 /// x with source[.., i, ..] written to [.., index[.., i, ..], ..] along `dim`. Of several at one
 /// place the last stays. Sizes as in scatter_add. Any type.

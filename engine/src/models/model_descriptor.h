@@ -27,7 +27,7 @@ enum class ModelOutput {
     click_scores,         ///< (rows, 1): the logit of a click
 };
 
-/// A kind of model: the only place that knows it (D16).
+/// A kind of model: the only place that knows it (decisions.md#descriptor, D16).
 struct ModelDescriptor {
     std::string kind;               ///< as in RunConfig
     std::string title;              ///< "ResNet-18"

@@ -146,7 +146,8 @@ Tensor synced_dx(const BatchNormBackward& a, const Tensor& g, const Tensor& x,
     return to(mul(inner, shaped(scale)), x.dtype());
 }
 
-/// Backward pass with the statistics of several ranks (4.5), outside the tape.
+/// Backward pass with the statistics of several ranks (optimizers.md#synchronised-batch-norm, 4.5),
+/// outside the tape.
 TensorList synced_backward(const BatchNormBackward& a) {
     if (grad_enabled())
         throw Error(ErrorCode::state, "a synchronised batch norm has no second derivative");

@@ -7,7 +7,8 @@
 
 namespace engine {
 
-/// Bucketed data parallel (4.6), without its option that gradients are views of the buffer.
+/// Bucketed data parallel (optimizers.md#bucketed-data-parallel, 4.6), without its option that
+/// gradients are views of the buffer.
 struct ExchangeOptions {
     std::int64_t message_size = 10'000'000;  ///< smallest number of elements that closes a bucket
     bool delay = false;  ///< one exchange for each type, at the end of the backward pass

@@ -29,8 +29,9 @@ struct Phase {
 /// Made by the trainer.
 class TaskStep {
 public:
-    /// How the precision settings surround the model (4.1): floating inputs are cast to the type of
-    /// 16-bit weights, and outputs to f32 if there are master weights.
+    /// How the precision settings surround the model (optimizers.md#opt-levels, 4.1): floating
+    /// inputs are cast to the type of 16-bit weights, and outputs to f32 if there are master
+    /// weights.
     struct Casts {
         std::optional<DType> inputs{};
         bool outputs_to_f32 = false;
@@ -86,9 +87,9 @@ struct PictureBands {
     double white = 1;
 };
 
-/// Defines what a batch means: joins a data set and a model (D15). The only place that knows which
-/// fields a batch has, which losses follow from them and how good a result is. It owns no tensors
-/// of a step and keeps nothing from one step to the next.
+/// Defines what a batch means: joins a data set and a model (decisions.md#task, D15). The only
+/// place that knows which fields a batch has, which losses follow from them and how good a result
+/// is. It owns no tensors of a step and keeps nothing from one step to the next.
 class Task {
 public:
     virtual ~Task() = default;

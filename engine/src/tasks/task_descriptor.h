@@ -15,7 +15,7 @@ struct TaskSetup {
     const Schema& data;  ///< of the data set, without transforms
 };
 
-/// A kind of task: the only place that knows it (D16).
+/// A kind of task: the only place that knows it (decisions.md#descriptor, D16).
 struct TaskDescriptor {
     std::string kind;     ///< as in RunConfig
     std::string title;    ///< "Language model"

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// A TrainStep as one CUDA graph (D5): captured over static inputs after a few eager
-/// steps, then replayed. A step that cannot be captured stays eager, with a warning.
+/// A TrainStep as one CUDA graph (decisions.md#whole-step, D5): captured over static inputs after a
+/// few eager steps, then replayed. A step that cannot be captured stays eager, with a warning.
 class StepGraph {
 public:
     /// Steps of `accumulate` batches of `rows` rows.

@@ -77,8 +77,8 @@ public:
     void set_rate_multiplier(double multiplier);
 
     /// On a GPU, whether steps and the batches of evaluations are captured as a graph after the
-    /// first few and replayed (D5); on unless it is switched off. Those of several ranks are never
-    /// captured.
+    /// first few and replayed (decisions.md#whole-step, D5); on unless it is switched off. Those of
+    /// several ranks are never captured.
     void set_recording(bool on);
     /// The steps submitted so far that were replayed.
     std::int64_t replayed_steps() const { return graph_->replays(); }
