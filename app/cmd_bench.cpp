@@ -8,6 +8,7 @@
 #include "engine/bench.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/pay_off.h"
 #include "engine/plan_profile.h"
 #include "json_output.h"
@@ -32,16 +33,14 @@ struct BenchArguments {
     std::string memory;
 };
 
-double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) * 1e-6; }
-
 void print_trial(const engine::BatchTrial& trial) {
     std::cout << "batch " << trial.batch_size << ": ";
     if (trial.fits)
-        std::cout << megabytes(trial.peak_bytes) << " MB, " << trial.step_ms << " ms a step";
+        std::cout << engine::bytes_text(trial.peak_bytes) << ", " << trial.step_ms << " ms a step";
     else
         std::cout << "does not fit";
     if (trial.predicted_bytes > 0)
-        std::cout << " (" << megabytes(trial.predicted_bytes) << " MB predicted)";
+        std::cout << " (" << engine::bytes_text(trial.predicted_bytes) << " predicted)";
     std::cout << std::endl;
 }
 
@@ -71,7 +70,8 @@ int find_batch(const BenchArguments& args) {
         std::cerr << "halftone: " << warning.str() << '\n';
     std::cout << config->model.kind << ", " << config->precision.preset << ": largest batch "
               << (found.at_search_limit() ? "≥ " : "") << found.batch_size << " in "
-              << megabytes(found.memory) << " MB (peak " << megabytes(found.peak_bytes) << " MB; "
+              << engine::bytes_text(found.memory) << " (peak " << engine::bytes_text(found.peak_bytes)
+              << "; "
               << found.predicted << " predicted from the first trial";
     if (found.too_large > 0)
         std::cout << "; " << found.too_large << " does not fit";
@@ -104,7 +104,8 @@ void print(const engine::RunConfig& config, const engine::BenchResult& result,
     std::cout << result.threads << " threads: " << result.median_step_ms << " ms a step (median of "
               << result.block_step_ms.size() << " blocks of " << block_steps << ", spread "
               << result.spread_ms << " ms), " << result.samples_per_s << ' '
-              << engine::speed_unit(config) << ", peak " << megabytes(result.peak_bytes) << " MB\n";
+              << engine::speed_unit(config) << ", peak "
+              << engine::bytes_text(result.peak_bytes) << '\n';
     if (config.workers > 1)
         std::cout << "exchange of gradients: " << result.exchange_ms << " ms a step, "
                   << result.exchange_hidden_share * 100 << " % of it during the backward pass\n";

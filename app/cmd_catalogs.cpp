@@ -15,7 +15,7 @@
 namespace app {
 namespace {
 
-/// What people read of a model, a data set or a preset.
+/// Names and summary of a model, a data set or a preset, for the text output.
 struct Entry {
     std::string name, title, summary;
     std::vector<std::string> details = {};  ///< a line each

@@ -41,13 +41,7 @@ struct CompareArguments {
 /// The default comparison as settings: fields given beside it fill up as in a file.
 constexpr char default_comparison[] = R"({"scaler": {"preset": "classroom"}})";
 
-engine::RunConfig with_precision(engine::RunConfig config, const std::string& preset) {
-    config.precision = {};
-    config.precision.preset = preset;
-    return config;
-}
-
-/// What to compare: --precision, else what the file says, else the default comparison's.
+/// Presets to compare: --precision, else what the file says, else the default comparison's.
 std::vector<std::string> chosen_precisions(const CompareArguments& args,
                                            const engine::ParsedConfig& parsed) {
     if (!args.precisions && !parsed.compared.empty()) return parsed.compared;
@@ -61,7 +55,7 @@ std::vector<std::string> chosen_precisions(const CompareArguments& args,
 void check_precisions(const std::vector<std::string>& names, const engine::RunConfig& config,
                       std::vector<engine::SettingError>& errors) {
     for (const auto& name : names) {
-        const auto found = engine::validate(with_precision(config, name));
+        const auto found = engine::validate(engine::in_precision(config, name));
         errors.insert(errors.end(), found.begin(), found.end());
     }
     if (names.empty()) {
@@ -184,7 +178,7 @@ engine::GroupPlan plan_of(const engine::RunConfig& config,
     const auto names = folder_names(compared);
     for (std::int64_t k = 0; k < args.seeds; ++k) {
         for (std::size_t i = 0; i < compared.size(); ++i) {
-            engine::RunConfig own = with_precision(config, compared[i].precision);
+            engine::RunConfig own = engine::in_precision(config, compared[i].precision);
             own.seed += k;
             const std::string seed = "-seed" + std::to_string(own.seed);
             std::filesystem::path folder;
@@ -258,7 +252,9 @@ int compare(const CompareArguments& args) {
     }
     report(errors);
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
-    for (const auto& runs : compared) engine::check_device(with_precision(*config, runs.precision));
+    report_left_out(*config, precisions);
+    for (const auto& runs : compared)
+        engine::check_device(engine::in_precision(*config, runs.precision));
     const auto store = open_store();
     const engine::GroupPlan plan = plan_of(*config, compared, args);
     engine::SessionOptions options;

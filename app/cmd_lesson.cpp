@@ -29,7 +29,7 @@ bool is_measured(const std::optional<engine::LessonValue>& value) {
     return value && (number == nullptr || !std::isnan(*number));
 }
 
-/// What one seed of a lesson gave.
+/// Result of one seed of a lesson.
 struct SeedResult {
     std::int64_t seed = 1;
     double seconds = 0;

@@ -50,7 +50,7 @@ ordered_json decimal_or_null(const std::optional<double>& value) {
     return value ? ordered_json(engine::exact_decimal(*value)) : ordered_json();
 }
 
-/// What a command line asks of each value, in one format.
+/// Prints the answers for each value of a command line, in one format.
 class Answers {
 public:
     explicit Answers(const NumbersArguments& args)

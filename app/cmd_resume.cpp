@@ -109,8 +109,8 @@ std::vector<Outcome> resume_together(const std::vector<engine::GroupMemberPlan>&
 }
 
 /// A comparison goes on as it was: its runs of one seed take turns, and those that were not begun
-/// are begun. A twin goes on coupled. A sweep that the queue still
-/// has goes on with the points that were not begun, another one with its runs one after another.
+/// are begun. A twin goes on coupled. A sweep goes on with the points that were not begun, as far as
+/// the queue still has them.
 int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
     if (args.from != "last" || !args.changes.empty() || !args.out.empty() ||
         !args.schedule.empty()) {

@@ -3,8 +3,10 @@
 #include <iterator>
 
 #include "commands.h"
+#include "engine/end_notice.h"
 #include "engine/error.h"
 #include "engine/resume.h"
+#include "engine/run_group.h"
 #include "engine/session.h"
 #include "engine/sweep.h"
 #include "follow.h"
@@ -69,10 +71,9 @@ QueueState state_of(const Outcome& outcome) {
     const bool stopped = !outcome.ended || outcome.run.done.reason == engine::DoneReason::stopped;
     if (stopped) return QueueState::waiting;
     // Its results count, though its last checkpoint could not be written.
-    const bool unsaved = outcome.run.done.unsaved > 0 &&
-                         outcome.run.done.reason != engine::DoneReason::failed &&
-                         outcome.run.done.reason != engine::DoneReason::diverged;
-    return outcome.exit_code == 0 || unsaved ? QueueState::done : QueueState::failed;
+    const bool is_done = engine::end_state(outcome.run.done) == "done";
+    const bool unsaved = outcome.run.done.unsaved > 0;
+    return is_done && (outcome.exit_code == 0 || unsaved) ? QueueState::done : QueueState::failed;
 }
 
 bool has_ended(const engine::RunSummary& run) {
@@ -241,11 +242,20 @@ std::optional<int> continue_sweep(const std::string& group, bool accept_data, bo
     args.accept_data = accept_data;
     args.json = json;
     args.notify = notify;
-    const auto queued = engine::RunQueue(open_store()->root()).list();
-    const auto first = std::ranges::find_if(queued, [&](const engine::QueuedRun& run) {
+    const auto store = open_store();
+    engine::RunQueue queue(store->root());
+    auto queued = queue.list();
+    const auto is_own = [&](const engine::QueuedRun& run) {
         const std::string& batch = run.entry.batch;
         return batch == group || batch.starts_with(group + " in ");
-    });
+    };
+    if (std::ranges::none_of(queued, is_own)) {
+        const auto runs = engine::runs_of_group(store->list(), group);
+        if (std::ranges::none_of(runs, engine::is_unfinished)) return std::nullopt;
+        engine::requeue_sweep(queue, runs);
+        queued = queue.list();
+    }
+    const auto first = std::ranges::find_if(queued, is_own);
     if (first == queued.end()) return std::nullopt;
     const std::string batch = first->entry.batch;
     if (batch != group) args.out = batch.substr(group.size() + std::string(" in ").size());
@@ -254,8 +264,8 @@ std::optional<int> continue_sweep(const std::string& group, bool accept_data, bo
                          [&](const engine::QueuedRun& run) { return run.entry.batch == batch; });
     std::ranges::sort(own, {}, &engine::QueuedRun::id);  // the order of its points
     engine::SweepPlan plan = engine::plan_of(own);
-    // A queue whose entries were removed by hand holds another sweep.
-    if (plan.points.empty() || plan.entries().front().batch != group) return std::nullopt;
+    if (plan.points.empty()) return std::nullopt;
+    plan.batch = group;  // also of a queue that no longer has all of its runs
     for (const auto& point : plan.points) engine::check_device(point.config);
     return Sweep(args, std::move(plan)).run();
 }

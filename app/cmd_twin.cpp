@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "commands.h"
+#include "engine/comparison.h"
 #include "engine/error.h"
 #include "engine/group_plan.h"
 #include "engine/plain_text.h"
@@ -216,15 +217,14 @@ int train(const TwinArguments& args) {
                           engine::msg("two names of precisions, separated by a comma")});
     }
     for (const std::string& name : names) {
-        engine::RunConfig own = *config;
-        own.precision = {};
-        own.precision.preset = name;
+        const engine::RunConfig own = engine::in_precision(*config, name);
         const auto found = engine::validate(own);
         errors.insert(errors.end(), found.begin(), found.end());
         configs.push_back(own);
     }
     report(errors);
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
+    report_left_out(*config, names);
     for (const auto& each : configs) engine::check_device(each);
     const auto store = open_store();
     const auto thread = std::make_shared<engine::ComputeThread>();

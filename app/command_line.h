@@ -48,7 +48,8 @@ public:
     Option text(const char* name, std::optional<std::string>& value, const char* help);
     /// A positional argument that may be given several times, at least once.
     Option texts(const char* name, std::vector<std::string>& values, const char* help);
-    /// The same, or not at all. A value may begin with a dash ("-starred") unless it is "-h".
+    /// A positional argument that may be given several times, or not at all. A value may begin with
+    /// a dash ("-starred") unless it is "-h".
     Option dashed_texts(const char* name, std::vector<std::string>& values, const char* help);
     Option number(const char* name, std::int64_t& value, const char* help);
     Option flag(const char* name, bool& value, const char* help);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "engine/end_notice.h"
 #include "engine/figure_text.h"
 #include "engine/scale_outlook.h"
 #include "engine/teach.h"
@@ -56,6 +57,14 @@ std::string test_metrics(const engine::PartFigures& figures, const char* part) {
             out << ", " << part << ' ' << metric.key << ' ' << metric.value;
     }
     return out.str();
+}
+
+std::string end_text(const engine::RunDone& done) {
+    const std::string reason = std::string(" (") + engine::name(done.reason) + ")";
+    if (engine::end_state(done) != "diverged") return "done" + reason;
+    return "diverged" +
+           (done.diverged_at > 0 ? " at step " + std::to_string(done.diverged_at) : "") +
+           (done.reason == engine::DoneReason::diverged ? "" : reason);
 }
 
 std::string own_start(const engine::RunStarted& event) {

@@ -20,6 +20,10 @@ std::string scale_change_text(const engine::ScaleChanged& event);
 /// ", test accuracy 0.91, test ..."
 std::string test_metrics(const engine::PartFigures& figures, const char* part);
 
+/// "done (max_steps)"; "diverged at step 11"; "diverged at step 11 (max_steps)" of a run that went
+/// on to its planned end.
+std::string end_text(const engine::RunDone& done);
+
 /// The start of a run of this program.
 std::string own_start(const engine::RunStarted& event);
 

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/launch.h"
 #include "engine/plain_text.h"
 #include "engine/remaining_time.h"
@@ -71,9 +72,11 @@ public:
         if (read.total == 0 || read.done == read.total) return RunSource::waiting();
         const auto share = static_cast<double>(read.done) / static_cast<double>(read.total);
         const auto left = reading_.after(share);
-        const std::int64_t unit = read.in_bytes ? 1'000'000 : 1;
-        return "reading the data, " + std::to_string(read.done / unit) + " of " +
-               std::to_string(read.total / unit) + (read.in_bytes ? " MB" : " files") +
+        const auto amount = [&read](std::int64_t part) {
+            return read.in_bytes ? engine::bytes_text(part) : std::to_string(part);
+        };
+        return "reading the data, " + amount(read.done) + " of " + amount(read.total) +
+               (read.in_bytes ? "" : " files") +
                (left ? ", " + engine::time_left_text(*left) : "");
     }
 
@@ -222,11 +225,8 @@ private:
     void see(const engine::CheckpointSaved& event) {
         write_steps_up_to(event.step);
         line(event);
-        std::ostringstream out;
-        out.precision(2);
-        out << "checkpoint at step " << event.step << ", " << std::fixed
-            << static_cast<double>(event.bytes) * 1e-6 << " MB" << (event.best ? ", the best" : "");
-        say(out.str());
+        say("checkpoint at step " + std::to_string(event.step) + ", " +
+            engine::bytes_text(event.bytes) + (event.best ? ", the best" : ""));
     }
 
     void see(const engine::StepExamined& event) {
@@ -280,8 +280,8 @@ private:
         outcome_.ended = true;
         line(event);
         std::ostringstream out;
-        out << "done (" << engine::name(event.reason) << "): " << event.updates << " updates, "
-            << event.skipped << " skipped";
+        out << end_text(event) << ": " << event.updates << " updates, " << event.skipped
+            << " skipped";
         if (event.replaced_samples > 0)
             out << ", " << event.replaced_samples << " damaged samples replaced";
         out << test_metrics(event.test, "test");

@@ -54,7 +54,7 @@ std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json);
 /// Whether the last follow() ended since a signal asked for it: what was to come after it is left.
 bool was_interrupted();
 
-/// The same for one run of any source.
+/// Follows one run of any source.
 Outcome follow(const std::string& label, RunSource& source, bool json);
 
 }  // namespace app

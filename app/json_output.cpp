@@ -106,6 +106,7 @@ std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& f
     return json{{"event", "largest_batch"},
                 {"precision", config.precision.preset},
                 {"batch_size", found.batch_size},
+                {"at_least", found.at_search_limit()},
                 {"peak_bytes", found.peak_bytes},
                 {"too_large", found.too_large},
                 {"predicted", found.predicted},

@@ -13,7 +13,7 @@
 #include "engine/run_config.h"
 #include "engine/verdict.h"
 
-/// What commands print with --json, but for runs and events, which the engine writes. In one file,
+/// JSON output of the commands, but for runs and events, which the engine writes. It is one file,
 /// since nlohmann/json takes longer to compile than any command.
 namespace app {
 

@@ -20,12 +20,14 @@ engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>&
         return
             [reason](const Outcome& each) { return each.ended && each.run.done.reason == reason; };
     };
-    const auto diverged = reason_is(DoneReason::diverged);
+    const auto diverged = [](const Outcome& each) {
+        return each.ended && engine::end_state(each.run.done) == "diverged";
+    };
     const auto failed = std::ranges::find_if(outcomes, [&](const Outcome& each) {
         return !diverged(each) && (!each.failure.empty() || reason_is(DoneReason::failed)(each));
     });
     const bool stopped = std::ranges::any_of(outcomes, [&](const Outcome& each) {
-        return !each.ended || each.run.done.reason == DoneReason::stopped;
+        return !each.ended || engine::end_state(each.run.done) == "stopped";
     });
     for (const Outcome& each : outcomes) {
         if (!each.id.empty()) notice.runs.push_back(each.id);

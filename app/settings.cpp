@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "engine/comparison.h"
 #include "engine/error.h"
 #include "engine/plain_text.h"
 #include "engine/settings_presets.h"
@@ -59,6 +60,12 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
     const auto parsed = read_comparison(file, overrides, otherwise, needs_data);
     if (!parsed) return std::nullopt;
     return parsed->config;
+}
+
+void report_left_out(const engine::RunConfig& config, const std::vector<std::string>& precisions) {
+    for (const std::string& path : engine::overrides_left_out(config, precisions))
+        std::cerr << "halftone: " << path
+                  << " plays no part: the compared precisions bring their own\n";
 }
 
 void report_warnings(engine::RunStore& store) {

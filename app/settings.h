@@ -21,7 +21,7 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::string& otherwise = "{}",
                                                bool needs_data = true);
 
-/// The same with the precisions to compare, where the file names them.
+/// Reads settings with the precisions to compare, where the file names them.
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
                                                     const std::string& otherwise,
@@ -33,6 +33,9 @@ std::optional<std::string> read_small_file(const std::string& file);
 
 /// Writes refused settings to standard error, one a line.
 void report(const std::vector<engine::SettingError>& errors);
+
+/// Writes to standard error which settings of the precision a comparison leaves out, if any.
+void report_left_out(const engine::RunConfig& config, const std::vector<std::string>& precisions);
 
 /// Writes what the store has mended to standard error.
 void report_warnings(engine::RunStore& store);

@@ -28,9 +28,10 @@ struct RunStep {
     std::int64_t step;
 };
 
-/// What the arguments name: settings, of which the first step is meant (a file, or no argument), or
-/// a step of a run (anything else; by default the last step of its record). If it does not exist,
-/// prints that on standard error. Throws Error(device) if the settings' device is missing.
+/// Finds what the arguments name: settings, of which the first step is meant (a file, or no
+/// argument), or a step of a run (anything else; by default the last step of its record). If it
+/// does not exist, prints that on standard error. Throws Error(device) if the settings' device is
+/// missing.
 std::optional<std::variant<engine::RunConfig, RunStep>> find_step(const StepArguments& args);
 
 }  // namespace app

@@ -8,7 +8,7 @@ limit=$1
 shift
 checked=0 newer=0
 
-# Of the references to symbol versions: what the file defines itself does not count.
+# Versions of the symbols that a file refers to; those that it defines itself do not count.
 needed_by() {
     LC_ALL=C objdump -p "$1" 2> /dev/null |
         awk '/^Version References:/ {on = 1; next} /^[^ ]/ {on = 0} on' |

@@ -291,7 +291,7 @@ configure_and_build() {
     local preset=$1 target=$2 folder=build/$1 jobs plan status started=$SECONDS
     shift 2
     trap stop_build INT
-    # Of its messages, the one about CUDA is for everyone. Warnings and errors are on the other stream.
+    # CMake's message about CUDA is for everyone. Warnings and errors are on the other stream.
     cmake --preset "$preset" "$@" | sed -n '/switched off/d; s/^-- \(CUDA: .*\)/\1/p'
     status=${PIPESTATUS[0]}
     if [[ $status == 0 ]]; then

@@ -18,7 +18,7 @@ string(REPLACE "\n" ";" lines "${listed}")
 # Appends to `list` a test NAME of the cases that FILTER takes.
 function(add list name filter)
   set(test "[==[${PREFIX}${name}]==]")
-  # What GoogleTest ends with where each case of the filter was skipped and none failed.
+  # End of GoogleTest's output where each case of the filter was skipped and none failed.
   set(all_skipped [==["\\[  PASSED  \\] 0 tests\\.\n(\\[  SKIPPED \\][^\n]*\n)+$"]==])
   set(text "  add_test(${test} [==[${PROGRAM}]==] [==[--gtest_filter=${filter}]==])\n")
   string(APPEND text "  set_tests_properties(${test} PROPERTIES TIMEOUT ${TIMEOUT} LABELS \"${labels}\""

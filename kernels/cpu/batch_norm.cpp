@@ -94,7 +94,7 @@ struct ChannelRows {
     Affine affine() const { return {mean, factor, shift}; }
 };
 
-/// What the forward pass in training multiplies and adds, from its saved statistics.
+/// Factor and addend of the forward pass in training, from its saved statistics.
 Affine forward_rows(const ChannelRows& rows, ConstArray mean, ConstArray invstd, ConstArray weight,
                     ConstArray bias, std::int64_t channels) {
     for (std::int64_t c = 0; c < channels; ++c) {

@@ -25,7 +25,7 @@ struct Affine {
 void normalize(Array y, ConstArray x, ConstArray residual, bool relu, const Affine& affine,
                std::int64_t channels, std::int64_t begin, std::int64_t end);
 
-/// What the backward pass reads. The gradient d is dy, or dy + addend rounded to their type if
+/// Inputs of the backward pass. The gradient d is dy, or dy + addend rounded to their type if
 /// addend.data is not null; sum is where gradient_sums then writes it, perhaps the memory of dx.
 /// Where relu closed, g is 0 instead of d: that is where y <= 0, and y is read, or computed again
 /// from x with `forward` if that is not null. Without relu both are null.

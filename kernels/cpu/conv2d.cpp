@@ -35,9 +35,9 @@ bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
     return s.c >= 3 && s.c <= 64 && large;
 }
 
-/// The same for 16-bit types without oneDNN arithmetic. Tiles convert their input while it is in
-/// the cache; the path through oneDNN's f32 converts whole tensors, and is faster for small images
-/// with many channels.
+/// Whether tiles are faster for 16-bit types without oneDNN arithmetic. Tiles convert their input
+/// while it is in the cache; the path through oneDNN's f32 converts whole tensors, and is faster
+/// for small images with many channels.
 bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
     if (s.groups > 1) return false;
     if (direction == ConvDirection::forward) return s.c <= 128 || s.r * s.s == 1;

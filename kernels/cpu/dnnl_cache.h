@@ -8,7 +8,7 @@
 
 namespace kernels::cpu {
 
-/// What a primitive depends on, as numbers; unused words are 0.
+/// The shape that a primitive depends on, as numbers; unused words are 0.
 struct ShapeKey {
     std::array<std::int64_t, 20> words{};
     bool operator==(const ShapeKey&) const = default;

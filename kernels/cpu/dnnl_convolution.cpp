@@ -59,9 +59,9 @@ bool windows_meet_input(std::int64_t taps, std::int64_t dilation, std::int64_t p
     return true;
 }
 
-/// The same convolution without strides of a single output place and dilations of a single tap,
-/// which change nothing but what oh() and ow() say: oneDNN 3.7 computes wrong sums by AMX for a
-/// stride of a single place.
+/// The convolution without strides of a single output place and dilations of a single tap, which
+/// change nothing but what oh() and ow() say: oneDNN 3.7 computes wrong sums by AMX for a stride of
+/// a single place.
 Conv2dShape without_idle_steps(Conv2dShape s) {
     const std::int64_t oh = s.oh(), ow = s.ow();
     const auto set_pitch = [](std::int64_t out, std::int64_t taps, std::int64_t& stride,

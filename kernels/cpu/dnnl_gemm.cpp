@@ -106,9 +106,9 @@ Product make_product(const ProductShape& shape) {
 /// oneDNN copies parts of a row-major b into blocks of its own, and again for each block of rows.
 /// From this size on it is faster to copy b as a whole first: by 1 to 10 % on Zen 5, f32 and bf16.
 /// AMX multiplies bf16 so fast that the copy pays off later: on Sapphire Rapids it doubles the time
-/// of 512 to 1024 rows, and saves 6 % (oneDNN 2.6) to 20 % (3.7) from 4096 rows of a large b on. A
-/// function of the shape and the processor alone, because the order of the sums may depend on it
-/// (dnnl_ops.h).
+/// of 512 to 1024 rows, and saves 6 % (oneDNN 2.6) to 20 % (oneDNN 3.7) from 4096 rows of a large b
+/// on. A function of the shape and the processor alone, because the order of the sums may depend on
+/// it (dnnl_ops.h).
 bool packing_is_faster(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k,
                        bool transposed) {
     static const bool has_amx = info().amx_bf16;

@@ -4,7 +4,7 @@
 
 namespace kernels::cpu {
 
-/// What a scratch block holds; one block of each kind per thread.
+/// Contents of a scratch block; one block of each kind per thread.
 enum class Scratch : unsigned char {
     gemm_a,     ///< a thread's rows of a
     gemm_b,     ///< packed panels of b, or packed weights

@@ -9,7 +9,7 @@ namespace kernels::cpu {
 /// microseconds, in which one core moves about this much.
 constexpr std::int64_t loop_grain = 32768;
 
-/// The same for loops over rows of `cols` elements.
+/// Grain of loops over rows of `cols` elements.
 constexpr std::int64_t row_grain(std::int64_t cols) {
     return std::max<std::int64_t>(1, loop_grain / std::max<std::int64_t>(cols, 1));
 }

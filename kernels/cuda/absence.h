@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-/// What a machine's devices and driver amount to, as plain data: the rules can be tested anywhere.
+/// Summary of a machine's devices and driver, as plain data: the rules can be tested anywhere.
 namespace kernels::cuda {
 
 struct Card {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int block_threads = default_threads;
 
-/// What two elements are compared as: all of them exactly.
+/// Key by which two elements are compared: all of them exactly.
 template <typename T>
 __device__ __forceinline__ auto comparable(T v) {
     if constexpr (std::is_integral_v<T>)

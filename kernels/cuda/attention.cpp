@@ -81,7 +81,7 @@ std::optional<Pass> pass_of(const Attention& a, std::string* why) {
     return std::nullopt;
 }
 
-/// Of 16 bits each.
+/// A pointer moved by elements of 16 bits.
 template <typename T>
 T* moved(T* data, std::int64_t elements) {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;

@@ -5,8 +5,8 @@
 namespace kernels::cuda {
 namespace {
 
-/// What a backward pass makes of a channel's sums. factors: of dx = scale * g + slope * (x - mean)
-/// + offset.
+/// Ends a backward pass from a channel's sums. factors: of dx = scale * g + slope * (x - mean) +
+/// offset.
 template <typename W>
 struct FinishSums {
     ChannelFactors<W> factors;
@@ -85,7 +85,7 @@ struct Gradients {
         return fits_packs<T>(channels, static_cast<const T*>(dx), static_cast<const T*>(dresidual),
                              dy, addend, x, y, mean, forward.invstd, forward.weight, forward.bias);
     }
-    /// What is left of it when the sums' kernel has written g to dresidual.
+    /// The gradients that are left to write when the sums' kernel has written g to dresidual.
     Gradients after_sums() const { return {dx, nullptr, dresidual, nullptr, x, nullptr}; }
 };
 

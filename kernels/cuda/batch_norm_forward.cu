@@ -6,7 +6,7 @@
 namespace kernels::cuda {
 namespace {
 
-/// What a channel's statistics are written to and combined with.
+/// Arrays to which a channel's statistics are written, and with which they are combined.
 struct Statistics {
     Array mean, invstd, running_mean, running_var;
     ConstArray weight, bias;
@@ -22,7 +22,7 @@ __device__ void put_factors(const ChannelFactors<W>& factors, const Statistics& 
     factors.third[c] = static_cast<W>(channel_or(s.bias, c, 0));
 }
 
-/// What a forward pass makes of a channel's joined moments.
+/// Ends a forward pass from a channel's joined moments.
 template <typename W>
 struct FinishMoments {
     ChannelFactors<W> factors;

@@ -11,7 +11,8 @@ namespace kernels::cuda {
 template <int width>
 constexpr int sum_batch = width == 1 ? 8 : 4;
 
-/// Of values as their distance from the channel's first, so that means far from 0 cost no bits.
+/// Moments of values as their distance from the channel's first, so that means far from 0 cost no
+/// bits.
 template <typename W, int width>
 struct Moments {
     W count = 0, mean[width] = {}, squares[width] = {};
@@ -134,7 +135,7 @@ struct Normalization {
     W mean[width], factor[width] = {}, shift[width] = {};
 };
 
-/// What the gradient that reaches the normalised value is made of.
+/// Inputs from which the gradient of the normalised value is made.
 template <typename T>
 struct BatchNormInputs {
     const T* dy;

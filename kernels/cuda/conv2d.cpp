@@ -158,7 +158,7 @@ std::optional<Scratch> LibraryPasses::run(ConvGraph graph, std::int64_t sums,
                                           const Pointers& pointers) {
     const bool measured = plan_choice().measured;
     auto known = measured ? convolution_choice(graph) : std::nullopt;
-    // What the engines' making and loading does is not for a recording.
+    // Engines are not made or loaded during a recording, which would record that work.
     if (measured && !known && !recording(current_device())) {
         if (!library_scratch(graph)) return std::nullopt;
         race(graph, sums, pointers);

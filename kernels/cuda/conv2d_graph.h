@@ -41,11 +41,11 @@ struct ConvGraphHash {
     std::size_t operator()(const ConvGraph& graph) const noexcept;
 };
 
-/// The same in every run: all but the device and the engine.
+/// A text that is the same in every run: all but the device and the engine.
 std::string text(const ConvGraph& graph);
 
-/// Of a convolution whose tensors are all of one dtype: images NHWC, weights (K, R, S, C / groups)
-/// in memory.
+/// Graph of a convolution whose tensors are all of one dtype: images NHWC, weights (K, R, S, C /
+/// groups) in memory.
 ConvGraph describe(ConvOperation operation, const Conv2dShape& shape, DType dtype, bool bias,
                    bool tf32);
 
@@ -57,8 +57,8 @@ struct ConvPointers {
 /// general but fails, `why` has its message (PlanCache). Makes its plan. Throws DeviceError if the
 /// library is missing, OutOfMemory.
 std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why);
-/// The same after `bytes` of scratch could not be allocated: from now on an engine that needs less
-/// runs the graph. Nothing if there is none.
+/// Scratch after `bytes` of it could not be allocated: from now on an engine that needs less runs
+/// the graph. Nothing if there is none.
 std::optional<std::size_t> convolution_workspace_below(const ConvGraph& graph, std::size_t bytes);
 /// The engines that could run the graph, whichever it names, the library's first choice first: each
 /// is ready, and within the limit of scratch. Ends early where that takes too long. Empty if there

@@ -8,7 +8,7 @@ namespace {
 
 using Dims = decltype(Strided::shape);
 
-/// Of weights: K, C / groups, and pixels.
+/// Extents of the weights: K, C / groups, and pixels.
 Dims extents(const Conv2dShape& s) { return {s.k, s.c / s.groups, s.r * s.s}; }
 
 /// Distances along these, pixel by pixel, each of `channels` values.

@@ -101,7 +101,7 @@ struct Offsets {
     Index y = 0, x = 0;
 };
 
-/// Of element i in the order of the first `rank` axes, the last running fastest.
+/// Offsets of element i in the order of the first `rank` axes, the last running fastest.
 template <typename Index>
 __device__ __forceinline__ Offsets<Index> offsets(const DeviceAxes<Index>& axes, int rank,
                                                   std::make_unsigned_t<Index> i) {

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What we use of cuBLASLt's binary interface, unchanged since its version 11: opaque handles,
-/// numbers and a table of functions, so that what calls it compiles and is tested without CUDA.
-/// cublas_lt_check.cpp holds it against NVIDIA's own header.
+/// The part of cuBLASLt's binary interface that is used here, unchanged since its version 11:
+/// opaque handles, numbers and a table of functions, so that what calls it compiles and is tested
+/// without CUDA. cublas_lt_check.cpp holds it against NVIDIA's own header.
 namespace kernels::cuda::lt {
 
 using Status = int;
@@ -14,7 +14,7 @@ constexpr Status success = 0, not_supported = 15;
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
 enum class ComputeType : int { f32 = 68, f64 = 70, tf32 = 77 };
 enum class Operation : int { none = 0, transpose = 1 };
-/// Of what follows the product: a bias that is added, relu after one, and the sums of an operand
+/// Work that follows the product: a bias that is added, relu after one, and the sums of an operand
 /// over the products' terms, of a's rows or b's columns, which are written where a bias would be.
 enum class Epilogue : int {
     none = 1,
@@ -39,7 +39,7 @@ enum class PreferenceAttribute : int {
 /// each is ready.
 constexpr std::uint32_t reduce_in_compute_type = 2, reduce_in_place = 1;
 
-/// What an algorithm is made of: 32-bit numbers.
+/// Parts of an algorithm: 32-bit numbers.
 enum class AlgorithmPart : int { id = 0, tile = 1, split = 2, stages = 6 };
 
 struct Context;

@@ -83,9 +83,9 @@ bool Family::add(fe::graph::Graph& graph, const ConvGraph& g) {
     return true;
 }
 
-/// Same numbers on every device, up to the order of summation (D3): no operands taken in a narrower
-/// type, no sums in one, no transforms that trade accuracy for speed. And the same in every run,
-/// unless the settings say otherwise: no atomic adds.
+/// Same numbers on every device, up to the order of summation (decisions.md#numerics, D3): no
+/// operands taken in a narrower type, no sums in one, no transforms that trade accuracy for speed.
+/// And the same in every run, unless the settings say otherwise: no atomic adds.
 std::vector<fe::NumericalNote_t> Family::unwanted(const ConvGraph& g) {
     std::vector<fe::NumericalNote_t> notes = {
         fe::NumericalNote_t::DOWN_CONVERT_INPUTS, fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION,

@@ -8,7 +8,7 @@
 #include "cuda/attention_graph.h"
 #include "cuda/conv2d_graph.h"
 
-/// What the tests ask of cuDNN's graphs without a device.
+/// Questions about cuDNN's graphs that tests ask without a device.
 namespace kernels::cuda {
 
 /// A device that need not be there.

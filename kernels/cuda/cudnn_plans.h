@@ -25,7 +25,7 @@
 // families of graphs.
 #include <cudnn_frontend.h>
 
-/// What the families of cuDNN's graphs share: from a description to a plan, and its run.
+/// Shared by the families of cuDNN's graphs: from a description to a plan, and its run.
 namespace kernels::cuda {
 
 namespace fe = cudnn_frontend;
@@ -69,7 +69,7 @@ std::vector<std::int64_t> list(const std::array<std::int64_t, n>& values) {
     return {values.begin(), values.end()};
 }
 
-/// Of a ConvTensor or an AttentionTensor.
+/// Attributes of a ConvTensor or an AttentionTensor.
 template <class Described>
 fe::graph::Tensor_attributes attributes(const Described& tensor, DType dtype, std::int64_t uid) {
     return fe::graph::Tensor_attributes()
@@ -115,8 +115,8 @@ public:
         return plan->workspace_bytes;
     }
 
-    /// The same, of an engine that needs less than `bytes`, for which there was no room: from now
-    /// on it runs the graph. Nothing if there is none.
+    /// Scratch of an engine that needs less than `bytes`, for which there was no room: from now on
+    /// it runs the graph. Nothing if there is none.
     std::optional<std::size_t> workspace_below(const Description& d, std::size_t bytes) {
         CudnnSession& session = cudnn_session();
         const std::lock_guard lock(session.mutex);
@@ -324,7 +324,7 @@ private:
         return made;
     }
 
-    /// What the frontend throws is the host's want of memory, or of a function of CUDA's.
+    /// The frontend throws where the host has too little memory, or CUDA lacks a function.
     template <typename Make>
     static Made make_guarded(const Make& make) {
         try {

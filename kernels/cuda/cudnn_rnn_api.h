@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What we use of cuDNN 9's functions for recurrent networks, which its graphs do not have: opaque
-/// handles, numbers and a table of functions, so that what calls it compiles and is tested without
-/// CUDA. cudnn_rnn_check.cpp holds it against NVIDIA's own header.
+/// The functions of cuDNN 9 for recurrent networks that are used here, which its graphs do not
+/// have: opaque handles, numbers and a table of functions, so that what calls it compiles and is
+/// tested without CUDA. cudnn_rnn_check.cpp holds it against NVIDIA's own header.
 namespace kernels::cuda::rnn {
 
 using Status = int;

@@ -48,7 +48,7 @@ const char* name_of(Algorithm algorithm);
 /// One network's descriptors. Every status is checked: "not supported" leaves it not found(),
 /// others throw DeviceError, want of memory OutOfMemory.
 ///
-/// Of the host's memory the library is given extents, strides and lengths when it is described,
+/// The library reads extents, strides and lengths from the host's memory when it is described,
 /// which it copies into the descriptors (tests/kernels/cuda/cudnn_rnn_plan_test.cpp holds that for
 /// the lengths), and in its passes nothing but the descriptors: addresses are the device's, and the
 /// lengths it takes from the sequences' descriptors. Should it copy those to the device from the

@@ -11,7 +11,7 @@ namespace kernels::cuda {
 /// say so.
 void check(cudnnStatus_t status, const char* call);
 
-/// What all work by cuDNN shares.
+/// State that all work by cuDNN shares.
 struct CudnnSession {
     std::mutex mutex;  ///< of a handle and its stream while work is put on it, and of plans
     std::map<int, cudnnHandle_t> handles;  ///< by device

@@ -32,7 +32,7 @@ __device__ __forceinline__ double erfinv(double x) { return ::erfinv(x); }
 
 }  // namespace function
 
-/// Of a function whose row says `math...`: its formula, and that of f32. In double where f32 is not
+/// Formula of a function whose row says `math...`, and that of f32. In double where f32 is not
 /// precise enough inside: erfc multiplies the error of its argument by x^2, and CUDA's f32 forms of
 /// the others are up to 4 units off, which is of use to the 16-bit types only.
 template <UnaryOp op>

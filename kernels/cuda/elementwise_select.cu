@@ -37,7 +37,7 @@ __device__ __forceinline__ bool holds(const Relations& relations, T a, T b) {
     return a == b ? relations.equal : relations.unordered;
 }
 
-/// What two elements are compared as.
+/// Key by which two elements are compared.
 template <typename T>
 __device__ __forceinline__ auto comparable(T v) {
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)

@@ -9,7 +9,7 @@
 namespace kernels::cuda {
 namespace {
 
-/// Of a function whose row says `simple`: its formula.
+/// Formula of a function whose row says `simple`.
 template <UnaryOp op>
 struct Simple;
 

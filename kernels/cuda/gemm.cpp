@@ -82,7 +82,7 @@ lt::Epilogue epilogue_of(const GemmOptions& options) {
     return options.bias ? lt::Epilogue::bias : lt::Epilogue::none;
 }
 
-/// What the epilogue reads or writes beside c.
+/// The vector that the epilogue reads or writes beside c.
 const void* vector_of(const GemmOptions& options) {
     if (options.sums_of_a) return options.sums_of_a;
     return options.sums_of_b ? options.sums_of_b : options.bias;
@@ -107,7 +107,7 @@ lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix&
     return product;
 }
 
-/// Of n elements on the host, f32 or 16 bits.
+/// Whether n elements on the host are all NaN, f32 or 16 bits.
 bool all_nan(const unsigned char* data, DType dtype, std::int64_t n) {
     const auto value_at = [&](std::int64_t i) {
         std::uint32_t bits = 0;

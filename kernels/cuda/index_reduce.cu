@@ -26,7 +26,7 @@ struct RowIndex {
     }
 };
 
-/// The same where each element of (outer, n, inner) is a row.
+/// Index where each element of (outer, n, inner) is a row.
 struct ElementIndex {
     const std::int64_t* index;
     IndexSpan span;

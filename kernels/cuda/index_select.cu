@@ -6,7 +6,7 @@
 namespace kernels::cuda {
 namespace {
 
-/// What is read where nothing is: zero in a hole, else NaN of a floating type.
+/// Value for a place without an element: zero in a hole, else NaN of a floating type.
 template <typename T>
 __device__ __forceinline__ T nothing(bool hole) {
     if constexpr (std::is_integral_v<T>)

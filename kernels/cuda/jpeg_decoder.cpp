@@ -28,7 +28,7 @@ bool refuses_picture(nvjpeg::Status status) {
            status == nvjpeg::incomplete_bitstream || status == nvjpeg::allocator_failure;
 }
 
-/// What one thread decodes with on one device. nvJPEG's state is for one thread at a time.
+/// Decoder of one thread on one device. nvJPEG's state is for one thread at a time.
 class JpegDecoder {
 public:
     JpegDecoder() {

@@ -7,10 +7,10 @@
 #include "cuda/workspace.h"
 #include "kernels/layer_norm.h"
 
-/// What a layer norm and that of a residual sum have in common.
+/// Shared parts of a layer norm and that of a residual sum.
 namespace kernels::cuda {
 
-/// What belongs to the rows and to the columns; null as in the contract.
+/// Arrays of the rows and of the columns; null as in the contract.
 template <typename W>
 struct LayerNormSides {
     W* mean;

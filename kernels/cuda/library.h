@@ -41,10 +41,10 @@ std::vector<std::string> sonames(const std::string& stem, int major);
 /// NVTX's file names, in the order in which they are tried.
 std::vector<std::string> nvtx_names();
 
-/// What the function of that name, which takes no argument and returns a number, answers in a copy
-/// of the library that is loaded for this question alone; 0 if there is no such file or function.
-/// cuDNN loads its parts by their sonames, so a library that is opened, refused and closed leaves
-/// parts behind that the next one would take. Those of the copy are in a namespace of their own.
+/// Calls the function of that name, which takes no argument and returns a number, in a copy of the
+/// library that is loaded for this question alone; 0 if there is no such file or function. cuDNN
+/// loads its parts by their sonames, so a library that is opened, refused and closed leaves parts
+/// behind that the next one would take. Those of the copy are in a namespace of their own.
 std::size_t ask_copy(const std::string& file, const char* function);
 
 /// Opens a cuDNN that was built for CUDA `major`.0 or later of that major version: the builds for

@@ -36,7 +36,7 @@ Layout layout_of(DataType type, const Operand& operand, std::int64_t batch) {
     return layout;
 }
 
-/// What the heuristic may choose from; destroyed at the end of the choice.
+/// Algorithms from which the heuristic may choose; destroyed at the end of the choice.
 class Choice {
 public:
     Choice() { check(table().preference_create(&preference_), "cublasLtMatmulPreferenceCreate"); }
@@ -56,7 +56,8 @@ private:
 };
 
 /// How parts of a sum that was split may be put together: in the compute type, never in d's 16
-/// bits (D3). Where they are added in d itself, their order changes from run to run.
+/// bits (decisions.md#numerics, D3). Where they are added in d itself, their order changes from run
+/// to run.
 std::uint32_t reduction_of(const Product& product) {
     const bool wide = product.out == DataType::f32 || product.out == DataType::f64;
     return wide && !product.choice.bit_stable ? reduce_in_compute_type | reduce_in_place

@@ -35,7 +35,7 @@ struct Product {
     int device = 0;
 
     std::array<std::int64_t, 20> key() const;
-    /// The same in every run: all but the device.
+    /// A text that is the same in every run: all but the device.
     std::string text() const;
 };
 

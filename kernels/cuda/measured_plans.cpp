@@ -13,7 +13,8 @@
 namespace kernels::cuda {
 namespace {
 
-/// What decides an algorithm's speed beside the operation. A card of the same name takes the same.
+/// Key of what decides an algorithm's speed beside the operation. A card of the same name takes the
+/// same.
 std::string key_of(const std::string& operation, const std::string& library) {
     const DeviceInfo card = device_info(current_device());
     std::string key = operation + " | " + card.name + " " + std::to_string(card.major) + "." +

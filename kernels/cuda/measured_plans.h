@@ -7,8 +7,8 @@
 
 #include "cuda/plan_race.h"
 
-/// What convolutions, products and recurrent networks share in their choice of a library's
-/// algorithm by measurement.
+/// Choice of a library's algorithm by measurement, for convolutions, products and recurrent
+/// networks.
 namespace kernels::cuda {
 
 /// An operation, and the algorithms that the library offers for it.

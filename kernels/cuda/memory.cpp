@@ -62,7 +62,7 @@ void* allocate(std::size_t bytes) {
 void release(void* data) noexcept {
     if (!data) return;
     ++counters().synchronizations;
-    // What a lost device held has gone with it.
+    // A lost device's memory is gone already.
     if (!lost()) note(cudaFree(data));
 }
 

@@ -95,7 +95,7 @@ struct Tally {
     }
 };
 
-/// What a block found.
+/// Findings of a block.
 struct Partial {
     double sum_squares;
     std::int64_t above_zero, above_flushed, normal, infinite;
@@ -126,8 +126,8 @@ __device__ Partial of_block(const From& mine) {
     return all;
 }
 
-/// What a check comes to: `gradient_statistics` is null but in the launch that ends it, whose last
-/// block adds up what all blocks of the check have left, `blocks` of them.
+/// End of a check: `gradient_statistics` is null but in the launch that ends it, whose last block
+/// adds up what all blocks of the check have left, `blocks` of them.
 struct CheckEnd {
     GradientStatistics* gradient_statistics;
     unsigned* finished;

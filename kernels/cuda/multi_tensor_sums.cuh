@@ -7,14 +7,14 @@
 /// derive from them; nothing of it leaves the device.
 namespace kernels::cuda {
 
-/// Of a chunk: what norms are made of.
+/// Sums of a chunk from which norms are made.
 struct Sums {
     double weight;   ///< squares
     double other;    ///< squares, of the gradient or the direction
     double largest;  ///< of the gradient's magnitudes; NaN if one is
 };
 
-/// What the passes before an update leave for it, in one workspace.
+/// Results of the passes before an update, in one workspace.
 struct UpdateScratch {
     UpdateScratch(std::span<const UpdateTensor> tensors, Stream stream);
 

@@ -5,7 +5,7 @@
 #include "kernels/cuda_device.h"
 #include "shared/update_values.h"
 
-/// What the optimizers' kernels share: lists of tensors, their operands in f32 or f64, and the loop
+/// Shared by the optimizers' kernels: lists of tensors, their operands in f32 or f64, and the loop
 /// over their chunks.
 namespace kernels::cuda {
 
@@ -90,14 +90,14 @@ __device__ __forceinline__ void load_gradient(W (&g)[update_width], const W (&p)
     if (writes) store(list, UpdateList::grad, t, g, i, n);
 }
 
-/// What was found out about the tensors before this pass; null: nothing.
+/// Facts about the tensors that earlier passes found; null: nothing.
 struct Known {
     const GradientValues* gradients = nullptr;  ///< by tensor: under LARC
     const double* of_tensor = nullptr;          ///< by tensor
     const double* divisor = nullptr;            ///< LAMB's
 };
 
-/// What a block works with while it is at one tensor.
+/// State of a block while it works on one tensor.
 template <typename W, typename Formula>
 struct TensorStep {
     Formula formula;
@@ -159,7 +159,7 @@ __device__ __forceinline__ void for_each_run_of(std::int64_t begin, int n, const
         run(begin + i, n - i < update_width ? n - i : update_width);
 }
 
-/// Of non-zero updates to finite values, those that leave the stored value as it is.
+/// Counts, among non-zero updates to finite values, those that leave the stored value as it is.
 __device__ __forceinline__ void count_lost(UpdateCounts& counts, DType dtype, int n,
                                            const float (&before)[update_width],
                                            const float (&after)[update_width],

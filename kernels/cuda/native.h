@@ -2,7 +2,7 @@
 
 #include "kernels/array.h"
 
-/// What the library calls need of the streams, real or simulated.
+/// Native handles of streams, real or simulated, for calls of libraries.
 namespace kernels::cuda {
 
 /// The libraries' handle of the stream (a cudaStream_t).

@@ -3,8 +3,9 @@
 #include <array>
 #include <cstddef>
 
-/// What we use of NCCL 2: an opaque handle, numbers and a table of functions, so that what calls it
-/// compiles and is tested without CUDA. nccl_check.cpp holds it against NVIDIA's own header.
+/// The part of NCCL 2 that is used here: an opaque handle, numbers and a table of functions, so
+/// that what calls it compiles and is tested without CUDA. nccl_check.cpp holds it against NVIDIA's
+/// own header.
 namespace kernels::cuda::nccl {
 
 using Status = int;

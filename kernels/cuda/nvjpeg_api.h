@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// What we use of nvJPEG's binary interface: opaque handles, numbers and a table of functions.
-/// nvjpeg_check.cpp holds it against NVIDIA's own header, where that is found.
+/// The part of nvJPEG's binary interface that is used here: opaque handles, numbers and a table of
+/// functions. nvjpeg_check.cpp holds it against NVIDIA's own header, where that is found.
 namespace kernels::cuda::nvjpeg {
 
 using Status = int;

@@ -92,7 +92,7 @@ __device__ __forceinline__ void map_packs(To* y, const From* x, std::int64_t pac
     });
 }
 
-/// What is read at every i: an array, or its one element.
+/// An operand read at every i: an array, or its one element.
 template <typename T>
 struct Operand {
     const T* data;

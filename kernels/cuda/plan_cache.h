@@ -14,7 +14,7 @@
 
 namespace kernels::cuda {
 
-/// What making a plan came to.
+/// Result of making a plan.
 template <class Plan>
 struct MadePlan {
     std::shared_ptr<Plan> plan;  ///< null: the complaint says why
@@ -57,7 +57,8 @@ public:
         return entry.plan;
     }
 
-    /// The same for work that is given to the stream next: a graph that records it holds the plan.
+    /// Gets a plan for work that is given to the stream next: a graph that records it holds the
+    /// plan.
     template <class Make>
     std::shared_ptr<Plan> use(const Key& key, const Make& make, Stream stream, std::string* why) {
         auto plan = get(key, make, why);

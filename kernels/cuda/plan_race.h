@@ -39,7 +39,7 @@ public:
 
 /// A race takes no longer than this, but for the algorithm that is at its turn by then.
 double most_race_ms() noexcept;
-/// The same for making their plans, whose kernels may have to be compiled.
+/// Limit on making their plans, whose kernels may have to be compiled.
 constexpr int most_build_ms = 500;
 /// So many algorithms take part, and those that cannot do not count.
 constexpr std::size_t most_racers = 8;

@@ -21,7 +21,7 @@ struct PoolPlan {
     bool count_padding;
     std::int64_t given_divisor;  // if not 0
 
-    /// Of the average of an output.
+    /// Divisor of the average of an output.
     __device__ __forceinline__ std::int64_t divisor(int oh, int ow) const {
         if (given_divisor != 0) return given_divisor;
         return static_cast<std::int64_t>(rows.count(oh, count_padding)) *

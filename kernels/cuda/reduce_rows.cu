@@ -5,7 +5,7 @@
 namespace kernels::cuda {
 namespace {
 
-/// What one of `threads` neighbours joins of the n elements at x.
+/// The part of the n elements at x that one of `threads` neighbours joins.
 template <typename Op, typename W, int threads, typename T>
 __device__ __forceinline__ W own_part(const T* x, int n, int thread) {
     constexpr int width = pack_width<T>;

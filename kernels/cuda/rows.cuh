@@ -90,7 +90,7 @@ struct Larger {
     }
 };
 
-/// What turns logits into probabilities.
+/// Scale that turns logits into probabilities.
 template <typename W>
 struct RowScale {
     W max, sum;

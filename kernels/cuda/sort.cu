@@ -14,7 +14,7 @@ namespace {
 constexpr int sort_threads = default_threads;
 constexpr int sort_tile = 1024;  ///< elements that a block sorts in shared memory
 
-/// What elements are compared as.
+/// Key by which elements are compared.
 template <typename T>
 __device__ __forceinline__ auto comparable(T v) {
     if constexpr (std::is_integral_v<T>)

@@ -10,7 +10,8 @@ namespace {
 
 constexpr Grid one_thread{1, 1};
 
-/// Of a row, for all lanes of the warp that shares it; -1 if one is NaN.
+/// Place of a row's first largest element, for all lanes of the warp that shares the row; -1 if one
+/// is NaN.
 template <typename T>
 __device__ std::int64_t first_largest(const T* row, std::int64_t cols) {
     Candidate<Compute<T>> best{0, -1};

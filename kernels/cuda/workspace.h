@@ -7,7 +7,7 @@
 
 namespace kernels::cuda {
 
-/// What every stream's scratch begins with: cuBLASLt's recommendation for Hopper. The simulated
+/// Scratch with which every stream begins: cuBLASLt's recommendation for Hopper. The simulated
 /// device guards each page of it at each turn, and needs none.
 #ifdef HALFTONE_SIMT
 constexpr std::size_t least_workspace = std::size_t{64} << 10;

@@ -6,7 +6,7 @@
 
 namespace kernels::cuda {
 
-/// What every CUDA kernel does in a build without CUDA.
+/// Stands in for every CUDA kernel in a build without CUDA.
 [[noreturn]] inline void absent(const char* kernel) {
     throw DeviceError(std::string("this build has no CUDA backend, so it cannot run ") + kernel);
 }

@@ -58,7 +58,7 @@ HALFTONE_HOST_DEVICE inline T remainder(T a, T b) {
     const T rest = fmod(a, b);
     return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
 }
-/// Of a negative exponent the quotient 1 / a^-b, truncated: 0 but for a of 1 and -1.
+/// A negative exponent gives the quotient 1 / a^-b, truncated: 0 but for a of 1 and -1.
 template <typename T>
 HALFTONE_HOST_DEVICE inline T pow(T a, T b) {
     if (b < 0) {

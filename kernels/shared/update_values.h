@@ -54,7 +54,7 @@ HALFTONE_HOST_DEVICE inline UpdateValues update_values(const UpdateScalars& scal
             step_of(scalars.own_step, parameter)};
 }
 
-/// LARC's rate for a tensor (4.4).
+/// LARC's rate for a tensor (optimizers.md#larc, 4.4).
 HALFTONE_HOST_DEVICE inline void adapt(GradientValues& gradient, const Larc& larc, double lr,
                                        double weight_decay, double weight_norm,
                                        double gradient_norm) {

@@ -57,8 +57,8 @@
         <translation>{} 没有收益（速度为 FP32 的 {} 倍）：这一步有 {} % 的时间是 {} 个短小运算的固定开销，换任何类型都不会变少。增大批量会有帮助。</translation>
     </message>
     <message>
-        <source>{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {} MB.</source>
-        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：类型转换占其步时间的 {} %，搬运 {} MB。</translation>
+        <source>{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {}.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：类型转换占其步时间的 {} %，搬运 {}。</translation>
     </message>
     <message>
         <source>{} does not pay off ({} times FP32's speed): matrix products and convolutions are only {} % of the FP32 step. {} % goes to operations that move data, which take {} ms instead of {} ms.</source>
@@ -1157,8 +1157,8 @@
         <translation>{}：JPEG 图片已损坏：{}</translation>
     </message>
     <message>
-        <source>Not even a batch of 1 fits into {} MB.</source>
-        <translation>{} MB 内连大小为 1 的批次也放不下。</translation>
+        <source>Not even a batch of 1 fits into {}.</source>
+        <translation>{} 内连大小为 1 的批次也放不下。</translation>
     </message>
     <message>
         <source>Give it more memory, or take a smaller model.</source>
@@ -3073,16 +3073,16 @@
         <translation>步数太少，无法区分速度差异与噪声。</translation>
     </message>
     <message>
-        <source>Over all steps, also the few slow ones, it is {} against {}.</source>
-        <translation>若计入少数慢步在内的所有步，则为 {}，基准 {}。</translation>
+        <source>Mean speed, over all steps: {} against {}.</source>
+        <translation>平均速度（全部步）：{}，基准 {}。</translation>
     </message>
     <message>
         <source>Speed ratio, step by step: {}, 95 % interval {} to {} ({} blocks of steps).</source>
         <translation>逐步对比的速度比为 {}，95 % 置信区间为 {} 至 {}（{} 组连续步）。</translation>
     </message>
     <message>
-        <source>Peak memory {} MB against {} MB.</source>
-        <translation>峰值内存 {} MB，基准 {} MB。</translation>
+        <source>Peak memory {} against {}.</source>
+        <translation>峰值内存 {}，基准 {}。</translation>
     </message>
     <message>
         <source>The speed of a CPU says nothing about the speed of a GPU.</source>
@@ -5121,8 +5121,8 @@
         <translation>损失缩放增长次数</translation>
     </message>
     <message>
-        <source>Time per step</source>
-        <translation>每步用时</translation>
+        <source>Mean time per step</source>
+        <translation>平均每步用时</translation>
     </message>
     <message>
         <source>Training time</source>
@@ -5773,8 +5773,8 @@
         <translation>发散步</translation>
     </message>
     <message>
-        <source>Speed</source>
-        <translation>速度</translation>
+        <source>Mean speed</source>
+        <translation>平均速度</translation>
     </message>
     <message>
         <source>Resumed from</source>

@@ -324,6 +324,10 @@
             <translation>第 %1 步的测试结果。</translation>
         </message>
         <message>
+            <source>diverged</source>
+            <translation>发散</translation>
+        </message>
+        <message>
             <source>diverged at step %1</source>
             <translation>在第 %1 步发散</translation>
         </message>
@@ -663,8 +667,8 @@
             <translation>测试准确率</translation>
         </message>
         <message>
-            <source>time per step</source>
-            <translation>每步用时</translation>
+            <source>mean time per step</source>
+            <translation>平均每步用时</translation>
         </message>
         <message>
             <source>peak memory</source>
@@ -1681,6 +1685,10 @@ above</source>
             <translation>符号 · 指数（范围）· 尾数（精度）</translation>
         </message>
         <message>
+            <source>Only in the single run: %1.</source>
+            <translation>仅用于单次运行：%1。</translation>
+        </message>
+        <message>
             <source>Make it the baseline</source>
             <translation>设为基准</translation>
         </message>
@@ -1724,8 +1732,8 @@ above</source>
             <translation>测试指标</translation>
         </message>
         <message>
-            <source>speed</source>
-            <translation>速度</translation>
+            <source>mean speed</source>
+            <translation>平均速度</translation>
         </message>
     </context>
     <context>
@@ -1906,8 +1914,8 @@ started %7</source>
             <translation>第 %1 轮，共 %2 轮</translation>
         </message>
         <message>
-        <source>%1/step</source>
-        <translation>%1/步</translation>
+        <source>mean %1/step</source>
+        <translation>平均 %1/步</translation>
     </message>
         <message>
             <source>%1 left</source>
@@ -2636,6 +2644,14 @@ started %7</source>
             <translation>一切都在本机计算，不会向外发送任何数据。</translation>
         </message>
         <message>
+            <source>The source is under the MIT License.</source>
+            <translation>源代码采用 MIT 许可证。</translation>
+        </message>
+        <message>
+            <source>This program, which contains QCustomPlot, is under the GNU General Public License, version 3 or later.</source>
+            <translation>本程序包含 QCustomPlot，采用 GNU 通用公共许可证第 3 版或更高版本。</translation>
+        </message>
+        <message>
             <source>Licences</source>
             <translation>许可证</translation>
         </message>
@@ -2883,6 +2899,10 @@ started %7</source>
     </context>
     <context>
         <name>EvidenceTable</name>
+        <message>
+            <source>mean speed, %1</source>
+            <translation>平均速度，%1</translation>
+        </message>
         <message>
             <source>steps</source>
             <translation>步数</translation>
@@ -3913,14 +3933,6 @@ started %7</source>
         <source>%1 runs</source>
         <translation>%1 个运行</translation>
     </message>
-    <message>
-        <source>The queue no longer has this sweep.</source>
-        <translation>队列中已没有这个扫描。</translation>
-    </message>
-    <message>
-        <source>Resume its runs one by one.</source>
-        <translation>请逐个恢复它的运行。</translation>
-    </message>
 </context>
 <context>
     <name>RunText</name>
@@ -3943,10 +3955,6 @@ started %7</source>
     <message>
         <source>stopped</source>
         <translation>已停止</translation>
-    </message>
-    <message>
-        <source>diverged</source>
-        <translation>发散</translation>
     </message>
     <message>
         <source>failed</source>
@@ -6108,8 +6116,8 @@ started %7</source>
             <translation>其他</translation>
         </message>
         <message>
-            <source>one step</source>
-            <translation>一步</translation>
+            <source>fastest step</source>
+            <translation>最快一步</translation>
         </message>
         <message>
             <source>time by type</source>

@@ -36,10 +36,11 @@ TEST(Bench, SaysOfEachPrecisionWhetherItPaysAndItsLargestBatchWithinAMemoryLimit
         EXPECT_EQ(row.at("batch_memory"), 4'000'000);
         EXPECT_GT(row.at("fp32_largest_batch"), 32);
         EXPECT_GT(row.at("largest_batch"), 32);
+        EXPECT_EQ(row.at("largest_batch_at_least"), false);
     }
     Program table({"bench", "--all", "--model", "mlp", "--memory", "4MB"});
     table.finish();
-    EXPECT_THAT(table.output_text(), HasSubstr("largest batch in 4 MB"));
+    EXPECT_THAT(table.output_text(), HasSubstr("largest batch in 4.00 MB"));
 }
 
 const std::vector<std::string> profiled = {

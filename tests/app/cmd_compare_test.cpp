@@ -41,6 +41,21 @@ TEST(Compare, EndsItsJsonWithTableAndVerdict) {
     }
 }
 
+TEST(Compare, KeepsAStaticScaleAndSaysWhatItLeavesOut) {
+    Program program(spirals("compare", {"--set", "max_steps=2", "--set", "device=cpu", "--set",
+                                        "precision.scaler=static", "--set",
+                                        "precision.weights=fp32"}));
+    program.finish();
+    ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_THAT(program.errors(),
+                testing::HasSubstr("precision.weights plays no part: the compared precisions"));
+    EXPECT_THAT(program.errors(), testing::Not(testing::HasSubstr("precision.scaler")));
+    std::vector<std::string> scalers;
+    for (const json& started : events_of(program, "started"))
+        scalers.push_back(started.at("config").at("precision").at("scaler").dump());
+    EXPECT_THAT(scalers, testing::UnorderedElementsAre("null", "\"static\""));
+}
+
 TEST(Compare, ASweepAndATwinEndWithTheirVerdictsToo) {
     Program sweep(spirals("sweep", {"--grid", "optimizer.lr=0.1,0.01", "--set", "max_steps=4"}));
     sweep.finish();

@@ -84,7 +84,7 @@ TEST_F(Resume, OfChangedDataIsRefusedWithoutAnAnswer) {
     expect_refused({"eval", "1"}, 3, "40 training, 0 validation and 10 test samples");
     EXPECT_EQ(object({"eval", "1", "--json", "--accept-data"}).at("samples"), 10);
     expect_refused(longer, 3, "run 1 had 48, 0 and 12");
-    // What needs records alone works on.
+    // Commands that need records alone go on working.
     lines({"show", "1"});
     lines({"skips", "1"});
     lines({"export", "1", "--to", "csv", "-o", home_.str() + "/r.csv"});

@@ -36,7 +36,7 @@ TEST_F(TwinCommand, EndsWithTheGapsOfItsLayers) {
         EXPECT_GT(layer.at("rounding").get<double>(), 1e-5) << layer;
         EXPECT_LT(layer.at("rounding").get<double>(), 0.05) << layer;
     }
-    // The same rule as `compare`, in the same words.
+    // The verdict follows the rule of `compare`, in the same words.
     const auto& verdict = found.at("verdict");
     EXPECT_THAT(verdict.at("headline").get<std::string>(),
                 AnyOf("No measurable difference.", HasSubstr("parted at step"),

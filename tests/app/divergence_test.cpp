@@ -38,6 +38,18 @@ TEST(Divergence, ARunThatDivergesExitsWith5AndSaysWhatToTry) {
     }
 }
 
+TEST(Divergence, ARunThatGoesOnToItsPlannedEndHasDivergedAllTheSame) {
+    auto args = spirals("train", {"--set", "optimizer.lr=1e30", "--set", "stop_on_nan=0", "--set",
+                                  "max_steps=8"});
+    args.erase(args.begin() + 1);  // --json
+    Program program(args);
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_THAT(program.output(),
+                Contains(testing::AllOf(HasSubstr("diverged at step "), HasSubstr(" (max_steps): "))));
+    EXPECT_THAT(program.output(), testing::Not(Contains(HasSubstr("done ("))));
+}
+
 TEST(Divergence, AScaleThatCannotComeDownIsReported) {
     Program program({"train", "--json", "--set", "scaler.init_scale=1e38", "--set",
                      "scaler.backoff_factor=0.9999", "--set", "epochs=1"});

@@ -1,4 +1,4 @@
-// What train and compare write while they run, and how they end.
+// Output of train and compare while they run, and how they end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>

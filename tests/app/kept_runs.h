@@ -23,7 +23,7 @@ protected:
         errors_ = program.errors();
         return program.output();
     }
-    /// Of a command that writes one JSON object.
+    /// Output of a command that writes one JSON object.
     nlohmann::json object(const std::vector<std::string>& args, int exit_code = 0) {
         const auto output = lines(args, exit_code);
         EXPECT_EQ(output.size(), 1U);

@@ -12,7 +12,7 @@ namespace {
 
 class Notify : public KeptRuns {
 protected:
-    /// What the command was told; it is run once.
+    /// Arguments that the command received; it is run once.
     std::string told_by(const std::string& command, std::vector<std::string> more,
                         int exit_code = 0) {
         const std::filesystem::path file = home_ / "told";

@@ -150,5 +150,26 @@ TEST_F(ComparisonAsOne, ASweepGoesOnWithThePointsThatWereNotBegun) {
     for (const auto& run : runs()) EXPECT_EQ(run.at("group_number"), 1);
 }
 
+TEST_F(ComparisonAsOne, ASweepThatTheQueueHasLostGoesOnAsOne) {
+    std::vector<std::string> more = {"--grid", "optimizer.lr=0.1,0.05,0.01"};
+    more.insert(more.end(), settings_.begin(), settings_.end());
+    Program program(spirals("sweep", more), {home_.str(), {}});
+    std::string line;
+    int starts = 0;
+    while (starts < 2 && program.read_line(line))
+        starts += line.find("\"event\":\"start\"") != std::string::npos ? 1 : 0;
+    program.signal(SIGTERM);
+    program.finish();
+    ASSERT_TRUE(fs::remove(home_ / "halftone" / "runs" / "queue.db"));
+    const auto output = lines({"resume", "g1", "--json"});
+    EXPECT_THAT(states(), ElementsAre("done", "done")) << "the third point is not known any more";
+    for (const auto& run : runs()) EXPECT_EQ(run.at("group_number"), 1);
+    EXPECT_THAT(output, Contains(HasSubstr("\"sweep_verdict\""))) << "it ends as a sweep does";
+    EXPECT_EQ(std::ranges::count_if(
+                  output, [](const auto& each) { return each.find("\"event\":\"sweep\"") !=
+                                                        std::string::npos; }),
+              2);
+}
+
 }  // namespace
 }  // namespace app

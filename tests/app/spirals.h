@@ -22,7 +22,7 @@ inline std::vector<std::string> small(const std::string& command,
     return args;
 }
 
-/// The same with JSON lines.
+/// Arguments for spirals with JSON lines.
 inline std::vector<std::string> spirals(const std::string& command,
                                         const std::vector<std::string>& more) {
     std::vector<std::string> args = small(command, more);

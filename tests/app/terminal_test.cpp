@@ -15,7 +15,7 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-/// What each of these does to a terminal: clears it, sets its title, moves the cursor up, deletes,
+/// Each of these acts on a terminal: clears it, sets its title, moves the cursor up, deletes,
 /// overwrites the line, makes a row.
 const std::string hostile =
     "x\x1b[2J\x1b]0;title\x07\x1b[A\b\x7f\r\xC2\x9B"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What arming costs (instruments.armed: the state before each step is kept and checked): the time of training steps with
+"""Cost of arming (instruments.armed: the state before each step is kept and checked): the time of training steps with
 it beside the same steps without, in turns (plain, armed, plain). Prints each round's ratio of armed to plain and of plain
 to plain. Runs whose steps are skipped would measure the examinations too, so the loss scale is static.
 

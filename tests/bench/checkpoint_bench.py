@@ -1,4 +1,4 @@
-"""What a checkpoint a minute costs a training: whole runs with and without, in alternating pairs.
+"""Cost of a checkpoint a minute for a training: whole runs with and without, in alternating pairs.
 
     python3 tests/bench/checkpoint_bench.py --data FOLDER [--pairs 5] [--seconds 130]
 

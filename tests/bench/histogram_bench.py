@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the histograms of the microscope cost: the time of training steps with instruments.histograms_every=10, or as
+"""Cost of the histograms of the microscope: the time of training steps with instruments.histograms_every=10, or as
 --every says, beside the same steps without, in turns (plain, sampled, plain). Prints each round's ratio of sampled to plain
 and of plain to plain.
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a twin costs: the time of its steps and the memory of its process beside those of its second precision trained alone,
+"""Cost of a twin: the time of its steps and the memory of its process beside those of its second precision trained alone,
 in turns (alone, twin, alone). Prints each round's ratios and their medians. The window's button states the ratio of times.
 
     python3 tests/bench/twin_bench.py --model lenet --rounds 15

@@ -1,4 +1,4 @@
-"""What watching costs a PyTorch training: step times without the watcher, with it, and with its
+"""Cost of watching a PyTorch training: step times without the watcher, with it, and with its
 counts of gradients, in alternating blocks of one process.
 
     python3 tests/bench/watch_bench.py [--model resnet18|lenet] [--device cpu|cuda] [--pairs 40]

@@ -97,7 +97,7 @@ def by_window(halftone, steps, geometry, scale):
             return subprocess.run(["xdotool", *arguments], env=env, check=check, capture_output=True, text=True).stdout
 
         def until(*arguments):
-            """What xdotool prints once it finds something."""
+            """Output of xdotool once it finds something."""
             end = time.monotonic() + PATIENCE
             while time.monotonic() < end:
                 if found := xdotool(*arguments, check=False).split():
@@ -126,7 +126,7 @@ def by_window(halftone, steps, geometry, scale):
 
 
 def steps_per_s(event, steps):
-    """Of a run that made all its steps."""
+    """Rate of a run that made all its steps."""
     if event["steps"] != steps:
         raise RuntimeError(f"the run ended early: {event}")
     return event["steps"] / event["wall_s"]

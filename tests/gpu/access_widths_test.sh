@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What access_widths.sh finds and what it leaves alone, on machine code as cuobjdump prints it.
+# Accesses that access_widths.sh finds, and those that it leaves alone, on machine code as cuobjdump prints it.
 set -euo pipefail
 shopt -s nullglob
 here=$(dirname "$(readlink -f "$0")")

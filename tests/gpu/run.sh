@@ -79,7 +79,7 @@ engine_tests=(engine/core_test engine/ops_test engine/nn_test engine/amp_test en
 other_tests=(peer/golden_test engine/session_test)
 captured_step='*DeviceStep.Replays*'
 
-# Of a part: passed with 0, else one of these, else failed.
+# Exit status of a part: passed with 0, else one of these, else failed.
 skipped=77 unfinished=75
 skip() { echo "skipped: $*"; return $skipped; }
 
@@ -321,7 +321,7 @@ part_specials() {
     "$python" tests/peer/op_specials.py --halftone "$program" --device cuda || failed=1
     return $failed
 }
-# The same beside PyTorch's own kernels on the same GPU; on its CPU where this is a rehearsal.
+# Operations beside PyTorch's own kernels on the same GPU; on its CPU where this is a rehearsal.
 part_peer() {
     local peer=cuda
     if [[ $rehearsal ]]; then peer=cpu; fi

@@ -147,7 +147,7 @@ time_is_up() {
     [[ -s $work/f/results.cache/halftone/measured-plans ]] || complain "the measured plans did not come along"
 }
 
-# What a part runs ends with it, even if it hangs.
+# Programs of a part end with it, even if one hangs.
 part_hangs() {
     make_machine "$work/i"
     mkdir -p "$work/i/data/cifar100-5k"

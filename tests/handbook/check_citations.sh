@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_citations.sh ROOT: whatever the code, the tests and the catalogue of tests cite has a heading in resources/handbook,
-# and no heading's number stands twice. Documents that comments name lie in the repository. What counts as a citation stands
-# in citations.awk.
+# and no heading's number stands twice. A rule or a decision is cited with its page and the first words of its heading:
+# "loss-scaler.md#update (2.7)". Documents that comments name lie in the repository. What counts as a citation stands in
+# citations.awk.
 set -uo pipefail
 root=${1:?usage: check_citations.sh ROOT}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,6 +25,25 @@ sections() {
     local page
     for page in "$handbook"/*.md; do sed -nE "s/^## ([1-9]) .*$/$(basename "$page")#\1/p" "$page"; done
 }
+
+# "## 1.5 The weight cache" of autocast.md is "1.5 autocast.md#weight-cache".
+headings() {
+    local page
+    for page in "$handbook"/*.md; do
+        [[ $page == *.zh.md ]] && continue
+        sed -nE 's/^#{2,3} ([1-5]\.[0-9]+|D[0-9]+) (.*)$/\1 \2/p' "$page" |
+            awk -v page="$(basename "$page")" '{
+                number = $1
+                sub(/^[^ ]+ ((The|A|An) )?/, "")
+                $0 = tolower($0)
+                gsub(/[^a-z0-9_ -]/, "")
+                gsub(/ /, "-")
+                print number, page "#" $0
+            }'
+    done
+}
+declare -A heading_of
+while read -r number heading; do heading_of[$number]=$heading; done < <(headings)
 
 declare -A known
 while read -r number; do
@@ -52,6 +72,16 @@ citations() {
 count=0
 while IFS=: read -r file line citation; do
     count=$((count + 1))
+    case $citation in
+        '!'*)
+            citation=${citation#?}
+            complain "$file:$line: say where $citation leads: ${heading_of[$citation]:-PAGE.md#heading} ($citation)"
+            continue ;;
+        *=*)
+            heading=${heading_of[${citation#*=}]:-none}
+            [[ $heading == "${citation%=*}"* ]] || complain "$file:$line: ${citation%=*} does not begin the heading of ${citation#*=}, $heading"
+            continue ;;
+    esac
     [[ -n ${known[$citation]:-} ]] || complain "$file:$line: $citation has no heading in $handbook, and no such page exists"
 done < <(citations)
 ((count)) || complain "found no citation: the search is broken"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check_phrases.sh ROOT: no comment, document or text of the window uses a phrase that has to be read twice, and no identifier
-# a name that was replaced. `phrases` and `names` list them, with what to write instead. A phrase may go over the end of a line.
+# check_phrases.sh ROOT: no comment, document or text of the window uses a phrase that has to be read twice, no comment begins
+# with a word that leaves its subject to the reader, and no identifier is a name that was replaced. `phrases`, `openings` and
+# `names` list them, with what to write instead. A phrase may go over the end of a line.
 set -uo pipefail
 root=${1:?usage: check_phrases.sh ROOT}
 cd "$root" || exit 2
@@ -41,6 +42,16 @@ phrases() {
 END
 }
 
+# REGULAR EXPRESSION => INSTEAD, of the first words of a comment or docstring.
+openings() {
+    cat <<'END'
+Of => the noun: "Bounds of a number"
+What => the noun, or a verb: "Facts that ...", "Says what ..."
+The same => what it does, or the name of the other function
+Those => the noun
+END
+}
+
 # REGULAR EXPRESSION => INSTEAD, of whole identifiers.
 names() {
     cat <<'END'
@@ -57,7 +68,7 @@ END
 }
 
 sources() {
-    find README.md installer app engine kernels tests ui resources \
+    find README.md CMakeLists.txt installer app engine kernels tests ui resources \
         \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.in' -o -name '*.py' \
         -o -name '*.sh' -o -name '*.awk' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.md' \) \
         ! -path 'tests/handbook/*' ! -path '*/golden/*' ! -name '*.zh.md' ! -name '*.zh.lesson.md' -print0 2> /dev/null
@@ -67,10 +78,13 @@ sources() {
 
 [[ -n $(sources | tr '\0' ' ') ]] || { echo "found no text: the search is broken"; exit 1; }
 sources | LC_ALL=C sort -z | grep -zvE "${pending_folders:-^$}" |
-    PHRASES=$(phrases) NAMES=$(names | grep -vE "${pending_names:-^$}") xargs -0 perl -e '
+    PHRASES=$(phrases) OPENINGS=$(openings) NAMES=$(names | grep -vE "${pending_names:-^$}") xargs -0 perl -e '
     use strict;
     sub rules { map { /^(.+?) => (.+)$/ ? [$1, $2] : () } split /\n/, $_[0] }
     my @phrases = rules($ENV{PHRASES});
+    my @openings = rules($ENV{OPENINGS});
+    my $any = join "|", map { $_->[0] } @openings;
+    $any = qr/(?:$any)/;
     my @names = rules($ENV{NAMES});
     $_->[0] =~ s/(?<!\\) (?!\?)/ +/g for @phrases;
     my $faults = 0;
@@ -89,6 +103,20 @@ sources | LC_ALL=C sort -z | grep -zvE "${pending_folders:-^$}" |
                 complain($file, $text, $at, "\"$found\": write $instead");
             }
         }
+        # A comment begins where the line before is none, is an empty one, or has another indentation or mark.
+        my $marks = $file =~ /\.(h|cpp|cu|cuh|inc|in)$/ ? qr{//[/!<]*} : qr{\#+};
+        my ($before, $at) = ("", 0);
+        for my $line ($file =~ /\.md$/ ? () : split /^/, $text) {
+            my $mark = $line =~ /^([ \t]*$marks) \S/ ? $1 : "";
+            if ($line =~ /(?:$marks |""")($any)\b/ && ($mark eq "" || $mark ne $before)) {
+                my $opening = $1;
+                my ($rule) = grep { $opening =~ /^$_->[0]$/ } @openings;
+                complain($file, $text, $at, "a comment begins with \"$opening\": write $rule->[1]")
+                    if $line =~ ($mark eq "" ? qr/(?:[ \t]$marks |^[ \t]*""")$any\b/ : qr/^\Q$mark\E $any\b/);
+            }
+            $before = $mark;
+            $at += length $line;
+        }
         for (@names) {
             my ($name, $instead) = @$_;
             while ($text =~ /\b(?:$name)\b/g) { complain($file, $text, $-[0], "$&: the name is now $instead"); }
@@ -96,4 +124,4 @@ sources | LC_ALL=C sort -z | grep -zvE "${pending_folders:-^$}" |
     }
     exit($faults > 0);
 ' || exit 1
-echo "no listed phrase and no old name"
+echo "no listed phrase, opening or old name"

@@ -34,12 +34,12 @@ make_tree() {
 	## 1 Settings
 	END
     cat > "$tree/engine/src/amp/cast.h" <<-'END'
-	/// 1.4: which type. Takes 1.5 ms, or 2.5 times as long, in PyTorch 2.6.
-	// Policies (1.4, D6), of 1.4 and S9.
+	/// rules.md#policies (1.4): which type. Takes 1.5 ms, or 2.5 times as long, in PyTorch 2.6.
+	// Policies (rules.md#policies, 1.4, 1.4; rules.md#copies, D6), of rules.md#policies (1.4) and S9.
 	/// A row (interfaces.md, section 1).
-	double f() { return 4.9; }  // (1.4)
+	double f() { return 4.9; }  // (rules.md#policies, 1.4)
 	END
-    echo '"""Rules (1.4)."""' > "$tree/tests/peer/rules.py"
+    echo '"""Rules (rules.md#policies, 1.4)."""' > "$tree/tests/peer/rules.py"
     echo '| S9 | `GradScaler.S9_Scales` |' > "$tree/tests/catalogue/CATALOGUE.md"
 }
 
@@ -84,6 +84,15 @@ expect_refused check_citations.sh 'rules.py:2: 1.9 has no heading' tests/peer/ru
 expect_refused check_citations.sh 'rules.py:3: 1.9 has no heading' tests/peer/rules.py $'"""Lists\nof 1.9."""'
 expect_refused check_citations.sh 'X3 has no heading' tests/catalogue/CATALOGUE.md '| X3 | |'
 expect_refused check_citations.sh 'rules.md:7: D7 has no heading' resources/handbook/rules.md 'As D7.'
+expect_refused check_citations.sh 'cast.h:5: say where 1.4 leads: rules.md#policies (1.4)' "$header" '/// Undefined ones stay (1.4).'
+expect_refused check_citations.sh 'say where D6 leads: rules.md#copies-persist (D6)' "$header" '// Copies (D6).'
+expect_refused check_citations.sh 'rules.py:2: say where 1.4 leads' tests/peer/rules.py '# Recipe 1.4.'
+expect_refused check_citations.sh 'rules.md#other does not begin the heading of 1.4, rules.md#policies' "$header" '// (rules.md#other, 1.4)'
+for lines in $'/// As rules.md#policies\n/// (1.4) says.' $'/// Rules (rules.md#policies,\n/// 1.4).' '// rules.md#copies-persist (D6)'; do
+    make_tree
+    echo "$lines" >> "$tree/$header"
+    expect_accepted check_citations.sh
+done
 expect_refused check_citations.sh '1.4 has two headings' resources/handbook/interfaces.md '## 1.4 Again'
 
 expect_not_cited '// It takes 2.7 ms, 1.3 MiB, 4.6 % of 3.3 million, and 5.1 in a row.'
@@ -123,6 +132,19 @@ expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' 
 for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'There is no lesson of that name.' 'the handbook keeps books of rules'; do
     make_tree
     echo "// $line" >> "$tree/$header"
+    expect_accepted check_phrases.sh
+done
+for opening in 'Of' 'What' 'The same' 'Those'; do
+    for line in "// $opening files" "    /// $opening files" "int x;  ///< $opening files"; do
+        expect_refused check_phrases.sh "cast.h:5: a comment begins with \"$opening\"" "$header" "$line"
+    done
+    expect_refused check_phrases.sh "cast.h:7: a comment begins with \"$opening\"" "$header" $'// Files\n//\n'"// $opening files"
+    expect_refused check_phrases.sh "rules.py:2: a comment begins with" tests/peer/rules.py "# $opening files"
+    expect_refused check_phrases.sh "rules.py:2: a comment begins with" tests/peer/rules.py '"""'"$opening"' files"""'
+done
+for line in $'// Files: the text\n// Of mice' '// Often, Whatever, Thosein' 'int of;  ///< of files' 'f("// Of files");'; do
+    make_tree
+    echo "$line" >> "$tree/$header"
     expect_accepted check_phrases.sh
 done
 make_tree

@@ -10,8 +10,8 @@
 #include "kernels/elementwise.h"
 #include "kernels/support.h"
 
-// What a caller may ask of batch norm's backward pass: the largest magnitude of f16 gradients, the
-// sum of two gradients, a mask that is recomputed.
+// Options of batch norm's backward pass: the largest magnitude of f16 gradients, the sum of two
+// gradients, a mask that is recomputed.
 namespace kernels::test::batch_norm {
 namespace {
 
@@ -70,7 +70,7 @@ TEST(CudaBatchNorm, TakesTheMagnitudesOfF16GradientsAlong) {
             });
 }
 
-/// What a backward pass writes, as bytes.
+/// Gradients that a backward pass writes, as bytes.
 struct Gradients {
     std::vector<unsigned char> dx, dresidual, dweight, dbias;
     bool operator==(const Gradients&) const = default;

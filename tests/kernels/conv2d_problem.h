@@ -80,7 +80,7 @@ void for_each_term(const Conv2dShape& s, const F& f) {
                     }
 }
 
-/// Those whose factors are both elements.
+/// Calls f for the products whose factors are both elements.
 template <class F>
 void for_each_product(const Conv2dShape& s, const F& f) {
     for_each_term(s, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {

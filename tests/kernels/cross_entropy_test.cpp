@@ -77,7 +77,7 @@ TEST(CrossEntropy, HasTheBitsOfLogSoftmaxInTheLossAndInTheGradient) {
                                            {}, {});
                 cpu::cross_entropy_backward(gradient, scale, d.logits, d.stats, d.target, rows,
                                             cols, -100, {});
-                // The same gradient from log-probabilities: these are logits with maximum 0 and
+                // The gradient from log-probabilities: these are logits with maximum 0 and
                 // logarithm of the sum 0.
                 Buffer from_log_probs(wide, rows * cols);
                 const Buffer none(wide, 2 * rows);

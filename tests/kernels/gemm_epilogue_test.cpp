@@ -11,7 +11,7 @@
 #include "kernels/gemm_on_device.h"
 #include "kernels/support.h"
 
-// What a product does besides multiplying: factors, old values, bias, relu, sums of an operand.
+// Work of a product besides multiplying: factors, old values, bias, relu, sums of an operand.
 namespace kernels::test::gemm {
 namespace {
 

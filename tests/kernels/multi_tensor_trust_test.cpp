@@ -168,7 +168,7 @@ TEST(Optimizers, GiveTheSameBitsForEveryThreadCount) {
 }
 
 TEST(Optimizers, LarcLeavesATensorWithoutNormAlone) {
-    // With weights of 0 the gradient is unchanged, and includes no decay (4.4).
+    // With weights of 0 the gradient is unchanged, and includes no decay (optimizers.md#larc, 4.4).
     OptimizerProblem problem(optimizer_types[0], {4}, false);
     problem.larc = larcs[1];
     problem.write_grads = true;

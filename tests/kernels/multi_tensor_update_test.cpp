@@ -132,7 +132,7 @@ TEST(Sgd, WithoutMomentumNeedsNoState) {
     }
 }
 
-/// Of a table of 5,000 rows of 8 only rows 3 and 2,500 have a gradient; -0 in the weights and in
+/// Only rows 3 and 2,500 of a table of 5,000 rows of 8 have a gradient; -0 in the weights and in
 /// the gradient, and a NaN weight, are where a value left alone would differ from one computed.
 TEST(Sgd, LeavesTheBitsOfWeightsWithoutAGradientAsTheFormulaDoes) {
     constexpr std::int64_t size = 40000;

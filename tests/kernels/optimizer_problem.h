@@ -67,7 +67,7 @@ struct OptimizerProblem {
     Larc larc{};
 };
 
-/// The same in plain f64.
+/// The tensor in plain f64.
 struct ReferenceTensor {
     std::vector<double> p, g, s1, s2, s3;
     double lr, decay, step, own_step;

@@ -76,7 +76,7 @@ void fill_scratch(unsigned char value) {
     });
 }
 
-/// What a thread computes that has no cache of ours yet, nor scratch memory.
+/// Result of a thread that has no cache of ours yet, nor scratch memory.
 Bytes in_new_thread(const Run& run, const Surroundings& around) {
     Bytes result;
     const int threads = cpu::threads();
@@ -350,7 +350,7 @@ Run attention(DType dtype, std::int64_t queries, std::int64_t keys, std::int64_t
     };
 }
 
-/// Of 190 rows two blocks of queries are computed, the second one smaller.
+/// 190 rows make two blocks of queries, the second one smaller.
 TEST(SameBits, OfAttention) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
         for (const bool causal : {false, true})
@@ -367,7 +367,7 @@ std::uint64_t hash(const Bytes& bytes, std::uint64_t hash) {
     return hash;
 }
 
-/// Of all results that a process compares with another's.
+/// Hash of all results that a process compares with another's.
 std::uint64_t hash_of_results() {
     std::uint64_t all = 0xcbf29ce484222325u;
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {

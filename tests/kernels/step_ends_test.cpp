@@ -11,7 +11,7 @@
 namespace kernels::test {
 namespace {
 
-/// What lies in memory, on the host or on the device.
+/// Values of a step, in memory on the host or on the device.
 struct StepValues {
     MetricSums sums{};
     GradientStatistics statistics{};

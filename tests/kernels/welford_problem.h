@@ -95,8 +95,8 @@ void for_each_welford(const F& f) {
     f(WelfordProblem(DType::f32, {400, 30}, 5, 100, 0.1));
 }
 
-/// The example of 4.5: parts (2, 1.5, 0.25) and (3, 6, 2/3) give mean 4.2, variance 5.36 and
-/// unbiased variance 6.7, as the values 1, 2, 5, 6, 7 do.
+/// The example of optimizers.md#synchronised-batch-norm (4.5): parts (2, 1.5, 0.25) and (3, 6, 2/3)
+/// give mean 4.2, variance 5.36 and unbiased variance 6.7, as the values 1, 2, 5, 6, 7 do.
 struct WelfordExample {
     Buffer means{DType::f64, {1.5, 6}}, vars{DType::f64, {0.25, 2.0 / 3}},
         counts{DType::i64, {2, 3}};

@@ -123,7 +123,7 @@ def fill_disk(args, folder, problems):
 
 
 def faults(args, folder, dice):
-    """Of the numbers of ranks in turn, and of each number's ranks in turn."""
+    """Faults of the numbers of ranks in turn, and of each number's ranks in turn."""
     for number, count in ((signal.SIGKILL, args.kills), (signal.SIGSTOP, args.stops)):
         for i in range(count):
             turn, which = divmod(i, len(args.ranks))

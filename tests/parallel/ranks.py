@@ -11,7 +11,7 @@ import subprocess
 import time
 import uuid
 
-# Of spirals with an MLP: a step takes a millisecond, and every checkpoint is small.
+# Settings of an MLP on spirals: a step takes a millisecond, and every checkpoint is small.
 SETTINGS = ["dataset.kind=spirals", "model.kind=mlp", "device=cpu", "epochs=1000000", "threads=1"]
 LIMIT_S = 30  # from the moment a rank is lost until nothing is left running
 
@@ -144,7 +144,7 @@ class Launch:
 
 
 def _is_loopback(address):
-    """Of an address as /proc/net/tcp has it: words of four bytes, the first one last."""
+    """Whether an address as /proc/net/tcp has it is one of the loopback: words of four bytes, the first one last."""
     parts = [bytes.fromhex(address[i:i + 8])[::-1] for i in range(0, len(address), 8)]
     found = ipaddress.ip_address(b"".join(parts))
     return (getattr(found, "ipv4_mapped", None) or found).is_loopback
@@ -169,7 +169,7 @@ def reachable(pid):
 
 
 class Problems:
-    """What was wrong, each said at once."""
+    """Collects what was wrong, and says each at once."""
 
     def __init__(self):
         self.count = 0

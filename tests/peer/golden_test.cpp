@@ -43,7 +43,7 @@ TensorMap part(const TensorMap& all, const std::string& prefix) {
 
 void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>& cases) {
     std::filesystem::path tensors_file = lines_file;
-    const TensorMap all = peer::read_tensors(tensors_file.replace_extension(".safetensors"));
+    const TensorMap all = peer::read_tensors(tensors_file.replace_extension(".safetensors.gz"));
     std::ifstream lines(lines_file);
     std::size_t index = 0;
     for (std::string line; std::getline(lines, line); ++index) {

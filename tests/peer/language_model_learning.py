@@ -141,7 +141,7 @@ PEERS = {"rnn-lm": LstmPeer, "transformer-lm": Peer, "bert": Peer}
 
 
 def runs_of(kind, options, folder):
-    """What learning.learn() takes: a function of the seed for each precision and for PyTorch."""
+    """Arguments of learning.learn(): a function of the seed for each precision and for PyTorch."""
     def ours(precision, seed):
         done = learning.train(options.halftone, settings(kind, options, precision, seed), run_folder(precision, seed), folder)
         return {"loss": done["test_loss"]}

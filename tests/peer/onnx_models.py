@@ -42,7 +42,7 @@ CELLS = ("lstm", "gru", "rnn-tanh", "rnn-relu")
 
 @dataclasses.dataclass
 class Arithmetic:
-    """What is added to a result: nothing, or another order of its sums and the roundings of the type."""
+    """Change to a result: nothing, or another order of its sums and the roundings of the type."""
     noise: torch.Generator | None = None
     half: bool = False
 

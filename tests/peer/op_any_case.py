@@ -1,4 +1,4 @@
-"""What the cases of op_cases.py have in common: the layout of arguments in memory, and a line that describes one."""
+"""Shared by the cases of op_cases.py: the layout of arguments in memory, and a line that describes one."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What a correct result may differ from the exact one by.
+"""Bounds on the difference of a correct result from the exact one.
 
 An op reads operands of its type, computes in an accumulator (f32; f64 for f64) and rounds once on store. So, with y the
 value computed in f64 from the operands as cast, and got the stored value:

@@ -1,4 +1,4 @@
-"""What references of several steps share, and softmax's own; see op_reference.py and op_bounds.py."""
+"""Shared by references of several steps, and softmax's own; see op_reference.py and op_bounds.py."""
 
 import torch
 
@@ -107,7 +107,8 @@ class Softmax(Composite):
         return (2 * worst + inputs[0].shape[dim] + 4) * magnitude, 3 * magnitude
 
     def second_magnitude(self, inputs, attrs, g, vs):
-        # Of sum(v y (g - sum(g y))): by y v (g - sum(g y)) - g sum(v y), which goes back through y (. - sum(. y)) to x.
+        # Gradients of sum(v y (g - sum(g y))): by y v (g - sum(g y)) - g sum(v y), which goes back through y (. - sum(.
+        # y)) to x.
         dim, v = attrs["dim"], vs[0].abs()
         y, g = torch.softmax(inputs[0], dim), g.abs()
 
@@ -139,7 +140,8 @@ class LogSoftmax(Composite):
         return spread + 2 * logs + x.shape[dim] + 8 + (p * spread).sum(dim, keepdim=True)
 
     def second_magnitude(self, inputs, attrs, g, vs):
-        # Of sum(v (g - p sum(g))), p = exp(y) with y as stored, an error of u |y| p: by y -v p sum(g), then back to x.
+        # Gradients of sum(v (g - p sum(g))), p = exp(y) with y as stored, an error of u |y| p: by y -v p sum(g), then
+        # back to x.
         return self.magnitudes(inputs[0], attrs["dim"], g.abs(), vs[0].abs())
 
     def magnitudes(self, x, dim, g, v):

@@ -1,4 +1,4 @@
-"""What PyTorch's CUDA kernels compute when they resample, as formulas, with their treatment of infinities and NaN: what is
+"""Formulas of PyTorch's CUDA kernels when they resample, with their treatment of infinities and NaN: what is
 multiplied and what is left out. From UpSampleLinear1d.cu, UpSampleBilinear2d.cu, UpSampleTrilinear3d.cu,
 UpSampleBicubic2d.cu and GridSampler.cu with UpSample.cuh and GridSampler.cuh, the headers as PyTorch 2.15 installs them."""
 
@@ -164,7 +164,7 @@ class CudaGridSampler(torch.autograd.Function):
 
     @staticmethod
     def taps(c, mode, size, padding, align, backward):
-        """Of one axis: [(place, weight, its slope)] and the slope of the places."""
+        """Taps of one axis: [(place, weight, its slope)] and the slope of the places."""
         c = unnormalized(c, size, align)
         slope = torch.full_like(c, (size - 1) / 2 if align else size / 2)
         if mode == 2:

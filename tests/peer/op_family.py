@@ -86,8 +86,8 @@ class FamilyOp:
 
 
 def op(name, family, policy, generate, function, **settings):
-    """Registers an op. `policy` is the CUDA column's, as `halftone ops` writes it, put down here by hand (1.9),
-    not asked of the engine."""
+    """Registers an op. `policy` is the CUDA column's, as `halftone ops` writes it, put down here by hand
+    (autocast.md#operation-lists, 1.9), not asked of the engine."""
     REGISTRY[name] = FamilyOp(name, family, policy, generate, function, **settings)
     op_policy.FAMILY_POLICIES[name] = policy
 
@@ -119,7 +119,7 @@ def tap(t):
 
 
 def mark(t):
-    """The same for t itself: a result that its own derivative is computed from, such as tanh's."""
+    """Marks t itself: a result that its own derivative is computed from, such as tanh's."""
     _keep(t)
     return t
 
@@ -196,7 +196,7 @@ def sensitivity(y, inputs):
 
 
 class Magnitudes:
-    """What a multilinear op, its gradient and its second derivative come to if all terms are added by their magnitudes,
+    """Results of a multilinear op, its gradient and its second derivative if all terms are added by their magnitudes,
     with `more` on every operand: 0 for S, 1 for what one subnormal error on the way may be multiplied by."""
 
     def __init__(self, reference, more):

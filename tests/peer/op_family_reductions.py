@@ -194,7 +194,7 @@ op("linalg_vector_norm", FAMILY, "f32_dtype", make_vector_norm("ord"), lambda x,
 # ours and LAPACK's, which the f64 cases are held against.
 
 def matrices(rng, shape, dims):
-    """Of the shape, the matrices in `dims`: orthogonal factors about singular values 1, 2, 3, ... in random order."""
+    """A tensor of this shape with matrices in `dims`: orthogonal factors about singular values 1, 2, 3, ... in random order."""
     m, n = (shape[d] for d in dims)
     k = min(m, n)
     rest = [size for d, size in enumerate(shape) if d not in dims]

@@ -28,7 +28,8 @@ def eligible(tensor):
 
 
 def promoted(tensors):
-    """The ordinary promotion of floating operands (1.11), 0-d operands weaker than the rest."""
+    """The ordinary promotion of floating operands (autocast.md#operations-without-an-entry, 1.11), 0-d operands
+    weaker than the rest."""
     floats = [t for t in tensors if t.is_floating_point()]
     dimensioned = [t for t in floats if t.dim() > 0]
     result = None

@@ -1,4 +1,5 @@
-"""Calls that must be refused: operands of unequal types outside a region (1.11), banned ops inside one, and
+"""Calls that must be refused: operands of unequal types outside a region
+(autocast.md#operations-without-an-entry, 1.11), banned ops inside one, and
 operands with a value that the op does not take."""
 
 import torch

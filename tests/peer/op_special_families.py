@@ -99,8 +99,8 @@ class Special:
             wanted = [way for outputs, grads in peers for want in [[*outputs, *grads][k].detach()]
                       for way in (want.to(self.run_dtype).to(got.dtype), want.to(got.dtype))]
             kinds = torch.stack([kind(way) for way in wanted])
-            # Of more than one kind in PyTorch too: something on the way left the type, and what is left of that depends
-            # on the types in between.
+            # PyTorch's own results may be of more than one kind: something on the way left the type, and what is left
+            # of that depends on the types in between.
             fits = (kinds == kind(got)).any(0) | ((kinds != kinds[0]).any(0) & (self.run_dtype in LOW_TYPES))
             for i in (~fits).flatten().nonzero().flatten().tolist()[:3]:
                 yield f"{name}[{i}] is {float(got.flatten()[i])}, PyTorch's {[float(w.flatten()[i]) for w in wanted]}"

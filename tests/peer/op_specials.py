@@ -81,7 +81,7 @@ def agrees(got, want, either_zero):
 
 
 def cancelled(x, g, dim):
-    """What log_softmax's gradient g - exp(y) sum(g) may be off by where it cancels: the roundings of y, which exp multiplies by
+    """Error of log_softmax's gradient g - exp(y) sum(g) where it cancels: the roundings of y, which exp multiplies by
     |y|, of the sum and of the two products, and two units of exp."""
     y = torch.log_softmax(x.double(), dim)
     share, g, unit = y.exp(), g.double(), 2.0**-24
@@ -132,7 +132,7 @@ class Special:
                 seen = None if got is None else (got.dtype, tuple(got.shape))
                 yield f"{name} is {seen}, not {(dtype, tuple(want.shape))}"
                 continue
-            # What is stored in the type it was computed in, then cast to the leaf's.
+            # A result may be stored in the type it was computed in, then cast to the leaf's.
             free = self.op in EITHER_ZERO or self.op not in FUNCTIONS
             near = agrees(got, want.to(dtype), free) | agrees(got, exact[name].to(want.dtype).to(dtype), free)
             if self.op == "log_softmax" and name == "grad.0" and got.dim() > 0:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """100 updates of every optimizer on 278,011 elements (and odd sizes), with skipped steps in between, against f64.
 
-The reference is the formula of each optimizer (4.3, 4.4) written out in f64 (for f64 weights in the
-processor's 80 bits); where PyTorch has the optimizer, its f64 run must give the reference's numbers. The bound is a
-running error analysis: every operation in f32 and every constant kept as f32 adds at most 2^-24 of its result, and each
+The reference is the formula of each optimizer (optimizers.md#optimizer-formulas, 4.3, 4.4) written out in f64 (for f64 weights
+in the processor's 80 bits); where PyTorch has the optimizer, its f64 run must give the reference's numbers. The bound is a running
+error analysis: every operation in f32 and every constant kept as f32 adds at most 2^-24 of its result, and each
 operation carries the errors of its operands on. A ratio above 1 is a difference.
 
 Ours runs in `optim_steps` (`ninja -C build/dev optim_steps`, or optim_steps_simt with --device cuda), which draws the same
@@ -33,7 +33,7 @@ LR = 2**-6
 
 
 def draw(stream, tensor, size, bits):
-    """The same function as in optim_steps.cpp."""
+    """As draw() of optim_steps.cpp."""
     with np.errstate(over="ignore"):
         z = np.arange(1, size + 1, dtype=np.uint64) + np.uint64((stream << 40) + (tensor << 32))
         z *= np.uint64(0x9E3779B97F4A7C15)
@@ -43,7 +43,7 @@ def draw(stream, tensor, size, bits):
 
 
 def named_rows(step, size):
-    """The same function as in optim_steps.cpp."""
+    """As named_rows() of optim_steps.cpp."""
     return (np.arange(size) // 7 + step) % 3 != 0
 
 

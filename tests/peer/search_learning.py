@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What `halftone search-precision` finds for ResNet-18 on CIFAR-100 and for a transformer on tinyshakespeare, and whether training
-with it comes to the same: three seeds with the `precision.force` that was found, in amp-fp16 and in fp32. Loss (and accuracy) of
-the test part after the last step; means may be apart by twice the larger spread over seeds (learning.py).
+"""Compares what `halftone search-precision` finds for ResNet-18 on CIFAR-100 and for a transformer on tinyshakespeare, and
+whether training with it comes to the same: three seeds with the `precision.force` that was found, in amp-fp16 and in fp32. Loss
+(and accuracy) of the test part after the last step; means may be apart by twice the larger spread over seeds (learning.py).
 
 ResNet-18 has the ImageNet stem, at 32 x 32: the CIFAR stem takes seven times as long.
 """

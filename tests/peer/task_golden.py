@@ -29,9 +29,11 @@ WORDS, STREAMS, WINDOW, LAYERS, HIDDEN = 11, 3, 4, 2, 20
 # Embedding of 12 with a decoder of its own; tied, 20.
 TIED = {"lstm": False, "gru": True, "rnn-tanh": True, "rnn-relu": False}
 ROWS, COLUMNS, HIDDEN_LAYERS, UNIT_OF_TARGET = 12, 13, [20, 20], 2.5
-# Of weights. Small where relu follows: beside the biases few of its inputs lie near 0, where a rounding decides its branch.
+# Gain of the weights. It is small where relu follows: beside the biases few of its inputs lie near 0, where a rounding
+# decides its branch.
 GAIN = {"lstm": 1.0, "gru": 1.0, "rnn-tanh": 1.0, "rnn-relu": 0.25, "overflow": 1.0, "regression": 1.0}
-# What one stream carries in its first layer, in f16's range, with the signs of unit 0's weights, whose sum is out of it.
+# State that one stream carries in its first layer, in f16's range, with the signs of unit 0's weights, whose sum is out
+# of it.
 OVERFLOWING_STREAM, NEAR_THE_END = 1, 60000.0
 
 PRECISIONS = {name: dataclasses.replace(p, scale=LOSS_SCALE if p.scale != 1 else 1.0)

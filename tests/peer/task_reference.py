@@ -31,13 +31,13 @@ from rounded_layers import Linear, Rounded, U32
 
 FACTOR = 4.0
 LOSS_SCALE = 65536.0
-# Of exp and tanh, ours and PyTorch's: RESULTS.md has 3 units in the last place at most.
+# Error of exp and tanh, ours and PyTorch's: RESULTS.md has 3 units in the last place at most.
 FUNCTION_UNITS = 4.0
 GATES = {"rnn-tanh": 1, "rnn-relu": 1, "lstm": 4, "gru": 3}
 
 
 class Arithmetic(rounded_layers.Arithmetic):
-    """The same in place: the logits of a large vocabulary are 200 MB."""
+    """Computes in place: the logits of a large vocabulary are 200 MB."""
 
     def store(self, t, terms, low=True):
         if self.noise is not None:

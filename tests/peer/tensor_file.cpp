@@ -1,9 +1,12 @@
 #include "tensor_file.h"
 
+#include <zlib.h>
+
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -46,6 +49,19 @@ std::vector<double> widened_16(const std::vector<std::uint8_t>& bytes, int expon
     return values;
 }
 
+/// All bytes of a file, unpacked if gzip has packed them.
+std::string contents(const std::filesystem::path& path) {
+    const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+    if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
+    std::string all;
+    std::string block(1u << 18, '\0');
+    int count = 0;
+    while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0)
+        all.append(block, 0, static_cast<std::size_t>(count));
+    if (count < 0) throw std::runtime_error(path.string() + ": damaged");
+    return all;
+}
+
 }  // namespace
 
 std::vector<double> RawTensor::values() const {
@@ -60,24 +76,22 @@ std::vector<double> RawTensor::values() const {
 }
 
 TensorMap read_tensors(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
+    const std::string file = contents(path);
     std::uint64_t length = 0;
-    file.read(reinterpret_cast<char*>(&length), sizeof length);
-    if (!file || length > (1u << 26))
+    if (file.size() >= sizeof length) std::memcpy(&length, file.data(), sizeof length);
+    const std::uint64_t start = sizeof length + length;
+    if (length == 0 || length > (1u << 26) || start > file.size())
         throw std::runtime_error(path.string() + ": not a safetensors file");
-    std::string header(length, '\0');
-    file.read(header.data(), static_cast<std::streamsize>(length));
     TensorMap tensors;
-    const auto entries = nlohmann::json::parse(header);
+    const auto entries = nlohmann::json::parse(file.substr(sizeof length, length));
     for (const auto& [name, entry] : entries.items()) {
         if (name == "__metadata__") continue;
-        const auto begin = entry["data_offsets"][0].get<std::uint64_t>();
-        const auto end = entry["data_offsets"][1].get<std::uint64_t>();
-        RawTensor tensor{entry["dtype"], entry["shape"], std::vector<std::uint8_t>(end - begin)};
-        file.seekg(static_cast<std::streamoff>(sizeof length + length + begin));
-        file.read(reinterpret_cast<char*>(tensor.bytes.data()),
-                  static_cast<std::streamsize>(end - begin));
-        if (!file) throw std::runtime_error(path.string() + ": " + name + " is cut off");
+        const auto begin = start + entry["data_offsets"][0].get<std::uint64_t>();
+        const auto end = start + entry["data_offsets"][1].get<std::uint64_t>();
+        if (begin > end || end > file.size())
+            throw std::runtime_error(path.string() + ": " + name + " is cut off");
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
+        RawTensor tensor{entry["dtype"], entry["shape"], {bytes + begin, bytes + end}};
         tensors.emplace(name, std::move(tensor));
     }
     return tensors;

@@ -211,7 +211,7 @@ class Attributes(dict):
 
 
 def plain_values():
-    """What people keep beside weights."""
+    """Values that people keep beside weights."""
     return {"epoch": 3, "acc": numpy.float64(91.2), "when": datetime.datetime(2024, 5, 1), "args": argparse.Namespace(lr=0.1),
             "path": pathlib.PurePosixPath("a/b"), "phase": Phase.TRAIN, "hyper": Attributes(lr=0.1), "table": numpy.arange(3),
             "device": torch.device("cpu"), "dtype": torch.float16, "counts": collections.Counter("aab"), "set": {1, 2}, "none": None,

@@ -47,7 +47,7 @@ def torch_step(kind, start, data, batches, weights, dtype):
 
 
 def engine_step(folder, kind, start_file, options, batches, accumulate, ranks):
-    """The same of Halftone: the batches are all of an epoch, and end it."""
+    """A step of Halftone: the batches are all of an epoch, and end it."""
     run = folder / "run"
     cifar.write_order(folder / "order.txt", batches)
     output = halftone.run(
@@ -66,7 +66,7 @@ def engine_step(folder, kind, start_file, options, batches, accumulate, ranks):
 
 
 def distance(got, exact, start):
-    """Of the updates, relative to their size; and of the losses, whichever is larger."""
+    """Distance of the updates, relative to their size, or of the losses, whichever is larger."""
     def norm(a, b):
         return sum(float((a[name] - b[name].double()).square().sum()) for name in exact[1]) ** 0.5
     return max(norm(got[1], exact[1]) / norm(exact[1], start), abs(got[0] - exact[0]) / abs(exact[0]))

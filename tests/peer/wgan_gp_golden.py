@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes golden/wgan_gp.safetensors: a WGAN-GP critic step (Gulrajani et al. 2017, algorithm 1) by PyTorch, for the test of
-recipe 3.4 in a library's form: the penalty is on the critic's gradient by its input.
+recipe training-loops.md#gradient-penalty (3.4) in a library's form: the penalty is on the critic's gradient by its
+input.
 
 The critic has two convolutions and a linear layer with tanh between them (smooth, so that roundings decide no branch).
 Kept are the weights, the batches, and for each way to compute the two losses and the gradients of the weights:

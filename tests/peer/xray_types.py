@@ -6,7 +6,8 @@ device cuda, which need no GPU. Operations are matched by module and kind; of fu
 - batch_norm_relu is PyTorch's batch norm, the addition of the shortcut, and relu;
 - cross_entropy is log_softmax and nll_loss;
 - scaled_dot_product_attention is whatever PyTorch composes it of between its casts;
-- lstm is PyTorch's cells and products: cuDNN's own entry needs a driver, and casts alike (1.9).
+- lstm is PyTorch's cells and products: cuDNN's own entry needs a driver, and casts alike
+  (autocast.md#operation-lists, 1.9).
 
 Exits with 1 on a difference.
 """
@@ -107,7 +108,7 @@ class RnnLm(torch.nn.Module):
         self.recorder.open.append("rnn")
         hooks, self.rnn._forward_pre_hooks = self.rnn._forward_pre_hooks, collections.OrderedDict()
         self.rnn._forward_hooks = collections.OrderedDict()
-        # What each product inside reads is of the type that its arguments were cast to.
+        # Each product inside reads the type that its arguments were cast to.
         out, _ = self.recorder.whole("lstm", lambda: self.rnn(embedded, state), "f16")
         self.rnn._forward_pre_hooks = hooks
         self.recorder.open.pop()

@@ -37,8 +37,8 @@ extern "C" void halftone_switch_stack(void** from, void* to);
 namespace kernels::simt {
 
 void Context::start(std::byte* memory, std::size_t bytes, void (*entry)()) {
-    // What halftone_switch_stack() takes from the stack: six registers and the entry, and above
-    // them, at the distance from a multiple of 16 that a call leaves, no place to return to.
+    // Words that halftone_switch_stack() takes from the stack: six registers and the entry, and
+    // above them, at the distance from a multiple of 16 that a call leaves, no place to return to.
     const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / 16 * 16;
     auto* const words = reinterpret_cast<std::uintptr_t*>(end) - 8;
     for (int i = 0; i < 8; ++i) words[i] = 0;

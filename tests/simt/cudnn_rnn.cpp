@@ -58,7 +58,7 @@ Status sequence_set(Sequence sequence, DataType type, Layout layout, int steps, 
     return success;
 }
 
-/// Those whose times the settings give.
+/// Algorithms whose times the settings give.
 bool is_offered(Algorithm algorithm) {
     const int number = static_cast<int>(algorithm);
     return number < static_cast<int>(simt::algorithms_offered(true).size()) && !simt::fails(number);

@@ -35,7 +35,7 @@ void repair();
 /// Makes `times` allocations fail, beginning with number `after` from now (0: the next). The
 /// allocations of a captured graph count twice: when it is created and when it is uploaded.
 void refuse_memory(int after, int times = 1);
-/// The same for pinned memory.
+/// Makes allocations of pinned memory fail, as refuse_memory().
 void refuse_pinned_memory(int after, int times = 1);
 
 /// How often threads have made this device CUDA's current one. The first time, CUDA creates a

@@ -24,7 +24,7 @@ struct Outcome {
     std::string finding;
 };
 
-/// Of the threads of a block, and of the blocks (0: that of their numbers).
+/// Order of the threads of a block, and of the blocks (0: that of their numbers).
 struct Orders {
     ThreadOrder threads = ThreadOrder::forward;
     unsigned blocks = 0;

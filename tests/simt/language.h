@@ -68,7 +68,8 @@ int lane();
 /// A bit for each lane whose predicate is true.
 unsigned ballot(unsigned mask, bool predicate);
 
-/// What the running thread has written is there for all blocks, as far as they have learnt of it.
+/// Makes what the running thread has written visible to all blocks, as far as they have
+/// synchronised with it.
 void note_fence() noexcept;
 /// Reports an atomic operation to the race detector.
 void note_atomic(const void* at, std::size_t bytes);

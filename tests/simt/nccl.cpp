@@ -33,7 +33,7 @@ namespace {
 
 using simt::NcclCall;
 
-/// What a rank brings to a call.
+/// Contribution of a rank to a call.
 struct Part {
     NcclCall call{};
     DataType type = DataType::u8;

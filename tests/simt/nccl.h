@@ -15,7 +15,7 @@ struct NcclCall {
     bool on_compute_stream = false;
     bool in_group = false;  ///< between ncclGroupStart and ncclGroupEnd
 };
-/// Those of all ranks since it was called last; the calls of one rank are in order.
+/// Calls of all ranks since it was called last; the calls of one rank are in order.
 std::vector<NcclCall> take_nccl_calls();
 
 void set_nccl_installed(bool installed);

@@ -25,7 +25,7 @@ void watch_device_memory(const void* start, std::size_t bytes);
 void begin_launch();
 void begin_block(std::int64_t index);
 
-/// What belongs to the block that runs, shared memory too, while others take their turns.
+/// State of a block, shared memory too, while others take their turns.
 class PausedBlock {
 public:
     PausedBlock();
@@ -57,7 +57,7 @@ void end_launch(const char* kernel);
 struct Traffic {
     std::int64_t read = 0, written = 0;
 };
-/// Of the last launch.
+/// Traffic of the last launch.
 Traffic traffic_of_launch() noexcept;
 
 /// An access by the thread at kernels::simt::position. `where`: the code that makes it.

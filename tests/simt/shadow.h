@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <new>
 
-/// What the race detector remembers of memory: the last accesses of each place.
+/// Memory of the race detector: the last accesses of each place.
 namespace kernels::simt {
 
 /// The last accesses of a place, in one word each, since every access is compared with two. Fields

@@ -24,7 +24,7 @@ using WorkCounts = std::map<std::string, WorkCount>;
 
 /// Counts what runs from now on, also as part of a graph. Between tests, when nothing is queued.
 void start_counting();
-/// What has run since. Wait for it first.
+/// Counts of what has run since. Wait for it first.
 WorkCounts stop_counting();
 
 /// For the device's own parts, when the work runs.

@@ -1,4 +1,4 @@
-"""What kill_test.py, damage_test.py and resume_test.py share: the trainer and the lister as child processes."""
+"""Shared by kill_test.py, damage_test.py and resume_test.py: the trainer and the lister as child processes."""
 
 import argparse
 import json

@@ -20,8 +20,8 @@ TIMES = {"elapsed_s", "clock_s", "memory_bytes", "peak_bytes", "step_ms", "data_
 SAVING = ["epochs=1000000", "scaler.preset=classroom", "checkpoint.best=false", "threads=1"]
 SPIRALS = programs.SMALL + SAVING + ["max_steps=600", "checkpoint.every_steps=20"]
 
-# What each kind of run keeps between steps besides weights: batch norm, dropout, hidden state, two optimizers, sparse
-# moments, a position in a text.
+# State that each kind of run keeps between steps besides weights: batch norm, dropout, hidden state, two optimizers,
+# sparse moments, a position in a text.
 GLYPHS = ["dataset.kind=glyphs", "batch_size=16", "dataset.train_limit=640", "dataset.test_limit=64"]
 TEXT = ["dataset.kind=text-generated", "batch_size=8", "bptt=16", "dataset.train_limit=4000", "dataset.test_limit=600"]
 CLICKS = ["dataset.kind=clicks-generated", "dataset.table_rows=50", "batch_size=64", "dataset.train_limit=2000",
@@ -64,7 +64,7 @@ def combinations(count, dice):
 
 
 def arguments(settings):
-    """Of `train`. A later value of a setting replaces an earlier one."""
+    """Arguments of `train`. A later value of a setting replaces an earlier one."""
     values = dict(setting.split("=", 1) for setting in settings)
     return [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
 
@@ -76,7 +76,7 @@ def checkpoints(run):
 
 
 def events(run):
-    """Of the run's whole file; those of a step that was computed again stand there twice."""
+    """Events of the run's whole file; those of a step that was computed again stand there twice."""
     return [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
 
 
@@ -106,7 +106,7 @@ def bits(args, environment, run):
 
 
 def first_difference(found, expected):
-    """Of two lists or dictionaries."""
+    """First difference of two lists or dictionaries."""
     if isinstance(found, list):
         found, expected = dict(enumerate(found)), dict(enumerate(expected))
     for key in sorted({*found, *expected}):

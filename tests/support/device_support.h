@@ -52,7 +52,7 @@ inline RunConfig small_transformer_run(const std::string& precision) {
     return config;
 }
 
-/// The same text, masked, for BERT.
+/// A small run of BERT on the text, masked.
 inline RunConfig small_masked_run(const std::string& precision) {
     RunConfig config = small_transformer_run(precision);
     config.model.kind = "bert";

@@ -29,7 +29,7 @@ public:
     Numbers found;
 };
 
-/// What one step leaves.
+/// Results of one step.
 struct Step {
     StepRecord row;
     Numbers gradients, weights, buffers;
@@ -50,7 +50,7 @@ inline Step alone(const RunConfig& config, int count = 1) {
     return step_of(run);
 }
 
-/// The same of each rank.
+/// Results of each rank.
 inline std::vector<Step> together(RunConfig config, int ranks, int count = 1) {
     config.workers = ranks;
     std::vector<Step> out(static_cast<std::size_t>(ranks));

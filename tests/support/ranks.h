@@ -39,7 +39,7 @@ void on_ranks(int size, const F& f) {
     if (first) std::rethrow_exception(first);
 }
 
-/// The same for two ranks that compute on two GPUs: calls f(line, device).
+/// Runs two ranks that compute on two GPUs: calls f(line, device).
 template <typename F>
 void on_two_gpus(const F& f) {
     on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {

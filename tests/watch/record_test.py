@@ -1,4 +1,4 @@
-"""What the package writes without PyTorch, read back by the program."""
+"""Reads back by the program what the package writes without PyTorch."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What the tests of the Python package share. They need NumPy, and the program that reads what the
+"""Shared by the tests of the Python package. They need NumPy, and the program that reads what the
 package writes; without NumPy a test program ends with 77, which CTest takes for skipped."""
 
 import argparse

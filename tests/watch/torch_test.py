@@ -476,7 +476,7 @@ class OlderPyTorch(support.FolderTest):
         region = contextlib.nullcontext() if autocast is None else torch.autocast("cpu", autocast)
         with warnings.catch_warnings(), region:
             warnings.simplefilter("error")
-            # What an older one has to call is deprecated in a newer.
+            # A newer PyTorch deprecates what an older one has to call.
             warnings.filterwarnings("ignore", ".*autocast", DeprecationWarning)
             prepare()
             plain = vars(optimizer).get("step")
@@ -541,7 +541,7 @@ class Schedules(support.FolderTest):
 
 
 def add_old_schedule(optimizer):
-    """What learning-rate schedulers up to 2.4 do with an optimizer: its step counts its calls."""
+    """Does what learning-rate schedulers up to 2.4 do with an optimizer: its step counts its calls."""
     method = optimizer.step
     instance, function, kind = weakref.ref(method.__self__), method.__func__, type(optimizer)
 

@@ -1,14 +1,24 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/event.h"
+#include "engine/run_config.h"
 #include "engine/speed.h"
 #include "engine/step_record.h"
 
 namespace engine {
+
+/// The settings of a comparison's or twin's run in this precision. Loss scaling that was chosen
+/// against the settings' own preset stays where the precision scales its loss, too. The other
+/// overrides belong to the precision of the single run, and go.
+RunConfig in_precision(RunConfig config, const std::string& preset);
+/// The chosen overrides that in_precision() keeps in none of these precisions, as their paths.
+std::vector<std::string> overrides_left_out(const RunConfig& config,
+                                            std::span<const std::string> presets);
 
 /// A run that has ended, as a comparison needs it.
 struct FinishedRun {
@@ -40,7 +50,7 @@ MeanSpread mean_and_spread(const std::vector<double>& values);
 struct ComparisonRow {
     std::string precision;
     std::size_t seeds = 0;
-    std::size_t diverged = 0;  ///< of the seeds: ended because the loss stayed non-finite
+    std::size_t diverged = 0;  ///< of the seeds: their loss was not finite to the end
     MeanSpread best_test_loss;
     MeanSpread last_test_loss;
     Metric metric;  ///< the primary one

@@ -14,9 +14,9 @@ public:
 };
 
 /// The one thread that computes for a device. It runs the turns of all its sessions one after
-/// another, so that each sees its true step time (D14). Each round begins with another session: the
-/// first one to read a batch loads it into the processor's caches for the others, which would make
-/// it look slower. Thread-safe.
+/// another, so that each sees its true step time (decisions.md#one-compute-thread, D14). Each round
+/// begins with another session: the first one to read a batch loads it into the processor's caches
+/// for the others, which would make it look slower. Thread-safe.
 class ComputeThread {
 public:
     ComputeThread();

@@ -44,7 +44,7 @@ struct TextPreview {
 
 struct Schema;
 
-/// What a data set holds, for the settings panel.
+/// The contents of a data set, for the settings panel.
 struct DatasetPreview {
     std::string unit;  ///< what one sample is called
     std::int64_t train_samples = 0;
@@ -77,7 +77,7 @@ struct PreviewProgress {
 DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails,
                                const PreviewProgress& progress = {});
 
-/// What a dropped file or folder is: the dataset.kind it holds, "settings" for a settings file,
+/// Recognises a dropped file or folder: the dataset.kind it holds, "settings" for a settings file,
 /// "run" for a run's folder, or "" for anything else. Looks at content, not only at names.
 std::string recognise_path(const std::string& path);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace engine {
@@ -26,6 +27,9 @@ std::string power_value_text(double value);
 std::string scale_limit_text(double value);
 /// The power of two of a magnitude, rounded down: "2⁻¹²"; "-" where it is not known or 0.
 std::string magnitude_text(double magnitude);
+
+/// A size: "163 KB", "61.0 MB", "24.0 GB" (1 KB = 1,000 bytes).
+std::string bytes_text(std::int64_t bytes);
 
 /// `text`, filled up with spaces on the left to `width` characters (not bytes) of a terminal.
 std::string right_aligned(const std::string& text, std::size_t width);

@@ -35,7 +35,7 @@ struct LayerHistogram {
     HistogramKind kind = HistogramKind::gradients;
     ExponentHistogram values;
     ValueType type = ValueType::f32;
-    /// Of gradients: f16 held more than 0.1 % of the layer's non-zero gradients in the last binade
+    /// For gradients: f16 held more than 0.1 % of the layer's non-zero gradients in the last binade
     /// above 0, so others became 0 before they were counted.
     bool flushed = false;
 

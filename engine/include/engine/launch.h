@@ -42,7 +42,7 @@ void give_up_launch(const std::string& sentence);
 /// is 0.
 int leave_launch(int exit_code);
 
-/// What `halftone doctor` says about launching.
+/// Facts about launching that `halftone doctor` prints.
 struct LaunchFacts {
     std::string mpi;     ///< "Open MPI v4.1.4"; empty: built without MPI
     std::string mpirun;  ///< path; empty: there is none in PATH

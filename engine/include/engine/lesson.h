@@ -80,7 +80,7 @@ struct LessonPlot {
     std::vector<std::string> runs{};  ///< names; empty: all
 };
 
-/// What is shown at the selected step beside or beneath the plots.
+/// A view at the selected step beside or beneath the plots.
 struct LessonInstrument {
     enum class Kind { weight, histogram, xray, skip, bits, sum };
     Kind kind = Kind::weight;

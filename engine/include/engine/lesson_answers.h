@@ -48,7 +48,7 @@ void write_answers(const std::filesystem::path& file, const LearnerAnswers& answ
 std::filesystem::path hand_in_answers(const std::filesystem::path& folder,
                                       const LearnerAnswers& answers);
 
-/// What a class has answered.
+/// The answers of a class.
 struct ClassAnswers {
     struct Row {
         std::string learner;

@@ -31,7 +31,7 @@ struct LintFinding {
     std::vector<std::string> fix;
 };
 
-/// What is known besides the settings.
+/// Facts that are known besides the settings.
 struct LintContext {
     const DatasetPreview* data = nullptr;  ///< sizes and shapes; null: those of typical files
     bool gpu = false;                      ///< the settings run on a GPU

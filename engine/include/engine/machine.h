@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What this machine can do (`halftone doctor`, the device chip of the window).
+/// Abilities of this machine (`halftone doctor`, the device chip of the window).
 struct MachineReport {
     std::string cpu;  ///< model name
     int cores = 0;
@@ -55,7 +55,7 @@ struct MachineReport {
 };
 MachineReport inspect_machine();
 
-/// What the generations of NVIDIA's cards gain from each precision, oldest first.
+/// Gains of the generations of NVIDIA's cards from each precision, oldest first.
 struct GpuGeneration {
     const char* name;
     const char* cards;       ///< by which one knows it

@@ -14,7 +14,7 @@ namespace engine {
 /// the run may still be training. Throws Error(data) if the run has not reached the step,
 /// Error(state) if the run cannot be restored to it, and what opening the data set throws.
 HistogramSample shadow_histograms(const std::filesystem::path& run_folder, std::int64_t step);
-/// The same for a captured step. Throws Error.
+/// Computes the shadow histograms of a captured step. Throws Error.
 HistogramSample shadow_histograms(const CapturedStep& step);
 /// The histograms of the step in its own precision, as the run itself counts them. Throws Error.
 HistogramSample step_histograms(const CapturedStep& step);

@@ -24,7 +24,7 @@ struct NumberFormat {
     int fraction_bits;
     bool infinity;  ///< without one, what overflows becomes NaN
 
-    /// Of sign, exponent and fraction.
+    /// Bits of sign, exponent and fraction together.
     constexpr int width() const { return 1 + exponent_bits + fraction_bits; }
 };
 
@@ -36,7 +36,7 @@ std::span<const NumberFormat* const> number_formats();
 /// By name; null if there is none.
 const NumberFormat* find_number_format(std::string_view name);
 
-/// What the bits of a format stand for.
+/// Kinds of number that the bits of a format stand for.
 enum class NumberClass : std::uint8_t { zero, subnormal, normal, infinite, nan };
 /// "zero", "subnormal", ...
 std::string_view name(NumberClass number_class);

@@ -36,7 +36,7 @@ struct OptionSpec {
     OptionValue default_value;  ///< its type is the option's
     std::string help;           ///< one or two sentences
     std::string unit = {};      ///< "rows", or empty
-    /// Of a number, and of each number of a list.
+    /// Bounds of a number, and of each number of a list.
     double lowest = -std::numeric_limits<double>::infinity();
     double highest = std::numeric_limits<double>::infinity();
     bool above_lowest = false;  ///< `lowest` itself is refused
@@ -50,11 +50,11 @@ struct OptionSpec {
 /// Null if there is no such option.
 const OptionSpec* find_option(std::span<const OptionSpec> specs, std::string_view name);
 
-/// What is wrong with a value of this option: "use a number from 0 to below 1". Empty text if it is
-/// valid.
+/// Says what is wrong with a value of this option: "use a number from 0 to below 1". Empty text if
+/// it is valid.
 Message check_option(const OptionSpec& spec, const OptionValue& value);
 
-/// What an option of this type takes: "use a number".
+/// Says what an option of this type takes: "use a number".
 Message option_type(const OptionSpec& spec);
 
 /// Gives each option its type, and the default where none is given. Values of another type and

@@ -16,7 +16,7 @@ struct Picture {
     std::vector<std::uint8_t> rgb;  ///< height * width * 3
 };
 
-/// What becomes of transparency.
+/// Treatment of transparency.
 enum class Alpha {
     over_white,  ///< the picture lies on white paper
     dropped,     ///< the colours as stored, as PIL's convert("RGB") and so torchvision's loader

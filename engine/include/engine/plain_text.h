@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,10 @@ std::string printable(std::string_view text);
 
 /// Cleans a text as above and joins its lines: newlines, carriage returns and tabs become spaces.
 std::string one_line(std::string_view text);
+
+/// An English sentence whose holes "{}" take these values, with the singular behind a value of 1:
+/// "{} files are left out" becomes "{} file is left out".
+std::string with_singulars(std::string_view text, std::span<const std::string> values);
 
 /// Bytes at the end of `text` that begin a character of UTF-8 and lack its rest: 0 to 3.
 std::size_t cut_character(std::string_view text);

@@ -40,7 +40,7 @@ struct PlanProfile {
 /// the device, so that short operations are not timed with its pauses in them. Throws Error.
 PlanProfile profile_plans(const RunConfig& config);
 
-/// The same from the traces of several steps.
+/// Makes the profile from the traces of several steps.
 PlanProfile profile_of(const std::vector<std::vector<XrayOp>>& steps,
                        const std::map<std::string, double>& peaks);
 

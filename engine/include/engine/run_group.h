@@ -42,7 +42,7 @@ bool is_unfinished(const RunSummary& run);
 
 /// The group for a terminal: what it is, how it did, its runs, and how they differ.
 std::string group_page(const GroupRuns& runs);
-/// The same as one JSON object, a line without a newline; its runs by their ids.
+/// The group as one JSON object, a line without a newline; its runs by their ids.
 std::string group_json_line(const GroupRuns& runs);
 
 }  // namespace engine

@@ -41,7 +41,7 @@ std::string run_page(const ListedRun& run);
 
 /// Several runs side by side for a terminal: the settings in which they differ, and their results.
 std::string runs_page(const std::vector<RunSummary>& runs);
-/// The same as one JSON object, a line without a newline.
+/// Several runs side by side as one JSON object, a line without a newline.
 std::string differences_json(const std::vector<RunSummary>& runs);
 
 }  // namespace engine

@@ -45,8 +45,8 @@ struct RunSummary {
     std::string notes;
     bool starred = false;
     std::string group;  ///< the comparison or sweep that it belongs to; empty: none
-    /// What people call that comparison or sweep by (engine/run_group.h), never given twice in a
-    /// history; 0: the run belongs to none, or the index has not numbered it yet.
+    /// The number by which people name that comparison or sweep (engine/run_group.h), never given
+    /// twice in a history; 0: the run belongs to none, or the index has not numbered it yet.
     std::int64_t group_number = 0;
 };
 
@@ -67,7 +67,7 @@ bool is_silent(const RunSummary& run);
 std::string new_run_group();
 
 /// Runs kept on disk: a folder each (settings, events, step record) under one root, and an index in
-/// SQLite that can be rebuilt from the folders (D12). Thread-safe.
+/// SQLite that can be rebuilt from the folders (decisions.md#step-record, D12). Thread-safe.
 class RunStore {
 public:
     /// Opens or creates the store: rebuilds a damaged index, and adds folders that the index lacks.
@@ -92,8 +92,8 @@ public:
     struct NewRun {
         std::string run;
         std::filesystem::path folder;
-        /// Of a run that was opened to be trained: asked before each row whether another program
-        /// has taken it over (store/run_hold.h).
+        /// Asked before each row of a run that was opened to be trained whether another program has
+        /// taken it over (store/run_hold.h).
         std::shared_ptr<RunHold> hold = {};
     };
     NewRun create(const RunConfig& config, const std::filesystem::path& folder = {},
@@ -106,7 +106,7 @@ public:
     /// number, with its notes, tags, title and star. Overwrites nothing; a failure leaves nothing
     /// behind. Throws Error(data) for an invalid file, and Error(io).
     NewRun import_run(const std::filesystem::path& file);
-    /// The same for a file that holds one run, or all runs of a comparison or sweep
+    /// Imports a file that holds one run, or all runs of a comparison or sweep
     /// (export_group_file()): these get numbers in their order, and a group of their own. Of
     /// several, those before a failure stay.
     std::vector<NewRun> import_runs(const std::filesystem::path& file);

@@ -35,8 +35,8 @@ enum class Command {
     sample_histograms,  ///< keep the next step's histograms (engine/histogram_record.h)
 };
 
-/// What becomes of a learning-rate schedule that falls to its end (cosine, one-cycle, polynomial)
-/// when the run gets more steps.
+/// Choices for a learning-rate schedule that falls to its end (cosine, one-cycle, polynomial) when
+/// the run gets more steps.
 enum class LongerSchedule {
     ask,       ///< Error(settings) with both rates
     constant,  ///< the last rate for the added steps
@@ -54,8 +54,8 @@ struct Continuation {
     LongerSchedule schedule = LongerSchedule::ask;
 };
 
-/// What a run's data set is opened again for. Evaluating uses changed data, and tells; the others
-/// need the same bits and refuse them.
+/// The purpose for which a run's data set is opened again. Evaluating uses changed data, and tells;
+/// the others need the same bits and refuse them.
 enum class DataUse {
     evaluate,
     replay,  ///< a step is computed again

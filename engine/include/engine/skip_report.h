@@ -112,7 +112,7 @@ struct TensorHistograms {
     bool in_f32 = false;  ///< `after` is in FP32 without a scale; else as `before` at `other_scale`
 };
 
-/// What the examination of one step found.
+/// Findings of the examination of one step.
 struct SkipReport {
     std::string run;
     std::int64_t step = 0;

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What became of a step.
+/// Outcome of a step.
 enum class StepOutcome : std::uint8_t {
     applied,       ///< all gradients were finite, and the weights moved
     skipped,       ///< gradients overflowed, and the dynamic scaler left the update out
@@ -23,7 +23,7 @@ inline StepOutcome outcome_of(bool skipped, double loss, double grad_norm) {
     if (skipped) return StepOutcome::skipped;
     return std::isfinite(grad_norm) ? StepOutcome::applied : StepOutcome::overflowed;
 }
-/// Of a step of this program; others may not measure the norm, and write NaN.
+/// For steps of this program alone: others may not measure the norm, and write NaN.
 inline StepOutcome outcome_of(const StepRecord& row) {
     return outcome_of(row.found_inf != 0, static_cast<double>(row.loss),
                       static_cast<double>(row.grad_norm));
@@ -33,8 +33,8 @@ constexpr bool is_bad(StepOutcome outcome) {
     return outcome != StepOutcome::applied && outcome != StepOutcome::skipped;
 }
 
-/// What to do about gradients that overflowed and were applied, in the words of the error that ends
-/// such a run, of lint and of the examination.
+/// Advice on gradients that overflowed and were applied, in the words of the error that ends such a
+/// run, of lint and of the examination.
 Message applied_overflow_advice(const RunConfig& config);
 
 }  // namespace engine

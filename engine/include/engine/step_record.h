@@ -58,8 +58,8 @@ struct StepRecord {
     /// becoming 0 in f16. NaN if the step's histograms were not taken (instruments), or if f16 had
     /// flushed gradients before they could be counted.
     float scale_floor;
-    /// Of a data-parallel run: time in which gradients were exchanged between the ranks, and the
-    /// share of it during which the backward pass went on. NaN in one process.
+    /// Only in a data-parallel run: time in which gradients were exchanged between the ranks, and
+    /// the share of it during which the backward pass went on. NaN in one process.
     float exchange_ms;
     float exchange_hidden_share;
 };
@@ -171,7 +171,7 @@ public:
     /// Throws Error(data) if another program removed, replaced, overwrote or truncated the file
     /// since it was opened. Reading rows only detects damage of the rows read.
     void check() const;
-    /// The same record without the rows from `rows` on, as it was at that length.
+    /// This record without the rows from `rows` on, as it was at that length.
     StepRecordReader up_to(std::int64_t rows) const;
     /// Throws Error(value) for rows that are not published, and Error(data) if the file was
     /// truncated meanwhile. A field that a file of an earlier version lacks reads as NaN or 0.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct SweepPlan {
     std::int64_t seeds = 1;
     std::vector<SettingError> errors;  ///< of all points, each once; empty if all can run
     std::vector<Message> notes;
+    std::string batch = {};  ///< of its runs; empty: made from their settings
 
     /// The runs in their order, point by point. Their batch is the same for the same runs.
     std::vector<QueueEntry> entries() const;
@@ -47,6 +49,10 @@ SweepPlan plan_sweep(const SweepRequest& request);
 /// Reconstructs the plan of a batch of runs, in their order. Runs that differ only in the seed are
 /// one point.
 SweepPlan plan_of(const std::vector<QueuedRun>& batch);
+
+/// Enters the runs of a sweep that the queue has lost: ended ones with their end, the others to go
+/// on. Points that were never begun are not known any more. Throws as the queue does.
+void requeue_sweep(RunQueue& queue, std::span<const RunSummary> runs);
 
 /// How the runs of a point did.
 struct SweepRow {
@@ -73,7 +79,7 @@ std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const std::vector<Queued
                                  const RunStore& store);
 /// The rows as a table for a terminal, with a header.
 std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows);
-/// What the rows say, best first: which point won, and whether by more than seed noise. One
+/// Sums up the rows, best first: which point won, and whether by more than seed noise. One
 /// sentence; empty if no point has a figure.
 std::string sweep_verdict(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 /// A row as one JSON object, a line without a newline; `rank` from 1.

@@ -11,7 +11,7 @@ namespace engine {
 /// empty for an ordinary run. Leaves out settings without effect, such as the step of a fault that
 /// is not planted.
 std::vector<std::string> broken_on_purpose(const RunConfig& config);
-/// The same on one line: "teach.norm=composed, teach.plant.kind=nan-pixel"; empty for none.
+/// These settings on one line: "teach.norm=composed, teach.plant.kind=nan-pixel"; empty for none.
 std::string broken_on_purpose_text(const RunConfig& config);
 
 }  // namespace engine

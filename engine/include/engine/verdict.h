@@ -34,7 +34,7 @@ struct RunFigures {
     std::int64_t first_step = 1;
 };
 
-/// What a verdict needs to know about a run besides its record, its evaluations and its speed.
+/// Figures of a run that a verdict needs besides its record, its evaluations and its speed.
 RunFigures figures_of(const RunStarted& started);
 
 /// Collects what a verdict needs from a run's events, one after another: how it was started last,

@@ -78,7 +78,7 @@ struct WhatIf {
 /// out.size()), NaN where unknown.
 using ScaleFloors = std::function<void(std::int64_t first, std::span<double> out)>;
 
-/// What is replayed.
+/// A record to replay.
 struct ReplayedRecord {
     StepRecordReader record;
     /// True if the run's own scaler was dynamic, so that found_inf marks non-finite gradients.

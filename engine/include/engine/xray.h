@@ -42,10 +42,10 @@ struct XrayOp {
     std::vector<XrayTensor> inputs;  ///< before casts
     std::vector<XrayTensor> outputs;
     std::string compute_dtype;  ///< of its floating inputs after casts; "" without any
-    /// What decided: "forced", "gradient" (the types of the forward pass), "off" (no autocast), or
-    /// the policy: "low", "f32", "f32_dtype", "f32_append", "promote", "banned", "none"; "inside": it
-    /// has no entry, and the operations that it consists of have chosen another type than its
-    /// inputs'.
+    /// The rule that decided: "forced", "gradient" (the types of the forward pass), "off" (no
+    /// autocast), or the policy: "low", "f32", "f32_dtype", "f32_append", "promote", "banned",
+    /// "none"; "inside": it has no entry, and the operations that it consists of have chosen
+    /// another type than its inputs'.
     std::string rule;
     std::string key;  ///< of precision.force; "" where no type is forced
     std::string why;  ///< the rule in one sentence
@@ -109,7 +109,7 @@ struct XrayOutcome {
     bool found_inf = false;  ///< a gradient is not finite, so the step would be skipped
 };
 
-/// The same step with types forced, on copies of the run.
+/// A step with types forced and without, on copies of the run.
 struct XrayExperiment {
     ForcedTypes forced;
     XrayOutcome before, after;
@@ -122,7 +122,7 @@ Xray xray_first_step(const RunConfig& config);
 Xray xray_step(const std::filesystem::path& run_folder, std::int64_t step);
 /// A step that was captured. Throws Error.
 Xray xray_step(const CapturedStep& step);
-/// The same step in another precision, forced types included. Throws Error.
+/// Traces a captured step in another precision, forced types included. Throws Error.
 Xray xray_step(const CapturedStep& step, const PrecisionConfig& precision);
 
 XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced);

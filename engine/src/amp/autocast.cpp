@@ -100,7 +100,7 @@ bool eligible(const Tensor& tensor, Device::Kind kind) noexcept {
 
 namespace {
 
-/// 1.5: which casts the weight cache keeps.
+/// autocast.md#weight-cache (1.5): which casts the weight cache keeps.
 bool cacheable(const Tensor& tensor, DType to) {
     return to == state.of(tensor.device().kind).low && tensor.dtype() == DType::f32 &&
            tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view() && state.cache_enabled &&
@@ -117,7 +117,7 @@ Tensor autocast_to(const Tensor& tensor, DType to_dtype) {
         return *found;
     }
     // Recorded even under no-grad: a later use in the same region with gradients on shares this
-    // node (1.7).
+    // node (autocast.md#interplay, 1.7).
     const GradMode recorded(true);
     const UseScope use(MemoryUse::cast_cache);
     Tensor cast = to(tensor, to_dtype);
@@ -127,7 +127,8 @@ Tensor autocast_to(const Tensor& tensor, DType to_dtype) {
 
 namespace {
 
-/// 1.4, promote: order matters, and the other 16-bit type met before any f32 is an error.
+/// autocast.md#policies (1.4), promote: order matters, and the other 16-bit type met before any f32
+/// is an error.
 DType widest(const OpInfo& info, Device::Kind kind, const Tensor* const* args, int count) {
     const DType low = state.of(kind).low;
     DType candidate = low;

@@ -17,7 +17,7 @@ namespace engine {
 
 class ForceRules;
 
-/// State of a thread (1.1).
+/// State of a thread (autocast.md#region-state, 1.1).
 struct AutocastState {
     struct PerDevice {
         bool enabled = false;
@@ -54,7 +54,7 @@ public:
 
     bool enabled() const { return enabled_; }
     DType low() const { return low_; }
-    /// Why a region asked for is off (1.2); empty if it is as asked for.
+    /// Why a region asked for is off (autocast.md#checks, 1.2); empty if it is as asked for.
     const std::string& warning() const { return warning_; }
 
     /// One entry into the region. Saves the thread's state and restores it in the destructor, so
@@ -94,7 +94,7 @@ private:
 };
 
 /// While it lives, autocast is off on one device kind and no type is forced. Does not count as a
-/// region. For the inside of a listed op (1.4).
+/// region. For the inside of a listed op (autocast.md#policies, 1.4).
 class NoAutocast {
 public:
     explicit NoAutocast(Device::Kind kind) noexcept;
@@ -109,8 +109,9 @@ private:
 };
 
 /// While it lives, this thread has the flags, types, cache flag and forced types that `state`
-/// recorded elsewhere: for recomputation, backward of custom ops, worker threads (1.7). Leaves the
-/// depth unchanged. The forced types of `state` must outlive it.
+/// recorded elsewhere: for recomputation, backward of custom ops, worker threads
+/// (autocast.md#interplay, 1.7). Leaves the depth unchanged. The forced types of `state` must
+/// outlive it.
 class AutocastSnapshot {
 public:
     explicit AutocastSnapshot(const AutocastState& state) noexcept;
@@ -122,9 +123,10 @@ private:
     AutocastState before_;
 };
 
-/// 1.3: present, on the device, floating, not f64.
+/// autocast.md#what-is-eligible (1.3): present, on the device, floating, not f64.
 bool eligible(const Tensor& tensor, Device::Kind kind) noexcept;
-/// tensor in `to` if it is eligible and not yet so, by the weight cache where 1.5 allows.
+/// tensor in `to` if it is eligible and not yet so, by the weight cache where
+/// autocast.md#weight-cache (1.5) allows.
 Tensor autocast_to(const Tensor& tensor, DType to);
 
 namespace detail {
@@ -149,7 +151,7 @@ std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensor
     if (!target) return {tensors...};
     return {(eligible(tensors, *kind) ? autocast_to(tensors, *target) : tensors)...};
 }
-/// The same for a list argument.
+/// Casts a list argument in the same way.
 TensorList autocast_list(const OpInfo& info, const TensorList& tensors);
 
 /// The type of the result under the policy f32_dtype. `x` itself is not cast: the op reads the low

@@ -8,9 +8,9 @@
 
 namespace engine {
 
-/// The weight cache (1.5). Key: the source's identity and the target type, so that a nested region
-/// of the other 16-bit type has an entry of its own. An entry is ignored once its source was freed
-/// or written to. Thread-safe.
+/// The weight cache (autocast.md#weight-cache, 1.5). Key: the source's identity and the target
+/// type, so that a nested region of the other 16-bit type has an entry of its own. An entry is
+/// ignored once its source was freed or written to. Thread-safe.
 class CastCache {
 public:
     /// The one table of the process.

@@ -25,8 +25,8 @@ bool force_holds() noexcept {
     return autocast_state().force != nullptr && (!in_backward() || recomputing());
 }
 
-/// The result type of an op without an entry (1.11) for these inputs. Norms take the type of their
-/// input, regardless of the type of their parameters.
+/// The result type of an op without an entry (autocast.md#operations-without-an-entry, 1.11) for
+/// these inputs. Norms take the type of their input, regardless of the type of their parameters.
 std::optional<DType> unforced_type(const TensorList& inputs, Device::Kind kind) {
     std::optional<DType> type;
     bool with_dims = false;

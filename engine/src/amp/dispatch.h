@@ -141,8 +141,8 @@ auto dispatched(const OpInfo& info, F op, const Args&... args) {
     return result;
 }
 
-/// The same for an operation that copies values: its result is cast in place of its arguments,
-/// which gives the same numbers.
+/// Variant of dispatched() for an operation that copies values: its result is cast in place of its
+/// arguments, which gives the same numbers.
 template <typename F, typename... Args>
 Tensor dispatched_copy(const OpInfo& info, F op, const Args&... args) {
     TensorList inputs;

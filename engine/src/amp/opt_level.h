@@ -14,7 +14,8 @@ namespace engine {
 /// A static loss scale. No value: a dynamic one.
 using LossScale = std::optional<double>;
 
-/// The properties of an opt level (4.1). A missing one is not set by the level.
+/// The properties of an opt level (optimizers.md#opt-levels, 4.1). A missing one is not set by the
+/// level.
 struct OptProperties {
     bool enabled = true;
     std::string level;

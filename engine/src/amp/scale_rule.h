@@ -5,7 +5,8 @@
 
 namespace engine {
 
-/// Settings of the scaler (2.1). Floor, ceiling, hysteresis and what follows are off by default.
+/// Settings of the scaler (loss-scaler.md#settings-and-state, 2.1). Floor, ceiling, hysteresis and
+/// what follows are off by default.
 struct ScalerOptions {
     double init_scale = 65536;
     double growth_factor = 2;
@@ -15,7 +16,8 @@ struct ScalerOptions {
     double min_scale = 0;
     double max_scale = 0;
     int hysteresis = 1;
-    bool overflow_resets = true;  ///< off: fastai 2's count of clean steps (4.2)
+    /// Off: fastai 2's count of clean steps (optimizers.md#fastais-scalers, 4.2).
+    bool overflow_resets = true;
 
     kernels::ScaleUpdate update() const {
         return {growth_factor, backoff_factor, growth_interval, min_scale,
@@ -23,8 +25,8 @@ struct ScalerOptions {
     }
 };
 
-/// The update of the scale (2.7) on the host, for what-if replays and lessons. GradScaler runs the
-/// same rule on the device.
+/// The update of the scale (loss-scaler.md#update, 2.7) on the host, for what-if replays and
+/// lessons. GradScaler runs the same rule on the device.
 class ScaleRule {
 public:
     explicit ScaleRule(const ScalerOptions& options)

@@ -141,7 +141,7 @@ kernels::AttentionDropout dropout_of(const AttentionOptions& options, const Tens
     return {source, options.dropout_p};
 }
 
-/// The same by the CPU's kernel, which computes the weights again.
+/// Gradients by the CPU's kernel, which computes the weights again.
 TensorList by_cpu_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options,
                          const kernels::AttentionDropout& dropout) {
     const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]),
@@ -192,7 +192,8 @@ bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
     if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
     if (!is_cuda(q)) return q.dtype() != DType::f64 && !options.enable_gqa;
     if (!is_low(q.dtype())) return false;
-    // Dropout masks are ours and counter-based, the same on every device (D7).
+    // Dropout masks are ours and counter-based, the same on every device (decisions.md#randomness,
+    // D7).
     if (options.dropout_p > 0) return false;
     // A kernel may look for the largest score before it is scaled.
     const double scale = options.scale.value_or(1);

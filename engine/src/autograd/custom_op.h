@@ -20,8 +20,8 @@ struct CustomArgument {
 };
 using CustomArguments = std::vector<CustomArgument>;
 
-/// An op with a user-defined gradient (1.7). It joins the graph as one node; operations inside
-/// forward are not recorded.
+/// An op with a user-defined gradient (autocast.md#interplay, 1.7). It joins the graph as one node;
+/// operations inside forward are not recorded.
 class CustomOp {
 public:
     /// `keep`: tensors that backward will be given.

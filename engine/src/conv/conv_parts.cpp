@@ -109,7 +109,7 @@ void weight_gradient_of_images(const Tensor& dw, const Tensor& db, const Tensor&
         dw.array(), bias, from.array(), input.array(), with_pitch_of(input, s), current_stream());
 }
 
-// The same on volumes.
+// Convolutions of volumes follow.
 
 Tensor convolve_volume(const Tensor& x, const Tensor& weight, const Tensor& bias,
                        const ConvShape& s) {

@@ -25,8 +25,8 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
 /// convolution, recorded as `info`.
 Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s);
-/// The same, computed and returned in `type`. dy and weight are saved as they are, so that 16-bit
-/// operands of an f32 result do not stay in memory as f32 copies.
+/// Computes and returns the input gradient in `type`. dy and weight are saved as they are, so that
+/// 16-bit operands of an f32 result do not stay in memory as f32 copies.
 Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s, DType type);
 

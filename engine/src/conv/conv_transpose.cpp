@@ -46,9 +46,9 @@ Shape transposed_space(const OpInfo& info, const Tensor& x, const Tensor& weight
     return space;
 }
 
-/// What the parts compute, and the cuts and zeros at the ends (in the form of `constant_pad`) that
-/// turn it into the result. They are needed where the output padding contains whole strides: no
-/// convolution of such a result has x's size.
+/// The size that the parts compute, and the cuts and zeros at the ends (in the form of
+/// `constant_pad`) that turn it into the result. They are needed where the output padding contains
+/// whole strides: no convolution of such a result has x's size.
 struct Reach {
     Steps by;
     Shape space;

@@ -7,7 +7,7 @@ namespace engine {
 namespace {
 
 [[noreturn]] void refuse_mixed(const OpInfo& info, DType a, DType b) {
-    // Without an entry a region changes nothing (1.11).
+    // Without an entry a region changes nothing (autocast.md#operations-without-an-entry, 1.11).
     throw Error(ErrorCode::dtype,
                 std::string(info.name) + ": the arguments have different types, " + name(a) +
                     " and " + name(b),

@@ -8,9 +8,10 @@
 // wrong.
 namespace engine {
 
-/// Ops that need equal types (1.11): the tensors that are there have one floating type.
+/// Ops that need equal types (autocast.md#operations-without-an-entry, 1.11): the tensors that are
+/// there have one floating type.
 DType one_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
-/// The same for tensors of any type: all defined ones must have the type of the first.
+/// Checks tensors of any type: all defined ones must have the type of the first.
 void same_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
 /// A floating type.
 void check_floating(const OpInfo& info, const Tensor& x);

@@ -16,7 +16,7 @@ namespace {
 
 using kernels::DeferredError;
 
-/// Of one GPU.
+/// Deferred errors of one GPU.
 struct DeviceErrors {
     std::mutex mutex;
     DeferredError* note = nullptr;       // on the device

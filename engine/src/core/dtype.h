@@ -17,8 +17,8 @@ DType dtype_from_name(const std::string& name);
 
 constexpr bool is_low(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
-/// Result type of two operands of the same kind of rank (1.11): f16 with bf16 is f32, floats win
-/// over integers, integers over bool.
+/// Result type of two operands of the same kind of rank (autocast.md#operations-without-an-entry,
+/// 1.11): f16 with bf16 is f32, floats win over integers, integers over bool.
 DType promote(DType a, DType b);
 
 }  // namespace engine

@@ -27,15 +27,15 @@ public:
     F16Range& operator=(const F16Range&) = delete;
 
     void on_gradient(const OpInfo& to, const Tensor& gradient) override;
-    /// Of operations whose gradient functions claim: they take the sum's magnitudes along.
+    /// True for operations whose gradient functions claim: they take the sum's magnitudes along.
     bool allows_pair(const OpInfo& to) const override;
 
     /// For a gradient function: where its kernel takes the magnitudes of dy, its incoming gradient,
     /// and of the gradient that it computes along. Null: they are not wanted. Who gets a place
     /// calls cover() for the gradient that it computes.
     static float* claim(const Tensor& dy);
-    /// The same where the incoming gradient is a sum of two of this type (PairedGradFn), which was
-    /// not shown. The caller's kernel must measure it: no observer sees the sum.
+    /// Claims a place where the incoming gradient is a sum of two of this type (PairedGradFn),
+    /// which was not shown. The caller's kernel must measure it: no observer sees the sum.
     static float* claim_sum(DType type);
     static void cover(const Tensor& dx);
 

@@ -22,7 +22,8 @@ Range reserved(std::size_t bytes) {
     constexpr std::size_t usual = std::size_t{1} << 30;
     const std::int64_t left = kernels::cpu::address_space_left() - for_libraries;
     if (left < 0 || bytes > static_cast<std::size_t>(left)) throw kernels::OutOfMemory(bytes);
-    // Of few addresses most remain for others.
+    // Takes the usual size only if that is at most a quarter of the addresses left: most remain for
+    // others.
     if (bytes < usual && usual <= static_cast<std::size_t>(left) / 4) {
         try {
             return {static_cast<char*>(kernels::cpu::reserve(usual)), usual};

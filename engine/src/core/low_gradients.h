@@ -5,10 +5,10 @@
 namespace engine {
 
 /// While it lives, and while gradient mode is off in them, backward passes of this thread may leave
-/// the gradient of a leaf that has a 16-bit copy (D6) in the copy's type. It has the values that a
-/// cast to the leaf's type would have; gradients that are added up are cast first. Observers of
-/// operations see neither the cast nor the gradient. For callers whose next step reads gradients of
-/// any type.
+/// the gradient of a leaf that has a 16-bit copy (decisions.md#low-precision-weights, D6) in the
+/// copy's type. It has the values that a cast to the leaf's type would have; gradients that are
+/// added up are cast first. Observers of operations see neither the cast nor the gradient. For
+/// callers whose next step reads gradients of any type.
 class LowGradients {
 public:
     explicit LowGradients(bool on) noexcept;

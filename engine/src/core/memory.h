@@ -14,7 +14,7 @@ namespace engine {
 
 class MemoryPool;  // core/memory_pool.h
 
-/// What a block of memory is for (D8).
+/// Purpose of a block of memory (decisions.md#memory, D8).
 enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
 constexpr int memory_uses = 7;
 const char* name(MemoryUse use);

@@ -17,8 +17,8 @@ bool is_recorded_on(const Device& device);
 
 /// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
 std::size_t size_class(std::size_t bytes);
-/// What a block of `bytes` takes on the device. Large blocks of the host are rounded to pages only:
-/// the heap that they come from can reuse any of them for any other.
+/// Bytes that a block of `bytes` takes on the device. Large blocks of the host are rounded to pages
+/// only: the heap that they come from can reuse any of them for any other.
 std::size_t block_size(std::size_t bytes, const Device& device);
 
 /// All memory that the engine takes of one device: the bytes in use, and what is free for reuse.

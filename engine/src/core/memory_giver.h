@@ -16,7 +16,7 @@ namespace engine {
 /// A giver belongs to one thread, and only that thread asks it, within its own allocations. So what
 /// a giver drops is never in use on another thread at that moment, and needs no lock. The price: a
 /// thread that finds no room leaves what the givers of other threads hold. The runs of a device
-/// share a thread (D14), so that seldom matters.
+/// share a thread (decisions.md#one-compute-thread, D14), so that seldom matters.
 class MemoryGiver {
 public:
     /// Belongs to the thread that makes it, in that thread's accounts. `give` frees what can be

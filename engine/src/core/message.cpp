@@ -8,15 +8,16 @@
 namespace engine {
 
 std::string Message::str() const {
+    const std::string form = with_singulars(text, args);
     std::string out;
     std::size_t from = 0;
     for (const auto& arg : args) {
-        const std::size_t at = text.find("{}", from);
+        const std::size_t at = form.find("{}", from);
         if (at == std::string::npos) break;
-        out.append(text, from, at - from).append(arg);
+        out.append(form, from, at - from).append(arg);
         from = at + 2;
     }
-    return one_line(out.append(text, from));
+    return one_line(out.append(form, from));
 }
 
 namespace detail {

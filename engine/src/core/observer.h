@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// One op as it ran: for X-ray, histograms, forensics (D9).
+/// One op as it ran: for X-ray, histograms, forensics (decisions.md#observers, D9).
 struct OpEvent {
     const OpInfo* info;
     std::span<const Tensor> inputs;  // as the op used them, after casts

@@ -11,8 +11,8 @@
 
 namespace engine {
 
-/// How autocast treats an op (1.4). There is no default: an op without a policy
-/// does not compile.
+/// How autocast treats an op (autocast.md#policies, 1.4). There is no default: an op without a
+/// policy does not compile.
 enum class CastPolicy { none, low, f32, f32_dtype, f32_append, promote, banned };
 const char* name(CastPolicy policy);
 

@@ -12,7 +12,7 @@
 namespace engine {
 namespace {
 
-/// What an option of this type takes.
+/// Says what an option of this type takes.
 Message type_message(const OptionValue& like) {
     switch (like.index()) {
         case 0:

@@ -10,7 +10,8 @@ namespace engine {
 struct Parameter {
     std::string name;
     Tensor tensor;
-    /// Read by low-policy ops, so a persistent 16-bit copy saves a cast in every step (D6).
+    /// Read by low-policy ops, so a persistent 16-bit copy saves a cast in every step
+    /// (decisions.md#low-precision-weights, D6).
     bool autocast_low = false;
 };
 

@@ -13,7 +13,7 @@ using kernels::philox4x32;
 using kernels::PhiloxBlock;
 using kernels::PhiloxKey;
 
-/// What random numbers are for. Streams of one seed never overlap. The values are stored with runs
+/// Purposes of random numbers. Streams of one seed never overlap. The values are stored with runs
 /// and checkpoints (a resumed run goes on with the same numbers): add at the end, never renumber.
 enum class StreamId : std::uint32_t {
     init = 0,          ///< initial weights; substream: index of the parameter

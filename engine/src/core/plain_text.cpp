@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
+#include <optional>
 
 namespace engine {
 namespace {
@@ -71,7 +73,66 @@ std::string cleaned(std::string_view text, bool lines) {
     return out;
 }
 
+struct WordPair {
+    std::string_view plural, singular;
+};
+/// What is counted in sentences. "runs" is left out: "Rank 1 runs version 2" counts nothing.
+constexpr WordPair counted[] = {
+    {"batches", "batch"}, {"blocks", "block"}, {"bytes", "byte"}, {"characters", "character"},
+    {"checkpoints", "checkpoint"}, {"choices", "choice"}, {"classes", "class"},
+    {"columns", "column"}, {"dimensions", "dimension"}, {"epochs", "epoch"}, {"events", "event"},
+    {"features", "feature"}, {"fields", "field"}, {"files", "file"}, {"images", "image"},
+    {"labels", "label"}, {"layers", "layer"}, {"lessons", "lesson"}, {"lines", "line"},
+    {"more", "more"}, {"operations", "operation"}, {"parameters", "parameter"},
+    {"pictures", "picture"}, {"pixels", "pixel"}, {"points", "point"}, {"processes", "process"},
+    {"records", "record"}, {"rows", "row"}, {"samples", "sample"},
+    {"seeds", "seed"}, {"steps", "step"}, {"tensors", "tensor"}, {"terms", "term"},
+    {"tokens", "token"}, {"updates", "update"}, {"values", "value"}, {"weights", "weight"},
+    {"words", "word"}};
+/// What may stand between the number and that.
+constexpr std::string_view between[] = {"added",    "applied",  "different", "master",
+                                        "non-finite", "recorded", "short",   "test",
+                                        "training", "validation"};
+constexpr WordPair verbs[] = {
+    {"are", "is"}, {"do", "does"}, {"have", "has"}, {"need", "needs"}, {"were", "was"}};
+
+/// The word behind a space at `at`; empty if there is none, or one that goes on, as in "rows/s".
+std::string_view word_at(std::string_view text, std::size_t at) {
+    if (at >= text.size() || text[at] != ' ') return {};
+    const std::size_t end = std::min(
+        text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", at + 1), text.size());
+    const bool ends =
+        end == text.size() || std::string_view(" .,;:)").find(text[end]) != std::string_view::npos;
+    return ends ? text.substr(at + 1, end - at - 1) : std::string_view();
+}
+
+/// Replaces the word at `at` by its singular, if the list has it; returns where it ends then.
+std::optional<std::size_t> make_singular(std::string& text, std::size_t at,
+                                         std::span<const WordPair> list) {
+    const std::string_view word = word_at(text, at);
+    const auto found = std::ranges::find(list, word, &WordPair::plural);
+    if (found == list.end()) return std::nullopt;
+    text.replace(at + 1, word.size(), found->singular);
+    return at + 1 + found->singular.size();
+}
+
 }  // namespace
+
+std::string with_singulars(std::string_view text, std::span<const std::string> values) {
+    std::string out(text);
+    std::size_t at = 0;
+    for (const std::string& value : values) {
+        at = out.find("{}", at);
+        if (at == std::string::npos) break;
+        at += 2;
+        if (value != "1") continue;
+        std::size_t noun = at;
+        while (std::ranges::find(between, word_at(out, noun)) != std::end(between))
+            noun += 1 + word_at(out, noun).size();
+        if (const auto end = make_singular(out, noun, counted)) make_singular(out, *end, verbs);
+    }
+    return out;
+}
 
 std::string printable(std::string_view text) { return cleaned(text, /*lines=*/true); }
 std::string one_line(std::string_view text) { return cleaned(text, /*lines=*/false); }

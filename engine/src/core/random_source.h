@@ -16,7 +16,8 @@ struct RandomSource {
     RandomStream stream;
     Tensor substream;  ///< 0-d i64, in place of the stream's own; undefined: none
     /// The part of the batch that the numbers are for. A sample gets the numbers of its place in
-    /// the whole batch, so they do not depend on the rank that computes it (D7).
+    /// the whole batch, so they do not depend on the rank that computes it
+    /// (decisions.md#randomness, D7).
     BatchShare share{};
 
     const std::int64_t* substream_data() const {
@@ -24,8 +25,8 @@ struct RandomSource {
     }
 };
 
-/// The random numbers of one training step (D7). Dropout masks take consecutive offsets in the
-/// order of the calls; the substream is the number of the step.
+/// The random numbers of one training step (decisions.md#randomness, D7). Dropout masks take
+/// consecutive offsets in the order of the calls; the substream is the number of the step.
 class StepRandom {
 public:
     StepRandom(std::int64_t seed, Tensor step)

@@ -21,7 +21,7 @@ std::optional<int> index_of(const std::string& setting) {
     return index;
 }
 
-/// What the GPU needs and the program has not found: "cuDNN (why)"; empty if nothing.
+/// A library that the GPU needs and the program has not found: "cuDNN (why)"; empty if nothing.
 std::string missing_library() {
     for (const auto& library : kernels::cuda::libraries()) {
         if (!library.found) return library.name + " (" + library.problem + ")";

@@ -31,7 +31,8 @@ inline std::string misfits(const std::vector<Place>& places, const TensorMap& sa
 }
 
 /// Writes saved values into their places, which keep their memory, layout and device; a value in
-/// another type is rounded once. A weight's 16-bit copy (D6) follows.
+/// another type is rounded once. A weight's 16-bit copy (decisions.md#low-precision-weights, D6)
+/// follows.
 void fill(const std::vector<Place>& places, const TensorMap& saved);
 
 }  // namespace engine

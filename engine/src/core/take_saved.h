@@ -10,8 +10,8 @@ namespace engine {
 /// gradient of this gradient, through another handle or view, or by an op observer.
 Tensor take_saved(const Tensor& kept);
 
-/// The same for a gradient that the function was given: undefined where anyone but the backward
-/// pass holds it.
+/// Hands out the memory of a gradient that the function was given: undefined where anyone but the
+/// backward pass holds it.
 Tensor take_gradient(const Tensor& given);
 
 }  // namespace engine

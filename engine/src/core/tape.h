@@ -14,7 +14,8 @@
 
 namespace engine {
 
-// The tape (D2). An output owns the node that made it and a node never owns its output.
+// The tape (decisions.md#op-is-one-free-function, D2). An output owns the node that made it and a
+// node never owns its output.
 
 /// Whether ops of this thread record gradients.
 bool grad_enabled() noexcept;
@@ -32,7 +33,7 @@ public:
 private:
     bool before_;
 };
-/// No gradients, and casts are never cached (1.7).
+/// No gradients, and casts are never cached (autocast.md#interplay, 1.7).
 class InferenceMode {
 public:
     InferenceMode() noexcept;
@@ -72,7 +73,7 @@ private:
 /// Maps the gradients of the outputs to those of the inputs, in order. On both sides an undefined
 /// tensor stands for zero.
 using GradFn = std::function<TensorList(std::span<const Tensor> grads, const Saved& saved)>;
-/// The same for one output and one input.
+/// A gradient function of one output and one input.
 using GradFn1 = std::function<Tensor(const Tensor& grad, const Saved& saved)>;
 
 struct Edge {

@@ -18,7 +18,8 @@ class Node;
 class Tensor;
 using TensorList = std::vector<Tensor>;
 
-/// Of images whose pixels are `pitch` values, zeros behind their channels (core/padded_pixels.h).
+/// Layout of images whose pixels are `pitch` values, zeros behind their channels
+/// (core/padded_pixels.h).
 struct PixelPadding {
     std::int64_t channels = 0, pitch = 0;  ///< 0: not such images
 };
@@ -34,8 +35,8 @@ struct Storage {
 
 enum class Layout { contiguous, channels_last };
 
-/// A 16-bit copy of a parameter that its optimizer keeps (D6). Valid while `version` equals the
-/// parameter's version.
+/// A 16-bit copy of a parameter that its optimizer keeps (decisions.md#low-precision-weights, D6).
+/// Valid while `version` equals the parameter's version.
 struct LowCopy;
 struct SparseParts;  // core/sparse.h
 

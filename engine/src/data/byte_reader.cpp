@@ -75,7 +75,8 @@ public:
     }
 
 private:
-    /// Of a server that packs what is packed already, or a person.
+    /// Refuses what was packed twice, by a server that packs what is packed already, or by a
+    /// person.
     void refuse_packed_twice() {
         std::array<std::uint8_t, 2> start{};
         const bool twice = gzread(handle_.get(), start.data(), start.size()) == 2 &&

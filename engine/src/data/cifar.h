@@ -22,7 +22,7 @@ struct CifarFormat {
 
     std::int64_t classes() const { return label_classes.back(); }
     std::size_t record_bytes() const { return label_classes.size() + 3072; }
-    /// Of one file: CIFAR has 60,000 images in all.
+    /// Largest size of one file: CIFAR has 60,000 images in all.
     std::uint64_t most_file_bytes() const { return 60'000 * record_bytes(); }
 };
 const CifarFormat& cifar10_format();   ///< one label byte
@@ -42,7 +42,7 @@ void append_cifar(const std::string& file, ByteReader& reader, const CifarFormat
 /// Throws Error(data), and ReadingStopped once `stop` is requested.
 DataParts open_cifar(const DatasetConfig& config, const std::stop_token& stop = {});
 
-/// What find_data_files() looks for; recognise_path() uses it too.
+/// Files that find_data_files() looks for; recognise_path() uses it too.
 Wanted wanted_cifar(const CifarFormat& format);
 /// By DataFile::name, or an entry's name in an archive.
 bool is_cifar_train(const std::string& name);

@@ -27,7 +27,7 @@ public:
     void read(std::int64_t index, const SampleFields& out) const override;
     void guide(InputGuide& guide) const override;
 
-    /// What decides the click of sample `index`.
+    /// The logit that decides the click of sample `index`.
     double logit(std::int64_t index) const;
 
 private:

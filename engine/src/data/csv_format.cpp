@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of two delimiters that fit equally well, the first: a comma is also a decimal separator.
+// The order decides between two delimiters that fit equally well: a comma is also a decimal
+// separator.
 constexpr std::string_view candidates = "\t;|,";
 constexpr std::size_t most_sampled_rows = 100;
 using Counts = std::array<std::size_t, candidates.size()>;
@@ -329,7 +330,7 @@ void refuse_other_formats(const fs::path& file) {
                     format->reader, name, csv));
 }
 
-/// Of the beginning of a file; no rows if it is not UTF-8 text.
+/// Samples the beginning of a file; no rows if it is not UTF-8 text.
 Evenness sample_evenness(const fs::path& file) {
     for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 20}) {
         const std::string sample = csv_sample(file, bytes);

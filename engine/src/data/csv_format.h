@@ -35,8 +35,8 @@ struct CsvStart {
 /// stand above a header and have another number of fields than the table.
 CsvStart find_csv_start(std::string_view sample, bool whole, char delimiter);
 
-/// The same of a file. Throws Error(data) as open_packed() does, and for files of other programs
-/// (xlsx, ods, parquet, ...), naming how to save them as CSV.
+/// Finds the start of a file's table. Throws Error(data) as open_packed() does, and for files of
+/// other programs (xlsx, ods, parquet, ...), naming how to save them as CSV.
 CsvStart find_csv_start(const std::filesystem::path& file, char delimiter,
                         const std::stop_token& stop = {});
 

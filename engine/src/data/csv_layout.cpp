@@ -117,7 +117,7 @@ private:
         const std::vector<bool> before = usable;
         for (std::size_t i = 0; i < usable.size(); ++i) {
             const bool unnamed = !scan_.named[i] || scan_.names[i].starts_with("Unnamed: ");
-            // Of a table without a header only the first column is an index.
+            // Without a header only the first column of a table can be an index.
             const bool index = scan_.counts_rows[i] && unnamed && (scan_.has_header || i == 0);
             if (!index || !usable[i] || i == layout_.target) continue;
             usable[i] = false;

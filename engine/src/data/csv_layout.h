@@ -26,7 +26,7 @@ struct CsvColumnForm {
     bool operator==(const CsvColumnForm&) const = default;
 };
 
-/// What each column of a table is used as.
+/// The use of each column of a table.
 struct CsvLayout {
     std::vector<CsvRole> roles;
     std::vector<CsvColumnForm> forms;

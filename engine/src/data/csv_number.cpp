@@ -20,7 +20,7 @@ constexpr std::size_t group_digits = 3;
 constexpr std::array<std::string_view, 2> minus_signs{"\xE2\x88\x92", "\xE2\x80\x93"};
 /// Space, no-break space, narrow no-break space, thin space.
 constexpr std::array<std::string_view, 4> blanks{" ", "\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x89"};
-/// What stands between groups of three digits. A point does so only where there are several.
+/// Separators between groups of three digits. A point is one only where there are several.
 constexpr std::array<std::string_view, 9> separators{
     ",", " ", "\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x89", "'", "\xE2\x80\x99", "_", "."};
 constexpr std::array<std::string_view, 14> currency_symbols{"$",
@@ -193,7 +193,8 @@ std::optional<Body> take_body(std::string_view& text) {
     return body;
 }
 
-/// What may follow a number: a word without digits in front, "%", "°C", "m/s", "kg/m2".
+/// Whether a text may follow a number as its unit: a word without digits in front, "%", "°C",
+/// "m/s", "kg/m2".
 bool is_unit(std::string_view text) {
     if (text.empty()) return true;
     if (text.size() > most_unit_bytes) return false;

@@ -13,7 +13,7 @@ namespace engine {
 /// Whether the first row holds the names of the columns.
 enum class CsvHeader { automatic, present, absent };
 
-/// What happens to missing values in the columns in use.
+/// Treatment of missing values in the columns in use.
 enum class CsvMissing {
     refuse,  ///< Error(data)
     drop,    ///< the row is left out

@@ -17,7 +17,7 @@
 
 namespace engine {
 
-/// What to read, and how.
+/// The files to read, and how to read them.
 struct CsvSource {
     std::vector<std::filesystem::path> files{};  ///< of one header, read one after the other
     CsvOptions options{};
@@ -79,7 +79,7 @@ private:
     void add_number(CsvPlace place, std::string_view field, const CsvValue& value);
 };
 
-/// What a first pass over the files finds. Holds no column in memory.
+/// Findings of a first pass over the files. Holds no column in memory.
 struct CsvScan {
     char delimiter = ',';
     bool has_header = false;

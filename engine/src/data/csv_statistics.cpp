@@ -29,7 +29,7 @@ Column feature_column(const CsvTable& table, std::size_t feature) {
 
 Column target_column(const CsvTable& table) { return {table.target_values}; }
 
-/// Of the values that are present.
+/// Mean of the values that are present.
 double mean_of(const Column& column, std::span<const std::int64_t> rows, std::int64_t& count) {
     double sum = 0;
     count = 0;

@@ -19,7 +19,7 @@ void fill_missing_cells(CsvTable& table, std::span<const std::int64_t> train,
 /// mean 0 and deviation 1 for one-hot features, and deviation 1 for a feature that never changes.
 Normalization feature_statistics(const CsvTable& table, std::span<const std::int64_t> train);
 
-/// The same of the target's numbers.
+/// Mean and deviation of the target's numbers.
 Normalization target_statistics(const CsvTable& table, std::span<const std::int64_t> train);
 
 /// Warns of feature columns and targets that never change in the training rows, and of classes

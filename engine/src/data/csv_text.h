@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What one field of a table holds.
+/// Kinds of content of one field of a table.
 enum class CsvContent {
     missing,        ///< empty, NaN, or one of the words that stand for a missing value
     number,         ///< finite as f32

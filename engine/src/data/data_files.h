@@ -17,7 +17,7 @@ struct DataFile {
     bool archive = false;
 };
 
-/// What to look for in the paths that the user gave.
+/// Files to look for in the paths that the user gave.
 struct Wanted {
     std::function<bool(const std::string& name)> accepts;  ///< of a file, by DataFile::name
     std::vector<std::string> inside;  ///< folders and archives to look into where a folder has none
@@ -38,7 +38,7 @@ std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, con
 /// Before, in the order of names described above.
 bool name_before(const std::string& a, const std::string& b);
 
-/// What to do where the files are missing: what was looked for, and where it comes from.
+/// Advice for missing files: which were looked for, and where they come from.
 Message where_to_get(const Wanted& wanted);
 
 /// DataFile::name of a file name: lower case, without .gz or .xz.

@@ -42,12 +42,12 @@ public:
     bool has_hash(std::size_t file) const;
     /// Enters, with their checksums, files of dataset.path that no reader has entered.
     void add_unread(const std::stop_token& stop);
-    /// Those with a checksum.
+    /// Number of files with a checksum.
     std::int64_t hash_count() const;
     /// In the order in which they were entered.
     std::vector<FileMark> marks() const;
 
-    /// Of the data set that this thread opens; null: none.
+    /// Files of the data set that this thread opens; null: none.
     static const std::shared_ptr<ReadFiles>& current();
 
 private:
@@ -77,8 +77,7 @@ private:
 /// The checksum of more bytes, after those of `hash` (0 at the beginning).
 std::uint64_t content_hash(std::uint64_t hash, const void* bytes, std::size_t count);
 
-/// What identifies the data of a run besides their schema (inputs.json). A run keeps it as
-/// data.jsonl.
+/// Identity of the data of a run besides their schema (inputs.json). A run keeps it as data.jsonl.
 struct DataFingerprint {
     std::int64_t train = 0, validation = 0, test = 0;  ///< samples
     std::vector<FileMark> files{};
@@ -91,7 +90,7 @@ std::optional<DataFingerprint> read_data_fingerprint(const std::filesystem::path
 /// Files by name that differ from those of a run.
 struct DataChange {
     std::vector<std::string> changed, gone, added;
-    /// Of another time, and the run ended before it had read them: there is no checksum.
+    /// Files from another time without a checksum, since the run ended before it had read them.
     std::vector<std::string> unknown;
 
     bool empty() const {

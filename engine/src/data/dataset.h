@@ -30,7 +30,7 @@ public:
 
     /// Samples: images, rows, or the tokens of a text.
     virtual std::int64_t size() const = 0;
-    /// Of the fields that read() fills, without transforms.
+    /// Schema of the fields that read() fills, without transforms.
     virtual const Schema& schema() const = 0;
     /// Writes sample `index` in [0, size()) to `out`, except fields whose span is empty. For a
     /// stream: the window that begins at token `index`, as long as the spans. Throws Error(data).
@@ -46,9 +46,10 @@ public:
     virtual bool decodes() const { return false; }
     /// Whether the next sample of the order takes the place of one whose read throws DamagedSample.
     virtual bool skips_damaged() const { return false; }
-    /// What a preview shows of it beside counts and pictures: columns, a passage.
+    /// Adds what a preview shows beside counts and pictures: columns, a passage.
     virtual void describe(DatasetPreview& preview) const { (void)preview; }
-    /// What it takes, beside the schema, to make inputs like its samples.
+    /// Says how to encode a hand-made input like the samples, beside the schema: vocabulary,
+    /// columns.
     virtual void guide(InputGuide& guide) const { (void)guide; }
     /// A text, read as contiguous streams instead of in shuffled order.
     virtual bool is_stream() const { return false; }

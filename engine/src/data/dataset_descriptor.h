@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// A kind of data set: the only place that knows it (D16).
+/// A kind of data set: the only place that knows it (decisions.md#descriptor, D16).
 struct DatasetDescriptor {
     std::string kind;       ///< as in RunConfig
     std::string title;      ///< "Fashion-MNIST"
@@ -27,7 +27,7 @@ struct DatasetDescriptor {
     bool files_decide = false;
     DataParts (*open)(const DatasetConfig& config, std::int64_t seed,
                       const std::stop_token& stop) = nullptr;
-    /// Of a text: with the ids of a given vocabulary (open_dataset_as).
+    /// Opens a text with the ids of a given vocabulary (open_dataset_as); null for other kinds.
     DataParts (*open_as)(const std::vector<std::string>& vocabulary, const DatasetConfig& config,
                          std::int64_t seed, const std::stop_token& stop) = nullptr;
     /// Whether a file or folder holds it, by its content; null: never recognised, or by

@@ -180,7 +180,8 @@ void draw_glyph(std::span<std::uint8_t> pixels, std::int64_t label, const Random
 Schema glyph_schema() {
     std::vector<std::string> names;
     for (const auto& shape : glyph_shapes()) names.push_back(shape.name);
-    // Of the distribution, from 100,000 images: no image has to be drawn to know it.
+    // Mean and deviation of the distribution, from 100,000 images: no image has to be drawn to know
+    // them.
     return classified_images({1, side, side}, {.mean = {0.1781F}, .deviation = {0.2337F}},
                              std::move(names));
 }

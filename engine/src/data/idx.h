@@ -18,7 +18,7 @@ inline constexpr std::int64_t most_idx_samples = 1'000'000;
 std::int64_t append_idx_images(const std::filesystem::path& file, std::int64_t limit,
                                LabelledImages& out, const std::stop_token& stop = {});
 
-/// The same for labels (00 00 08 01, count, then a byte each), which must be below `classes`.
+/// Appends labels (00 00 08 01, count, then a byte each), which must be below `classes`.
 std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t limit,
                                std::int64_t classes, LabelledImages& out,
                                const std::stop_token& stop = {});
@@ -28,14 +28,14 @@ std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t l
 /// chooses its own. Throws Error(data), and ReadingStopped.
 DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop = {});
 
-/// What find_data_files() looks for; recognise_path() uses it too.
+/// Files that find_data_files() looks for; recognise_path() uses it too.
 struct Wanted;
 Wanted wanted_idx();
 
 /// Whether a file with this DataFile::name holds images / belongs to the training set.
 bool is_idx_images(const std::string& name);
 bool is_idx_train(const std::string& name);
-/// What the name says beside that and the number of a part: "emnist-digits"; "": nothing.
+/// The rest of the name beside that and the number of a part: "emnist-digits"; "": nothing.
 std::string idx_set(const std::string& name);
 
 }  // namespace engine

@@ -36,7 +36,7 @@ bool is_folder(const fs::path& path) {
     return fs::is_directory(path, ignored);
 }
 
-/// What is in a folder, by name. Throws Error(data) if it cannot be read.
+/// Lists a folder by name. Throws Error(data) if it cannot be read.
 std::vector<fs::path> entries_of(const fs::path& folder) {
     std::vector<fs::path> entries;
     std::error_code error;

@@ -31,7 +31,7 @@ constexpr std::array role_names{RoleName{"train", FolderRole::train},
                                 RoleName{"eval", FolderRole::evaluation},
                                 RoleName{"evaluation", FolderRole::evaluation},
                                 RoleName{"evaluate", FolderRole::evaluation}};
-/// What people add to these names, in front or behind.
+/// Words that people add to these names, in front or behind.
 constexpr std::array<std::string_view, 21> added_words{
     "images", "image", "imgs",    "img",    "pictures", "picture", "pics",
     "photos", "photo", "dataset", "data",   "set",      "split",   "folder",

@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What a folder of pictures is, by its name.
+/// Role of a folder of pictures, by its name.
 enum class FolderRole {
     other,       ///< a class, or something else
     train,       ///< "train", "Training", "train_images", "trainset", "TRAIN2017"
@@ -17,8 +17,8 @@ enum class FolderRole {
 };
 FolderRole role_of_folder(const std::string& name);
 
-/// What operating systems and their programs leave beside people's files: hidden files, __MACOSX,
-/// Thumbs.db, desktop.ini and the like.
+/// Whether a file is one that operating systems and their programs leave beside people's files:
+/// hidden files, __MACOSX, Thumbs.db, desktop.ini and the like.
 bool is_leftover(const std::filesystem::path& file);
 
 /// The parts that a folder of pictures has as folders.

@@ -23,7 +23,7 @@ struct GuideColumn {
     bool counted = false;                ///< a count, whose feature is log(1 + count)
     std::optional<std::size_t> place{};  ///< among the columns of the training table
     CsvColumnForm form{};                ///< how the cells of a number are read
-    /// What the training rows have where nothing else is known: their mean, or the most frequent
+    /// Value of the training rows for a field that is not given: their mean, or the most frequent
     /// category.
     std::optional<double> usual_number{};
     std::string usual_category{};

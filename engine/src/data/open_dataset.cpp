@@ -208,7 +208,7 @@ Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool t
             field.transforms.push_back(std::make_shared<CropAndFlip>(field.shape));
         if (image && changes.color_jitter > 0)
             field.transforms.push_back(std::make_shared<ColorJitter>(changes.color_jitter));
-        // What is to be predicted is always learnt in units of its deviation.
+        // The predicted value is always learnt in units of its deviation.
         const bool wanted = config.normalize || field.kind == FieldKind::value;
         if (wanted && !field.normalization.empty())
             field.transforms.push_back(std::make_shared<Normalize>(

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What makes up one batch.
+/// The samples of one batch.
 struct BatchPlan {
     std::span<const std::int64_t> indices;  ///< of the data set; valid until the next plan
     std::int64_t window = 1;                ///< tokens of a stream that each index stands for

@@ -12,7 +12,7 @@
 
 namespace engine {
 
-/// What the values of a field are. Models declare which of the input kinds they take.
+/// Kind of the values of a field. Models declare which of the input kinds they take.
 enum class FieldKind {
     image,     ///< f32 (C, H, W), in memory H, W, C; in [0, 1] before it is normalised; as u8 (a
                ///< loader's batches alone) 255 times that

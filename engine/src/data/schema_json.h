@@ -8,8 +8,8 @@ namespace engine {
 
 /// A field as files have it; its transforms are left out.
 nlohmann::ordered_json to_json(const FieldSpec& field);
-/// What to_json() wrote, checked: sizes, names, types. Throws std::invalid_argument, or what
-/// nlohmann/json throws.
+/// Reads what to_json() wrote, and checks sizes, names, types. Throws std::invalid_argument, or
+/// what nlohmann/json throws.
 FieldSpec field_spec_of(const nlohmann::json& object);
 
 }  // namespace engine

@@ -9,7 +9,7 @@ namespace engine {
 /// `character`, so İ (U+0130) stays.
 char32_t lower_case(char32_t character);
 
-/// The same for each character of valid UTF-8, in place.
+/// Lowers each character of valid UTF-8, in place.
 void lower_case(std::span<char> text);
 
 }  // namespace engine

@@ -56,7 +56,7 @@ private:
 DataParts open_text(const DatasetConfig& config, std::int64_t seed,
                     const std::stop_token& stop = {});
 
-/// The same with the ids of a given vocabulary (open_dataset_as).
+/// Opens a text with the ids of a given vocabulary (open_dataset_as).
 DataParts open_text_as(const std::vector<std::string>& vocabulary, const DatasetConfig& config,
                        std::int64_t seed, const std::stop_token& stop);
 

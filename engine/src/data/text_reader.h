@@ -15,7 +15,7 @@ struct TextReading {
     bool lowercase = false;
     double test_share = 0.1;
     std::size_t most_bytes = 0;  ///< limit on the memory of tokens and vocabulary
-    /// Of a run that reads the text again; empty: it is built.
+    /// Vocabulary of a run that reads the text again; empty: it is built.
     std::vector<std::string> given_vocabulary{};
 };
 /// Reads them from the options of a text-words, text-chars or text-generated configuration.

@@ -17,7 +17,7 @@ constexpr mode_t everybody = 0666;  // less umask
 constexpr mode_t owner = 0600, group = 0660;
 constexpr int deepest = 3;  ///< folders between a run's folder and its files, with both
 
-/// Of new files of a run or of the history.
+/// Mode of new files of a run or of the history.
 mode_t private_mode() {
     const char* shared = std::getenv("HALFTONE_SHARED");
     return shared != nullptr && std::string_view(shared) == "group" ? group : owner;
@@ -41,8 +41,8 @@ std::optional<mode_t> mode_of_run(const fs::path& folder) {
     return is_ours ? std::optional(private_mode()) : std::nullopt;
 }
 
-/// Of the run in whose folder this path lies. An import unpacks a run into a folder of one that is
-/// being made, and a checkpoint into a folder of that.
+/// Mode of the run in whose folder this path lies. An import unpacks a run into a folder of one
+/// that is being made, and a checkpoint into a folder of that.
 std::optional<mode_t> mode_in_run(const fs::path& path) {
     fs::path folder = path.parent_path();
     for (int i = 0; i < deepest && !folder.empty(); ++i, folder = folder.parent_path())

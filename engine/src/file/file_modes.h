@@ -17,7 +17,7 @@ namespace engine {
 /// somebody else, and its links lead to files that are not the run's. A file that a person names
 /// is written by write_named_file().
 File open_to_write(const std::filesystem::path& path, int flags);
-/// The same for files of the history, which are private outside of runs, too.
+/// Opens a file of the history, which is private outside of runs, too.
 File open_private(const std::filesystem::path& path, int flags);
 
 /// Makes a private folder, with those above it that are missing. One that is there keeps its mode.

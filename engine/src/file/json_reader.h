@@ -36,8 +36,7 @@ struct JsonFault {
 nlohmann::json read_json(std::string_view text, const JsonBounds& bounds = {},
                          JsonFault* fault = nullptr);
 
-/// The same for a file; a file that is absent, not a regular one or larger than the bounds is
-/// refused.
+/// Reads a file; a file that is absent, not a regular one or larger than the bounds is refused.
 nlohmann::json read_json_file(const std::filesystem::path& file, const JsonBounds& bounds = {});
 
 }  // namespace engine

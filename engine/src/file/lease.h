@@ -32,7 +32,7 @@ struct LeaseHolder {
     static LeaseHolder self();
 };
 
-/// What leases go by. Tests shorten the times and move the clocks.
+/// Times and clocks of leases. Tests shorten the times and move the clocks.
 struct LeaseRules {
     using Seconds = std::chrono::duration<double>;
     Seconds renewal{10};   ///< between two renewals
@@ -50,8 +50,8 @@ struct LeaseRules {
     static void replace(const LeaseRules* rules);
 };
 
-/// What a reader has seen of the lease of another machine, and since when. It may be kept from one
-/// program to the next one.
+/// The state in which a reader has seen the lease of another machine, and since when. It may be
+/// kept from one program to the next one.
 struct LeaseSighting {
     std::string content;  ///< name and text of the file
     std::string boot;     ///< of the reader, whose clock begins anew with it
@@ -63,7 +63,7 @@ struct LeaseSighting {
 struct LeaseState {
     bool present = false;  ///< there is a lease, held or left by a process that is gone
     bool held = false;
-    /// Of a holder whose process this one cannot look at: on another machine or in another
+    /// Host of a holder whose process this one cannot look at: on another machine or in another
     /// container. Empty for one of this machine.
     std::string host = {};
     std::int64_t process = 0;

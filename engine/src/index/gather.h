@@ -12,8 +12,8 @@ extern const OpInfo index_select_info, gather_info, index_add_info, scatter_add_
 
 /// y[.., i, ..] = x[.., index[i], ..] along `dim`; index has rank 1 or 0. Any type.
 Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
-/// The same with rows of zeros where the index is -1. index must be i64, row-major, of rank 1 and
-/// in [-1, size). Not checked: for ops that compute the index themselves.
+/// Selects rows as index_select() does, and rows of zeros where the index is -1. index must be i64,
+/// row-major, of rank 1 and in [-1, size). Not checked: for ops that compute the index themselves.
 Tensor rows_or_zeros(const Tensor& x, std::int64_t dim, const Tensor& index);
 /// The gradient: zeros of `shape` with the rows of dy added at the indices; -1: nowhere.
 Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index);

@@ -27,8 +27,8 @@ struct FoldOptions {
 /// Equal types.
 Tensor fold_rows(const Tensor& base, int dim, const Tensor& index, const Tensor& source,
                  const FoldOptions& options = {});
-/// The same by element; index and source of one shape, sizes of base at least as large but for
-/// `dim`.
+/// Folds single elements instead of rows; index and source of one shape, sizes of base at least as
+/// large but for `dim`.
 Tensor fold_elements(const Tensor& base, int dim, const Tensor& index, const Tensor& source,
                      const FoldOptions& options = {});
 

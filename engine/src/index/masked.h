@@ -8,7 +8,7 @@ extern const OpInfo masked_fill_info, masked_scatter_info, tril_info, triu_info;
 
 /// x where the mask (bool) is false, else the number; x and mask broadcast. Any type.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
-/// The same with a 0-d tensor, rounded to x's type.
+/// Fills with a 0-d tensor, rounded to x's type.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 /// x where the mask (bool, broadcast to x's shape) is false. The k-th true place, in row-major
 /// order, takes element k of source. Equal types, inside a region too. Too short a source is

@@ -8,15 +8,16 @@ namespace engine {
 
 extern const OpInfo scatter_info, scatter_reduce_info, index_copy_info;
 
-// Writing by index; see gather.h for indices. Equal types always, inside a region too (1.11).
+// Writing by index; see gather.h for indices. Equal types always, inside a region too
+// (autocast.md#operations-without-an-entry, 1.11).
 
 /// x with source[.., i, ..] written to [.., index[.., i, ..], ..] along `dim`. Of several at one
 /// place the last stays. Sizes as in scatter_add. Any type.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
-/// The same with one number for all.
+/// Scatters one number to all places.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value);
 
-/// The same, but reduces the elements that go to one place by sum, prod, mean, amax or amin,
+/// Scatters, but reduces the elements that go to one place by sum, prod, mean, amax or amin,
 /// together with x's own element if `include_self`. Computed in f32 (f64 for f64) and rounded once.
 /// Equal extremes share the gradient. Floating types. Throws Error(value) for another `reduce`.
 Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,

@@ -79,7 +79,7 @@ ordered_json metadata_of(const StepCapsule& capsule, const CapsuleFacts& facts) 
 
 std::string batch_prefix(std::size_t batch) { return "batch/" + std::to_string(batch) + "/"; }
 
-/// Of a field of a batch as it lies in memory: images are N, H, W, C there.
+/// Shape of a field of a batch as it lies in memory: images are N, H, W, C there.
 Shape memory_shape(const FieldSpec& field, const Shape& shape) {
     if (field.kind != FieldKind::image || shape.rank() != 4) return shape;
     return {shape[0], shape[2], shape[3], shape[1]};

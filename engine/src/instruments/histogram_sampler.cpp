@@ -51,7 +51,7 @@ private:
 
 }  // namespace
 
-/// What is counted of one step.
+/// The counts of one step.
 class HistogramSampler::Pass final : public OpObserver {
 public:
     /// `kept`: takes copies of the tensors; may be null.

@@ -72,7 +72,7 @@ public:
     std::int64_t operations() const { return operations_; }
     /// Largest magnitude of the outputs of the forward pass, finite ones.
     double largest_activation() const { return largest_activation_; }
-    /// Of the fields of the batch.
+    /// Largest magnitude of the fields of the batch.
     double largest_input() const { return largest_input_; }
 
 private:

@@ -29,7 +29,7 @@ public:
     void after_update(const StepView& step) override;
     void end(const StepView& step) override;
 
-    /// Of the last step; waits for the device.
+    /// Takes the operations of the last step; waits for the device.
     std::vector<XrayOp> take();
 
 private:

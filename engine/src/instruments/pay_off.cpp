@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/batch_finder.h"
+#include "engine/comparison.h"
 #include "engine/error.h"
 #include "instruments/peak_speed.h"
 #include "store/median.h"
@@ -11,12 +12,6 @@
 
 namespace engine {
 namespace {
-
-RunConfig with_preset(RunConfig config, const std::string& preset) {
-    config.precision = PrecisionConfig{};
-    config.precision.preset = preset;
-    return config;
-}
 
 /// One side, with as many steps to a block as take `block_ms`.
 class Side {
@@ -112,11 +107,11 @@ std::optional<LargestBatch> largest_batch(const RunConfig& config, std::int64_t 
 std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options) {
     std::vector<PayOff> rows;
     if (options.precisions.empty() || !goes_on(options, {options.precisions.front()})) return rows;
-    const RunConfig plain = with_preset(config, "fp32");
+    const RunConfig plain = in_precision(config, "fp32");
     const StepParts plain_parts = parts_of(xray_first_step(plain));
     std::optional<LargestBatch> batch;  // AMP gets FP32's limit, also if that is the free memory
     for (const std::string& precision : options.precisions) {
-        const RunConfig mixed = with_preset(config, precision);
+        const RunConfig mixed = in_precision(config, precision);
         PayOff row;
         row.model = config.model.kind;
         row.precision = precision;

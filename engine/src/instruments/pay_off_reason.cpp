@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/figure_text.h"
 #include "engine/pay_off.h"
 
 namespace engine {
@@ -81,9 +82,9 @@ Message launch_bound(const PayOff& p) {
 }
 Message casts(const PayOff& p) {
     return msg(
-        "{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {} MB.",
+        "{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {}.",
         p.precision, rounded(p.speed_up), percent(p.amp.casts, p.amp.total()),
-        rounded(static_cast<double>(p.amp.cast_bytes) * 1e-6));
+        bytes_text(p.amp.cast_bytes));
 }
 Message memory_bound(const PayOff& p) {
     return msg(

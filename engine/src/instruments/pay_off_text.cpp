@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/batch_finder.h"
+#include "engine/figure_text.h"
 #include "engine/pay_off.h"
 #include "file/json_reader.h"
 #include "store/text_table.h"
@@ -9,10 +10,6 @@ namespace engine {
 namespace {
 
 std::string number(const char* format, double value) { return number_text(format, value); }
-std::string megabytes(std::int64_t bytes) {
-    const double value = static_cast<double>(bytes) * 1e-6;
-    return number(value < 10 ? "%.2g" : "%.0f", value);
-}
 
 /// The memory limit of the largest batches, the same for all rows of a measurement; 0: none
 /// searched.
@@ -22,17 +19,18 @@ std::int64_t batch_memory(const std::vector<PayOff>& rows) {
 
 Cells heads(std::int64_t batch_memory) {
     Cells out{"model",    "precision",     "batch",      "FP32 ms", "AMP ms",
-              "speed-up", "least to most", "memory, MB", "FP32's"};
+              "speed-up", "least to most", "memory", "FP32's"};
     if (batch_memory > 0) {
-        out.push_back("largest batch in " + megabytes(batch_memory) + " MB");
+        out.push_back("largest batch in " + bytes_text(batch_memory));
         out.emplace_back("FP32's");
     }
     return out;
 }
 
 /// The size at which the search ends is not the result.
+bool is_lower_bound(std::int64_t batch) { return batch >= most_batch_tried; }
 std::string batch_text(std::int64_t batch) {
-    return (batch >= most_batch_tried ? "≥ " : "") + std::to_string(batch);
+    return (is_lower_bound(batch) ? "≥ " : "") + std::to_string(batch);
 }
 
 Cells cells(const PayOff& p) {
@@ -43,8 +41,8 @@ Cells cells(const PayOff& p) {
               number("%.3g", p.amp_ms),
               number("%.2f", p.speed_up),
               number("%.2f", p.least) + " to " + number("%.2f", p.most),
-              megabytes(p.amp_bytes),
-              megabytes(p.fp32_bytes)};
+              bytes_text(p.amp_bytes),
+              bytes_text(p.fp32_bytes)};
     if (p.batch_memory > 0) {
         out.push_back(batch_text(p.largest_batch));
         out.push_back(batch_text(p.fp32_largest_batch));
@@ -87,7 +85,7 @@ void for_each_figure(F&& f) {
     f("peaks", &PayOff::peaks);
 }
 
-/// The same for the fields that only a search for the largest batches fills in.
+/// Calls f for the fields that only a search for the largest batches fills in.
 template <typename F>
 void for_each_batch_figure(F&& f) {
     f("batch_memory", &PayOff::batch_memory);
@@ -152,7 +150,11 @@ std::string to_json(const PayOff& p) {
                         {"parts", json_of(p.amp)}};
     const auto write = [&](const char* key, auto member) { json[key] = p.*member; };
     for_each_figure(write);
-    if (p.batch_memory > 0) for_each_batch_figure(write);
+    if (p.batch_memory > 0) {
+        for_each_batch_figure(write);
+        json["fp32_largest_batch_at_least"] = is_lower_bound(p.fp32_largest_batch);
+        json["largest_batch_at_least"] = is_lower_bound(p.largest_batch);
+    }
     return json.dump();
 }
 

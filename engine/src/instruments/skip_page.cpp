@@ -134,8 +134,8 @@ std::string skips_page(const SkipList& skips) {
         return out.str();
     }
     for (const SkipGroup& group : groups_of(skips)) {
-        // What follows from one fault is one line; each step of a scale that comes down has its
-        // own.
+        // Steps that follow from one fault are one line; each step of a scale that comes down has
+        // its own.
         const std::size_t lines = group.bad ? 1 : group.count;
         for (std::size_t i = 0; i < lines; ++i) {
             const SkippedStep& each = skips.list[group.first + i];

@@ -6,8 +6,8 @@
 
 namespace engine {
 
-/// What an update changes of some weights. All are copied and subtracted together, in one piece of
-/// memory: with the weights of a small model, calls take longer than arithmetic.
+/// The changes that an update makes to some weights. All are copied and subtracted together, in one
+/// piece of memory: with the weights of a small model, calls take longer than arithmetic.
 class WeightChanges {
 public:
     /// A weight for copy().

@@ -53,7 +53,7 @@ std::pair<double, double> untraced_ms(CapsuleStep& step) {
     return {best, slowest};
 }
 
-/// The same step several times: to warm up, on the clock, and under the trace.
+/// Runs the step several times: to warm up, on the clock, and under the trace.
 Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     using Clock = std::chrono::steady_clock;
     CapsuleStep step(capsule, config);

@@ -161,7 +161,7 @@ private:
         return sums;
     }
 
-    /// What each layer reads; if gradients are to be differentiated, as a function of what comes
+    /// Input of each layer; if gradients are to be differentiated, as a function of what comes
     /// before it.
     TensorList inputs_of_layers() const {
         TensorList inputs{saved_[0]};

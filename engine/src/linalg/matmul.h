@@ -23,7 +23,7 @@ Tensor dot(const Tensor& a, const Tensor& b);
 /// Gradients of products are written with it, so no transposed copy or view is made. One rounding.
 Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
 
-/// The same with 16-bit operands given as f32, and an f32 result that is not rounded to their type.
+/// Product of 16-bit operands given as f32, and an f32 result that is not rounded to their type.
 /// The incoming gradient is rounded to that type for the products of the backward pass.
 Tensor wide_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
 

@@ -74,7 +74,7 @@ Tensor singular_values(const Tensor& x, const Sides& sides) {
     return permute(reshape(s, shape), inverse);
 }
 
-/// Of x in f32 or f64, both dimensions kept.
+/// Norms of x in f32 or f64, both dimensions kept.
 Tensor kept_norm(const OpInfo& info, const Tensor& x, const Sides& sides, double p) {
     const double order = std::fabs(p);
     if (order == 2) {

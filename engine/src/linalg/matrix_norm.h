@@ -14,9 +14,9 @@ extern const OpInfo linalg_matrix_norm_info, frobenius_norm_info, nuclear_norm_i
 /// rows.
 using MatrixOrder = std::variant<std::string, double>;
 
-/// Of the matrices that lie in two dimensions of x. Without `dtype`: x's type, f32 in a region;
-/// `dtype` must not be narrower than x's. Orders by singular values are for small matrices and wait
-/// for the device (linalg/svd.h); equal ones share the gradient.
+/// Norms of the matrices that lie in two dimensions of x. Without `dtype`: x's type, f32 in a
+/// region; `dtype` must not be narrower than x's. Orders by singular values are for small matrices
+/// and wait for the device (linalg/svd.h); equal ones share the gradient.
 Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord = "fro",
                           const std::vector<std::int64_t>& dims = {-2, -1}, bool keepdim = false,
                           std::optional<DType> dtype = {});

@@ -14,7 +14,7 @@ extern const OpInfo norm_info, linalg_vector_norm_info;
 /// from, at p < 0 and p = infinity.
 Tensor norm(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
             std::optional<DType> dtype = {}, double p = 2);
-/// The same under its newer name; `ord` is p.
+/// norm() under its newer name;
 Tensor linalg_vector_norm(const Tensor& x, double ord = 2,
                           const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
                           std::optional<DType> dtype = {});

@@ -52,7 +52,7 @@ Tensor direction(const Tensor& x, std::int64_t dim, double eps) {
     return div(x, floored(n, eps));
 }
 
-/// What shortens slices whose norm n is above the limit.
+/// Factors that shorten slices whose norm n is above the limit.
 struct Shortening {
     Tensor over, factor;  // factor = limit / (n + 1e-7)
 };

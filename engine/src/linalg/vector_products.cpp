@@ -44,7 +44,7 @@ Tensor rotated(const Tensor& x, int dim, std::int64_t by) {
     return cat({narrow(x, dim, by, 3 - by), narrow(x, dim, 0, by)}, dim);
 }
 
-/// Of one floating type.
+/// The product of operands of one floating type.
 Tensor cross_of(const OpInfo& info, const Tensor& a, const Tensor& b, std::int64_t asked_dim) {
     one_type(info, {a, b});
     const int dim = wrap_dim(info.name, asked_dim, a.rank());

@@ -16,7 +16,7 @@ Tensor linalg_vecdot(const Tensor& a, const Tensor& b, std::int64_t dim = -1);
 /// a x b over a dimension of size 3; without `dim` the first of a's that has it. The others
 /// broadcast; equal ranks.
 Tensor cross(const Tensor& a, const Tensor& b, std::optional<std::int64_t> dim = {});
-/// The same without an autocast entry, so that mixed types are an error inside a region too.
+/// cross() without an autocast entry, so that mixed types are an error inside a region too.
 Tensor linalg_cross(const Tensor& a, const Tensor& b, std::int64_t dim = -1);
 /// (n) (m) -> (n, m): a[i] b[j]. Promotes as any element-wise op.
 Tensor outer(const Tensor& a, const Tensor& b);

@@ -176,7 +176,7 @@ bool first_step_not_finite(const RunConfig& config, const StepRecord& row, doubl
         if (fix.empty() && fp16) fix = {"precision.scaler=dynamic"};
         finding.fix = fix;
     }
-    // What no setting changes, such as a NaN in the data, the run itself says at its first step.
+    // A run reports at its first step what no setting changes, such as a NaN in the data.
     if (!finding.fix.empty()) out.push_back(std::move(finding));
     return !std::isfinite(row.loss);
 }

@@ -39,7 +39,7 @@ void lint_forced(const LintSubject& subject, Findings& out);
 void lint_model(const LintSubject& subject, Findings& out);
 void lint_teach(const LintSubject& subject, Findings& out);
 
-/// Of the settings, and the default of their optimizer.
+/// Rate of the settings, and the default of their optimizer.
 struct LearningRate {
     double given = 0, usual = 0;
     std::string optimizer;  ///< its title

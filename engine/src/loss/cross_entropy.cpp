@@ -147,7 +147,7 @@ const OpInfo cross_entropy_backward_info{
     "cross_entropy_backward", CastPolicy::none, "cross_entropy_backward(scale, x; target)", 2,
     "Computed from fp32 log-probabilities, rounded to the logits' type once."};
 
-/// What the fused kernel keeps for the gradient besides the logits.
+/// Tensors that the fused kernel keeps for the gradient besides the logits.
 struct Fused {
     Tensor stats, target;  // each row's maximum and logarithm of its sum of exponentials
     std::int64_t ignore_index;
@@ -204,7 +204,7 @@ struct MeanFactor {
     }
 
 private:
-    /// The same product off the tape and without a tensor for the number; x on the CPU.
+    /// The product off the tape and without a tensor for the number; x on the CPU.
     Tensor scaled(const Tensor& x) const {
         const Tensor from = dense(x), y = empty_like(from);
         const auto factor = static_cast<float>(number);

@@ -19,7 +19,8 @@ struct ClassLossOptions {
 /// (core/check_values.h). The same holds for cross_entropy.
 Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                 const ClassLossOptions& options = {});
-/// Of logits; computes in f32 (f64 for f64). The result is of the logits' type, f32 in a region.
+/// Cross-entropy of logits; computes in f32 (f64 for f64). The result is of the logits' type, f32
+/// in a region.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const Tensor& weight = {},
                      const ClassLossOptions& options = {});
 

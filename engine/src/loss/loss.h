@@ -23,7 +23,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const Tensor& weight = {}, const Tensor& pos_weight = {},
                                         Reduction reduction = Reduction::mean);
 /// -(t log(x) + (1 - t) log(1 - x)), times weight; logs are at least -100. x in [0, 1], else
-/// Error(value), on a GPU at the next read. Unsafe under autocast: Error(state) in a region (1.8).
+/// Error(value), on a GPU at the next read. Unsafe under autocast: Error(state) in a region
+/// (autocast.md#banned-operation, 1.8).
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                             Reduction reduction = Reduction::mean);
 

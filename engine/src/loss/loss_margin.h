@@ -25,14 +25,14 @@ struct MultiMarginOptions {
     double margin = 1;
     Reduction reduction = Reduction::mean;
 };
-/// Of x (batch, classes) with target i64 (batch), or (classes) with one target: the sum over the
-/// other classes j of max(margin - x[target] + x[j], 0)^p, times weight[target], divided by the
-/// number of classes. A target outside the classes is Error(value), on a GPU at the next read
-/// (core/check_values.h).
+/// Margin loss of x (batch, classes) with target i64 (batch), or (classes) with one target: the sum
+/// over the other classes j of max(margin - x[target] + x[j], 0)^p, times weight[target], divided
+/// by the number of classes. A target outside the classes is Error(value), on a GPU at the next
+/// read (core/check_values.h).
 Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                          const MultiMarginOptions& options = {});
-/// Of x (batch, classes), or (classes), and target i64 of its shape, a list of classes in each row
-/// that ends at the first -1: the sum over the classes j in the list and k not in it of
+/// Margin loss of x (batch, classes), or (classes), and target i64 of its shape, a list of classes
+/// in each row that ends at the first -1: the sum over the classes j in the list and k not in it of
 /// max(1 - x[j] + x[k], 0), divided by the number of classes. Wrong targets as multi_margin_loss.
 /// Takes memory for classes^2 numbers a row.
 Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target,

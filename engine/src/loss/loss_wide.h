@@ -5,7 +5,7 @@
 #include "core/wide.h"
 #include "loss/loss.h"
 
-// What losses written in ops have in common.
+// Helpers of losses that are written in ops.
 namespace engine {
 
 /// The attribute `reduction` of a call.

@@ -24,7 +24,7 @@ public:
 
     Tensor generate(const Tensor& latent) override;
     Tensor discriminate(const Tensor& images) override;
-    /// Of the generator.
+    /// Exports the generator.
     OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
 
 private:

@@ -110,8 +110,9 @@ std::vector<Message> load_weights(Model& model, const std::string& path, Head he
 /// Error(settings) for a prefix without a match, and if no trainable parameter remains.
 void freeze(Model& model, const std::vector<std::string>& prefixes);
 
-/// Converts an f32 model to 16-bit weights and float buffers in place (4.1, and fastai's rule of
-/// 4.2). With keep_batch_norm, batch norms that have weights stay f32.
+/// Converts an f32 model to 16-bit weights and float buffers in place (optimizers.md#opt-levels,
+/// 4.1, and fastai's rule of optimizers.md#fastais-scalers (4.2)). With keep_batch_norm, batch
+/// norms that have weights stay f32.
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 
 /// A copy of the parameters and buffers by name on the host, 16-bit ones as f32: the saved form of

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What a model is made from.
+/// Arguments from which a model is made.
 struct ModelSetup {
     const TypedOptions& options;
     const ModelShape& shape;
@@ -17,7 +17,7 @@ struct ModelSetup {
     const Device& device;
 };
 
-/// What the first output of a model is.
+/// Meaning of the first output of a model.
 enum class ModelOutput {
     scores,        ///< (rows, outputs)
     token_scores,         ///< (rows * tokens, outputs): after each token of a window, the next one's
@@ -27,7 +27,7 @@ enum class ModelOutput {
     click_scores,         ///< (rows, 1): the logit of a click
 };
 
-/// A kind of model: the only place that knows it (D16).
+/// A kind of model: the only place that knows it (decisions.md#descriptor, D16).
 struct ModelDescriptor {
     std::string kind;               ///< as in RunConfig
     std::string title;              ///< "ResNet-18"

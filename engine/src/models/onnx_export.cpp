@@ -16,7 +16,7 @@ OnnxValue declare(OnnxGraph& graph, const FieldSpec& field) {
     return graph.input(field.name, dtype, std::move(dims));
 }
 
-/// Of a state (layers, streams, width).
+/// Dimensions of a state (layers, streams, width).
 std::vector<OnnxDim> state_dims(const Shape& state) {
     return {state[0], std::string("streams"), state[2]};
 }

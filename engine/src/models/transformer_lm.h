@@ -33,7 +33,8 @@ private:
         AttentionHeads heads;
         Dropout attn_drop, mlp_drop;
     };
-    /// What blocks read and add to; `normed`: its next norm, if the sum computed that too.
+    /// The stream that blocks read and add to; `normed`: its next norm, if the sum computed that
+    /// too.
     struct Stream {
         Tensor h, normed;
     };

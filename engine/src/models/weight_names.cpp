@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-/// What DataParallel, torch.compile and Lightning put before all names.
+/// Prefixes that DataParallel, torch.compile and Lightning put before all names.
 constexpr std::string_view wrappers[] = {"_orig_mod.", "module.", "_orig_mod.", "model."};
 struct Renamed {
     std::string_view before, now;

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What fit_names() did to the names of a file.
+/// Changes that fit_names() made to the names of a file.
 struct NameFit {
     /// Prefix of the model's names that the file's names lacked: "bert." of a bare BertModel.
     std::string added;

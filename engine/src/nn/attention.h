@@ -27,7 +27,7 @@ struct MultiheadAttention {
     };
     Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                       const Call& call) const;
-    /// Of x to itself.
+    /// Attention of x to itself.
     Tensor operator()(const Tensor& x, const Call& call) const;
 
 private:

@@ -7,7 +7,7 @@ namespace engine {
 
 enum class RecurrentKind { rnn_tanh, rnn_relu, lstm, gru };
 
-/// What may differ from call to call.
+/// Arguments that may differ from call to call.
 struct RecurrentCall {
     TensorList hx = {};                          ///< h0, and c0 for lstm; empty: zeros
     std::vector<std::int64_t> batch_sizes = {};  ///< of a packed sequence
@@ -34,8 +34,8 @@ struct Recurrent {
     /// {output, h_n, and c_n for lstm} as recurrent/recurrent.h has them; x (time, in) without a
     /// batch gives results without one.
     TensorList operator()(const Tensor& x, const RecurrentCall& call = {}) const;
-    /// The same of a sequence with time first and of given states. Throws Error(value) if it is
-    /// bidirectional or batch first.
+    /// Adds the graph of a sequence with time first and of given states. Throws Error(value) if it
+    /// is bidirectional or batch first.
     OnnxValues graph(OnnxGraph& graph, const OnnxValue& x, const OnnxValues& hx) const;
 };
 

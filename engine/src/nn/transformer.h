@@ -98,7 +98,7 @@ struct TokenGraph {
                bool is_causal);
     /// The first `window` rows of a table of positions.
     OnnxValue positions(OnnxGraph& graph, const OnnxValue& table) const;
-    /// What AttentionHeads computes. Scores are f32 in an fp16 graph too.
+    /// Adds the nodes of what AttentionHeads computes. Scores are f32 in an fp16 graph too.
     OnnxValue attend(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
                      const OnnxValue& v) const;
     /// (streams, window, width) as (rows, width)

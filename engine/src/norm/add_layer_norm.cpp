@@ -33,7 +33,7 @@ bool parameter_fits(const Tensor& parameter, const Tensor& around) {
            (parameter.dtype() == DType::f32 || parameter.dtype() == around.dtype());
 }
 
-/// What the gradient needs beside the saved tensors.
+/// Sizes that the gradient needs beside the saved tensors.
 struct Sizes {
     LayerNormShape rows;
     Shape shape;

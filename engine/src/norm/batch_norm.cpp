@@ -42,7 +42,8 @@ struct BatchNormOptions {
     double momentum, eps;
 };
 
-/// 1.11: low x with f32 companions is fine, f32 x with low ones is not.
+/// autocast.md#operations-without-an-entry (1.11): low x with f32 companions is fine, f32 x with
+/// low ones is not.
 void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
     if (!t.defined()) return;
     check_shapes(info, t.rank() == 1 && t.size(0) == x.size(1), x, t);
@@ -138,7 +139,7 @@ void move_running(const Tensor& running, const Tensor& batch, double momentum) {
     running.bump_version();
 }
 
-/// Training with the statistics of all ranks' rows (4.5).
+/// Training with the statistics of all ranks' rows (optimizers.md#synchronised-batch-norm, 4.5).
 Tensor forward_synced(const OpInfo& info, const Tensor& x, const Tensor& residual,
                       const BatchNormTensors& t, bool relu, const kernels::BatchNormShape& shape,
                       BatchNormStatistics& statistics) {

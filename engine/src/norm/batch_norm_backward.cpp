@@ -66,7 +66,8 @@ TensorList second_running(const PlainBatchNorm& p, const Tensor& g, const Incomi
     return {by_g, mul(mul(v.dweight, g), p.invstd), p.total(mul(mul(v.dx, g), p.invstd))};
 }
 
-/// The same when mean and invstd are the batch's own: d invstd / dx = -invstd^2 xhat / rows.
+/// Second derivatives when mean and invstd are the batch's own: d invstd / dx = -invstd^2 xhat /
+/// rows.
 TensorList second_training(const PlainBatchNorm& p, const Tensor& g, const Incoming& v) {
     const Tensor scale = mul(p.weight, p.invstd);
     const Tensor by_g = add(mul(scale, p.projected(v.dx)), mul(v.dweight, p.xhat));
@@ -145,7 +146,8 @@ Tensor synced_dx(const BatchNormBackward& a, const Tensor& g, const Tensor& x,
     return to(mul(inner, shaped(scale)), x.dtype());
 }
 
-/// The same with the statistics of several ranks (4.5), outside the tape.
+/// Backward pass with the statistics of several ranks (optimizers.md#synchronised-batch-norm, 4.5),
+/// outside the tape.
 TensorList synced_backward(const BatchNormBackward& a) {
     if (grad_enabled())
         throw Error(ErrorCode::state, "a synchronised batch norm has no second derivative");

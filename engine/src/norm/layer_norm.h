@@ -14,7 +14,7 @@ extern const OpInfo layer_norm_info, native_layer_norm_info, rms_norm_info;
 /// (x - mean) / sqrt(var + eps) * weight + bias, biased variance.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
-/// The same, the mean and 1 / sqrt(var + eps), these two of x's shape with ones for
+/// {layer_norm(), mean, 1 / sqrt(var + eps)}, the last two of x's shape with ones for
 /// normalized_shape, in f32 (f64 for f64) and without a gradient.
 TensorList native_layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                              const Tensor& bias, double eps);

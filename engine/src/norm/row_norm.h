@@ -3,11 +3,11 @@
 #include "core/tape.h"
 #include "kernels/layer_norm.h"
 
-// What layer norm, RMS norm and group norm share: rows that are normalised each by itself.
+// Shared parts of layer norm, RMS norm and group norm: rows that are normalised each by itself.
 namespace engine {
 
-/// The parameters beside x as 1.11 allows them: of x's type, or f32 beside a 16-bit x; else
-/// Error(dtype) naming both types. Undefined ones pass.
+/// The parameters beside x as autocast.md#operations-without-an-entry (1.11) allows them: of x's
+/// type, or f32 beside a 16-bit x; else Error(dtype) naming both types. Undefined ones pass.
 void check_norm_parameters(const OpInfo& info, const Tensor& x,
                            std::initializer_list<Tensor> parameters);
 

@@ -6,7 +6,8 @@
 
 namespace engine {
 
-// Batch norm with statistics over the rows of all ranks (4.5).
+// Batch norm with statistics over the rows of all ranks (optimizers.md#synchronised-batch-norm,
+// 4.5).
 
 /// While it lives, batch norms of this thread take their statistics over these ranks. Runs that
 /// take turns on a thread open one in each turn.

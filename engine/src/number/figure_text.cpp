@@ -64,7 +64,7 @@ std::string figure_text(double value, int digits) {
     if (size == 0) return "0";
     if (size < least_plain || size >= most_plain)
         return as_power_of_ten(with_exponent(value, digits));
-    // Of the rounded value: 9.999 has two digits before its point.
+    // The rounded value counts: 9.999 has two digits before its point.
     const double rounded = std::abs(std::stod(with_exponent(value, digits)));
     const int before = static_cast<int>(std::floor(std::log10(rounded))) + 1;
     if (before <= digits) return grouped(with_decimals(value, digits - before));
@@ -105,6 +105,13 @@ std::string magnitude_text(double magnitude) {
     if (!(magnitude > 0)) return "-";
     return std::isinf(magnitude) ? figure_text(magnitude)
                                  : "2" + superscript(std::ilogb(magnitude));
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    if (bytes < 1000) return std::to_string(bytes) + " B";
+    const double mega = static_cast<double>(bytes) / 1e6;
+    if (mega < 1) return figure_text(mega * 1e3) + " KB";
+    return mega < 10'000 ? figure_text(mega) + " MB" : figure_text(mega / 1e3) + " GB";
 }
 
 std::string right_aligned(const std::string& text, std::size_t width) {

@@ -10,7 +10,8 @@ struct AdagradOptions {
     double weight_decay = 0;
     double initial_accumulator_value = 0;
     double eps = 1e-10;
-    bool decoupled = false;  ///< the decay stays out of the accumulator (4.3)
+    /// The decay stays out of the accumulator (optimizers.md#optimizer-formulas, 4.3).
+    bool decoupled = false;
 };
 
 /// Adagrad (Duchi et al. 2011) as in PyTorch. The rate of every weight falls with the sum of its

@@ -40,7 +40,7 @@ std::vector<std::string> Adam::state_names() const {
 
 namespace {
 
-/// What Adam and AdamW have in common; their options differ in their defaults alone.
+/// The descriptor that Adam and AdamW share; their options differ in their defaults alone.
 template <typename Kind, typename KindOptions>
 OptimizerDescriptor adam_like(std::string kind, std::string title, std::string summary) {
     const KindOptions own;

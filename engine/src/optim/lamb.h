@@ -17,9 +17,9 @@ struct LambOptions {
     bool nvlamb = false;       ///< the trust ratio holds without decay too
 };
 
-/// LAMB (You et al. 2020) as 4.3 gives it: Adam's direction, at a rate for each
-/// tensor that follows the norms of its weights and of the direction. m and v are f32 also for
-/// 16-bit weights.
+/// LAMB (You et al. 2020) as optimizers.md#optimizer-formulas (4.3) gives it: Adam's direction, at
+/// a rate for each tensor that follows the norms of its weights and of the direction. m and v are
+/// f32 also for 16-bit weights.
 class Lamb final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps, decay or max_grad_norm.

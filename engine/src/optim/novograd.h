@@ -18,9 +18,9 @@ struct NovoGradOptions {
     bool regularise_inside = false;  ///< decay and division by the norm before the momentum
 };
 
-/// NovoGrad (Ginsburg et al. 2019) as 4.3 gives it: Adam with one second moment a
-/// tensor, the running norm of its gradient ("norm" in the state; m and norm are f32 also for
-/// 16-bit weights).
+/// NovoGrad (Ginsburg et al. 2019) as optimizers.md#optimizer-formulas (4.3) gives it: Adam with
+/// one second moment a tensor, the running norm of its gradient ("norm" in the state; m and norm
+/// are f32 also for 16-bit weights).
 class NovoGrad final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.

@@ -12,7 +12,7 @@
 
 namespace engine {
 
-/// A kind of optimizer: the only place that knows it (D16).
+/// A kind of optimizer: the only place that knows it (decisions.md#descriptor, D16).
 struct OptimizerDescriptor {
     std::string kind;     ///< as in RunConfig
     std::string title;    ///< "AdamW"

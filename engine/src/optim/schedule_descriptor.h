@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// A kind of learning-rate schedule: the only place that knows it (D16).
+/// A kind of learning-rate schedule: the only place that knows it (decisions.md#descriptor, D16).
 struct ScheduleDescriptor {
     std::string kind;          ///< as in RunConfig
     std::string title;         ///< "Cosine"

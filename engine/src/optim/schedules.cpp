@@ -12,7 +12,7 @@ using kernels::ScheduleKind;
 
 constexpr double most_updates = 1'000'000'000;
 
-/// Of every kind.
+/// An option of every kind.
 OptionSpec warmup_option() {
     return {.name = "warmup_steps",
             .label = "Warm-up",
@@ -26,7 +26,7 @@ OptionSpec warmup_option() {
             .highest = most_updates};
 }
 
-/// Of every kind.
+/// An option of every kind.
 OptionSpec lengthened_option() {
     return {.name = "lengthened",
             .label = "Lengthened",

@@ -10,11 +10,12 @@ struct SgdOptions {
     double dampening = 0;
     double weight_decay = 0;
     bool nesterov = false;
-    bool decay_after_momentum = false;  ///< the decay stays out of the momentum (4.3)
+    /// The decay stays out of the momentum (optimizers.md#optimizer-formulas, 4.3).
+    bool decay_after_momentum = false;
 };
 
-/// Stochastic gradient descent with momentum, as in PyTorch (4.3). With master weights the 16-bit
-/// gradients are read as they are: no f32 gradients are made.
+/// Stochastic gradient descent with momentum, as in PyTorch (optimizers.md#optimizer-formulas,
+/// 4.3). With master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 ///
 /// Accepts sparse gradients (index/sparse.h) without weight decay. A plain step coalesces the
 /// gradient, and reads and writes only the rows that it names. The gradient is made dense with

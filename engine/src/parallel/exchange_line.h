@@ -38,7 +38,7 @@ public:
 
     /// Replaces the gradients by their sums. Nothing else may touch them until wait().
     virtual void send(ExchangeBucket bucket) = 0;
-    /// What is exchanged from now on is not hidden by the backward pass.
+    /// Marks what is exchanged from now on as not hidden by the backward pass.
     virtual void end_backward() = 0;
     /// Returns when the caller may use the sums of all buckets: on a GPU, in work given to the
     /// compute stream from now on. The times are those of all buckets since the last call. Rethrows

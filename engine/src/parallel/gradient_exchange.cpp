@@ -16,8 +16,8 @@
 namespace engine {
 namespace {
 
-/// Groups parameters into buckets by the rule of 4.6: in the order in which the buckets close, and
-/// those still open at the end last.
+/// Groups parameters into buckets by the rule of optimizers.md#bucketed-data-parallel (4.6): in the
+/// order in which the buckets close, and those still open at the end last.
 class BucketRule {
 public:
     explicit BucketRule(const ExchangeOptions& options) : options_(options) {}

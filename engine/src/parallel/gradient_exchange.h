@@ -7,7 +7,8 @@
 
 namespace engine {
 
-/// Bucketed data parallel (4.6), without its option that gradients are views of the buffer.
+/// Bucketed data parallel (optimizers.md#bucketed-data-parallel, 4.6), without its option that
+/// gradients are views of the buffer.
 struct ExchangeOptions {
     std::int64_t message_size = 10'000'000;  ///< smallest number of elements that closes a bucket
     bool delay = false;  ///< one exchange for each type, at the end of the backward pass
@@ -43,7 +44,7 @@ public:
     /// parameters have gradients than in the first pass, or if a gradient changed after it was
     /// sent.
     void finish();
-    /// Of the last finish(); see ExchangeTimer.
+    /// Times of the last finish(); see ExchangeTimer.
     ExchangeTimes times() const { return timer_(); }
     const ExchangeTimer& timer() const { return timer_; }
     /// Parameters of each bucket, in the order in which they are sent; empty before the first
@@ -76,7 +77,7 @@ private:
     std::vector<std::size_t> bucket_of_;  // by parameter
     std::vector<int> expected_;           // gradients that a pass gives to each parameter
 
-    // Of the pass in progress.
+    // State of the pass in progress.
     bool active_ = false;
     std::vector<std::size_t> order_;  // of the last gradient of each parameter
     std::vector<int> calls_;          // by parameter

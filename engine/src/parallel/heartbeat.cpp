@@ -24,7 +24,7 @@ std::optional<int> Heartbeats::silent(Clock::time_point now) {
     return std::nullopt;
 }
 
-/// Of a rank whose message was read right after the pause, none of it is part of the silence.
+/// A pause is no part of the silence of a rank whose message was read right after it.
 void Heartbeats::add_pause(Clock::time_point now) {
     for (Silence& silence : silences_) {
         const auto pause = now - std::max(asked_, silence.since);

@@ -19,7 +19,7 @@ struct Loss {
     int rank = -1;  ///< the lost rank; -1 if none is, but one has given up
 };
 
-/// What each rank sends the others at the start.
+/// Card that each rank sends the others at the start.
 struct RankCard {
     std::array<char, 256> host{};
     LocalProcess process;

@@ -12,7 +12,7 @@ namespace engine {
 /// PyTorch 1.6.
 bool is_torch_file(const std::filesystem::path& path);
 
-/// What a file of torch.save (.pt, .pth, .ckpt) holds of a model.
+/// Weights of a model in a file of torch.save (.pt, .pth, .ckpt).
 struct TorchWeights {
     std::string key;                    ///< where it lies in the file's value (StateDict)
     TensorMap tensors;                  ///< row-major, by name

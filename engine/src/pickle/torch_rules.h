@@ -56,7 +56,7 @@ public:
 private:
     PickleValue rebuild(std::span<const PickleRef> arguments, const PickleValues& all);
 
-    /// What a PickleObject stands for: a storage or a tensor.
+    /// The storage or the tensor that a PickleObject stands for.
     struct Object {
         std::optional<std::size_t> storage;
         TorchTensor tensor;

@@ -312,7 +312,8 @@ private:
     }
     void set_items(const std::vector<PickleRef>& items) {
         if (items.size() % 2 != 0) fail(msg("its stack is damaged"));
-        // Of a class derived from dict, such as Lightning's AttributeDict.
+        // An object of a class derived from dict, such as Lightning's AttributeDict, becomes a dict
+        // here.
         if (is_other(top())) all_.values[top()] = PickleDict{};
         auto& dict = need<PickleDict>(top()).items;
         for (std::size_t i = 0; i < items.size(); i += 2) dict.emplace_back(items[i], items[i + 1]);

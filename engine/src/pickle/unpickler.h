@@ -18,8 +18,8 @@ namespace engine {
 using PickleRef = std::uint32_t;
 
 struct PickleNone {};
-/// What nothing here needs the value of: bytes, a set, an integer of more than 64 bits, or an object
-/// of a class that the rules do not know. It has no effect.
+/// An object whose value nothing here needs: bytes, a set, an integer of more than 64 bits, or an
+/// object of a class that the rules do not know. It has no effect.
 struct PickleOther {
     std::string global = {};  ///< of an object: its class, or the function that would make it
 };

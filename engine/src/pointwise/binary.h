@@ -6,8 +6,8 @@
 
 namespace engine {
 
-// Element-wise, with broadcasting and the promotion of 1.11: a 0-d tensor does not widen one with
-// dimensions.
+// Element-wise, with broadcasting and the promotion of autocast.md#operations-without-an-entry
+// (1.11): a 0-d tensor does not widen one with dimensions.
 extern const OpInfo add_info, sub_info, mul_info, div_info, maximum_info, minimum_info, pow_info,
     atan2_info;
 

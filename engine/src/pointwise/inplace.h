@@ -8,9 +8,9 @@ extern const OpInfo add_inplace_info, mul_inplace_info, exp_inplace_info, pow_in
     copy_inplace_info, zero_inplace_info;
 
 // Writes into x and returns it. x keeps its shape and type (the result is rounded to it); in-place
-// forms have no autocast entry (1.3). With gradient mode on, Error(state) for a leaf that requires
-// a gradient, and for a view that is part of a graph. Any other x becomes the output of the op in
-// the graph.
+// forms have no autocast entry (autocast.md#what-is-eligible, 1.3). With gradient mode on,
+// Error(state) for a leaf that requires a gradient, and for a view that is part of a graph. Any
+// other x becomes the output of the op in the graph.
 
 Tensor add_(const Tensor& x, const Tensor& other);
 Tensor mul_(const Tensor& x, const Tensor& other);

@@ -18,7 +18,7 @@ Tensor selu(const Tensor& x);
 Tensor celu(const Tensor& x, double alpha = 1);
 /// x where x > 0, else negative_slope x
 Tensor leaky_relu(const Tensor& x, double negative_slope = 0.01);
-/// The same numbers from other ops, as on a GPU.
+/// leaky_relu() from other ops, as on a GPU; the same numbers.
 Tensor composed_leaky_relu(const Tensor& x, double negative_slope);
 /// x between the bounds; no slope at a bound. Throws Error(value) if min_val > max_val.
 Tensor hardtanh(const Tensor& x, double min_val = -1, double max_val = 1);

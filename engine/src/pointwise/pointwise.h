@@ -27,7 +27,7 @@ Tensor constant(const Tensor& w, double value);
 /// slope on it, so that it gives the second derivative. Casts x by the policy first. Floating x,
 /// else Error(dtype).
 Tensor pointwise(const OpInfo& info, const Tensor& x, const WideFunction& f, WideFunction slope);
-/// The same where f is a kernel of its own.
+/// pointwise() for an f that is a kernel of its own.
 Tensor pointwise(const OpInfo& info, const Tensor& x, kernels::UnaryOp f, WideFunction slope);
 /// A function that is flat wherever it has a derivative: its gradient is zero, as PyTorch has it.
 Tensor pointwise_flat(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);

@@ -7,7 +7,8 @@ namespace engine {
 extern const OpInfo rdiv_info, rtruediv_info, rpow_info;
 
 // Operations with a number on the left. They have no entry of their own: `rdiv` uses reciprocal and
-// `rpow` uses pow, so both give f32 in a region, where x / 2 stays low (1.9, 1.10).
+// `rpow` uses pow, so both give f32 in a region, where x / 2 stays low
+// (autocast.md#operation-lists, 1.9, 1.10).
 
 /// number / x
 Tensor div(double number, const Tensor& x);

@@ -12,8 +12,8 @@ extern const OpInfo addcmul_info, addcdiv_info, lerp_info;
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value = 1);
 /// x + value * a / b; floating, promotes.
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value = 1);
-/// x + weight * (end - x), exactly x at weight 0 and end at 1. All of one type (1.11), else
-/// Error(dtype), in a region too.
+/// x + weight * (end - x), exactly x at weight 0 and end at 1. All of one type
+/// (autocast.md#operations-without-an-entry, 1.11), else Error(dtype), in a region too.
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& x, const Tensor& end, double weight);
 

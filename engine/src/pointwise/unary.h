@@ -10,7 +10,7 @@ extern const OpInfo neg_info, abs_info, square_info, sqrt_info, rsqrt_info, reci
 
 Tensor neg(const Tensor& x);
 Tensor abs(const Tensor& x);
-/// Goes through pow, so f32 in a region (1.9).
+/// Goes through pow, so f32 in a region (autocast.md#operation-lists, 1.9).
 Tensor square(const Tensor& x);
 Tensor sqrt(const Tensor& x);
 Tensor rsqrt(const Tensor& x);

@@ -62,7 +62,7 @@ void check(const Tensor& x, const Tensor& samples, const Pair& kernel, const Pai
     }
 }
 
-/// Of the places in the plane that each window sees: (N, C, OH OW, kernel), i64.
+/// Places in the plane that each window sees: (N, C, OH OW, kernel), i64.
 Tensor window_places(const Tensor& x, const Tensor& samples, const Pair& kernel, const Pair& size) {
     const std::int64_t n = x.size(0), c = x.size(1);
     const GradMode off(false);

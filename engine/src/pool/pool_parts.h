@@ -11,7 +11,7 @@ namespace engine {
 inline constexpr const char* chooses = "Chooses values: nothing is lost in its input's type.";
 inline constexpr const char* adds = "Not on the list: adds in fp32 and rounds to its input's type.";
 
-// What the pools of sequences, images and volumes have in common.
+// Shared parts of the pools of sequences, images and volumes.
 
 /// The windows along one dimension.
 struct PoolAxis {

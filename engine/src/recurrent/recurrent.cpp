@@ -154,7 +154,8 @@ TensorList run_layers(const Network& n, const Tensor& rows,
 }
 
 /// Sequences of equal length: one node if the device's library supports the network, else layer by
-/// layer. Dropout between layers is ours, so that masks are the same everywhere (D7).
+/// layer. Dropout between layers is ours, so that masks are the same everywhere
+/// (decisions.md#randomness, D7).
 TensorList run_even(const Network& n, const Tensor& rows, std::int64_t steps, std::int64_t batch) {
     const std::vector<std::int64_t> sizes(static_cast<std::size_t>(steps), batch);
     if (n.drops()) return run_layers(n, rows, sizes);

@@ -47,7 +47,7 @@ struct RecurrentOptions {
     bool train = false;
     bool bidirectional = false;
     bool batch_first = false;
-    /// Of a packed sequence: rows at each time step, not rising. Empty: x is not packed.
+    /// Rows at each time step of a packed sequence, not rising. Empty: x is not packed.
     std::vector<std::int64_t> batch_sizes = {};
     /// Source of the masks: numbers from `random_offset` on, one for each element that may be
     /// dropped. Dropout without it is an Error(value).

@@ -19,7 +19,7 @@ TensorList run(const OpArguments& args) {
     return op(args.at(0), args.at(1), args.at(2), args.get(3), args.get(4));
 }
 
-/// What a cell reads, after its casts.
+/// Operands of a cell, after its casts.
 struct Operands {
     Tensor input_gates, hidden_gates, state, input_bias, hidden_bias;
 };

@@ -38,7 +38,7 @@ PlainStep plain_recurrent_step(kernels::RecurrentCell cell, const Tensor& gx, co
 /// The layer in plain ops.
 TensorList plain_recurrent_layer(const RecurrentLayer& layer, const RecurrentInputs& inputs);
 
-/// What the backward pass reads, by the names above.
+/// Tensors that the backward pass reads, by the names above.
 struct RecurrentBackward {
     Tensor d_outputs, dh_n, dc_n;  ///< undefined: 0
     RecurrentInputs inputs;

@@ -54,7 +54,8 @@ struct Kept {
     Tensor y, weights, reserve;
 };
 
-/// What a forward pass copies into the weights' block: nothing if the parameters lie there.
+/// Parameters that a forward pass copies into the weights' block: nothing if the parameters lie
+/// there.
 std::vector<const void*> params_to_pack(const TensorList& in, const Tensor& block) {
     std::vector<const void*> out;
     if (in[at_params].impl()->storage.get() == block.impl()->storage.get()) return out;
@@ -152,7 +153,7 @@ TensorList run_backward(const RecurrentNetwork& n, std::span<const Tensor> grads
     return out;
 }
 
-/// The same, layer by layer.
+/// The backward pass, layer by layer.
 TensorList backward_by_layers(std::span<const Tensor> grads, const TensorList& in,
                               const RecurrentByLayers& by_layers) {
     const GradMode recorded(true);

@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// The same network layer by layer, for what the library does not compute.
+/// A network layer by layer, for what the library does not compute.
 using RecurrentByLayers = std::function<TensorList(const TensorList& inputs)>;
 
 /// All layers and directions of a network over sequences of equal length as one node of the tape,

@@ -12,7 +12,7 @@ extern const OpInfo amax_info, amin_info, argmin_info;
 /// them it is NaN.
 Tensor amax(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
 Tensor amin(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
-/// Of integers or booleans, outside the tape.
+/// Extremes of integers or booleans, outside the tape.
 Tensor extremum_of_integers(kernels::ReduceOp op, const Tensor& x, const ReducePlan& plan,
                             bool keepdim);
 /// Index of the first least along dim, i64; a NaN counts as least.

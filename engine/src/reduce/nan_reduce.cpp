@@ -23,7 +23,7 @@ TensorList run(const OpArguments& args) {
 /// 1 where x is a number, 0 where it is NaN.
 Tensor numbers_in(const Tensor& x) { return to(equal(x, x), x.dtype()); }
 
-/// Of x in f32 or f64, the plan's dimensions kept.
+/// Sum of the numbers of x in f32 or f64, the plan's dimensions kept.
 Tensor sum_of_numbers(const Tensor& x, const ReducePlan& plan) {
     Tensor y;
     {

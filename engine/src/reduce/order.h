@@ -23,12 +23,13 @@ Tensor argsort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 Ordered topk(const Tensor& x, std::int64_t k, std::int64_t dim = -1, bool largest = true);
 /// The lower one of the two in the middle of an even number. NaN if any is NaN: the first.
 Ordered median(const Tensor& x, std::int64_t dim, bool keepdim = false);
-/// Of all elements, 0-d; equal ones share the gradient. NaN if there are none.
+/// Median of all elements, 0-d; equal ones share the gradient. NaN if there are none.
 Tensor median(const Tensor& x);
 /// Largest, least: NaN if any is NaN.
 Ordered max(const Tensor& x, std::int64_t dim, bool keepdim = false);
 Ordered min(const Tensor& x, std::int64_t dim, bool keepdim = false);
-/// Of all elements, 0-d. Equal ones share the gradient; where the result is NaN its places do.
+/// Extremes of all elements, 0-d. Equal ones share the gradient; where the result is NaN its places
+/// do.
 Tensor max(const Tensor& x);
 Tensor min(const Tensor& x);
 

@@ -10,7 +10,7 @@ extern const OpInfo cumsum_info, cumprod_info, prod_info;
 /// region; with it x is cast first. Integers add up in i64, exactly below 2^53. A 0-d tensor is one
 /// element.
 Tensor cumsum(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
-/// The same with products. The gradient does not divide, so zeros are no exception.
+/// Running products. The gradient does not divide, so zeros are no exception.
 Tensor cumprod(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
 /// Product of all elements, or along one dim; types as in cumsum. Its gradient does not divide, so
 /// zeros are no problem.

@@ -7,6 +7,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "engine/figures.h"
 #include "engine/machine.h"
 #include "engine/teach.h"
@@ -98,14 +99,14 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Skipped steps"), [](const Reported& run) { return whole(run.summary().skipped); });
     add(msg("Growths of the loss scale"),
         [](const Reported& run) { return std::to_string(run.figures.growths); });
-    add(msg("Time per step"), [](const Reported& run) {
+    add(msg("Mean time per step"), [](const Reported& run) {
         return std::isnan(run.figures.step_ms) ? "–" : number_or_dash("%.4g ms", run.figures.step_ms);
     });
     add(msg("Training time"),
         [](const Reported& run) { return number_or_dash("%.4g s", run.summary().wall_s); });
     add(msg("Peak memory"), [](const Reported& run) {
         const std::int64_t peak = run.figures.peak_bytes;
-        return peak == 0 ? "–" : number_or_dash("%.4g MB", static_cast<double>(peak) / 1e6);
+        return peak == 0 ? "–" : bytes_text(peak);
     });
     add(msg("Device"), [](const Reported& run) {
         std::string device = run.events.started().device;
@@ -250,8 +251,7 @@ ReportTable machine_table() {
     ReportTable out{msg("Machine of this report"), {}};
     out.rows.push_back({msg("Processor"), machine.cpu});
     out.rows.push_back({msg("Cores"), std::to_string(machine.cores)});
-    out.rows.push_back(
-        {msg("Memory"), number_or_dash("%.3g GB", static_cast<double>(machine.memory_bytes) / 1e9)});
+    out.rows.push_back({msg("Memory"), bytes_text(machine.memory_bytes)});
     for (const auto& card : machine.cards) out.rows.push_back({msg("GPU"), card.name});
     out.rows.push_back({"oneDNN", machine.onednn});
     return out;

@@ -35,8 +35,8 @@ struct DeviceGradients {
     std::vector<kernels::Array> arrays;
 };
 
-/// What the check reads of a gradient, dense in memory. For a sparse one its stored values; in f16
-/// with those of one place added up, which may overflow.
+/// Values of a gradient that the check reads, dense in memory. For a sparse one its stored values;
+/// in f16 with those of one place added up, which may overflow.
 Tensor values_to_check(const Tensor& grad) {
     if (!grad.is_sparse()) return dense(grad);
     return sparse_parts(grad.dtype() == DType::f16 ? coalesce(grad) : grad).values;

@@ -54,15 +54,16 @@ public:
     }
 
     /// Divides the optimizer's gradients by the scale in place, and records whether any was not
-    /// finite (2.4).
+    /// finite (loss-scaler.md#unscale_, 2.4).
     void unscale_(Optimizer& optimizer);
-    /// Runs the gradient check of a scaling-aware optimizer's step now (2.6, point 1), so that
-    /// clipping can use its norm. The result stays on the device. After unscale_() the step is
-    /// skipped if either check found an overflow.
+    /// Runs the gradient check of a scaling-aware optimizer's step now
+    /// (loss-scaler.md#scaling-aware-optimizers, 2.6, point 1), so that clipping can use its norm.
+    /// The result stays on the device. After unscale_() the step is skipped if either check found
+    /// an overflow.
     const DeviceRecord<kernels::GradientStatistics>& check_gradients(Optimizer& optimizer);
-    /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
+    /// Steps or skips (loss-scaler.md#step, 2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
-    /// Moves the scale by what the optimizers found (2.7), and forgets it.
+    /// Moves the scale by what the optimizers found (loss-scaler.md#update, 2.7), and forgets it.
     void update();
     /// Updates as update() does, but leaves the change of the scale to the caller's kernel, which
     /// gets the places and the rule in `ending`. Returns the tensor that the kernel reads.
@@ -71,7 +72,7 @@ public:
     /// elsewhere or requires a gradient.
     void update(double new_scale);
     void update(const Tensor& new_scale);
-    /// An integer is not a scale (2.8).
+    /// An integer is not a scale (loss-scaler.md#errors, 2.8).
     template <std::integral T>
     void update(T new_scale) = delete;
 

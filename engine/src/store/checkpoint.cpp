@@ -56,7 +56,7 @@ std::string checksum_line(const std::string& text) {
     return sha256_of(std::as_bytes(std::span(text))) + "  " + state_file + "\n";
 }
 
-/// Of a checkpoint of an earlier version there is none, and its state does not say so.
+/// A checkpoint of an earlier version has none, and its state does not say so.
 void check_state(const fs::path& checkpoint, const std::string& text, const json& state) {
     std::error_code error;
     const bool there = fs::exists(checkpoint / checksum_file, error);

@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// What a checkpoint holds. The state is a JSON object defined by the caller, except for "step" and
-/// "best", and for "version", "saved" and "files", which are added on writing.
+/// The contents of a checkpoint. The state is a JSON object defined by the caller, except for
+/// "step" and "best", and for "version", "saved" and "files", which are added on writing.
 struct CheckpointContent {
     TensorMap weights, optimizer;
     TensorMap carried;  ///< empty: no such file
@@ -31,7 +31,8 @@ struct CheckpointFolder {
     std::filesystem::path folder;
     std::int64_t step = 0;
 };
-/// Those of a run, oldest first. Throws Error(data) if the run's folder cannot be read.
+/// Lists the checkpoints of a run, oldest first. Throws Error(data) if the run's folder cannot be
+/// read.
 std::vector<CheckpointFolder> checkpoint_folders(const std::filesystem::path& run_folder);
 
 /// Whether a later version of this program wrote it.

@@ -37,8 +37,8 @@ public:
         write_rows(1, [&write](const std::vector<std::byte*>& columns, std::int64_t row,
                                std::int64_t, std::int64_t) { write(columns, row); });
     }
-    /// The same for `count` rows, column after column: write(columns, row, first, n) puts rows
-    /// [first, first + n) of them at places [row, row + n). One call, or more where a chunk ends.
+    /// Writes `count` rows, column after column: write(columns, row, first, n) puts rows [first,
+    /// first + n) of them at places [row, row + n). One call, or more where a chunk ends.
     template <typename F>
     void write_rows(std::int64_t count, const F& write) {
         for (std::int64_t first = 0; first < count;) {

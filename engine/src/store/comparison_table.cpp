@@ -3,9 +3,13 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "core/ranked_figure.h"
+#include "engine/catalog.h"
 #include "engine/comparison.h"
+#include "engine/end_notice.h"
+#include "engine/figure_text.h"
 #include "engine/figures.h"
 #include "store/text_table.h"
 
@@ -88,7 +92,7 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     row.seeds = compared.runs.size();
     row.diverged = static_cast<std::size_t>(std::count_if(
         compared.runs.begin(), compared.runs.end(),
-        [](const FinishedRun& run) { return run.done.reason == DoneReason::diverged; }));
+        [](const FinishedRun& run) { return end_state(run.done) == "diverged"; }));
     const auto over = [&](auto figure) { return mean_and_spread(over_seeds(compared, figure)); };
     row.metric = compared.metric;
     const auto losses = [](const FinishedRun& run) {
@@ -142,13 +146,61 @@ Cells cells_of(const ComparisonRow& row) {
             spread_text("%.3f", row.step_ms, spread),
             spread_text("%.0f", row.samples_per_s, spread),
             number_text("%.2fx", row.speed_up),
-            number_text("%.1f MB", row.peak_bytes / 1e6),
+            std::isfinite(row.peak_bytes) ? bytes_text(std::llround(row.peak_bytes)) : "-",
             number_text("%.0f", row.updates),
             number_text("%.0f", row.skipped),
             number_text("%.0f", row.growths)};
 }
 
+PrecisionConfig preset_alone(const std::string& preset) {
+    PrecisionConfig out;
+    out.preset = preset;
+    return out;
+}
+
+bool is_preset(const std::string& name) {
+    return std::ranges::any_of(precisions(),
+                               [&name](const PrecisionInfo& info) { return info.preset == name; });
+}
+
+bool scales_loss(const PrecisionConfig& precision) {
+    return is_preset(precision.preset) && resolve(precision).scaler != ScalerMode::off;
+}
+
+/// Nothing where the preset says the same.
+std::optional<ScalerMode> chosen_scaler(const PrecisionConfig& precision) {
+    const bool differs = precision.scaler && is_preset(precision.preset) &&
+                         *precision.scaler != resolve(preset_alone(precision.preset)).scaler;
+    return differs ? precision.scaler : std::nullopt;
+}
+
 }  // namespace
+
+RunConfig in_precision(RunConfig config, const std::string& preset) {
+    const auto scaler = chosen_scaler(config.precision);
+    config.precision = preset_alone(preset);
+    if (scales_loss(config.precision)) config.precision.scaler = scaler;
+    return config;
+}
+
+std::vector<std::string> overrides_left_out(const RunConfig& config,
+                                            std::span<const std::string> presets) {
+    const PrecisionConfig& chosen = config.precision;
+    std::vector<std::string> out;
+    const auto leave_out = [&out](bool is_chosen, const char* path) {
+        if (is_chosen) out.emplace_back(path);
+    };
+    leave_out(chosen.weights.has_value(), "precision.weights");
+    leave_out(chosen.autocast.has_value(), "precision.autocast");
+    leave_out(chosen.batch_norm.has_value(), "precision.batch_norm");
+    leave_out(chosen.master_weights.has_value(), "precision.master_weights");
+    const bool some_scale = std::ranges::any_of(presets, [](const std::string& preset) {
+        return scales_loss(preset_alone(preset));
+    });
+    leave_out(chosen_scaler(chosen).has_value() && !some_scale, "precision.scaler");
+    leave_out(!chosen.force.empty(), "precision.force");
+    return out;
+}
 
 MeanSpread mean_and_spread(const std::vector<double>& values) {
     std::vector<double> known;

@@ -106,7 +106,7 @@ struct KindOptions {
     std::string kind;
     std::span<const OptionSpec> options;
 };
-/// Of the groups of for_each_setting(), and of "model.options".
+/// Options of the groups of for_each_setting(), and of "model.options".
 std::vector<KindOptions> options_by_kind(std::string_view path);
 /// The option of this name of the first kind that has it; null if none does.
 const OptionSpec* any_option(std::string_view path, std::string_view name);
@@ -118,7 +118,7 @@ struct OptionGroup {
 
     /// "optimizer.lr", "model.options.hidden"
     std::string path_of(std::string_view option) const;
-    /// What the chosen kind has; empty for an unknown kind.
+    /// Options of the chosen kind; empty for an unknown kind.
     std::span<const OptionSpec> own() const;
 };
 std::vector<OptionGroup> option_groups(RunConfig& config);

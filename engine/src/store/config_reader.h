@@ -14,7 +14,7 @@
 
 namespace engine {
 
-/// Of settings, in a file or as one value.
+/// Bounds of settings, in a file or as one value.
 inline constexpr JsonBounds settings_bounds{.bytes = std::size_t{4} << 20, .depth = 16};
 
 /// Reads the values of fields from a JSON document. A value of the wrong type is an error and

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "engine/event.h"
+
 namespace engine {
 namespace {
 
@@ -32,6 +34,12 @@ std::vector<std::string> environment_with(const EndNotice& notice) {
 }
 
 }  // namespace
+
+std::string end_state(const RunDone& done) {
+    if (done.reason == DoneReason::failed) return "failed";
+    if (done.reason == DoneReason::diverged || done.diverged_at != 0) return "diverged";
+    return done.reason == DoneReason::stopped ? "stopped" : "done";
+}
 
 std::vector<std::pair<std::string, std::string>> environment_of(const EndNotice& notice) {
     std::string runs;

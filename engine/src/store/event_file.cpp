@@ -53,7 +53,7 @@ EventFile::EventFile(const std::filesystem::path& run_folder) : file_(run_folder
         if (resumed != nullptr && resumed->parent.empty())
             resumed_.push_back({lines.count(), resumed->step});
     }
-    // Of several later ones the one that goes furthest back decides.
+    // The one that goes furthest back decides among several later ones.
     for (std::size_t i = resumed_.size(); i > 1; --i)
         resumed_[i - 2].step = std::min(resumed_[i - 2].step, resumed_[i - 1].step);
 }

@@ -32,7 +32,7 @@ nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);
 /// kind, or a step.
 std::optional<Event> parse_event(std::string_view line);
 
-/// Of one event. Even a list of paths as long as that has fewer values.
+/// Bounds of one event. Even a list of paths as long as that has fewer values.
 inline constexpr JsonBounds event_bounds{.bytes = std::size_t{1} << 20, .values = 50'000};
 
 }  // namespace engine

@@ -15,8 +15,7 @@ constexpr char by_outcome[] = "exponent_histogram.h: outcome";
 constexpr char in_trace[] = "xray.h: XrayOp";
 constexpr char in_twin[] = "twin.h: TwinDigest";
 
-/// Those of a whole run first, then those of one step, then those of two runs, then those of the
-/// instruments.
+/// Figures of a whole run first, then of one step, of two runs, and of the instruments.
 constexpr FigureInfo all_figures[] = {
     {"steps", "steps", "", "Optimizer steps tried, skipped ones included.", by_key_figures},
     {"updates", "updates", "", "Steps whose update was applied.", by_key_figures},
@@ -45,10 +44,12 @@ constexpr FigureInfo all_figures[] = {
     {"wall_s", "training time", "s",
      "Time in steps over all parts of the run, without evaluations and other runs' turns.",
      by_key_figures},
-    {"ms_per_step", "time per step", "ms", "Training time by steps.", by_key_figures},
-    {"samples_per_s", "speed", "samples/s",
-     "Samples by training time, over all parts of the run. The plot of the same name shows single "
-     "steps.",
+    {"ms_per_step", "mean time per step", "ms",
+     "Training time by steps, stalls included. X-ray's fastest step is another figure.",
+     by_key_figures},
+    {"samples_per_s", "mean speed", "samples/s",
+     "Samples by training time, over all parts of the run, stalls included. Cards and status line "
+     "name it by its unit. The plot of that unit shows single steps.",
      by_key_figures},
     {"peak_bytes", "peak memory", "bytes",
      "Most memory in use at any time of the whole run up to the last step, over all parts of it.",
@@ -120,9 +121,9 @@ constexpr FigureInfo all_figures[] = {
      "Typical speed over the steps that all runs have and took turns in, by that of the first "
      "precision. Unknown for runs that did not take turns.",
      by_comparison},
-    {"speed_in_turns", "speed over steps A to B", "samples/s",
-     "Mean of the middle half of the step times over the newest 512 steps that both runs have: "
-     "what a verdict compares. Its evidence names the steps.",
+    {"speed_in_turns", "typical speed", "samples/s",
+     "That of the mean of the middle half of the step times, over the newest 512 steps that both "
+     "runs have: what a verdict compares. Its evidence names the steps.",
      by_speeds},
     {"speed_ratio", "speed ratio, step by step", "×",
      "Ratio over blocks of steps that were measured in turns, with its 95 % interval.",
@@ -168,7 +169,7 @@ constexpr FigureInfo all_figures[] = {
      "Microscope: how often it may halve before more than 0.1 % of them are lost.",
      "exponent_histogram.h: headroom_down"},
 
-    {"untraced_ms", "one step", "ms",
+    {"untraced_ms", "fastest step", "ms",
      "X-ray: time of the step when it is computed again without a trace, the fastest of three.",
      "xray.h: Xray"},
     {"time_by_type", "time by type", "%", "X-ray: share of the traced time by type of arithmetic.",

@@ -31,7 +31,7 @@ private:
     std::optional<ColumnWriter> columns_;
     std::vector<std::string> layers_;
     std::map<std::string, std::int32_t, std::less<>> places_;
-    // Of the sample that is being written.
+    // Places and rows of the sample that is being written.
     std::vector<std::int32_t> sample_places_;
     std::vector<histogram_layout::Row> rows_;
 };

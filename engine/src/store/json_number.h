@@ -13,7 +13,7 @@ inline nlohmann::ordered_json json_number(double value) {
     return value;
 }
 
-/// What json_number() wrote; NaN for anything else.
+/// The number that json_number() wrote; NaN for anything else.
 inline double number_of(const nlohmann::json& value) {
     if (value.is_number()) return value.get<double>();
     if (value == "inf") return std::numeric_limits<double>::infinity();

@@ -34,13 +34,13 @@ using nlohmann::json;
 
 constexpr std::size_t most_entries = 10000;
 constexpr std::size_t longest_name = 200;
-/// Of a run's files, and of those of several runs.
+/// Depth of a run's files, and of those of several runs.
 constexpr std::size_t deepest_name = 3, deepest_in_group = 4;
 /// Each of the runs of an archive has its files in a folder of this name and its place, from 1.
 constexpr std::string_view run_prefix = "run-";
 /// A record of steps that hardly differ packs well, but not to a hundredth.
 constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
-/// Of what is read as one text.
+/// Bounds of what is read as one text.
 constexpr std::uintmax_t longest_settings = 1 << 20, longest_events = 256 << 20;
 /// A step writes at most a few, and a run without steps its warnings.
 constexpr std::int64_t most_events = 1000, most_events_of_step = 20;

@@ -13,8 +13,8 @@ namespace engine {
 /// `folder`.
 void unpack_run(const std::filesystem::path& file, const std::filesystem::path& folder);
 
-/// The same for a file that may hold several runs: unpacks each into a folder of its own in `folder`
-/// and returns these folders in the order of the runs, one for a file of export_run_file().
+/// Unpacks a file that may hold several runs: each into a folder of its own in `folder` and returns
+/// these folders in the order of the runs, one for a file of export_run_file().
 std::vector<std::filesystem::path> unpack_runs(const std::filesystem::path& file,
                                                const std::filesystem::path& folder);
 

@@ -153,7 +153,7 @@ private:
                 c_.dataset.order, msg("leave it empty: a text is read as contiguous streams"));
     }
 
-    /// What several processes cannot do together.
+    /// Refuses what several processes cannot do together.
     void check_workers() {
         if (c_.workers == 1) return;
         require(

@@ -40,7 +40,7 @@ std::string metric_kind(const RunSummary& run) {
     return run.metrics.empty() ? std::string() : run.metrics.front().key;
 }
 
-/// Of the primary metric; the loss where the task has none.
+/// Figure of the primary metric; the loss where the task has none.
 RunValue primary(const RunSummary& run) {
     return figure(run.metrics.empty() ? run.test.loss : run.test.of(run.metrics.front().key));
 }
@@ -70,7 +70,7 @@ constexpr Result results[] = {
      }},
     {"wall_s", "Training time", Kind::number,
      [](const RunSummary& run) { return figure(run.wall_s); }},
-    {"samples_per_s", "Speed", Kind::number,
+    {"samples_per_s", "Mean speed", Kind::number,
      [](const RunSummary& run) { return figure(run.samples_per_s); }},
     {"peak_bytes", "Peak memory", Kind::number, memory},
     {"parent", "Resumed from", Kind::mixed,
@@ -96,7 +96,7 @@ std::string rounded(const RunValue& value) {
     return real == nullptr ? to_string(value) : number_text("%.6g", *real);
 }
 
-/// What is compared in the order of a column: numbers, then texts.
+/// Order of the values of a column: numbers, then texts.
 std::strong_ordering compare(const RunValue& a, const RunValue& b) {
     const auto number = [](const RunValue& value) -> std::optional<double> {
         if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;

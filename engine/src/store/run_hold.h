@@ -34,7 +34,7 @@ private:
 
 /// Which program writes a run now, if one does.
 LeaseState holder_of(const std::filesystem::path& folder, LeaseSighting& seen);
-/// The same at the first look: a lease of another machine then counts as held.
+/// Which program writes a run, at the first look: a lease of another machine then counts as held.
 LeaseState holder_of(const std::filesystem::path& folder);
 
 /// Throws Error(state) for a run that `holder` writes. `then`: what it keeps the person from, as in

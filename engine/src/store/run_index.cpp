@@ -142,7 +142,7 @@ void RunIndex::update(const RunSummary& run) {
               "excluded.json WHERE json <> excluded.json")
         .bind(run.run, to_json(run.config))
         .run();
-    // Those of classification are in the columns above.
+    // Metrics of classification are in the columns above.
     if (run.metrics != classification_metrics()) {
         Statement(database_, "INSERT OR REPLACE INTO metrics VALUES (?, ?)")
             .bind(run.run, metrics_of(run))

@@ -62,7 +62,7 @@ public:
     std::vector<Event> events(const std::string& run, const EventFilter& keep = keep_every_event);
     bool has(const std::string& run) { return folder_of(run).has_value(); }
     std::set<std::string> folders();
-    /// Of runs without an end.
+    /// Folders of runs without an end.
     std::vector<std::filesystem::path> unended_folders();
 
 private:

@@ -39,7 +39,7 @@ std::string settings_table(const RunSummary& run) {
     return out.empty() ? "  none\n" : out;
 }
 
-/// Of a run of another program: those that it gives, and those that both programs have.
+/// Settings of a run of another program: those that it gives, and those that both programs have.
 std::string settings_of_origin(const RunOrigin& origin, const RunSummary& run) {
     std::string out;
     const auto add = [&](const std::string& name, const std::string& value) {
@@ -85,7 +85,7 @@ std::string problems(const std::vector<Event>& events) {
     return out;
 }
 
-/// Of a run of another program by what it calls its samples.
+/// Unit of speed; of a run of another program by what it calls its samples.
 std::string speed_unit_of(const RunSummary& run) {
     return run.origin ? run.unit + "/s" : speed_unit(run.config);
 }
@@ -93,7 +93,7 @@ std::string speed_unit_of(const RunSummary& run) {
 /// A program that does not tell how much memory it takes writes 0.
 std::string memory_text(const RunSummary& run) {
     if (run.origin && run.peak_bytes == 0) return "-";
-    return number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6);
+    return bytes_text(run.peak_bytes);
 }
 
 /// The lines after the first are moved to the right, so that none reads as a line of the page.
@@ -125,9 +125,10 @@ std::string figures(const RunSummary& run) {
     for (const Metric& metric : run.metrics)
         lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
     lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
-    lines.push_back({"speed", std::isnan(run.samples_per_s)
-                                  ? "-"
-                                  : figure_text(run.samples_per_s) + ' ' + speed_unit_of(run)});
+    lines.push_back({"mean speed", std::isnan(run.samples_per_s)
+                                       ? "-"
+                                       : figure_text(run.samples_per_s) + ' ' +
+                                             speed_unit_of(run)});
     lines.push_back({"peak memory", memory_text(run)});
     if (!run.parent.empty()) lines.push_back({"continues run", one_line(run.parent)});
     if (run.origin) lines.push_back({"written by", run.origin->program});

@@ -172,7 +172,7 @@ void RunStore::check_folder(const std::string& run) {
 std::vector<RunSummary> RunStore::list() const {
     return impl_->index.ask([](RunIndex& index) {
         auto runs = index.list();
-        // Of the many thousand runs that have ended, one look each and no more.
+        // The many thousand runs that have ended get one look each and no more.
         for (auto& run : runs) {
             if (has_ended(run))
                 note_missing(run);

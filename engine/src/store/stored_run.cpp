@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/end_notice.h"
 #include "engine/error.h"
 #include "engine/figures.h"
 #include "store/run_hold.h"
@@ -36,24 +37,8 @@ void apply_to(RunSummary& run, const ScaleChanged& event) {
     if (event.kind != ScaleChanged::Kind::grown) ++run.skipped;
 }
 void apply_to(RunSummary& run, const RunDone& event) {
-    switch (event.reason) {
-        case DoneReason::epochs:
-        case DoneReason::max_steps:
-        case DoneReason::early_stopping:
-            run.state = "done";
-            break;
-        case DoneReason::stopped:
-            run.state = "stopped";
-            break;
-        case DoneReason::diverged:
-            run.state = "diverged";
-            break;
-        case DoneReason::failed:
-            run.state = "failed";
-            break;
-    }
+    run.state = end_state(event);
     run.diverged_at = event.diverged_at;
-    if (run.diverged_at != 0 && event.reason != DoneReason::failed) run.state = "diverged";
     run.steps = event.steps;
     run.skipped = event.skipped;
     // A resumed run may end before it is evaluated again.

@@ -32,7 +32,7 @@ struct StoredRun {
 /// kept, so that the memory does not depend on their number.
 StoredRun read_stored_run(const std::filesystem::path& folder,
                           const EventFilter& keep = keep_every_event);
-/// The same where it is known whether a program writes the run.
+/// Reads a run of which it is known whether a program writes it.
 StoredRun read_stored_run_as(bool held, const std::filesystem::path& folder,
                              const EventFilter& keep = keep_every_event);
 

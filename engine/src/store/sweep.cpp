@@ -1,11 +1,15 @@
 #include "engine/sweep.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <sstream>
+#include <utility>
 
+#include "engine/run_fields.h"
 #include "store/config_reader.h"
 
 namespace engine {
@@ -13,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What a point sets, as arguments of --set.
+/// Settings of a point, as arguments of --set.
 using Overrides = std::vector<std::string>;
 
 std::string trimmed(const std::string& text) {
@@ -173,6 +177,19 @@ std::string digest_of(const std::vector<QueueEntry>& entries) {
     return "sweep-" + out.str();
 }
 
+/// As a point of plan_sweep() is called.
+std::string point_label(const std::vector<RunDifference>& differences, std::size_t run) {
+    std::string label, seed;
+    for (const RunDifference& each : differences) {
+        const std::string text = each.field + '=' + each.values[run];
+        if (each.field == "seed")
+            seed = ' ' + text;
+        else
+            label += (label.empty() ? "" : " ") + text;
+    }
+    return (label.empty() ? "settings" : label) + seed;
+}
+
 }  // namespace
 
 SweepPlan plan_of(const std::vector<QueuedRun>& batch) {
@@ -214,9 +231,33 @@ std::vector<QueueEntry> SweepPlan::entries() const {
             if (seeds > 1) entry.label += " seed=" + std::to_string(entry.config.seed);
         }
     }
-    const std::string batch = digest_of(out);
-    for (QueueEntry& entry : out) entry.batch = batch;
+    const std::string own = batch.empty() ? digest_of(out) : batch;
+    for (QueueEntry& entry : out) entry.batch = own;
     return out;
+}
+
+void requeue_sweep(RunQueue& queue, std::span<const RunSummary> runs) {
+    std::vector<RunSummary> known;
+    std::ranges::copy_if(runs, std::back_inserter(known), [](const RunSummary& run) {
+        return run.state != "running" && run.state != "missing";
+    });
+    if (known.empty()) return;
+    const std::string batch = known.front().group;
+    const auto differences = differing_settings(known);
+    std::vector<QueueEntry> entries;
+    for (std::size_t i = 0; i < known.size(); ++i)
+        entries.push_back({known[i].config, point_label(differences, i), batch});
+    queue.add(entries);
+    std::vector<RunQueue::Taken> taken;  // until all have their run: what is let go waits again
+    while (auto next = queue.take(batch)) {
+        const auto newest_first = known | std::views::reverse;
+        const auto its = std::ranges::find(newest_first, next->queued().entry.config,
+                                           &RunSummary::config);
+        if (its != newest_first.end()) next->set_run(its->run);
+        if (its != newest_first.end() && its->state == "done") next->finish(QueueState::done);
+        if (its != newest_first.end() && its->state == "diverged") next->finish(QueueState::failed);
+        taken.push_back(std::move(*next));
+    }
 }
 
 }  // namespace engine

@@ -17,7 +17,7 @@ std::size_t width_of(const std::string& text) {
     }));
 }
 
-/// The same number of cells, each on one line.
+/// Makes each line have the same number of cells, each on one line.
 std::vector<Cells> cleaned_cells(const std::vector<Cells>& lines) {
     std::vector<Cells> out = lines;
     for (Cells& cells : out) {

@@ -25,12 +25,13 @@ struct Phase {
     bool keep_graph = false;  ///< a later phase differentiates through what this one recorded
 };
 
-/// What a task computes with: one micro-batch in one phase of a step, or in an evaluation. Made by
-/// the trainer.
+/// The means of a task's computation: one micro-batch in one phase of a step, or in an evaluation.
+/// Made by the trainer.
 class TaskStep {
 public:
-    /// How the precision settings surround the model (4.1): floating inputs are cast to the type of
-    /// 16-bit weights, and outputs to f32 if there are master weights.
+    /// How the precision settings surround the model (optimizers.md#opt-levels, 4.1): floating
+    /// inputs are cast to the type of 16-bit weights, and outputs to f32 if there are master
+    /// weights.
     struct Casts {
         std::optional<DType> inputs{};
         bool outputs_to_f32 = false;
@@ -60,7 +61,7 @@ public:
     TensorList forward(TensorList inputs) const;
     /// The first output for one input.
     Tensor forward(const Tensor& input) const { return forward(TensorList{input}).front(); }
-    /// The same casts around another computation, for models of several networks.
+    /// Puts the casts around another computation, for models of several networks.
     template <typename F>
     TensorList with_casts(TensorList inputs, F&& f) const {
         cast_inputs(inputs);
@@ -86,16 +87,16 @@ struct PictureBands {
     double white = 1;
 };
 
-/// Defines what a batch means: joins a data set and a model (D15). The only place that knows which
-/// fields a batch has, which losses follow from them and how good a result is. It owns no tensors
-/// of a step and keeps nothing from one step to the next.
+/// Defines what a batch means: joins a data set and a model (decisions.md#task, D15). The only
+/// place that knows which fields a batch has, which losses follow from them and how good a result
+/// is. It owns no tensors of a step and keeps nothing from one step to the next.
 class Task {
 public:
     virtual ~Task() = default;
 
     /// Fields of a batch: the data set's with its transforms, and what the task adds.
     virtual const Schema& schema(bool training) const = 0;
-    /// What the model is built for.
+    /// Shape of the data that the model is built for.
     virtual ModelShape model_shape() const = 0;
 
     /// Parameters by optimizer: all for the one, unless the task has several.

@@ -9,13 +9,13 @@
 
 namespace engine {
 
-/// What a task is made from.
+/// Arguments from which a task is made.
 struct TaskSetup {
     const RunConfig& config;
     const Schema& data;  ///< of the data set, without transforms
 };
 
-/// A kind of task: the only place that knows it (D16).
+/// A kind of task: the only place that knows it (decisions.md#descriptor, D16).
 struct TaskDescriptor {
     std::string kind;     ///< as in RunConfig
     std::string title;    ///< "Language model"

@@ -43,7 +43,7 @@ bool FaultCourse::was_learning() const { return updates_ > 0 && last_loss_ < fir
 
 Message FaultCourse::advice() const {
     if (overflowed_) return applied_overflow_advice(config_);
-    // Of a run that went on from a checkpoint the first losses are not known.
+    // The first losses of a run that went on from a checkpoint are not known.
     const bool began = std::isfinite(first_loss_) || first_step_ > 1;
     const bool blames_the_rate =
         updates_ > 0 && began && !(computes_in_fp16(config_) && was_learning());

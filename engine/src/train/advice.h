@@ -10,7 +10,7 @@
 
 namespace engine {
 
-// What to do about a cause, in the same words wherever it is met: in the events of a run, in the
+// Advice on a cause, in the same words wherever it is met: in the events of a run, in the
 // examination of a skipped step, in the window, and by lint.
 
 /// A value of the forward pass is beyond FP16.

@@ -10,6 +10,7 @@
 #include "core/resolve_device.h"
 #include "data/dataset_descriptor.h"
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "kernels/address_space.h"
 #include "kernels/device.h"
 #include "train/batch_trial.h"
@@ -137,7 +138,7 @@ private:
 
     [[noreturn]] void refuse() const {
         throw Error(ErrorCode::memory,
-                    msg("Not even a batch of 1 fits into {} MB.", found_.memory / 1'000'000),
+                    msg("Not even a batch of 1 fits into {}.", bytes_text(found_.memory)),
                     msg("Give it more memory, or take a smaller model."));
     }
 

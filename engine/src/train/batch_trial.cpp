@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 /// On a GPU the step is captured after three, and its graph has memory of its own.
 int steps_of(const Device& device) { return device.kind == Device::Kind::cpu ? 2 : 6; }
 
-/// What does not grow with the batch. Between two steps all of it is there.
+/// Bytes that do not grow with the batch. Between two steps all of them are in use.
 std::int64_t fixed_bytes(const MemoryAccounting& accounting) {
     std::int64_t bytes = 0;
     for (const MemoryUse use : {MemoryUse::weights, MemoryUse::masters, MemoryUse::gradients,

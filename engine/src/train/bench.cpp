@@ -11,7 +11,7 @@
 namespace engine {
 namespace {
 
-/// Of its blocks, at least one.
+/// Sums up the blocks, of which there is at least one.
 void summarize(BenchResult& result, std::int64_t samples_a_step) {
     std::vector<double> sorted = result.block_step_ms;
     std::sort(sorted.begin(), sorted.end());

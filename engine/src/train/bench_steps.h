@@ -27,7 +27,7 @@ public:
     double block(std::int64_t steps);
 
     Trainer& trainer() { return trainer_; }
-    /// Of a step, over all micro-batches: what the data set counts (images, tokens ...).
+    /// Samples of a step, over all micro-batches, as the data set counts them (images, tokens ...).
     std::int64_t samples_a_step() const;
     /// Losses of the first steps, at most 20.
     const std::vector<float>& first_losses() const { return first_losses_; }

@@ -15,7 +15,7 @@ struct Margin {
     double absolute = 0;
 };
 
-/// What a BestMetric keeps, for checkpoints.
+/// State of a BestMetric, for checkpoints.
 struct BestMetricState {
     double value = std::numeric_limits<double>::quiet_NaN();  ///< NaN: none yet
     std::int64_t epoch = 0;

@@ -25,7 +25,7 @@ public:
     /// A copy of the streams of all ranks on the host, named by number: "0", "1". All ranks call
     /// it. Empty before the first batch.
     TensorMap saved_state() const;
-    /// What it copies, where it lies.
+    /// The tensors that it copies, where they lie.
     const TensorList& buffers() const { return buffers_; }
     /// Loads a saved state: of it this rank's streams, whose number it has from then on. Throws
     /// Error(data) if it belongs to another model.

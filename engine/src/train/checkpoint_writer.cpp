@@ -1,21 +1,13 @@
 #include "train/checkpoint_writer.h"
 
-#include <array>
 #include <chrono>
-#include <cstdio>
 
 #include "engine/error.h"
+#include "engine/figure_text.h"
 #include "store/checkpoint.h"
 
 namespace engine {
 namespace {
-
-/// "0.37 MB", "89.6 MB"
-std::string megabytes(std::int64_t bytes) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g MB", static_cast<double>(bytes) * 1e-6);
-    return text.data();
-}
 
 Message failure_of(const SavedRun& saved, const std::filesystem::path& folder,
                    const std::string& why) {
@@ -25,13 +17,13 @@ Message failure_of(const SavedRun& saved, const std::filesystem::path& folder,
         return msg(
             "The checkpoint of step {} could not be written: it takes {}, and {} are free on "
             "the disk. Training goes on; earlier checkpoints stay.",
-            saved.step(), megabytes(saved.bytes()),
-            megabytes(static_cast<std::int64_t>(space.available)));
+            saved.step(), bytes_text(saved.bytes()),
+            bytes_text(static_cast<std::int64_t>(space.available)));
     }
     return msg(
         "The checkpoint of step {} ({}) could not be written: {}. Training goes on; earlier "
         "checkpoints stay.",
-        saved.step(), megabytes(saved.bytes()), why);
+        saved.step(), bytes_text(saved.bytes()), why);
 }
 
 }  // namespace

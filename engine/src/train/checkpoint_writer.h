@@ -15,7 +15,7 @@ namespace engine {
 /// Writes checkpoints on a thread of its own, one after another, and removes old ones.
 class CheckpointWriter {
 public:
-    /// What became of one.
+    /// Result of writing one checkpoint.
     struct Result {
         std::int64_t step = 0;
         std::int64_t bytes = 0;  ///< written, or that it would have taken

@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What follows from the evaluation at an epoch's end: the plateau schedule and early stopping.
+/// Consequences of the evaluation at an epoch's end: the plateau schedule and early stopping.
 class EpochRules {
 public:
     /// `metrics`: the task's.
@@ -17,7 +17,7 @@ public:
     /// An epoch ended and was evaluated; nothing follows where there is no part to evaluate.
     void see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
              std::int64_t step);
-    /// Of the schedule's rate.
+    /// Multiplier of the schedule's rate.
     double rate_multiplier() const { return plateau_ ? plateau_->multiplier() : 1; }
     /// The run is to end.
     bool stop() const { return stopping_.is_due(); }

@@ -45,7 +45,7 @@ std::optional<ForceRule> rule_of(const std::string& key, DType type,
     return known ? std::optional(ForceRule{key, module, op, type}) : std::nullopt;
 }
 
-/// What is allowed in place of an unknown key.
+/// Says what is allowed in place of an unknown key.
 Message allowed(const std::string& key, const std::vector<std::string>& modules) {
     const std::string module = key.substr(0, key.find(':'));
     const bool with_op = key.find(':') != std::string::npos;

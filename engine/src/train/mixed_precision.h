@@ -34,10 +34,11 @@ public:
         return region_ && region_->enabled() && !force_ ? std::optional(region_->low())
                                                         : std::nullopt;
     }
-    /// What changes the model's outputs in place from now on; null: nothing. Must outlive its use.
+    /// Sets a function that changes the model's outputs in place from now on; null: none. Must
+    /// outlive its use.
     void set_planted(const std::function<void(TensorList&)>* planted) { casts_.planted = planted; }
     /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it
-    /// updates them (D6): no step casts a weight.
+    /// updates them (decisions.md#low-precision-weights, D6): no step casts a weight.
     void attach_low_copies(const Model& model) const;
 
     /// loss * loss scale, recorded.

@@ -79,7 +79,7 @@ std::vector<std::int64_t> places_in_part(const Batch& batch) {
     return out;
 }
 
-/// What the model makes of the samples of a part, one batch after another.
+/// Evaluates the samples of a part, one batch after another.
 class Reporter {
 public:
     Reporter(const Schema& schema, const std::string& task, std::size_t hardest)

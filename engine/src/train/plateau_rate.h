@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// What a PlateauRate keeps, for checkpoints.
+/// State of a PlateauRate, for checkpoints.
 struct PlateauState {
     BestMetricState best;
     std::int64_t bad_epochs = 0;  ///< since the best, or since the rate last dropped
@@ -40,7 +40,7 @@ private:
     double multiplier_ = 1;
 };
 
-/// Of the settings; nothing if their schedule is another one.
+/// The plateau schedule of the settings; nothing if their schedule is another one.
 std::optional<PlateauRate> plateau_rate_of(const RunConfig& config,
                                            const std::vector<Metric>& metrics);
 

@@ -43,12 +43,12 @@ public:
     const Device& device() const { return context_.device(); }
     /// A pass begins: carried state is zeroed, and the sums.
     void begin();
-    /// What the task predicts of a batch, on the host, in f32.
+    /// The task's prediction for a batch, on the host, in f32.
     Tensor predict(const Batch& batch, BatchFeed& feed);
-    /// What the task predicts of one sample or window, or of several samples at once; the state is
+    /// The task's prediction for one sample or window, or of several samples at once; the state is
     /// carried on from the one before. `seed`: of what the task draws.
     Tensor predict(const std::shared_ptr<const Dataset>& sample, std::int64_t seed = 1);
-    /// What the model drew of the first samples since begin().
+    /// Pictures that the model drew of the first samples since begin().
     PictureBands take_pictures() { return evaluator_->take_pictures(); }
     MetricSums take() { return evaluator_->take(); }
     RunContext& context() { return context_; }

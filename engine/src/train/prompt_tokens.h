@@ -22,7 +22,7 @@ struct PromptTokens {
 /// bytes that are not UTF-8.
 PromptTokens prompt_tokens(const InputGuide& guide, bool lowercase, std::string text);
 
-/// What to tell a person of the unknown ones; empty if there are none.
+/// A note on the unknown ones; empty if there are none.
 Message unknown_note(const InputGuide& guide, const PromptTokens& prompt);
 
 }  // namespace engine

@@ -9,7 +9,7 @@ namespace engine {
 /// How the settings of the run that goes on differ from those that it was saved with.
 StateChange change_of(const RunConfig& saved, const RunConfig& now);
 
-/// What a run that goes on with these settings takes from a checkpoint, one sentence each.
+/// The parts of a checkpoint that a run with these settings takes over, one sentence each.
 std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now);
 
 }  // namespace engine

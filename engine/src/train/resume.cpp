@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What may change when a run goes on: sections, and fields.
+/// Settings that may change when a run goes on: sections, and fields.
 constexpr std::array changeable_sections = {"precision.",      "scaler.",      "optimizer.",
                                             "schedule.",       "clip.",        "checkpoint.",
                                             "early_stopping.", "instruments.", "teach."};
@@ -153,7 +153,8 @@ bool has_made_all_steps(const RunSummary& run, const CheckpointFolder& at) {
     return !all.empty() && all.back().step == at.step;
 }
 
-/// What to add to a finished run. A schedule that has come to its end needs a choice.
+/// The advice to give a finished run more epochs. A schedule that has come to its end needs a
+/// choice.
 Message more_epochs(const RunConfig& config) {
     if (falls_to_end(config))
         return msg("Give it more epochs, for instance --set epochs={} --schedule cycle.",

@@ -79,9 +79,9 @@ void RunAlerts::check_divergence(const StepRecord& row) {
                 course_.advice());
 }
 
-/// One bad batch at the very end is not yet a divergence.
+/// One bad batch at the very end is not yet a divergence, unless the settings end the run for it.
 std::int64_t RunAlerts::diverged_at() const {
-    return state_.non_finite_losses > 1 ? state_.last_step - state_.non_finite_losses + 1 : 0;
+    return diverged_ || state_.non_finite_losses > 1 ? state_.last_step - state_.non_finite_losses + 1 : 0;
 }
 
 /// The state of a recurrent model overflowed: it starts again from zero in those streams.

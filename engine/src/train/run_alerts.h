@@ -30,7 +30,7 @@ public:
     /// The step from which the loss was not finite to the end; 0: it was finite.
     std::int64_t diverged_at() const;
 
-    /// What has been seen and said so far, to go on from in a checkpoint.
+    /// Everything seen and said so far, to go on from in a checkpoint.
     SavedNumbers saved_state() const;
     /// Throws Error(data) if a number is missing.
     void load_state(const SavedNumbers& saved);

@@ -36,7 +36,8 @@ public:
     /// Writes what was held back and waits until all are written.
     void finish();
 
-    /// What was written, or why not, since the last call. Writes what was held back long enough.
+    /// Events of what was written, or why not, since the last call. Writes what was held back long
+    /// enough.
     std::vector<Event> take_events();
     /// Step of the newest checkpoint, if it could not be written; 0: it was. Of those whose results
     /// were taken.

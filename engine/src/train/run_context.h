@@ -14,9 +14,9 @@
 
 namespace engine {
 
-/// What every entry into a run's computation needs: its device, memory accounting, TF32 setting,
-/// choice among the libraries' algorithms, record of library fallbacks and number of threads. Made
-/// once for a run; one thread at a time.
+/// The surroundings of every entry into a run's computation: its device, memory accounting, TF32
+/// setting, choice among the libraries' algorithms, record of library fallbacks and number of
+/// threads. Made once for a run; one thread at a time.
 class RunContext {
 public:
     /// `ranks` connects the ranks that compute the run together. Null: this process alone.

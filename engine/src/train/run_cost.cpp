@@ -16,8 +16,8 @@ std::string times_text(double ratio) {
     return text;
 }
 
-double peak_bytes(const StepRecordReader& record) {
-    return static_cast<double>(key_figures(record, {}).peak_bytes);
+std::int64_t peak_bytes(const StepRecordReader& record) {
+    return key_figures(record, {}).peak_bytes;
 }
 
 Message faster_words(double ratio) {
@@ -79,18 +79,16 @@ Message quiet_evidence(const SpeedGap& gap) {
     return msg("Speed ratio of the fastest tenth of the steps: {}.", figure_text(gap.quiet_ratio));
 }
 
-/// The speeds that the cards show, where a few slow steps put them in the other order.
+/// The mean speeds, which the cards show, where a few slow steps put them in the other order.
 Message whole_run_evidence(const RunFigures& baseline, const RunFigures& other,
                            const SpeedGap& gap) {
     const double fast = key_figures(other.record, {}).samples_per_s;
     const double base = key_figures(baseline.record, {}).samples_per_s;
     const bool same_order = (gap.claim() > 1) == (fast > base);
     if (!gap.clear() || !std::isfinite(fast) || !std::isfinite(base) || same_order) return {};
-    return msg("Over all steps, also the few slow ones, it is {} against {}.", figure_text(fast),
+    return msg("Mean speed, over all steps: {} against {}.", figure_text(fast),
                figure_text(base));
 }
-
-std::string megabytes(double bytes) { return figure_text(bytes / 1e6); }
 
 bool on_cpu(const RunFigures& run) { return run.device == "cpu"; }
 
@@ -108,7 +106,8 @@ std::vector<Message> cost_of(const RunFigures& baseline, const RunFigures& other
     if (!known(baseline) || !known(other)) return {};
     std::vector<Message> parts = {speed_words(gap)};
     if (memory_known(baseline, other))
-        parts.push_back(memory_words(peak_bytes(other.record) / peak_bytes(baseline.record)));
+        parts.push_back(memory_words(static_cast<double>(peak_bytes(other.record)) /
+                                     static_cast<double>(peak_bytes(baseline.record))));
     return parts;
 }
 
@@ -121,9 +120,8 @@ std::vector<Message> cost_evidence(const RunFigures& baseline, const RunFigures&
     else
         sentences = {not_in_turns()};
     if (memory_known(baseline, other)) {
-        sentences.push_back(msg("Peak memory {} MB against {} MB.",
-                                megabytes(peak_bytes(other.record)),
-                                megabytes(peak_bytes(baseline.record))));
+        sentences.push_back(msg("Peak memory {} against {}.", bytes_text(peak_bytes(other.record)),
+                                bytes_text(peak_bytes(baseline.record))));
     }
     if (on_cpu(baseline) || on_cpu(other)) {
         sentences.push_back(msg("The speed of a CPU says nothing about the speed of a GPU."));

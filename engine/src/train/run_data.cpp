@@ -98,7 +98,7 @@ InputGuide guide_of(const DataParts& data) {
     return guide;
 }
 
-/// Of a run of an earlier version, whose data.jsonl is missing. -1: unknown.
+/// Counts of a run of an earlier version, whose data.jsonl is missing. -1: unknown.
 DataFingerprint counts_of_start(const fs::path& run_folder) {
     const auto started = last_start(run_folder);
     if (!started) return {-1, -1, -1, {}};

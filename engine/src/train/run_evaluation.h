@@ -22,7 +22,7 @@ public:
     /// The damaged samples that the batches since the last call left out.
     std::vector<ReplacedSample> take_replaced() { return std::exchange(replaced_, {}); }
 
-    /// Of the last evaluation; unknown before.
+    /// Figures of the last evaluation; unknown before.
     const PartFigures& validation() const { return validation_.figures; }
     const PartFigures& test() const { return test_.figures; }
     void load_figures(PartFigures validation, PartFigures test);
@@ -49,7 +49,7 @@ private:
 /// How a part is read for evaluation: in order, once, without damaged samples.
 LoaderOptions evaluation_options(const RunConfig& config, const Task& task, const DataPart& part);
 
-/// What a task makes of these sums, and the loss; unknown where nothing was summed.
+/// Metrics that a task computes from these sums, and the loss; unknown where nothing was summed.
 PartFigures figures_of(const Task& task, const MetricSums& sums, double loss);
 
 }  // namespace engine

@@ -314,7 +314,8 @@ void RunLoop::end_epoch() {
     progress_.begin_epoch();
 }
 
-/// Of the whole run by its record; unknown where another program cut it short or removed it.
+/// Figures of the whole run by its record; unknown where another program cut it short or removed
+/// it.
 KeyFigures RunLoop::figures() const {
     try {
         return key_figures(record(), {});

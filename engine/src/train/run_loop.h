@@ -30,7 +30,7 @@ struct RunData;
 /// One run from its settings to its end, a step or an evaluation batch at a time, on the compute
 /// thread: data, trainer, record and the resulting events. It has no commands and no locks.
 ///
-/// Of a data-parallel run each rank has one (SessionOptions::communicator). Rank 0's decides what
+/// In a data-parallel run each rank has one (SessionOptions::communicator). Rank 0's decides what
 /// comes next, and tells the others, which do the same in follow() and write and report nothing.
 class RunLoop {
 public:
@@ -79,7 +79,7 @@ public:
     Trainer& trainer() { return *trainer_; }
     /// Another program has taken the run over: nothing more is written to its folder.
     bool is_taken_over() const { return hold_ && hold_->is_lost(); }
-    /// Of the run, once it was prepared.
+    /// Folder of the run, once it was prepared.
     const std::filesystem::path& folder() const { return folder_; }
 
     /// At the end: saves the run if its settings say so, and waits until all is written.
@@ -112,7 +112,7 @@ private:
         std::int64_t batch = 0;
         double rate_multiplier = 1;
     };
-    /// What rank 0 asks the others for.
+    /// Requests of rank 0 to the others.
     enum class Turn : std::int64_t { step, begin_evaluation, evaluate, save, count, end };
     void tell(Turn turn) const;
     Turn received() const;
@@ -156,7 +156,7 @@ private:
     StepCapsule capsule_of(const StepStart& start, TrainingState before) const;
     void take_batches();
     void count_replaced();
-    /// What became of a damaged sample's place.
+    /// Ways to fill a damaged sample's place.
     enum class Damaged { replaced, left_out };
     void tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how);
     void sum_replaced();

@@ -335,7 +335,7 @@ SavedRun RunLoop::saved_run() {
             .test = evaluation_->test()};
 }
 
-/// Of all ranks.
+/// Gathers the state of all ranks.
 TrainingState RunLoop::gathered_state() {
     tell(Turn::save);
     sum_replaced();
@@ -362,7 +362,8 @@ StepCapsule RunLoop::capsule_of(const StepStart& start, TrainingState before) co
                     .batches = {},
                     .planned = steps_planned_,
                     .rate_multiplier = start.rate_multiplier};
-    // Of its own: the loader may be far ahead, and leaves out fields that lie on the device.
+    // This collator is one of its own: the loader may be far ahead, and leaves out fields that lie
+    // on the device.
     Collator collator(data_.train, trainer_->task().schema(true), training_options());
     for (std::int64_t i = 0; i < config_.accumulate; ++i) {
         collator.make(out.batches.emplace_back(), start.epoch, start.batch + i);

@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// What a run needs of the machine, asked before it is there.
+/// Checks what a run needs of the machine, before the run is there.
 
 /// Throws Error(memory) if the model's weights, gradients and optimizer state are more than
 /// the device's memory, before minutes go into drawing weights that cannot be trained.
@@ -28,7 +28,7 @@ void check_precision_is_there(const RunConfig& config, const Device& device);
 /// does not define which is better.
 void check_best_is_there(const RunConfig& config, const Task& task);
 
-/// What to try after a step has run out of memory: a batch size of at most half of the present one.
+/// Advice after a step has run out of memory: a batch size of at most half of the present one.
 Message smaller_batch(const RunConfig& config, const MemoryAccounting& accounting,
                       const Device& device);
 

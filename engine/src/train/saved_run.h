@@ -22,7 +22,7 @@ struct SavedRun {
     bool is_best = false;
 
     std::int64_t step() const;
-    /// Of its tensors.
+    /// Bytes of its tensors.
     std::int64_t bytes() const;
 };
 

@@ -22,7 +22,7 @@ public:
     std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,
                                     double next_scale);
 
-    /// What has been seen so far, to go on from in a checkpoint.
+    /// Everything seen so far, to go on from in a checkpoint.
     SavedNumbers saved_state() const;
     /// Throws Error(data) if a number is missing.
     void load_state(const SavedNumbers& saved);

@@ -42,7 +42,7 @@ struct SpeedGap {
         return low >= 0.9 * ratio && high <= 1.1 * ratio && quiet_ratio >= 0.9 * ratio &&
                quiet_ratio <= 1.1 * ratio;
     }
-    /// What can be claimed of a clear one: the ratio, or the bound nearest to equal speed.
+    /// The claim that a clear gap allows: the ratio, or the bound nearest to equal speed.
     double claim() const;
 };
 

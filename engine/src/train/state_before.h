@@ -24,11 +24,11 @@ public:
     /// After the step.
     void check();
 
-    /// What saved_state() was before the step, on the host. Needs keep().
+    /// The saved_state() before the step, on the host. Needs keep().
     TrainingState state() const;
-    /// Of the parameters when they were checked last. Waits.
+    /// Whether the parameters were finite when they were checked last. Waits.
     bool weights_are_finite() const;
-    /// Of parameters, buffers and optimizer state, likewise.
+    /// Whether parameters, buffers and optimizer state were finite then.
     bool is_finite() const;
 
 private:

@@ -18,7 +18,8 @@ struct FinishedStep {
     std::optional<Error> refused;   ///< a value of the step, found on a GPU: the run is to end
 };
 
-/// What leaves the device: the figures of the steps in flight, and the host's part of each.
+/// The values that leave the device: the figures of the steps in flight, and the host's part of
+/// each.
 class StepFigures {
 public:
     explicit StepFigures(const Device& device) : ring_(device) {}

@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// A TrainStep as one CUDA graph (D5): captured over static inputs after a few eager
-/// steps, then replayed. A step that cannot be captured stays eager, with a warning.
+/// A TrainStep as one CUDA graph (decisions.md#whole-step, D5): captured over static inputs after a
+/// few eager steps, then replayed. A step that cannot be captured stays eager, with a warning.
 class StepGraph {
 public:
     /// Steps of `accumulate` batches of `rows` rows.
@@ -33,7 +33,7 @@ public:
     std::int64_t replays() const { return replays_; }
     /// Kernels, copies and fills in the captured step; 0 where there is none.
     std::int64_t nodes() const { return captured_ ? captured_->graph->nodes() : 0; }
-    /// Of the captured step; null where there is none.
+    /// Memory pool of the captured step; null where there is none.
     std::shared_ptr<MemoryPool> pool() const;
     std::vector<Message> take_warnings();
 

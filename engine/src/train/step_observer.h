@@ -23,8 +23,8 @@ struct StepView {
     std::size_t micro_batch = 0;  ///< index of the micro-batch of the step
 };
 
-/// Sees a training step from outside (D9): histograms, traces, planted faults. Attached
-/// to a Trainer. All calls come from the thread that computes, in this order:
+/// Sees a training step from outside (decisions.md#observers, D9): histograms, traces, planted
+/// faults. Attached to a Trainer. All calls come from the thread that computes, in this order:
 ///
 ///     begin
 ///     for each phase

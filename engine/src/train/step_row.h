@@ -25,7 +25,7 @@ private:
 /// Columns of the record that the task's metrics take beside accuracy.
 std::size_t metric_column_count(const Task& task);
 
-/// What a run's settings say of its figures.
+/// How to read a run's figures, by its settings.
 struct RowMeaning {
     bool scaled = false;       ///< the loss is scaled
     bool may_skip = false;     ///< steps with gradients that are not finite are skipped

@@ -33,8 +33,8 @@ TensorList detached(const TensorList& tensors) {
     return out;
 }
 
-/// Of the mean over all terms of the step, whatever the number and the sizes of its batches: their
-/// own means count by their terms.
+/// Weight of a batch in the mean over all terms of the step, whatever the number and the sizes of
+/// its batches: their own means count by their terms.
 double weight_in_mean(std::size_t batch, std::size_t batches, std::span<const std::int64_t> terms) {
     const auto differs = [&](std::int64_t each) { return each != terms.front(); };
     if (std::ranges::none_of(terms, differs)) return 1.0 / static_cast<double>(batches);
@@ -172,7 +172,7 @@ void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMark
     // is an operand of further arithmetic in its own type (clipping by value, the exchange between
     // ranks, a gradient penalty), nor where an optimizer's check covers one of several phases alone
     // (the range of f16 gradients needs all), and not in an observed step, whose observers see f32
-    // gradients of f32 weights (1.6).
+    // gradients of f32 weights (autocast.md#casts-and-gradients, 1.6).
     const LowGradients low(!ranks_ && !is_observed() && config_.clip.kind != ClipKind::value &&
                            config_.gradient_penalty == 0 && phases_.size() <= parts_.size());
     const Observation observation(*this);
@@ -261,8 +261,9 @@ TensorList TrainStep::parameters_of(const Phase& phase) const {
     return parameters;
 }
 
-/// loss + weight * norm of its gradient by the parameters, to be differentiated again (recipe 3.4):
-/// the gradient is taken of the scaled loss, so that it survives fp16, and unscaled on the tape.
+/// loss + weight * norm of its gradient by the parameters, to be differentiated again (recipe
+/// training-loops.md#gradient-penalty, 3.4): the gradient is taken of the scaled loss, so that it
+/// survives fp16, and unscaled on the tape.
 Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
     if (config_.gradient_penalty == 0) return loss;
     const Tensor scaled_loss = precision_.scaled(loss);

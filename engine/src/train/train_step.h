@@ -21,7 +21,7 @@ namespace engine {
 struct BatchSupply {
     std::function<DeviceBatch(std::size_t)> get;
     std::function<void(const DeviceBatch&)> used;
-    /// What each batch counts in the step's mean, over all ranks: Task::loss_terms(). None: all the
+    /// Count of each batch in the step's mean, over all ranks: Task::loss_terms(). None: all the
     /// same.
     std::vector<std::int64_t> terms{};
 };
@@ -58,7 +58,7 @@ public:
     void zero_grad();
     /// Takes the schedule's place; before the first step.
     void set_schedule(const kernels::LearningRateSchedule& schedule) { schedule_ = schedule; }
-    /// What the schedule's rate is multiplied by from the next step on, captured or not.
+    /// Sets the multiplier of the schedule's rate from the next step on, captured or not.
     void set_rate_multiplier(double multiplier);
 
     /// A capture failed: forgets what it has left, which nothing ever computed.
@@ -67,7 +67,7 @@ public:
     /// Figures of the last step, on the device.
     const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
-    /// Of the last step, over all phases; see ExchangeTimer.
+    /// Timer of the last step, over all phases; see ExchangeTimer.
     ExchangeTimer exchange_timer() const;
     const MixedPrecision& precision() const { return precision_; }
     const Device& device() const { return device_; }
@@ -80,7 +80,7 @@ public:
     void detach(const StepObserver& observer);
     /// Determines which observers want the next step, number `step` of the run from 1.
     void announce(std::int64_t step);
-    /// What the observers know for the row of the step that ended.
+    /// Completes the row of the step that ended with what the observers measured.
     void complete_row(StepRecord& row) const;
     /// Whether an observer wants that step, so that it must be computed eagerly.
     bool is_observed() const { return !observing_.empty(); }
@@ -155,7 +155,7 @@ private:
     std::vector<std::shared_ptr<StepObserver>> observing_;  // those that want the next step
     std::int64_t announced_ = 0;
 
-    // Of the step in progress, on the device.
+    // Sums of the step in progress, on the device.
     DeviceRecord<MetricSums> sums_;
     DeviceRecord<MetricSums> unseen_sums_;              // of rows that a rank without rows computes
     DeviceRecord<kernels::GradientStatistics> merged_;  // of several optimizers

@@ -69,7 +69,7 @@ void TrainStep::share_figures() {
     *f16_max_.data_as<float>() = own.f16_max;
 }
 
-/// The same without waiting for the device.
+/// Shares the figures without waiting for the device.
 void TrainStep::share_figures_on_device() {
     static_assert(sizeof(MetricSums) == sizeof(double) * (2 + MetricSums::value_count));
     constexpr auto numbers = static_cast<std::int64_t>(sizeof(MetricSums) / sizeof(double));

@@ -1,4 +1,4 @@
-// What a step does with its gradients: check them, clip, update.
+// The part of a step that works on its gradients: check, clip, update.
 
 #include "core/cast.h"
 #include "core/deferred_errors.h"

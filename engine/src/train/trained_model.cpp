@@ -84,7 +84,7 @@ struct TrainedModel::Impl {
                !guide.vocabulary.empty();
     }
 
-    /// Of data without named columns (generated points) each feature is a column.
+    /// Data without named columns (generated points) have a column for each feature.
     void describe_columns(const FieldSpec& input) {
         if (guide.columns.empty()) {
             for (std::int64_t i = 0; i < input.shape.numel(); ++i)

@@ -55,7 +55,7 @@ public:
     void keep_states(bool keep);
     /// Null: the last step's state was not kept.
     const StateBefore* state_before() const { return before_.get(); }
-    /// What saved_state() was before the last step. Needs state_before().
+    /// The saved_state() before the last step. Needs state_before().
     TrainingState kept_state();
 
     /// Begins a pass over a part of the data. All ranks begin it with rank 0's buffers.
@@ -66,19 +66,19 @@ public:
     /// Waits for the evaluated batches since the last call and returns their sums over all ranks.
     /// Throws Error(value).
     MetricSums take_evaluation();
-    /// Of the pass that was taken last.
+    /// Pictures of the pass that was taken last.
     PictureBands take_pictures() { return evaluator_->take_pictures(); }
 
     /// Takes the place of the settings' schedule; before the first step.
     void set_schedule(const kernels::LearningRateSchedule& schedule) {
         step_->set_schedule(schedule);
     }
-    /// What the schedule's rate is multiplied by from the next step on: 1 at the start.
+    /// Sets the multiplier of the schedule's rate from the next step on: 1 at the start.
     void set_rate_multiplier(double multiplier);
 
     /// On a GPU, whether steps and the batches of evaluations are captured as a graph after the
-    /// first few and replayed (D5); on unless it is switched off. Those of several ranks are never
-    /// captured.
+    /// first few and replayed (decisions.md#whole-step, D5); on unless it is switched off. Those of
+    /// several ranks are never captured.
     void set_recording(bool on);
     /// The steps submitted so far that were replayed.
     std::int64_t replayed_steps() const { return graph_->replays(); }

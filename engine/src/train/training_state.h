@@ -13,8 +13,8 @@ namespace engine {
 /// under PyTorch's names, in every precision.
 struct TrainingState {
     TensorMap weights;  ///< parameters and buffers
-    /// Of the optimizers, as Optimizer::saved_state() names it; after "NAME/" where a task has
-    /// several of them.
+    /// State of the optimizers, as Optimizer::saved_state() names it; after "NAME/" where a task
+    /// has several of them.
     TensorMap optimizer;
     TensorMap carried;    ///< of a recurrent model, by number; empty: it carries nothing
     SavedNumbers scaler;  ///< GradScaler::saved_state(); empty: there is no dynamic scaler

@@ -23,7 +23,8 @@ std::string title(const RunFigures& run) {
     return run.precision;
 }
 
-/// The same evaluation of both runs. Only where several seeds ran and both were evaluated.
+/// Outcomes of an evaluation that both runs made. Only where several seeds ran and both were
+/// evaluated.
 struct Outcomes {
     Metric metric;
     double baseline = 0;
@@ -222,7 +223,7 @@ Verdict different_tasks(const RunFigures& baseline, const RunFigures& other) {
                  task_title(other.task))}};
 }
 
-/// What the two runs do not have in common, in sentences; empty if that is nothing.
+/// Differences between the two runs, in sentences; empty if there are none.
 Sentences differences(const RunFigures& baseline, const RunFigures& other) {
     Sentences out;
     if (differ(baseline.data, other.data)) {

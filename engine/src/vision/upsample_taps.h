@@ -17,7 +17,7 @@ struct AxisTaps {
     Tensor weight;  // f64; undefined: all 1
 };
 
-/// What PyTorch computes in `mode`. `scale`: out / in as the caller gave it, if by factors.
+/// Taps of what PyTorch computes in `mode`. `scale`: out / in as the caller gave it, if by factors.
 /// Coordinates are f64, but for the nearest modes, whose choice is PyTorch's in f32.
 AxisTaps axis_taps(UpsampleMode mode, std::int64_t in, std::int64_t out, bool align_corners,
                    std::optional<double> scale);

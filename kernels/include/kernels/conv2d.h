@@ -12,7 +12,7 @@ struct Conv2dShape {
     std::int64_t k, r, s;     ///< output channels, kernel height and width
     std::int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, dilation_h = 1, dilation_w = 1;
     std::int64_t groups = 1;
-    /// Of w and dw. cuDNN takes no other order; the CPU copies them to PyTorch's.
+    /// Order of w and dw in memory. cuDNN takes no other order; the CPU copies them to PyTorch's.
     bool channels_last_weights = false;
     /// Values from one pixel of x to the next where zeros follow the channels; 0: C. On a GPU
     /// alone, of the forward pass and the weight gradient.

@@ -28,7 +28,7 @@ DeviceInfo device_info(int index);
 constexpr int no_device = -1;
 void set_device(int index);
 int current_device();
-/// The same, but `no_device` until the thread has set or needed one: the value with which
+/// The current device, but `no_device` until the thread has set or needed one: the value with which
 /// set_device() restores the present state. Selecting a device that is not needed would create a
 /// context there, which takes hundreds of MiB.
 int chosen_device();

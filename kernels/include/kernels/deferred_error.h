@@ -34,7 +34,7 @@ HALFTONE_HOST_DEVICE inline std::uint64_t code_of(std::int64_t value) {
                                                       : value;
     return static_cast<std::uint64_t>(held - least_noted);
 }
-/// Of a number that is not NaN: exact for one of f32, else rounded to 33 bits.
+/// Code of a number that is not NaN: exact for one of f32, else rounded to 33 bits.
 HALFTONE_HOST_DEVICE inline std::uint64_t code_of(double value) {
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
     const std::uint64_t sign = std::uint64_t{1} << 63;

@@ -21,10 +21,10 @@ struct GemmOptions {
 
 /// c = alpha * a b + beta * c + bias: a (m, k), b (k, n), c (m, n), each possibly transposed in
 /// memory (a, b). All of one dtype: f64, f32, f16 or bf16, or a, b 16-bit with c f32. Sums in f32
-/// (f64 for f64), one rounding at the store (D3); f16 operands are converted exactly to f32. k = 0
-/// or alpha = 0 gives beta * c + bias: a and b are not read, as in BLAS. A processor's bf16
-/// instructions take subnormal bf16 operands for 0 and flush subnormal sums; f16, f32 and f64 keep
-/// theirs.
+/// (f64 for f64), one rounding at the store (decisions.md#numerics, D3); f16 operands are converted
+/// exactly to f32. k = 0 or alpha = 0 gives beta * c + bias: a and b are not read, as in BLAS. A
+/// processor's bf16 instructions take subnormal bf16 operands for 0 and flush subnormal sums; f16,
+/// f32 and f64 keep theirs.
 using Gemm = void(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options,
                   Stream stream);
 HALFTONE_KERNEL(Gemm, gemm);

@@ -46,8 +46,8 @@ HALFTONE_KERNEL(Gather, gather);
 using IndexReduce = void(Array y, ConstArray base, ConstArray x, ConstArray index,
                          const IndexSpan& span, IndexFold fold, bool with_base, Stream stream);
 HALFTONE_KERNEL(IndexReduce, index_reduce);
-/// The same with an index for each element of x: y[o, j, c] = fold of the x[o, i, c] with
-/// index[o, i, c] = j.
+/// Reduces with an index for each element of x: y[o, j, c] = fold of the x[o, i, c] with index[o,
+/// i, c] = j.
 using ScatterReduce = IndexReduce;
 HALFTONE_KERNEL(ScatterReduce, scatter_reduce);
 

@@ -25,7 +25,8 @@ struct LearningRateSchedule {
     double gamma = 1;            ///< step: what each drop multiplies the rate by
     double power = 1;            ///< polynomial
 
-    // Of a run that was given more updates after its schedule had been planned; first_end 0: none.
+    // The earlier schedule of a run that was given more updates after its schedule had been
+    // planned; first_end 0: none.
     std::int64_t first_begin = 0;     ///< updates before the earlier schedule
     std::int64_t first_end = 0;       ///< updates at its end
     std::int64_t first_planned = 0;   ///< updates that it was planned for

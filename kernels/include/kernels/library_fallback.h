@@ -8,8 +8,8 @@
 #include "kernels/conv2d.h"
 #include "kernels/dtype.h"
 
-/// What a GPU library does not support and our fallback computes: correct, but slower or with more
-/// memory. The user gets a warning.
+/// Work that a GPU library does not support and our fallback computes: correct, but slower or with
+/// more memory. The user gets a warning.
 namespace kernels {
 
 enum class Conv2dPass { forward, data_gradient, weight_gradient };

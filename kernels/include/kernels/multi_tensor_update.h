@@ -7,7 +7,7 @@
 
 namespace kernels {
 
-/// Layer-wise rates (4.4): before its update a tensor's gradient g becomes
+/// Layer-wise rates (optimizers.md#larc, 4.4): before its update a tensor's gradient g becomes
 /// (g + decay * p) * rate, rate = trust * norm(p) / (norm(g) + norm(p) * decay + eps), with `clip`
 /// min(rate / lr, 1); the update itself then has no decay. Where a norm is 0 the gradient stays.
 struct Larc {
@@ -70,8 +70,9 @@ struct NovoGradOptions {
     bool regularise_inside = false;  ///< decay and the division by the norm before the momentum
 };
 
-/// Of the non-zero updates of masters that are 16-bit or belong to a 16-bit weight, how many
-/// rounded to no change of the master. Updates to or from a non-finite value are not counted.
+/// Counts the non-zero updates of masters that are 16-bit or belong to a 16-bit weight, and those
+/// of them that rounded to no change of the master. Updates to or from a non-finite value are not
+/// counted.
 struct UpdateCounts {
     std::int64_t nonzero;
     std::int64_t lost;
@@ -86,15 +87,15 @@ struct UpdateCounts {
     HALFTONE_KERNEL(MultiTensor##Name, multi_tensor_##name);
 #include "kernels/updates.inc"
 
-/// LAMB (4.3): gradients divided by max(1, norm of all / max_grad_norm), moments as Adam's, u =
-/// (m / c1) / (sqrt(v / c2) + eps) + wd * p, p -= lr * norm(p) / norm(u) * u, with norms of each
-/// tensor before the update.
+/// LAMB (optimizers.md#optimizer-formulas, 4.3): gradients divided by max(1, norm of all /
+/// max_grad_norm), moments as Adam's, u = (m / c1) / (sqrt(v / c2) + eps) + wd * p, p -= lr *
+/// norm(p) / norm(u) * u, with norms of each tensor before the update.
 using MultiTensorLamb = void(std::span<const UpdateTensor> tensors, const LambOptions& options,
                              const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
 HALFTONE_KERNEL(MultiTensorLamb, multi_tensor_lamb);
 
-/// NovoGrad (4.3): one second moment a tensor, the running norm of its gradient, which starts where
-/// own_step is 1. The biases are corrected by the group's step.
+/// NovoGrad (optimizers.md#optimizer-formulas, 4.3): one second moment a tensor, the running norm
+/// of its gradient, which starts where own_step is 1. The biases are corrected by the group's step.
 using MultiTensorNovoGrad = void(std::span<const UpdateTensor> tensors,
                                  const NovoGradOptions& options, const UpdateScalars& scalars,
                                  UpdateCounts* counts, Stream stream);

@@ -27,8 +27,9 @@ struct ScaleState {
     std::int32_t hysteresis_left;
 };
 
-/// The update rule (2.7): products in f64, rounded to f32; the interval test is equality; the scale
-/// does not grow to a non-finite value. Shared by the twins and by the host's ScaleRule.
+/// The update rule (loss-scaler.md#update, 2.7): products in f64, rounded to f32; the interval test
+/// is equality; the scale does not grow to a non-finite value. Shared by the twins and by the
+/// host's ScaleRule.
 HALFTONE_HOST_DEVICE inline void apply(ScaleState& state, bool found_inf, const ScaleUpdate& rule) {
     if (found_inf) {
         if (rule.overflow_resets) state.growth_tracker = 0;

@@ -13,7 +13,7 @@ struct ScoreBins {
     static constexpr double lowest = -16, highest = 16;  ///< scores beyond go into the outer bins
     static constexpr std::int64_t size = 2 * count + 1;
 
-    /// Of a score that is not NaN. Scores below 0 are in the lower half of the bins.
+    /// Bin of a score that is not NaN. Scores below 0 are in the lower half of the bins.
     HALFTONE_HOST_DEVICE static std::int64_t bin_of(double score) {
         if (score < lowest) return 0;
         if (score >= highest) return count - 1;
@@ -26,7 +26,7 @@ using CountScores = void(std::int64_t* histogram, ConstArray scores, ConstArray 
                          Stream stream);
 HALFTONE_KERNEL(CountScores, count_scores);
 
-/// Of a histogram, pairs being those of a sample of class 1 and one of class 0:
+/// Sums over a histogram, pairs being those of a sample of class 1 and one of class 0:
 ///   sums[0] += pairs whose sample of class 1 is in the higher bin, and half of those in one bin,
 ///   sums[1] += pairs,
 ///   sums[2] += samples of class 1 with scores from 0 on and of class 0 with scores below.

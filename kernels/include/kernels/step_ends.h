@@ -5,8 +5,8 @@
 
 namespace kernels {
 
-/// What a training step does with single values before its forward pass, by one kernel: each would
-/// take a launch of its own.
+/// Work on single values before the forward pass of a training step, by one kernel: each would take
+/// a launch of its own.
 struct StepBeginning {
     static constexpr int most_zeros = 4;
     struct Zeros {

@@ -74,7 +74,8 @@ struct StepSources {
     const float* loss_scale = nullptr;
     const float* next_loss_scale = nullptr;
     const float* lr = nullptr;
-    /// Of the gradients that gradient_statistics does not cover; with it the larger of both.
+    /// Largest magnitude of the gradients that gradient_statistics does not cover; with it the
+    /// larger of both.
     const float* scaled_f16_max = nullptr;
     const std::int32_t* growth_tracker = nullptr;
     DeferredError* deferred_error = nullptr;  ///< the device's; left at 0 for the next step

@@ -5,9 +5,9 @@
 
 namespace kernels {
 
-// Statistics of a batch norm whose batch is spread over several processes (4.5).
-// x, dy (rows, channels), channels innermost, f64, f32, f16 or bf16; everything by channel is f32
-// (f64 for f64 x).
+// Statistics of a batch norm whose batch is spread over several processes
+// (optimizers.md#synchronised-batch-norm, 4.5). x, dy (rows, channels), channels innermost, f64,
+// f32, f16 or bf16; everything by channel is f32 (f64 for f64 x).
 
 /// Mean and biased variance of each channel of the local rows, in one pass (Welford); 0 and 0
 /// without rows.

@@ -32,7 +32,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """The same with the folders above it that are missing. One that is there is left alone."""
+    """Makes a folder and those above it that are missing. One that is there is left alone."""
     if path.is_dir():
         return
     if path.parent != path:

@@ -74,7 +74,7 @@ def _count_on_device(grads: List[Any]) -> Dict[str, Any]:
 
 
 def census(grads: List[Any]) -> Dict[str, Any]:
-    """Of dense gradients on one device, as they are (scaled): the largest magnitude, the share of
+    """Figures of dense gradients on one device, as they are (scaled): the largest magnitude, the share of
     non-zero values that f16 would flush to 0, hold as subnormals or not hold, and the share of
     values that are 0. Numbers on the CPU; elsewhere 0-d tensors, and nothing waits for the
     device."""

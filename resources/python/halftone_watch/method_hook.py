@@ -70,7 +70,7 @@ def observe(watched: Any, name: str, before: _Before) -> Callable[[], None]:
 
 
 def _observe_own(watched: Any, name: str, before: _Before) -> Callable[[], None]:
-    """The same of a method that somebody has put into the object itself, as older schedulers of
+    """Observes a method that somebody has put into the object itself, as older schedulers of
     the learning rate do with an optimizer's step."""
     original = vars(watched)[name]
 

@@ -106,5 +106,5 @@ class Layout:
         return Chunk(first_row, rows, offset, size)
 
     def offset_of(self, column: int, chunk: Chunk, row: int) -> int:
-        """Of a value in the file; `row` counts within the chunk."""
+        """Offset of a value in the file; `row` counts within the chunk."""
         return chunk.offset + int(self._starts[column]) * chunk.rows + row * self._sizes[column]

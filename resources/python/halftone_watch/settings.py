@@ -1,4 +1,4 @@
-"""What a run of another program says of itself: its origin, and those of Halftone's settings that
+"""Settings of a run of another program: its origin, and those of Halftone's settings that
 it has."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _precision(given: Optional[str], scaled: bool, dtype: str, autocast: str) ->
 
 
 def _rule(scaler: Any) -> Dict[str, Any]:
-    """Of an enabled scaler. Its public calls wait for the device; none is under way yet."""
+    """Settings of an enabled scaler. Its public calls wait for the device; none is under way yet."""
     rule = {}
     for name, call in (("init_scale", "get_scale"), ("growth_factor", "get_growth_factor"),
                        ("backoff_factor", "get_backoff_factor"),

@@ -14,14 +14,14 @@ _LARGEST_F16 = 65504.0
 
 
 class StepTimes(NamedTuple):
-    """Of a step, and of the training up to its end, in seconds."""
+    """Times of a step, and of the training up to its end, in seconds."""
 
     seconds: float
     elapsed: float
 
 
 def _gradient_figures(figures: Mapping[str, float], scale: float) -> Mapping[str, float]:
-    """Of a step whose gradients were counted."""
+    """Figures of a step whose gradients were counted."""
     if "scaled_max" not in figures:
         return {}
     scaled_max = figures["scaled_max"]

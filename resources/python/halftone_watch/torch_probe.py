@@ -25,7 +25,7 @@ def gradients_of(optimizer: Any) -> List[Any]:
 
 
 class _Torch:
-    """What is needed of PyTorch at each step, looked up once."""
+    """Functions of PyTorch that each step needs, looked up once."""
 
     def __init__(self) -> None:
         import torch
@@ -117,7 +117,7 @@ class TorchProbe:
             self._undo.append(observe(optimizer, "step", called))
 
     def _try(self, observe: Callable[..., None], *args: Any) -> None:
-        """What cannot be observed is unknown; the training goes on."""
+        """Observes, or leaves the figures unknown; the training goes on."""
         try:
             observe(*args)
         except Exception as error:  # a fault of the watcher must not end the training
@@ -125,7 +125,7 @@ class TorchProbe:
                 self.problem = error
 
     def _before_update(self, *_args: Any) -> None:
-        """What update() overwrites. A step may have several updates, as where each of two
+        """Keeps what update() overwrites. A step may have several updates, as where each of two
         optimizers is followed by one: the first one's scale counts, and an overflow of any."""
         scale = getattr(self._scaler, "_scale", None)
         states = getattr(self._scaler, "_per_optimizer_states", {})
@@ -160,7 +160,7 @@ class TorchProbe:
                 norm = self._torch.norm_of(grads)
                 share = self._share_of_scale(scaled)
                 self._add_norm(norm if share is None else norm * share)
-            # Of several optimizers or devices the first stands for all.
+            # The first of several optimizers or devices stands for all.
             if first and groups and self.samples_now():
                 self._figures.update(census(groups[0]))
                 self._figures["f16"] = float(

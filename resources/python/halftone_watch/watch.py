@@ -33,7 +33,7 @@ def _warn(sentence: str) -> None:
 
 
 def _described(value: Any) -> str:
-    """What was given in place of a number."""
+    """Describes what was given in place of a number."""
     shape = getattr(value, "shape", None)
     return type(value).__name__ + (f" of shape {tuple(shape)}" if shape is not None else "")
 

@@ -29,7 +29,8 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// M9: the rows of 1.10 and 1.11, with the ops called as a program calls them.
+// M9: the rows of autocast.md#result-types (1.10) and 1.11, with the ops called as a program calls
+// them.
 namespace engine {
 namespace {
 

@@ -7,7 +7,7 @@
 #include "ops/catalog.h"
 #include "support/here.h"
 
-// M9: the rows of 1.10 and 1.11, for each op of the catalog.
+// M9: the rows of autocast.md#result-types (1.10) and 1.11, for each op of the catalog.
 namespace engine {
 namespace {
 

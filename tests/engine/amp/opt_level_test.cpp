@@ -4,7 +4,7 @@
 
 #include "engine/error.h"
 
-// Opt levels and scaler settings of 4.1 and 4.2.
+// Opt levels and scaler settings of optimizers.md#opt-levels (4.1) and 4.2.
 
 namespace engine {
 namespace {

@@ -54,7 +54,8 @@ TEST(ScaleRule, KeepsWithinFloorAndCeilingIfTheyAreGiven) {
     EXPECT_EQ(scaler.loss_scale(), 20.f);
 }
 
-/// The hysteresis variant of 2.7 in integers: the scale is an exponent of its base.
+/// The hysteresis variant of loss-scaler.md#update (2.7) in integers: the scale is an exponent of
+/// its base.
 struct PlainModel {
     int hysteresis, interval;
     int left = hysteresis, clean = 0;

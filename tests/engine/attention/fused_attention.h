@@ -9,7 +9,7 @@
 #include "op_names.h"
 #include "pointwise/compare.h"
 
-// What tests of the fused kernels of attention share. Where a mask is given attention is composed:
+// Shared by tests of the fused kernels of attention. Where a mask is given attention is composed:
 // that is the other side of their comparisons.
 namespace engine::test {
 

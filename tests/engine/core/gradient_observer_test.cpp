@@ -27,7 +27,7 @@ TEST(GradientObserver, SeesTheGradientOfEveryOutputBeforeItIsUsed) {
     Log log;
     const GradientObserverScope attached(&log);
     backward(mul(neg(single_leaf(3)), 2.0));
-    // Of the product, of the negation, and of the leaf.
+    // Gradients of the product, of the negation, and of the leaf.
     EXPECT_EQ(log.seen, (std::vector<double>{1, 2, -2}));
 }
 

@@ -70,6 +70,24 @@ TEST(PlainText, FindsACharacterThatIsCutOff) {
     EXPECT_EQ(cut_character(""), 0U);
 }
 
+TEST(PlainText, WhatIsCountedIsSingularBehindAOne) {
+    const auto text = [](const char* form, const auto&... values) {
+        return msg(form, values...).str();
+    };
+    EXPECT_EQ(text("{}: {} files are left out", "a", 1), "a: 1 file is left out");
+    EXPECT_EQ(text("{}: {} files are left out", "a", 2), "a: 2 files are left out");
+    EXPECT_EQ(text("{}: {} files are left out", 1, 11), "1: 11 files are left out");
+    EXPECT_EQ(text("{} had {} non-finite values before the step.", "fc1", 1),
+              "fc1 had 1 non-finite value before the step.");
+    EXPECT_EQ(text("The batch has no row {}: it has {} rows.", 1, 1),
+              "The batch has no row 1: it has 1 row.");
+    EXPECT_EQ(text("beyond the {} classes", 1), "beyond the 1 class");
+    EXPECT_EQ(text("{} more are not listed.", 1), "1 more is not listed.");
+    EXPECT_EQ(text("{} rows/s, {} times as fast", 1, 1), "1 rows/s, 1 times as fast");
+    EXPECT_EQ(text("Run {} has steps", 1), "Run 1 has steps");
+    EXPECT_EQ(text("Rank {} runs version {}.", 1, 2), "Rank 1 runs version 2.");
+}
+
 TEST(PlainText, AMessageIsOneLine) {
     EXPECT_EQ(msg("{}: not found", "a\nhalftone: all is well\x1b[2J").str(),
               "a halftone: all is well\\u001b[2J: not found");

@@ -16,7 +16,7 @@ namespace {
 
 const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Of these tests."};
 
-/// What the gradient of `doubled` observed.
+/// Observations of the gradient of `doubled`.
 struct Found {
     bool taken = false;
     bool breaks_off = false;  // throws after it has taken the tensor

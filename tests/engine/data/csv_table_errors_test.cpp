@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
                "t.csv, line 3: 2 fields where the first row has 3"},
         BadCsv{"RowTooLong", "a,b\n1,2\n\n3,4,5\n",
                "t.csv, line 4: 3 fields where the first row has 2"},
-        BadCsv{"RowTooShortAfterAMultilineField", "a,b\n\"x\n\n\",2\n3\n", "line 5: 1 fields"},
+        BadCsv{"RowTooShortAfterAMultilineField", "a,b\n\"x\n\n\",2\n3\n", "line 5: 1 field"},
         BadCsv{"UnquotedDelimiter", "a,b\nSmith, John,1\n", "line 2: 3 fields"},
         BadCsv{"ShortRowOfAColumnWithValues", "a,b,\n1,2,3\n1,2\n",
                "line 3: 2 fields where the first row has 3"},

@@ -1,4 +1,4 @@
-// What counts as a number, as a word or as missing.
+// Fields that count as a number, as a word or as missing.
 #include "data/csv_table.h"
 
 #include <gmock/gmock.h>

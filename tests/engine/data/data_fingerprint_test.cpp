@@ -31,7 +31,7 @@ struct DataFingerprintTest : testing::Test {
     static DataParts open(const std::string& kind, const fs::path& path) {
         return open_dataset(test::dataset(kind, {path.string()}), 1);
     }
-    /// What a run keeps of an opened data set.
+    /// Fingerprint that a run keeps of an opened data set.
     static DataFingerprint kept(const DataParts& parts) {
         return {parts.train.size(), 0, parts.test.size(), parts.files->marks()};
     }

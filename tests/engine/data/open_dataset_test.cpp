@@ -174,8 +174,8 @@ TEST(SplitValidation, DrawsBySeed) {
     };
     EXPECT_EQ(drawn(1), drawn(1));
     EXPECT_NE(drawn(1), drawn(2));
-    // The samples come from the whole data set: 40 from each fifth are expected, with a standard
-    // deviation of 5.1. Allows six of them.
+    // The samples come from the whole data set: 40 from each fifth are expected; the standard
+    // deviation is 5.1. Allows six of them.
     const auto samples = drawn(3);
     for (std::int64_t fifth = 0; fifth < 5; ++fifth) {
         const auto count = std::count_if(samples.begin(), samples.end(), [&](std::int64_t sample) {

@@ -194,7 +194,7 @@ TEST_F(ExportRun, ReportsItsShareAndLeavesNothingWhenItIsGivenUp) {
         export_run(run, format.format, file);
         ASSERT_FALSE(shares.empty());
         EXPECT_TRUE(std::ranges::is_sorted(shares));
-        // What the graph of a model in ONNX takes is not known; it is written in one piece.
+        // The size of a model's graph in ONNX is not known before; it is written in one piece.
         if (format.format != ExportFormat::onnx) {
             EXPECT_GT(shares.back(), 0.9);
         }

@@ -31,7 +31,7 @@ TEST(Embedding, GivesRowsInTheShapeOfTheIndex) {
     EXPECT_EQ(embedding(places({}), weight).shape(), Shape({0, 2}));
 }
 
-// 1.10: embedding with an f32 table stays f32 in a region.
+// autocast.md#result-types (1.10): embedding with an f32 table stays f32 in a region.
 TEST(Embedding, AnF32TableStaysF32InARegion) {
     const AutocastRegion region(here, true, DType::f16);
     const auto entry = region.enter();

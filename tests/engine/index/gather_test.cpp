@@ -91,7 +91,8 @@ TEST(Indexing, ScatterAddLeavesWhatTheIndexDoesNotReach) {
     EXPECT_EQ(y.values(), (std::vector<double>{1, 2, 3, 4, 35, 6}));
 }
 
-// 1.11: index_add needs equal types inside a region too; scatter_add is on the promote list.
+// autocast.md#operations-without-an-entry (1.11): index_add needs equal types inside a region too;
+// scatter_add is on the promote list.
 TEST(Indexing, IndexAddRefusesMixedTypesInsideToo) {
     const Tensor x = Tensor::of({1, 2}, {2}), low = Tensor::of({1}, {1}, DType::f16);
     const auto call = [&] { index_add(x, 0, gather_places({1}), low); };
@@ -117,7 +118,8 @@ TEST(Indexing, A13_ScatterAddWithEitherSideLow) {
     EXPECT_EQ(scatter_add(low, 0, index, low).dtype(), DType::f16);
 }
 
-// 1.11: these need equal types inside a region too; index_put is on the promote list.
+// autocast.md#operations-without-an-entry (1.11): these need equal types inside a region too;
+// index_put is on the promote list.
 TEST(Indexing, WritesRefuseMixedTypesInsideToo) {
     const Tensor x = Tensor::of({1, 2}, {2}), low = Tensor::of({1}, {1}, DType::f16);
     const Tensor at = gather_places({1}), mask = Tensor::of({0, 1}, {2}, DType::boolean);

@@ -57,7 +57,7 @@ TEST(PayOffReason, CastsThatTakeWhatProductsSave) {
     const PayOff p = measured({.products = 8, .memory = 2},
                               {.products = 4, .memory = 2, .casts = 5, .cast_bytes = 2'500'000});
     EXPECT_EQ(p.reason, PayReason::casts);
-    EXPECT_NE(p.sentence.str().find("casts are 45 % of its step and move 2.5 MB"),
+    EXPECT_NE(p.sentence.str().find("casts are 45 % of its step and move 2.50 MB"),
               std::string::npos)
         << p.sentence.str();
 }

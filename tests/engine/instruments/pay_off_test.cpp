@@ -78,7 +78,7 @@ TEST(PayOff, FindsTheLargestBatchOfEachPrecisionWithinOneLimit) {
     config.precision.preset = "amp-bf16";
     EXPECT_EQ(rows[0].largest_batch, find_largest_batch(config, find).batch_size);
     EXPECT_THAT(tried, testing::Contains(rows[0].largest_batch));
-    EXPECT_THAT(text_of(rows), HasSubstr("largest batch in 3 MB"));
+    EXPECT_THAT(text_of(rows), HasSubstr("largest batch in 3.00 MB"));
 }
 
 TEST(PayOff, SaysOfALimitThatNotEvenOneSampleFits) {
@@ -109,6 +109,19 @@ TEST(PayOff, WritesATableAndJson) {
     EXPECT_EQ(json.at("reason"), name_of(rows[0].reason));
     EXPECT_EQ(json.at("parts").at("brief_ops"), rows[0].amp.brief_ops);
     EXPECT_FALSE(json.contains("largest_batch")) << "it was not searched";
+}
+
+TEST(PayOff, ItsJsonTellsTheLimitOfTheSearchFromAResult) {
+    PayOff row;
+    row.batch_memory = 4'000'000'000;
+    row.fp32_largest_batch = most_batch_tried - 1;
+    row.largest_batch = most_batch_tried;
+    const auto json = nlohmann::json::parse(to_json(row));
+    EXPECT_EQ(json.at("fp32_largest_batch_at_least"), false);
+    EXPECT_EQ(json.at("largest_batch_at_least"), true);
+    EXPECT_THAT(text_of({row}), HasSubstr("≥ 1048576"));
+    row.batch_memory = 0;
+    EXPECT_FALSE(nlohmann::json::parse(to_json(row)).contains("largest_batch_at_least"));
 }
 
 TEST(PayOff, IsReadBackFromItsJson) {

@@ -106,7 +106,7 @@ TEST_F(SkipsTest, SamplesThatComeUpInSeveralSkipsRecur) {
     EXPECT_THAT(skips.recurring.front().steps, ElementsAre(1, 2));
 }
 
-/// The same four samples are in all three skipped batches of four, out of 96 samples.
+/// Four samples are in all three skipped batches of four, out of 96 samples.
 TEST_F(SkipsTest, SamplesThatAreInMoreBatchesThanByChanceRecur) {
     const Ended run = skipping_run();
     const auto skipped = skipped_by_record(run);

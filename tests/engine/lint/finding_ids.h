@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// Of each finding its id, in their order.
+/// Ids of the findings, in their order.
 inline std::vector<std::string> ids(const std::vector<LintFinding>& findings) {
     std::vector<std::string> out;
     for (const auto& each : findings) out.push_back(each.id);

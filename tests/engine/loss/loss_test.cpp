@@ -254,7 +254,7 @@ TEST(Ctc, AClassOfNoProbabilityHasNoGradient) {
                               {.reduction = Reduction::sum});
     EXPECT_NEAR(y.item(), -std::log(0.75), 1e-12);
     backward(y);
-    // Of the three paths, two have a blank in each step and two the label: 1/2 - 1/3, 1/2 - 2/3.
+    // Two of the three paths have a blank in each step and two the label: 1/2 - 1/3, 1/2 - 2/3.
     const auto dx = x.grad().values();
     for (const std::size_t step : {0, 3}) {
         EXPECT_NEAR(dx[step], 1.0 / 6, 1e-12);

@@ -38,7 +38,7 @@ RunConfig text_run(const std::string& precision, const std::string& cell = "lstm
 
 bool is_recurrent(const Parameter& parameter) { return parameter.name.starts_with("rnn."); }
 
-/// What the network reads of a weight: the 16-bit copy, if there is one.
+/// The tensor of a weight that the network reads: the 16-bit copy, if there is one.
 Tensor read_of(const Parameter& parameter) {
     const auto& copy = parameter.tensor.impl()->low_copy;
     return copy ? copy->tensor : parameter.tensor;

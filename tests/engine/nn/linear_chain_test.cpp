@@ -284,7 +284,8 @@ TEST(LinearChain, LeavesAGradientAloneThatAnObserverKeeps) {
     expect_equal_chain_gradients(one, two);
 }
 
-/// Those of the results of its hidden layers, too: they decide how large the loss scale may be.
+/// Gradients of its hidden layers' results are shown, too: they decide how large the loss scale may
+/// be.
 TEST(LinearChain, ShowsTheGradientsBetweenItsLayers) {
     const auto seen = [](Tensor (*op)(const ChainCase&)) {
         ChainCase c = made_chain(DType::f16);

@@ -51,7 +51,7 @@ void expect_near(const Values& found, const Values& wanted) {
         EXPECT_NEAR(found[i], wanted[i], 16 * 5 * 0x1p-23) << i;
 }
 
-// 4.5, with two rows on one GPU and three on the other.
+// optimizers.md#synchronised-batch-norm (4.5), with two rows on one GPU and three on the other.
 TEST(SyncedNormOnGpus, TwoDevicesAreOneWithAllRows) {
     const Result whole = on_rows(0, 5, {});
     on_two_gpus([&](const auto& host, const Device& device) {

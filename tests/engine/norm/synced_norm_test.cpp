@@ -148,7 +148,7 @@ TEST(SyncedNorm, X16_AdditionAndReluAreFused) {
     }
 }
 
-// The example of 4.5: parts (1, 2) and (5, 6, 7).
+// The example of optimizers.md#synchronised-batch-norm (4.5): parts (1, 2) and (5, 6, 7).
 TEST(SyncedNorm, TheExampleOfTheSection) {
     on_ranks(2, [](const auto& line) {
         const Tensor x = line->rank() == 0 ? Tensor::of({1, 2}, {2, 1}, DType::f64)

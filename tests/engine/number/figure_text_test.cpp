@@ -23,6 +23,15 @@ TEST(FigureText, WritesThreeSignificantDigitsAndAnExponentBelow10ToTheMinus4) {
     EXPECT_EQ(figure_text(NAN), "NaN");
 }
 
+TEST(FigureText, WritesASizeInTheUnitThatFits) {
+    EXPECT_EQ(bytes_text(0), "0 B");
+    EXPECT_EQ(bytes_text(999), "999 B");
+    EXPECT_EQ(bytes_text(163'000), "163 KB");
+    EXPECT_EQ(bytes_text(1'000'000), "1.00 MB");
+    EXPECT_EQ(bytes_text(9'999'000'000), "10,000 MB");
+    EXPECT_EQ(bytes_text(24'000'000'000), "24.0 GB");
+}
+
 TEST(FigureText, LeavesOutZerosAtTheEndWhereAsked) {
     EXPECT_EQ(short_figure_text(2), "2");
     EXPECT_EQ(short_figure_text(0.5), "0.5");

@@ -16,7 +16,7 @@ Tensor random_tensor(const Shape& shape, DType dtype, std::uint32_t seed, double
 /// inputs: contiguous f64. Checks only those that require a gradient.
 void expect_gradients(const Function& f, const TensorList& inputs);
 
-/// The same for the gradients themselves, by every input and by the gradient of the output.
+/// Checks the gradients of the gradients, by every input and by the gradient of the output.
 void expect_second_gradients(const Function& f, const TensorList& inputs);
 
 /// Expects equal shapes, and |got - expected| <= tolerance * (1 + |expected|) everywhere. NaN

@@ -5,7 +5,7 @@
 #include "optim/novograd.h"
 #include "optim_support.h"
 
-// The numerical examples of 4.3 and 4.4 (X10, X13).
+// The numerical examples of optimizers.md#optimizer-formulas (4.3) and 4.4 (X10, X13).
 
 namespace engine {
 namespace {
@@ -306,7 +306,8 @@ TEST(LateStart, OfLambKeepsTheGroupsCount) {
         return std::make_unique<Lamb>(
             w, LambOptions{.lr = 0.1, .weight_decay = 0, .max_grad_norm = 0});
     };
-    // m and v by 4.3, corrected for updates 2 and 3 of the group.
+    // m and v by optimizers.md#optimizer-formulas (4.3), corrected for updates 2 and 3 of the
+    // group.
     const double first = 0.1 / 0.19 / std::sqrt(0.001 / 0.001999);
     const double second = 0.29 / 0.271 / std::sqrt(0.004999 / 0.002997001);
     EXPECT_NEAR(started_late(lamb), 1 - 0.1 * (first + second), 2e-6) << "eps is 1e-6";

@@ -166,7 +166,7 @@ TEST(DeviceRanks, AbortEndsTheCallsThatWaitForThisRank) {
     });
 }
 
-// What the stand-in for NCCL has in common with it.
+// The stand-in for NCCL does here as NCCL does.
 TEST(DeviceRanks, AnAbortOfNcclEndsTheWaitingOfItsOwnRankAlone) {
     on_two_gpus([&](const auto& host, const Device& device) {
         const auto ranks = make_gpu_communicator(host, device);

@@ -15,7 +15,7 @@
 #include "simt/nccl.h"
 #include "support/ranks.h"
 
-// The exchange of gradients between two GPUs (4.6).
+// The exchange of gradients between two GPUs (optimizers.md#bucketed-data-parallel, 4.6).
 namespace engine {
 namespace {
 

@@ -15,7 +15,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-/// What each of `ranks` threads throws; "" if nothing.
+/// Errors that `ranks` threads throw, one each; "" if none.
 std::vector<std::string> thrown_by(int ranks, const std::function<void(Communicator&)>& work) {
     auto lines = make_thread_communicators(ranks);
     std::vector<std::string> texts(lines.size());

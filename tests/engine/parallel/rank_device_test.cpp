@@ -22,7 +22,7 @@ public:
     WithoutNccl& operator=(const WithoutNccl&) = delete;
 };
 
-/// What the ranks together end with.
+/// The error with which the ranks together end.
 std::string error_of(const std::string& setting, int ranks) {
     try {
         on_ranks(ranks, [&](const auto& line) { device_of_rank(setting, line.get()); });

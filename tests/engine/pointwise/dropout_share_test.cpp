@@ -3,7 +3,7 @@
 #include "pointwise/dropout.h"
 #include "shape/view.h"
 
-// D7: the mask of a sample does not depend on the rank that computes it.
+// decisions.md#randomness (D7): the mask of a sample does not depend on the rank that computes it.
 namespace engine {
 namespace {
 

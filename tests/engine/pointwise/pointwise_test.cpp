@@ -274,7 +274,7 @@ TEST(Reversed, ANumberDividedByATensorIsF32InARegionAndATensorByANumberIsLow) {
     EXPECT_THROW(find_op("rdiv")->run(call), Error);
 }
 
-// M9: the rows of 1.10 with the ops of this file.
+// M9: the rows of autocast.md#result-types (1.10) with the ops of this file.
 TEST(Pointwise, M9ResultTypesInARegionAreThoseOfTheTable) {
     for (const DType low : {DType::f16, DType::bf16}) {
         const auto entered = AutocastRegion(here, true, low).enter();

@@ -14,7 +14,7 @@
 #include "support/long_run.h"
 #include "temp_folder.h"
 
-// What people and other programs have written is text of the page and nothing else.
+// Texts that people and other programs have written are text of the page and nothing else.
 namespace engine {
 namespace {
 

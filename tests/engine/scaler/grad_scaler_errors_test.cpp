@@ -8,7 +8,7 @@ namespace {
 
 enum class Stage { ready, unscaled, stepped };
 
-/// A scaler and an optimizer in one of the stages of 2.2.
+/// A scaler and an optimizer in one of the stages of loss-scaler.md#stages (2.2).
 struct At {
     explicit At(Stage stage, bool aware)
         : one(aware), scaler(ready_scaler({.init_scale = 1, .growth_interval = 1})) {

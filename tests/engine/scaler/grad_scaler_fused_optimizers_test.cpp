@@ -4,7 +4,7 @@
 #include "scaler_support.h"
 #include "support/element.h"
 
-// The scaling-aware form of every optimizer (2.6).
+// The scaling-aware form of every optimizer (loss-scaler.md#scaling-aware-optimizers, 2.6).
 
 namespace engine {
 namespace {

@@ -93,7 +93,7 @@ TEST(GradScaler, S16_ClipNumbersOnTheDevice) {
     EXPECT_NEAR(w.values()[1], -0.8, 1e-6);
 }
 
-/// 3.4: the loss plus the norm of its gradient.
+/// training-loops.md#gradient-penalty (3.4): the loss plus the norm of its gradient.
 Tensor with_penalty(const GradScaler& scaler, const Tensor& loss, const Tensor& scaled_loss,
                     const TensorList& parameters) {
     const Tensor outputs[] = {scaled_loss};
@@ -193,7 +193,8 @@ struct TwoNets {
     double scale = 1;
 };
 
-/// 3.5: two losses that use both nets; unscale_ is called for the first optimizer only.
+/// training-loops.md#several-losses (3.5): two losses that use both nets; unscale_ is called for
+/// the first optimizer only.
 std::unique_ptr<TwoNets> run_two(bool enabled) {
     auto nets = std::make_unique<TwoNets>();
     GradScaler scaler({.init_scale = 128, .growth_interval = 1, .enabled = enabled});

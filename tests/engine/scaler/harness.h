@@ -97,7 +97,8 @@ inline void expect_match(const Net& a, const Optimizer& optimizer_a, const Net& 
     EXPECT_EQ(optimizer_a.steps(), optimizer_b.steps());
 }
 
-/// Clips to a norm by 3.2: factor min(1, max / (norm + 1e-6)). Returns the norm.
+/// Clips to a norm by training-loops.md#clipping (3.2): factor min(1, max / (norm + 1e-6)). Returns
+/// the norm.
 inline double clip_to_norm(const TensorList& parameters, double max_norm) {
     double squares = 0;
     for (const auto& parameter : parameters) {

@@ -17,7 +17,8 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// Cases of apex's own test suite (5.4) whose result depends on a region's casts.
+// Cases of apex's own test suite (catalogue.md#cases-of-the-older-libraries, 5.4) whose result
+// depends on a region's casts.
 namespace engine {
 namespace {
 

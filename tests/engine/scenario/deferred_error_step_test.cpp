@@ -155,7 +155,7 @@ TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
         for (RingFixture* fixture : {&wrong, &fine})
             EXPECT_FALSE(fixture->trainer.model().parameters()[0].tensor.values().empty());
     }
-    // The same in an evaluated batch, with a training step in between.
+    // The error in an evaluated batch, with a training step in between.
     labels_of(wrong.batches[0])[2] = 200;
     wrong.trainer.evaluate(wrong.batches[0], *wrong.feed);
     fine.trainer.evaluate(fine.batches[0], *fine.feed);

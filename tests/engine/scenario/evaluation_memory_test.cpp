@@ -12,8 +12,8 @@
 #include "simt/device.h"
 #include "simt/libraries.h"
 
-// What a captured evaluation adds to the memory of the captured step, and gives back where memory
-// is wanted.
+// Memory that a captured evaluation adds to the captured step, and gives back where memory is
+// wanted.
 namespace engine {
 namespace {
 

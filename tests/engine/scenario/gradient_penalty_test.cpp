@@ -15,7 +15,7 @@
 #include "support/device_support.h"
 #include "temp_folder.h"
 
-// Recipe 3.4 as a setting of a run.
+// Recipe training-loops.md#gradient-penalty (3.4) as a setting of a run.
 namespace engine {
 namespace {
 

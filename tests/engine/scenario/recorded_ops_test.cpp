@@ -14,8 +14,8 @@
 #include "op_samples.h"
 #include "shape/sum.h"
 
-// Operations that may be part of a captured step (D5): they neither wait for the device nor copy
-// from the host.
+// Operations that may be part of a captured step (decisions.md#whole-step, D5): they neither wait
+// for the device nor copy from the host.
 namespace engine {
 namespace {
 

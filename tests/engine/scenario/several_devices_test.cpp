@@ -10,8 +10,9 @@
 #include "shape/sum.h"
 #include "shape/view.h"
 
-// One scaler, nets on the CPU and on a GPU (2.10), data parallel by threads (3.6), and regions of
-// one kind of device beside tensors of the other.
+// One scaler, nets on the CPU and on a GPU (loss-scaler.md#several-devices, 2.10), data parallel by
+// threads (training-loops.md#data-parallel-in-one-process, 3.6), and regions of one kind of device
+// beside tensors of the other.
 namespace engine {
 namespace {
 
@@ -224,7 +225,8 @@ TEST(SeveralDevices, S19_TwoNetsOnTwoDevicesTwoOptimizersTwoLosses) {
     }
 }
 
-/// A net whose layers are on two devices, and an optimizer for each of them (2.10).
+/// A net whose layers are on two devices, and an optimizer for each of them
+/// (loss-scaler.md#several-devices, 2.10).
 struct SplitNet {
     SplitNet(const Device& home, const Device& away) {
         for (std::size_t i = 0; i < net.parameters.size(); ++i)
@@ -277,9 +279,10 @@ TEST(SeveralDevices, AModelOverTwoDevicesHasOneScalerAndAFlagForEachDevice) {
     }
 }
 
-/// A net trained by data parallel in threads (3.6): each step copies it to all devices, and a
-/// thread for each of them computes the loss of its part of the rows. One scaler scales the losses
-/// where they are; the gradients are added up on the first device, which has the optimizer.
+/// A net trained by data parallel in threads (training-loops.md#data-parallel-in-one-process, 3.6):
+/// each step copies it to all devices, and a thread for each of them computes the loss of its part
+/// of the rows. One scaler scales the losses where they are; the gradients are added up on the
+/// first device, which has the optimizer.
 class ThreadedNet {
 public:
     explicit ThreadedNet(std::vector<Device> devices)
@@ -399,7 +402,7 @@ TEST(SeveralDevices, A24_EveryReplicaOfADataParallelModelSeesAutocastOn) {
     std::vector<std::thread> workers;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         workers.emplace_back([&, i] {
-            const AutocastSnapshot state(caller);  // flag and type (1.7)
+            const AutocastSnapshot state(caller);  // flag and type (autocast.md#interplay, 1.7)
             const DeviceScope scope(devices[i]);
             const Net replica = net_on(devices[i], 1);
             enabled[i] = autocast_enabled(devices[i].kind);

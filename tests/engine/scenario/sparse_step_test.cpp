@@ -69,7 +69,7 @@ TEST(SparseStep, IsTheDenseStepWithClippingAndMicroBatches) {
                 for (int i = 0; i < 6; ++i) {
                     const StepRecord a = sparse.step(i).row, b = dense.step(i).row;
                     EXPECT_EQ(a.found_inf, b.found_inf);
-                    // The same squares, summed in another order.
+                    // Both sum the same squares, in another order.
                     EXPECT_NEAR(a.grad_norm, b.grad_norm, 1e-5 * std::abs(b.grad_norm));
                 }
                 const auto a = weights_of(sparse), b = weights_of(dense);

@@ -19,8 +19,8 @@ namespace {
 
 using testing::ElementsAreArray;
 
-/// A level of 4.1. The masters of O2 are f32, O3 has none. `mixed`: one weight f32, one f16, as in
-/// the original case.
+/// A level of optimizers.md#opt-levels (4.1). The masters of O2 are f32, O3 has none. `mixed`: one
+/// weight f32, one f16, as in the original case.
 struct Level {
     const char* name;
     DType first, second;

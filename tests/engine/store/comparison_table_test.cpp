@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <sstream>
 
 #include "engine/catalog.h"
@@ -36,6 +38,47 @@ FinishedRun finished_run(const std::filesystem::path& folder, std::int64_t steps
     run.growths = 2;
     run.tests = {classified(0.9, 0.7), classified(0.5, 0.84), classified(0.6, 0.82)};
     return run;
+}
+
+TEST(Comparison, KeepsTheChosenScalingInPrecisionsThatScaleTheLoss) {
+    RunConfig config;
+    config.precision.preset = "fp32";
+    config.precision.scaler = ScalerMode::constant;
+    for (const auto& [preset, scaler] :
+         std::map<std::string, std::optional<ScalerMode>>{{"fp32", std::nullopt},
+                                                          {"amp-bf16", std::nullopt},
+                                                          {"amp-fp16", ScalerMode::constant},
+                                                          {"o2-fp16", ScalerMode::constant}}) {
+        const PrecisionConfig precision = in_precision(config, preset).precision;
+        EXPECT_EQ(precision.preset, preset);
+        EXPECT_EQ(precision.scaler, scaler) << preset;
+    }
+    // That FP32 has none says nothing about other precisions.
+    config.precision.scaler = ScalerMode::off;
+    EXPECT_EQ(in_precision(config, "amp-fp16").precision.scaler, std::nullopt);
+    config.precision.preset = "amp-fp16";
+    EXPECT_EQ(in_precision(config, "amp-fp16").precision.scaler, ScalerMode::off);
+    EXPECT_EQ(in_precision(config, "fp17").precision.preset, "fp17");
+}
+
+TEST(Comparison, NamesTheOverridesThatNoneOfItsPrecisionsKeeps) {
+    const std::vector<std::string> scaled = {"fp32", "amp-fp16"}, unscaled = {"fp32", "amp-bf16"};
+    RunConfig config;
+    EXPECT_TRUE(overrides_left_out(config, scaled).empty());
+    config.precision.scaler = ScalerMode::constant;
+    EXPECT_TRUE(overrides_left_out(config, scaled).empty());
+    EXPECT_EQ(overrides_left_out(config, unscaled), std::vector<std::string>{"precision.scaler"});
+    config.precision.scaler = ScalerMode::dynamic;  // as the preset says
+    EXPECT_TRUE(overrides_left_out(config, unscaled).empty());
+    config.precision.weights = WeightFormat::fp16;
+    config.precision.autocast = AutocastFormat::bf16;
+    config.precision.batch_norm = WeightFormat::fp16;
+    config.precision.master_weights = true;
+    config.precision.force["fc1"] = ForcedType::fp32;
+    EXPECT_EQ(overrides_left_out(config, scaled),
+              (std::vector<std::string>{"precision.weights", "precision.autocast",
+                                        "precision.batch_norm", "precision.master_weights",
+                                        "precision.force"}));
 }
 
 TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
@@ -125,7 +168,7 @@ TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
     EXPECT_EQ(widths[1], widths[2]);
     EXPECT_THAT(table, HasSubstr("0.7000 ±0.1414"));
     EXPECT_THAT(table, HasSubstr("2.00x"));
-    EXPECT_THAT(table, HasSubstr("5.0 MB"));
+    EXPECT_THAT(table, HasSubstr("5.00 MB"));
 }
 
 TEST(Comparison, TheTableMarksAPrecisionWhoseRunsDiverged) {

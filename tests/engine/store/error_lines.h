@@ -7,7 +7,7 @@
 
 namespace engine {
 
-/// What is wrong with settings, a sentence each.
+/// Errors of settings, a sentence each.
 inline std::vector<std::string> error_lines(const std::vector<SettingError>& errors) {
     std::vector<std::string> out;
     for (const auto& error : errors) out.push_back(error.str());

@@ -59,7 +59,7 @@ protected:
         EXPECT_THAT(store_.list(), IsEmpty());
         return text;
     }
-    /// The same for an archive with these settings; the store may hold runs.
+    /// Error text of an archive with these settings; the store may hold runs.
     std::string error_text_of_settings(const std::string& settings) {
         return message_of(ErrorCode::data, [&] {
             store_.import_run(zip_of({{"config.json", settings}}));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/run_group.h"
 #include "engine/sweep.h"
 #include "support/part_figures.h"
 #include "temp_folder.h"
@@ -133,6 +134,36 @@ TEST(SweepResults, ShowAsATableAndAsLinesOfJson) {
     EXPECT_EQ(line.at("runs").size(), 2u);
     const auto empty = nlohmann::json::parse(to_json_line(sweep.plan, rows[1], 2));
     EXPECT_EQ(empty.at("best"), "nan");
+}
+
+TEST(Requeue, ALostSweepIsInTheQueueAgainWithTheEndsOfItsRuns) {
+    const test_support::TempFolder folder;
+    RunStore store(folder.path());
+    RunConfig config;
+    for (const auto& [rate, reason] :
+         {std::pair(0.1, DoneReason::epochs), std::pair(0.2, DoneReason::stopped),
+          std::pair(0.3, DoneReason::diverged)}) {
+        config.optimizer.options["lr"] = rate;
+        RunDone done{};
+        done.run = store.create(completed(config), {}, "sweep-1").run;
+        done.reason = reason;
+        store.append(done);
+    }
+    RunQueue queue(folder.path());
+    requeue_sweep(queue, runs_of_group(store.list(), "sweep-1"));
+    const auto queued = queue.list("sweep-1");
+    ASSERT_EQ(queued.size(), 3u);
+    const QueueState states[] = {QueueState::done, QueueState::waiting, QueueState::failed};
+    const char* labels[] = {"optimizer.lr=0.1", "optimizer.lr=0.2", "optimizer.lr=0.3"};
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(queued[i].state, states[i]) << i;
+        EXPECT_EQ(queued[i].run, std::to_string(i + 1)) << "it goes on, and is not begun anew";
+        EXPECT_EQ(queued[i].entry.label, labels[i]);
+    }
+    SweepPlan plan = plan_of(queued);
+    plan.batch = "sweep-1";
+    EXPECT_EQ(plan.entries().front().batch, "sweep-1");
+    EXPECT_EQ(sweep_rows(plan, queued, store).size(), 3u);
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ TEST(LanguageModel, OfATransformerIsReplayedWithTheNumbersOfEagerSteps) {
     }
 }
 
-// D7: the step's number and the place decide the mask, not the precision.
+// decisions.md#randomness (D7): the step's number and the place decide the mask, not the precision.
 TEST(LanguageModel, DropoutOfATransformerIsTheSameInEveryPrecisionAndOtherInEachStep) {
     std::vector<std::vector<float>> losses;
     for (const char* precision : {"fp32", "amp-fp16", "amp-bf16"}) {

@@ -20,7 +20,7 @@ RunConfig preset(const std::string& name, ClipKind clip = ClipKind::none) {
     return config;
 }
 
-/// What the run's last error advises after `finite` finite steps, of which `applied` were applied.
+/// Advice of the run's last error after `finite` finite steps, of which `applied` were applied.
 std::string hint_of(const RunConfig& config, std::int64_t finite, std::int64_t applied) {
     RunAlerts alerts(config, [](const Event&) {});
     try {

@@ -84,7 +84,7 @@ TEST(CheckpointWriter, OnAFullDiskSaysTheSizesAndLeavesTheLastOneWhole) {
     const auto results = writer.take_results();
     ASSERT_THAT(results, SizeIs(3));
     ASSERT_TRUE(results[1].failure);
-    EXPECT_THAT(results[1].failure->str(), HasSubstr("step 2 (4 MB)"));
+    EXPECT_THAT(results[1].failure->str(), HasSubstr("step 2 (4.00 MB)"));
     EXPECT_FALSE(results[2].failure) << "the next one is tried";
     EXPECT_EQ(read_saved_run(find_checkpoint(folder.path(), "1").folder).step(), 1);
     EXPECT_THAT(list_checkpoints(folder.path()), SizeIs(2));

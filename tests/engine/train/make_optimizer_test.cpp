@@ -57,7 +57,7 @@ TEST(ScheduleOf, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
     }
 }
 
-// The same on the device, where a skipped step does not change the count of updates.
+// The schedule on the device, where a skipped step does not change the count of updates.
 TEST(ScheduleOf, IsFollowedByAnOptimizerThatSkipsSteps) {
     const GoldenFile golden("schedules.safetensors");
     const auto skipped = golden.setting("skipped").get<std::vector<std::size_t>>();

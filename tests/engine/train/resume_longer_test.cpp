@@ -145,7 +145,7 @@ TEST_F(ResumeLonger, ALengthenedRunGoesOnAndIsLengthenedOnceMore) {
     const Ended half = train_to(scheduled("cosine", 10), 5);
     EXPECT_EQ(rates_of(resume(half, "last", {"max_steps=20"}, LongerSchedule::cycle)),
               joined(first, first));
-    // What the settings of the run say holds for its own resume.
+    // The settings of the run hold for its own resume.
     ResumePlan plan = plan_resume(*store_->find(done.run), "last", {"max_steps=20"});
     SessionOptions options;
     options.continuation = plan.continuation;

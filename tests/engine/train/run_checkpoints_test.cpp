@@ -18,7 +18,7 @@ SavedRun saved_at(std::int64_t step) {
     return saved;
 }
 
-/// Of a run that saves every 5 steps.
+/// Settings of a run that saves every 5 steps.
 CheckpointConfig every_five() {
     CheckpointConfig config;
     config.every_steps = 5;

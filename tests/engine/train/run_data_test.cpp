@@ -205,7 +205,7 @@ TEST_F(RunDataTest, ATextIsReadByTheVocabularyOfItsRun) {
     EXPECT_NEAR(report.figures.loss, before, 0.5);
     EXPECT_THROW(capsule_before(run.folder, 1), Error);
     text("the dog saw a ant\n");
-    EXPECT_THAT(evaluation_error(run), HasSubstr("1 characters that the vocabulary"));
+    EXPECT_THAT(evaluation_error(run), HasSubstr("1 character that the vocabulary"));
     text("THE dog saw a cat\n");
     EXPECT_THAT(evaluation_error(run, true), HasSubstr("lacks: \"T\", \"H\", \"E\""));
 }

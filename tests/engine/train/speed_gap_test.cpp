@@ -77,7 +77,7 @@ TEST(SpeedGap, CancelsWhatTheFirstOfARoundPays) {
     EXPECT_NEAR(gap.high, 1, 1e-6);
 }
 
-/// Of 22 steps 12 are measured: two in each of six blocks.
+/// A run of 22 steps has 12 measured ones: two in each of six blocks.
 TEST(SpeedGap, GivesNoIntervalForFewerThanSixBlocks) {
     for (const std::int64_t steps : {0, 1, 3, 16, 21, 22, 24}) {
         const SpeedGap gap = gap_of(timed(steps, noisy(6, 0, 1)), timed(steps, noisy(3, 0, 2)));

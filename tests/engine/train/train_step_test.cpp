@@ -82,7 +82,7 @@ protected:
         make_ring_feed(default_device(), TwoLosses().schema(true), {.per_step = 4, .held = 4});
 };
 
-/// Recipe 3.5.
+/// Recipe training-loops.md#several-losses (3.5).
 void two_losses_by_hand(ByHand& hand, const std::vector<DeviceBatch>& batches, bool spoil) {
     for (const auto& optimizer : hand.optimizers) optimizer->zero_grad();
     for (const DeviceBatch& batch : batches) {

@@ -131,7 +131,7 @@ TEST(GridSample, InfiniteElementsCountByTheirWeights) {
     EXPECT_EQ(cubic[2].values()[0], -inf);
 }
 
-// 1.11: an error outside of a region, allowed inside.
+// autocast.md#operations-without-an-entry (1.11): an error outside of a region, allowed inside.
 TEST(GridSample, A13_WithEitherSideLow) {
     const Tensor x = Tensor::of({1, 2, 3, 4}, {1, 1, 2, 2}),
                  grid = Tensor::of({0, 0}, {1, 1, 1, 2});

@@ -60,7 +60,8 @@ TEST(Pad, AddsTheGradientsOfCopiesOnce) {
     EXPECT_EQ(x.grad().values(), (Values{1 + 0x1p-10, 0, 0}));
 }
 
-// 1.10: constant, reflection and replication padding keep a 16-bit type in a CUDA region.
+// autocast.md#result-types (1.10): constant, reflection and replication padding keep a 16-bit type
+// in a CUDA region.
 TEST(Pad, KeepsALowTypeInARegion) {
     const AutocastRegion region(here, true, DType::f16);
     const auto entry = region.enter();
@@ -116,7 +117,7 @@ TEST(Upsample, MultipliesANeighbourOfWeightZero) {
                 {not_a_number, infinite, 2});
     expect_same(upsample(UpsampleMode::linear, row({infinite, 1, 2}), {{5}, {}}, true).values(),
                 {infinite, infinite, 1, 1.5, 2});
-    // Of the cubic's four neighbours, from one before to two after, three have weight 0 at an
+    // Three of the cubic's four neighbours, from one before to two after, have weight 0 at an
     // element.
     const Tensor longer = Tensor::of({infinite, 1, 2, 3, 4, 5}, {1, 1, 1, 6});
     expect_same(upsample(UpsampleMode::cubic, longer, {{2, 6}, {}}, true).values(),
@@ -138,7 +139,8 @@ TEST(Upsample, KeepsImagesChannelsLast) {
     EXPECT_EQ(y.values(), upsample(UpsampleMode::linear, contiguous(x), {{4, 3}, {}}).values());
 }
 
-// 1.9, 1.10: every upsample op is on the f32 list; the area mode is not.
+// autocast.md#operation-lists (1.9), 1.10: every upsample op is on the f32 list; the area mode is
+// not.
 TEST(Upsample, A12_IsF32InARegion) {
     const Tensor x = Tensor::of({0, 4, 8, 12}, {1, 1, 2, 2}, DType::f16);
     EXPECT_EQ(upsample(UpsampleMode::linear, x, {{4, 4}, {}}).dtype(), DType::f16);

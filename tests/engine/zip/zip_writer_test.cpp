@@ -62,7 +62,7 @@ TEST(ZipWriter, SaysWhatItCannotReadOrWrite) {
 TEST(ZipWriter, OnAFullDiskSaysSo) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
     const test_support::TempFolder folder;
-    // What is no file is written into, here the device that is always full.
+    // A device is written into although it is no regular file, here the one that is always full.
     std::filesystem::create_symlink("/dev/full", folder / "a.zip");
     EXPECT_THAT(message_of(ErrorCode::io,
                            [&] {

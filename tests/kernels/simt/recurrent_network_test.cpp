@@ -103,7 +103,7 @@ void put_weights(RecurrentNetworkRun& run, const RecurrentNetworkRun& from) {
     run.param_pointers.clear();
 }
 
-/// What `run` leaves in its block of gradients, by parameter.
+/// Gradients that `run` leaves in its block, by parameter.
 std::vector<std::vector<unsigned char>> gradients_in_block(const RecurrentNetworkRun& run,
                                                            const std::vector<std::size_t>& places) {
     const Buffer block = run.d_weights.host();

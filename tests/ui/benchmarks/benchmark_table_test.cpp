@@ -32,6 +32,7 @@ TEST(BenchmarkTable, AsCsvHasTheNamesOfTheCommandLineAndExactFigures) {
     EXPECT_EQ(field(1, u"largest_batch"_s), u"150"_s);
     EXPECT_EQ(field(1, u"pays"_s), u"true"_s);
     EXPECT_EQ(field(2, u"largest_batch"_s), QString()) << "it was not searched";
+    EXPECT_EQ(field(2, u"largest_batch_at_least"_s), QString());
     EXPECT_EQ(field(2, u"pays"_s), u"false"_s);
     EXPECT_EQ(field(2, u"reason"_s), u"casts"_s);
     EXPECT_TRUE(lines[1].contains(u"AMP FP16 trains 1.67 times as fast"_s));
@@ -52,6 +53,9 @@ TEST(BenchmarkTable, TellsTheLimitOfTheSearchFromAResult) {
     results[0].row.fp32_largest_batch = 909'585;
     results[0].row.largest_batch = 1'048'576;
     EXPECT_TRUE(benchmarkMarkdown(results).contains(u"| ≥ 1,048,576, FP32 909,585 in 1,000 MB |"_s));
+    const QString csv = benchmarkCsv(results);
+    EXPECT_TRUE(csv.contains(u",fp32_largest_batch_at_least,largest_batch,largest_batch_at_least,"_s));
+    EXPECT_TRUE(csv.contains(u",909585,false,1048576,true,"_s)) << csv.toStdString();
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST_F(BenchmarksPageTest, TheLinkToTheFiguresIsBesideItsSentenceHoweverWideTheW
                 if (each->text() == u"figures"_s && each->y() == label->y()) figures = each;
             }
             ASSERT_NE(figures, nullptr);
-            // Of several lines the longest may end a word before the label does.
+            // The longest of several lines may end a word before the label does.
             const int text = label->fontMetrics().horizontalAdvance(label->text());
             const int written = std::min(text, label->width());
             EXPECT_LT(figures->x() - label->x() - written, 2 * size::gap) << width;

@@ -34,7 +34,7 @@ struct DemonstrationTest : WindowFixture {
     }
 };
 
-/// The same runs, limited to some steps.
+/// The demonstration's runs, limited to some steps.
 std::vector<engine::RunConfig> shortened(std::int64_t steps) {
     auto runs = lossScalingRuns();
     for (auto& run : runs) run.max_steps = steps;

@@ -39,7 +39,7 @@ private:
     QString address_;
 };
 
-/// What was called on one of the stand-ins.
+/// A stand-in that notes its calls.
 class StandIn : public QDBusVirtualObject {
 public:
     using QDBusVirtualObject::QDBusVirtualObject;

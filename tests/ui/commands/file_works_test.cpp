@@ -90,7 +90,7 @@ TEST_F(FileWorksTest, AreCancelledOneByOneAndLeaveNothing) {
         EXPECT_FALSE(file.endsWith(u".part"_s)) << file.toStdString();
 }
 
-/// What a lost page asked for is done all the same, but nobody is told to go on with it.
+/// Work that a lost page asked for is done all the same, but nobody is told to go on with it.
 TEST_F(FileWorksTest, OutliveTheirOwner) {
     bool done = false;
     auto owner = std::make_unique<QObject>();

@@ -7,6 +7,7 @@
 
 #include "engine/run_group.h"
 #include "feed/run_track.h"
+#include "panels/run_actions.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -96,6 +97,28 @@ TEST_F(QueueRunnerTest, ASweepAloneGoesOn) {
     EXPECT_FALSE(queue.hasSweep("sweep-2"));
     queue.start("sweep-1");
     ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::done}));
+}
+
+TEST_F(QueueRunnerTest, ASweepThatTheQueueHasLostGoesOnAsOne) {
+    queue.add({{spirals({"epochs=4000"}), "point", "sweep-7"}});
+    queue.start();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 30'000));
+    commands.stop();
+    ASSERT_TRUE(comesTo({QueueState::waiting}));
+    queue.remove({queue.runs()[0].id});
+    ASSERT_TRUE(queue.runs().empty());
+    ASSERT_TRUE(QTest::qWaitFor([&] {
+        return history.runs() && history.runs()->size() == 1 &&
+               history.runs()->front().state == "stopped";
+    }));
+    resumeTogether(context, *history.runs());
+    ASSERT_TRUE(comesTo({QueueState::done}));
+    EXPECT_EQ(queue.runs()[0].entry.batch, "sweep-7");
+    const auto runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 1u) << "it is one run";
+    EXPECT_EQ(runs[0].steps, 4000 * 8);
+    EXPECT_EQ(runs[0].group, "sweep-7");
 }
 
 TEST_F(QueueRunnerTest, StopGivesTheRunBackAndEndsTheQueue) {

@@ -107,6 +107,25 @@ TEST(SettingsModel, MakesTheComparisonsRunsDifferInPrecisionAlone) {
               std::vector<std::string>{"precision.preset"});
 }
 
+TEST(SettingsModel, AComparisonKeepsAStaticScaleAndNamesWhatItLeavesOut) {
+    SettingsModel model;
+    model.setComparison({u"fp32"_s, u"amp-fp16"_s});
+    auto config = model.config();
+    config.precision.preset = "amp-fp16";
+    config.precision.scaler = engine::ScalerMode::constant;
+    config.precision.force["fc1"] = engine::ForcedType::fp32;
+    model.load(config);
+    const auto runs = model.comparisonConfigs();
+    engine::PrecisionConfig plain;
+    plain.preset = "fp32";
+    EXPECT_EQ(runs[0].precision, plain);
+    EXPECT_EQ(runs[1].precision.scaler, engine::ScalerMode::constant);
+    EXPECT_TRUE(runs[1].precision.force.empty());
+    EXPECT_EQ(model.leftOutOfComparison(), QStringList{u"Forced types"_s});
+    model.setComparison({u"fp32"_s, u"amp-bf16"_s});
+    EXPECT_EQ(model.leftOutOfComparison(), QStringList({u"Loss scaling"_s, u"Forced types"_s}));
+}
+
 TEST(SettingsModel, EveryFieldGoesBackToADefaultThatIsTaken) {
     for (const char* optimizer : {"sgd", "adam", "novograd"}) {
         SettingsModel model;

@@ -18,7 +18,7 @@ struct EvidenceTableTest : WindowFixture {
         trainShortly({"dataset.train_limit=256", "batch_size=16", "max_steps=32", "epochs=2"},
                      {u"fp32"_s, u"amp-fp16"_s});
     }
-    /// What the link opens.
+    /// The page that the link opens.
     QString opened() {
         window->findChild<VerdictLine*>()->findChildren<QToolButton*>().front()->click();
         const auto* card = window->findChild<QFrame*>(u"help"_s);
@@ -31,7 +31,7 @@ TEST_F(EvidenceTableTest, HasARowForEachFigureOfTheCardsAndForEachSentence) {
     const RunTrack &first = *feed.tracks()[0], &second = *feed.tracks()[1];
     const QString html = evidenceTable(first, second, {u"One < two."_s});
     EXPECT_EQ(html.count(u"<th"_s), 3) << html.toStdString();
-    const RunFigures figures = figuresOf(&first), others = figuresOf(&second);
+    const CardFigures figures = figuresOf(&first), others = figuresOf(&second);
     for (const QString& figure : {figures.loss, figures.metric, figures.speed, figures.peak,
                                   others.loss, others.metric, others.speed, others.peak})
         EXPECT_TRUE(html.contains(u'>' + figure + u"</td>"_s)) << figure.toStdString();

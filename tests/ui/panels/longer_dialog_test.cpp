@@ -21,7 +21,7 @@ engine::RunSummary finished(const std::string& schedule, std::int64_t max_steps 
     return run;
 }
 
-/// What the dialog says when it is accepted.
+/// Choices of the dialog when it is accepted.
 struct Chosen {
     std::vector<std::string> changes;
     LongerSchedule schedule;

@@ -4,8 +4,12 @@
 #include <QFile>
 #include <QTabBar>
 #include <QTableWidget>
+#include <algorithm>
 
 #include "panels/run_card.h"
+#include "panels/status_line.h"
+#include "text/event_text.h"
+#include "text/run_text.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -122,12 +126,50 @@ TEST_F(RunCardsTest, ATableOfDifferentTasksHasMetricAndUnitInEachRow) {
     feed.open(runs);
     standsStill();
     EXPECT_EQ(head(3), u"test metric"_s);
-    EXPECT_EQ(head(4), u"speed"_s);
+    EXPECT_EQ(head(4), u"mean speed"_s);
     EXPECT_TRUE(table->item(0, 3)->text().startsWith(u"test acc. "_s));
     EXPECT_TRUE(table->item(4, 3)->text().startsWith(u"test perplexity "_s))
         << table->item(4, 3)->text().toStdString();
     EXPECT_TRUE(table->item(0, 4)->text().endsWith(u" samples/s"_s));
     EXPECT_TRUE(table->item(4, 4)->text().endsWith(u" tokens/s"_s));
+}
+
+constexpr const char* endsInNaN[] = {"optimizer.lr=1e30", "stop_on_nan=0", "max_steps=6",
+                                     "epochs=6"};
+
+TEST_F(RunCardsTest, ARunThatEndsInNaNByItsPlanHasDivergedEverywhere) {
+    trainShortly({std::begin(endsInNaN), std::end(endsInNaN)});
+    const RunTrack& track = *feed.tracks()[0];
+    ASSERT_TRUE(track.done());
+    EXPECT_EQ(track.done()->reason, engine::DoneReason::max_steps);
+    const std::int64_t step = track.done()->diverged_at;
+    ASSERT_GT(step, 0);
+    const QString text = u"diverged at step %1"_s.arg(step);
+    EXPECT_EQ(stateOf(track), text);
+    EXPECT_EQ(stateText(*feed.store()->find(track.run())), text);
+    EXPECT_TRUE(words(*cards, *window).contains(text));
+    const QString sentence = doneText(*track.done(), track.config());
+    EXPECT_TRUE(QTest::qWaitFor([&] {
+        const auto labels = window->findChild<StatusLine*>()->findChildren<QLabel*>();
+        return std::ranges::any_of(
+            labels, [&](const QLabel* label) { return label->text() == sentence; });
+    })) << "and not Done";
+}
+
+TEST_F(RunCardsTest, ATableHoldsWhereARunDiverged) {
+    std::vector<std::string> values = {"dataset.kind=spirals", "dataset.train_limit=64",
+                                       "model.kind=mlp", "batch_size=32", "threads=1",
+                                       "precision.preset=fp32"};
+    values.insert(values.end(), std::begin(endsInNaN), std::end(endsInNaN));
+    feed.open(std::vector<engine::RunConfig>(5, engine::parse_run_config("{}", values).config));
+    feed.post(engine::Command::start);
+    ASSERT_TRUE(ends(5));
+    window->resize(1024, 700);
+    settle();
+    const auto* table = cards->findChild<QTableWidget*>();
+    EXPECT_TRUE(table->item(0, 1)->text().startsWith(u"diverged at step "_s));
+    EXPECT_GE(table->columnWidth(1),
+              table->fontMetrics().horizontalAdvance(table->item(0, 1)->text()));
 }
 
 TEST_F(RunCardsTest, NameDataAndModelOfTheirRun) {

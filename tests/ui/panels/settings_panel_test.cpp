@@ -260,6 +260,27 @@ TEST_F(SettingsWindowTest, KnowThatACpuLacksTf32) {
     EXPECT_TRUE(settings.lacking(u"fp32"_s).isEmpty());
 }
 
+TEST_F(SettingsWindowTest, TheComparedPrecisionsSayWhatOfTheSingleRunTheyKeep) {
+    const auto* leftOut = window->findChild<QLabel*>(u"leftOut"_s);
+    EXPECT_TRUE(leftOut->isHidden());
+    settings.setComparison({u"fp32"_s, u"amp-fp16"_s});
+    auto config = settings.config();
+    config.precision.preset = "amp-fp16";
+    config.precision.scaler = engine::ScalerMode::constant;
+    config.precision.weights = engine::WeightFormat::fp32;
+    settings.load(config);
+    EXPECT_NE(button(u"FP32"_s), nullptr);
+    EXPECT_NE(button(u"AMP FP16, static scale"_s), nullptr);
+    EXPECT_EQ(leftOut->text(), u"Only in the single run: Weights."_s);
+    EXPECT_FALSE(leftOut->isHidden());
+    // Without any scale the choice of it must stay at hand.
+    config.precision.scaler = engine::ScalerMode::off;
+    settings.load(config);
+    EXPECT_NE(button(u"AMP FP16, no scaling"_s), nullptr);
+    EXPECT_TRUE(offered(u"precision.scaler"_s));
+    EXPECT_FALSE(field(u"precision.scaler"_s)->parentWidget()->parentWidget()->isHidden());
+}
+
 TEST(SettingsMemory, KeepsSettingsAndComparedPrecisionsBetweenStarts) {
     QSettings().remove(u"settings"_s);
     {

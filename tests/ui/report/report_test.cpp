@@ -81,8 +81,8 @@ TEST_F(Report, DrawsBothRunsAndWritesWhatThePageShows) {
     EXPECT_FALSE(holds(scale, t.fp32)) << "a run without a scaler has no scale";
 }
 
-/// What another program calls itself must not become a part of the page, nor reach a terminal that
-/// shows it.
+/// The name that another program gives itself must not become a part of the page, nor reach a
+/// terminal that shows it.
 TEST_F(Report, CleansWhatOtherProgramsHaveWritten) {
     const auto run = train(store_, "amp-fp16");
     const engine::RunSummary summary = *store_->find(run);

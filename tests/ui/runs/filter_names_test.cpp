@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "engine/error.h"
 #include "engine/run_query.h"
 
 namespace ui {
@@ -32,6 +33,28 @@ TEST(FilterNames, StandInFilters) {
     EXPECT_EQ(keys(u"\"Learning rate\""_s), u"\"Learning rate\""_s) << "words to look for";
     EXPECT_EQ(keys(u"\"open"_s), u"\"open"_s);
     EXPECT_EQ(keys(u""_s), u""_s);
+}
+
+TEST(FilterNames, StandInWhatIsWrongWithAFilter) {
+    const auto fields = engine::run_fields();
+    const auto names = filterNames(fields);
+    const auto problem = [&](const QString& filter) {
+        try {
+            engine::RunQuery(filterWithKeys(filter, names).toStdString(), fields);
+        } catch (const engine::Error& error) {
+            return messageWithTitles(error.message(), names).str() + ". " +
+                   messageWithTitles(error.hint(), names).str();
+        }
+        return std::string("none");
+    };
+    EXPECT_EQ(problem(u"\"Learning rate\">fast"_s),
+              "\"Learning rate\">fast: \"Learning rate\" is a number. Write a number right behind "
+              "the operator.");
+    EXPECT_EQ(problem(u"starred=maybe"_s).find("starred="), std::string::npos)
+        << problem(u"starred=maybe"_s);
+    EXPECT_EQ(problem(u"lt>0.1"_s),
+              "lt: there is no such setting or result. Did you mean \"Learning rate\"?");
+    EXPECT_EQ(problem(u"a b"_s), "none");
 }
 
 }  // namespace

@@ -108,11 +108,31 @@ TEST_F(RunsPageTest, AFilterThatIsWrongSaysWhyAndLeavesTheTableAsItIs) {
     auto* problem = shown<QLabel>("filterProblem");
     ASSERT_NE(problem, nullptr);
     EXPECT_EQ(problem->text(),
-              u"lr>fast: optimizer.lr is a number. Write a number right behind "
+              u"lr>fast: \"Learning rate\" is a number. Write a number right behind "
               "the operator."_s);
     type(u""_s);
     EXPECT_EQ(names().size(), 2);
     EXPECT_EQ(shown<QLabel>("filterProblem"), nullptr);
+}
+
+TEST_F(RunsPageTest, TheColumnOfTheStateHoldsWhereARunDiverged) {
+    const auto made = feed.store()->create(engine::completed(engine::RunConfig{}));
+    feed.store()->append(engine::RunDone{.run = made.run,
+                                         .reason = engine::DoneReason::max_steps,
+                                         .steps = 20,
+                                         .updates = 20,
+                                         .skipped = 0,
+                                         .test = {},
+                                         .wall_s = 1,
+                                         .samples_per_s = 1,
+                                         .peak_bytes = 1,
+                                         .diverged_at = 11});
+    open(1);
+    const int column = table->runs()->columnOf("state");
+    const QString text = table->model()->index(0, column).data().toString();
+    EXPECT_EQ(text, u"diverged at step 11"_s);
+    constexpr int margins = 12;
+    EXPECT_GE(table->columnWidth(column), table->fontMetrics().horizontalAdvance(text) + margins);
 }
 
 TEST_F(RunsPageTest, TheFilterCompletesTheFieldOfTheTermAtTheCursor) {

@@ -63,7 +63,8 @@ TEST_F(FigureNamesTest, EachFigureOnScreenStandsInTheHandbooksTable) {
         // The names of facts that are no figures, and short forms of the heads of columns.
         static const QStringList facts = {u"run"_s, u"seed"_s, u"state"_s, u"test acc."_s};
         if (caption == u"peak"_s) caption = u"peak memory"_s;
-        if (caption == speedUnit(track->unit())) caption = u"speed"_s;
+        if (caption == speedUnit(track->unit())) caption = u"mean speed"_s;
+        caption.remove(u", "_s + speedUnit(track->unit()));
         return caption.isEmpty() || facts.contains(caption) || isListed(caption) ||
                isMetric(caption);
     };

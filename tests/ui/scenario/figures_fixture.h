@@ -172,7 +172,7 @@ struct FiguresFixture : TrainedRuns {
             return at < 0 ? u"(no column %1)"_s.arg(head) : rows[1].value(at);
         };
         EXPECT_EQ(cell(u"test loss"_s), measured(now.test.loss, significant));
-        EXPECT_EQ(cell(u"time per step"_s), measured(now.step_ms, milliseconds));
+        EXPECT_EQ(cell(u"mean time per step"_s), measured(now.step_ms, milliseconds));
         EXPECT_EQ(cell(speedUnit(track.unit())), measured(now.samples_per_s, significant));
         EXPECT_EQ(cell(u"peak memory"_s), peakText(now));
         EXPECT_EQ(cell(u"steps"_s), count(now.steps));
@@ -187,7 +187,7 @@ struct FiguresFixture : TrainedRuns {
         EXPECT_EQ(found["Steps"], count(now.steps).toStdString());
         EXPECT_EQ(found["Skipped steps"], count(now.skipped).toStdString());
         EXPECT_EQ(found["Growths of the loss scale"], count(now.growths).toStdString());
-        EXPECT_NEAR(std::stod(found["Time per step"]), now.step_ms, 1e-3 * now.step_ms);
+        EXPECT_NEAR(std::stod(found["Mean time per step"]), now.step_ms, 1e-3 * now.step_ms);
         EXPECT_NEAR(std::stod(found["Training time"]), now.train_s, 1e-3 * now.train_s);
         if (now.peak_bytes > 0) {
             EXPECT_NEAR(std::stod(found["Peak memory"]) * 1e6, static_cast<double>(now.peak_bytes),

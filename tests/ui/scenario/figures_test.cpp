@@ -186,7 +186,7 @@ TEST_F(FiguresTest, OfARunThatTrains) {
             2000);
     };
     EXPECT_TRUE(shows(significant(now.samples_per_s) + u' ' + speedUnit(track->unit())));
-    EXPECT_TRUE(shows(u"%1/step"_s.arg(milliseconds(now.step_ms))));
+    EXPECT_TRUE(shows(u"mean %1/step"_s.arg(milliseconds(now.step_ms))));
     feed.post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 20'000));
 }

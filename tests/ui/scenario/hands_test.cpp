@@ -3,6 +3,7 @@
 #include <QClipboard>
 #include <QDialog>
 #include <QGuiApplication>
+#include <QLabel>
 #include <QListWidget>
 #include <QMenu>
 #include <QMenuBar>
@@ -166,6 +167,12 @@ TEST_F(HandsTest, AboutHasVersionLicencesAndACopyButton) {
     const QString licences = about->findChild<QPlainTextEdit*>()->toPlainText();
     for (const auto& library : {u"Qt"_s, u"QCustomPlot"_s, u"oneDNN"_s, u"SQLite"_s})
         EXPECT_TRUE(licences.contains(library)) << library.toStdString();
+    auto* terms = about->findChild<QLabel*>(u"terms"_s);
+    ASSERT_NE(terms, nullptr);
+    for (const auto& licence : {u"MIT License"_s, u"GNU General Public License, version 3"_s}) {
+        EXPECT_TRUE(terms->text().contains(licence)) << licence.toStdString();
+        EXPECT_TRUE(licences.contains(licence)) << licence.toStdString();
+    }
     for (auto* button : about->findChildren<QPushButton*>()) {
         if (button->text() == u"Copy"_s) button->click();
     }

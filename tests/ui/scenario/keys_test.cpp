@@ -72,7 +72,7 @@ TEST_F(KeysTest, OneRuleHoldsForEveryWidgetOfEveryPage) {
         stack->showPage(page.name);
         ASSERT_EQ(stack->shown().name, page.name);
         QCoreApplication::processEvents();
-        // What is beside the page is the same on all of them.
+        // Widgets beside the page are the same on all of them.
         const bool first = widgets == 0;
         const QWidget* part = first ? static_cast<QWidget*>(window.get()) : stack->currentWidget();
         for (const auto& widget : focusable(part)) {

@@ -1,4 +1,4 @@
-// What a screen reader finds on every page, and what the keyboard alone reaches.
+// Objects that a screen reader finds on every page, and widgets that the keyboard alone reaches.
 #include <QAbstractButton>
 #include <QAccessible>
 #include <QButtonGroup>
@@ -54,7 +54,7 @@ struct SpokenTest : WindowFixture {
         return roles.contains(role);
     }
 
-    /// What such an object lacks; empty: nothing.
+    /// The property that such an object lacks; empty: none.
     static std::string lack(QAccessibleInterface* object) {
         if (object->text(QAccessible::Name).trimmed().isEmpty()) return "a name";
         const auto role = object->role();
@@ -112,7 +112,7 @@ struct SpokenTest : WindowFixture {
         }
         for (const QPointer<QWidget>& widget : wanted) {
             if (widget == nullptr) continue;  // replaced on the way
-            // Of buttons of one group one is a stop; the arrow keys go on from it.
+            // One of the buttons of a group is a stop; the arrow keys go on from it.
             const auto* button = qobject_cast<QAbstractButton*>(widget.data());
             if (button != nullptr && button->autoExclusive()) continue;
             if (button != nullptr && button->group() != nullptr) {

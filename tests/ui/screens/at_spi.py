@@ -60,7 +60,7 @@ def has(node, state):
 
 
 class Walk:
-    """What is shown of one page."""
+    """Objects that are shown of one page."""
 
     def __init__(self, atspi):
         self.atspi, self.found, self.faults, self.lines = atspi, 0, [], []

@@ -81,7 +81,7 @@ private:
     mutable Engine engine_;
 };
 
-/// What a widget paints as text by itself, without its children.
+/// Texts that a widget paints by itself, without its children.
 inline std::vector<PaintedText> paintedTexts(QWidget& widget) {
     TextRecorder recorder(widget);
     if (auto* plot = qobject_cast<QCustomPlot*>(&widget)) {

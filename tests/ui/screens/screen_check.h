@@ -29,8 +29,8 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-/// What is wrong with the layout of a window as it is on screen: widgets that lie over one another
-/// or outside their parent, text that is cut, covered or painted over other text, by widgets or by
+/// Finds faults in the layout of a window as it is on screen: widgets that lie over one another or
+/// outside their parent, text that is cut, covered or painted over other text, by widgets or by
 /// what they paint themselves, a page that must be scrolled sideways, plots that are not a grid.
 class ScreenCheck {
 public:
@@ -100,7 +100,7 @@ private:
                 .arg(parent->height()),
             &widget);
     }
-    /// Those that lie over others on purpose.
+    /// Whether a widget lies over others on purpose.
     static bool floats(const QWidget* widget) {
         return qobject_cast<const MessageBar*>(widget) != nullptr ||
                qobject_cast<const QSplitterHandle*>(widget) != nullptr ||
@@ -242,7 +242,7 @@ private:
         if (!ask.isAccepted()) add(u"cut, and no tooltip: "_s + text.text, &widget);
         QToolTip::hideText();
     }
-    /// What a widget of Qt is to show, with the "…" of a command that asks for more.
+    /// The text that a widget of Qt is to show, with the "…" of a command that asks for more.
     static QString ownText(const QWidget& widget) {
         QString text = widget.property("text").toString() + u'\n' +
                        widget.property("placeholderText").toString();

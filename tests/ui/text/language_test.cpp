@@ -41,6 +41,13 @@ TEST(EngineText, NamesSettingsByTheirTitlesWhereTheyAreNotTyped) {
         << "a name that a person gave";
 }
 
+TEST(EngineText, WhatIsCountedIsSingularBehindAOne) {
+    EXPECT_EQ(engineText(engine::msg("{}: {} files are left out", "a", 1)),
+              u"a: 1 file is left out"_s);
+    EXPECT_EQ(engineText(engine::msg("{}: {} files are left out", "a", 2)),
+              u"a: 2 files are left out"_s);
+}
+
 TEST(Languages, AreThoseOfTheTranslationsInAFolder) {
     const auto known = Language::known();
     ASSERT_EQ(known.size(), 2U);

@@ -20,7 +20,7 @@ TEST(PayOffText, SaysThePrecisionsTitleAndGivesTheFigures) {
     EXPECT_EQ(
         payOffSentence(row),
         u"AMP FP16 does not pay off (0.91 times FP32's speed): casts are 45 % of its step and "
-        "move 1 MB."_s);
+        "move 1.00 MB."_s);
     const QString html = payOffFigures(row);
     for (const auto& part : {u"Speed-up 0.91×; 0.90× to 0.92×"_s, u"Largest batch in 1,000 MB"_s,
                              u"200 GFLOP/s in f16"_s, u"60.0 MB"_s})

@@ -22,6 +22,14 @@ TEST(RunText, TheStateOfARunElsewhereNamesItsMachine) {
     EXPECT_EQ(stateText(run), u"node7 silent for 0:45"_s);
 }
 
+TEST(RunText, ARunOfWhichTheStepIsUnknownHasJustDiverged) {
+    engine::RunSummary run;
+    run.state = "diverged";
+    EXPECT_EQ(stateText(run), u"diverged"_s);
+    run.diverged_at = 1234;
+    EXPECT_EQ(stateText(run), u"diverged at step 1,234"_s);
+}
+
 TEST(RunText, FiguresOfARunNameTheirMetricAndTheirUnit) {
     engine::RunSummary run;
     run.unit = "rows";

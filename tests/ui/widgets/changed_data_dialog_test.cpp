@@ -1,4 +1,4 @@
-// What the window asks when the data of a run have changed.
+// The question when the data of a run have changed.
 #include "widgets/changed_data_dialog.h"
 
 #include <gtest/gtest.h>

@@ -50,7 +50,7 @@ struct LayoutTest : WindowFixture {
         window.reset();
         window = std::make_unique<MainWindow>(context);
         window->QWidget::show();
-        standsStill(100);  // longer than plots made by hand take to settle
+        standsStill();
     }
     ~LayoutTest() override { QSettings().clear(); }
     Panel* panel(const QString& name) {

@@ -112,7 +112,7 @@ TEST_F(WindowTest, ShowsAnErrorWithoutCoveringACardOrAPlot) {
         EXPECT_FALSE(place(plot->parentWidget()->parentWidget()).intersects(place(bar)));
 }
 
-/// What is under the pointer stays there.
+/// The widget under the pointer stays there.
 TEST_F(WindowTest, ShowsAMessageAtTheLowerEdgeOfAPageWithoutAVerdictAndMovesNothing) {
     auto* stack = window->findChild<PageStack*>();
     stack->showPage(u"queue"_s);

@@ -17,7 +17,7 @@ struct OpTreeTest : testing::Test {
         trace.ops[2].rule = "inside";
         tree.show(&trace);
     }
-    /// Of the forward pass: a group, or its operation.
+    /// Row of the forward pass: a group, or its operation.
     QModelIndex group(int row) const { return tree.index(row, 0, tree.index(0, 0)); }
     QModelIndex row(int of, int at) const { return tree.index(at, 0, group(of)); }
     QString rule(const QModelIndex& index) const {

@@ -11,7 +11,7 @@
 
 namespace ui {
 
-/// What a report is about.
+/// Subject of a report.
 struct ReportContent {
     std::vector<std::string> runs;  ///< in the store, the baseline first
     std::vector<engine::Verdict> verdicts;

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "engine/batch_finder.h"
 #include "text/format.h"
 #include "text/pay_off_text.h"
 #include "text/precision_title.h"
@@ -35,7 +36,9 @@ QStringList csvHeads() {
             u"peak_bytes"_s,
             u"batch_memory"_s,
             u"fp32_largest_batch"_s,
+            u"fp32_largest_batch_at_least"_s,
             u"largest_batch"_s,
+            u"largest_batch_at_least"_s,
             u"pays"_s,
             u"reason"_s,
             u"why"_s,
@@ -48,6 +51,11 @@ QStringList csvFields(const BenchmarkResult& result) {
     const bool batches = p.batch_memory > 0;
     const auto whole = [](std::int64_t value) { return QString::number(value); };
     const auto batch = [&](std::int64_t value) { return batches ? whole(value) : QString(); };
+    const auto truth = [](bool holds) { return holds ? u"true"_s : u"false"_s; };
+    // A size at which the search ends is a lower bound, as "≥" says in the window.
+    const auto atLeast = [&](std::int64_t value) {
+        return batches ? truth(value >= engine::most_batch_tried) : QString();
+    };
     const auto text = [](const std::string& word) {
         return csvField(QString::fromStdString(word));
     };
@@ -64,8 +72,10 @@ QStringList csvFields(const BenchmarkResult& result) {
             whole(p.amp_bytes),
             batch(p.batch_memory),
             batch(p.fp32_largest_batch),
+            atLeast(p.fp32_largest_batch),
             batch(p.largest_batch),
-            p.pays() ? u"true"_s : u"false"_s,
+            atLeast(p.largest_batch),
+            truth(p.pays()),
             text(engine::name_of(p.reason)),
             csvField(payOffSentence(p)),
             csvField(result.machine),

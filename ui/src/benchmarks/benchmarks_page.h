@@ -25,7 +25,7 @@ class BenchmarksPage final : public QWidget {
 public:
     explicit BenchmarksPage(const Context& context, QWidget* parent = nullptr);
 
-    /// What Ctrl+E writes. Its picture belongs to the page and is recreated by each call.
+    /// Content that Ctrl+E writes. Its picture belongs to the page and is recreated by each call.
     PageExport whatToExport();
 
 protected:

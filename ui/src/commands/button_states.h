@@ -14,7 +14,7 @@ struct ButtonState {
     bool operator==(const ButtonState&) const = default;
 };
 
-/// What the command bar offers.
+/// States of the command bar's buttons.
 struct ButtonStates {
     ButtonState compare;
     ButtonState start;
@@ -30,7 +30,7 @@ struct ButtonStates {
 /// The user's last request that the engine has not confirmed yet: the buttons change at once.
 enum class Asked { nothing, pause, resume, stop };
 
-/// What the buttons follow from.
+/// The situation that decides the states of the buttons.
 struct Situation {
     engine::RunState state = engine::RunState::idle;
     bool live = false;   ///< there is an experiment, under way or ended

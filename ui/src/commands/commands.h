@@ -28,7 +28,7 @@ class EventFeed;
 class RunActor;
 class SettingsModel;
 
-/// What a run that is resumed changes.
+/// Changes of a run that is resumed.
 struct ResumeChoice {
     std::vector<std::string> changes = {};  ///< "path=value"; none: it goes on as it was
     engine::LongerSchedule schedule = engine::LongerSchedule::ask;
@@ -67,7 +67,7 @@ public:
     /// run that is started in the meantime takes precedence.
     void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {},
                 const ResumeChoice& choice = {});
-    /// The same for the runs of a comparison: those that were stopped, killed or failed continue in
+    /// Resumes the runs of a comparison: those that were stopped, killed or failed continue in
     /// turns, beside the others.
     void resumeGroup(const std::vector<engine::RunSummary>& runs,
                      std::function<void(bool begun)> then = {});

@@ -6,9 +6,9 @@
 
 namespace ui {
 
-/// What the desktop does for a program over D-Bus: notifications, progress in the task bar, and
-/// suspending the machine. Waits for nothing: where there is no bus, or nobody listens, nothing
-/// happens. The buses are opened when they are first needed. GUI thread.
+/// Services of the desktop over D-Bus: notifications, progress in the task bar, and suspending the
+/// machine. Waits for nothing: where there is no bus, or nobody listens, nothing happens. The buses
+/// are opened when they are first needed. GUI thread.
 class Desktop final : public QObject {
     Q_OBJECT
 public:

@@ -42,7 +42,8 @@ public:
     bool busy() const { return !jobs_.empty(); }
     /// The oldest takes long enough to be worth showing.
     bool isLong() const;
-    /// Of the oldest one: "Exporting run-3.onnx · 42 % · 0:12 left", and how many wait behind it.
+    /// Text of the oldest one: "Exporting run-3.onnx · 42 % · 0:12 left", and how many wait behind
+    /// it.
     QString text();
     /// Share of the oldest that is done; 0: not known.
     double share() const;

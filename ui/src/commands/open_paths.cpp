@@ -1,4 +1,4 @@
-// What is opened: files and folders that were dropped, chosen or named on the command line.
+// Opens files and folders that were dropped, chosen or named on the command line.
 #include <QFileInfo>
 
 #include "commands/commands.h"

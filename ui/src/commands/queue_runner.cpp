@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "commands/commands.h"
+#include "engine/end_notice.h"
 #include "engine/run_group.h"
 #include "engine/run_store.h"
 #include "engine/sweep.h"
@@ -27,10 +28,9 @@ bool isOver(RunState state) {
 /// A sweep into a folder of its own has the folder behind its id.
 std::string sweepOf(const std::string& batch) { return batch.substr(0, batch.find(' ')); }
 
-QueueState stateOf(DoneReason reason) {
-    if (reason == DoneReason::stopped) return QueueState::waiting;
-    const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
-    return failed ? QueueState::failed : QueueState::done;
+QueueState stateOf(const engine::RunDone& done) {
+    if (done.reason == DoneReason::stopped) return QueueState::waiting;
+    return engine::end_state(done) == "done" ? QueueState::done : QueueState::failed;
 }
 
 }  // namespace
@@ -111,6 +111,11 @@ bool QueueRunner::hasSweep(const std::string& group) {
     });
 }
 
+void QueueRunner::restoreSweep(const std::vector<engine::RunSummary>& runs) {
+    use([&](engine::RunQueue& queue) { engine::requeue_sweep(queue, runs); });
+    emit changed();
+}
+
 void QueueRunner::pause() { turnOff(); }
 
 void QueueRunner::turnOff() {
@@ -174,7 +179,7 @@ bool QueueRunner::beginNew() {
     return commands_->train(configs, sweepOf(entry.batch), data);
 }
 
-/// Those of a comparison that were not begun yet wait for the next turn.
+/// Runs of a comparison that were not begun yet wait for the next turn.
 void QueueRunner::resumeEarlier(const std::vector<engine::RunSummary>& earlier) {
     std::erase_if(flights_, [&](const Flight& flight) {
         return std::ranges::find(earlier, flight.taken.queued().run, &engine::RunSummary::run) ==
@@ -217,7 +222,7 @@ void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Eve
     if (at == flights_.end()) return;
     noteRuns();
     if (const auto* done = std::get_if<engine::RunDone>(&event))
-        finish(static_cast<std::size_t>(at - flights_.begin()), stateOf(done->reason), done->run);
+        finish(static_cast<std::size_t>(at - flights_.begin()), stateOf(*done), done->run);
 }
 
 /// A session that ends before it trains posts no end event: its data cannot be read, or it was

@@ -37,11 +37,13 @@ public:
     void start(const std::string& group = {});
     /// Whether runs of this sweep wait or have waited here, so that start() goes on with it.
     bool hasSweep(const std::string& group);
+    /// Enters the runs of a sweep that is on another machine's queue, say, or was removed from it.
+    void restoreSweep(const std::vector<engine::RunSummary>& runs);
     /// Lets the run in flight continue, but starts no other.
     void pause();
     bool isOn() const { return on_; }
 
-    /// What happens when all that waited has ended, unless the user stopped it.
+    /// Action when all that waited has ended, unless the user stopped it.
     enum class AtEnd { nothing, command, suspend };
     /// The command is kept for this session alone: no file may hold one.
     void setAtEnd(AtEnd what, const QString& command = {}) {

@@ -36,7 +36,8 @@ std::int64_t rowOf(const engine::Event& event) {
     return 0;
 }
 
-/// What each of the runs keeps, so that those that a kill prevents can be begun later.
+/// The plan of the group that each of the runs keeps, so that those that a kill prevents can be
+/// begun later.
 std::string groupPlanOf(const std::vector<engine::RunConfig>& configs,
                         const std::optional<engine::TwinOptions>& twin = std::nullopt) {
     engine::GroupPlan plan;

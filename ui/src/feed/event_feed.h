@@ -47,10 +47,10 @@ public:
     /// `dataOf`: the folder of a run whose data set theirs must be; empty: any.
     void open(const std::vector<engine::RunConfig>& configs, const std::string& group = {},
               const std::filesystem::path& dataOf = {});
-    /// The same for two settings in lockstep, the reference first.
+    /// Opens two settings in lockstep, the reference first.
     void openTwin(const std::vector<engine::RunConfig>& configs, const std::string& group,
                   const engine::TwinOptions& options);
-    /// Of the experiment; null if it is no twin.
+    /// Twin of the experiment; null if it is none.
     const std::shared_ptr<engine::Twin>& twin() const { return twin_; }
     /// Ends the current experiment and makes a session for each of these runs that continues it;
     /// nothing starts yet. Several take turns. With `acceptData` they go on although their data have

@@ -32,7 +32,7 @@ public:
 
     /// Steps to compute on the way; 0: none, or not known yet.
     std::int64_t total() const { return total_; }
-    /// Those that are computed.
+    /// Number of steps that are computed.
     std::int64_t done() const { return std::max<std::int64_t>(total_ - left_, 0); }
 
 private:

@@ -5,7 +5,7 @@
 
 namespace ui {
 
-/// What tells a run from others beside it: a dash, or a colour of its own.
+/// Distinguishes a run from others beside it: a dash, or a colour of its own.
 struct RunHue {
     int own = -1;  ///< the n-th colour that is no precision's; -1: that of the run's precision
     bool dashed = false;

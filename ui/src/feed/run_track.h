@@ -30,7 +30,7 @@ public:
     const engine::RunConfig& config() const { return config_; }
     const std::string& precision() const { return config_.precision.preset; }
     bool hasScaler() const;
-    /// Of a run that another program trains.
+    /// Origin of a run that another program trains.
     const std::optional<engine::RunOrigin>& origin() const { return origin_; }
     void setOrigin(const std::optional<engine::RunOrigin>& origin) { origin_ = origin; }
     /// Another process is writing it, or was while it was on screen.
@@ -87,7 +87,7 @@ public:
     }
     /// The column of a metric of its steps in the record; nothing if it has no such metric.
     std::optional<Figure> metricFigure(const std::string& key) const;
-    /// What one sample is called: "images".
+    /// Name of one sample: "images".
     const std::string& unit() const { return started_ ? started_->unit : expectedUnit_; }
     /// Steps that it will take; 0: unknown.
     std::int64_t plannedSteps() const;
@@ -129,7 +129,7 @@ private:
 /// A run's name on screen: its precision; for another program's run that program's name in front;
 /// and its tag if that is not unique.
 QString trackTitle(const RunTrack& track);
-/// The same without the tag.
+/// trackTitle() without the tag.
 QString untaggedTitle(const RunTrack& track);
 
 using TrackList = std::vector<std::shared_ptr<RunTrack>>;

@@ -39,7 +39,7 @@ public:
     QString progress();
     /// Gives up the job: between the steps before its own, and within a trace between operations.
     void cancel();
-    /// The same where nobody waits for it any more: it ends without a problem.
+    /// Gives up a job that nobody waits for any more: it ends without a problem.
     void abandon();
 
     /// Computes work(step) on the compute thread, then calls take(result, step) here. `known` is an

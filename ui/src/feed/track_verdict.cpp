@@ -27,7 +27,7 @@ engine::RunFigures judgedFigures(const RunTrack& track, const engine::Speed& spe
 
 engine::Verdict judgeTracks(const RunTrack& baseline, const RunTrack& other, std::int64_t from) {
     try {
-        // Of the two alone: a third run on screen changes nothing between them.
+        // The speeds are of the two alone: a third run on screen changes nothing between them.
         const auto speeds = engine::speeds({baseline.reader(), other.reader()});
         return engine::judge(judgedFigures(baseline, speeds[0], from),
                              judgedFigures(other, speeds[1], from));

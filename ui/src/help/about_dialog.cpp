@@ -57,6 +57,14 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
         nullptr, this);
     words->setWordWrap(true);
     column->addWidget(words);
+    auto* terms = makeLabel(
+        joined({tr("The source is under the MIT License."),
+                tr("This program, which contains QCustomPlot, is under the GNU General Public "
+                   "License, version 3 or later.")}),
+        nullptr, this);
+    terms->setObjectName(u"terms"_s);
+    terms->setWordWrap(true);
+    column->addWidget(terms);
     column->addWidget(makeLabel(versions(), "dim", this));
     auto* text = new QPlainTextEdit(licences(), this);
     text->setReadOnly(true);

@@ -50,8 +50,8 @@ struct Width {
         whole = std::max(whole, other.whole);
         all += other.whole;
     }
-    /// What it gets of the width that the longest words leave, beside other columns. The root keeps
-    /// a column of long texts from starving the others.
+    /// Its share of the width that the longest words leave, beside other columns. The root keeps a
+    /// column of long texts from starving the others.
     double weight() const { return whole > word ? std::sqrt(all) : 0; }
 };
 

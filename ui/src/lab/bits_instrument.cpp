@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// Of what is stored: all digits of a whole number.
+/// Text of a stored value: all digits of a whole number.
 QString figure(double value) {
     constexpr int digits = 16;
     const bool whole = value == std::floor(value) && std::abs(value) < 1e12;

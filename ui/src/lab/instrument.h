@@ -18,7 +18,7 @@ class Instrument : public QWidget {
 public:
     using QWidget::QWidget;
     virtual QString title() const = 0;
-    /// What the head says beside the title; empty: nothing.
+    /// Text of the head beside the title; empty: none.
     virtual QString note() const { return {}; }
     /// Called when the runs have advanced or another step was selected; 0: there is none yet.
     virtual void showStep(std::int64_t step) = 0;

@@ -7,15 +7,15 @@
 
 namespace ui {
 
-/// What breaks in low precision, and can I predict it? A page bar and the view that it selects. A
-/// view is created when it is first shown; the last one shown is remembered. GUI thread.
+/// The Lab: what breaks in low precision, and can I predict it? A page bar and the view that it
+/// selects. A view is created when it is first shown; the last one shown is remembered. GUI thread.
 class LabPage final : public QWidget {
     Q_OBJECT
 public:
     explicit LabPage(const Context& context, QWidget* parent = nullptr,
                      std::vector<LabViewEntry> entries = labViewEntries());
 
-    /// Of labViewEntries(); another name changes nothing.
+    /// Shows a view of labViewEntries(); another name changes nothing.
     void showView(const QString& name);
     QString shownView() const;
 

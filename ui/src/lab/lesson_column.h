@@ -40,7 +40,7 @@ public:
     const std::vector<QuestionForm*>& questions() const { return questions_; }
     /// Gives the first question the focus.
     void focusFirst();
-    /// Of the answers: a presentation hides them until Check is shown.
+    /// Shows or hides the answers: a presentation hides them until Check is shown.
     void setAnswersShown(bool shown);
 
 signals:

@@ -1,4 +1,4 @@
-// What stands in the steps of a lesson: one widget for each of its blocks.
+// Contents of the steps of a lesson: one widget for each of its blocks.
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>

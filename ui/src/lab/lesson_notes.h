@@ -47,7 +47,7 @@ Question questionOf(const engine::Prediction& prediction);
 std::optional<engine::LessonAnswer> answerOf(const Question& question, const Guess& guess);
 /// As the page shows it: a choice's words, a number with its unit.
 QString written(const Question& question, const Guess& guess);
-/// The same of a measured value.
+/// Text of a measured value.
 QString written(const Question& question, const std::optional<engine::LessonValue>& value);
 
 }  // namespace ui

@@ -31,7 +31,7 @@ public:
     LessonPlots(const Context& context, const LessonRuns* runs, engine::Lesson lesson, Size size,
                 QWidget* parent = nullptr);
 
-    /// What was predicted, by the prediction's id.
+    /// Guesses, by the prediction's id.
     void setGuesses(const std::map<QString, Guess>& guesses);
     /// Whether the lines of what was measured are drawn.
     void setMeasuredShown(bool shown);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t mostFormer = 3;
 constexpr int readFor = 8;  // ms of reading rows in one turn
 
-/// What a lesson without runs measures: its blocks `bits` and `sum` alone.
+/// Measurements of a lesson without runs: its blocks `bits` and `sum` alone.
 class NoRuns final : public engine::LessonMeasurements {
 public:
     std::vector<double> column(const std::string&, const std::string&) const override { return {}; }

@@ -25,7 +25,7 @@ public:
     /// still show that lesson: call announce() once they show this one.
     void setLesson(std::shared_ptr<const engine::Lesson> lesson);
     void announce();
-    /// The same lesson in another language.
+    /// Sets the lesson in another language.
     void setWords(std::shared_ptr<const engine::Lesson> lesson) { lesson_ = std::move(lesson); }
     /// Why Run is locked ("Predict first"); empty: it is not.
     void setLock(const QString& why);

@@ -1,4 +1,4 @@
-// What the command bar and the status line show of a lesson's runs.
+// The state of a lesson's runs on the command bar and the status line.
 #include <algorithm>
 
 #include "lab/lesson_runs.h"

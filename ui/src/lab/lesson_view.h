@@ -27,7 +27,7 @@ public:
                         const std::filesystem::path& answers = engine::default_answers_file());
     ~LessonView() override;
 
-    /// What stands in the page bar.
+    /// Makes the widgets of the page bar.
     QWidget* makeTools(QWidget* parent);
     LessonModel* model() { return model_; }
     LessonColumn* column() { return column_; }

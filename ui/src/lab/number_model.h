@@ -24,7 +24,7 @@ public:
 
     /// "No format holds 0.1.", "All six formats hold 0.5.", "FP32 and BF16 hold 2^-100."
     QString headline() const;
-    /// What follows from it; may be empty.
+    /// Explanation of the number; may be empty.
     QString explanation() const;
     /// Line of a lesson's instrument block that shows this number in the selected format.
     QString lessonLine() const;

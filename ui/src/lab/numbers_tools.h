@@ -9,7 +9,7 @@ namespace ui {
 class CalculatorModel;
 class NumberModel;
 
-/// What the page bar holds beside the views' names while Numbers is shown.
+/// Widgets of the page bar beside the views' names while Numbers is shown.
 class NumbersTools final : public QWidget {
     Q_OBJECT
 public:

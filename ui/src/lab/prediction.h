@@ -9,7 +9,7 @@
 
 namespace ui {
 
-/// What a lesson asks before its run.
+/// A question of a lesson before its run.
 struct Question {
     enum class Kind { choice, number, range, curve };
     struct Choice {
@@ -29,7 +29,7 @@ struct Question {
     QString hint;                 ///< after a wrong prediction; may be empty
 };
 
-/// What the learner answered.
+/// Answer of the learner.
 struct Guess {
     QString key;                                               ///< of a choice
     double number = std::numeric_limits<double>::quiet_NaN();  ///< of a number or range

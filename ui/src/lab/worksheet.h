@@ -19,7 +19,7 @@ using KeptTogether = std::vector<std::pair<int, int>>;
 KeptTogether fillWorksheet(QTextDocument& document, const engine::Lesson& lesson);
 /// Begins a new page before each part that would otherwise be divided.
 void breakPages(QTextDocument& document, const KeptTogether& parts);
-/// The same as a PDF (A4). Any thread. Throws engine::Error(io).
+/// The worksheet as a PDF (A4). Any thread. Throws engine::Error(io).
 QByteArray worksheetPdf(const engine::Lesson& lesson);
 
 }  // namespace ui

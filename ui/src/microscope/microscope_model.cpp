@@ -271,7 +271,7 @@ double MicroscopeModel::counted() const {
     return kind_ == HistogramKind::gradients && sample_ ? sample_->loss_scale : 1;
 }
 
-/// Of a shadow pass: that of the same step in its own precision.
+/// Scale of a shadow pass: that of the same step in its own precision.
 double MicroscopeModel::scale() const {
     if (!scaled() || !sample_->shadow) return counted();
     const auto own = computed_.find(sample_->step);

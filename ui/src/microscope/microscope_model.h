@@ -63,7 +63,7 @@ public:
     int selected() const;
     void select(int layer);
     const engine::LayerHistogram* selectedLayer() const;
-    /// Of all layers.
+    /// Sum of all layers.
     const engine::ExponentHistogram& total() const { return total_; }
 
     /// The format whose limits count: that of the values, until another one is chosen.
@@ -118,7 +118,7 @@ private:
     Failure problem_;
     engine::HistogramKind kind_ = engine::HistogramKind::gradients;
     bool shadowWanted_ = false;
-    /// Of one step, computed here.
+    /// Histograms of one step, computed here.
     struct Computed {
         engine::HistogramSample shadow, measured;
     };

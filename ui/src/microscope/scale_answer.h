@@ -6,7 +6,7 @@
 
 namespace ui {
 
-/// What the answer is about.
+/// The question that the answer is for.
 struct ScaleQuestion {
     const engine::HistogramSample& sample;
     engine::HistogramKind kind;

@@ -7,7 +7,7 @@ namespace ui {
 class MicroscopeModel;
 class Theme;
 
-/// What the shades of the maps stand for: how many of a layer's values have an exponent, up to the
+/// Legend of the shades of the maps: how many of a layer's values have an exponent, up to the
 /// exponent that most of them have.
 class ShareLegend final : public QWidget {
     Q_OBJECT

@@ -24,7 +24,7 @@ struct BenchmarkResult {
     QDateTime when;
 };
 
-/// What the page Benchmarks stores between starts of the program.
+/// Entries that the page Benchmarks stores between starts of the program.
 struct BenchmarkBook {
     std::vector<BenchmarkEntry> entries;
     QStringList precisions;                ///< presets that are chosen

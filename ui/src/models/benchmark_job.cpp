@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/comparison.h"
 #include "engine/error.h"
 #include "engine/machine.h"
 #include "feed/background.h"
@@ -23,12 +24,6 @@ QString machineName(const std::string& device) {
     const int number = QString::fromStdString(device).section(QChar(u':'), 1).toInt();
     const auto card = std::min(static_cast<std::size_t>(number), machine.cards.size() - 1);
     return QString::fromStdString(machine.cards[card].name);
-}
-
-engine::RunConfig inPrecision(engine::RunConfig settings, const std::string& preset) {
-    settings.precision = {};
-    settings.precision.preset = preset;
-    return settings;
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ private:
     std::vector<std::string> possible(std::size_t setting) const {
         std::vector<std::string> out;
         for (const std::string& preset : order.precisions) {
-            if (engine::validate(inPrecision(order.settings[setting], preset)).empty())
+            if (engine::validate(engine::in_precision(order.settings[setting], preset)).empty())
                 out.push_back(preset);
         }
         return out;

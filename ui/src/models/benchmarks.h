@@ -20,7 +20,7 @@ class Benchmarks final : public QObject {
 public:
     /// `file` is read at the first use, and written after every change.
     Benchmarks(EventFeed* feed, QString file, QObject* parent = nullptr);
-    /// Of the user.
+    /// File of the user.
     static QString defaultFile();
 
     const BenchmarkBook& book();
@@ -68,7 +68,7 @@ private:
     bool requested_ = false;
     BenchmarkJob job_;
     QElapsedTimer clock_;
-    /// What went wrong with one of the settings.
+    /// Error of one of the settings.
     struct Fault {
         engine::RunConfig settings;
         engine::Message problem;

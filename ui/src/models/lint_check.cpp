@@ -65,7 +65,7 @@ void LintCheck::check() {
 
 void LintCheck::take(std::vector<engine::LintFinding> findings) {
     if (!measured_.empty() && engine::to_json(settings_->config()) == measuredOf_) {
-        // What was measured takes the place of what the settings alone made likely.
+        // Measured findings take the place of those that the settings alone made likely.
         const std::string known = "static-scale-too-large";
         if (std::ranges::find(measured_, known, &engine::LintFinding::id) != measured_.end())
             std::erase_if(findings, [](const engine::LintFinding& finding) {

@@ -28,7 +28,7 @@ public:
     explicit RunListModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
 
     void setRuns(std::vector<engine::RunSummary> runs);
-    /// The same runs with newer figures: selection and place stay.
+    /// Updates the figures of the runs: selection and place stay.
     void setFigures(std::vector<engine::RunSummary> runs);
     /// The runs on the plots, by id.
     void setShown(std::set<std::string> runs);

@@ -28,7 +28,7 @@ public:
     explicit RunTableModel(QObject* parent = nullptr);
 
     void setRuns(Runs runs);
-    /// The same runs in the same order with newer figures: no row moves.
+    /// Updates the figures of the runs, which keep their order: no row moves.
     void setFigures(Runs runs);
     void setFilter(engine::RunQuery filter);
     void setGrouped(bool grouped);
@@ -53,7 +53,7 @@ public:
     const engine::RunSummary* run(const QModelIndex& index) const;
     /// The run of a row, or the runs of a group's row.
     std::vector<const engine::RunSummary*> runsAt(const QModelIndex& index) const;
-    /// Of column 0; invalid if the filter holds it back.
+    /// Index of a run in column 0; invalid if the filter holds it back.
     QModelIndex indexOf(const std::string& run) const;
 
     QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;

@@ -5,6 +5,7 @@
 #include <QJsonDocument>
 
 #include "engine/catalog.h"
+#include "engine/comparison.h"
 #include "engine/error.h"
 #include "engine/launch.h"
 #include "engine/named_file.h"
@@ -271,12 +272,8 @@ void SettingsModel::setComparison(const QStringList& presets) {
 
 std::vector<engine::RunConfig> SettingsModel::comparisonConfigs() const {
     std::vector<engine::RunConfig> configs;
-    for (const QString& preset : comparison_) {
-        engine::RunConfig config = config_;
-        config.precision = {};
-        config.precision.preset = preset.toStdString();
-        configs.push_back(std::move(config));
-    }
+    for (const QString& preset : comparison_)
+        configs.push_back(engine::in_precision(config_, preset.toStdString()));
     return configs;
 }
 

@@ -64,8 +64,8 @@ public:
     /// preview and the machine's limits are not changes of the settings.
     void undo() { step(undone_, redone_); }
     void redo() { step(redone_, undone_); }
-    /// What undo() or redo() would take back: the label of the field, empty if there were several;
-    /// nothing if there is nothing.
+    /// Change that undo() or redo() would take back: the label of the field, empty if there were
+    /// several; nothing if there is nothing.
     std::optional<QString> undoable() const { return nameOf(undone_); }
     std::optional<QString> redoable() const { return nameOf(redone_); }
     void forgetChanges();
@@ -112,9 +112,11 @@ public:
     void setComparison(const QStringList& presets);
     /// The settings of each run of the comparison.
     std::vector<engine::RunConfig> comparisonConfigs() const;
+    /// Labels of what is chosen for the precision of the single run and plays no part in these.
+    QStringList leftOutOfComparison() const;
     /// Some run of these settings has a loss scaler.
     bool usesScaler() const;
-    /// A single run of these settings keeps its initial scale, and skips nothing.
+    /// Runs of these settings that scale the loss keep their initial scale, and skip nothing.
     bool hasStaticScale() const;
 
 signals:

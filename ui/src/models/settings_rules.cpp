@@ -1,5 +1,6 @@
 // Which settings play a part, what their data are, and what the machine lacks for them.
 #include "engine/catalog.h"
+#include "engine/comparison.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"
@@ -11,7 +12,7 @@ using namespace Qt::StringLiterals;
 bool SettingsModel::applies(const QString& path) const {
     if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
     if (path == u"early_stopping.min_delta"_s) return config_.early_stopping.patience > 0;
-    // The precisions of a comparison bring their own scalers: this one is of a single run.
+    // The precision decides, unless something else was chosen.
     if (path == u"precision.scaler"_s) return config_.precision.scaler.has_value();
     if (hasStaticScale() && path.startsWith(u"scaler."_s)) return path == u"scaler.init_scale"_s;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
@@ -55,7 +56,7 @@ void SettingsModel::setData(const QString& key, engine::DatasetPreview data) {
     emit changed();
 }
 
-/// What decides on the names of a table's columns.
+/// Key of everything that decides on the names of a table's columns.
 QString SettingsModel::tableKey() const {
     const auto& dataset = config_.dataset;
     QStringList parts{QString::fromStdString(dataset.kind)};
@@ -134,6 +135,15 @@ QString SettingsModel::comparisonProblem() const {
         if (limits_.precisions.contains(preset)) return lacking(preset);
     }
     return {};
+}
+
+QStringList SettingsModel::leftOutOfComparison() const {
+    std::vector<std::string> presets;
+    for (const QString& preset : comparison_) presets.push_back(preset.toStdString());
+    QStringList out;
+    for (const std::string& path : engine::overrides_left_out(config_, presets))
+        out << label(QString::fromStdString(path));
+    return out;
 }
 
 bool SettingsModel::hasStaticScale() const {

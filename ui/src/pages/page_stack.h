@@ -28,7 +28,7 @@ public:
     void make(const QStringList& names);
     /// The page that is shown.
     const PageEntry& shown() const;
-    /// Those of the visible page only: a wider hidden page must not widen the window.
+    /// Hints of the visible page only: a wider hidden page must not widen the window.
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
     /// The least that the visible page needs at this width.

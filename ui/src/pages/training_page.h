@@ -16,7 +16,7 @@ public:
 
     /// In which the plots are docks.
     QMainWindow* plots() const { return plots_; }
-    /// What stands above the plots, in reading order.
+    /// Widgets above the plots, in reading order.
     const QList<QWidget*>& head() const { return head_; }
     /// In a low window the cards are a table.
     void setLow(bool low);

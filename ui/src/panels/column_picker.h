@@ -16,10 +16,10 @@ class ColumnPicker final : public QObject {
 public:
     explicit ColumnPicker(QLineEdit* edit);
 
-    /// What can be ticked; none: there is no button.
+    /// Columns that can be ticked; none: there is no button.
     void setColumns(const QStringList& columns);
     const QStringList& columns() const { return columns_; }
-    /// What is ticked when the list opens.
+    /// Columns that are ticked when the list opens.
     void setTicked(const QStringList& ticked);
     void setEnabled(bool enabled);
     /// Opens the list below the edit.

@@ -13,8 +13,8 @@ namespace ui {
 
 class DataSketch;
 
-/// What the chosen data set holds: a few samples, columns or a passage, the counts, and where its
-/// files are. Reads off the GUI thread.
+/// Shows the contents of the chosen data set: a few samples, columns or a passage, the counts, and
+/// where its files are. Reads off the GUI thread.
 class DataPreview final : public QWidget {
     Q_OBJECT
 public:

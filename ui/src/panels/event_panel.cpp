@@ -94,7 +94,8 @@ private:
         return topWidth_;
     }
 
-    /// The same with and without a scroll bar, so that text wraps as it was measured.
+    /// Width of the text, equal with and without a scroll bar, so that text wraps as it was
+    /// measured.
     int textWidth(const QStyleOptionViewItem& option, const QModelIndex& index) const {
         const auto* list = qobject_cast<const QListView*>(option.widget);
         if (list == nullptr) return 200;

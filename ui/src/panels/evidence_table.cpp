@@ -12,6 +12,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr std::size_t speedFigure = 2;  ///< of those that figureCaptions() names
+
 struct EvidenceTable {
     Q_DECLARE_TR_FUNCTIONS(EvidenceTable)
 };
@@ -30,14 +32,17 @@ QString evidenceRow(const QString& name, const QString& first, const QString& se
 QString evidenceTable(const RunTrack& baseline, const RunTrack& other,
                       const QStringList& sentences) {
     QString rows = evidenceRow({}, trackTitle(baseline), trackTitle(other), u"th"_s);
-    const RunFigures first = figuresOf(&baseline), second = figuresOf(&other);
+    const CardFigures first = figuresOf(&baseline), second = figuresOf(&other);
     const auto names = figureCaptions(baseline.metrics(), baseline.unit());
     const auto others = figureCaptions(other.metrics(), other.unit());
     const std::array<QString, 4> left = {first.loss, first.metric, first.speed, first.peak};
     const std::array<QString, 4> right = {second.loss, second.metric, second.speed, second.peak};
     for (std::size_t i = 0; i < names.size(); ++i) {
-        // Figures of two tasks have nothing in common but their place.
-        if (names[i] == others[i]) rows += evidenceRow(names[i], left[i], right[i]);
+        // Figures of two tasks have nothing in common but their place. The sentences below give
+        // typical speeds.
+        const QString name =
+            i == speedFigure ? EvidenceTable::tr("mean speed, %1").arg(names[i]) : names[i];
+        if (names[i] == others[i]) rows += evidenceRow(name, left[i], right[i]);
     }
     if (baseline.rows() > 0 && other.rows() > 0) {
         const engine::KeyFigures a = baseline.figures(), b = other.figures();

@@ -1,4 +1,4 @@
-// What can be done with the selected runs of the history.
+// Actions on the selected runs of the history.
 #include <QDesktopServices>
 #include <QMenu>
 #include <QMessageBox>
@@ -40,7 +40,7 @@ void HistoryPanel::fillMenu(QMenu* menu) {
         else
             resumeOrAsk(this, context_.commands, first);
     });
-    // Those of another program are no settings of ours.
+    // Settings of another program are none of ours.
     add(tr("Load settings"), one && !first.origin,
         [this, first] { context_.settings->load(first.config); });
     add(tr("Export steps as CSV…"), !runs.empty(),

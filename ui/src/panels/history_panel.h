@@ -41,7 +41,7 @@ private:
     void selectRunOf(const QModelIndex& index);
     void followSelectedRun();
     void tracksChanged();
-    /// Of the experiment, once its runs are in the list.
+    /// Chooses the runs of the experiment, once they are in the list.
     void chooseLive();
     bool isShown(const std::string& run) const;
     void toggle(const engine::RunSummary& run);

@@ -31,10 +31,10 @@ public:
     void attachTo(Panel* panel, const QString& tabs = {});
     /// Between a logarithmic and a linear axis, where the plot offers it.
     void toggleLog();
-    /// Of the plot of the loss scale; null on others.
+    /// Curves of the plot of the loss scale; null on others.
     WhatIfCurves* whatIf() const { return whatIf_; }
     LinePlot* plot() const { return plot_; }
-    /// What is shown now, in a theme's colours.
+    /// Picture of what is shown now, in a theme's colours.
     PlotPicture picture(Theme* theme) const;
 
 protected:

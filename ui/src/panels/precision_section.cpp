@@ -8,6 +8,7 @@
 #include "engine/catalog.h"
 #include "models/settings_model.h"
 #include "text/language.h"
+#include "text/precision_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/bit_strip.h"
@@ -31,6 +32,11 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     problem_->setFont(Theme::caption());
     problem_->setWordWrap(true);
     column->addWidget(problem_);
+    leftOut_ = makeLabel({}, "dim", this);
+    leftOut_->setObjectName(u"leftOut"_s);
+    leftOut_->setFont(Theme::caption());
+    leftOut_->setWordWrap(true);
+    column->addWidget(leftOut_);
     column->addSpacing(size::grid);
     column->addWidget(new BitStrip(context_.theme, u"FP32"_s, 8, 23, this));
     column->addWidget(new BitStrip(context_.theme, u"FP16"_s, 5, 10, this));
@@ -52,6 +58,9 @@ void PrecisionSection::refreshIfOther() {
     now << context_.settings->text(u"precision.preset"_s);
     for (const auto& info : engine::precisions())
         now << context_.settings->lacking(QString::fromStdString(info.preset));
+    for (const auto& run : context_.settings->comparisonConfigs())
+        now << precisionTitle(run.precision);
+    now << context_.settings->leftOutOfComparison();
     if (now == shown_) return;
     shown_ = now;
     refresh();
@@ -64,9 +73,14 @@ void PrecisionSection::refresh() {
         delete item;
     }
     const QStringList presets = context_.settings->comparison();
-    for (const QString& preset : presets) addChip(preset);
+    const auto runs = context_.settings->comparisonConfigs();
+    for (qsizetype i = 0; i < presets.size(); ++i)
+        addChip(presets[i], precisionTitle(runs[static_cast<std::size_t>(i)].precision));
     problem_->setText(context_.settings->comparisonProblem());
     problem_->setVisible(!problem_->text().isEmpty());
+    const QStringList leftOut = context_.settings->leftOutOfComparison();
+    leftOut_->setText(tr("Only in the single run: %1.").arg(leftOut.join(u", "_s)));
+    leftOut_->setVisible(!leftOut.isEmpty());
     addPlus();
     // A chip that had the focus is gone: its place in the row keeps it.
     if (focused) row_->findChildren<QToolButton*>().constLast()->setFocus(Qt::OtherFocusReason);
@@ -75,7 +89,7 @@ void PrecisionSection::refresh() {
     bf16_->setVisible(presets.contains(u"amp-bf16"_s) || single == u"amp-bf16"_s);
 }
 
-void PrecisionSection::addChip(const QString& preset) {
+void PrecisionSection::addChip(const QString& preset, const QString& title) {
     auto* chip = new QToolButton(row_);
     chip->setObjectName(u"chip"_s);
     chip->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -84,7 +98,7 @@ void PrecisionSection::addChip(const QString& preset) {
         iconPixmap(u"dot"_s, context_.theme->precision(preset.toStdString()), size::icon, 2));
     for (const auto& info : engine::precisions()) {
         if (QString::fromStdString(info.preset) != preset) continue;
-        chip->setText(engineText(info.title));
+        chip->setText(title);
         chip->setToolTip(u"<p>"_s + engineText(info.summary).toHtmlEscaped() + u"</p>"_s);
     }
     const QString why = context_.settings->lacking(preset);

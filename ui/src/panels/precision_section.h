@@ -17,7 +17,7 @@ public:
 private:
     void refreshIfOther();
     void refresh();
-    void addChip(const QString& preset);
+    void addChip(const QString& preset, const QString& title);
     void addPlus();
 
     Context context_;
@@ -25,6 +25,7 @@ private:
     QWidget* tf32_;
     QWidget* bf16_;
     QLabel* problem_;    ///< why the comparison cannot run
+    QLabel* leftOut_;    ///< what is chosen for the precision of the single run alone
     QStringList shown_;  ///< presets and what stands against them, as on the chips
 };
 

@@ -23,7 +23,7 @@ struct PanelEntry {
     int height = 0;
     PanelFactory* make = nullptr;
 };
-/// Those of every window, of each place in reading order. A new one is one line in registry.cpp.
+/// Panels of every window, of each place in reading order. A new one is one line in registry.cpp.
 std::vector<PanelEntry> panelEntries();
 
 /// The window's panels with their contents; the window places them.

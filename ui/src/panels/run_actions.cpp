@@ -78,11 +78,8 @@ void resumeTogether(const Context& context, const std::vector<engine::RunSummary
     const std::string group = engine::common_group(runs);
     const auto all = engine::runs_of_group(*context.history->runs(), group);
     if (!engine::is_sweep_group(group)) return context.commands->resumeGroup(all, std::move(then));
-    if (context.queue->hasSweep(group)) return context.queue->start(group);
-    // The queue is on another machine, say, or was emptied.
-    context.commands->report({RunActions::tr("The queue no longer has this sweep."),
-                              RunActions::tr("Resume its runs one by one."),
-                              engine::ErrorCode::state, true});
+    if (!context.queue->hasSweep(group)) context.queue->restoreSweep(all);
+    context.queue->start(group);
 }
 
 void resumeOrAsk(QWidget* parent, Commands* commands, const engine::RunSummary& run,

@@ -14,8 +14,8 @@ struct Context;
 
 /// Why a run of the history cannot be resumed, in a sentence; empty if it can.
 QString whyNotResumed(const engine::RunSummary& run);
-/// The same for several: they can be resumed together if they are all runs of one comparison or
-/// sweep, of which one has not ended.
+/// Why several runs cannot be resumed: they can be resumed together if they are all runs of one
+/// comparison or sweep, of which one has not ended.
 QString whyNotResumed(const std::vector<engine::RunSummary>& runs);
 /// All runs of the comparison that the run belongs to, oldest first; of another run itself alone.
 /// `history`: newest first.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/end_notice.h"
 #include "engine/teach.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
@@ -38,9 +39,12 @@ public:
     static QString note(const RunTrack& track);
 };
 
+bool isDiverged(const RunTrack& track) {
+    return track.done() && engine::end_state(*track.done()) == "diverged";
+}
+
 QString CardWords::note(const RunTrack& track) {
-    if (track.done() && track.done()->diverged_at > 0)
-        return divergedText(track.done()->diverged_at);
+    if (isDiverged(track)) return divergedText(track.done()->diverged_at);
     if (track.failed()) return tr("failed");
     if (const auto broken = engine::broken_on_purpose_text(track.config()); !broken.empty())
         return tr("broken on purpose: %1").arg(QString::fromStdString(broken));
@@ -74,8 +78,8 @@ std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics
     return CardWords::captions(metrics, unit);
 }
 
-RunFigures figuresOf(const RunTrack* track) {
-    RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
+CardFigures figuresOf(const RunTrack* track) {
+    CardFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     if (track == nullptr) return out;
     const engine::KeyFigures now = track->figures();
     if (now.steps > 0) {
@@ -90,8 +94,7 @@ RunFigures figuresOf(const RunTrack* track) {
 }
 
 QString stateOf(const RunTrack& track) {
-    const bool diverged = track.done() && track.done()->diverged_at > 0;
-    return diverged ? divergedText(track.done()->diverged_at) : stateText(track.state());
+    return isDiverged(track) ? divergedText(track.done()->diverged_at) : stateText(track.state());
 }
 
 RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
@@ -182,7 +185,7 @@ void RunCard::setMeasures(const std::vector<engine::Metric>& metrics, const std:
 }
 
 void RunCard::show(const RunTrack* track, bool baseline) {
-    const RunFigures figures = figuresOf(track);
+    const CardFigures figures = figuresOf(track);
     values_[0]->setText(figures.loss);
     values_[1]->setText(figures.metric);
     values_[2]->setText(figures.speed);

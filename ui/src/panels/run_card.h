@@ -18,15 +18,15 @@ class RunTrack;
 
 /// Figures of a run: loss, the test part's primary metric, throughput and peak memory, formatted
 /// for the window.
-struct RunFigures {
+struct CardFigures {
     QString loss;
     QString metric;
     QString speed;
     QString peak;
 };
 /// "–" for what is not measured yet; null: a run to come.
-RunFigures figuresOf(const RunTrack* track);
-/// What the four figures are called, for a task's metrics and the name of one sample.
+CardFigures figuresOf(const RunTrack* track);
+/// Captions of the four figures, for a task's metrics and the name of one sample.
 std::array<QString, 4> figureCaptions(const std::vector<engine::Metric>& metrics,
                                       const std::string& unit);
 /// "diverged at step 23", or the run's state.
@@ -41,10 +41,10 @@ public:
     /// Width that shows the figures beside the name, or below it.
     static int wideWidth();
     static int tallWidth();
-    /// The same for all cards, whatever they say.
+    /// Height of all cards, whatever they say.
     static int heightFor(bool wide);
     void setWide(bool wide);
-    /// What the run trains, see taskTitle().
+    /// Sets the title of what the run trains, see taskTitle().
     void setTask(const QString& task);
     /// Names the second and third figure: by the task's metrics and the name of one sample.
     void setMeasures(const std::vector<engine::Metric>& metrics, const std::string& unit);

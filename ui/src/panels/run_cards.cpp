@@ -25,6 +25,7 @@ constexpr std::size_t abreast = 4;
 constexpr std::size_t abreastInLow = 2;  // a second row of cards would push plots off the screen
 constexpr int mostRows = 8;
 constexpr int leastWidth = 320;
+constexpr int stateColumn = 1;
 
 }  // namespace
 
@@ -41,6 +42,8 @@ RunCards::RunCards(const Context& context, QWidget* parent)
     table_->setShowGrid(false);
     table_->setEditTriggers(QTableWidget::NoEditTriggers);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    // "diverged at step 11" is not cut.
+    table_->horizontalHeader()->setSectionResizeMode(stateColumn, QHeaderView::ResizeToContents);
     table_->setHorizontalHeaderLabels(
         {tr("run"), tr("state"), tr("loss, last 20"), QString(), QString(), tr("peak memory")});
     table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -173,11 +176,11 @@ void RunCards::fillTable() {
     if (!shown_.empty()) {
         const RunTrack& first = *shown_.front().track;
         table_->horizontalHeaderItem(3)->setText(oneMetric ? metricHead(first) : tr("test metric"));
-        table_->horizontalHeaderItem(4)->setText(oneUnit ? speedHead(first) : tr("speed"));
+        table_->horizontalHeaderItem(4)->setText(oneUnit ? speedHead(first) : tr("mean speed"));
     }
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;
-        const RunFigures figures = figuresOf(&track);
+        const CardFigures figures = figuresOf(&track);
         const QString cells[] = {
             trackTitle(track),
             stateOf(track),

@@ -313,7 +313,7 @@ void SettingsPanel::refresh() {
     refreshTargets();
     refreshPresets();
     modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
-    scalerBox_->setVisible(settings.usesScaler());
+    scalerBox_->setVisible(settings.usesScaler() || settings.applies(u"precision.scaler"_s));
     classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));
     refreshFindings();

@@ -1,4 +1,4 @@
-// What the settings panel lists for the data, the device and the findings of the moment.
+// Choices that the settings panel lists for the data, the device and the findings of the moment.
 #include "engine/catalog.h"
 #include "panels/lint_list.h"
 #include "panels/settings_panel.h"

@@ -9,6 +9,7 @@
 
 #include "commands/commands.h"
 #include "commands/run_actor.h"
+#include "engine/end_notice.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
@@ -134,10 +135,10 @@ QString StatusLine::phase() const {
             text += u' ' + reading_.behind(what, static_cast<double>(read.done) /
                                                      static_cast<double>(read.total));
     }
-    const bool failed = state == RunState::failed;
-    if (failed && track && track->done() && track->done()->diverged_at > 0) {
+    // Whatever ended such a run, "Done" or "Failed" before its sentence would contradict it.
+    const bool over = state == RunState::done || state == RunState::failed;
+    if (over && track && track->done() && engine::end_state(*track->done()) == "diverged")
         return doneText(*track->done(), track->config());
-    }
     if (state == RunState::done && track && track->done()) {
         return text + u' ' + doneText(*track->done(), track->config());
     }
@@ -204,7 +205,7 @@ void StatusLine::refresh() {
     const auto track = focusTrack(tracks);
     const engine::KeyFigures figures = track ? track->figures() : engine::KeyFigures{};
     stepTime_->setText(
-        std::isnan(figures.step_ms) ? QString() : tr("%1/step").arg(milliseconds(figures.step_ms)));
+        std::isnan(figures.step_ms) ? QString() : tr("mean %1/step").arg(milliseconds(figures.step_ms)));
     speed_->setText(std::isnan(figures.samples_per_s)
                         ? QString()
                         : significant(figures.samples_per_s) + u' ' + speedUnit(track->unit()));

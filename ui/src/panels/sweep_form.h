@@ -26,7 +26,7 @@ public:
     /// Reads points from a file, a JSON object of settings a line. If fields have values, each
     /// point is combined with each combination.
     void openList(const QString& file);
-    /// What the fields ask for.
+    /// The request that the fields make.
     engine::SweepRequest request() const;
 
 private:

@@ -28,7 +28,7 @@ public:
 
     /// A submenu that chooses the policy, its growth interval and its initial scale.
     void addMenu(QMenu* menu);
-    /// What is replayed; empty: nothing.
+    /// Policy that is replayed; empty: none.
     const std::string& policy() const { return policy_; }
     void choose(const std::string& policy);
     /// In place of the policy's own; 0: the policy's own.

@@ -10,7 +10,7 @@ namespace ui {
 
 class ElidedLabel;
 
-/// What is being exported or imported, in the status bar: how far it is, the time left, and a
+/// Shows in the status bar what is being exported or imported: how far it is, the time left, and a
 /// button that cancels it. Hidden while nothing is, and for work that ends at once.
 class WorkStrip final : public QWidget {
     Q_OBJECT

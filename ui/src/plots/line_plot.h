@@ -45,7 +45,7 @@ public:
     void dataGrew();
     /// For a picture: under a title, with names of the axes, laid out for a size in pixels.
     void layOutForPicture(const QString& title, const QSize& size);
-    /// What is drawn beside the curves, as of the last paint.
+    /// Everything drawn beside the curves, as of the last paint.
     const PlotScene& scene() const { return scene_; }
     /// Step of a run at x; the nearest one.
     std::int64_t stepOf(const RowAxis* run, double x) const;
@@ -105,7 +105,7 @@ private:
     QPair<QString, QColor> xReadout(double x) const;
     void describe();
     void moveSelection(int key, Qt::KeyboardModifiers modifiers);
-    /// What dragging the mouse does.
+    /// Meaning of a drag of the mouse.
     enum class Drag { none, steps, values, pan };
     Drag dragOf(const QMouseEvent& event) const;
     void dragTo(const QPointF& at);

@@ -1,4 +1,4 @@
-// What hands and keys do on a plot.
+// Mouse and keyboard on a plot.
 #include <cmath>
 
 #include "plots/line_plot.h"

@@ -1,4 +1,4 @@
-// What a plot reads from the series before each paint.
+// Reads the series for a plot before each paint.
 #include <cmath>
 
 #include "plots/clipped_points.h"
@@ -270,7 +270,7 @@ void LinePlot::countClipped() {
     const auto range = yAxis->range();
     Beyond beyond;
     for (const Curve& curve : content_.curves) {
-        // Of the steps in view alone: rowsInView() has one more on each side.
+        // The range is that of the steps in view alone: rowsInView() has one more on each side.
         const QCPRange steps = xAxis->range();
         const double low = curve.x != nullptr ? curve.x->stepAt(x_, steps.lower) : steps.lower;
         const double high = curve.x != nullptr ? curve.x->stepAt(x_, steps.upper) : steps.upper;

@@ -25,8 +25,9 @@ double pauseAfter(double cost, double share, int cores);
 
 /// Paints the plots that are due, one per turn of the event loop, then shows them all at once, so
 /// that the screen never mixes two frames. While the CPU trains, it waits between frames to stay
-/// within 3 % of the machine's CPU time (D13); otherwise, while the user interacts with a plot, and
-/// for the first paint of a plot, it paints at the screen's rate. GUI thread.
+/// within 3 % of the machine's CPU time (decisions.md#plots, D13); otherwise, while the user
+/// interacts with a plot, and for the first paint of a plot, it paints at the screen's rate. GUI
+/// thread.
 class PaintScheduler final : public QObject {
     Q_OBJECT
 public:

@@ -18,13 +18,13 @@ class PlotLink;
 class PlotOptions final : public QObject {
     Q_OBJECT
 public:
-    /// Of a link, which owns it. Steps as they are, the default smoothing.
+    /// Options of a link, which owns them. Steps as they are, the default smoothing.
     explicit PlotOptions(PlotLink* link);
 
     /// Takes the choices of the last start, and keeps later ones for the next.
     void remember();
 
-    /// What the x axis counts: the choice, or the training time where a run on screen has no clock.
+    /// Kind of the x axis: the choice, or the training time where a run on screen has no clock.
     XKind x() const;
     void setX(XKind kind);
     /// Strengths to choose from, ascending; 0 shows raw curves alone.

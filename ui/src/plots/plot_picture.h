@@ -26,8 +26,7 @@ QPixmap drawPicture(const PlotPicture& picture);
 /// Draws it as it is now and returns what writes the file: PNG, SVG or PDF by the name's ending.
 /// Throws engine::Error(io) for another ending.
 FileWriter pictureWriter(const PlotPicture& picture, const QString& file);
-/// The same at once. False if the file cannot be written or the ending is none
-/// of these.
+/// Writes the picture at once. False if the file cannot be written or the ending is none of these.
 bool writePicture(const PlotPicture& picture, const QString& file);
 
 }  // namespace ui

@@ -92,7 +92,7 @@ QString ReportPage::table(const TrackList& tracks) {
     const std::string unit = tracks.empty() ? std::string() : tracks.front()->unit();
     QString out = u"<table>\n"_s + row({tr("run"), tr("seed"), tr("test loss"),
                                         spaced(tr("test %1").arg(metricInline(metric))),
-                                        tr("time per step"), speedUnit(unit), tr("peak memory"),
+                                        tr("mean time per step"), speedUnit(unit), tr("peak memory"),
                                         tr("steps"), tr("updates"), tr("skipped"), tr("growths")},
                                        "th");
     for (const auto& track : tracks) {

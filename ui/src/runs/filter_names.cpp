@@ -14,6 +14,30 @@ namespace {
 
 bool isOperator(QChar each) { return u"!=<>~"_s.contains(each); }
 
+/// The title for a key, or for the end of a key that only one has; the word itself for others.
+QString titleFor(const QString& word, const std::vector<FilterName>& names) {
+    const FilterName* found = nullptr;
+    for (const FilterName& each : names) {
+        if (each.key == word) return quotedTitle(each.title);
+        if (!each.key.endsWith(u'.' + word)) continue;
+        if (found != nullptr) return word;
+        found = &each;
+    }
+    return found == nullptr || word.isEmpty() ? word : quotedTitle(found->title);
+}
+
+/// A key alone, several with commas between them, or a term that begins with a whole key.
+QString withTitlesFor(const QString& text, const std::vector<FilterName>& names) {
+    const auto at = std::ranges::find_if(text, isOperator) - text.begin();
+    const QString name = text.left(at);
+    const bool isKey = std::ranges::any_of(
+        names, [&name](const FilterName& each) { return each.key == name; });
+    if (at < text.size()) return isKey ? titleFor(name, names) + text.mid(at) : text;
+    QStringList words = text.split(u", "_s);
+    for (QString& word : words) word = titleFor(word, names);
+    return words.join(u", "_s);
+}
+
 }  // namespace
 
 std::vector<FilterName> filterNames(const std::vector<engine::RunField>& fields) {
@@ -35,6 +59,12 @@ QString quotedTitle(const QString& title) {
     const bool plain = std::ranges::none_of(
         title, [](QChar each) { return each.isSpace() || each == u':' || isOperator(each); });
     return plain ? title : u'"' + title + u'"';
+}
+
+engine::Message messageWithTitles(engine::Message message, const std::vector<FilterName>& names) {
+    for (std::string& arg : message.args)
+        arg = withTitlesFor(QString::fromStdString(arg), names).toStdString();
+    return message;
 }
 
 QString filterWithKeys(const QString& filter, const std::vector<FilterName>& names) {

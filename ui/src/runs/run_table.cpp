@@ -29,6 +29,7 @@ constexpr int textWidth = 84;
 constexpr int figureWidth = 78;
 constexpr int dateWidth = 124;
 constexpr int spannedIndent = 18;
+constexpr int cellMargins = 13;  // the delegate's on both sides, and a pixel for rounding
 
 QStringList usualColumns() {
     return {u"precision.preset"_s, u"test_metric"_s, u"skipped"_s, u"state"_s, u"dataset.kind"_s,
@@ -144,10 +145,24 @@ void RunTable::applyWidths() {
     for (int column = 0; column < model_->columnCount(); ++column) {
         const std::string name = model_->fieldOf(column);
         const auto* field = engine::find_run_field(model_->fields(), name);
-        const int usual = std::max(usualWidth(name, field), header()->sectionSizeHint(column));
+        const int usual = std::max({usualWidth(name, field), header()->sectionSizeHint(column),
+                                    name == "state" ? widestState() : 0});
         header()->resizeSection(column, settings.value(widthKey(name), usual).toInt());
     }
     fillWidth();
+}
+
+/// Width of "diverged at step 11", where a run says so.
+int RunTable::widestState() const {
+    std::set<QString> texts;
+    const auto look = [&](const QModelIndex& parent) {
+        for (const auto* run : model_->runsAt(parent)) texts.insert(stateText(*run));
+    };
+    for (int row = 0; row < model_->rowCount(); ++row) look(model_->index(row, 0));
+    int widest = 0;
+    for (const QString& text : texts)
+        widest = std::max(widest, fontMetrics().horizontalAdvance(text));
+    return widest + cellMargins;
 }
 
 /// The run's column takes the width that the others leave.

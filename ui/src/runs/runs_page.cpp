@@ -255,13 +255,15 @@ void RunsPage::refresh() {
 void RunsPage::applyFilter() {
     later_->stop();
     auto* model = table_->runs();
+    const std::vector<FilterName> names = filterNames(model->fields());
     try {
-        const QString text = filterWithKeys(filter_->text(), filterNames(model->fields()));
+        const QString text = filterWithKeys(filter_->text(), names);
         model->setFilter(engine::RunQuery(text.toStdString(), model->fields()));
         problem_->hide();
         restyle(filter_, "refused", false);
     } catch (const engine::Error& error) {
-        problem_->setText(joined({engineText(error.message()) + u"."_s, engineText(error.hint())}));
+        problem_->setText(joined({engineText(messageWithTitles(error.message(), names)) + u"."_s,
+                                  engineText(messageWithTitles(error.hint(), names))}));
         problem_->show();
         restyle(filter_, "refused", true);
     }

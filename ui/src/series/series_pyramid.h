@@ -25,10 +25,10 @@ struct Bucket {
 };
 
 /// Min/max summary of a growing series, so that the cost of drawing depends on pixels and not on
-/// rows (D13). Level k holds one Bucket for each base() << k rows, at first 0.31 bytes a row. When
-/// the finest level is full it is dropped and base() doubles, so a run of any length takes at most
-/// 1.3 MiB. The rows themselves are not copied: `source` reads them when a query needs single rows,
-/// or columns narrower than base().
+/// rows (decisions.md#plots, D13). Level k holds one Bucket for each base() << k rows, at first
+/// 0.31 bytes a row. When the finest level is full it is dropped and base() doubles, so a run of
+/// any length takes at most 1.3 MiB. The rows themselves are not copied: `source` reads them when a
+/// query needs single rows, or columns narrower than base().
 class SeriesPyramid {
 public:
     /// Fills `out` with rows [first, first + out.size()). Called only for appended rows.

@@ -39,7 +39,7 @@ public:
     int current() const;
     void select(int index);
     const engine::SkippedStep* step() const;
-    /// Of the step on show; null until it was examined.
+    /// Report on the step on show; null until it was examined.
     const engine::SkipReport* report() const;
     /// The images of the report's samples, as engine::skip_picture(); null for other data.
     const QImage& picture() const { return picture_; }
@@ -56,7 +56,7 @@ public:
     /// Seconds that an examination of the step on show is expected to take; 0: unknown.
     double expectedSeconds() const;
     QString problem() const { return problem_.text(); }
-    /// Of the run as it trains, or of examine(); step 0: none.
+    /// Progress of the run's own examination as it trains, or of examine(); step 0: none.
     engine::ExaminationProgress checking() const;
     void examine();
     /// Examines the step on show, once, if the page is open and nothing trains on this machine.
@@ -112,14 +112,14 @@ private:
     bool visible_ = false, armed_ = false;
     bool watching_ = false;          ///< as posted to the sessions of watched_
     const void* watched_ = nullptr;  ///< the experiment's first track
-    /// Of examine(), from the compute thread.
+    /// Operations of examine() so far, from the compute thread.
     std::shared_ptr<std::atomic<std::int64_t>> operations_ =
         std::make_shared<std::atomic<std::int64_t>>(0);
     std::int64_t examined_ = 0;  ///< the step that examine() is at; 0: none
     std::shared_ptr<Replay> replay_ = std::make_shared<Replay>();
     TimeLeft left_;
     std::set<std::int64_t> tried_;  ///< steps that examineIfIdle() began
-    /// Of expectedSeconds().
+    /// Cache of expectedSeconds().
     mutable std::int64_t expectedOf_ = 0, replayed_ = 0;
 };
 

@@ -52,7 +52,7 @@ public:
     static QString state(engine::RunState state);
     static QString reason(const engine::RunDone& done, const engine::RunConfig& config);
     static QString diverged(std::int64_t step) {
-        return tr("diverged at step %1").arg(count(step));
+        return step > 0 ? tr("diverged at step %1").arg(count(step)) : tr("diverged");
     }
     static StepReason skipped(const engine::StepRecord& row, const ScaleChanged* scale,
                               double after);
@@ -62,7 +62,7 @@ public:
     static StepReason overflowed(const engine::RunConfig& config);
 };
 
-/// Of a skip that leaves `more` to the usual scale.
+/// Outlook of a skip that leaves `more` to the usual scale.
 QString EventWords::outlook(std::int64_t more) {
     const QString usual = powerOfTwo(static_cast<double>(engine::usual_loss_scale));
     return more == 1 ? tr("One more skip would lower it to %1, the default.").arg(usual)

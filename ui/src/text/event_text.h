@@ -45,7 +45,7 @@ QString sentence(const QString& text);
 QString stateText(engine::RunState state);
 /// How a run with these settings ended.
 QString doneText(const engine::RunDone& done, const engine::RunConfig& config);
-/// "diverged at step 23".
+/// "diverged at step 23"; "diverged" for 0, a step that the record does not tell.
 QString divergedText(std::int64_t step);
 
 }  // namespace ui

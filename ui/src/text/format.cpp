@@ -51,13 +51,7 @@ QString powerWithValue(double value) {
 
 QString scaleLimit(double value) { return QString::fromStdString(engine::scale_limit_text(value)); }
 
-QString bytes(std::int64_t value) {
-    if (value < 1000) return count(value) + u" B"_s;
-    const double mega = static_cast<double>(value) / 1e6;
-    if (mega < 1) return significant(static_cast<double>(value) / 1e3) + u" KB"_s;
-    if (mega < 10'000) return significant(mega) + u" MB"_s;
-    return significant(mega / 1e3) + u" GB"_s;
-}
+QString bytes(std::int64_t value) { return QString::fromStdString(engine::bytes_text(value)); }
 
 QString duration(double seconds) {
     if (!std::isfinite(seconds)) return unmeasured();

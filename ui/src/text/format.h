@@ -29,7 +29,7 @@ QString powerWithValue(double value);
 /// An upper limit of the loss scale and the largest power of two within it:
 /// "≈ 3,670,000 (≥ 2²¹)".
 QString scaleLimit(double value);
-/// "61 MB", "1.4 GB"
+/// "163 KB", "61.0 MB", "24.0 GB"
 QString bytes(std::int64_t value);
 /// "0:19", "1:02:03"; unmeasured() for a time that nobody knows
 QString duration(double seconds);

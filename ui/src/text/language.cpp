@@ -8,6 +8,7 @@
 #include <QSettings>
 
 #include "engine/catalog.h"
+#include "engine/plain_text.h"
 #include "text/setting_title.h"
 
 namespace ui {
@@ -54,7 +55,11 @@ QString engineText(const std::string& english) {
 }
 
 QString engineText(const engine::Message& message) {
-    const QString form = withTitles(engineText(message.text));
+    const QString translated = engineText(message.text);
+    const bool isEnglish = translated == QString::fromStdString(message.text);
+    const QString form = withTitles(
+        isEnglish ? QString::fromStdString(engine::with_singulars(message.text, message.args))
+                  : translated);
     QString out;
     std::size_t next = 0;
     for (qsizetype at = 0; at < form.size();) {

@@ -15,7 +15,7 @@ engine::Metric primaryMetric(const std::vector<engine::Metric>& metrics);
 double valueOf(const engine::PartFigures& figures, const engine::Metric& metric);
 /// "Accuracy", in the window's language.
 QString metricTitle(const engine::Metric& metric);
-/// The same within a sentence: "accuracy", "RMSE".
+/// The metric within a sentence: "accuracy", "RMSE".
 QString metricInline(const engine::Metric& metric);
 /// The metric that some task calls so.
 engine::Metric metricOf(const std::string& key);
@@ -26,7 +26,7 @@ QString unitName(const std::string& unit);
 /// Unit of throughput for such samples: "rows/s" of a table, "tokens/s" of a text, else
 /// "samples/s".
 QString speedUnit(const std::string& unit);
-/// The same as a title: "Rows/s".
+/// speedUnit() as a title: "Rows/s".
 QString speedTitle(const std::string& unit);
 
 }  // namespace ui

@@ -10,15 +10,15 @@ namespace ui {
 /// written.
 bool writeNamed(const QString& file, const QByteArray& bytes);
 
-/// The same for what Qt writes by a file's name alone: make(scratch) writes a scratch file with the
-/// same ending first, and returns whether it could.
+/// Writes what Qt writes by a file's name alone: make(scratch) writes a scratch file with the same
+/// ending first, and returns whether it could.
 bool writeNamed(const QString& file, const std::function<bool(const QString&)>& make);
 
 /// Writes one file that is ready to be written, on any thread. Throws engine::Error.
 using FileWriter = std::function<void()>;
 /// A writer of these bytes.
 FileWriter writerOf(const QString& file, const QByteArray& bytes);
-/// What make(scratch) writes into a scratch file with the ending of `file`. Throws
+/// Bytes that make(scratch) writes into a scratch file with the ending of `file`. Throws
 /// engine::Error(io) if it cannot.
 QByteArray madeByName(const QString& file, const std::function<bool(const QString&)>& make);
 

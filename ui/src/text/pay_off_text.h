@@ -8,7 +8,7 @@ namespace ui {
 
 /// A readable name of what is measured: "ResNet-18 · Glyphs · batch 16".
 QString payOffTitle(const engine::RunConfig& settings);
-/// The same without the data: "ResNet-18, batch 16".
+/// payOffTitle() without the data: "ResNet-18, batch 16".
 QString payOffShortTitle(const engine::RunConfig& settings);
 
 /// Whether the precision pays, and why or why not, with the precision's title.

@@ -13,10 +13,11 @@ QString programName(const engine::RunOrigin& origin);
 
 /// A precision's name for people: "AMP FP16".
 QString precisionTitle(const std::string& preset);
-/// The same, followed by the scaling if it is not the preset's: "AMP FP16, no scaling".
+/// precisionTitle() of the preset, followed by the scaling if it is not the preset's: "AMP FP16, no
+/// scaling".
 QString precisionTitle(const engine::PrecisionConfig& precision);
 
-/// What a run trains: the titles of its data set and model.
+/// Title of what a run trains: the titles of its data set and model.
 QString taskTitle(const engine::RunConfig& config);
 
 }  // namespace ui

@@ -75,8 +75,7 @@ QString stateText(const engine::RunSummary& run) {
     if (run.state == "running") return RunText::tr("running");
     if (run.state == "done") return RunText::tr("done");
     if (run.state == "stopped") return RunText::tr("stopped");
-    if (run.state == "diverged")
-        return run.diverged_at > 0 ? divergedText(run.diverged_at) : RunText::tr("diverged");
+    if (run.state == "diverged") return divergedText(run.diverged_at);
     if (run.state == "failed") return RunText::tr("failed");
     if (run.state == "interrupted") return RunText::tr("interrupted");
     if (run.state == "missing") return RunText::tr("missing");

@@ -12,7 +12,7 @@ class Theme;
 /// An icon of resources/icons in one colour. Does not throw; an unknown name gives an empty pixmap.
 QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal scale);
 
-/// The same in the theme's text colour, dim where disabled.
+/// An icon in the theme's text colour, dim where disabled.
 QIcon themedIcon(const Theme& theme, const QString& name);
 /// In the colour of text on the accent.
 QIcon accentIcon(const Theme& theme, const QString& name);

@@ -26,8 +26,8 @@ public:
 
     /// Colour of a precision preset, the same everywhere.
     QColor precision(const std::string& preset) const;
-    /// Of a run beside others: the `own`-th colour that is no precision's, else its precision's
-    /// (feed/run_hues.h).
+    /// Colour of a run beside others: the `own`-th colour that is no precision's, else its
+    /// precision's (feed/run_hues.h).
     QColor run(const std::string& preset, int own) const;
     /// One step smaller than the interface font.
     static QFont caption();

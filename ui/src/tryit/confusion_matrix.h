@@ -22,7 +22,7 @@ public:
     std::size_t classes() const { return cells_.size(); }
     /// "17 of Shirt were called T-shirt/top (1.7 %)".
     QString sentence(std::size_t row, std::size_t column) const;
-    /// Of a cell, on the widget.
+    /// Rectangle of a cell, on the widget.
     QRectF cell(std::size_t row, std::size_t column) const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

@@ -28,7 +28,7 @@ public:
     /// A picture of the model's size.
     void show(const engine::Picture& fitted);
     bool isBlank() const { return blank_; }
-    /// What the model is asked about.
+    /// The drawing that the model is asked about.
     engine::Picture picture() const;
     QVariant kept() const;
     void setKept(const QVariant& picture);

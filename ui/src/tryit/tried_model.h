@@ -11,7 +11,7 @@
 
 namespace ui {
 
-/// What is known of a model once it is open.
+/// Facts about a model that is open.
 struct ModelFacts {
     engine::InputForm form;
     std::vector<std::string> classes;
@@ -27,7 +27,7 @@ ModelFacts factsOf(const engine::TrainedModel& model);
 QString className(const std::vector<std::string>& classes, std::size_t index);
 /// Where an output is NaN.
 QString noPrediction();
-/// Of the predicted class, or noPrediction().
+/// Name of the predicted class, or noPrediction().
 QString predictedName(const std::vector<std::string>& classes, const engine::HardSample& sample);
 
 /// A run on screen and its model, opened off the GUI thread. GUI thread.

@@ -7,7 +7,7 @@ namespace ui {
 class Theme;
 class TwinMap;
 
-/// What the shades of the map stand for: a strip of them with a value at each end and between.
+/// Legend of the shades of the map: a strip of them with a value at each end and between.
 class TwinLegend final : public QWidget {
     Q_OBJECT
 public:

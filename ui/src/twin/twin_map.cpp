@@ -101,7 +101,7 @@ int TwinMap::nameWidth() const {
                       std::max(leastNames, viewport()->width() / 4));
 }
 
-/// Of all rows, scrolled or not.
+/// Rectangle of all rows, scrolled or not.
 QRectF TwinMap::plot() const {
     const double left = nameWidth() + size::gap;
     return {left, topOf(0), std::max(40.0, viewport()->width() - left - size::inside),
@@ -180,7 +180,7 @@ void TwinMap::paintNames(QPainter& painter) const {
 void TwinMap::paintMarks(QPainter& painter, double bottom) const {
     const Tokens& t = theme_->tokens();
     const double row = rowHeight();
-    // Those of the parts before a resync are thinner, and stay.
+    // Marks of the parts before a resync are thinner, and stay.
     for (const engine::TwinMark& mark : model_->digest().earlier_marks()) {
         const int at = static_cast<int>(mark.layer);
         if (at < firstInView() || at >= lastInView()) continue;

@@ -28,7 +28,7 @@ public:
     bool any() const { return reader_.has_value() && steps() > 0; }
     /// Why there is none.
     QString emptiness() const;
-    /// What is missing to show both losses; empty: nothing.
+    /// Says what is missing to show both losses; empty: nothing.
     QString lossMissing() const;
     const std::shared_ptr<RunTrack>& reference() const { return reference_; }
     const std::shared_ptr<RunTrack>& other() const { return other_; }
@@ -38,10 +38,10 @@ public:
     const engine::TwinDigest& digest() const { return *digest_; }
     std::size_t layers() const { return layers_; }
     std::int64_t steps() const;
-    /// Of a layer in step i + 1; NaN where it was skipped.
+    /// Error and angle of a layer in step i + 1; NaN where it was skipped.
     float error(std::size_t layer, std::int64_t i) const;
     float angle(std::size_t layer, std::int64_t i) const;
-    /// Of all layers in step i + 1: relative errors, or angles.
+    /// Values of all layers in step i + 1: relative errors, or angles.
     std::span<const float> stepValues(std::int64_t i, bool angle) const;
     bool skipped(std::int64_t i) const { return skipped_[static_cast<std::size_t>(i)] != 0; }
     /// Steps at whose end the state was copied over.

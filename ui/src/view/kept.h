@@ -7,7 +7,7 @@
 
 namespace ui {
 
-/// What a page has computed, for the page to show: it stays when the page is made anew in another
+/// Keeps what a page has computed and shows: it stays when the page is made anew in another
 /// language. Without Context::kept it belongs to the page.
 template <typename Model>
 Model* kept(const Context& context, QObject* page) {

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-/// What a widget does with keys that the window uses as well.
+/// Use that a widget makes of keys that the window uses as well.
 enum class KeyUse {
     text,    ///< text is typed there, Space too
     number,  ///< digits are typed there; letters and Space do nothing

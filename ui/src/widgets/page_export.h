@@ -9,7 +9,7 @@ class QWidget;
 
 namespace ui {
 
-/// What a page can write into a file.
+/// Content that a page can write into a file.
 struct PageExport {
     QString name;                  ///< of the file, without ending
     std::function<QString()> csv;  ///< the figures on show; with a line feed at its end
@@ -22,9 +22,10 @@ struct PageExport {
 /// Asks for a file and writes the figures as CSV or Markdown, or the plots as PNG or SVG, depending
 /// on its ending. Does nothing if the user cancels.
 void exportPage(QWidget* parent, const PageExport& page);
-/// What writes the page as it is now; null for a file with another ending.
+/// A function that writes the page as it is now; null for a file with another ending.
 FileWriter pageWriter(const PageExport& page, const QString& file);
-/// The same without asking, at once. False if the file cannot be written or has another ending.
+/// Writes the page without asking, at once. False if the file cannot be written or has another
+/// ending.
 bool writePage(const PageExport& page, const QString& file);
 /// A text as a field of a CSV line, see engine::csv_cell(). Numbers are written without it.
 QString csvField(const QString& text);

@@ -14,7 +14,7 @@ namespace ui {
 /// and `title` are those of a command, see KeyBindings; ids of one page begin alike: "twin/resync".
 void addPageKey(QWidget* page, const QString& id, const QString& title,
                 const QList<QKeySequence>& keys, const std::function<void()>& act);
-/// The same for a button of the page: the key clicks it, and does nothing while it is disabled.
+/// Adds a key for a button of the page: the key clicks it, and does nothing while it is disabled.
 void addPageKey(QWidget* page, const QString& id, const QKeySequence& key, QPushButton* button);
 
 /// The keys that start a comparison elsewhere start this page's own work while it is shown.

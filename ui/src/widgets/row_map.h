@@ -31,7 +31,7 @@ protected:
     double rowHeight() const;
     /// In the viewport.
     double topOf(int row) const;
-    /// Of the foot, in the viewport: right below the last row, or at the lower edge.
+    /// Top of the foot, in the viewport: right below the last row, or at the lower edge.
     double footTop() const;
     /// Index of the row at this height; -1: none.
     int rowAt(double y) const;

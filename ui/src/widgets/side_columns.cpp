@@ -167,7 +167,7 @@ void SideColumns::unfold() {
     wide_->show();
 }
 
-/// Those that the form had when it was last shown, else its shares.
+/// Restores the sizes that the form had when it was last shown, else its shares.
 void SideColumns::restoreSizes() {
     for (const auto& [splitter, sizes] : sizes_) {
         if ((splitter == narrow_) == folded_ && splitter->count() == sizes.size())

@@ -9,10 +9,10 @@ class QWidget;
 
 namespace ui {
 
-/// What a person has set in the widgets below one: scroll positions, tabs, fields, switches,
-/// columns, selected and unfolded rows, the focus. Taken before the widgets are made anew, for
-/// another language, and put back afterwards. A widget is known by its place among those of its
-/// class. One with a property `kept` has that content kept, too. GUI thread.
+/// Everything that a person has set in the widgets below one: scroll positions, tabs, fields,
+/// switches, columns, selected and unfolded rows, the focus. Taken before the widgets are made
+/// anew, for another language, and put back afterwards. A widget is known by its place among those
+/// of its class. One with a property `kept` has that content kept, too. GUI thread.
 class WidgetState {
 public:
     WidgetState() = default;

@@ -6,7 +6,6 @@
 #include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
-#include <QTimer>
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +19,6 @@ namespace {
 
 constexpr int layoutVersion = 1;
 constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
-constexpr int settling = 30;  // ms until docks that were moved have their sizes
 constexpr int foldedHeight = 190, foldedInLow = 110;
 constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
@@ -238,6 +236,7 @@ void DockLayout::unfold() {
     restorePlots(widePlots_);
 }
 
+/// Restored or resized while the columns still move, plots made by hand leave a hole below them.
 void DockLayout::fillPlots() {
     plots_->layout()->invalidate();
     plots_->layout()->activate();
@@ -256,8 +255,7 @@ void DockLayout::restorePlots(const QByteArray& state) {
         if (!state.isEmpty()) {
             scattered_ = true;
             plots_->restoreState(state, layoutVersion);
-            // Restored while the columns still move, the plots leave a hole below them.
-            QTimer::singleShot(settling, this, &DockLayout::fillPlots);
+            QMetaObject::invokeMethod(this, &DockLayout::fillPlots, Qt::QueuedConnection);
         } else if (scattered_) {
             placePlotsAnew();
         } else {
@@ -394,6 +392,8 @@ bool DockLayout::eventFilter(QObject* watched, QEvent* event) {
     }
     // A main window shares out a new size by what its docks had, and rounds: columns would drift.
     if (event->type() == QEvent::Resize && isGrid()) shareGrid();
+    if (event->type() == QEvent::Resize && !isGrid() && settled_)
+        QMetaObject::invokeMethod(this, &DockLayout::fillPlots, Qt::QueuedConnection);
     return QObject::eventFilter(watched, event);
 }
 

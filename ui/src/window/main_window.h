@@ -26,7 +26,7 @@ class StepChooser;
 class TrainingPage;
 class WorkStrip;
 
-/// What a window is made of.
+/// Parts of a window.
 struct WindowParts {
     std::vector<PanelEntry> panels = panelEntries();
     /// Asked again in another language: the entries have titles.
@@ -64,7 +64,7 @@ private:
     void fillAnew();
     void empty();
     void showParts();
-    /// Of the docks beside the centre, by name.
+    /// Sizes of the docks beside the centre, by name.
     QMap<QString, QSize> sideSizes() const;
     void resizeSides(const QMap<QString, QSize>& sizes);
     void resetLayout();
@@ -90,7 +90,7 @@ private:
     void askAboutData(const QString& what, bool asNewRun);
     /// Asks whether to quit while training; closes the window once the runs have stopped.
     void askToQuit();
-    /// The same while files are exported or imported, which quitting gives up.
+    /// Asks whether to quit while files are exported or imported, which quitting gives up.
     void askAboutWorks();
 
     Context context_;

@@ -47,8 +47,8 @@ void MainWindow::fill() {
     ring_ = new FocusRing(this);
 }
 
-/// What is made in a visible window is shown later by itself. Docks would take the room of what is
-/// not shown yet, and keep it.
+/// Parts that are made in a visible window are shown later by themselves. Docks would take the room
+/// of what is not shown yet, and keep it.
 void MainWindow::showParts() {
     if (!isVisible()) return;
     for (QWidget* part : {static_cast<QWidget*>(menuBar()), centralWidget(),

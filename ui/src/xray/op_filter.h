@@ -23,7 +23,7 @@ QList<QPair<QString, QString>> ruleChips();
 QString ruleTitle(const std::string& rule);
 /// The operation computes in FP32, or keeps its result in it, because of a rule of autocast.
 bool isKeptInFp32(const engine::XrayOp& op);
-/// What marks the row of an operation whose type was not its own choice.
+/// Marks of the row of an operation whose type was not its own choice.
 enum class ForceMark : std::uint8_t {
     none,      ///< it keeps its inputs' types, follows the forward pass, or is outside autocast
     autocast,  ///< a list of autocast, or the widest of its inputs

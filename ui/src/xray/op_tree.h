@@ -15,7 +15,7 @@ class OpTree final : public QAbstractItemModel {
     Q_OBJECT
 public:
     enum Column { module, inputs, rule, casts, micros, peak, written, columns };
-    /// Of a node, for the delegate: list of type names, "" between inputs and outputs.
+    /// Types of a node, for the delegate: list of type names, "" between inputs and outputs.
     static constexpr int typesRole = Qt::UserRole;
     /// Share of the longest operation's or group's time.
     static constexpr int shareRole = Qt::UserRole + 1;

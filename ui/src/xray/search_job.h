@@ -25,7 +25,7 @@ public:
     void cancel();
     bool running() const { return running_; }
 
-    /// Those so far.
+    /// Trials so far.
     const std::vector<engine::PrecisionTrial>& trials() const { return trials_; }
     /// Steps of the confirming trainings; 0 of 0 before them.
     std::int64_t confirmed() const { return confirmed_; }

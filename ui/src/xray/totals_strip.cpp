@@ -72,7 +72,7 @@ TotalsStrip::TotalsStrip(XrayModel* model, QWidget* parent) : QFrame(parent), mo
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
     row->setSpacing(2 * size::inside);
-    const std::array titles{tr("one step"), tr("time by type"), tr("casts inserted"),
+    const std::array titles{tr("fastest step"), tr("time by type"), tr("casts inserted"),
                             tr("kept in FP32"), tr("arithmetic")};
     for (std::size_t i = 0; i < titles.size(); ++i) {
         auto* part = new QVBoxLayout;

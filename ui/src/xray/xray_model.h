@@ -54,7 +54,7 @@ public:
     bool tracesNext() const;
     /// Traces the step to come, the selected one, or the newest of a run that has ended.
     void traceStep();
-    /// The same if there is no trace yet, a step takes under a second, and the steps to compute
+    /// Traces if there is no trace yet, a step takes under a second, and the steps to compute
     /// before it do not take long.
     void traceIfShort();
     /// Computes the traced step again with a type forced on a module, an operation, or both.

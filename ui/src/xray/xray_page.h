@@ -29,7 +29,7 @@ class XrayPage final : public QWidget {
 public:
     explicit XrayPage(const Context& context, QWidget* parent = nullptr);
 
-    /// What Ctrl+E writes.
+    /// The CSV that Ctrl+E writes.
     QString csv() const;
 
 protected:

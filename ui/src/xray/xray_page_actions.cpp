@@ -1,4 +1,4 @@
-// What the page's menu, keys and buttons do.
+// Actions of the page's menu, keys and buttons.
 #include <QKeyEvent>
 #include <QMenu>
 
@@ -89,7 +89,7 @@ void XrayPage::openMenu(const QPoint& at) {
     if (!menu.isEmpty()) menu.exec(view_->viewport()->mapToGlobal(at));
 }
 
-/// Of the width that the figures leave, the modules get a little more than the rules.
+/// The modules get a little more of the width that the figures leave than the rules.
 void XrayPage::shareWidth() {
     constexpr int leastModule = 250;
     int room = view_->viewport()->width();

@@ -55,8 +55,8 @@ def tensors_in(values):
 
 
 class Casting(torch.overrides.TorchFunctionMode):
-    """What autocast and `precision.force` do with every operation, on any device by CUDA's lists. On a CPU a product of 16-bit
-    values is computed in FP32 and rounded once, as Tensor Cores do. Keeps the module that computes."""
+    """Casts as autocast and `precision.force` do at every operation, on any device by CUDA's lists. On a CPU a product of
+    16-bit values is computed in FP32 and rounded once, as Tensor Cores do. Keeps the module that computes."""
 
     def __init__(self, model, low, force, trace):
         super().__init__()

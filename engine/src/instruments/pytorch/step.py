@@ -68,7 +68,7 @@ def loss_of(output, fields, inputs):
 
 
 def weights_of(tensors, description):
-    """What each micro-batch counts in the step's mean: by the terms of its loss, of which a last, smaller batch or a shorter
+    """Weight of each micro-batch in the step's mean: by the terms of its loss, of which a last, smaller batch or a shorter
     window has fewer."""
     terms = []
     for batch in range(len(description["batches"])):

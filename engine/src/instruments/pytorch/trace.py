@@ -39,7 +39,8 @@ class Trace:
             parameter.register_hook(lambda g, module=module, name=name: self.see("backward", module, name + ".grad", g))
 
     def first(self, loss):
-        """Of the forward pass only if it reaches the loss. Of one operation's gradients the first input's."""
+        """First non-finite tensor: of the forward pass only if it reaches the loss; of one operation's gradients the
+        first input's."""
         stage = "forward" if not math.isfinite(loss) else "backward"
         found = [each for each in self.found if each["stage"] == stage]
         if not found:
