@@ -78,7 +78,7 @@ rooms
 printf 'production files               %6d\n' "${#production[@]}"
 printf 'sources of at most 40 lines    %6d\n' "$(wc -l "${production[@]}" | awk '$2 ~ /\.(cpp|cu)$/ && $1 <= 40' | wc -l)"
 
-# Of each private header, the production files that include it.
+# Counts the production files that include each private header.
 grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^"]+"' "${production[@]}" | sed -E 's/:[^"]*"/ /; s/"$//' |
     awk -v headers="$(printf '%s\n' "${production[@]}" | grep -E '\.(h|cuh)$' | grep -v /include/)" '
     BEGIN { count = split(headers, list_, "\n"); for (i = 1; i <= count; ++i) there[list_[i]] = 1 }
