@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Large blocks of the host's memory. What was freed stays with the heap, and neighbours become one
+/// Large blocks of the host's memory. Freed blocks stay with the heap, and neighbours become one
 /// range again, so a tensor of any size can lie where others were. Not thread-safe.
 ///
 /// The destructor gives no address space back, since blocks may outlive the heap at the end of the
@@ -24,8 +24,8 @@ public:
         std::size_t bytes, fresh;
     };
 
-    /// A place for `bytes`, a multiple of `page`, with as little new memory as there can be. Valid
-    /// until the heap changes. Throws kernels::OutOfMemory if there is no address space.
+    /// Finds the free range for `bytes`, a multiple of `page`, that needs the fewest newly committed
+    /// pages. Valid until the heap changes. Throws kernels::OutOfMemory if there is no address space.
     Place find(std::size_t bytes);
     void* take(const Place& place);
     void give(void* data, std::size_t bytes);

@@ -81,7 +81,7 @@ void PlantedFault::before_forward(const StepView& step, DeviceBatch& batch, Tens
 }
 
 void PlantedFault::before_update(const StepView& step) {
-    if (is(PlantKind::adam_epsilon_zero)) starve(step);
+    if (is(PlantKind::adam_epsilon_zero)) zero_adam_denominator(step);
 }
 
 void PlantedFault::after_update(const StepView&) {
@@ -186,8 +186,9 @@ void PlantedFault::put_nan(const Tensor& values) const {
                  {{parameter_.name, Tensor::of(numbers, values.shape())}});
 }
 
-/// A parameter whose gradients are 0, and in the planted step no epsilon to divide by.
-void PlantedFault::starve(const StepView& step) {
+/// Makes the gradients of a parameter 0, and in the planted step sets Adam's eps to 0, so that Adam
+/// divides 0 by 0.
+void PlantedFault::zero_adam_denominator(const StepView& step) {
     for (Optimizer* optimizer : step.optimizers) {
         auto* const adam = dynamic_cast<Adam*>(optimizer);
         if (adam == nullptr) continue;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-/// The figures of the judged gradients, unscaled.
+/// Gradient statistics, unscaled.
 void fill_gradient_figures(StepRecord& row,
                            const kernels::GradientStatistics& gradient_statistics) {
     const double scale = static_cast<double>(row.loss_scale);

@@ -89,7 +89,7 @@ void TwinBadge::take(const BitCheck& found) {
 }
 
 void TwinBadge::tell(const QString& tone, const QString& text, const QString& tip) {
-    // A bar that is full leaves it no more room.
+    // The tool bar may be full.
     setText(fontMetrics().elidedText(text, Qt::ElideRight, mostWidth));
     setToolTip(QStringList{text, tip}.join(u'\n'));
     setAccessibleName(text);
