@@ -155,8 +155,7 @@ find "$tree" -type f -delete
 make_lists() {
     make_tree
     printf 'HALFTONE_COMMAND(%s, "It")\n' train find_lr ops > "$tree/app/commands.inc"
-    cat >> "$tree/README.md" <<-'END'
-
+    cat > "$tree/resources/handbook/command-line.md" <<-'END'
 	| | |
 	| --- | --- |
 	| `halftone train [CONFIG\|RUN]` | a run |
@@ -181,8 +180,8 @@ expect_list_refused() {  # TEXT FILE LINE
 
 make_lists
 expect_accepted check_lists.sh
-expect_list_refused 'README.md: command op is missing' app/commands.inc 'HALFTONE_COMMAND(op, "It")'
-expect_list_refused 'README.md: there is no command gone' README.md '| `halftone gone` | it |'
+expect_list_refused 'command-line.md: command op is missing' app/commands.inc 'HALFTONE_COMMAND(op, "It")'
+expect_list_refused 'command-line.md: there is no command gone' resources/handbook/command-line.md '| `halftone gone` | it |'
 expect_list_refused 'engine/README.md: there is no folder gone' engine/README.md '| `gone` | it |'
 expect_list_refused 'operation bmm is missing' engine/OPERATIONS.md '| `bmm(a, b)` | refused | 2 | why |'
 expect_list_refused 'there is no operation bmm' tests/peer/RESULTS.md '| bmm | f32 | 0.99 |'
