@@ -7914,6 +7914,14 @@ started %7</source>
             <translation>请输入您的姓名。</translation>
         </message>
         <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Cancelled. Nothing was handed in.</source>
+            <translation>已取消，未提交任何内容。</translation>
+        </message>
+        <message>
             <source>Handed in as %1.</source>
             <translation>已提交为 %1。</translation>
         </message>
@@ -7928,6 +7936,18 @@ started %7</source>
     </context>
     <context>
         <name>ui::ClassDialog</name>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Saved as %1.</source>
+            <translation>已保存为 %1。</translation>
+        </message>
+        <message>
+            <source>Cancelled. No file was written.</source>
+            <translation>已取消，未写入文件。</translation>
+        </message>
         <message>
             <source>Answers of the class</source>
             <translation>班级的答案</translation>
