@@ -126,6 +126,7 @@ for line in 'It ends for want of memory.' 'It may be a want of memory.' 'that wh
     expect_refused check_phrases.sh 'rules.md:7: "' $page "$line"
 done
 expect_refused check_phrases.sh 'cast.h:5: "for want of"' "$header" $'    // It ends for want\n    // of memory.'
+expect_refused check_phrases.sh 'cast.h:5: "qWait(2": write a wait for a state' "$header" '    QTest::qWait(20);'
 expect_refused check_phrases.sh 'rules.py:2: "in the making"' tests/peer/rules.py $'# a batch in\n# the making'
 expect_refused check_phrases.sh 'cast.h:5: number_beside: the name is now scalar_like' "$header" 'Tensor t = number_beside(x);'
 expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' "$header" 'if (may_take(x)) return;'
