@@ -1906,6 +1906,14 @@ started %7</source>
     <context>
         <name>ui::StatusLine</name>
         <message>
+            <source>Mean over all steps so far. X-ray shows the fastest of three.</source>
+            <translation>到目前为止所有步的平均值。X 光显示三次中最快的一次。</translation>
+        </message>
+        <message>
+            <source>Mean speed over all steps so far.</source>
+            <translation>到目前为止所有步的平均速度。</translation>
+        </message>
+        <message>
             <source>Progress</source>
             <translation>进度</translation>
         </message>
@@ -2955,6 +2963,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::RunCard</name>
+        <message>
+            <source>Mean speed over all steps. A verdict compares typical speeds.</source>
+            <translation>所有步的平均速度。结论比较的是典型速度。</translation>
+        </message>
         <message>
             <source>baseline</source>
             <translation>基准</translation>
