@@ -189,9 +189,10 @@ void write_file(const fs::path& path, std::string_view text) {
 }
 
 void write_named_file(const fs::path& path, std::string_view text) {
-    constexpr std::size_t piece = std::size_t{1} << 20;
+    constexpr std::size_t piece = std::size_t{64} << 10;
     AtomicFile file(path, NamedBy::person);
-    RestOfWork work(text.size());
+    // A share of what is written at once would tell nothing.
+    RestOfWork work(text.size() > piece ? text.size() : 0);
     do {
         const std::string_view part = text.substr(0, piece);
         file.write(part);

@@ -44,7 +44,7 @@ TEST(WorkProgress, GoesToTheInnermostScopeOfTheThread) {
 
 TEST(WorkProgress, AFileInOnePieceIsTheRestOfTheWork) {
     const test_support::TempFolder folder;
-    const std::string text(std::size_t{2} << 20, 'x');
+    const std::string text(std::size_t{128} << 10, 'x');  // of two pieces
     std::vector<double> shares;
     const WorkScope scope([&](double share) {
         if (shares.empty() || share > shares.back()) shares.push_back(share);
@@ -53,6 +53,8 @@ TEST(WorkProgress, AFileInOnePieceIsTheRestOfTheWork) {
     write_named_file(folder / "file", text);
     EXPECT_THAT(shares, ElementsAre(0.5, 0.75, 1.0));
     EXPECT_EQ(fs::file_size(folder / "file"), text.size());
+    const WorkScope silent([](double share) { EXPECT_EQ(share, 0); });
+    write_named_file(folder / "short", "x");
     write_named_file(folder / "empty", "");
     EXPECT_EQ(fs::file_size(folder / "empty"), 0u);
 }
