@@ -35,10 +35,10 @@ public:
     std::size_t release();
 
 private:
-    FreeRanges::Range reserved_anew(std::size_t bytes);
+    FreeRanges::Range reserve(std::size_t bytes);
     void release_addresses();
     /// At the end of a free range that has new memory behind it.
-    Place at_an_end(std::size_t bytes) const;
+    Place at_end_of_range(std::size_t bytes) const;
 
     FreeRanges kept_;   // memory
     FreeRanges fresh_;  // address space only

@@ -93,7 +93,7 @@ void PlantedFault::after_update(const StepView&) {
 void PlantedFault::end(const StepView& step) {
     scores_.reset();
     step.precision.set_planted(nullptr);
-    if (adam_ != nullptr) adam_->set_epsilon(epsilon_);
+    if (adam_ != nullptr) adam_->set_eps(epsilon_);
     adam_ = nullptr;
 }
 
@@ -198,8 +198,8 @@ void PlantedFault::zero_adam_denominator(const StepView& step) {
                 Tensor::zeros(each.tensor.shape(), each.tensor.dtype(), each.tensor.device()));
             if (step.step != plant_.step) continue;
             adam_ = adam;
-            epsilon_ = adam->epsilon();
-            adam->set_epsilon(0);
+            epsilon_ = adam->eps();
+            adam->set_eps(0);
         }
     }
 }

@@ -75,7 +75,7 @@ void TaskColumns::fill(StepRecord& row, const kernels::StepFigures& figures) con
         row.*columns_[i] = static_cast<float>(figures.further_updates[i - metrics_]);
 }
 
-void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning) {
+void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowOptions& meaning) {
     const kernels::StepFigures& figures = arrived.figures;
     row.loss = static_cast<float>(figures.sums.loss / figures.sums.weight);
     meaning.columns->fill(row, figures);
