@@ -159,7 +159,7 @@ void print_ops_page() {
     std::cout
         << "# The operations\n\n"
            "Written by `halftone ops --markdown` from the table that the window shows too (Help > "
-           "Operations and their types).\n"
+           "Autocast op rules…).\n"
            "A question mark is an argument that may be absent, brackets are a list; what stands "
            "after the semicolon is given by name.\n\n"
            "| operation | in an autocast region | derivatives | why |\n"

@@ -83,7 +83,7 @@ engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::Co
     return figures;
 }
 
-std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& compared,
+std::vector<engine::Verdict> compare_all(const std::vector<engine::ComparedRuns>& compared,
                                        const std::vector<engine::ComparisonRow>& rows,
                                        const std::string& unit) {
     std::vector<engine::RunFigures> figures;
@@ -275,7 +275,7 @@ int compare(const CompareArguments& args) {
                                      [](const auto& runs) { return !runs.runs.empty(); });
     if (!all_ran) return end.exit_code();
     const auto rows = engine::compare_runs(compared);
-    const auto verdicts = judge_all(compared, rows, engine::sample_unit(*config));
+    const auto verdicts = compare_all(compared, rows, engine::sample_unit(*config));
     const std::string unit = engine::speed_unit(*config);
     if (args.json)
         std::cout << to_json(rows, verdicts, unit) << '\n';

@@ -82,9 +82,11 @@ void print(const engine::MachineReport& report) {
     print_cards(report);
     print_libraries(report);
     print_launching();
+    // The first is what the others are compared with.
     for (const auto& pay : report.precisions) {
-        std::cout << (pay.pays ? "pays    " : "        ") << pay.precision << ": " << pay.why.str()
-                  << '\n';
+        const bool baseline = &pay == &report.precisions.front();
+        std::cout << (baseline ? "baseline  " : pay.pays ? "pays      " : "          ")
+                  << pay.precision << ": " << pay.why.str() << '\n';
     }
     print_generations();
 }

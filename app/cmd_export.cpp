@@ -8,10 +8,9 @@
 #include "engine/plain_text.h"
 #include "engine/report.h"
 #include "engine/run_group.h"
-#include "engine/work_scope.h"
 #include "find_run.h"
+#include "interruption.h"
 #include "settings.h"
-#include "terminal.h"
 #ifdef HALFTONE_HAS_UI
 #include "ui/report.h"
 #endif
@@ -149,11 +148,7 @@ int export_one(const ExportArguments& args) {
 
 int import_one(const std::string& file) {
     const auto store = open_store();
-    const auto made = [&] {
-        WorkProgress progress("importing");
-        const engine::WorkScope scope([&progress](double share) { progress.show(share); });
-        return store->import_runs(file);
-    }();
+    const auto made = with_progress("importing", [&] { return store->import_runs(file); });
     for (const auto& run : made)
         std::cout << "Imported as run " << run.run << ", kept in " << run.folder.string() << '\n';
     const auto first = store->find(made.front().run);
@@ -189,11 +184,7 @@ void describe_export(Command command) {
         .text("-o,--output", args->file,
               "File to write, for tensorboard a folder; without one, named after the run, here")
         .not_empty();
-    command.run([args] {
-        WorkProgress progress("exporting");
-        const engine::WorkScope scope([&progress](double share) { progress.show(share); });
-        return export_one(*args);
-    });
+    command.run([args] { return with_progress("exporting", [&] { return export_one(*args); }); });
 }
 
 void describe_import(Command command) {

@@ -47,7 +47,7 @@ void describe_label(Command command) {
               "(g3): all of its runs")
         .required()
         .not_empty();
-    command.text("--title", args->title, "Name of the run; empty: remove it");
+    command.text("--title", args->title, "Title of the run; empty: remove it");
     command.text("--tags", args->tags, "Tags, separated by commas");
     command.text("--notes", args->notes, "A text");
     const Option star = command.flag("--star", args->star, "Gives it a star");

@@ -9,6 +9,7 @@
 #include "find_run.h"
 #include "follow.h"
 #include "group_verdict.h"
+#include "interruption.h"
 #include "notify.h"
 #include "ranks.h"
 #include "settings.h"

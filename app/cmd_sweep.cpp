@@ -226,6 +226,18 @@ private:
     engine::EndNotice ended_{"sweep", {}, "done", {}};
 };
 
+/// The queue, in which a sweep that it has lost is entered again if it can go on.
+template <typename IsOwn>
+std::vector<engine::QueuedRun> queue_with(const std::string& group, const IsOwn& is_own) {
+    const auto store = open_store();
+    engine::RunQueue queue(store->root());
+    if (std::ranges::none_of(queue.list(), is_own)) {
+        const auto runs = engine::runs_of_group(store->list(), group);
+        if (std::ranges::any_of(runs, engine::is_unfinished)) engine::requeue_sweep(queue, runs);
+    }
+    return queue.list();
+}
+
 int sweep(const SweepArguments& args) {
     auto plan = read_plan(args);
     if (!plan) return engine::exit_code(engine::ErrorCode::settings);
@@ -242,19 +254,11 @@ std::optional<int> continue_sweep(const std::string& group, bool accept_data, bo
     args.accept_data = accept_data;
     args.json = json;
     args.notify = notify;
-    const auto store = open_store();
-    engine::RunQueue queue(store->root());
-    auto queued = queue.list();
     const auto is_own = [&](const engine::QueuedRun& run) {
         const std::string& batch = run.entry.batch;
         return batch == group || batch.starts_with(group + " in ");
     };
-    if (std::ranges::none_of(queued, is_own)) {
-        const auto runs = engine::runs_of_group(store->list(), group);
-        if (std::ranges::none_of(runs, engine::is_unfinished)) return std::nullopt;
-        engine::requeue_sweep(queue, runs);
-        queued = queue.list();
-    }
+    const auto queued = queue_with(group, is_own);
     const auto first = std::ranges::find_if(queued, is_own);
     if (first == queued.end()) return std::nullopt;
     const std::string batch = first->entry.batch;

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <optional>
@@ -22,42 +20,13 @@
 #include "engine/plain_text.h"
 #include "engine/remaining_time.h"
 #include "event_words.h"
+#include "interruption.h"
 #include "terminal.h"
 
 namespace app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::atomic<bool> interrupted{false};
-
-extern "C" void on_interrupt(int) {
-    if (interrupted.exchange(true)) _exit(130);
-}
-
-/// Obeys the signals that ask a program to end, for the object's life.
-class SignalScope {
-public:
-    SignalScope() {
-        interrupted = false;
-        std::signal(SIGINT, on_interrupt);
-        std::signal(SIGTERM, on_interrupt);
-        hang_up_ = std::signal(SIGHUP, on_interrupt);
-        if (hang_up_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup asked for it
-        // mpirun passes SIGUSR1 on to the ranks. On other signals it ends them within a second.
-        if (engine::launched_rank().ranks > 1) std::signal(SIGUSR1, on_interrupt);
-    }
-    ~SignalScope() {
-        std::signal(SIGINT, SIG_DFL);
-        std::signal(SIGTERM, SIG_DFL);
-        std::signal(SIGHUP, hang_up_);
-    }
-    SignalScope(const SignalScope&) = delete;
-    SignalScope& operator=(const SignalScope&) = delete;
-
-private:
-    void (*hang_up_)(int);
-};
 
 class SessionSource final : public RunSource {
 public:
@@ -338,11 +307,11 @@ private:
 };
 
 void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sources, bool json) {
-    const SignalScope obeyed;
+    const InterruptScope obeyed;
     ProgressLine progress;
     bool stopped = false, all_over = false;
     while (!all_over) {
-        if (interrupted && !std::exchange(stopped, true)) {
+        if (was_interrupted() && !std::exchange(stopped, true)) {
             for (auto* source : sources) source->stop();
         }
         all_over = true;
@@ -354,14 +323,12 @@ void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sou
             std::cout << std::flush;
         else
             progress.show(followers);
-        if (!std::cout) interrupted = true;  // nobody reads on: save and end
+        if (!std::cout) note_interruption();  // nobody reads on: save and end
         if (!all_over) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
 }
 
 }  // namespace
-
-bool was_interrupted() { return interrupted; }
 
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
     std::vector<SessionSource> sources;

@@ -46,13 +46,9 @@ struct Followed {
 };
 
 /// Follows sessions until all have ended: prints a progress line, or with `json` one object per
-/// line on standard output. The sessions stop after the current step on Ctrl-C, SIGTERM, SIGHUP
-/// (unless ignored, as under nohup), SIGUSR1 (if this is one of several ranks), and if standard
-/// output is closed. A second signal ends the program.
+/// line on standard output. The sessions stop after the current step on a request to end
+/// (InterruptScope), and if standard output is closed.
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json);
-
-/// Whether the last follow() ended since a signal asked for it: what was to come after it is left.
-bool was_interrupted();
 
 /// Follows one run of any source.
 Outcome follow(const std::string& label, RunSource& source, bool json);

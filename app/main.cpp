@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "engine/launch.h"
 #include "engine/plain_text.h"
+#include "interruption.h"
 #include "terminal.h"
 #ifdef HALFTONE_HAS_UI
 #include "ui/run_window.h"
@@ -98,6 +99,7 @@ int main(int argc, char** argv) {
     // Then a write beyond the file size limit, or to a closed pipe, fails with an error message.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
+    app::remove_parts_when_ended();
     app::CommandLine line(
         "Trains in mixed precision, and shows the loss scale and its skipped steps. Without a "
         "command: opens the window.");
@@ -105,6 +107,9 @@ int main(int argc, char** argv) {
     try {
         const std::optional<int> exit_code = line.run(argc, argv);
         return check_output(exit_code ? *exit_code : open_window(line, argc, argv));
+    } catch (const app::Interrupted&) {
+        std::cerr << "halftone: stopped; nothing of it was kept\n";
+        return 130;
     } catch (const engine::Error& error) {
         return report(error);
     } catch (const std::exception& error) {

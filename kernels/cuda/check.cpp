@@ -11,6 +11,7 @@ namespace {
 
 std::atomic<bool> device_lost{false};
 
+/// Text of the sticky error that lost the device.
 struct LastWords {
     std::mutex mutex;
     std::string text;

@@ -138,13 +138,25 @@ int major_of_cublas_lt() {
     return major > 0 ? major : own_major;
 }
 
+/// NVRTC opens its second library by its plain name when it compiles, so that is opened here too.
+void open_nvrtc(int major, const std::vector<std::string>& folders) {
+    const Library nvrtc = open_library("NVRTC", sonames("libnvrtc.so", major), folders);
+    if (!nvrtc.handle) return;
+    auto* get = reinterpret_cast<int (*)(int*, int*)>(dlsym(nvrtc.handle, "nvrtcVersion"));
+    int number = 0, part = 0;
+    if (!get || get(&number, &part) != 0) return;
+    open_library("NVRTC's built-in functions",
+                 {"libnvrtc-builtins.so." + std::to_string(number) + "." + std::to_string(part)},
+                 folders);
+}
+
 Library find_cudnn() {
     const std::vector<std::string> folders = library_folders();
     const int major = major_of_cublas_lt();
     // cuDNN and its frontend ask for these by their plain names; found where they would not look,
     // they have to be open before.
     choose_run_time(open_library("CUDA run time", sonames("libcudart.so", major), folders));
-    open_library("NVRTC", sonames("libnvrtc.so", major), folders);
+    open_nvrtc(major, folders);
     return open_cudnn({"libcudnn.so.9"}, folders, major);
 }
 

@@ -52,8 +52,8 @@ std::size_t ask_copy(const std::string& file, const char* function);
 Library open_cudnn(const std::vector<std::string>& names, const std::vector<std::string>& folders,
                    int major);
 
-/// Has cudnn-frontend take this CUDA run time, unless the user chose one. Of several major versions
-/// that it finds it would take the oldest.
+/// Has cudnn-frontend take this CUDA run time, unless the user chose one. By itself it takes the
+/// oldest of several major versions that it finds.
 void choose_run_time(const Library& run_time);
 
 }  // namespace kernels::cuda

@@ -55,9 +55,8 @@ struct RaceResult {
 /// hardly faster than an earlier one does not beat it.
 std::optional<RaceResult> race(std::size_t count, const RaceRun& run, RaceClock& clock);
 
-/// Between two events on the stream. Before each time the device is kept busy for a moment, by
-/// which the host gives it the work: else short work would be timed with the host's pauses in it.
-/// That also puts what the caches held before out of them.
+/// Measures between two events on the stream. Spins the device before each measurement so that
+/// launch overhead is not timed; this also evicts the caches.
 class StreamClock final : public RaceClock {
 public:
     explicit StreamClock(Stream stream);

@@ -8,7 +8,7 @@
 namespace kernels::cuda {
 namespace {
 
-/// With the other arguments less than the 4 KiB that a launch takes.
+/// Bytes as an argument of the kernel. Kernel arguments are limited to 4 KiB in total.
 struct Parcel {
     static constexpr std::size_t most = 3840;
     unsigned char bytes[most];

@@ -1906,6 +1906,14 @@ started %7</source>
     <context>
         <name>ui::StatusLine</name>
         <message>
+            <source>Mean over all steps so far. X-ray shows the fastest of three.</source>
+            <translation>到目前为止所有步的平均值。X 光显示三次中最快的一次。</translation>
+        </message>
+        <message>
+            <source>Mean speed over all steps so far.</source>
+            <translation>到目前为止所有步的平均速度。</translation>
+        </message>
+        <message>
             <source>Progress</source>
             <translation>进度</translation>
         </message>
@@ -2955,6 +2963,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::RunCard</name>
+        <message>
+            <source>Mean speed over all steps. A verdict compares typical speeds.</source>
+            <translation>所有步的平均速度。结论比较的是典型速度。</translation>
+        </message>
         <message>
             <source>baseline</source>
             <translation>基准</translation>
@@ -7914,6 +7926,14 @@ started %7</source>
             <translation>请输入您的姓名。</translation>
         </message>
         <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Cancelled. Nothing was handed in.</source>
+            <translation>已取消，未提交任何内容。</translation>
+        </message>
+        <message>
             <source>Handed in as %1.</source>
             <translation>已提交为 %1。</translation>
         </message>
@@ -7928,6 +7948,18 @@ started %7</source>
     </context>
     <context>
         <name>ui::ClassDialog</name>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Saved as %1.</source>
+            <translation>已保存为 %1。</translation>
+        </message>
+        <message>
+            <source>Cancelled. No file was written.</source>
+            <translation>已取消，未写入文件。</translation>
+        </message>
         <message>
             <source>Answers of the class</source>
             <translation>班级的答案</translation>

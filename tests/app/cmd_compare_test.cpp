@@ -51,7 +51,7 @@ TEST(Compare, KeepsAStaticScaleAndSaysWhatItLeavesOut) {
                 testing::HasSubstr("precision.weights plays no part: the compared precisions"));
     EXPECT_THAT(program.errors(), testing::Not(testing::HasSubstr("precision.scaler")));
     std::vector<std::string> scalers;
-    for (const json& started : events_of(program, "started"))
+    for (const json& started : events_of(program, "start"))
         scalers.push_back(started.at("config").at("precision").at("scaler").dump());
     EXPECT_THAT(scalers, testing::UnorderedElementsAre("null", "\"static\""));
 }

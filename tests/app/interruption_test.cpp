@@ -1,11 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <lzma.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <random>
+#include <thread>
 
-#include "spirals.h"
+#include "kept_runs.h"
 
 namespace app {
 namespace {
@@ -65,11 +71,39 @@ TEST(Interruption, CtrlCIsObeyedWhileTheDataAreRead) {
         data.write(part + ".bin.xz", packed);
     Program program({"train", "--json", "--set", "dataset.kind=cifar100", "--set",
                      "dataset.path=" + data.str()});
-    program.wait_for_handler(SIGINT);
+    program.wait_for_handler(SIGUSR1);  // as long as requests to end are noted
     program.signal(SIGINT);
     program.finish();
     EXPECT_EQ(program.exit_code(), 0) << program.errors();
     EXPECT_THAT(events_of(program, "start"), IsEmpty()) << "the data were read to their end";
+}
+
+class InterruptedExport : public KeptRuns {};
+
+/// A pipe holds the export up in the middle.
+TEST_F(InterruptedExport, IsGivenUpAndSaysSo) {
+    train({"--set", "max_steps=2000", "--set", "epochs=2000"});
+    const std::string pipe = (home_ / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    Program program({"export", "1", "--to", "csv", "-o", pipe}, {home_.str(), {}});
+    pollfd output{reader, POLLIN, 0};
+    ASSERT_EQ(::poll(&output, 1, 30'000), 1) << "it has begun";
+    program.signal(SIGINT);
+    std::array<char, 1 << 16> read{};
+    std::thread drain([&] {
+        for (;;) {
+            const ssize_t got = ::read(reader, read.data(), read.size());
+            if (got == 0) return;
+            if (got < 0) ::poll(&output, 1, 100);
+        }
+    });
+    program.finish();
+    drain.join();
+    ::close(reader);
+    EXPECT_EQ(program.exit_code(), 130);
+    EXPECT_THAT(program.errors(), testing::HasSubstr("stopped; nothing of it was kept"));
 }
 
 }  // namespace

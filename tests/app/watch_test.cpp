@@ -27,7 +27,7 @@ TEST(Watch, TellsARunAsTheProgramThatTrainsItDoes) {
         std::vector<std::string> args = {"watch", run, "--json"};
         if (poll) args.emplace_back("--poll");
         Program watch(args);
-        watch.wait_for_handler(SIGINT);  // it waits for the folder
+        watch.wait_for_handler(SIGUSR1);  // it waits for the folder
         Program train(spirals("train", {"--set", "epochs=40", "--out", run}));
         train.finish();
         watch.finish();
@@ -47,7 +47,7 @@ TEST(Watch, CtrlCEndsTheWatchingAndNotTheRun) {
     std::string line;
     ASSERT_TRUE(train.read_line(line));
     Program watch({"watch", run});
-    watch.wait_for_handler(SIGINT);
+    watch.wait_for_handler(SIGUSR1);
     watch.signal(SIGINT);
     watch.finish();
     EXPECT_EQ(watch.exit_code(), 0) << watch.errors();

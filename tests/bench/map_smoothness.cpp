@@ -18,6 +18,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <functional>
 #include <random>
 
 #include "commands/commands.h"
@@ -240,9 +241,15 @@ void dragAlong(const QString& name, Widget* widget, const At& at) {
     turns.print(name);
 }
 
+/// Waits until a page shows its run, and has painted it.
+void waitFor(const std::function<bool()>& shown) {
+    if (!QTest::qWaitFor(shown, 60'000)) std::fprintf(stderr, "the page shows nothing\n");
+    QCoreApplication::processEvents();
+}
+
 void measureMicroscope(ui::MainWindow& window, const QString& screen) {
     window.findChild<ui::PageStack*>()->showPage(u"microscope"_s);
-    QTest::qWait(1500);
+    waitFor([&] { return !window.findChild<ui::MicroscopeModel*>()->layers().empty(); });
     moveMap(screen + u"layers"_s, window.findChild<ui::LayerMap*>());
     auto* plot = window.findChild<ui::ExponentPlot*>();
     const QPointF handle = plot->handle().center();
@@ -258,7 +265,7 @@ void measureMicroscope(ui::MainWindow& window, const QString& screen) {
 
 void measureTwin(ui::MainWindow& window, const QString& screen) {
     window.findChild<ui::PageStack*>()->showPage(u"twin"_s);
-    QTest::qWait(1500);
+    waitFor([&] { return window.findChild<ui::TwinModel*>()->layers() > 0; });
     auto* twin = window.findChild<ui::TwinMap*>();
     moveMap(screen + u"twin"_s, twin);
     Turns keyed;

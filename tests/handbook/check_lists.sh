@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_lists.sh ROOT: lists that are kept by hand agree with the source:
 #
-# - README.md has the commands of app/commands.inc, and no others;
+# - the table of resources/handbook/command-line.md has the commands of app/commands.inc, and no others;
 # - the map of engine/README.md has the folders of engine/src;
 # - tests/peer/RESULTS.md has every operation of engine/OPERATIONS.md with its policy, and none beyond its bound;
 # - tests/gpu/UNVERIFIED.md names files that exist and parts of run.sh;
@@ -31,12 +31,12 @@ compare() {
 }
 
 check_commands() {
-    local expected found
+    local expected found page=resources/handbook/command-line.md
     expected=$(sed -nE 's/^HALFTONE_COMMAND\(([a-z_]+),.*/\1/p' app/commands.inc | tr _ -)
     # "`halftone NAME ...`" begins a row; further names of a row stand in quotes of their own.
-    found=$(awk -F' \\| ' '/^\| `halftone / { print $1 }' README.md |
+    found=$(awk -F' \\| ' '/^\| `halftone / { print $1 }' "$page" |
         grep -oE '`(halftone )?[a-z][a-z-]*( [^`]*)?`' | sed -E 's/`(halftone )?//; s/[ `].*//')
-    compare README.md command "$expected" "$found"
+    compare "$page" command "$expected" "$found"
 }
 
 check_map() {
@@ -125,7 +125,7 @@ check_powers() {
     ')
 }
 
-[[ -e app/commands.inc && -e README.md ]] && check_commands
+[[ -e app/commands.inc && -e resources/handbook/command-line.md ]] && check_commands
 [[ -e engine/README.md && -d engine/src ]] && check_map
 [[ -e tests/peer/RESULTS.md ]] && check_operations
 [[ -e tests/gpu/UNVERIFIED.md ]] && check_unverified

@@ -38,6 +38,7 @@ phrases() {
 \bspeaks? of\b => "shows", "describes"
 \bleaves? (fp|f|FP)16\b => "overflows"
 (?<![Tt]here\s)\b(is|are) no (lesson|folder|range|setting|format|size|tensor|dict)\b(?! of) => "is not a ..."
+\bqWait\([0-9]|\bqSleep\( => a wait for a state: waitFor(), QTest::qWaitFor(), QSignalSpy::wait()
 \b([Kk]ernel|GPU|CPU|[Dd]evice|[Ll]ibrary|cuDNN|cuBLAS|[Dd]river|[Oo]ptimizer|[Tt]rainer|[Ll]oader|[Tt]ape|[Nn]ode|[Ff]unction|[Rr]eader|[Ww]riter|[Ss]ession|[Ss]caler|[Aa]llocator)s? (hears?|tells?|wants?|forgets?|remembers?|listens?)\b => what the code does
 END
 }

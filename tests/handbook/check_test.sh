@@ -126,6 +126,7 @@ for line in 'It ends for want of memory.' 'It may be a want of memory.' 'that wh
     expect_refused check_phrases.sh 'rules.md:7: "' $page "$line"
 done
 expect_refused check_phrases.sh 'cast.h:5: "for want of"' "$header" $'    // It ends for want\n    // of memory.'
+expect_refused check_phrases.sh 'cast.h:5: "qWait(2": write a wait for a state' "$header" '    QTest::qWait(20);'
 expect_refused check_phrases.sh 'rules.py:2: "in the making"' tests/peer/rules.py $'# a batch in\n# the making'
 expect_refused check_phrases.sh 'cast.h:5: number_beside: the name is now scalar_like' "$header" 'Tensor t = number_beside(x);'
 expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' "$header" 'if (may_take(x)) return;'
@@ -155,8 +156,7 @@ find "$tree" -type f -delete
 make_lists() {
     make_tree
     printf 'HALFTONE_COMMAND(%s, "It")\n' train find_lr ops > "$tree/app/commands.inc"
-    cat >> "$tree/README.md" <<-'END'
-
+    cat > "$tree/resources/handbook/command-line.md" <<-'END'
 	| | |
 	| --- | --- |
 	| `halftone train [CONFIG\|RUN]` | a run |
@@ -181,8 +181,8 @@ expect_list_refused() {  # TEXT FILE LINE
 
 make_lists
 expect_accepted check_lists.sh
-expect_list_refused 'README.md: command op is missing' app/commands.inc 'HALFTONE_COMMAND(op, "It")'
-expect_list_refused 'README.md: there is no command gone' README.md '| `halftone gone` | it |'
+expect_list_refused 'command-line.md: command op is missing' app/commands.inc 'HALFTONE_COMMAND(op, "It")'
+expect_list_refused 'command-line.md: there is no command gone' resources/handbook/command-line.md '| `halftone gone` | it |'
 expect_list_refused 'engine/README.md: there is no folder gone' engine/README.md '| `gone` | it |'
 expect_list_refused 'operation bmm is missing' engine/OPERATIONS.md '| `bmm(a, b)` | refused | 2 | why |'
 expect_list_refused 'there is no operation bmm' tests/peer/RESULTS.md '| bmm | f32 | 0.99 |'

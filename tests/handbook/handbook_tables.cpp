@@ -49,8 +49,8 @@ void print_head(const std::vector<std::string>& names) {
 
 void print_title(const char* title, const char* page, const char* text) {
     std::printf(
-        "# %s\n\n%s\n\nThis page is generated: after a change run `handbook_tables %s > "
-        "resources/handbook/%s.md`.\n",
+        "# %s\n\n%s\n\nThis page is generated: after a change run "
+        "`build/dev/tests/handbook/handbook_tables %s > resources/handbook/%s.md`.\n",
         title, text, page, page);
 }
 
@@ -97,12 +97,29 @@ std::string values_of(const FieldInfo& field) {
     return joined(values, ", ");
 }
 
-std::string meaning_of(const FieldInfo& field) {
+std::string text_of(const FieldInfo& field) {
     std::string out = field.label + (field.unit.empty() ? "" : " (" + field.unit + ")") + ".";
     if (!field.help.empty()) out += " " + field.help;
     if (!field.needs.empty()) out += " Needs " + quoted(field.needs) + ".";
-    if (!field.kinds.empty()) out += " For " + joined(field.kinds, ", ") + ".";
     return out;
+}
+
+/// The text, and the kinds that it is for; each text where kinds describe the field differently.
+std::string meaning_of(const FieldInfo& field) {
+    if (field.kinds.empty()) return text_of(field);
+    std::vector<std::pair<std::string, std::vector<std::string>>> texts;
+    for (const auto& kind : field.kinds) {
+        const FieldInfo* own = engine::find_field(field.path, kind);
+        const std::string text = text_of(own != nullptr ? *own : field);
+        const auto found = std::ranges::find(texts, text, [](const auto& t) { return t.first; });
+        if (found == texts.end())
+            texts.push_back({text, {kind}});
+        else
+            found->second.push_back(kind);
+    }
+    std::vector<std::string> parts;
+    for (const auto& [text, of] : texts) parts.push_back(text + " For " + joined(of, ", ") + ".");
+    return joined(parts, " ");
 }
 
 void print_settings() {

@@ -57,8 +57,8 @@ void export_json(const std::filesystem::path& run_folder, const std::filesystem:
 /// settings as text. Throws Error(data) and Error(io).
 void export_tensorboard(const std::filesystem::path& run_folder,
                         const std::filesystem::path& folder);
-/// The files of a run's folder as one zip archive, for RunStore::import_run(). Of a run that is
-/// being trained its newest checkpoint, and rows and events up to that. Throws Error(data) and
+/// The files of a run's folder as one zip archive, for RunStore::import_run(). A run that is being
+/// trained gives its newest checkpoint, and rows and events up to that. Throws Error(data) and
 /// Error(io).
 void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file);
 /// Packs the runs of a comparison or sweep into one archive with a folder for each, which

@@ -12,6 +12,10 @@ namespace engine {
 /// root would otherwise overwrite.
 void write_named_file(const std::filesystem::path& file, std::string_view text);
 
+/// Removes what this process has begun to write beside the places of its files, and not yet put
+/// there. For a handler of signals that end the program: safe in there, and only there.
+void remove_unfinished_files() noexcept;
+
 /// Whether a file of that name is what standard output goes to, such as /dev/stdout.
 bool is_standard_output(const std::filesystem::path& file);
 

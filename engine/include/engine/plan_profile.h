@@ -36,7 +36,7 @@ struct PlanProfile {
 };
 
 /// Products, convolutions, attention and recurrent networks of a step of these settings on random
-/// data. Of several steps the least time of each operation counts. On a GPU the host is ahead of
+/// data. The least time of each operation over several steps counts. On a GPU the host is ahead of
 /// the device, so that short operations are not timed with its pauses in them. Throws Error.
 PlanProfile profile_plans(const RunConfig& config);
 

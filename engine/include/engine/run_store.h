@@ -107,8 +107,8 @@ public:
     /// behind. Throws Error(data) for an invalid file, and Error(io).
     NewRun import_run(const std::filesystem::path& file);
     /// Imports a file that holds one run, or all runs of a comparison or sweep
-    /// (export_group_file()): these get numbers in their order, and a group of their own. Of
-    /// several, those before a failure stay.
+    /// (export_group_file()): these get numbers in their order, and a group of their own. Runs that
+    /// were imported before a failure stay.
     std::vector<NewRun> import_runs(const std::filesystem::path& file);
     /// Appends an event to the folder of a run that this store made, and to the index. If another
     /// program locks the index for more than a few milliseconds, a later call brings it up to date.

@@ -20,6 +20,7 @@ public:
 private:
     friend void report_work(double share);
     friend void poll_work();
+    friend double reported_work();
 
     WorkWatcher watcher_;
     WorkScope* before_;

@@ -37,17 +37,17 @@ Range reserved(std::size_t bytes) {
 
 HostHeap::Place HostHeap::find(std::size_t bytes) {
     if (const auto range = kept_.smallest(bytes)) return {range->data, bytes, 0};
-    if (const Place place = at_an_end(bytes); place.data) return place;
+    if (const Place place = at_end_of_range(bytes); place.data) return place;
     auto range = fresh_.smallest(bytes);
     if (!range) {
-        fresh_.add(reserved_anew(bytes));
+        fresh_.add(reserve(bytes));
         range = fresh_.smallest(bytes);
     }
     return {range->data, bytes, bytes};
 }
 
 /// Free ranges that are all too short may together be the addresses that are missing.
-FreeRanges::Range HostHeap::reserved_anew(std::size_t bytes) {
+FreeRanges::Range HostHeap::reserve(std::size_t bytes) {
     try {
         return reserved(bytes);
     } catch (const kernels::OutOfMemory&) {
@@ -57,7 +57,7 @@ FreeRanges::Range HostHeap::reserved_anew(std::size_t bytes) {
     return reserved(bytes);
 }
 
-HostHeap::Place HostHeap::at_an_end(std::size_t bytes) const {
+HostHeap::Place HostHeap::at_end_of_range(std::size_t bytes) const {
     Place best{nullptr, bytes, bytes};
     for (const auto& [data, size] : fresh_.all()) {
         const auto before = kept_.ending_at(data);

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// Large blocks of the host's memory. What was freed stays with the heap, and neighbours become one
+/// Large blocks of the host's memory. Freed blocks stay with the heap, and neighbours become one
 /// range again, so a tensor of any size can lie where others were. Not thread-safe.
 ///
 /// The destructor gives no address space back, since blocks may outlive the heap at the end of the
@@ -24,8 +24,8 @@ public:
         std::size_t bytes, fresh;
     };
 
-    /// A place for `bytes`, a multiple of `page`, with as little new memory as there can be. Valid
-    /// until the heap changes. Throws kernels::OutOfMemory if there is no address space.
+    /// Finds the free range for `bytes`, a multiple of `page`, that needs the fewest newly committed
+    /// pages. Valid until the heap changes. Throws kernels::OutOfMemory if there is no address space.
     Place find(std::size_t bytes);
     void* take(const Place& place);
     void give(void* data, std::size_t bytes);
@@ -35,10 +35,10 @@ public:
     std::size_t release();
 
 private:
-    FreeRanges::Range reserved_anew(std::size_t bytes);
+    FreeRanges::Range reserve(std::size_t bytes);
     void release_addresses();
     /// At the end of a free range that has new memory behind it.
-    Place at_an_end(std::size_t bytes) const;
+    Place at_end_of_range(std::size_t bytes) const;
 
     FreeRanges kept_;   // memory
     FreeRanges fresh_;  // address space only

@@ -116,7 +116,7 @@ private:
 /// ones and the libraries' scratch. The memory of the machine or the card, unless another limit was
 /// set.
 std::size_t memory_limit(const Device& device = {});
-/// Returns the former limit. Blocks that there are stay.
+/// Returns the previous limit. Existing blocks are not freed.
 std::size_t set_memory_limit(std::size_t bytes, const Device& device = {});
 
 /// Bytes of all blocks in use on the device and of its libraries' scratch, of all runs together.

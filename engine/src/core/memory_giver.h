@@ -9,18 +9,16 @@
 
 namespace engine {
 
-/// Somebody who holds memory of a device that can be done without. Asked to give it back where an
-/// allocation on the device finds no room, or where the giver's own run has reached its limit
-/// (MemoryAccounting::set_limit).
+/// A reclaimable cache: freed on demand where an allocation on the device fails, or where the run
+/// that owns it has reached its limit (MemoryAccounting::set_limit).
 ///
-/// A giver belongs to one thread, and only that thread asks it, within its own allocations. So what
-/// a giver drops is never in use on another thread at that moment, and needs no lock. The price: a
-/// thread that finds no room leaves what the givers of other threads hold. The runs of a device
-/// share a thread (decisions.md#one-compute-thread, D14), so that seldom matters.
+/// A giver belongs to one thread, and only that thread asks it, within its own allocations. So the
+/// memory that it frees is never in use on another thread at that moment, and needs no lock. The
+/// price: an allocation cannot reclaim the caches of other threads. The runs of a device share a thread (decisions.md#one-compute-thread, D14), so that seldom matters.
 class MemoryGiver {
 public:
-    /// Belongs to the thread that makes it, in that thread's accounts. `give` frees what can be
-    /// done without, and says whether there was anything. It can be called in the middle of any
+    /// Belongs to the thread that makes it, in that thread's accounts. `give` frees the cache, and
+    /// returns whether it freed anything. It can be called in the middle of any
     /// allocation; it must not throw, or destroy the giver.
     MemoryGiver(const Device& device, std::function<bool()> give);
     /// Waits while another thread asks it; so does claim().

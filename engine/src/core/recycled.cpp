@@ -6,7 +6,7 @@ constinit thread_local RecycledBlocks recycled_blocks{};
 
 namespace {
 
-/// Frees the lists at the end of the thread. What is freed still later goes straight back.
+/// Frees the lists at the end of the thread. Memory that is freed still later goes straight back.
 struct Closing {
     ~Closing() {
         RecycledBlocks& all = recycled_blocks;

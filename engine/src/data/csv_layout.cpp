@@ -6,13 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "data/csv_column_notes.h"
 #include "data/csv_text.h"
 #include "engine/error.h"
 
 namespace engine {
 namespace {
-
-constexpr std::size_t most_told = 5;  // columns that one warning names
 
 Message known_names(const CsvScan& scan, const std::string& wanted) {
     if (!scan.has_header) {
@@ -49,11 +48,8 @@ std::string counted(const CsvTally& tally) {
     for (const auto& [text, count] : tally.texts)
         items.push_back(text + " (" + std::to_string(count) + ")");
     if (tally.others > 0) items.emplace_back("…");
-    return listed(items, most_told);
+    return listed(items, CsvColumnNotes::most_told);
 }
-
-/// Columns about which the same is told.
-using Told = std::vector<std::string>;
 
 class ColumnPlanner {
 public:
@@ -63,7 +59,7 @@ public:
         assign_roles();
         assign_types();
         if (source_.options.missing == CsvMissing::refuse) refuse_missing();
-        tell();
+        layout_.warnings = notes_.warnings();
         return std::move(layout_);
     }
 
@@ -107,7 +103,7 @@ private:
             const CsvColumnScan& column = scan_.columns[i];
             if (scan_.named[i] || column.present() + column.missing_words.count > 0) continue;
             usable[i] = false;
-            empty_.push_back(scan_.shown(i));
+            notes_.empty.push_back(scan_.shown(i));
         }
         return usable;
     }
@@ -121,14 +117,14 @@ private:
             const bool index = scan_.counts_rows[i] && unnamed && (scan_.has_header || i == 0);
             if (!index || !usable[i] || i == layout_.target) continue;
             usable[i] = false;
-            indices_.push_back(scan_.shown(i));
+            notes_.indices.push_back(scan_.shown(i));
         }
         std::size_t left = 0;
         for (std::size_t i = 0; i < usable.size(); ++i)
             left += usable[i] && i != layout_.target ? 1 : 0;
         if (left > 0) return;
         usable = before;
-        indices_.clear();
+        notes_.indices.clear();
     }
 
     std::size_t find(const char* option, const std::string& wanted) const {
@@ -184,7 +180,8 @@ private:
         const CsvColumnForm words{.categorical = true};
         if (column.present() == 0) return words;
         if (column.beyond_double.count > 0 && column.fractions == 0) {
-            if (used(i)) large_.push_back(scan_.shown(i) + " (" + column.beyond_double.text + ")");
+            if (used(i))
+                notes_.large.push_back(scan_.shown(i) + " (" + column.beyond_double.text + ")");
             return words;
         }
         if (used(i)) check_numbers(i);
@@ -200,7 +197,7 @@ private:
             return form;
         }
         if (used(i) && mixed && column.numbers * 2 > column.present())
-            mixtures_.push_back(scan_.shown(i) + " (" + units_of(column, writing) + ")");
+            notes_.mixtures.push_back(scan_.shown(i) + " (" + units_of(column, writing) + ")");
         return words;
     }
 
@@ -208,7 +205,7 @@ private:
         std::vector<std::string> units;
         for (const auto& [unit, count] : column.units.texts) units.push_back(unit);
         if (writing.different > column.units.texts.size()) units.emplace_back("…");
-        return listed(units, most_told);
+        return listed(units, CsvColumnNotes::most_told);
     }
 
     /// Numbers that are certainly meant as such but cannot be read.
@@ -242,88 +239,31 @@ private:
         const std::string shown = scan_.shown(i);
         if (form.categorical) {
             if (column.missing_words.count > 0 && source_.options.missing_words.empty())
-                (form.keeps_missing_words ? kept_words_ : missing_words_)
+                (form.keeps_missing_words ? notes_.kept_words : notes_.missing_words)
                     .push_back(shown + ": " + counted(column.different_missing));
             constexpr std::size_t few = 8;  // words that are rather codes
             const bool many =
                 column.different_words.texts.size() == few && column.different_words.others > 0;
             if (many && column.digit_words * 10 > column.present() * 9)
-                like_numbers_.push_back(shown + " (" + column.words.text + ")");
+                notes_.like_numbers.push_back(shown + " (" + column.words.text + ")");
             return;
         }
         if (const std::int64_t rest = rest_of(i); rest > 0) {
             if (source_.options.missing == CsvMissing::refuse) refuse_rest(i);
-            rest_.push_back(shown + ": " + std::to_string(rest) + " (" +
-                            counted(column.different_words) + ")");
+            notes_.rest.push_back(shown + ": " + std::to_string(rest) + " (" +
+                                  counted(column.different_words) + ")");
         }
         // Where only single numbers have a unit, the first one that is not plain may be such a one.
         if (column.written.count > 0 && (!form.unit.empty() || column.units.total() == 0)) {
             const std::string& number = column.written.text;
-            written_.push_back(shown + " (" + number + " → " +
-                               to_text(parse_csv_value(number).number) + ")");
+            notes_.written.push_back(shown + " (" + number + " → " +
+                                     to_text(parse_csv_value(number).number) + ")");
         }
     }
 
     static std::string to_text(double number) {
         std::array<char, 32> text{};
         return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-    }
-
-    void tell() {
-        const auto add = [this](const Told& columns, const auto& message) {
-            if (!columns.empty()) layout_.warnings.push_back(message(listed(columns, most_told)));
-        };
-        add(empty_, [](const auto& list) {
-            return msg("columns without a name and a value are left out: {}", list);
-        });
-        add(indices_, [](const auto& list) {
-            return msg(
-                "columns without a name that count the rows are left out: {}; list them in "
-                "dataset.columns to use them",
-                list);
-        });
-        add(written_, [](const auto& list) {
-            return msg(
-                "numbers with a unit, a currency, separators or another minus sign are read "
-                "as plain numbers: {}",
-                list);
-        });
-        add(mixtures_, [](const auto& list) {
-            return msg(
-                "numbers with different units are read as words: {}; write one unit, or "
-                "leave the column out with dataset.without",
-                list);
-        });
-        add(rest_, [](const auto& list) {
-            return msg(
-                "values among numbers that are no numbers count as missing: {}; list a "
-                "column in dataset.categorical to read it as words",
-                list);
-        });
-        add(large_, [](const auto& list) {
-            return msg(
-                "whole numbers beyond 2^53 are read as words: {}; leave identifiers out "
-                "with dataset.without",
-                list);
-        });
-        add(kept_words_, [](const auto& list) {
-            return msg(
-                "words that often stand for a missing value are read as categories: {}; to "
-                "count them as missing, list them in dataset.missing_words",
-                list);
-        });
-        add(missing_words_, [](const auto& list) {
-            return msg(
-                "words count as missing values: {}; list a column in dataset.categorical if "
-                "they are categories there",
-                list);
-        });
-        add(like_numbers_, [](const auto& list) {
-            return msg(
-                "words that look like numbers or dates are read as words, a feature each: "
-                "{}; leave a column out with dataset.without",
-                list);
-        });
     }
 
     void refuse_empty(std::size_t i, const CsvColumnForm& form) const {
@@ -418,8 +358,7 @@ private:
     const CsvSource& source_;
     const CsvScan& scan_;
     CsvLayout layout_;
-    Told empty_, indices_, written_, mixtures_, rest_, large_, kept_words_, missing_words_,
-        like_numbers_;
+    CsvColumnNotes notes_;
 };
 
 }  // namespace

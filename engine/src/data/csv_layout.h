@@ -19,8 +19,8 @@ struct CsvColumnForm {
     std::vector<std::string> other_missing{};  ///< words among its numbers, at most eight
 
     /// `value`, which parse_csv_value() made of `field`, in this column: a word of a categorical
-    /// column, a number of a numeric one, or missing. What is no number of this form stays as it
-    /// is.
+    /// column, a number of a numeric one, or missing. A text that is no number of this form stays
+    /// as it is.
     CsvValue read(CsvValue value, std::string_view field) const;
 
     bool operator==(const CsvColumnForm&) const = default;

@@ -29,10 +29,10 @@ struct Wanted {
 };
 
 /// The files of `paths` (folders, files, archives), in the order of the list and in a folder in the
-/// order of their names, numbers by value: train, train-part2, train-part10. Of a plain file and
-/// its packed twin only the plain one. Hidden files and unfinished downloads are passed over. One
-/// file alone that is no archive stands for its folder. Throws Error(data) if a path is missing, is
-/// a zip archive, or nothing is found.
+/// order of their names, numbers by value: train, train-part2, train-part10. A plain file hides its
+/// packed twin. Hidden files and unfinished downloads are passed over. One file alone that is no
+/// archive stands for its folder. Throws Error(data) if a path is missing, is a zip archive, or
+/// nothing is found.
 std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, const Wanted& wanted);
 
 /// Before, in the order of names described above.

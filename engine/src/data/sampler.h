@@ -25,8 +25,8 @@ public:
     virtual std::int64_t batches_per_epoch() const = 0;
     /// Throws Error(data) for a batch out of range.
     virtual BatchPlan plan(std::int64_t epoch, std::int64_t index) = 0;
-    /// The sample at this place of the epoch of the last plan; behind the end it begins again. Of a
-    /// stream, whose samples are never damaged one by one: -1. Any thread, between two plans.
+    /// The sample at this place of the epoch of the last plan; behind the end it begins again. -1
+    /// for a stream, whose samples are never damaged one by one. Any thread, between two plans.
     virtual std::int64_t sample_at(std::int64_t position) const {
         (void)position;
         return -1;

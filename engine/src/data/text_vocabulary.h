@@ -45,7 +45,7 @@ AppliedVocabulary apply_vocabulary(std::vector<std::string> words, bool is_words
 /// Builds the vocabulary from the first `train` of `tokens`, which are indices of `names` in order
 /// of first occurrence, and renumbers all tokens.
 /// - Words keep the order of first occurrence; characters are sorted by code point.
-/// - <eos> and <unk> are never dropped. Of equally frequent words the earlier ones are kept.
+/// - <eos> and <unk> are never dropped. The earlier ones of equally frequent words are kept.
 /// - <unk> is appended if a token needs it and the text itself has none.
 /// Throws Error(settings) if min_count leaves nothing.
 BuiltVocabulary build_vocabulary(const VocabularyRules& rules, std::vector<std::string> names,

@@ -78,9 +78,14 @@ AtomicFile::~AtomicFile() {
     if (!committed_ && !written_.empty()) ::unlink(written_.c_str());
 }
 
+void AtomicFile::name_beside() {
+    written_ = place_.string() + "." + std::to_string(::getpid()) + ".part";
+    unfinished_.note(written_.string());
+}
+
 /// A new file has the mode of its folder's files.
 void AtomicFile::open_beside() {
-    written_ = place_.string() + "." + std::to_string(::getpid()) + ".part";
+    name_beside();
     file_ = open_to_write(written_, O_WRONLY | O_TRUNC | O_NOFOLLOW);
     if (!file_.is_open()) throw_write_error(path_, errno);
 }
@@ -115,11 +120,12 @@ void AtomicFile::replace(const struct stat& old) {
     std::error_code error;
     place_ = fs::canonical(path_, error);
     if (error) throw_write_error(path_, error.value());
-    written_ = place_.string() + "." + std::to_string(::getpid()) + ".part";
+    name_beside();
     file_ = File(
         ::open(written_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file_.is_open()) {
         written_.clear();
+        unfinished_.forget();
         // The folder may not be writable where the file is.
         if (errno != EACCES && errno != EPERM) throw_write_error(path_, errno);
         return write_into(O_TRUNC);
@@ -183,8 +189,16 @@ void write_file(const fs::path& path, std::string_view text) {
 }
 
 void write_named_file(const fs::path& path, std::string_view text) {
+    constexpr std::size_t piece = std::size_t{64} << 10;
     AtomicFile file(path, NamedBy::person);
-    file.write(text);
+    // A share of what is written at once would tell nothing.
+    RestOfWork work(text.size() > piece ? text.size() : 0);
+    do {
+        const std::string_view part = text.substr(0, piece);
+        file.write(part);
+        work.add(part.size());
+        text.remove_prefix(part.size());
+    } while (!text.empty());
     file.commit();
 }
 

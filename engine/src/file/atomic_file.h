@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "file/mapped_file.h"
+#include "file/unfinished_files.h"
 
 namespace engine {
 
@@ -42,10 +43,12 @@ private:
     void replace(const struct stat& old);
     void write_into(int flags);
     void copy_into_place();
+    void name_beside();
 
     std::filesystem::path path_;     ///< as it was given
     std::filesystem::path place_;    ///< behind symbolic links
     std::filesystem::path written_;  ///< the file beside it; empty: written straight into
+    UnfinishedFile unfinished_;      ///< written_
     File file_;
     bool in_place_ = false;  ///< the bytes are copied into the old file at the end
     bool committed_ = false;

@@ -21,6 +21,8 @@ void report_work(double share) {
     poll_work();
 }
 
+double reported_work() { return current_scope == nullptr ? 0 : current_scope->share_; }
+
 void poll_work() {
     if (current_scope != nullptr && current_scope->watcher_)
         current_scope->watcher_(current_scope->share_);

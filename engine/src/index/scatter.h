@@ -11,8 +11,8 @@ extern const OpInfo scatter_info, scatter_reduce_info, index_copy_info;
 // Writing by index; see gather.h for indices. Equal types always, inside a region too
 // (autocast.md#operations-without-an-entry, 1.11).
 
-/// x with source[.., i, ..] written to [.., index[.., i, ..], ..] along `dim`. Of several at one
-/// place the last stays. Sizes as in scatter_add. Any type.
+/// x with source[.., i, ..] written to [.., index[.., i, ..], ..] along `dim`. The last of several
+/// at one place stays. Sizes as in scatter_add. Any type.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
 /// Scatters one number to all places.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value);

@@ -21,9 +21,9 @@ public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.
     Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
          const OptimizerOptions& options = {});
-    double epsilon() const { return settings_.eps; }
+    double eps() const { return settings_.eps; }
     /// Takes effect at the next step.
-    void set_epsilon(double eps) { settings_.eps = eps; }
+    void set_eps(double eps) { settings_.eps = eps; }
 
 protected:
     Adam(std::vector<Parameter> parameters, const AdamOptions& settings,

@@ -21,8 +21,8 @@ public:
     void received(int rank, Clock::time_point now);
     /// The lowest rank that is lost. To be called at least once a second. A longer time between two
     /// calls is a pause, in which this process itself did not run: it was stopped or swapped out,
-    /// or the machine slept. Of the pauses within one silence only the longest does not count, so
-    /// that a machine that pauses again and again does not put off the loss for ever.
+    /// or the machine slept. Forgives one pause per silence, the longest, so that repeated pauses
+    /// cannot hide a lost rank.
     std::optional<int> silent(Clock::time_point now);
     /// True once per interval, when a beat must be sent to peers().
     bool due(Clock::time_point now);

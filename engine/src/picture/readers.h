@@ -33,8 +33,8 @@ Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path
                         const std::function<void(std::span<const std::uint8_t>)>& see);
 
 /// Whether the file begins with the header of a picture that is read, and ends where a picture
-/// ends. Of a PNG the checksums of all chunks are compared, too; of a JPEG little is read, since it
-/// has none. False does not mean that it cannot be read: decode it.
+/// ends. The checksums of all chunks of a PNG are compared, too; a JPEG has none, so little of it
+/// is read. False does not mean that it cannot be read: decode it.
 bool has_whole_picture(const std::filesystem::path& file);
 
 /// Throws Error(data) for a picture that is larger than most_pixels, or empty.

@@ -7,7 +7,7 @@ namespace engine {
 extern const OpInfo max_unpool2d_info, max_unpool3d_info;
 
 // Puts the values of a max pool back where they came from, into zeros of size `size`. x and indices
-// (i64) are (N, C, H, W) or (N, C, D, H, W), or without N. Of several at one place the last stays,
+// (i64) are (N, C, H, W) or (N, C, D, H, W), or without N. The last of several at one place stays,
 // and each gets the gradient of that place. An out-of-range index is Error(value), on a GPU at the
 // next read (core/check_values.h).
 

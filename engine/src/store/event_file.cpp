@@ -86,8 +86,9 @@ void EventFile::for_each(const std::function<void(Event&&)>& take) const {
     }
 }
 
-/// Versions that numbered no groups did not note either which runs took turns: those of a comparison
-/// with one seed did. Of a twin, one half compared gradients meanwhile, so its speed is its own.
+/// Versions that numbered no groups did not note either which runs took turns: those of a
+/// comparison with one seed did. In a twin one half compared gradients meanwhile, so its speed is
+/// its own.
 void EventFile::note_turns(RunStarted& started) const {
     const bool earlier = !group_.empty() && group_number_ == 0 && started.turns.empty();
     if (!earlier || is_sweep_group(group_) || TwinRecordReader::exists(file_.parent_path())) return;

@@ -94,8 +94,8 @@ private:
     std::int64_t doublings_;  ///< chunks before the first full one
 };
 
-/// A header for StepRecord as it is now, with nothing published. Of the columns metric_1, metric_2,
-/// ... it has the first `metrics`, and those of an exchange between ranks if asked for.
+/// A header for StepRecord as it is now, with nothing published. It has the first `metrics` of the
+/// columns metric_1, metric_2, ..., and those of an exchange between ranks if asked for.
 Header make_header(std::size_t metrics = 0, bool exchange = false);
 /// The number of a column metric_N; 0 for any other.
 std::size_t metric_number(std::string_view column);

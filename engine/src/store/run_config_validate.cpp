@@ -94,7 +94,7 @@ private:
         require(value >= lowest, field, value, msg("use a whole number, {} or more", lowest));
     }
 
-    /// Steps compute in f32: what is 0 or infinite there would do something else than it says.
+    /// The step uses f32, so values that underflow or overflow there are refused.
     void check_above_zero(std::string_view field, double value) {
         require(std::isfinite(value) && value > 0, field, value, msg("use a number above 0"));
         require(value >= smallest_float && value <= largest_float, field, value,

@@ -34,7 +34,7 @@ bool contains(const std::string& text, const std::string& lowered) {
     return lower(text).find(lowered) != std::string::npos;
 }
 
-/// A term as it is written. What stood in quotes is not looked at for operators.
+/// A term as it is written. Text in quotes is not searched for operators.
 struct Word {
     std::string text;
     std::vector<bool> quoted;  ///< of each character

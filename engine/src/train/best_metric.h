@@ -8,8 +8,8 @@
 
 namespace engine {
 
-/// How much better than the best a value must be to take its place. Of a lower-is-better figure:
-/// value < best * (1 - relative) - absolute.
+/// How much better than the best a value must be to take its place. A lower-is-better figure is
+/// better if value < best * (1 - relative) - absolute.
 struct Margin {
     double relative = 0;
     double absolute = 0;

@@ -27,8 +27,8 @@ public:
     TensorMap saved_state() const;
     /// The tensors that it copies, where they lie.
     const TensorList& buffers() const { return buffers_; }
-    /// Loads a saved state: of it this rank's streams, whose number it has from then on. Throws
-    /// Error(data) if it belongs to another model.
+    /// Loads this rank's slice of a saved state and adopts its stream count. Throws Error(data) if
+    /// it belongs to another model.
     void load_state(const TensorMap& saved);
 
     /// Streams that were zeroed in the step, on the device; null without a state.

@@ -81,7 +81,7 @@ void PlantedFault::before_forward(const StepView& step, DeviceBatch& batch, Tens
 }
 
 void PlantedFault::before_update(const StepView& step) {
-    if (is(PlantKind::adam_epsilon_zero)) starve(step);
+    if (is(PlantKind::adam_epsilon_zero)) zero_adam_denominator(step);
 }
 
 void PlantedFault::after_update(const StepView&) {
@@ -93,7 +93,7 @@ void PlantedFault::after_update(const StepView&) {
 void PlantedFault::end(const StepView& step) {
     scores_.reset();
     step.precision.set_planted(nullptr);
-    if (adam_ != nullptr) adam_->set_epsilon(epsilon_);
+    if (adam_ != nullptr) adam_->set_eps(epsilon_);
     adam_ = nullptr;
 }
 
@@ -186,8 +186,9 @@ void PlantedFault::put_nan(const Tensor& values) const {
                  {{parameter_.name, Tensor::of(numbers, values.shape())}});
 }
 
-/// A parameter whose gradients are 0, and in the planted step no epsilon to divide by.
-void PlantedFault::starve(const StepView& step) {
+/// Makes the gradients of a parameter 0, and in the planted step sets Adam's eps to 0, so that Adam
+/// divides 0 by 0.
+void PlantedFault::zero_adam_denominator(const StepView& step) {
     for (Optimizer* optimizer : step.optimizers) {
         auto* const adam = dynamic_cast<Adam*>(optimizer);
         if (adam == nullptr) continue;
@@ -197,8 +198,8 @@ void PlantedFault::starve(const StepView& step) {
                 Tensor::zeros(each.tensor.shape(), each.tensor.dtype(), each.tensor.device()));
             if (step.step != plant_.step) continue;
             adam_ = adam;
-            epsilon_ = adam->epsilon();
-            adam->set_epsilon(0);
+            epsilon_ = adam->eps();
+            adam->set_eps(0);
         }
     }
 }

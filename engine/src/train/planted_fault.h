@@ -41,7 +41,7 @@ private:
     void damage_row(const StepView& step, const DeviceBatch& batch);
     void damage_parameter(const StepView& step) const;
     void put_nan(const Tensor& values) const;
-    void starve(const StepView& step);
+    void zero_adam_denominator(const StepView& step);
 
     PlantConfig plant_;
     std::size_t field_ = 0;  // of the batch, that is changed or read

@@ -7,8 +7,8 @@
 
 namespace engine {
 
-/// A sample that was made by hand, or the same one several times: the bytes of each field. Of a text
-/// it is one window, of one token unless it is told otherwise.
+/// A sample that was made by hand, or the same one several times: the bytes of each field. For a
+/// text it is one window, of one token unless another length is given.
 class MadeSample final : public Dataset {
 public:
     explicit MadeSample(const Schema& schema, std::int64_t size = 1);

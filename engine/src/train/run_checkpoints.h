@@ -39,8 +39,8 @@ public:
     /// Events of what was written, or why not, since the last call. Writes what was held back long
     /// enough.
     std::vector<Event> take_events();
-    /// Step of the newest checkpoint, if it could not be written; 0: it was. Of those whose results
-    /// were taken.
+    /// Step of the newest checkpoint, if it could not be written; 0: it was. Counts those whose
+    /// results were taken.
     std::int64_t unsaved() const { return unsaved_; }
     /// Checkpoints are being written.
     bool is_writing() const { return !writer_.is_idle(); }

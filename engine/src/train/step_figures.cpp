@@ -9,7 +9,7 @@ void StepFigures::push(const DeviceRecord<kernels::StepFigures>& figures, const 
     in_flight_.push_back(row);
 }
 
-std::optional<FinishedStep> StepFigures::take(bool all, const RowMeaning& meaning) {
+std::optional<FinishedStep> StepFigures::take(bool all, const RowOptions& meaning) {
     if (ring_.size() == 0 || (!all && ring_.size() <= ring_.depth())) return std::nullopt;
     const FigureRing::Arrived arrived = ring_.pop();
     FinishedStep step{.row = in_flight_.front(), .refused = {}};

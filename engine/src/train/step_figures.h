@@ -29,7 +29,7 @@ public:
     /// The step ends: its figures start on their way. `row` holds what the host knows.
     void push(const DeviceRecord<kernels::StepFigures>& figures, const StepRecord& row);
     /// The oldest step, if one more than may be in flight was pushed, or if `all`.
-    std::optional<FinishedStep> take(bool all, const RowMeaning& meaning);
+    std::optional<FinishedStep> take(bool all, const RowOptions& meaning);
 
 private:
     FigureRing ring_;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-/// The figures of the judged gradients, unscaled.
+/// Gradient statistics, unscaled.
 void fill_gradient_figures(StepRecord& row,
                            const kernels::GradientStatistics& gradient_statistics) {
     const double scale = static_cast<double>(row.loss_scale);
@@ -75,7 +75,7 @@ void TaskColumns::fill(StepRecord& row, const kernels::StepFigures& figures) con
         row.*columns_[i] = static_cast<float>(figures.further_updates[i - metrics_]);
 }
 
-void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning) {
+void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowOptions& meaning) {
     const kernels::StepFigures& figures = arrived.figures;
     row.loss = static_cast<float>(figures.sums.loss / figures.sums.weight);
     meaning.columns->fill(row, figures);

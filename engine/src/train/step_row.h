@@ -26,7 +26,7 @@ private:
 std::size_t metric_column_count(const Task& task);
 
 /// How to read a run's figures, by its settings.
-struct RowMeaning {
+struct RowOptions {
     bool scaled = false;       ///< the loss is scaled
     bool may_skip = false;     ///< steps with gradients that are not finite are skipped
     bool watched_f16 = false;  ///< f16 gradients of the backward pass were looked at
@@ -34,6 +34,6 @@ struct RowMeaning {
 };
 
 /// Fills a row from the figures of a step: loss, metrics, gradients, scale, updates, times.
-void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning);
+void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowOptions& meaning);
 
 }  // namespace engine

@@ -12,7 +12,7 @@ std::int64_t least_last_batch(const RunConfig& config, const Schema& data, std::
 
 /// How a run takes its training batches. A last batch so short that a batch norm would get a single
 /// value a channel joins the batch before it: PyTorch's users drop it, or their run ends with an
-/// error. Of several ranks each has its part of a batch, and so a batch norm that is not
+/// error. Each of several ranks has its part of a batch, and so a batch norm that is not
 /// synchronised. Throws as make_task() and make_model() do.
 SamplerOptions training_sampler(const RunConfig& config, const DataPart& train, int ranks = 1);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/named_file.h"
 #include "file/atomic_file.h"
 #include "temp_folder.h"
 
@@ -39,6 +40,23 @@ TEST(WorkProgress, GoesToTheInnermostScopeOfTheThread) {
     WorkCount(0).add(7);  // nothing is known of the whole
     EXPECT_THAT(outer, ElementsAre(0.2, 0.2, 1.0));
     EXPECT_THAT(inner, ElementsAre(0.25, 0.75));
+}
+
+TEST(WorkProgress, AFileInOnePieceIsTheRestOfTheWork) {
+    const test_support::TempFolder folder;
+    const std::string text(std::size_t{128} << 10, 'x');  // of two pieces
+    std::vector<double> shares;
+    const WorkScope scope([&](double share) {
+        if (shares.empty() || share > shares.back()) shares.push_back(share);
+    });
+    report_work(0.5);
+    write_named_file(folder / "file", text);
+    EXPECT_THAT(shares, ElementsAre(0.5, 0.75, 1.0));
+    EXPECT_EQ(fs::file_size(folder / "file"), text.size());
+    const WorkScope silent([](double share) { EXPECT_EQ(share, 0); });
+    write_named_file(folder / "short", "x");
+    write_named_file(folder / "empty", "");
+    EXPECT_EQ(fs::file_size(folder / "empty"), 0u);
 }
 
 TEST(WorkProgress, AFileThatIsGivenUpLeavesNothingBehind) {

@@ -85,7 +85,7 @@ TEST(LintMeasured, InputsBeyondFp16AndTheSettingThatBringsThemBack) {
 
 TEST(LintMeasured, ActivationsBeyondFp16) {
     const test_support::TempFolder folder;
-    // Each input fits. Of 512 sums of three of them times weights of up to 0.58 some do not.
+    // Each input fits. Some of 512 sums of three of them times weights of up to 0.58 do not.
     for (const char* preset : {"amp-fp16", "o2-fp16"}) {
         const RunConfig config =
             table_run(preset, 6e4, {"dataset.standardize=false", "model.options.hidden=[512]"},

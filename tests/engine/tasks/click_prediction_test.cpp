@@ -62,8 +62,8 @@ const Rows two_batches = {{{3, 1, -1, -2}, {1, 0, 1, 0}}, {{0.5, -3}, {0, 1}}};
 
 TEST(ClickPrediction, EvaluationComparesAllPairsOfAPart) {
     const ClickFigures found = measure_clicks(two_batches, true);
-    // Clicked: 3, -1, -3; not clicked: 1, -2, 0.5. Of the three pairs each, 3 wins three, -1 one
-    // and -3 none.
+    // Clicked: 3, -1, -3; not clicked: 1, -2, 0.5. Each has three pairs: 3 wins three, -1 one and
+    // -3 none.
     EXPECT_DOUBLE_EQ(found.auc, 4.0 / 9);
     EXPECT_DOUBLE_EQ(found.accuracy, 2.0 / 6);
     double loss = 0;

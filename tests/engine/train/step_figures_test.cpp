@@ -48,7 +48,7 @@ StepRecord numbered(std::int64_t step) {
 }
 
 /// The record's row for a step of this task.
-StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowMeaning meaning = {}) {
+StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowOptions meaning = {}) {
     StepFigures ring(default_device());
     ring.marks().restart();
     ring.marks().mark();
@@ -189,7 +189,7 @@ TEST(StepFigures, OfADeviceComeOneStepLateAndInOrder) {
     HALFTONE_NEEDS_CUDA();
     const auto task = classification();
     const TaskColumns columns(*task);
-    const RowMeaning meaning{.columns = &columns};
+    const RowOptions meaning{.columns = &columns};
     StepFigures ring(cuda);
     for (std::int64_t step = 1; step <= 4; ++step) {
         kernels::StepFigures figures = figures_of_a_step();

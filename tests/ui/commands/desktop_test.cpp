@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QDBusMessage>
+#include <QDBusPendingCallWatcher>
 #include <QDBusVirtualObject>
 #include <QProcess>
 #include <QSignalSpy>
@@ -69,6 +70,11 @@ struct DesktopTest : testing::Test {
         for (const char* name : {"halftone-served", "halftone-own"})
             QDBusConnection::disconnectFromBus(QString::fromLatin1(name));
     }
+    /// Waits until the desktop has read the replies to its calls.
+    bool isAnswered() {
+        return QTest::qWaitFor(
+            [&] { return desktop.findChildren<QDBusPendingCallWatcher*>().isEmpty(); }, 10'000);
+    }
     bool isCalled(int times) {
         return QTest::qWaitFor([&] { return standIn.calls.size() == times; }, 10'000);
     }
@@ -88,7 +94,7 @@ TEST_F(DesktopTest, ANotificationIsShownReplacedAndClicked) {
     EXPECT_EQ(arguments.at(3).toString(), u"Run 3 has ended"_s);
     EXPECT_EQ(arguments.at(4).toString(), u"loss &lt; 0.1 &amp; falling"_s);
     EXPECT_EQ(arguments.at(1).toUInt(), 0u);
-    QTest::qWait(20);  // for its answer
+    ASSERT_TRUE(isAnswered());
     desktop.tell(u"Run 4 has ended"_s, {});
     ASSERT_TRUE(isCalled(2));
     EXPECT_EQ(standIn.calls[1].arguments().at(1).toUInt(), 7u) << "in place of the first";

@@ -52,6 +52,21 @@ TEST_F(HandInTest, AnswersGoIntoTheFolderOfTheClassAndAreCollectedThere) {
     EXPECT_TRUE(all.findChild<QLabel*>(u"unreadAnswers"_s)->text().contains(u"broken.json"_s));
 }
 
+TEST_F(HandInTest, TheTableOfAClassIsSavedAndSaysSo) {
+    ASSERT_NE(view, nullptr);
+    handIn(u"Ada"_s, 1);
+    ClassDialog all(shared.path(), *view->model()->shelf());
+    all.setAttribute(Qt::WA_DeleteOnClose, false);
+    const auto* said = all.findChild<QLabel*>(u"savedAnswers"_s);
+    const QString file = shared.filePath(u"all.csv"_s);
+    all.saveCsv(file);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said->text().contains(file); }, 20'000));
+    EXPECT_TRUE(QFile::exists(file));
+    all.saveCsv(u"/no/such/folder/all.csv"_s);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said->text().contains(u"/no/such/folder"_s); },
+                                20'000));
+}
+
 TEST_F(HandInTest, AFileOfAnotherLearnerStays) {
     ASSERT_NE(view, nullptr);
     std::ofstream(shared.filePath(u"Ada.json"_s).toStdString()) << "something else";

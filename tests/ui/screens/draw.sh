@@ -1,8 +1,9 @@
 #!/bin/bash
 # draw.sh BUILD OUT [--only PART]...: draws ten pages in five states, two themes and two languages
-# on three screens into OUT/SCREEN and checks each picture's layout (564 pictures: some pages need
-# a run; the screens are drawn side by side). The list of faults lies in OUT/SCREEN/faults.txt.
-# Fails if there is one.
+# on three screens into OUT/SCREEN and checks each picture's layout (some pages need a run; the
+# screens are drawn side by side), then pages with forced types and a clock as an axis, and controls
+# that no page shows by itself (controls.h). The list of faults lies in OUT/SCREEN/faults.txt. Fails
+# if there is one.
 #
 #   1024x768   the smallest screen; 700 pixels of its height are the window's
 #   1440x900   with text of 150 %

@@ -14,6 +14,8 @@
 
 #include "microscope/microscope_model.h"
 #include "pages/page_stack.h"
+#include "plots/plot_options.h"
+#include "screens/controls.h"
 #include "screens/screen_check.h"
 #include "skips/skips_model.h"
 #include "support/window_stage.h"
@@ -32,6 +34,7 @@ struct State {
     std::size_t runs;  ///< 2: a comparison
     bool ends;
     std::vector<std::string> changes;  ///< of the settings, as "path=value"
+    QStringList pages = {};            ///< empty: all
 };
 
 const std::vector<State>& states() {
@@ -42,8 +45,9 @@ const std::vector<State>& states() {
         {"ended", 2, true,
          {"epochs=6", "scaler.preset=classroom", "scaler.growth_interval=10"}},
         {"diverged", 2, true, {"optimizer.kind=sgd", "optimizer.lr=3000"}},
-        // A comparison takes its precisions whole, each with the scaler of its own.
-        {"static", 1, true, {"precision.scaler=static", "scaler.init_scale=1099511627776"}},
+        {"static", 2, true, {"precision.scaler=static", "scaler.init_scale=1099511627776"}},
+        {"forced", 1, true, {R"(precision.force={"fc1": "fp32"})"}, {u"xray"_s}},
+        {"clock", 2, true, {"epochs=6"}, {u"training"_s}},
     };
     return all;
 }
@@ -92,6 +96,7 @@ std::vector<Picture> picturesOf(const State& state, const Wanted& wanted) {
     for (const char* language : languages) {
         for (const auto theme : themes) {
             for (const PageEntry& page : pageEntries()) {
+                if (!state.pages.isEmpty() && !state.pages.contains(page.name)) continue;
                 Picture picture{state, language, theme, page};
                 if (wanted.asked(picture.name())) out.push_back(std::move(picture));
             }
@@ -123,6 +128,7 @@ public:
             stage_.openWindow(wanted_.size);
         }
         stage_.theme.setChoice(picture.theme);
+        if (picture.state.name == "clock") stage_.link.options()->setX(XKind::clock);
         QTextStream out(stdout);
         auto* pages = stage_.window->findChild<PageStack*>();
         pages->showPage(picture.page.name);
@@ -140,6 +146,21 @@ public:
             << (faults.isEmpty() ? u"well"_s : u"%1 faults"_s.arg(faults.size())) << "\n";
         for (const QString& fault : faults) out << "    " << fault.simplified().left(300) << "\n";
         return static_cast<int>(faults.size());
+    }
+
+    /// In each language and theme; their names begin with "controls".
+    static void drawControls(const Wanted& wanted) {
+        const State none{"controls", 0, true, {}};
+        Screens screens(none, wanted);
+        for (const char* language : languages) {
+            for (const auto theme : themes) {
+                const Picture shown{none, language, theme, pageEntries().front()};
+                if (!wanted.asked(u"controls"_s) && !wanted.asked(shown.name())) continue;
+                screens.draw(shown);
+                for (const auto& [name, picture] : Controls(screens.stage_).all())
+                    picture.save(wanted.out + u'/' + shown.name() + u'_' + name + u".png"_s);
+            }
+        }
     }
 
 private:
@@ -225,6 +246,7 @@ int main(int argc, char** argv) {
         Screens screens(state, wanted);
         for (const Picture& picture : pictures) faults += screens.draw(picture);
     }
+    Screens::drawControls(wanted);
     QTextStream(stdout) << faults << " faults\n";
     return faults == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 // Another language: the window stays, and what is in it.
+#include <QComboBox>
 #include <QDockWidget>
 #include <QLineEdit>
 #include <QMenuBar>
@@ -11,9 +12,12 @@
 #include "help/help_window.h"
 #include "pages/page_stack.h"
 #include "panels/verdict_bar.h"
+#include "plots/line_plot.h"
 #include "window/main_menu.h"
 #include "window/message_bar.h"
 #include "window_fixture.h"
+#include "xray/search_dialog.h"
+#include "xray/xray_model.h"
 #include "xray/xray_page.h"
 
 namespace ui {
@@ -172,6 +176,42 @@ TEST_F(FillTest, PagesKeepWhatTheyComputedAndWhatIsSetInThem) {
     EXPECT_EQ(kept->findChild<XrayModel*>(), model);
     EXPECT_EQ(&*model->ownTrace(), trace) << "not traced again";
     EXPECT_TRUE(isChinese(tree->model()->index(0, 0).data().toString()));
+}
+
+TEST_F(FillTest, APrecisionSearchGoesOnAndPlotsKeepTheirZoomedValues) {
+    trainShortly({"max_steps=12"});
+    const auto loss = [this] {
+        return window->findChild<QDockWidget*>(u"loss"_s)->findChild<LinePlot*>();
+    };
+    link.zoomValues(loss(), {0.5, 2});
+    stack()->showPage(u"xray"_s);
+    auto* model = kept->findChild<XrayModel*>();
+    ASSERT_TRUE(waitFor([&] { return model->ownTrace() && !model->busy(); }, 30'000));
+    const auto press = [](const QWidget* in, const QString& text) {
+        for (auto* each : in->findChildren<QAbstractButton*>())
+            if (each->text() == text) return each->click();
+        ADD_FAILURE() << text.toStdString();
+    };
+    press(window->findChild<XrayPage*>(), u"Find the smallest FP32 set…"_s);
+    auto* dialog = window->findChild<SearchDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    auto* confirm = dialog->findChildren<QComboBox*>().value(1);
+    const int last = confirm->count() - 1;
+    confirm->setCurrentIndex(last);
+    press(dialog, u"Search"_s);
+    SearchJob* job = dialog->job();
+    ASSERT_TRUE(job->running());
+    ASSERT_TRUE(speak(u"zh_CN"_s));
+    ASSERT_TRUE(waitFor([&] { return window->findChild<SearchDialog*>() != nullptr; }, 5'000));
+    dialog = window->findChild<SearchDialog*>();
+    EXPECT_TRUE(dialog->isVisible());
+    EXPECT_TRUE(isChinese(dialog->windowTitle()));
+    EXPECT_EQ(dialog->job(), job) << "the search is the one that was begun";
+    EXPECT_FALSE(job->stopping());
+    EXPECT_EQ(dialog->findChildren<QComboBox*>().value(1)->currentIndex(), last);
+    EXPECT_TRUE(waitFor([&] { return link.values(loss()) == PlotLink::Values(0.5, 2); }, 5'000));
+    dialog->close();
+    EXPECT_FALSE(model->isSearchOpen()) << "closing ends it";
 }
 
 TEST_F(FillTest, TheHelpStaysOpenAtItsPage) {

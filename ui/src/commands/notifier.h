@@ -15,7 +15,7 @@ class RunHistory;
 
 /// Tells the user, while the window is not in front, that a run, a comparison or the queue has
 /// ended or failed, shows the progress where the desktop shows it, and does what was chosen for the
-/// queue's end. What the user stopped is not told. GUI thread.
+/// queue's end. A run that the user stopped is not reported. GUI thread.
 class Notifier final : public QObject {
     Q_OBJECT
 public:

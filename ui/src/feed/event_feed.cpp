@@ -357,14 +357,14 @@ bool EventFeed::readRows(bool whole) {
         const std::int64_t before = all[i]->rows();
         behind_ = all[i]->catchUp(deadline, published[i]) || behind_;
         grew = grew || all[i]->rows() > before;
-        tellProblem(all[i]);
+        reportError(all[i]);
     }
     return grew;
 }
 
 void EventFeed::readAll() { readRows(true); }
 
-void EventFeed::tellProblem(const std::shared_ptr<RunTrack>& track) {
+void EventFeed::reportError(const std::shared_ptr<RunTrack>& track) {
     const engine::Message problem = track->takeProblem();
     if (problem.empty()) return;
     const engine::RunWarning warning{track->run(), problem};

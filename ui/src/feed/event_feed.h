@@ -149,7 +149,7 @@ private:
     bool deliverEvents();
     bool readRows(bool all);
     void notePublished();
-    void tellProblem(const std::shared_ptr<RunTrack>& track);
+    void reportError(const std::shared_ptr<RunTrack>& track);
     void updateState();
     void name();
 

@@ -17,6 +17,9 @@ struct Handbook {
 /// Paths below resources/, where the pages refer to each other by them.
 const QStringList& pages() {
     static const QStringList all{u"handbook/mixed-precision.md"_s,
+                                 u"handbook/window-pages.md"_s,
+                                 u"handbook/command-line.md"_s,
+                                 u"handbook/data-and-models.md"_s,
                                  u"handbook/write-a-lesson.md"_s,
                                  u"lessons/README.md"_s,
                                  u"handbook/hazards.md"_s,
@@ -35,11 +38,13 @@ const QStringList& pages() {
                                  u"handbook/interfaces.md"_s,
                                  u"handbook/settings.md"_s,
                                  u"handbook/commands.md"_s,
+                                 u"handbook/command-results.md"_s,
                                  u"handbook/events.md"_s,
                                  u"handbook/figures.md"_s,
                                  u"handbook/window-keys.md"_s,
                                  u"handbook/file-formats.md"_s,
                                  u"handbook/first-hour.md"_s,
+                                 u"handbook/building.md"_s,
                                  u"handbook/add-an-op.md"_s,
                                  u"handbook/add-a-kernel.md"_s,
                                  u"handbook/add-a-model.md"_s,

@@ -10,7 +10,7 @@
 #include "engine/error.h"
 #include "engine/lesson.h"
 #include "engine/named_file.h"
-#include "feed/background.h"
+#include "lab/aside_writer.h"
 #include "lab/lesson_shelf.h"
 #include "text/event_text.h"
 #include "text/format.h"
@@ -51,7 +51,9 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
     : QDialog(parent),
       answers_(engine::collect_answers(folder.toStdString())),
       table_(new QTableWidget(0, 5, this)),
-      unread_(makeLabel({}, "caution", this)) {
+      unread_(makeLabel({}, "caution", this)),
+      said_(makeLabel({}, "dim", this)),
+      writer_(new AsideWriter(this)) {
     setWindowTitle(tr("Answers of the class"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -75,10 +77,28 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
     unread_->setWordWrap(true);
     unread_->setTextFormat(Qt::PlainText);
     column->addWidget(unread_);
+    said_->setObjectName(u"savedAnswers"_s);
+    said_->setWordWrap(true);
+    said_->setTextFormat(Qt::PlainText);
+    column->addWidget(said_);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
-    auto* save = buttons->addButton(tr("Save all answers as CSV…"), QDialogButtonBox::ActionRole);
-    save->setEnabled(!answers_.rows.empty());
-    connect(save, &QPushButton::clicked, this, &ClassDialog::saveCsv);
+    save_ = buttons->addButton(tr("Save all answers as CSV…"), QDialogButtonBox::ActionRole);
+    cancel_ = buttons->addButton(tr("Cancel"), QDialogButtonBox::ActionRole);
+    connect(save_, &QPushButton::clicked, this, &ClassDialog::askAndSave);
+    connect(cancel_, &QPushButton::clicked, writer_, &AsideWriter::cancel);
+    connect(writer_, &AsideWriter::ended, this, [this](const QString& file, const Failure& failure) {
+        showWriting();
+        restyle(said_, "role", failure.isEmpty() ? u"good"_s : u"bad"_s);
+        said_->setText(failure.isEmpty() ? tr("Saved as %1.").arg(file) : failure.text());
+        said_->show();
+    });
+    connect(writer_, &AsideWriter::cancelled, this, [this] {
+        showWriting();
+        restyle(said_, "role", u"dim"_s);
+        said_->setText(tr("Cancelled. No file was written."));
+        said_->show();
+    });
+    showWriting();
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
     fill(shelf);
@@ -109,26 +129,26 @@ void ClassDialog::fill(const LessonShelf& shelf) {
     unread_->setVisible(!lines.isEmpty());
 }
 
-void ClassDialog::saveCsv() {
+void ClassDialog::askAndSave() {
     const auto named =
         askForFile(this, windowTitle(), tr("answers"), {{tr("CSV files (*.csv)"), u"csv"_s}});
-    if (!named) return;
-    inBackground(
-        this,
-        [answers = answers_, file = named->file.toStdString()]() -> std::optional<engine::Error> {
-            try {
-                engine::write_named_file(file, engine::answers_csv(answers));
-                return std::nullopt;
-            } catch (const engine::Error& error) {
-                return error;
-            }
-        },
-        [this](const std::optional<engine::Error>& error) {
-            if (!error) return;
-            unread_->setText(
-                joined({sentence(engineText(error->message())), engineText(error->hint())}));
-            unread_->show();
-        });
+    if (named) saveCsv(named->file);
+}
+
+void ClassDialog::saveCsv(const QString& file) {
+    writer_->start([answers = answers_, file] {
+        engine::write_named_file(file.toStdString(), engine::answers_csv(answers));
+        return file;
+    });
+    showWriting();
+}
+
+/// What the buttons offer, by whether a file is written.
+void ClassDialog::showWriting() {
+    const bool running = writer_->running();
+    save_->setEnabled(!answers_.rows.empty() && !running);
+    cancel_->setVisible(running);
+    said_->setVisible(false);
 }
 
 }  // namespace ui

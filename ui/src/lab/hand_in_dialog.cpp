@@ -8,9 +8,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "feed/background.h"
+#include "lab/aside_writer.h"
 #include "lab/lesson_model.h"
-#include "text/failure.h"
 #include "text/format.h"
 #include "theme/tokens.h"
 #include "widgets/panel.h"
@@ -24,7 +23,8 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     : QDialog(parent),
       model_(model),
       name_(new QLineEdit(this)),
-      said_(makeLabel({}, "dim", this)) {
+      said_(makeLabel({}, "dim", this)),
+      writer_(new AsideWriter(this)) {
     setWindowTitle(tr("Hand in answers"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -67,47 +67,50 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
                                       {{tr("Answers (*.json)"), u"json"_s}});
         if (named) handIn(named->file, false);
     });
+    cancel_ = buttons->addButton(tr("Cancel"), QDialogButtonBox::ActionRole);
+    cancel_->setObjectName(u"cancelHandIn"_s);
+    connect(cancel_, &QPushButton::clicked, writer_, &AsideWriter::cancel);
+    connect(writer_, &AsideWriter::ended, this, [this](const QString& file, const Failure& failure) {
+        refresh();
+        if (failure.isEmpty())
+            say(tr("Handed in as %1.").arg(file), "good");
+        else
+            say(failure.text(), "bad");
+    });
+    connect(writer_, &AsideWriter::cancelled, this, [this] {
+        refresh();
+        say(tr("Cancelled. Nothing was handed in."), "dim");
+    });
     connect(name_, &QLineEdit::textChanged, this, &HandInDialog::refresh);
     column->addWidget(buttons);
     refresh();
 }
 
 void HandInDialog::refresh() {
-    const bool named = !name_->text().trimmed().isEmpty();
-    folder_->setEnabled(named && any_);
-    file_->setEnabled(named && any_);
-    said_->setText(named ? QString() : tr("Type your name."));
+    const bool named = !name_->text().trimmed().isEmpty(), running = writer_->running();
+    folder_->setEnabled(named && any_ && !running);
+    file_->setEnabled(named && any_ && !running);
+    cancel_->setVisible(running);
+    if (running) return;
+    say(named ? QString() : tr("Type your name."), "dim");
 }
 
-/// Off the GUI thread: the folder may be on a drive of the network.
+void HandInDialog::say(const QString& text, const char* role) {
+    restyle(said_, "role", QString::fromLatin1(role));
+    said_->setText(text);
+}
+
 void HandInDialog::handIn(const QString& path, bool folder) {
     model_->notes().setLearner(name_->text().trimmed());
-    folder_->setEnabled(false);
-    file_->setEnabled(false);
-    said_->setText(tr("Handing in…"));
-    struct Outcome {
-        QString file;
-        Failure failure = {};
-    };
-    inBackground(
-        this,
-        [path, folder, answers = model_->notes().answers()]() -> Outcome {
-            try {
-                if (folder)
-                    return {QString::fromStdString(
-                        engine::hand_in_answers(path.toStdString(), answers).string())};
-                engine::write_answers(path.toStdString(), answers);
-                return {path};
-            } catch (const std::exception& error) {
-                return {{}, Failure(error)};
-            }
-        },
-        [this](const Outcome& outcome) {
-            refresh();
-            restyle(said_, "role", outcome.failure.isEmpty() ? u"good"_s : u"bad"_s);
-            said_->setText(outcome.failure.isEmpty() ? tr("Handed in as %1.").arg(outcome.file)
-                                                     : outcome.failure.text());
-        });
+    writer_->start([path, folder, answers = model_->notes().answers()] {
+        if (folder)
+            return QString::fromStdString(
+                engine::hand_in_answers(path.toStdString(), answers).string());
+        engine::write_answers(path.toStdString(), answers);
+        return path;
+    });
+    refresh();
+    say(tr("Handing in…"), "dim");
 }
 
 }  // namespace ui

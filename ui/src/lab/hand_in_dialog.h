@@ -8,6 +8,7 @@ class QPushButton;
 
 namespace ui {
 
+class AsideWriter;
 class LessonModel;
 
 /// Hands in the answers of all lessons under the learner's name: into the folder of a class, or as
@@ -22,13 +23,16 @@ public:
 
 private:
     void refresh();
+    void say(const QString& text, const char* role);
 
     LessonModel* model_;
     QLineEdit* name_;
     QLabel* said_;
     bool any_ = false;  ///< there are answers
+    AsideWriter* writer_;
     QPushButton* folder_;
     QPushButton* file_;
+    QPushButton* cancel_;
 };
 
 }  // namespace ui

@@ -72,7 +72,7 @@ signals:
     void measured();
     /// Another experiment trains: Run waits for the user's word.
     void pauseOffered();
-    /// The lesson cannot be run. Of a single run that fails, snapshot() tells.
+    /// The lesson cannot be run. snapshot() tells of a single run that fails.
     void failed(const engine::Message& problem, const engine::Message& hint);
 
 private:

@@ -21,7 +21,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// A screen with more pixels than a projector, and no scaling of its own, is not smaller to read.
+/// Enlarges fonts on a screen with more pixels than a projector and no scaling of its own.
 double screenScale(const QWidget* widget) {
     constexpr double usual = 1080;  // pixels
     const QScreen* screen = widget != nullptr ? widget->screen() : nullptr;

@@ -114,7 +114,7 @@ std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics) {
     return specs;
 }
 PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
-std::vector<PlotSpec> fourthPlaceSpecs(const std::string& unit) { return PlotSpecs::fourth(unit); }
+std::vector<PlotSpec> diagnosticSpecs(const std::string& unit) { return PlotSpecs::fourth(unit); }
 
 Panel* makeLossPlot(const Context& context, const QString& name, QWidget* parent) {
     return makePlotPanel(context, name, {lossSpec()}, parent);
@@ -134,7 +134,7 @@ Panel* makeLossScalePlot(const Context& context, const QString& name, QWidget* p
 
 Panel* makeFourthPlot(const Context& context, const QString& name, QWidget* parent) {
     const auto specs = [](const std::vector<engine::Metric>&, const std::string& unit) {
-        return fourthPlaceSpecs(unit);
+        return diagnosticSpecs(unit);
     };
     return makePlotPanel(context, name, specs,
                          {QCoreApplication::translate("Panels", "Fourth plot"),

@@ -26,6 +26,6 @@ PlotSpec lossSpec();
 std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics);
 PlotSpec lossScaleSpec();
 /// The plots that the tabs choose from; `unit`: the name of one sample.
-std::vector<PlotSpec> fourthPlaceSpecs(const std::string& unit);
+std::vector<PlotSpec> diagnosticSpecs(const std::string& unit);
 
 }  // namespace ui

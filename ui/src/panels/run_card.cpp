@@ -182,6 +182,7 @@ void RunCard::setMeasures(const std::vector<engine::Metric>& metrics, const std:
         captions_[i]->setText(captions[i]);
         values_[i]->setAccessibleName(title_ + u' ' + captions[i]);
     }
+    captions_[2]->setToolTip(tr("Mean speed over all steps. A verdict compares typical speeds."));
 }
 
 void RunCard::show(const RunTrack* track, bool baseline) {

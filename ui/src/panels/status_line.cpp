@@ -99,6 +99,8 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
     left_ = add(nullptr);
     stepTime_ = add("dim");
     speed_ = add("dim");
+    stepTime_->setToolTip(tr("Mean over all steps so far. X-ray shows the fastest of three."));
+    speed_->setToolTip(tr("Mean speed over all steps so far."));
     load_ = add("dim");
     memory_ = add("dim");
     row->addStretch();

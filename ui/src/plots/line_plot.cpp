@@ -49,6 +49,18 @@ LinePlot::~LinePlot() {
     scheduler_->remove(this);
 }
 
+QVariant LinePlot::kept() const {
+    const auto values = link_->values(this);
+    return values ? QVariant(QPointF(values->first, values->second)) : QVariant();
+}
+
+/// Later: another tab of the panel, which is put back too, gives the plot another look.
+void LinePlot::setKept(const QVariant& values) {
+    const QPointF range = values.toPointF();
+    const auto zoom = [this, range] { link_->zoomValues(this, {range.x(), range.y()}); };
+    QMetaObject::invokeMethod(this, zoom, Qt::QueuedConnection);
+}
+
 void LinePlot::applyXAxis() {
     const XKind kind = link_->options()->x();
     if (xTicker_ && kind == x_) return;

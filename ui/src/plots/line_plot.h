@@ -25,6 +25,8 @@ QString xName(XKind kind);
 /// click fits, Backspace goes back by a zoom, a click selects the step. GUI thread.
 class LinePlot final : public QCustomPlot, public Paintable, public Spoken {
     Q_OBJECT
+    /// The values that are zoomed to, for widgets/widget_state.h; invalid while all are shown.
+    Q_PROPERTY(QVariant kept READ kept WRITE setKept)
 public:
     /// Lines for the crosshair at x, which is in the axis' unit.
     using Readout = std::function<QList<QPair<QString, QColor>>(double x)>;
@@ -33,6 +35,9 @@ public:
     ~LinePlot() override;
     /// A sentence on each curve.
     QString spoken() const override;
+
+    QVariant kept() const;
+    void setKept(const QVariant& values);
 
     void setLook(PlotLook look);
     const PlotLook& look() const { return look_; }

@@ -113,7 +113,7 @@ void write_report(const std::shared_ptr<engine::RunStore>& store, const ReportCo
     const std::vector<ReportPlot> plots = {
         stage.draw(lossSpec(), u"loss.png"_s, folder), stage.drawMetric(folder),
         stage.draw(lossScaleSpec(), u"loss-scale.png"_s, folder),
-        stage.draw(fourthPlaceSpecs("samples").front(), u"gradient-norm.png"_s, folder)};
+        stage.draw(diagnosticSpecs("samples").front(), u"gradient-norm.png"_s, folder)};
     writePage(folder / "report.html", reportPage(stage.tracks(), content.verdicts, plots));
 }
 

@@ -6,7 +6,7 @@
 
 namespace ui {
 
-/// "0:12 left"; empty while it cannot be told. Of one piece of work after the other: a smaller
+/// "0:12 left"; empty while it cannot be told. Follows one piece of work after the other: a smaller
 /// share is another one.
 class TimeLeft {
 public:

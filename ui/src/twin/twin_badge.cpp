@@ -89,7 +89,7 @@ void TwinBadge::take(const BitCheck& found) {
 }
 
 void TwinBadge::tell(const QString& tone, const QString& text, const QString& tip) {
-    // A bar that is full leaves it no more room.
+    // The tool bar may be full.
     setText(fontMetrics().elidedText(text, Qt::ElideRight, mostWidth));
     setToolTip(QStringList{text, tip}.join(u'\n'));
     setAccessibleName(text);
@@ -97,7 +97,7 @@ void TwinBadge::tell(const QString& tone, const QString& text, const QString& ti
     restyle(this, "tone", tone);
 }
 
-void TwinBadge::tellFound(const BitCheck& found) {
+void TwinBadge::showResult(const BitCheck& found) {
     const QString title = precisionTitle(config()->precision);
     const QString again = tr("Click to train %1 beside %1 for up to %2 steps and compare all bits. "
                              "Training waits for it; nothing is saved.")
@@ -127,8 +127,8 @@ void TwinBadge::refresh() {
                     tr("Click to end the check."));
     }
     if (!own) return tell({}, tr("No check"), tr("Some settings are invalid."));
-    if (const auto seen = shown()) return tellFound(*seen);
-    if (checked_ == own) return tellFound(found_);
+    if (const auto seen = shown()) return showResult(*seen);
+    if (checked_ == own) return showResult(found_);
     const QString title = precisionTitle(own->precision);
     tell({}, tr("Check %1 beside %1").arg(title),
          tr("Trains %1 beside %1 for up to %2 steps and compares all bits. Only if they are equal "

@@ -33,7 +33,7 @@ private:
     void take(const BitCheck& found);
     void refresh();
     void tell(const QString& tone, const QString& text, const QString& tip);
-    void tellFound(const BitCheck& found);
+    void showResult(const BitCheck& found);
     /// The settings to check: the reference of the twin on screen, else of the next one.
     std::optional<engine::RunConfig> config() const;
     /// The result that the twin on screen shows by itself; nothing if its halves differ in their

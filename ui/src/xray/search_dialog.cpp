@@ -43,7 +43,7 @@ QString trialOutcome(const engine::PrecisionTrial& trial) {
 }  // namespace
 
 SearchDialog::SearchDialog(const Context& context, XrayModel* model, QWidget* parent)
-    : QDialog(parent), context_(context), model_(model), job_(new SearchJob(context.feed, this)) {
+    : QDialog(parent), context_(context), model_(model), job_(model->search()) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find the smallest FP32 set"));
     auto* column = new QVBoxLayout(this);
@@ -61,8 +61,32 @@ SearchDialog::SearchDialog(const Context& context, XrayModel* model, QWidget* pa
     column->addWidget(makeFoot());
     connect(job_, &SearchJob::progressed, this, &SearchDialog::showProgress);
     connect(job_, &SearchJob::ended, this, &SearchDialog::showEnd);
+    connect(this, &QDialog::finished, model_, &XrayModel::endSearch);
     resize(720, 520);
     refreshButtons();
+    showAsked();
+}
+
+/// Of a search that is older than the dialog.
+void SearchDialog::showAsked() {
+    if (!job_->asked()) return;
+    const auto& [config, tolerance, steps] = *job_->asked();
+    if (tolerance) tolerance_->setCurrentIndex(tolerance_->findData(*tolerance));
+    confirm_->setCurrentIndex(confirm_->findData(static_cast<int>(steps)));
+    if (!job_->running()) return showEnd();
+    sayStart();
+    showProgress();
+    if (job_->stopping()) sayStopping();
+}
+
+void SearchDialog::sayStart() {
+    progress_->setRange(0, 0);
+    result_->setText(tr("Taking a copy of the step…"));
+}
+
+void SearchDialog::sayStopping() {
+    cancel_->setEnabled(false);
+    result_->setText(tr("Stopping: the trial in progress ends first."));
 }
 
 QWidget* SearchDialog::makeQuestion() {
@@ -146,11 +170,10 @@ QWidget* SearchDialog::makeFoot() {
     connect(search_, &QPushButton::clicked, this, &SearchDialog::start);
     connect(cancel_, &QPushButton::clicked, this, [this] {
         job_->cancel();
-        cancel_->setEnabled(false);
-        result_->setText(tr("Stopping: the trial in progress ends first."));
+        sayStopping();
     });
     connect(keep_, &QPushButton::clicked, this, [this] {
-        model_->keep(*job_->found(), searched_);
+        model_->keep(*job_->found(), job_->asked()->config);
         keep_->setEnabled(false);
         open_->show();
     });
@@ -179,13 +202,12 @@ void SearchDialog::start() {
     trials_->clear();
     open_->hide();
     evidence_->clear();
-    progress_->setRange(0, 0);
-    result_->setText(tr("Taking a copy of the step…"));
-    searched_ = model_->runConfig();
+    sayStart();
     const QVariant asked = tolerance_->currentData();
     job_->start(model_->source(), model_->captured(),
-                asked.isValid() ? std::optional(asked.toDouble()) : std::nullopt,
-                confirm_->currentData().toInt());
+                {model_->runConfig(),
+                 asked.isValid() ? std::optional(asked.toDouble()) : std::nullopt,
+                 confirm_->currentData().toInt()});
     refreshButtons();
 }
 

@@ -18,7 +18,7 @@ class XrayModel;
 
 /// Finds the smallest set of operations that must stay in FP32: asks for the tolerance, shows the
 /// trials while they run, then the set with its evidence, which can be kept for the run. Closing
-/// ends the search. GUI thread.
+/// ends the search; made anew in another language, the dialog shows the same one. GUI thread.
 class SearchDialog final : public QDialog {
     Q_OBJECT
 public:
@@ -31,6 +31,9 @@ private:
     QWidget* makeTrials();
     QWidget* makeFoot();
     void start();
+    void showAsked();
+    void sayStart();
+    void sayStopping();
     void showProgress();
     void showEnd();
     QString resultText() const;
@@ -40,7 +43,6 @@ private:
     Context context_;
     XrayModel* model_;
     SearchJob* job_;
-    engine::RunConfig searched_;  ///< settings that the search is about
     QComboBox* tolerance_ = nullptr;
     QComboBox* confirm_ = nullptr;
     QTreeWidget* trials_ = nullptr;

@@ -53,18 +53,21 @@ void SearchJob::cancel() {
     if (shared_) shared_->stop = true;
 }
 
+bool SearchJob::stopping() const { return running_ && shared_->stop; }
+
 void SearchJob::start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
-                      std::optional<double> tolerance, std::int64_t confirmSteps) {
+                      Question question) {
     if (running_) return;
     running_ = true;
+    asked_ = std::move(question);
     trials_.clear();
     found_.reset();
     problem_.clear();
     confirmed_ = toConfirm_ = step_ = 0;
     shared_ = std::make_shared<Shared>();
     engine::PrecisionSearchOptions options;
-    options.tolerance = tolerance;
-    options.confirm_steps = confirmSteps;
+    options.tolerance = asked_->tolerance;
+    options.confirm_steps = asked_->confirmSteps;
     options.on_trial = [shared = shared_](const engine::PrecisionTrial& trial) {
         const std::lock_guard lock(shared->mutex);
         shared->trials.push_back(trial);

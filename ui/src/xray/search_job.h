@@ -3,6 +3,7 @@
 #include <QObject>
 #include <QTimer>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/precision_search.h"
@@ -18,12 +19,19 @@ public:
     explicit SearchJob(EventFeed* feed, QObject* parent = nullptr);
     ~SearchJob() override;
 
-    /// `known` is an existing copy of the step; otherwise it is copied from `source`. Without a
-    /// tolerance the search chooses its own.
+    struct Question {
+        engine::RunConfig config;         ///< of the run that is searched
+        std::optional<double> tolerance;  ///< without one the search chooses its own
+        std::int64_t confirmSteps = 0;
+    };
+    /// `known` is an existing copy of the step; otherwise it is copied from `source`.
     void start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
-               std::optional<double> tolerance, std::int64_t confirmSteps);
+               Question question);
     void cancel();
     bool running() const { return running_; }
+    bool stopping() const;
+    /// What was asked last.
+    const std::optional<Question>& asked() const { return asked_; }
 
     /// Trials so far.
     const std::vector<engine::PrecisionTrial>& trials() const { return trials_; }
@@ -50,6 +58,7 @@ private:
     QTimer timer_;
     std::shared_ptr<Shared> shared_;
     bool running_ = false;
+    std::optional<Question> asked_;
     std::vector<engine::PrecisionTrial> trials_;
     std::int64_t confirmed_ = 0, toConfirm_ = 0, step_ = 0;
     std::optional<engine::FoundPrecision> found_;

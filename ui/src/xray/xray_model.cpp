@@ -11,6 +11,7 @@
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
 #include "view/selection.h"
+#include "xray/search_job.h"
 
 namespace ui {
 
@@ -253,6 +254,15 @@ void XrayModel::forgetExperiment() {
     kept_ = false;
     experiment_.reset();
     emit experimentChanged();
+}
+
+SearchJob* XrayModel::search() {
+    if (search_ == nullptr) search_ = new SearchJob(context_.feed, this);
+    return search_;
+}
+
+void XrayModel::endSearch() {
+    if (search_ != nullptr) std::exchange(search_, nullptr)->deleteLater();
 }
 
 }  // namespace ui

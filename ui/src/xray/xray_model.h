@@ -13,6 +13,7 @@
 namespace ui {
 
 class RunTrack;
+class SearchJob;
 
 /// Which trace of the step is on show.
 enum class XrayView {
@@ -73,6 +74,12 @@ public:
     StepSource source() const;
     const std::optional<engine::CapturedStep>& captured() const { return captured_; }
 
+    /// The precision search that a dialog is open for; it outlives the dialog in another language.
+    SearchJob* search();
+    bool isSearchOpen() const { return search_ != nullptr; }
+    /// The dialog is closed.
+    void endSearch();
+
 signals:
     void traceChanged();
     void viewChanged();
@@ -89,6 +96,7 @@ private:
 
     Context context_;
     StepJobs* jobs_;
+    SearchJob* search_ = nullptr;
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;  ///< of the run; empty: the settings are traced
     XrayView view_ = XrayView::own;

@@ -79,6 +79,8 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
     // A model that is older than the page has told its news already.
     emit model_->traceChanged();
     emit model_->experimentChanged();
+    if (model_->isSearchOpen())
+        QMetaObject::invokeMethod(this, &XrayPage::openSearch, Qt::QueuedConnection);
 }
 
 QLayout* XrayPage::makeBar() {
