@@ -1,6 +1,3 @@
-#include <cstddef>
-#include <cstring>
-
 #include "cpu/coalesce_slots.h"
 #include "cpu/grain.h"
 #include "cpu/index_fold.h"
@@ -80,20 +77,6 @@ void coalesce_rows(Array places, Array sums, const SparseEntries& entries, Const
         else
             HWY_DYNAMIC_DISPATCH(coalesce_range)
         (places, sums, entries, values, width, begin, end);
-    });
-}
-
-void put_rows(Array y, ConstArray x, ConstArray index, std::int64_t width, Stream) {
-    const std::size_t bytes = static_cast<std::size_t>(width) * size_of(y.dtype);
-    const std::int64_t rows = width == 0 ? 0 : y.size / width;
-    const auto* row = static_cast<const std::int64_t*>(index.data);
-    parallel_for(index.size, row_grain(width), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t k = begin; k < end; ++k) {
-            if (row[k] < 0 || row[k] >= rows) continue;
-            std::memcpy(static_cast<std::byte*>(y.data) + static_cast<std::size_t>(row[k]) * bytes,
-                        static_cast<const std::byte*>(x.data) + static_cast<std::size_t>(k) * bytes,
-                        bytes);
-        }
     });
 }
 

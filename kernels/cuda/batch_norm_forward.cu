@@ -56,6 +56,7 @@ __global__ void running_factors_kernel(ChannelFactors<W> factors, Statistics s,
 template <typename T, int width>
 __global__ void normalize_kernel(T* y, const T* x, const T* residual, bool relu,
                                  ChannelFactors<Compute<T>> factors, Tiling tiling) {
+    wait_for_earlier_kernels();
     using W = Compute<T>;
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
         const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
@@ -92,8 +93,9 @@ void normalize(Array y, ConstArray x, ConstArray residual, bool relu,
     constexpr int wide = pack_width<T>;
     const bool packed = fits_packs<T>(shape.channels, to, from, added);
     const Tiling tiling = tiling_of_map(shape.rows, shape.channels, packed ? wide : 1);
-    launch("batch_norm_normalize", packed ? normalize_kernel<T, wide> : normalize_kernel<T, 1>,
-           grid_of(tiling), stream, to, from, added, relu, factors, tiling);
+    launch_early("batch_norm_normalize",
+                 packed ? normalize_kernel<T, wide> : normalize_kernel<T, 1>, grid_of(tiling),
+                 stream, to, from, added, relu, factors, tiling);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cuda/batch_norm_tiles.cuh"
+#include "cuda/early_launch.cuh"
 
 /// Sums by channel over chunks of rows, the first half of a batch norm's passes and of what several
 /// processes merge. `parts` holds two rows of channels for each chunk.
@@ -48,6 +49,7 @@ struct Moments {
 template <typename T, int width, typename Finish>
 static __global__ void moments_kernel(Compute<T>* parts, unsigned* finished,
                                       const T* __restrict__ x, Tiling tiling, Finish finish) {
+    let_next_kernel_start();
     using W = Compute<T>;
     constexpr int batch = sum_batch<width>;
     static_assert((batch & (batch - 1)) == 0);

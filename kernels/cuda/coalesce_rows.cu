@@ -38,15 +38,6 @@ __global__ void coalesce_rows_kernel(std::int64_t* places, T* sums, SparseEntrie
     }
 }
 
-template <typename T>
-__global__ void put_rows_kernel(T* y, const T* x, const std::int64_t* index, std::int64_t rows,
-                                std::int64_t width, std::int64_t size) {
-    for (std::int64_t at = grid_thread(); at < size; at += grid_threads()) {
-        const std::int64_t k = at / width, row = index[k];
-        if (row >= 0 && row < rows) y[row * width + (at - k * width)] = x[at];
-    }
-}
-
 }  // namespace
 
 void coalesce_rows(Array places, Array sums, const SparseEntries& entries, ConstArray values,
@@ -69,16 +60,6 @@ void coalesce_rows(Array places, Array sums, const SparseEntries& entries, Const
         launch("coalesce_rows", coalesce_rows_kernel<T>, grid_for(sums.size), stream,
                static_cast<std::int64_t*>(places.data), static_cast<T*>(sums.data), entries, terms,
                pieces);
-    });
-}
-
-void put_rows(Array y, ConstArray x, ConstArray index, std::int64_t width, Stream stream) {
-    if (x.size == 0) return;
-    with_stored(y.dtype, [&](auto type) {
-        using T = decltype(type);
-        launch("put_rows", put_rows_kernel<T>, grid_for(x.size), stream, static_cast<T*>(y.data),
-               static_cast<const T*>(x.data), static_cast<const std::int64_t*>(index.data),
-               y.size / width, width, x.size);
     });
 }
 

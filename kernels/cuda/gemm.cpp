@@ -107,7 +107,7 @@ lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix&
     return product;
 }
 
-/// Whether n elements on the host are all NaN, f32 or 16 bits.
+/// Whether n elements on the host, f32 or 16 bits, are all NaN.
 bool all_nan(const unsigned char* data, DType dtype, std::int64_t n) {
     const auto value_at = [&](std::int64_t i) {
         std::uint32_t bits = 0;

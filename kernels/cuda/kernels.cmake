@@ -6,9 +6,11 @@ set(cuda_kernels
   average_pool.cu
   batch_norm_backward.cu
   batch_norm_forward.cu
+  binary_cross_entropy.cu
   carry_state.cu
   cast.cu
   coalesce_rows.cu
+  coalesce_tables.cu
   conv2d_direct.cu
   copy_small.cu
   copy_strided.cu
@@ -20,12 +22,14 @@ set(cuda_kernels
   elementwise_select.cu
   elementwise_unary.cu
   embedding_bag.cu
+  embedding_bag_group.cu
   exponent_histogram.cu
   gemm_finish.cu
   index_reduce.cu
   index_select.cu
   layer_norm.cu
   max_pool.cu
+  move_rows.cu
   multi_tensor_axpby.cu
   multi_tensor_gradient_check.cu
   multi_tensor_norms.cu
@@ -57,6 +61,7 @@ set(cuda_batches
   "abs_max reduce reduce_integers"
   "carry_state prepare_images step_ends step_figures scores dropout"
   "index_select embedding_bag coalesce_rows deferred_error"
+  "embedding_bag_group move_rows binary_cross_entropy"
   "gemm_finish conv2d_direct max_pool average_pool"
   "recurrent cross_entropy"
   "copy_small copy_strided elementwise_scale elementwise_select"

@@ -1,4 +1,5 @@
 #include "cuda/block_reduce.cuh"
+#include "cuda/early_launch.cuh"
 #include "cuda/last_block.cuh"
 #include "cuda/multi_tensor_list.cuh"
 #include "cuda/workspace.h"
@@ -166,6 +167,8 @@ __device__ __forceinline__ void end_check(const CheckEnd& end) {
 }
 
 __global__ void gradient_check_kernel(Partial* partials, GradList grads, CheckEnd end) {
+    wait_for_earlier_kernels();
+    let_next_kernel_start();
     constexpr int width = 8;
     Tally tally;
     for_each_run<width>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
@@ -249,8 +252,8 @@ void multi_tensor_gradient_check(GradientStatistics* gradient_statistics,
         const CheckEnd end{last ? gradient_statistics : nullptr,
                            last ? finish_counts(stream) : nullptr, partials,
                            static_cast<int>(blocks), total};
-        launch("multi_tensor_gradient_check", gradient_check_kernel, grid, stream, partials + done,
-               list, end);
+        launch_early("multi_tensor_gradient_check", gradient_check_kernel, grid, stream,
+                     partials + done, list, end);
         done += grid.blocks;
     };
     if (none)

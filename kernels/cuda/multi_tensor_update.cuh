@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cuda/block_reduce.cuh"
+#include "cuda/early_launch.cuh"
 #include "cuda/multi_tensor_list.cuh"
 #include "kernels/cuda_device.h"
 #include "shared/update_values.h"
@@ -210,6 +211,8 @@ __device__ __forceinline__ bool skips(const UpdateScalars& scalars) {
 template <typename W, typename Formula, typename Options>
 __global__ void update_kernel(UpdateList list, Options options, UpdateScalars scalars, Known known,
                               UpdateCounts* counts) {
+    wait_for_earlier_kernels();
+    let_next_kernel_start();
     if (skips(scalars)) return;
     UpdateCounts mine{};
     for_each_update_chunk<W, Formula>(
@@ -267,8 +270,8 @@ void update_all(const char* name, std::span<const UpdateTensor> tensors, const O
     if (counts != nullptr) set_zero(counts, sizeof(UpdateCounts), stream);
     in_update_lists(tensors, [&](const UpdateList& list, auto type) {
         using W = decltype(type);
-        launch(name, update_kernel<W, Formula<W>, Options>, grid_of(list.chunks), stream, list,
-               options, scalars, known, list.counts() ? counts : nullptr);
+        launch_early(name, update_kernel<W, Formula<W>, Options>, grid_of(list.chunks), stream,
+                     list, options, scalars, known, list.counts() ? counts : nullptr);
     });
 }
 

@@ -82,21 +82,29 @@ struct PieceSums {
     }
 };
 
-/// A thread a column of a slot, in whose 256 terms a later piece may begin: only of the key of the
-/// first of them, since its key has `first` terms before it.
+/// One column of a slot, in whose 256 terms a later piece may begin: only of the key of the first
+/// of them, since its key has `first` terms before it.
+template <typename W, typename Terms>
+__device__ void sum_of_slot(const PieceSums<W>& pieces, const Terms& terms, std::int64_t slot,
+                            std::int64_t column) {
+    constexpr std::int64_t piece = cpu::sum_piece;
+    const std::int64_t start = slot * piece, key = terms.key(start);
+    if (!terms.counts(key)) return;
+    const std::int64_t second = first_of(terms, start, key) + pieces.first;
+    const std::int64_t i =
+        second >= start ? second : second + (start - second + piece - 1) / piece * piece;
+    if (i < start + piece && i < terms.count && terms.key(i) == key)
+        pieces.of(i, column) = add_terms(W{0}, terms, i, piece, key, column);
+}
+
+/// A thread a column of a slot.
 template <typename W, typename Terms>
 __global__ void piece_sums_kernel(PieceSums<W> pieces, Terms terms) {
     constexpr std::int64_t piece = cpu::sum_piece;
     const std::int64_t slots = (terms.count + piece - 1) / piece;
     for (std::int64_t at = grid_thread(); at < slots * pieces.columns; at += grid_threads()) {
-        const std::int64_t slot = at / pieces.columns, column = at - slot * pieces.columns;
-        const std::int64_t start = slot * piece, key = terms.key(start);
-        if (!terms.counts(key)) continue;
-        const std::int64_t second = first_of(terms, start, key) + pieces.first;
-        const std::int64_t i =
-            second >= start ? second : second + (start - second + piece - 1) / piece * piece;
-        if (i < start + piece && i < terms.count && terms.key(i) == key)
-            pieces.of(i, column) = add_terms(W{0}, terms, i, piece, key, column);
+        const std::int64_t slot = at / pieces.columns;
+        sum_of_slot(pieces, terms, slot, at - slot * pieces.columns);
     }
 }
 

@@ -5,9 +5,9 @@
 
 #include "kernels/array.h"
 
-/// Plans and scratch of the libraries that a recorded graph holds. It launches their kernels for as
-/// long as it lives, and a library may unload those that it has compiled for a plan together with
-/// the plan, which a cache may drop meanwhile.
+/// Plans and scratch of the libraries that a recorded graph holds. The graph launches their kernels
+/// for as long as it lives, and a library may unload those that it has compiled for a plan together
+/// with the plan, which a cache may drop meanwhile.
 namespace kernels::cuda {
 
 using Kept = std::set<std::shared_ptr<const void>>;

@@ -1,6 +1,6 @@
 #include "shared/step_ends.h"
 
-#include "cuda/launch.cuh"
+#include "cuda/early_launch.cuh"
 
 namespace kernels::cuda {
 namespace {
@@ -22,6 +22,7 @@ __global__ void begin_step_kernel(StepBeginning beginning) {
 static_assert(warp_size * (max_optimizers + 1) <= default_threads);
 
 __global__ void end_step_kernel(StepFigures* figures, StepEnding ending) {
+    wait_for_earlier_kernels();
     end_of_step(*figures, ending);
 }
 
@@ -32,7 +33,7 @@ void begin_step(const StepBeginning& beginning, Stream stream) {
 }
 
 void end_step(StepFigures* figures, const StepEnding& ending, Stream stream) {
-    launch("end_step", end_step_kernel, Grid{1, 1}, stream, figures, ending);
+    launch_early("end_step", end_step_kernel, Grid{1, 1}, stream, figures, ending);
 }
 
 }  // namespace kernels::cuda

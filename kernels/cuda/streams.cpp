@@ -1,9 +1,11 @@
 #include <array>
+#include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "cuda/check.h"
-#include "cuda/launch.cuh"
+#include "cuda/early_launch.cuh"
 #include "cuda/native.h"
 #include "cuda/state.h"
 #include "kernels/cuda_device.h"
@@ -66,18 +68,58 @@ void synchronize(Stream stream) {
     check(cudaStreamSynchronize(native), "cudaStreamSynchronize");
 }
 
-void launch_raw(const char* name, const void* kernel, const Grid& grid, void** arguments,
-                Stream stream) {
+namespace {
+
+struct Blocks {
+    dim3 grid, block;
+};
+
+/// Throws DeviceError for a grid that CUDA would not launch.
+Blocks checked_blocks(const char* name, const Grid& grid) {
     constexpr std::int64_t most_blocks = 0x7fffffff, most_blocks_y = 65535;
     if (grid.blocks < 0 || grid.blocks > most_blocks || grid.blocks_y < 0 ||
         grid.blocks_y > most_blocks_y)
         throw DeviceError(std::string(name) + ": a grid of " + std::to_string(grid.blocks) + " x " +
                           std::to_string(grid.blocks_y) + " blocks is more than CUDA launches");
-    const dim3 blocks(static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.blocks_y));
+    return {dim3(static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.blocks_y)),
+            dim3(static_cast<unsigned>(grid.threads))};
+}
+
+/// Whether kernels may be set up before those ahead of them have ended: asked for, and the calling
+/// thread's device can.
+bool starts_early() {
+    const char* const asked = std::getenv("HALFTONE_PDL");
+    if (asked == nullptr || std::string_view(asked) != "1") return false;
+    int major = 0;
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, use_device()),
+          "cudaDeviceGetAttribute");
+    return major >= 9;
+}
+
+}  // namespace
+
+void launch_raw(const char* name, const void* kernel, const Grid& grid, void** arguments,
+                Stream stream) {
+    const Blocks blocks = checked_blocks(name, grid);
     auto* native = static_cast<cudaStream_t>(native_stream(stream));
-    check(cudaLaunchKernel(kernel, blocks, dim3(static_cast<unsigned>(grid.threads)), arguments, 0,
-                           native),
-          name);
+    check(cudaLaunchKernel(kernel, blocks.grid, blocks.block, arguments, 0, native), name);
+    count_launch();
+}
+
+void launch_raw_early(const char* name, const void* kernel, const Grid& grid, void** arguments,
+                      Stream stream) {
+    if (!starts_early()) return launch_raw(name, kernel, grid, arguments, stream);
+    const Blocks blocks = checked_blocks(name, grid);
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks.grid;
+    config.blockDim = blocks.block;
+    config.stream = static_cast<cudaStream_t>(native_stream(stream));
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    check(cudaLaunchKernelExC(&config, kernel, arguments), name);
     count_launch();
 }
 

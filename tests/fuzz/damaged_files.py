@@ -158,7 +158,8 @@ class Kinds:
         clicks = "".join("\t".join(["1" if i % 3 == 0 else "0", *[str((i * k) % 9) for k in range(13)],
                                     *[f"{(i * k) % 251:08x}" for k in range(26)]]) + "\n" for i in range(40))
         yield "clicks", clicks.encode(), self.beside("train.txt", lambda file: [("train", *sets(
-            "dataset.kind=criteo", f"dataset.path={file}", "model.kind=dlrm", "max_steps=2", "threads=1", "batch_size=4"))])
+            "dataset.kind=criteo", f"dataset.path={file}", "dataset.max_rows=1000", "model.kind=dlrm",
+            "max_steps=2", "threads=1", "batch_size=4"))])
 
         def pictures(content):
             root = self.home / "pictures"

@@ -95,6 +95,18 @@ if [[ -n $library ]]; then
     done < <(comm -23 <(echo "$compiled") <(cut -d' ' -f2 <<< "$kernels" | sort -u))
 fi
 
+# What launch_early() starts (kernels/cuda/early_launch.cuh) may run beside the kernel before it until it waits.
+all_code=$(for file in "$root"/kernels/cuda/*.cu "$root"/kernels/cuda/*.cuh; do
+    [[ -e $file && $(basename "$file") != early_launch.cuh ]] && code_of "$file"
+done)
+for name in $(grep -oE '\blaunch_early\([^;]*;' <<< "$all_code" | grep -oE '\b[a-z_]+_kernel\b' | sort -u); do
+    definition=$(grep -oE "\bvoid +$name *\([^{;]*\{ *[^;]*;" <<< "$all_code" | head -1)
+    [[ $definition =~ \{\ *wait_for_earlier_kernels\(\)\;$ ]] ||
+        complain "$name is launched early, but does not wait for earlier kernels in its first statement"
+    [[ $definition != *__restrict__* ]] ||
+        complain "$name is launched early and has a parameter that is __restrict__: it may be read before the wait"
+done
+
 for file in "$root"/kernels/cuda/*.cu; do
     [[ -e $file ]] || continue
     grep -qwF "$(basename "$file")" "$root/tests/gpu/UNVERIFIED.md" ||

@@ -64,6 +64,25 @@ touch "$tree/kernels/cuda/scan.cu"
 expect_refused 'scan.cu is not in tests/gpu/UNVERIFIED.md'
 echo '| scans (`scan.cu`) | never |' >> "$tree/tests/gpu/UNVERIFIED.md"
 expect_refused 'names scan.cu, which is not there'
+early='__global__ void early_kernel(float* y, Sizes s) {'
+row='| `early_kernel` (early.cu) | good |'
+start='void start() { launch_early("early", early_kernel, Grid{1, 1}, stream, y, s); }'
+place='| early (`early.cu`) | never |'
+make_early() {  # FIRST STATEMENT [KERNEL]
+    printf '%s\n    %s\n    *y = 0;\n}\n%s\n' "${2:-$early}" "$1" "$start" > "$tree/kernels/cuda/early.cu"
+    echo "$row" >> "$tree/tests/gpu/reading/all.md"
+    echo "$place" >> "$tree/tests/gpu/UNVERIFIED.md"
+}
+make_early 'wait_for_earlier_kernels();'
+if ! output=$("$checker" "$tree"); then
+    echo "FAILED: a kernel that waits is refused: $output"
+    failures=$((failures + 1))
+fi
+make_good_tree
+make_early 'const float x = *y; wait_for_earlier_kernels();'
+expect_refused 'early_kernel is launched early, but does not wait'
+make_early 'wait_for_earlier_kernels();' '__global__ void early_kernel(float* __restrict__ y, Sizes s) {'
+expect_refused 'a parameter that is __restrict__'
 rm "$tree"/kernels/cuda/*
 expect_refused 'no kernels in'
 if output=$("$checker" "$tree" "$tree/no_such_library.a"); then

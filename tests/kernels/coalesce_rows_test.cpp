@@ -72,20 +72,6 @@ TEST(CoalesceRows, AddsUpTheEntriesOfAPlaceInTheirOrder) {
     }
 }
 
-TEST(CoalesceRows, PutsRowsBackAndLeavesTheOthers) {
-    for (const DType dtype : every_dtype) {
-        Buffer y = awkward_buffer(dtype, 5 * 3, 1), x = awkward_buffer(dtype, 4 * 3, 2);
-        const Buffer before = y;
-        Buffer index(DType::i64, {3, -1, 0, 5});
-        cpu::put_rows(y, x, index, 3, {});
-        Buffer expected = before;
-        const std::size_t bytes = 3 * size_of(dtype);
-        std::memcpy(expected.as<char>() + 3 * bytes, x.as<char>(), bytes);
-        std::memcpy(expected.as<char>(), x.as<char>() + 2 * bytes, bytes);
-        EXPECT_EQ(y.bytes(), expected.bytes());
-    }
-}
-
 TEST(CudaCoalesceRows, AddsUpAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating) {
@@ -107,20 +93,6 @@ TEST(CudaCoalesceRows, AddsUpAsTheCpuDoes) {
                 EXPECT_TRUE(same(y.host(), sums));
             }
         }
-    }
-}
-
-TEST(CudaCoalesceRows, PutsRowsBackAsTheCpuDoes) {
-    HALFTONE_NEEDS_CUDA();
-    for (const DType dtype : every_dtype) {
-        Buffer y = awkward_buffer(dtype, 50 * 7, 1), x = awkward_buffer(dtype, 30 * 7, 2);
-        Buffer index(DType::i64, 30);
-        for (std::int64_t k = 0; k < 30; ++k)
-            index.set(k, k % 4 == 0 ? -1 : static_cast<double>(k * 37 % 53));
-        const DeviceBuffer there(y);
-        cpu::put_rows(y, x, index, 7, {});
-        cuda::put_rows(there, DeviceBuffer(x), DeviceBuffer(index), 7, {});
-        EXPECT_TRUE(same(there.host(), y));
     }
 }
 

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "kernels/elementwise.h"
 #include "kernels/leaky_relu.h"
+#include "kernels/multi_tensor.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
 #include "kernels/twins.h"
@@ -282,6 +285,36 @@ TEST(CudaAbsMax, KeepsInfinityAndNaN) {
         cuda::abs_max(result.get(), DeviceBuffer(random_buffer(dtype, 9, 12)), {});
         EXPECT_TRUE(std::isnan(result.host()));
     }
+}
+
+TEST(CudaAbsMax, TakesManyF16TensorsAtOnce) {
+    HALFTONE_NEEDS_CUDA();
+    std::vector<std::unique_ptr<DeviceBuffer>> held;
+    std::vector<ConstArray> arrays;
+    float expected = 0;
+    for (unsigned i = 0; i < 140;
+         ++i) {  // more than one launch takes, some not aligned, some empty
+        Buffer x = random_buffer(DType::f16, i * i % 97 + (i == 20 ? 9000 : 0), i);
+        if (x.size() > 0) x.set(x.size() - 1, 3 + 0.25 * ((i * 5) % 140));
+        const std::int64_t skip = i % 3;
+        for (std::int64_t k = skip; k < x.size(); ++k)
+            expected = std::max(expected, static_cast<float>(std::fabs(x.get(k))));
+        held.push_back(std::make_unique<DeviceBuffer>(x));
+        arrays.emplace_back(from(held.back()->array(), skip));
+    }
+    const DeviceValue<float> result(1), larger(1000);
+    cuda::multi_tensor_abs_max(result.get(), arrays, {});
+    cuda::multi_tensor_abs_max(larger.get(), arrays, {});
+    EXPECT_EQ(result.host(), expected);
+    EXPECT_EQ(larger.host(), 1000);
+    Buffer spoilt(DType::f16, {1, static_cast<double>(-nan), 2});
+    const DeviceBuffer last(spoilt);
+    arrays.emplace_back(last.array());
+    cuda::multi_tensor_abs_max(result.get(), arrays, {});
+    EXPECT_TRUE(std::isnan(result.host()));
+    const DeviceBuffer wide(DType::f32, 1);
+    EXPECT_THROW(cuda::multi_tensor_abs_max(result.get(), std::vector<ConstArray>{wide}, {}),
+                 DeviceError);
 }
 
 }  // namespace

@@ -68,11 +68,11 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
     *properties = {};
     std::strcpy(properties->name, "Card");
-    properties->major = 9;
+    properties->major = fake_cuda().major;
     return cudaSuccess;
 }
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-    *value = 1;
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? fake_cuda().major : 1;
     return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
@@ -119,6 +119,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return answer("cudaStreamSynchronize"); }
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
     return answer("cudaLaunchKernel");
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void*, void**) {
+    fake_cuda().attributes.assign(config->attrs, config->attrs + config->numAttrs);
+    return answer("cudaLaunchKernelExC");
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {

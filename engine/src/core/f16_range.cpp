@@ -5,12 +5,19 @@
 #include <utility>
 
 #include "core/layout.h"
+#include "core/tape_detail.h"
 #include "kernels/elementwise.h"
+#include "kernels/multi_tensor.h"
 
 namespace engine {
 namespace {
 
 thread_local F16Range* current = nullptr;
+
+// A launch takes as long as reading some MiB. What waits for others takes memory, and a gradient
+// function that could have written into a gradient that it alone held takes memory of its own.
+constexpr std::size_t small_gradient = std::size_t{4} << 20;
+constexpr std::size_t most_kept = std::size_t{32} << 20;
 
 }  // namespace
 
@@ -24,19 +31,38 @@ F16Range::~F16Range() {
     current = nullptr;
     try {
         settle();
+        measure_kept();
     } catch (...) {  // a device that is lost says so at the next call
     }
 }
 
-void F16Range::measure(const Tensor& gradient) const {
+void F16Range::measure(const Tensor& gradient) {
     const Tensor flat = dense(gradient);
     on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(
         largest_.data_as<float>(), flat.array(), current_stream());
 }
 
+void F16Range::measure_later(const Tensor& gradient) {
+    if (gradient.device().kind != Device::Kind::cuda || gradient.bytes() > small_gradient)
+        return measure(gradient);
+    kept_.push_back(dense(gradient));
+    kept_bytes_ += gradient.bytes();
+    if (kept_bytes_ > most_kept) measure_kept();
+}
+
+void F16Range::measure_kept() {
+    if (kept_.empty()) return;
+    std::vector<kernels::ConstArray> arrays;
+    for (const Tensor& gradient : kept_) arrays.emplace_back(gradient.array());
+    const DeviceScope scope(largest_.device());
+    kernels::cuda::multi_tensor_abs_max(largest_.data_as<float>(), arrays, current_stream());
+    kept_.clear();
+    kept_bytes_ = 0;
+}
+
 /// Nobody claimed the gradient: the gradient function took another path.
 void F16Range::settle() {
-    if (waiting_.defined()) measure(std::exchange(waiting_, {}));
+    if (waiting_.defined()) measure_later(std::exchange(waiting_, {}));
 }
 
 void F16Range::on_gradient(const OpInfo& to, const Tensor& gradient) {
@@ -44,8 +70,10 @@ void F16Range::on_gradient(const OpInfo& to, const Tensor& gradient) {
     if (gradient.dtype() != DType::f16 || covered_.lock() == gradient.impl()) return;
     if (claims(to))
         waiting_ = gradient;
+    else if (&to == &detail::accumulate_info)
+        measure(gradient);  // kept, it would be no leaf's own memory, and be copied
     else
-        measure(gradient);
+        measure_later(gradient);
 }
 
 bool F16Range::claims(const OpInfo& to) const {

@@ -9,8 +9,8 @@
 namespace engine {
 
 /// Keeps the largest magnitude of the f16 gradients of backward passes on the device: the upper
-/// edge of the loss-scale band. Each is read once by a kernel of its own (AbsMax), but for those
-/// that another kernel reads or writes anyway:
+/// edge of the loss-scale band. Each is read once, on a GPU small ones by one kernel for several,
+/// which keeps them until then; but for those that another kernel reads or writes anyway:
 ///
 /// - The gradient function of an operation that is named here may take its incoming gradient along
 ///   (`claim`), and what it computes (`cover`).
@@ -41,12 +41,16 @@ public:
 
 private:
     bool claims(const OpInfo& to) const;
-    void measure(const Tensor& gradient) const;
+    void measure(const Tensor& gradient);
+    void measure_later(const Tensor& gradient);
+    void measure_kept();
     void settle();
 
     Tensor largest_;
     std::vector<const OpInfo*> claiming_;
-    Tensor waiting_;  // for the gradient function that may claim it
+    Tensor waiting_;   // for the gradient function that may claim it
+    TensorList kept_;  // dense, small: measured together
+    std::size_t kept_bytes_ = 0;
     std::weak_ptr<TensorImpl> covered_;
     GradientObserverScope scope_;
 };

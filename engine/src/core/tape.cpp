@@ -9,6 +9,13 @@
 #include "engine/error.h"
 
 namespace engine {
+
+const OpInfo detail::accumulate_info{.name = "accumulate_grad",
+                                     .policy = CastPolicy::none,
+                                     .signature = "accumulate_grad(x)",
+                                     .derivatives = 0,
+                                     .why = "Adds a leaf's gradient in the leaf's own type."};
+
 namespace {
 
 thread_local bool grad_on = true;
@@ -18,18 +25,12 @@ thread_local int backward_depth = 0;
 thread_local bool frees_graph = false;
 std::atomic<std::uint64_t> next_sequence{1};
 
-const OpInfo accumulate_info{.name = "accumulate_grad",
-                             .policy = CastPolicy::none,
-                             .signature = "accumulate_grad(x)",
-                             .derivatives = 0,
-                             .why = "Adds a leaf's gradient in the leaf's own type."};
-
 std::shared_ptr<Node> accumulator_of(const std::shared_ptr<TensorImpl>& leaf) {
     if (auto found = leaf->accumulator.lock()) return found;
-    // Sequence 0, so that it runs after every op. What hooks wait for comes as soon as it is
-    // complete: they may send it away while the pass goes on.
+    // Sequence 0, so that it runs after every op. A leaf with hooks runs as soon as its gradient is
+    // complete, so that communication overlaps the rest of the backward pass.
     constexpr auto first = std::numeric_limits<std::uint64_t>::max();
-    auto made = std::allocate_shared<Node>(Recycled<Node>(), accumulate_info,
+    auto made = std::allocate_shared<Node>(Recycled<Node>(), detail::accumulate_info,
                                            leaf->hooks.empty() ? 0 : first);
     made->outputs.push_back({leaf->shape, leaf->dtype, leaf->device});
     made->leaf = leaf;

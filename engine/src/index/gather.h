@@ -15,7 +15,12 @@ Tensor index_select(const Tensor& x, std::int64_t dim, const Tensor& index);
 /// Selects rows as index_select() does, and rows of zeros where the index is -1. index must be i64,
 /// row-major, of rank 1 and in [-1, size). Not checked: for ops that compute the index themselves.
 Tensor rows_or_zeros(const Tensor& x, std::int64_t dim, const Tensor& index);
-/// The gradient: zeros of `shape` with the rows of dy added at the indices; -1: nowhere.
+/// rows_or_zeros() of an index that names each row once at most. `inverse` says of each row of x
+/// which row of the result it becomes, -1: none. So the gradient is a selection, too, by the
+/// inverse, where that of any index has to sort it and add up.
+Tensor selected_once(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& inverse);
+/// The gradient of rows_or_zeros(): zeros of `shape` with the rows of dy added at the indices; -1:
+/// nowhere.
 Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index);
 
 /// y[.., i, ..] = x[.., index[.., i, ..], ..] along `dim`; index of x's rank, no larger than x in

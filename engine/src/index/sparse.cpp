@@ -1,5 +1,9 @@
 #include "index/sparse.h"
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
 #include "core/cast.h"
 #include "core/layout.h"
 #include "core/tape.h"
@@ -62,7 +66,7 @@ Tensor flat_places(const Tensor& indices, const Shape& places) {
     return row_major_values(flat);
 }
 
-/// The same numbers, with -1 for unused entries.
+/// The row-major numbers of the entries, with -1 for unused ones.
 Tensor places_or_holes(const Tensor& indices, const Shape& places) {
     const Tensor flat = flat_places(indices, places);
     if (places.rank() == 1) return flat;
@@ -92,6 +96,11 @@ Tensor sparse_tensor(const Tensor& indices, const Tensor& values, const Shape& s
     return made({row_major_values(to(indices, DType::i64)), row_major_values(values)}, shape);
 }
 
+Tensor sparse_rows(const Tensor& index, const Tensor& values, const Shape& shape) {
+    const GradMode off(false);
+    return made({reshape(index.detach(), {1, index.numel()}), values.detach()}, shape);
+}
+
 Tensor coalesce(const Tensor& x) {
     const SparseParts& parts = sparse_parts(x);
     if (parts.coalesced) return x;
@@ -111,6 +120,70 @@ Tensor coalesce(const Tensor& x) {
     on(device, kernels::cpu::coalesce_rows, kernels::cuda::coalesce_rows)(
         places.array(), sums.array(), entries, parts.values.array(), current_stream());
     return made({places, sums, true}, x.shape());
+}
+
+namespace {
+
+std::int64_t row_length(const SparseParts& parts) {
+    return parts.values.numel() / parts.values.size(0);
+}
+
+/// Whether coalesce_tables takes it.
+bool is_sparse_table(const Tensor& x) {
+    const SparseParts& parts = sparse_parts(x);
+    return x.device().kind == Device::Kind::cuda && !parts.coalesced && parts.values.numel() > 0 &&
+           parts.indices.size(0) == 1 && parts.indices.size(1) <= kernels::most_sparse_table &&
+           x.size(0) <= kernels::most_sparse_table;
+}
+
+/// Whether coalesce_tables takes both at once.
+bool go_together(const Tensor& a, const Tensor& b) {
+    return a.dtype() == b.dtype() && a.device() == b.device() &&
+           row_length(sparse_parts(a)) == row_length(sparse_parts(b));
+}
+
+/// Coalesces those of the list that are named, all of which go together.
+void coalesce_together(TensorList& list, std::span<const std::size_t> named) {
+    std::vector<kernels::SparseTable> tables;
+    TensorList coalesced;
+    for (const std::size_t i : named) {
+        const SparseParts& parts = sparse_parts(list[i]);
+        const Tensor places =
+            Tensor::empty(parts.indices.shape(), DType::i64, parts.indices.device());
+        const Tensor sums = empty_like(parts.values);
+        tables.push_back({parts.indices.data_as<const std::int64_t>(), parts.values.data(),
+                          places.data_as<std::int64_t>(), sums.data(), parts.indices.size(1),
+                          list[i].size(0)});
+        coalesced.push_back(made({places, sums, true}, list[i].shape()));
+    }
+    const Tensor& first = list[named.front()];
+    const DeviceScope scope(first.device());
+    kernels::cuda::coalesce_tables(tables, first.dtype(), row_length(sparse_parts(first)),
+                                   current_stream());
+    for (std::size_t k = 0; k < named.size(); ++k) list[named[k]] = coalesced[k];
+}
+
+}  // namespace
+
+TensorList coalesce(const TensorList& list) {
+    const GradMode off(false);
+    TensorList out = list;
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (is_sparse_table(out[i]))
+            left.push_back(i);
+        else
+            out[i] = coalesce(out[i]);
+    }
+    while (!left.empty()) {
+        const Tensor first = out[left.front()];
+        const auto others = std::ranges::stable_partition(
+            left, [&](std::size_t i) { return go_together(first, out[i]); });
+        const std::vector<std::size_t> named(left.begin(), others.begin());
+        coalesce_together(out, named);
+        left.erase(left.begin(), others.begin());
+    }
+    return out;
 }
 
 Tensor place_numbers(const Tensor& x) {

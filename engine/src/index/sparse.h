@@ -12,10 +12,15 @@ namespace engine {
 /// indices (d, n), i64, on the CPU checked against `shape`; values (n, shape[d], ...). Throws
 /// Error(shape), Error(dtype), Error(value).
 Tensor sparse_tensor(const Tensor& indices, const Tensor& values, const Shape& shape);
+/// The same of rows by number, index (n) and values (n, ...), both row-major and the index checked
+/// already.
+Tensor sparse_rows(const Tensor& index, const Tensor& values, const Shape& shape);
 /// x with each place once, its values added in order in f32 (f64 for f64) and rounded once. The
 /// result has as many entries as x, so nothing waits for the number of places. Unused entries have
 /// the index -1 and zeros. Places are in row-major order, with unused entries between them.
 Tensor coalesce(const Tensor& x);
+/// coalesce() of each, with the same bits; on a GPU a few kernels for all that are rows by number.
+TensorList coalesce(const TensorList& list);
 /// (n) i64: the row-major number of each entry's place within the indexed dimensions; -1 for an
 /// unused entry.
 Tensor place_numbers(const Tensor& x);

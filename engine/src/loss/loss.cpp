@@ -2,11 +2,13 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
+#include "amp/watched.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/check_values.h"
 #include "core/layout.h"
 #include "engine/error.h"
+#include "kernels/binary_cross_entropy.h"
 #include "loss/loss_wide.h"
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"
@@ -92,6 +94,45 @@ Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
     return reduced(abs(sub(x, target)), reduction);
 }
 
+namespace {
+
+/// Whether the losses are computed by one kernel: on a GPU, where nobody watches single operations.
+bool is_one_kernel(const Tensor& x, const Tensor& target) {
+    const auto fits = [](const Tensor& t) { return t.dtype() == DType::f32 && t.is_contiguous(); };
+    return !is_watched() && x.device().kind == Device::Kind::cuda &&
+           target.device() == x.device() && !target.requires_grad() && fits(x) && fits(target);
+}
+
+/// A gradient that is the same for all elements as its one element.
+Tensor once_if_equal(const Tensor& dy) {
+    for (int i = 0; i < dy.rank(); ++i)
+        if (dy.strides()[i] != 0 && dy.size(i) != 1) return in_layout(dy, Layout::contiguous);
+    return view_of(dy, {}, {}, dy.impl()->offset);
+}
+
+/// With the bits that the gradients of the single operations have.
+Tensor logits_gradient(const Tensor& dy, const Tensor& x, const Tensor& target) {
+    if (grad_enabled())
+        return add(mul(dy, add(neg(target), 1.0)), mul(neg(dy), steady_sigmoid(neg(x))));
+    const Tensor dx = empty_like(x), once = once_if_equal(dy);
+    const DeviceScope scope(x.device());
+    kernels::cuda::logits_loss_backward(dx.array(), once.array(), x.array(), target.array(),
+                                        current_stream());
+    return dx;
+}
+
+Tensor logits_losses(const Tensor& x, const Tensor& target) {
+    const Tensor y = empty_like(x);
+    const DeviceScope scope(x.device());
+    kernels::cuda::logits_loss(y.array(), x.array(), target.array(), current_stream());
+    return record(binary_cross_entropy_with_logits_info, {x}, y, {save(x), save(target)},
+                  [](const Tensor& dy, const Saved& saved) {
+                      return logits_gradient(dy, saved[0], saved[1]);
+                  });
+}
+
+}  // namespace
+
 Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
                                         const Tensor& weight0, const Tensor& pos_weight0,
                                         Reduction reduction) {
@@ -104,6 +145,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
         autocast(binary_cross_entropy_with_logits_info, x0, target0, weight0, pos_weight0);
     const NoAutocast inside(x.device().kind);
     check_shapes(binary_cross_entropy_with_logits_info, x.shape() == target.shape(), x, target);
+    if (!weight.defined() && !pos_weight.defined() && x.numel() > 0 && is_one_kernel(x, target))
+        return reduced(logits_losses(x, target), reduction);
     Tensor log_likelihood = log_sigmoid(x);
     if (pos_weight.defined())
         log_likelihood = mul(log_likelihood, add(mul(add(pos_weight, -1.0), target), 1.0));

@@ -5,10 +5,12 @@
 #include "core/transfer.h"
 #include "engine/error.h"
 #include "index/embedding_bag.h"
+#include "index/embedding_bag_group.h"
 #include "index/gather.h"
 #include "linalg/matmul.h"
 #include "models/model_descriptor.h"
-#include "pointwise/activation.h"
+#include "nn/linear_chain.h"
+#include "nn/linear_relu.h"
 #include "shape/view.h"
 
 namespace engine {
@@ -41,6 +43,13 @@ std::vector<std::int64_t> pairs_of(std::int64_t vectors) {
     return places;
 }
 
+Tensor on_device(const std::vector<std::int64_t>& numbers, const Device& device) {
+    const Tensor out =
+        Tensor::empty({static_cast<std::int64_t>(numbers.size())}, DType::i64, device);
+    copy_from_host(out.data(), numbers.data(), out.bytes(), device);
+    return out;
+}
+
 std::vector<std::int64_t> joined(std::int64_t first, std::vector<std::int64_t> middle,
                                  std::int64_t last) {
     middle.insert(middle.begin(), first);
@@ -63,12 +72,17 @@ Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& d
     const auto pairs = static_cast<std::int64_t>(pairs_.size());
     top_ = network(registry_, "top_l", joined(width_ + pairs, sizes.top, 1));
     const UseScope use(MemoryUse::weights);
-    pair_index_ = Tensor::empty({pairs}, DType::i64, device);
-    copy_from_host(pair_index_.data(), pairs_.data(), pair_index_.bytes(), device);
+    const std::int64_t count = sizes.tables + 1;
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(count * count), -1);
+    for (std::size_t i = 0; i < pairs_.size(); ++i)
+        numbers[static_cast<std::size_t>(pairs_[i])] = static_cast<std::int64_t>(i);
+    pair_index_ = on_device(pairs_, device);
+    index_pair_ = on_device(numbers, device);
 }
 
-/// (B, width) and the ids (B, T) -> (B, width + pairs).
-Tensor Dlrm::interact(const Tensor& x, const Tensor& ids) const {
+/// (B, width) and the ids (B, T) -> (B, 1 + T, width).
+Tensor Dlrm::side_by_side(const Tensor& x, const Tensor& ids) const {
+    if (can_group_bags(x, tables_)) return embedding_bag_group(x, ids, tables_, sparse_gradients);
     TensorList vectors{x};
     for (std::size_t t = 0; t < tables_.size(); ++t) {
         const ModuleScope opened(table_names_[t]);
@@ -76,20 +90,22 @@ Tensor Dlrm::interact(const Tensor& x, const Tensor& ids) const {
                                         {}, {},
                                         {.mode = BagMode::sum, .sparse = sparse_gradients}));
     }
-    const auto count = static_cast<std::int64_t>(vectors.size());
-    const Tensor all = reshape(cat(vectors, 1), {x.size(0), count, width_});
+    return reshape(cat(vectors, 1), {x.size(0), static_cast<std::int64_t>(vectors.size()), width_});
+}
+
+/// (B, width) and the ids (B, T) -> (B, width + pairs).
+Tensor Dlrm::interact(const Tensor& x, const Tensor& ids) const {
+    const Tensor all = side_by_side(x, ids);
     const Tensor products = matmul(all, transpose(all, 1, 2));
-    const Tensor pairs =
-        index_select(reshape(products, {x.size(0), count * count}), 1, pair_index_);
+    const Tensor pairs = selected_once(reshape(products, {x.size(0), all.size(1) * all.size(1)}), 1,
+                                       pair_index_, index_pair_);
     return cat({x, pairs}, 1);
 }
 
 TensorList Dlrm::forward(const TensorList& inputs) {
     Tensor x = inputs[0];
-    for (const Linear& layer : bottom_) x = relu(layer(x));
-    x = interact(x, inputs[1]);
-    for (std::size_t i = 0; i + 1 < top_.size(); ++i) x = relu(top_[i](x));
-    return {top_.back()(x)};
+    for (const Linear& layer : bottom_) x = linear_relu(layer, x);
+    return {linear_chain(top_, interact(x, inputs[1]))};
 }
 
 OnnxValues Dlrm::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {

@@ -26,6 +26,7 @@ public:
     OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
 
 private:
+    Tensor side_by_side(const Tensor& x, const Tensor& ids) const;
     Tensor interact(const Tensor& x, const Tensor& ids) const;
 
     std::int64_t width_;
@@ -34,6 +35,7 @@ private:
     std::vector<Linear> bottom_, top_;
     std::vector<std::int64_t> pairs_;  ///< places of the pairs in a row-major (T + 1, T + 1)
     Tensor pair_index_;                ///< the same on the device, i64
+    Tensor index_pair_;                ///< of each place the number of its pair, or -1
 };
 
 }  // namespace engine

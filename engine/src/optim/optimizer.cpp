@@ -192,6 +192,7 @@ void Optimizer::step() {
     tensors_.clear();
     updated_.clear();
     rows_.clear();
+    moved_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (!parameters_[i].tensor.grad().defined()) continue;
         if (!has_state(i)) make_state(i);
@@ -210,6 +211,7 @@ void Optimizer::step() {
         options_.write_grads,
         decay_.data_as<double>(),
         options_.larc};
+    fetch_rows();
     run(tensors_, scalars, counts_.data());
     put_rows_back();
     for (const std::size_t i : updated_) written(i);

@@ -9,6 +9,7 @@
 #include "core/parameter.h"
 #include "core/tensor_map.h"
 #include "kernels/multi_tensor_update.h"
+#include "kernels/sparse_rows.h"
 #include "kernels/step_figures.h"
 
 namespace engine {
@@ -20,14 +21,15 @@ enum class StateTypes { exact, converted };
 
 struct OptimizerOptions {
     /// The optimizer's kernel takes scale and found_inf from the device, so that the scaler neither
-    /// unscales nor reads them (2.6).
+    /// unscales nor reads them (loss-scaler.md#scaling-aware-optimizers, 2.6).
     bool scaling_aware = false;
     /// f32 values behind 16-bit parameters: updated in their place, and rounded into them.
     bool master_weights = false;
-    /// Writes the unscaled (and clipped) gradient back, as 2.6 says. Off saves a pass if nobody
-    /// reads it.
+    /// Writes the unscaled (and clipped) gradient back, as loss-scaler.md#scaling-aware-optimizers
+    /// (2.6) says. Off saves a pass if nobody reads it.
     bool write_grads = true;
-    /// Layer-wise rates (4.4) around whichever optimizer: it takes the weight decay over.
+    /// Layer-wise rates (optimizers.md#larc, 4.4) around whichever optimizer: it takes the weight
+    /// decay over.
     kernels::Larc larc{};
 };
 
@@ -105,7 +107,8 @@ public:
     /// Error(value), having changed nothing, for a value of another shape or of no floating type.
     void load_masters(const TensorMap& weights);
 
-    // Device values for the next step only (2.6), set by the scaler or the user; undefined: none.
+    // Device values for the next step only (loss-scaler.md#scaling-aware-optimizers, 2.6), set by
+    // the scaler or the user; undefined: none.
     Tensor grad_scale;  ///< 0-d f32: gradients are divided by it
     Tensor found_inf;   ///< 0-d f32
     Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
@@ -130,8 +133,8 @@ protected:
     /// Adds what of parameter i is updated in this step: all of it, and its gradient must be dense.
     virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
     /// Adds the rows that the sparse gradient of a row-major parameter names, and coalesces the
-    /// gradient. They are updated in copies, which step() writes back, so the host need not know
-    /// the indices.
+    /// gradient. They are updated in copies, which step() fetches before the update and writes back
+    /// after it, so the host need not know the indices.
     void collect_rows(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
     /// Whether collect_rows() was called for the parameter in this step.
     bool updates_rows(int parameter) const;
@@ -164,9 +167,10 @@ private:
     /// Rows of a parameter and its state that are updated in copies.
     struct Rows {
         int parameter;
-        Tensor numbers;          // (n) i64, -1 for none
-        TensorList whole, copy;  // (rows, length), (n, length)
+        Tensor numbers;  // (n) i64, -1 for none
+        TensorList copies;
     };
+    void fetch_rows();
     void put_rows_back();
     /// The 16-bit values that are updated with parameter i: the weight behind a master, or the copy
     /// kept for autocast. Undefined if there are none.
@@ -191,6 +195,7 @@ private:
     DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
     std::vector<Rows> rows_;                      // of the step in progress
+    std::vector<kernels::MovedRows> moved_;       // the same, all of them
     std::vector<std::size_t> updated_;
     std::vector<std::int64_t*> advanced_;
 };

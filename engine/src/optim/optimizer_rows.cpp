@@ -4,11 +4,8 @@
 
 #include "core/sparse.h"
 #include "engine/error.h"
-#include "index/index_walk.h"
 #include "index/sparse.h"
-#include "kernels/sparse_rows.h"
 #include "optim/optimizer.h"
-#include "shape/view.h"
 
 namespace engine {
 bool Optimizer::updates_rows(int parameter) const {
@@ -28,12 +25,15 @@ void Optimizer::collect_rows(std::size_t i, std::vector<kernels::UpdateTensor>& 
     const std::int64_t n = parts.indices.size(1);
     const std::int64_t length = n == 0 ? 0 : parts.values.numel() / n;
     if (length == 0) return;
-    Rows rows{static_cast<int>(i), place_numbers(gradient), {}, {}};
+    Rows rows{static_cast<int>(i), place_numbers(gradient), {}};
     const auto copied = [&](const Tensor& whole) {
         if (!whole.defined()) return array_or_null(whole, DType::f32);
-        rows.whole.push_back(reshape(whole.detach(), {whole.numel() / length, length}));
-        rows.copy.push_back(select_rows(rows.whole.back(), 0, rows.numbers, /*holes=*/true));
-        return rows.copy.back().array();
+        const Tensor copy = Tensor::empty({n, length}, whole.dtype(), whole.device());
+        moved_.push_back({whole.data(), copy.data(), rows.numbers.data_as<const std::int64_t>(), n,
+                          whole.numel() / length,
+                          length * static_cast<std::int64_t>(size_of(whole.dtype()))});
+        rows.copies.push_back(copy);
+        return copy.array();
     };
     const Slot& slot = slots_[i];
     kernels::UpdateTensor part;
@@ -50,14 +50,15 @@ void Optimizer::collect_rows(std::size_t i, std::vector<kernels::UpdateTensor>& 
     rows_.push_back(std::move(rows));
 }
 
+void Optimizer::fetch_rows() {
+    if (moved_.empty()) return;
+    on(device(), kernels::cpu::fetch_rows, kernels::cuda::fetch_rows)(moved_, current_stream());
+}
+
 void Optimizer::put_rows_back() {
-    for (const Rows& rows : rows_) {
-        for (std::size_t k = 0; k < rows.whole.size(); ++k) {
-            const Tensor &whole = rows.whole[k], &copy = rows.copy[k];
-            on(whole.device(), kernels::cpu::put_rows, kernels::cuda::put_rows)(
-                whole.array(), copy.array(), rows.numbers.array(), whole.size(1), current_stream());
-        }
-    }
+    if (!moved_.empty())
+        on(device(), kernels::cpu::put_rows, kernels::cuda::put_rows)(moved_, current_stream());
+    moved_.clear();
     rows_.clear();  // a recorded step must hold none of its memory
 }
 

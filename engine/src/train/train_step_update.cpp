@@ -26,12 +26,17 @@ Tensor gradient_values(const Tensor& grad) {
 /// Norms and bounds are defined for the gradients as dense tensors, so the entries of each place of
 /// a sparse one are added up first.
 void TrainStep::coalesce_gradients(const Phase& phase) {
+    TensorList parameters, sparse;
     for (const std::size_t part : phase.optimizers) {
         for (const Tensor& parameter : parts_[part].tensors) {
             const Tensor grad = parameter.grad();
-            if (grad.defined() && grad.is_sparse()) parameter.set_grad(coalesce(grad));
+            if (!grad.defined() || !grad.is_sparse()) continue;
+            parameters.push_back(parameter);
+            sparse.push_back(grad);
         }
     }
+    const TensorList coalesced = coalesce(sparse);
+    for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].set_grad(coalesced[i]);
 }
 
 void TrainStep::check_gradients(Part& part) {

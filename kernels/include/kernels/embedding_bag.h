@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "kernels/array.h"
 #include "kernels/host_device.h"
 #include "kernels/kernel.h"
@@ -51,5 +53,24 @@ HALFTONE_KERNEL(EmbeddingBag, embedding_bag);
 /// y[i] = the bag of index i, -1 for the padding and for an index of no bag. y, index (terms) i64.
 using BagNumbers = void(Array y, ConstArray index, const Bags& bags, Stream stream);
 HALFTONE_KERNEL(BagNumbers, bag_numbers);
+
+/// Vectors of `bags` samples side by side, (bags, across, width): those from `first` on are rows of
+/// tables.
+struct BagGroup {
+    std::int64_t bags = 0, across = 0, first = 0, width = 0;
+};
+
+/// y[b, first + t, c] = tables[t][index[t, b], c] for each table, with the bits of embedding_bag
+/// for bags of one index each. y (bags, across, width), tables (rows, width) with rows of their
+/// own: one floating dtype; index (tables, bags) i64. An out-of-range index reads as NaN.
+using EmbeddingBagGroup = void(Array y, std::span<const ConstArray> tables, ConstArray index,
+                               const BagGroup& group, Stream stream);
+HALFTONE_KERNEL(EmbeddingBagGroup, embedding_bag_group);
+
+/// rows[t][b, c] = y[b, first + t, c] for each table, bits as they are. rows (bags, width), y
+/// (bags, across, width): one floating dtype.
+using SplitBagGroup = void(std::span<const Array> rows, ConstArray y, const BagGroup& group,
+                           Stream stream);
+HALFTONE_KERNEL(SplitBagGroup, split_bag_group);
 
 }  // namespace kernels

@@ -7,8 +7,8 @@
 
 namespace kernels {
 
-/// Statistics of one pass over all gradients (D4). On the device. The counters refer to the
-/// gradients as they are, that is still scaled, as f16 values.
+/// Statistics of one pass over all gradients (decisions.md#step-never-waits, D4). On the device.
+/// The counters refer to the gradients as they are, that is still scaled, as f16 values.
 struct GradientStatistics {
     float found_inf;         ///< 0 or 1: a value is not finite
     float abs_max;           ///< largest magnitude (inf or NaN if one is)
@@ -47,5 +47,10 @@ HALFTONE_KERNEL(MultiTensorAxpby, multi_tensor_axpby);
 using MultiTensorL2Norm = void(float* total, float* norms, std::span<const ConstArray> tensors,
                                Stream stream);
 HALFTONE_KERNEL(MultiTensorL2Norm, multi_tensor_l2_norm);
+
+/// *result, on the device, becomes the largest magnitude in f16 tensors where it is smaller; NaN
+/// counts as the largest. abs_max (elementwise.h) of all in one launch.
+using MultiTensorAbsMax = void(float* result, std::span<const ConstArray> tensors, Stream stream);
+HALFTONE_CUDA_KERNEL(MultiTensorAbsMax, multi_tensor_abs_max);
 
 }  // namespace kernels

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "kernels/array.h"
 #include "kernels/kernel.h"
 
@@ -22,9 +24,36 @@ using CoalesceRows = void(Array places, Array sums, const SparseEntries& entries
                           Stream stream);
 HALFTONE_KERNEL(CoalesceRows, coalesce_rows);
 
-/// y[index[k]] = x[k], bits as they are; nothing for an index outside [0, rows). y (rows, width), x
-/// (n, width) of one dtype, index (n) i64 with each row once.
-using PutRows = void(Array y, ConstArray x, ConstArray index, std::int64_t width, Stream stream);
+/// One of several sparse tables, on the device: its entries and their sums by row.
+struct SparseTable {
+    const std::int64_t* index;  ///< (n): rows; below 0 or beyond the table: no entry
+    const void* values;         ///< (n, width)
+    std::int64_t* places;       ///< (n): written
+    void* sums;                 ///< (n, width): written
+    std::int64_t n, rows;
+};
+/// Up to which n and rows a table may have.
+constexpr std::int64_t most_sparse_table = (std::int64_t{1} << 31) - 1;
+
+/// Sorts the entries of each table by their rows and adds them up, all tables together, with the
+/// bits of sort_order and coalesce_rows for each. Values and sums are of one floating dtype and of
+/// one width.
+using CoalesceTables = void(std::span<const SparseTable> tables, DType dtype, std::int64_t width,
+                            Stream stream);
+HALFTONE_CUDA_KERNEL(CoalesceTables, coalesce_tables);
+
+/// Some rows of an array and a copy of them side by side; bits without a type.
+struct MovedRows {
+    void* whole;                  ///< (rows, bytes)
+    void* copy;                   ///< (n, bytes)
+    const std::int64_t* index;    ///< (n): each row once at most; outside of [0, rows): none
+    std::int64_t n, rows, bytes;  ///< of a row; an even number
+};
+/// copy[k] = whole[index[k]] in each; zeros where the index is none.
+using FetchRows = void(std::span<const MovedRows> moved, Stream stream);
+HALFTONE_KERNEL(FetchRows, fetch_rows);
+/// whole[index[k]] = copy[k] in each.
+using PutRows = void(std::span<const MovedRows> moved, Stream stream);
 HALFTONE_KERNEL(PutRows, put_rows);
 
 }  // namespace kernels

@@ -21,6 +21,7 @@
 #include "shape/sum.h"
 #include "shape/view.h"
 #include "support/here.h"
+#include "support/op_log.h"
 
 namespace engine {
 namespace {
@@ -301,6 +302,42 @@ TEST(BinaryCrossEntropy, TheLogitsFormIsFiniteWhereTheProbabilityIsNot) {
     EXPECT_EQ(y[0], 100);
     EXPECT_EQ(y[1], 100);
     EXPECT_NEAR(y[2], std::log(2.0), 1e-7);
+}
+
+/// Losses and gradient of logits around 0 and far from it, each with its own factor or the mean.
+std::vector<Tensor> logits_losses_of(Reduction reduction) {
+    Tensor x = Tensor::of({-200, -3, -0.5, -0.0, 0.0, 1e-8, 0.7, 30, 120}, {9, 1});
+    x.set_requires_grad(true);
+    const Tensor t = Tensor::of({1, 0, 1, 0, 1, 0.25, 1, 0, 1}, {9, 1});
+    const Tensor y = binary_cross_entropy_with_logits(x, t, {}, {}, reduction);
+    const Tensor factors = Tensor::of({3, -1, 0.1, 7, 2, 5, -0.3, 1, 4}, {9, 1});
+    backward(reduction == Reduction::none ? sum(mul(y, factors)) : mul(y, 3.0));
+    return {y.detach(), x.grad()};
+}
+
+TEST(BinaryCrossEntropy, TheLogitsFormHasTheSameBitsWhereItsOperationsAreWatched) {
+    for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
+        const std::vector<Tensor> found = logits_losses_of(reduction);
+        OpLog log;
+        const ObserverScope watched(log);
+        const std::vector<Tensor> expected = logits_losses_of(reduction);
+        EXPECT_GT(log.forward.size(), 5U) << "the single operations";
+        for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(found[i].values(), expected[i].values());
+    }
+}
+
+TEST(BinaryCrossEntropy, TheLogitsFormInF32HasASecondDerivative) {
+    Tensor x = Tensor::of({-3, 0.5, 2}, {3});
+    x.set_requires_grad(true);
+    const Tensor y =
+        binary_cross_entropy_with_logits(x, Tensor::of({0, 1, 0}, {3}), {}, {}, Reduction::sum);
+    const Tensor slope = grad({&y, 1}, {&x, 1}, {}, {.create_graph = true}).front();
+    const Tensor total = sum(slope);
+    const std::vector<double> bend = grad({&total, 1}, {&x, 1}).front().values();
+    for (std::size_t i = 0; i < 3; ++i) {
+        const double s = 1 / (1 + std::exp(-x.values()[i]));
+        EXPECT_NEAR(bend[i], s * (1 - s), 8 * 0x1p-24);
+    }
 }
 
 TEST(BinaryCrossEntropy, TheLogitsFormHasItsSlopeAtZero) {

@@ -10,6 +10,7 @@
 #include "needs_cuda.h"
 #include "simt/libraries.h"
 #include "simt/work_counts.h"
+#include "support/click_run.h"
 #include "support/device_support.h"
 #include "support/few_pictures.h"
 
@@ -154,6 +155,53 @@ TEST(CapturedKernels, OfAnLstmCopyNoWeightAndNoGradient) {
         EXPECT_EQ(work.runs("copy"), 1 + 4 * batches)
             << "of batches, states and figures; with weights and gradients 16 more a batch";
     }
+}
+
+/// DLRM in the shape of the benchmarks, with fewer rows.
+RunConfig dlrm(const std::string& precision) {
+    RunConfig config = test::small_click_run(precision, "sgd");
+    config.dataset.options = {{"tables", std::int64_t{26}}, {"table_rows", std::int64_t{40}}};
+    config.model.options = {{"bottom", std::vector<std::int64_t>{128}},
+                            {"top", std::vector<std::int64_t>{256}},
+                            {"embedding", std::int64_t{32}}};
+    config.scaler.init_scale = 128;
+    return config;
+}
+
+/// Losses of some steps, the last of them captured on a GPU.
+std::vector<float> losses_of(const RunConfig& config, const Device& device) {
+    TrainerFixture fixture(config, device);
+    std::vector<float> losses;
+    for (std::int64_t i = 0; i < steps; ++i) losses.push_back(fixture.step(i).row.loss);
+    EXPECT_EQ(fixture.trainer.replayed_steps() > 0, device.kind == Device::Kind::cuda);
+    return losses;
+}
+
+TEST(CapturedKernels, OfDlrmHaveTheBitsOfAnOpForEachTable) {
+    HALFTONE_NEEDS_CUDA();
+    const RunConfig together = test::small_click_run("fp32");
+    RunConfig one_by_one = together;
+    // A forced type, though it is the type anyway, has each operation computed by itself.
+    one_by_one.precision.force["bot_l.0"] = ForcedType::fp32;
+    const std::vector<float> expected = losses_of(one_by_one, Device{});
+    EXPECT_EQ(losses_of(together, Device{}), expected);
+    const std::vector<float> on_device = losses_of(one_by_one, test::cuda);
+    EXPECT_EQ(losses_of(together, test::cuda), on_device);
+}
+
+TEST(CapturedKernels, OfDlrmTakeAllTablesTogether) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* precision : {"fp32", "amp-fp16"}) {
+        const CapturedWork work = work_of_replay(dlrm(precision));
+        print(("DLRM with 26 tables, " + std::string(precision)).c_str(), work);
+        EXPECT_LE(work.nodes, 59) << "and one more where a batch has over 256 rows";
+        for (const char* name : {"embedding_bag", "split_bags", "sort_tables", "coalesce_tables",
+                                 "fetch_rows", "put_rows"})
+            EXPECT_EQ(work.runs(name), 1) << name;
+    }
+    RunConfig one_by_one = dlrm("fp32");
+    one_by_one.precision.force["bot_l.0"] = ForcedType::fp32;
+    print("with an operation for each table", work_of_replay(one_by_one));
 }
 
 /// The host's launches for one batch of an evaluation.

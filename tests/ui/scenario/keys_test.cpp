@@ -88,6 +88,8 @@ TEST_F(KeysTest, OneRuleHoldsForEveryWidgetOfEveryPage) {
             const QPointer button = qobject_cast<QAbstractButton*>(widget.data());
             if (button == nullptr) continue;
             ++buttons;
+            // Ctrl+Return is the Run of a page that has one, which may be enabled by now.
+            if (button->objectName() == u"primary"_s) continue;
             QKeyEvent run(QEvent::KeyPress, Qt::Key_Return, Qt::ControlModifier, u"\r"_s);
             const QSignalSpy clicked(button.data(), &QAbstractButton::clicked);
             QApplication::sendEvent(button, &run);
