@@ -39,7 +39,7 @@ struct MeasuredList {
 };
 static_assert(sizeof(MeasuredList) + 128 <= 4096);
 
-/// The same of several tensors.
+/// Largest magnitudes of several tensors.
 __global__ void abs_max_list_kernel(unsigned* result, MeasuredList list) {
     constexpr int width = pack_width<Half>;
     unsigned most = 0;

@@ -192,7 +192,7 @@ __global__ void coalesce_tables_kernel(SparseList list, const Item* sorted,
     });
 }
 
-/// What the list of one launch comes to.
+/// Size of the list of one launch.
 struct ListSize {
     std::int64_t entries = 0, most = 0;  ///< of all tables, of one
     std::uint32_t rows = 0;              ///< of the largest

@@ -95,7 +95,7 @@ if [[ -n $library ]]; then
     done < <(comm -23 <(echo "$compiled") <(cut -d' ' -f2 <<< "$kernels" | sort -u))
 fi
 
-# What launch_early() starts (kernels/cuda/early_launch.cuh) may run beside the kernel before it until it waits.
+# A kernel that launch_early() starts (kernels/cuda/early_launch.cuh) may run beside the kernel before it until it waits.
 all_code=$(for file in "$root"/kernels/cuda/*.cu "$root"/kernels/cuda/*.cuh; do
     [[ -e $file && $(basename "$file") != early_launch.cuh ]] && code_of "$file"
 done)

@@ -7,7 +7,7 @@
 namespace kernels::test {
 namespace {
 
-/// A table's entries, and what sort_order and coalesce_rows make of them.
+/// A table's entries, and the results of sort_order and coalesce_rows.
 struct SparseProblem {
     std::int64_t n, rows;
     Buffer index, values, places, sums;

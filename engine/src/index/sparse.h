@@ -12,7 +12,7 @@ namespace engine {
 /// indices (d, n), i64, on the CPU checked against `shape`; values (n, shape[d], ...). Throws
 /// Error(shape), Error(dtype), Error(value).
 Tensor sparse_tensor(const Tensor& indices, const Tensor& values, const Shape& shape);
-/// The same of rows by number, index (n) and values (n, ...), both row-major and the index checked
+/// A sparse tensor of rows by number, index (n) and values (n, ...), both row-major, index checked
 /// already.
 Tensor sparse_rows(const Tensor& index, const Tensor& values, const Shape& shape);
 /// x with each place once, its values added in order in f32 (f64 for f64) and rounded once. The

@@ -31,7 +31,7 @@ Tensor group_numbers(const Shape& shape, DType dtype, double factor, bool learne
     return Tensor::of(values, shape, dtype).set_requires_grad(learned);
 }
 
-/// What stands first, and three tables of different sizes.
+/// A first tensor, and three tables of different sizes.
 struct GroupVectors {
     Tensor first;
     TensorList tables;
@@ -58,7 +58,7 @@ Tensor vectors_together(const GroupVectors& v, bool sparse) {
     return embedding_bag_group(v.first, group_ids(), v.tables, sparse);
 }
 
-/// Of a loss in which every element has its own factor.
+/// Differentiates a loss in which every element has its own factor.
 void differentiate_vectors(const Tensor& y) {
     backward(sum(mul(to(y, DType::f64), group_numbers(y.shape(), DType::f64, 3, false))));
 }

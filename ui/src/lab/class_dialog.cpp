@@ -143,7 +143,7 @@ void ClassDialog::saveCsv(const QString& file) {
     showWriting();
 }
 
-/// What the buttons offer, by whether a file is written.
+/// Sets the buttons by whether a file is written.
 void ClassDialog::showWriting() {
     const bool running = writer_->running();
     save_->setEnabled(!answers_.rows.empty() && !running);

@@ -67,7 +67,7 @@ SearchDialog::SearchDialog(const Context& context, XrayModel* model, QWidget* pa
     showAsked();
 }
 
-/// Of a search that is older than the dialog.
+/// Shows the question of a search that is older than the dialog.
 void SearchDialog::showAsked() {
     if (!job_->asked()) return;
     const auto& [config, tolerance, steps] = *job_->asked();

@@ -30,7 +30,7 @@ public:
     void cancel();
     bool running() const { return running_; }
     bool stopping() const;
-    /// What was asked last.
+    /// The question that was asked last.
     const std::optional<Question>& asked() const { return asked_; }
 
     /// Trials so far.
