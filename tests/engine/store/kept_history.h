@@ -1,8 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include "done_of.h"
+#include "engine/error.h"
 #include "engine/run_store.h"
 #include "store/run_index.h"
 #include "support/part_figures.h"
@@ -22,6 +25,16 @@ inline void make_history(const std::filesystem::path& root) {
 inline void change_index(const std::filesystem::path& root, const char* sql) {
     Database database(root / "runs.db");
     database.run(sql);
+}
+
+/// The text of an error that the user reads.
+inline std::string index_error(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.message().str() + " " + error.hint().str();
+    }
+    return {};
 }
 
 }  // namespace engine

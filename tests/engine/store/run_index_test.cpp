@@ -32,16 +32,6 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-/// The text of an error that the user reads.
-std::string index_error(const std::function<void()>& act) {
-    try {
-        act();
-    } catch (const Error& error) {
-        return error.message().str() + " " + error.hint().str();
-    }
-    return {};
-}
-
 /// Trains in a store like a session, then lists the store.
 std::vector<RunSummary> train_once(RunStore& store) {
     const auto run = store.create({});
