@@ -245,7 +245,7 @@ DataParts open_cifar(const DatasetConfig& config, const std::stop_token& stop) {
 
 namespace {
 
-DataParts open_kind(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
+DataParts open_cifar_kind(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
     return open_cifar(config, stop);
 }
 
@@ -272,7 +272,7 @@ DatasetDescriptor cifar10_descriptor() {
         .augments = true,
         .options = image_options(3),
         .schema = [](const DatasetConfig&) { return cifar_schema(cifar10_format()); },
-        .open = open_kind};
+        .open = open_cifar_kind};
 }
 
 DatasetDescriptor cifar100_descriptor() {
@@ -289,7 +289,7 @@ DatasetDescriptor cifar100_descriptor() {
             .augments = true,
             .options = image_options(3),
             .schema = [](const DatasetConfig&) { return cifar_schema(cifar100_format()); },
-            .open = open_kind};
+            .open = open_cifar_kind};
 }
 
 }  // namespace engine

@@ -255,7 +255,7 @@ DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop) {
 
 namespace {
 
-DataParts open_kind(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
+DataParts open_idx_kind(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
     return open_idx(config, stop);
 }
 
@@ -277,7 +277,7 @@ DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::strin
             .augments = augments,
             .options = image_options(1),
             .schema = idx_schema,
-            .open = open_kind};
+            .open = open_idx_kind};
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char weights_file[] = "weights.safetensors";
+constexpr char checkpoint_weights[] = "weights.safetensors";
 constexpr std::size_t longest_title = 100;
 
 /// A title that is a file's name on any system.
@@ -27,7 +27,7 @@ bool names_a_file(const std::string& title) {
 void export_checkpoint(const fs::path& folder, ExportFormat format, const fs::path& file,
                        const ExportOptions& options) {
     const CheckpointInfo checkpoint = find_checkpoint(folder, options.checkpoint);
-    const fs::path weights = checkpoint.folder / weights_file;
+    const fs::path weights = checkpoint.folder / checkpoint_weights;
     const auto run = read_run_folder(folder);
     if (!run) throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
     const RunConfig& config = run->summary.config;

@@ -20,7 +20,7 @@ const engine::NumberFormat& formatOf(const std::string& dtype) {
     return engine::fp32_format;
 }
 
-QString figure(double value) { return nearText(value, 6); }
+QString lensFigure(double value) { return nearText(value, 6); }
 
 QString signedFigure(double value) {
     return (value < 0 ? u"−"_s : u"+"_s) + nearText(std::abs(value), 3);
@@ -116,7 +116,7 @@ void WeightLens::paintEvent(QPaintEvent*) {
     if (!up || !down || !std::isfinite(shown_.change.before)) {
         painter.setPen(t.dim);
         painter.drawText(rect().adjusted(0, 2 * h, 0, 0), Qt::AlignHCenter | Qt::AlignTop,
-                         figure(shown_.change.before));
+                         lensFigure(shown_.change.before));
         return;
     }
     const Line line{5.6 * h,
@@ -144,7 +144,7 @@ void WeightLens::paintLine(QPainter& painter, const Line& line) const {
     for (const double x : {low, high}) painter.drawLine(QPointF(x, 2.6 * h), QPointF(x, line.y));
     painter.setPen(t.text);
     painter.drawText(QRectF(0, 1.4 * h, width(), h), Qt::AlignHCenter,
-                     tr("every value in this range is stored as %1").arg(figure(line.value)));
+                     tr("every value in this range is stored as %1").arg(lensFigure(line.value)));
     painter.setPen(QPen(t.dim, 1.5));
     painter.drawLine(QPointF(line.left, line.y), QPointF(line.right, line.y));
     for (const double value : {line.below, line.value, line.above}) {
@@ -152,9 +152,9 @@ void WeightLens::paintLine(QPainter& painter, const Line& line) const {
         painter.setPen(QPen(t.text, 1.5));
         painter.drawLine(QPointF(x, line.y - 6), QPointF(x, line.y + 6));
         painter.setPen(value == line.value ? t.text : t.dim);
-        const double wide = painter.fontMetrics().horizontalAdvance(figure(value)) + 4;
+        const double wide = painter.fontMetrics().horizontalAdvance(lensFigure(value)) + 4;
         const double from = std::clamp(x - wide / 2, 0.0, width() - wide);
-        painter.drawText(QRectF(from, line.y + 8, wide, h), Qt::AlignCenter, figure(value));
+        painter.drawText(QRectF(from, line.y + 8, wide, h), Qt::AlignCenter, lensFigure(value));
     }
 }
 
