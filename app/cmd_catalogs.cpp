@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "commands.h"
-#include "engine/catalog.h"
-#include "engine/figure_text.h"
-#include "engine/plain_text.h"
-#include "engine/settings_presets.h"
+#include "engine/base/plain_text.h"
+#include "engine/number/figure_text.h"
+#include "engine/runs/settings_presets.h"
+#include "engine/settings/catalog.h"
 #include "json_output.h"
 
 namespace app {

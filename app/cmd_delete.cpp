@@ -5,9 +5,9 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/run_group.h"
-#include "engine/run_listing.h"
+#include "engine/base/error.h"
+#include "engine/runs/run_group.h"
+#include "engine/runs/run_listing.h"
 #include "find_run.h"
 #include "settings.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "commands.h"
-#include "engine/launch.h"
-#include "engine/machine.h"
+#include "engine/parallel/launch.h"
+#include "engine/train/machine.h"
 #include "json_output.h"
 
 namespace app {

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/plain_text.h"
-#include "engine/trained_model.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/train/trained_model.h"
 #include "find_run.h"
 #include "terminal.h"
 

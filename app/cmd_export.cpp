@@ -2,12 +2,12 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/export.h"
-#include "engine/named_file.h"
-#include "engine/plain_text.h"
-#include "engine/report.h"
-#include "engine/run_group.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/io/named_file.h"
+#include "engine/report/report.h"
+#include "engine/runs/export.h"
+#include "engine/runs/run_group.h"
 #include "find_run.h"
 #include "interruption.h"
 #include "settings.h"

@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/learning_rate_finder.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/session/session.h"
+#include "engine/train/learning_rate_finder.h"
 #include "json_output.h"
 #include "settings.h"
 #include "terminal.h"

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/named_file.h"
-#include "engine/plain_text.h"
-#include "engine/trained_model.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/io/named_file.h"
+#include "engine/train/trained_model.h"
 #include "find_run.h"
 
 namespace app {

@@ -1,8 +1,8 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/run_store.h"
+#include "engine/base/error.h"
+#include "engine/runs/run_store.h"
 #include "find_run.h"
 #include "settings.h"
 

@@ -3,10 +3,10 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/lesson_files.h"
-#include "engine/lesson_results.h"
-#include "engine/plain_text.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/lab/lesson_files.h"
+#include "engine/lab/lesson_results.h"
 #include "json_output.h"
 #include "terminal.h"
 

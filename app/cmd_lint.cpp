@@ -1,12 +1,12 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/dataset_preview.h"
-#include "engine/error.h"
-#include "engine/lint.h"
-#include "engine/machine.h"
-#include "engine/named_file.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/data/dataset_preview.h"
+#include "engine/io/named_file.h"
+#include "engine/session/session.h"
+#include "engine/train/machine.h"
+#include "engine/verdict/lint.h"
 #include "settings.h"
 
 namespace app {

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/figure_text.h"
-#include "engine/histogram_record.h"
-#include "engine/microscope.h"
-#include "engine/plain_text.h"
-#include "engine/step_record.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/instruments/microscope.h"
+#include "engine/number/figure_text.h"
+#include "engine/record/histogram_record.h"
+#include "engine/record/step_record.h"
 #include "find_run.h"
 #include "terminal.h"
 

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/figure_text.h"
-#include "engine/number_arithmetic.h"
-#include "engine/plain_text.h"
-#include "engine/stored_number.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/number/figure_text.h"
+#include "engine/number/number_arithmetic.h"
+#include "engine/number/stored_number.h"
 #include "terminal.h"
 
 namespace app {

@@ -3,9 +3,9 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/op_script.h"
-#include "engine/plain_text.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/ops/op_script.h"
 
 namespace app {
 

@@ -1,8 +1,8 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/capsule.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/instruments/capsule.h"
 
 namespace app {
 namespace {

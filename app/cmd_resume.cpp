@@ -2,10 +2,10 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/group_plan.h"
-#include "engine/resume.h"
-#include "engine/run_group.h"
+#include "engine/base/error.h"
+#include "engine/runs/group_plan.h"
+#include "engine/runs/run_group.h"
+#include "engine/train/resume.h"
 #include "find_run.h"
 #include "follow.h"
 #include "group_verdict.h"

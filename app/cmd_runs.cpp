@@ -2,11 +2,11 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/run_group.h"
-#include "engine/run_listing.h"
-#include "engine/run_query.h"
-#include "engine/run_store.h"
+#include "engine/base/error.h"
+#include "engine/runs/run_group.h"
+#include "engine/runs/run_listing.h"
+#include "engine/runs/run_query.h"
+#include "engine/runs/run_store.h"
 #include "find_run.h"
 #include "group_verdict.h"
 #include "settings.h"

@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/precision_search.h"
+#include "engine/base/error.h"
+#include "engine/instruments/precision_search.h"
 #include "step_arguments.h"
 #include "terminal.h"
 

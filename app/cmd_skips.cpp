@@ -3,10 +3,10 @@
 #include <limits>
 
 #include "commands.h"
-#include "engine/capsule.h"
-#include "engine/error.h"
-#include "engine/number_text.h"
-#include "engine/skips.h"
+#include "engine/base/error.h"
+#include "engine/instruments/capsule.h"
+#include "engine/instruments/skips.h"
+#include "engine/number/number_text.h"
 #include "find_run.h"
 
 namespace app {

@@ -3,12 +3,12 @@
 #include <iterator>
 
 #include "commands.h"
-#include "engine/end_notice.h"
-#include "engine/error.h"
-#include "engine/resume.h"
-#include "engine/run_group.h"
-#include "engine/session.h"
-#include "engine/sweep.h"
+#include "engine/base/error.h"
+#include "engine/runs/end_notice.h"
+#include "engine/runs/run_group.h"
+#include "engine/runs/sweep.h"
+#include "engine/session/session.h"
+#include "engine/train/resume.h"
 #include "follow.h"
 #include "json_output.h"
 #include "notify.h"

@@ -2,9 +2,9 @@
 #include <utility>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/followed_run.h"
-#include "engine/plain_text.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/runs/followed_run.h"
 #include "follow.h"
 
 namespace app {

@@ -2,8 +2,8 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/what_if.h"
+#include "engine/base/error.h"
+#include "engine/verdict/what_if.h"
 #include "find_run.h"
 #include "settings.h"
 

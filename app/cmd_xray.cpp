@@ -1,8 +1,8 @@
 #include <iostream>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/xray.h"
+#include "engine/base/error.h"
+#include "engine/instruments/xray.h"
 #include "settings.h"
 #include "step_arguments.h"
 

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <sstream>
 
-#include "engine/end_notice.h"
-#include "engine/figure_text.h"
-#include "engine/scale_outlook.h"
-#include "engine/teach.h"
+#include "engine/number/figure_text.h"
+#include "engine/record/scale_outlook.h"
+#include "engine/runs/end_notice.h"
+#include "engine/settings/teach.h"
 
 namespace app {
 

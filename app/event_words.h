@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/event.h"
+#include "engine/record/event.h"
 
 namespace app {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iostream>
 
-#include "engine/plain_text.h"
-#include "engine/run_group.h"
-#include "engine/run_store.h"
+#include "engine/base/plain_text.h"
+#include "engine/runs/run_group.h"
+#include "engine/runs/run_store.h"
 #include "settings.h"
 
 namespace app {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_listing.h"
+#include "engine/runs/run_listing.h"
 
 namespace app {
 

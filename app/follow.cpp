@@ -14,11 +14,11 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/figure_text.h"
-#include "engine/launch.h"
-#include "engine/plain_text.h"
-#include "engine/remaining_time.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/base/remaining_time.h"
+#include "engine/number/figure_text.h"
+#include "engine/parallel/launch.h"
 #include "event_words.h"
 #include "interruption.h"
 #include "terminal.h"

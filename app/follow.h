@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/comparison.h"
-#include "engine/session.h"
+#include "engine/runs/comparison.h"
+#include "engine/session/session.h"
 
 namespace app {
 

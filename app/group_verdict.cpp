@@ -2,8 +2,8 @@
 
 #include <iostream>
 
-#include "engine/report.h"
-#include "engine/run_listing.h"
+#include "engine/report/report.h"
+#include "engine/runs/run_listing.h"
 
 namespace app {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/run_group.h"
+#include "engine/runs/run_group.h"
 
 namespace app {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "engine/named_file.h"
+#include "engine/io/named_file.h"
 
 namespace app {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/work_scope.h"
+#include "engine/io/work_scope.h"
 #include "terminal.h"
 
 namespace app {
@@ -37,7 +37,7 @@ void note_interruption();
 /// Thrown by work that a request ended; main() says so.
 struct Interrupted {};
 
-/// Runs work() of this thread that reports its progress (engine/work_scope.h), which is shown. A
+/// Runs work() of this thread that reports its progress (engine/io/work_scope.h), which is shown. A
 /// request to end gives it up, so that it leaves nothing behind.
 template <typename F>
 auto with_progress(std::string what, F&& work) {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
-#include "engine/catalog.h"
-#include "engine/settings_presets.h"
+#include "engine/runs/settings_presets.h"
+#include "engine/settings/catalog.h"
 
 namespace app {
 namespace {

@@ -3,15 +3,15 @@
 #include <optional>
 #include <string>
 
-#include "engine/batch_finder.h"
-#include "engine/bench.h"
-#include "engine/comparison.h"
-#include "engine/launch.h"
-#include "engine/learning_rate_finder.h"
-#include "engine/machine.h"
-#include "engine/plan_profile.h"
-#include "engine/run_config.h"
-#include "engine/verdict.h"
+#include "engine/instruments/plan_profile.h"
+#include "engine/parallel/launch.h"
+#include "engine/runs/comparison.h"
+#include "engine/settings/run_config.h"
+#include "engine/train/batch_finder.h"
+#include "engine/train/bench.h"
+#include "engine/train/learning_rate_finder.h"
+#include "engine/train/machine.h"
+#include "engine/verdict/verdict.h"
 
 /// JSON output of the commands, but for runs and events, which the engine writes. It is one file,
 /// since nlohmann/json takes longer to compile than any command.

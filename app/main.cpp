@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "commands.h"
-#include "engine/error.h"
-#include "engine/launch.h"
-#include "engine/plain_text.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/parallel/launch.h"
 #include "interruption.h"
 #include "terminal.h"
 #ifdef HALFTONE_HAS_UI

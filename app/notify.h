@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "command_line.h"
-#include "engine/end_notice.h"
+#include "engine/runs/end_notice.h"
 #include "follow.h"
 
 namespace app {
 
-/// Adds --notify, which exists on the command line alone (engine/end_notice.h).
+/// Adds --notify, which exists on the command line alone (engine/runs/end_notice.h).
 void describe_notify(Command& command, std::string& notify);
 
 /// Builds the notice for runs that have been followed to their end.

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/data_parallel.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/session/data_parallel.h"
 #include "follow.h"
 #include "notify.h"
 #include "settings.h"

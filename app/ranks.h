@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "engine/launch.h"
-#include "engine/run_config.h"
-#include "engine/session.h"
+#include "engine/parallel/launch.h"
+#include "engine/session/session.h"
+#include "engine/settings/run_config.h"
 
 namespace app {
 

@@ -4,10 +4,10 @@
 #include <iostream>
 #include <iterator>
 
-#include "engine/comparison.h"
-#include "engine/error.h"
-#include "engine/plain_text.h"
-#include "engine/settings_presets.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/runs/comparison.h"
+#include "engine/runs/settings_presets.h"
 
 namespace app {
 

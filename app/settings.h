@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_config.h"
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
+#include "engine/settings/run_config.h"
 
 namespace app {
 

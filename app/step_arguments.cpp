@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "engine/session.h"
+#include "engine/session/session.h"
 #include "find_run.h"
 #include "settings.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "command_line.h"
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 
 namespace app {
 

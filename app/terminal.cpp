@@ -10,7 +10,7 @@
 #include <streambuf>
 #include <string>
 
-#include "engine/plain_text.h"
+#include "engine/base/plain_text.h"
 
 namespace app {
 namespace {

@@ -5,13 +5,13 @@
 #include <memory>
 #include <string>
 
-#include "engine/remaining_time.h"
+#include "engine/base/remaining_time.h"
 
 namespace app {
 
-/// While it lives, what goes to std::cout and std::cerr is made printable (engine/plain_text.h), so
-/// that a name in a file of someone else cannot send commands to the terminal. The program prints
-/// to no other stream.
+/// While it lives, what goes to std::cout and std::cerr is made printable
+/// (engine/base/plain_text.h), so that a name in a file of someone else cannot send commands to the
+/// terminal. The program prints to no other stream.
 class CleanOutput {
 public:
     CleanOutput();

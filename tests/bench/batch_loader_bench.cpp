@@ -1,11 +1,11 @@
 // Cost of a batch for the training thread. `next` is measured with a caller that does nothing else,
 // so for images it shows the rate of the loader's thread, which is the upper limit for training.
-#include "data/batch_loader.h"
+#include "data/loader/batch_loader.h"
 
 #include <benchmark/benchmark.h>
 
-#include "data/glyph_dataset.h"
-#include "data/image_dataset.h"
+#include "data/image/glyph_dataset.h"
+#include "data/image/image_dataset.h"
 #include "data/spiral_dataset.h"
 
 namespace {

@@ -1,16 +1,16 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/memory.h"
 #include "data/dataset_descriptor.h"
-#include "engine/error.h"
-#include "file/sha256.h"
+#include "engine/base/error.h"
 #include "folder_input.h"
+#include "io/file/sha256.h"
+#include "runs/checkpoint.h"
+#include "runs/run_folder.h"
 #include "scratch_file.h"
-#include "store/checkpoint.h"
-#include "store/run_folder.h"
-#include "train/restored.h"
-#include "train/trainer.h"
+#include "tensor/memory/memory.h"
+#include "train/run/restored.h"
+#include "train/run/trainer.h"
 
 namespace {
 

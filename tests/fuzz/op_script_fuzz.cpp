@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/memory.h"
-#include "engine/op_script.h"
+#include "engine/ops/op_script.h"
 #include "scratch_file.h"
+#include "tensor/memory/memory.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "pickle/torch_rules.h"
+#include "io/pickle/torch_rules.h"
 
 /// Uses the bytes as the pickle of a PyTorch file. Every resulting tensor must be within its
 /// storage.

@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/error.h"
-#include "picture/readers.h"
+#include "engine/base/error.h"
+#include "io/picture/readers.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "runs/run_archive.h"
 #include "scratch_file.h"
-#include "store/run_archive.h"
 
 // Uses the bytes as a run in one file. Expects an Error or an unpacked run, and no file outside its
 // folder.

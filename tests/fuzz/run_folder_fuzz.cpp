@@ -1,13 +1,13 @@
 #include <filesystem>
 
-#include "engine/error.h"
-#include "engine/followed_run.h"
-#include "engine/report.h"
-#include "engine/run_listing.h"
-#include "engine/step_record.h"
+#include "engine/base/error.h"
+#include "engine/record/step_record.h"
+#include "engine/report/report.h"
+#include "engine/runs/followed_run.h"
+#include "engine/runs/run_listing.h"
 #include "folder_input.h"
+#include "runs/run_folder.h"
 #include "scratch_file.h"
-#include "store/run_folder.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
-#include "safetensors/safetensors.h"
+#include "io/safetensors/safetensors.h"
 
 #include <cstdlib>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "scratch_file.h"
 
 // Uses the bytes as a safetensors file. Expects an Error, or that every tensor can be read.

@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/memory.h"
-#include "engine/error.h"
-#include "pickle/torch_file.h"
+#include "engine/base/error.h"
+#include "io/pickle/torch_file.h"
 #include "scratch_file.h"
+#include "tensor/memory/memory.h"
 
 /// Large tensors do not come from malloc, so the sanitizer does not bound them.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {

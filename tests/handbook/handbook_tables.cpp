@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/catalog.h"
-#include "engine/event.h"
-#include "engine/figures.h"
-#include "engine/run_config.h"
-#include "engine/run_origin.h"
-#include "engine/step_record.h"
+#include "engine/record/event.h"
+#include "engine/record/figures.h"
+#include "engine/record/run_origin.h"
+#include "engine/record/step_record.h"
+#include "engine/settings/catalog.h"
+#include "engine/settings/run_config.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/launch.h"
+#include "engine/base/error.h"
+#include "engine/parallel/launch.h"
 #include "kernels/rank_sum.h"
 #include "parallel/communicator.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/catalog.h"
-#include "engine/op_script.h"
+#include "engine/ops/op_script.h"
+#include "engine/settings/catalog.h"
 #include "temp_folder.h"
 #include "tensor_file.h"
 

@@ -11,10 +11,10 @@
 #include <iostream>
 #include <sstream>
 
-#include "core/cast.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "io/safetensors/tensor_file.h"
 #include "models/onnx_export.h"
-#include "safetensors/tensor_file.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

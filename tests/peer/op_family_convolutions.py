@@ -1,5 +1,5 @@
 """Convolutions of sequences and volumes, transposed convolutions, conv_tbc, the general and the cuDNN entries, and images as columns. conv2d itself is among the
-ops of op_generators.py; its padding by words is in tests/engine/conv/convolution_test.cpp."""
+ops of op_generators.py; its padding by words is in tests/engine/ops/conv/convolution_test.cpp."""
 
 import functools
 

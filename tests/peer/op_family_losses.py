@@ -414,5 +414,5 @@ def ctc(x, at):
 
 
 # No special values: numbers above 0 are no logarithms of probabilities, and at -inf PyTorch's gradient is NaN (inf - inf)
-# where the loss does not depend on that probability and the gradient here is 0 (tests/engine/loss/loss_test.cpp).
+# where the loss does not depend on that probability and the gradient here is 0 (tests/engine/ops/loss/loss_test.cpp).
 op("ctc_loss", FAMILY, "none", make_ctc, ctc, second=False, specials=False)

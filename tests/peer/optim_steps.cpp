@@ -13,12 +13,12 @@
 #include <iostream>
 #include <limits>
 
-#include "core/resolve_device.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/optim/json_optimizer.h"
-#include "index/sparse.h"
 #include "kernels/cuda_device.h"
-#include "scaler/grad_scaler.h"
+#include "ops/index/sparse.h"
+#include "optim/grad_scaler.h"
+#include "tensor/resolve_device.h"
 #include "tensor_file.h"
 
 namespace engine {

@@ -1,4 +1,4 @@
-"""Philox 4x32-10 (Salmon et al. 2011) as the engine's core/philox.h uses it: number `offset` of a stream."""
+"""Philox 4x32-10 (Salmon et al. 2011) as the engine's tensor/philox.h uses it: number `offset` of a stream."""
 
 import numpy
 

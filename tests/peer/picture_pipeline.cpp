@@ -8,12 +8,12 @@
 #include <iostream>
 #include <string>
 
-#include "data/batch_loader.h"
-#include "data/image_folder_files.h"
-#include "data/picture_crop.h"
-#include "engine/error.h"
-#include "engine/picture.h"
-#include "safetensors/tensor_file.h"
+#include "data/image/image_folder_files.h"
+#include "data/image/picture_crop.h"
+#include "data/loader/batch_loader.h"
+#include "engine/base/error.h"
+#include "engine/io/picture.h"
+#include "io/safetensors/tensor_file.h"
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <memory>
 #include <utility>
 
-#include "core/layout.h"
-#include "index/sparse.h"
 #include "models/model.h"
+#include "ops/index/sparse.h"
 #include "tasks/task_descriptor.h"
-#include "train/run_context.h"
-#include "train/train_step.h"
+#include "tensor/layout.h"
+#include "train/step/run_context.h"
+#include "train/step/train_step.h"
 
 namespace engine::test {
 

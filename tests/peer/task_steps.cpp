@@ -17,11 +17,11 @@
 #include <iostream>
 #include <sstream>
 
-#include "core/deferred_errors.h"
-#include "core/resolve_device.h"
-#include "engine/error.h"
-#include "safetensors/tensor_file.h"
+#include "engine/base/error.h"
+#include "io/safetensors/tensor_file.h"
 #include "task_step.h"
+#include "tensor/deferred_errors.h"
+#include "tensor/resolve_device.h"
 
 namespace engine {
 namespace {

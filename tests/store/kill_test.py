@@ -101,7 +101,7 @@ def check_run(run):
 
 def is_being_made(folder):
     """A lease without its text: the trainer was killed between making the file and writing it. It may be that of another
-    machine, so nobody removes such a folder before the lease has not changed for 90 s (engine/src/file/lease.h)."""
+    machine, so nobody removes such a folder before the lease has not changed for 90 s (engine/src/io/file/lease.h)."""
     files = {file.name: file.stat().st_size for file in folder.iterdir()}
     return files in ({"lock": 0, "lease.1": 0}, {"lease.1": 0})
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/error.h"
-#include "engine/run_store.h"
-#include "engine/step_record.h"
+#include "engine/base/error.h"
+#include "engine/record/step_record.h"
+#include "engine/runs/run_store.h"
 
 namespace {
 

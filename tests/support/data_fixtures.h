@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/run_config.h"
+#include "engine/base/error.h"
+#include "engine/settings/run_config.h"
 #include "temp_folder.h"
 
 namespace engine::test {

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "core/resolve_device.h"
+#include "tensor/resolve_device.h"
 
 namespace engine {
 namespace {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/resolve_device.h"
-#include "data/collator.h"
-#include "train/batch_feed.h"
-#include "train/trainer.h"
+#include "data/loader/collator.h"
+#include "tensor/resolve_device.h"
+#include "train/run/trainer.h"
+#include "train/step/batch_feed.h"
 
 namespace engine::test {
 

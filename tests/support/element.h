@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/tensor.h"
-#include "core/transfer.h"
+#include "tensor/tensor.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 

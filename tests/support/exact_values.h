@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tensor.h"
+#include "tensor/tensor.h"
 
 namespace engine::test {
 

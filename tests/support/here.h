@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/device.h"
+#include "tensor/device.h"
 
 namespace engine {
 

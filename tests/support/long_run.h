@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <fstream>
 
-#include "engine/run_store.h"
-#include "store/run_folder.h"
-#include "store/step_record.h"
+#include "engine/runs/run_store.h"
+#include "record/step_record.h"
+#include "runs/run_folder.h"
 #include "support/part_figures.h"
 
 namespace engine::test {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/module_scope.h"
-#include "core/observer.h"
-#include "core/tape.h"
+#include "tensor/module_scope.h"
+#include "tensor/observer.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/module_scope.h"
-#include "core/observer.h"
+#include "tensor/module_scope.h"
+#include "tensor/observer.h"
 
 namespace engine {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/metric.h"
+#include "engine/base/metric.h"
 
 namespace engine {
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "engine/picture.h"
+#include "engine/io/picture.h"
 
 namespace engine::test {
 

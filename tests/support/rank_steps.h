@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "index/sparse.h"
+#include "ops/index/sparse.h"
 #include "support/ranks.h"
 
 // Steps of one process and of several ranks, to be compared.

@@ -4,7 +4,7 @@
 
 #include <QTest>
 
-#include "panels/verdict_line.h"
+#include "panels/verdict/verdict_line.h"
 #include "support/stillness.h"
 #include "support/window_stage.h"
 

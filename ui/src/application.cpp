@@ -15,7 +15,7 @@
 #include "commands/notifier.h"
 #include "commands/queue_runner.h"
 #include "commands/run_history.h"
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/benchmarks.h"

@@ -2,9 +2,9 @@
 
 #include "amp/cast_cache.h"
 #include "amp/dispatch.h"
-#include "core/cast.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/device.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

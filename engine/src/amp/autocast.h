@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/op.h"
-#include "core/tape.h"
+#include "tensor/op.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/tensor.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "core/cast.h"
-#include "core/result_type.h"
-#include "core/tape.h"
+#include "tensor/cast.h"
+#include "tensor/result_type.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

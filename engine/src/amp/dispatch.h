@@ -7,7 +7,7 @@
 
 #include "amp/autocast.h"
 #include "amp/force.h"
-#include "core/op.h"
+#include "tensor/op.h"
 
 // The entry point of every operation that computes. Here precision.force replaces the operation's
 // policy, and a trace records the call before its casts. An operation F of the catalog begins with

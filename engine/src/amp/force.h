@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dtype.h"
+#include "tensor/dtype.h"
 
 namespace engine {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "amp/scale_rule.h"
-#include "core/dtype.h"
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
+#include "tensor/dtype.h"
 
 namespace engine {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/scaler.h"
 
 namespace engine {

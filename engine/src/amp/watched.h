@@ -1,7 +1,7 @@
 #pragma once
 
 #include "amp/dispatch.h"
-#include "core/observer.h"
+#include "tensor/observer.h"
 
 namespace engine {
 

@@ -1,12 +1,12 @@
 #include "autograd/accumulate.h"
 
-#include "core/cast.h"
-#include "core/gradient_observer.h"
-#include "core/layout.h"
-#include "core/tape.h"
-#include "index/sparse.h"
-#include "pointwise/binary.h"
-#include "pointwise/inplace.h"
+#include "ops/index/sparse.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/inplace.h"
+#include "tensor/cast.h"
+#include "tensor/gradient_observer.h"
+#include "tensor/layout.h"
+#include "tensor/tape.h"
 
 namespace engine {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/tensor.h"
+#include "tensor/tensor.h"
 
 // Addition of gradients: dense or sparse, of equal or different types.
 namespace engine {

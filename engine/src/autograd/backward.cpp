@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "autograd/accumulate.h"
-#include "core/cast.h"
-#include "core/gradient_observer.h"
-#include "core/low_gradients.h"
-#include "core/paired_gradient.h"
-#include "core/tape_detail.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "tensor/cast.h"
+#include "tensor/gradient_observer.h"
+#include "tensor/low_gradients.h"
+#include "tensor/paired_gradient.h"
+#include "tensor/tape_detail.h"
 
 namespace engine {
 namespace {

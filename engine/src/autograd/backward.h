@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/tape.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

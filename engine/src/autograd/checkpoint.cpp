@@ -3,7 +3,7 @@
 #include "amp/autocast.h"
 #include "amp/force.h"
 #include "autograd/backward.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/tape.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/tape.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

@@ -2,8 +2,8 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "core/wide.h"
+#include "tensor/cast.h"
+#include "tensor/wide.h"
 
 namespace engine::detail {
 namespace {

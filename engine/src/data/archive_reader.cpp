@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/byte_reader.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

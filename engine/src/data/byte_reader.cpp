@@ -15,8 +15,8 @@
 #include "data/data_fingerprint.h"
 #include "data/reading_progress.h"
 #include "data/zip_file.h"
-#include "engine/error.h"
-#include "zip/zip_reader.h"
+#include "engine/base/error.h"
+#include "io/zip/zip_reader.h"
 
 namespace engine {
 namespace {

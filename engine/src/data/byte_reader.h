@@ -9,7 +9,7 @@
 #include <stop_token>
 #include <string>
 
-#include "engine/reading_share.h"
+#include "engine/data/reading_share.h"
 
 namespace engine {
 

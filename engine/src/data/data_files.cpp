@@ -6,9 +6,9 @@
 #include <fstream>
 #include <string_view>
 
-#include "core/characters.h"
+#include "base/characters.h"
 #include "data/byte_reader.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 namespace engine {
 

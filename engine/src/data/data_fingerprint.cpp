@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json_reader.h"
+#include "base/text_utf8.h"
 #include "data/byte_reader.h"
-#include "data/text_utf8.h"
-#include "engine/error.h"
-#include "file/atomic_file.h"
-#include "file/json_reader.h"
-#include "file/line_reader.h"
+#include "engine/base/error.h"
+#include "io/file/atomic_file.h"
+#include "io/file/line_reader.h"
 
 namespace engine {
 namespace {

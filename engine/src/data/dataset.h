@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "data/schema.h"
-#include "engine/error.h"
-#include "engine/run_config.h"
+#include "engine/base/error.h"
+#include "engine/settings/run_config.h"
 
 namespace engine {
 

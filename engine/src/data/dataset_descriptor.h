@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/philox.h"
 #include "data/dataset.h"
+#include "tensor/philox.h"
 
 namespace engine {
 

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_reader.h"
 #include "data/schema_json.h"
-#include "engine/error.h"
-#include "file/atomic_file.h"
-#include "file/json_reader.h"
+#include "engine/base/error.h"
+#include "io/file/atomic_file.h"
 
 namespace engine {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "data/csv_layout.h"
+#include "data/csv/csv_layout.h"
 #include "data/schema.h"
-#include "engine/picture.h"
+#include "engine/io/picture.h"
 
 namespace engine {
 

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "engine/reading_share.h"
+#include "engine/data/reading_share.h"
 
 namespace engine {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/dims.h"
-#include "core/dtype.h"
+#include "tensor/dims.h"
+#include "tensor/dtype.h"
 
 namespace engine {
 

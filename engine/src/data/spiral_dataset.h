@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/philox.h"
 #include "data/dataset.h"
+#include "tensor/philox.h"
 
 namespace engine {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/error.h"
-#include "zip/zip_reader.h"
+#include "engine/base/error.h"
+#include "io/zip/zip_reader.h"
 
 namespace engine {
 namespace {

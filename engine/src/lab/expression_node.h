@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/lesson_expression.h"
+#include "engine/lab/lesson_expression.h"
 
 namespace engine {
 

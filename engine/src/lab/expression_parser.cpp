@@ -2,8 +2,8 @@
 #include <array>
 #include <optional>
 
-#include "engine/error.h"
-#include "engine/lesson_results.h"
+#include "engine/base/error.h"
+#include "engine/lab/lesson_results.h"
 #include "lab/expression_node.h"
 #include "lab/expression_tokens.h"
 

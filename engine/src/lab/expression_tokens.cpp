@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/lesson.h"
+#include "engine/lab/lesson.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "engine/lesson_answers.h"
+#include "engine/lab/lesson_answers.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -6,10 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/named_file.h"
-#include "engine/run_store.h"
-#include "file/json_reader.h"
+#include "base/json_reader.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
+#include "engine/runs/run_store.h"
 
 namespace engine {
 namespace fs = std::filesystem;

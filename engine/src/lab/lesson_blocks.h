@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/lesson.h"
+#include "engine/lab/lesson.h"
 #include "lab/lesson_text.h"
 
 namespace engine {

@@ -2,13 +2,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "engine/csv_cell.h"
-#include "engine/error.h"
-#include "engine/lesson_answers.h"
-#include "engine/lesson_results.h"
-#include "engine/plain_text.h"
-#include "store/median.h"
-#include "store/text_table.h"
+#include "base/text_table.h"
+#include "engine/base/csv_cell.h"
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "engine/lab/lesson_answers.h"
+#include "engine/lab/lesson_results.h"
+#include "record/median.h"
 
 namespace engine {
 namespace fs = std::filesystem;

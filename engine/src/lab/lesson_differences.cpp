@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/lesson.h"
+#include "engine/lab/lesson.h"
 
 namespace engine {
 namespace {

@@ -1,6 +1,6 @@
-#include "engine/lesson_draft.h"
+#include "engine/lab/lesson_draft.h"
 
-#include "engine/run_fields.h"
+#include "engine/runs/run_fields.h"
 
 namespace engine {
 namespace {

@@ -1,13 +1,13 @@
-#include "engine/lesson_files.h"
+#include "engine/lab/lesson_files.h"
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "io/zip/zip_reader.h"
 #include "lab/builtin_lessons.h"
-#include "zip/zip_reader.h"
 
 namespace engine {
 namespace fs = std::filesystem;

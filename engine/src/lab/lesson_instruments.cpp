@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/error.h"
-#include "engine/number_format.h"
-#include "engine/number_text.h"
+#include "engine/base/error.h"
+#include "engine/number/number_format.h"
+#include "engine/number/number_text.h"
 #include "lab/lesson_blocks.h"
 
 namespace engine {

@@ -1,9 +1,9 @@
 #include <limits>
 
-#include "engine/error.h"
-#include "engine/lesson_expression.h"
-#include "engine/number_arithmetic.h"
-#include "engine/number_format.h"
+#include "engine/base/error.h"
+#include "engine/lab/lesson_expression.h"
+#include "engine/number/number_arithmetic.h"
+#include "engine/number/number_format.h"
 
 namespace engine {
 namespace {

@@ -1,15 +1,15 @@
-#include "engine/lesson_results.h"
+#include "engine/lab/lesson_results.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "engine/catalog.h"
-#include "engine/error.h"
-#include "engine/skips.h"
-#include "engine/xray.h"
-#include "store/median.h"
-#include "store/text_table.h"
+#include "base/text_table.h"
+#include "engine/base/error.h"
+#include "engine/instruments/skips.h"
+#include "engine/instruments/xray.h"
+#include "engine/settings/catalog.h"
+#include "record/median.h"
 
 namespace engine {
 namespace {

@@ -1,13 +1,13 @@
-#include "engine/lesson_runner.h"
+#include "engine/lab/lesson_runner.h"
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/resume.h"
-#include "instruments/scratch_folder.h"
+#include "engine/base/error.h"
+#include "engine/train/resume.h"
+#include "instruments/replay/scratch_folder.h"
 #include "lab/pacer.h"
 
 namespace engine {

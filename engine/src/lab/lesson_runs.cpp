@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "engine/catalog.h"
-#include "engine/step_record.h"
+#include "engine/record/step_record.h"
+#include "engine/settings/catalog.h"
 #include "lab/lesson_blocks.h"
 
 namespace engine {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/lesson.h"
+#include "engine/lab/lesson.h"
 
 namespace engine {
 

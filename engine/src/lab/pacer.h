@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "engine/compute_thread.h"
+#include "engine/session/compute_thread.h"
 
 namespace engine {
 

@@ -1,9 +1,9 @@
 #include "models/autoencoder.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
-#include "pointwise/activation.h"
-#include "shape/view.h"
+#include "ops/pointwise/activation.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

@@ -1,13 +1,13 @@
 #include "models/bert.h"
 
-#include "core/constant.h"
-#include "engine/error.h"
-#include "index/gather.h"
-#include "linalg/linear.h"
+#include "engine/base/error.h"
 #include "models/transformer_sizes.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "shape/view.h"
+#include "ops/index/gather.h"
+#include "ops/linalg/linear.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/view.h"
+#include "tensor/constant.h"
 
 namespace engine {
 namespace {

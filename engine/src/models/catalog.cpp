@@ -1,10 +1,10 @@
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 
 #include <algorithm>
 
-#include "core/module_names.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
+#include "tensor/module_names.h"
 
 namespace engine {
 

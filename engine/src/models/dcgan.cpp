@@ -1,10 +1,10 @@
 #include "models/dcgan.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
-#include "pointwise/activation.h"
-#include "pointwise/piecewise.h"
-#include "shape/view.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/piecewise.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

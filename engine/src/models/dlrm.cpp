@@ -2,16 +2,16 @@
 
 #include <cmath>
 
-#include "core/transfer.h"
-#include "engine/error.h"
-#include "index/embedding_bag.h"
-#include "index/embedding_bag_group.h"
-#include "index/gather.h"
-#include "linalg/matmul.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
 #include "nn/linear_chain.h"
 #include "nn/linear_relu.h"
-#include "shape/view.h"
+#include "ops/index/embedding_bag.h"
+#include "ops/index/embedding_bag_group.h"
+#include "ops/index/gather.h"
+#include "ops/linalg/matmul.h"
+#include "ops/shape/view.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

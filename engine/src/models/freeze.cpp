@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "models/model.h"
 
 namespace engine {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/dims.h"
-#include "engine/options.h"
+#include "engine/base/options.h"
+#include "tensor/dims.h"
 
 namespace engine {
 

@@ -1,11 +1,11 @@
 #include "models/lenet.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
 #include "nn/linear_relu.h"
-#include "pointwise/activation.h"
-#include "pool/pool.h"
-#include "shape/view.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pool/pool.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

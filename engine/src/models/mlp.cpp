@@ -2,7 +2,7 @@
 
 #include "models/model_descriptor.h"
 #include "nn/linear_chain.h"
-#include "shape/view.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 

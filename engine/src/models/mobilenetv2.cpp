@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "models/model_descriptor.h"
-#include "pointwise/binary.h"
-#include "pointwise/dropout.h"
-#include "pointwise/piecewise.h"
-#include "pool/pool.h"
-#include "shape/view.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/dropout.h"
+#include "ops/pointwise/piecewise.h"
+#include "ops/pool/pool.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

@@ -4,12 +4,12 @@
 #include <span>
 
 #include "autograd/checkpoint.h"
-#include "core/random_source.h"
-#include "core/restore.h"
-#include "core/tensor_map.h"
 #include "data/schema.h"
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 #include "nn/layers.h"
+#include "tensor/random_source.h"
+#include "tensor/restore.h"
+#include "tensor/tensor_map.h"
 
 namespace engine {
 
@@ -25,7 +25,7 @@ class Model {
 public:
     virtual ~Model() = default;
     /// Inputs in the order of ModelShape::inputs, then the carried state, if there is one. Outputs,
-    /// then the new state. Opens a module (core/module_scope.h) wherever PyTorch's model has one
+    /// then the new state. Opens a module (tensor/module_scope.h) wherever PyTorch's model has one
     /// that computes something.
     virtual TensorList forward(const TensorList& inputs) = 0;
     /// The model in evaluation mode as an ONNX graph: forward() with values for tensors. A model
@@ -47,7 +47,7 @@ public:
 
     bool training = true;           ///< batch statistics instead of running ones, and dropout
     StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step
-    bool sparse_gradients = false;  ///< of embedding tables (index/sparse.h)
+    bool sparse_gradients = false;  ///< of embedding tables (ops/index/sparse.h)
     bool recompute_blocks = false;  ///< blocks keep their inputs alone (activation checkpointing)
     std::vector<std::string> modules;  ///< full names of those that it opens; set by make_model()
     const std::vector<Parameter>& parameters() const { return registry_.parameters; }
@@ -97,9 +97,9 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& s
 enum class Head { read, drawn_if_other };
 
 /// Reads parameters and buffers by name from a safetensors file, or from a state dict that
-/// torch.save wrote (pickle/torch_file.h); the content decides. `key` chooses among several dicts
-/// in the file or prefixes of its names; fit_names() says which names fit. A tied parameter may be
-/// there under one of its names, or under both with equal bits.
+/// torch.save wrote (io/pickle/torch_file.h); the content decides. `key` chooses among several
+/// dicts in the file or prefixes of its names; fit_names() says which names fit. A tied parameter
+/// may be there under one of its names, or under both with equal bits.
 ///
 /// Returns notes for the user on what was left out. Throws Error(data) that counts the tensors that
 /// are missing, unknown, of another shape, or differ from the one they are tied to, and names five.

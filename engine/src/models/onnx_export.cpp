@@ -1,8 +1,8 @@
 #include "models/onnx_export.h"
 
-#include "engine/error.h"
-#include "engine/named_file.h"
-#include "onnx/onnx_file.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
+#include "io/onnx/onnx_file.h"
 
 namespace engine {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/memory.h"
-#include "recurrent/weight_block.h"
+#include "ops/recurrent/weight_block.h"
+#include "tensor/memory/memory.h"
 
 namespace engine {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/parameter.h"
+#include "tensor/parameter.h"
 
 namespace engine {
 

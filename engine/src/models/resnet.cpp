@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "models/model_descriptor.h"
-#include "pool/pool.h"
-#include "shape/view.h"
+#include "ops/pool/pool.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <iterator>
 
-#include "core/cast.h"
-#include "engine/error.h"
-#include "linalg/linear.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
-#include "pointwise/dropout.h"
-#include "shape/view.h"
+#include "ops/linalg/linear.h"
+#include "ops/pointwise/dropout.h"
+#include "ops/shape/view.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "engine/error.h"
-#include "linalg/linear.h"
+#include "engine/base/error.h"
 #include "models/transformer_sizes.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "shape/view.h"
+#include "ops/linalg/linear.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

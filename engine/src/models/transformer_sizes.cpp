@@ -1,6 +1,6 @@
 #include "models/transformer_sizes.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 

@@ -1,7 +1,7 @@
 #include "models/weight_layout.h"
 
-#include "core/layout.h"
-#include "core/memory.h"
+#include "tensor/layout.h"
+#include "tensor/memory/memory.h"
 
 namespace engine {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

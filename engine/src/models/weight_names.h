@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/tensor_map.h"
-#include "engine/message.h"
+#include "engine/base/message.h"
+#include "tensor/tensor_map.h"
 
 namespace engine {
 

@@ -2,13 +2,13 @@
 #include <cstring>
 #include <set>
 
-#include "core/cast.h"
-#include "core/restore.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "io/pickle/torch_file.h"
+#include "io/safetensors/tensor_file.h"
 #include "models/model.h"
 #include "models/weight_names.h"
-#include "pickle/torch_file.h"
-#include "safetensors/tensor_file.h"
+#include "tensor/cast.h"
+#include "tensor/restore.h"
 
 namespace engine {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "engine/error.h"
-#include "linalg/linear.h"
-#include "shape/view.h"
+#include "engine/base/error.h"
+#include "ops/linalg/linear.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention/attention.h"
+#include "ops/attention/attention.h"
 #include "nn/layers.h"
 
 namespace engine {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "conv/conv_transpose.h"
+#include "ops/conv/conv_transpose.h"
 
 namespace engine {
 

@@ -4,14 +4,14 @@
 #include <array>
 #include <cmath>
 
-#include "conv/convolution.h"
-#include "index/embedding.h"
-#include "linalg/linear.h"
-#include "norm/batch_counts.h"
-#include "norm/batch_norm.h"
-#include "norm/composed_norm.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
+#include "ops/conv/convolution.h"
+#include "ops/index/embedding.h"
+#include "ops/linalg/linear.h"
+#include "ops/norm/batch_counts.h"
+#include "ops/norm/batch_norm.h"
+#include "ops/norm/composed_norm.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
 
 namespace engine {
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "core/module_scope.h"
-#include "core/parameter.h"
-#include "core/philox.h"
-#include "core/tape.h"
-#include "onnx/onnx_graph.h"
+#include "io/onnx/onnx_graph.h"
+#include "tensor/module_scope.h"
+#include "tensor/parameter.h"
+#include "tensor/philox.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

@@ -1,5 +1,5 @@
+#include "io/onnx/onnx_graph.h"
 #include "nn/layers.h"
-#include "onnx/onnx_graph.h"
 
 // The layers as pieces of an ONNX graph, in evaluation mode.
 namespace engine {

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "linalg/linear_chain.h"
 #include "nn/linear_relu.h"
+#include "ops/linalg/linear_chain.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #include "nn/linear_relu.h"
 
-#include "linalg/linear_relu.h"
-#include "pointwise/activation.h"
+#include "ops/linalg/linear_relu.h"
+#include "ops/pointwise/activation.h"
 
 namespace engine {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "shape/view.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nn/layers.h"
-#include "recurrent/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace engine {
 
@@ -31,8 +31,8 @@ struct Recurrent {
     Recurrent() = default;
     Recurrent(TensorRegistry& registry, const std::string& name, RecurrentKind kind_,
               const Sizes& sizes_);
-    /// {output, h_n, and c_n for lstm} as recurrent/recurrent.h has them; x (time, in) without a
-    /// batch gives results without one.
+    /// {output, h_n, and c_n for lstm} as ops/recurrent/recurrent.h has them; x (time, in) without
+    /// a batch gives results without one.
     TensorList operator()(const Tensor& x, const RecurrentCall& call = {}) const;
     /// Adds the graph of a sequence with time first and of given states. Throws Error(value) if it
     /// is bidirectional or batch first.

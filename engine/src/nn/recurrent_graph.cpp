@@ -1,8 +1,8 @@
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "io/onnx/onnx_graph.h"
 #include "nn/recurrent.h"
-#include "onnx/onnx_graph.h"
 
 // Recurrent layers as ONNX's LSTM, GRU and RNN, one node a layer.
 namespace engine {

@@ -1,13 +1,13 @@
 #include "nn/transformer.h"
 
-#include "attention/attention.h"
-#include "attention/scaled_scores.h"
-#include "linalg/addmm.h"
-#include "norm/composed_norm.h"
-#include "norm/layer_norm.h"
-#include "pointwise/binary.h"
-#include "pointwise/dropout.h"
-#include "shape/view.h"
+#include "ops/attention/attention.h"
+#include "ops/attention/scaled_scores.h"
+#include "ops/linalg/addmm.h"
+#include "ops/norm/composed_norm.h"
+#include "ops/norm/layer_norm.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/dropout.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

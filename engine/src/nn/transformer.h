@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/random_source.h"
 #include "nn/layers.h"
-#include "norm/add_layer_norm.h"
+#include "ops/norm/add_layer_norm.h"
+#include "tensor/random_source.h"
 
 // Parts of Transformers. Between layers a batch is (rows, width), one row a token, sample after
 // sample, so that every linear layer is one product of matrices.

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
+#include "io/onnx/onnx_graph.h"
 #include "nn/transformer.h"
-#include "onnx/onnx_graph.h"
 
 // The parts of Transformers as pieces of an ONNX graph, in evaluation mode.
 namespace engine {

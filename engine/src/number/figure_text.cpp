@@ -1,4 +1,4 @@
-#include "engine/figure_text.h"
+#include "engine/number/figure_text.h"
 
 #include <algorithm>
 #include <cmath>

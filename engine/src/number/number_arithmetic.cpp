@@ -1,10 +1,10 @@
-#include "engine/number_arithmetic.h"
+#include "engine/number/number_arithmetic.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

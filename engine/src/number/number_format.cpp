@@ -1,4 +1,4 @@
-#include "engine/number_format.h"
+#include "engine/number/number_format.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "engine/number_text.h"
+#include "engine/number/number_text.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/stored_number.h"
+#include "engine/number/stored_number.h"
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
 #include "optim/adagrad.h"
 
-#include "engine/error.h"
-#include "index/sparse.h"
+#include "engine/base/error.h"
 #include "kernels/elementwise.h"
+#include "ops/index/sparse.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {

@@ -15,9 +15,9 @@ struct AdagradOptions {
 };
 
 /// Adagrad (Duchi et al. 2011) as in PyTorch. The rate of every weight falls with the sum of its
-/// squared gradients, which is f32 also for 16-bit weights. For a sparse gradient (index/sparse.h),
-/// without weight decay, it reads and writes only the named rows. Under LARC, and for a weight that
-/// is not row-major, the gradient is made dense.
+/// squared gradients, which is f32 also for 16-bit weights. For a sparse gradient
+/// (ops/index/sparse.h), without weight decay, it reads and writes only the named rows. Under LARC,
+/// and for a weight that is not row-major, the gradient is made dense.
 class Adagrad final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting.

@@ -1,8 +1,8 @@
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {

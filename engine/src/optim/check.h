@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 

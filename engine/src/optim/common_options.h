@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/options.h"
+#include "engine/base/options.h"
 
 namespace engine {
 

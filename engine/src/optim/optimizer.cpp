@@ -1,11 +1,11 @@
 #include "optim/optimizer.h"
 
-#include "core/cast.h"
-#include "core/layout.h"
-#include "core/tape.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/scaler.h"
+#include "tensor/cast.h"
+#include "tensor/layout.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

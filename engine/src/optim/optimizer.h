@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "core/device_record.h"
-#include "core/parameter.h"
-#include "core/tensor_map.h"
 #include "kernels/multi_tensor_update.h"
 #include "kernels/sparse_rows.h"
 #include "kernels/step_figures.h"
+#include "tensor/device_record.h"
+#include "tensor/parameter.h"
+#include "tensor/tensor_map.h"
 
 namespace engine {
 
-struct Place;  // core/restore.h
+struct Place;  // tensor/restore.h
 
 /// Whether saved state may be of another floating type than the optimizer's.
 enum class StateTypes { exact, converted };
@@ -64,8 +64,8 @@ public:
     void zero_grad();
 
     bool scaling_aware() const { return options_.scaling_aware; }
-    /// Whether sparse gradients (index/sparse.h) pay off with its settings: only the rows that a
-    /// gradient names are read and written.
+    /// Whether sparse gradients (ops/index/sparse.h) pay off with its settings: only the rows that
+    /// a gradient names are read and written.
     virtual bool takes_sparse_gradients() const { return false; }
     const std::vector<Parameter>& parameters() const { return parameters_; }
     double lr(int group = 0) const;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 #include "optim/common_options.h"
 #include "optim/optimizer.h"
 

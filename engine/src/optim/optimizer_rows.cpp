@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "core/sparse.h"
-#include "engine/error.h"
-#include "index/sparse.h"
+#include "engine/base/error.h"
+#include "ops/index/sparse.h"
 #include "optim/optimizer.h"
+#include "tensor/sparse.h"
 
 namespace engine {
 bool Optimizer::updates_rows(int parameter) const {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <set>
 
-#include "core/layout.h"
-#include "core/restore.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "ops/shape/view.h"
 #include "optim/optimizer.h"
-#include "shape/view.h"
+#include "tensor/layout.h"
+#include "tensor/restore.h"
 
 namespace engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/options.h"
+#include "engine/base/options.h"
 #include "kernels/step_figures.h"
 
 namespace engine {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "engine/catalog.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 #include "optim/schedule_descriptor.h"
 
 namespace engine {

@@ -1,7 +1,7 @@
 #include "optim/sgd.h"
 
-#include "engine/error.h"
-#include "index/sparse.h"
+#include "engine/base/error.h"
+#include "ops/index/sparse.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {

@@ -17,7 +17,7 @@ struct SgdOptions {
 /// Stochastic gradient descent with momentum, as in PyTorch (optimizers.md#optimizer-formulas,
 /// 4.3). With master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 ///
-/// Accepts sparse gradients (index/sparse.h) without weight decay. A plain step coalesces the
+/// Accepts sparse gradients (ops/index/sparse.h) without weight decay. A plain step coalesces the
 /// gradient, and reads and writes only the rows that it names. The gradient is made dense with
 /// momentum, which moves every row that ever had a gradient, under LARC, and for a weight that is
 /// not row-major.

@@ -1,6 +1,6 @@
 #include "optim/sparse_adam.h"
 
-#include "index/sparse.h"
+#include "ops/index/sparse.h"
 #include "optim/adam.h"
 #include "optim/check.h"
 #include "optim/optimizer_descriptor.h"

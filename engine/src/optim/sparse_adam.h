@@ -12,9 +12,9 @@ struct SparseAdamOptions {
     bool dense = false;  ///< parameters with a dense gradient are updated as Adam's
 };
 
-/// Adam for sparse gradients (index/sparse.h), as in PyTorch: only the rows that a gradient names
-/// are updated, including their moments; eps is added to sqrt(v) before the bias correction. The
-/// gradient is coalesced first and stays so. With `dense` it combines two optimizers: PyTorch's
+/// Adam for sparse gradients (ops/index/sparse.h), as in PyTorch: only the rows that a gradient
+/// names are updated, including their moments; eps is added to sqrt(v) before the bias correction.
+/// The gradient is coalesced first and stays so. With `dense` it combines two optimizers: PyTorch's
 /// SparseAdam for the tables and its Adam for the rest; under LARC Adam for all.
 class SparseAdam final : public Optimizer {
 public:

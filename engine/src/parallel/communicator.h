@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 #include "kernels/array.h"
 
 namespace engine {

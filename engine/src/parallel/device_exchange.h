@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "core/device.h"
 #include "parallel/communicator.h"
+#include "tensor/device.h"
 
 // The communicator's calls for memory of the host or of the device that this rank computes on. On a
 // GPU they wait for nothing, and are in order with the compute stream.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/memory.h"
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "parallel/bucket_layout.h"
+#include "tensor/memory/memory.h"
 
 namespace engine {
 

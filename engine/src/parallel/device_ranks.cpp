@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/device_error.h"
 
 namespace engine {

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-#include "core/device.h"
 #include "kernels/cuda_device.h"
 #include "kernels/rank_group.h"
 #include "parallel/communicator.h"
+#include "tensor/device.h"
 
 namespace engine {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/tensor.h"
 #include "parallel/communicator.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

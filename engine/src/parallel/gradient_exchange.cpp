@@ -5,13 +5,13 @@
 #include <map>
 #include <numeric>
 
-#include "core/layout.h"
-#include "core/tape.h"
-#include "engine/error.h"
-#include "index/sparse.h"
+#include "engine/base/error.h"
+#include "ops/index/sparse.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/inplace.h"
 #include "parallel/device_exchange.h"
-#include "pointwise/binary.h"
-#include "pointwise/inplace.h"
+#include "tensor/layout.h"
+#include "tensor/tape.h"
 
 namespace engine {
 namespace {

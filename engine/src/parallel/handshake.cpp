@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "parallel/packed_message.h"
 
 namespace engine {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 #include "parallel/communicator.h"
 
 namespace engine {

@@ -1,4 +1,4 @@
-#include "engine/launch.h"
+#include "engine/parallel/launch.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "parallel/handshake.h"
 #include "parallel/joined_launch.h"
 #include "parallel/mpirun.h"

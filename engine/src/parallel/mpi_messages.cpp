@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

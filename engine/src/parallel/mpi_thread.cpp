@@ -10,7 +10,7 @@
 #include <iostream>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/parallel.h"
 
 namespace engine {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 #include "parallel/mpi_operations.h"
 #include "parallel/mpi_watch.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 #include "parallel/heartbeat.h"
 #include "parallel/local_process.h"
 

@@ -15,8 +15,8 @@
 #include <optional>
 #include <sstream>
 
-#include "engine/error.h"
-#include "engine/launch.h"
+#include "engine/base/error.h"
+#include "engine/parallel/launch.h"
 #include "parallel/joined_launch.h"
 #include "parallel/own_network.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 namespace engine {
 

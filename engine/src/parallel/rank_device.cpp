@@ -2,10 +2,10 @@
 
 #include <optional>
 
-#include "core/resolve_device.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/device.h"
 #include "kernels/rank_group.h"
+#include "tensor/resolve_device.h"
 
 namespace engine {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/device.h"
 #include "parallel/communicator.h"
+#include "tensor/device.h"
 
 namespace engine {
 

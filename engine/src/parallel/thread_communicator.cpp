@@ -4,7 +4,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/rank_sum.h"
 
 namespace engine {

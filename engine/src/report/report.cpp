@@ -1,21 +1,21 @@
-#include "engine/report.h"
+#include "engine/report/report.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 
-#include "engine/catalog.h"
-#include "engine/error.h"
-#include "engine/figure_text.h"
-#include "engine/figures.h"
-#include "engine/machine.h"
-#include "engine/teach.h"
-#include "file/work_progress.h"
+#include "engine/base/error.h"
+#include "engine/number/figure_text.h"
+#include "engine/record/figures.h"
+#include "engine/settings/catalog.h"
+#include "engine/settings/teach.h"
+#include "engine/train/machine.h"
+#include "io/file/work_progress.h"
 #include "report/report_events.h"
 #include "report/report_settings.h"
 #include "report/svg_plot.h"
-#include "store/run_folder.h"
+#include "runs/run_folder.h"
 
 namespace engine {
 namespace {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "engine/figure_text.h"
-#include "engine/scale_outlook.h"
-#include "store/event_file.h"
+#include "engine/number/figure_text.h"
+#include "engine/record/scale_outlook.h"
+#include "runs/event_file.h"
 
 namespace engine {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/figures.h"
-#include "engine/report.h"
+#include "engine/record/figures.h"
+#include "engine/report/report.h"
 
 namespace engine {
 

@@ -1,6 +1,6 @@
 #include <cctype>
 
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "report/svg_plot.h"
 
 namespace engine {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/catalog.h"
-#include "store/event_json.h"
+#include "engine/settings/catalog.h"
+#include "record/event_json.h"
 
 namespace engine {
 namespace {

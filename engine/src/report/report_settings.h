@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/report.h"
+#include "engine/report/report.h"
 
 namespace engine {
 

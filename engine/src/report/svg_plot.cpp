@@ -7,8 +7,8 @@
 #include <limits>
 #include <string_view>
 
-#include "engine/figure_text.h"
-#include "engine/plain_text.h"
+#include "engine/base/plain_text.h"
+#include "engine/number/figure_text.h"
 
 namespace engine {
 namespace {

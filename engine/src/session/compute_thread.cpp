@@ -1,4 +1,4 @@
-#include "engine/compute_thread.h"
+#include "engine/session/compute_thread.h"
 
 #include <algorithm>
 #include <condition_variable>

@@ -1,8 +1,8 @@
-#include "engine/data_parallel.h"
+#include "engine/session/data_parallel.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "session/workers.h"
-#include "train/run_loop.h"
+#include "train/run/run_loop.h"
 
 namespace engine {
 namespace {

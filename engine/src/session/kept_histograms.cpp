@@ -1,6 +1,6 @@
 #include "session/kept_histograms.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "engine/message.h"
-#include "engine/run_config.h"
-#include "instruments/histogram_sampler.h"
-#include "store/histogram_writer.h"
-#include "train/trainer.h"
+#include "engine/base/message.h"
+#include "engine/settings/run_config.h"
+#include "instruments/histograms/histogram_sampler.h"
+#include "record/histogram_writer.h"
+#include "train/run/trainer.h"
 
 namespace engine {
 

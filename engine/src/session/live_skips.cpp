@@ -4,10 +4,10 @@
 #include <exception>
 #include <utility>
 
-#include "engine/error.h"
-#include "instruments/skip_examination.h"
-#include "instruments/skip_files.h"
-#include "instruments/skip_verdict.h"
+#include "engine/base/error.h"
+#include "instruments/skips/skip_examination.h"
+#include "instruments/skips/skip_files.h"
+#include "instruments/skips/skip_verdict.h"
 
 namespace engine {
 namespace {

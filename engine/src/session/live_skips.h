@@ -4,9 +4,9 @@
 #include <functional>
 #include <stop_token>
 
-#include "engine/session.h"
-#include "engine/skip_report.h"
-#include "train/run_loop.h"
+#include "engine/instruments/skip_report.h"
+#include "engine/session/session.h"
+#include "train/run/run_loop.h"
 
 namespace engine {
 

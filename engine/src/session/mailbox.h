@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/event.h"
-#include "engine/session.h"
-#include "engine/step_record.h"
+#include "engine/record/event.h"
+#include "engine/record/step_record.h"
+#include "engine/session/session.h"
 
 namespace engine {
 

@@ -5,9 +5,9 @@
 #include <new>
 #include <utility>
 
-#include "core/memory.h"
-#include "core/restore.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "tensor/memory/memory.h"
+#include "tensor/restore.h"
 
 namespace engine {
 namespace {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/captured_step.h"
-#include "train/run_loop.h"
+#include "engine/instruments/captured_step.h"
+#include "train/run/run_loop.h"
 
 namespace engine {
 

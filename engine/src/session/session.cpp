@@ -1,4 +1,4 @@
-#include "engine/session.h"
+#include "engine/session/session.h"
 
 #include <atomic>
 #include <chrono>
@@ -6,12 +6,11 @@
 #include <stop_token>
 #include <thread>
 
-#include "core/memory.h"
 #include "data/byte_reader.h"
 #include "data/reading_progress.h"
-#include "engine/changed_data.h"
-#include "engine/error.h"
-#include "instruments/weight_observer.h"
+#include "engine/base/error.h"
+#include "engine/data/changed_data.h"
+#include "instruments/histograms/weight_observer.h"
 #include "session/kept_histograms.h"
 #include "session/live_skips.h"
 #include "session/mailbox.h"
@@ -19,7 +18,8 @@
 #include "session/session_failure.h"
 #include "session/twin_coupling.h"
 #include "session/workers.h"
-#include "train/run_loop.h"
+#include "tensor/memory/memory.h"
+#include "train/run/run_loop.h"
 
 namespace engine {
 

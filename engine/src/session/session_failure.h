@@ -2,8 +2,8 @@
 
 #include <exception>
 
-#include "engine/error.h"
-#include "engine/message.h"
+#include "engine/base/error.h"
+#include "engine/base/message.h"
 
 namespace engine {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/twin.h"
-#include "instruments/gradient_gap.h"
-#include "store/twin_record.h"
-#include "train/run_loop.h"
+#include "engine/record/twin.h"
+#include "instruments/twin/gradient_gap.h"
+#include "record/twin_record.h"
+#include "train/run/run_loop.h"
 
 namespace engine {
 

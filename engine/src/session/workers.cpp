@@ -1,6 +1,6 @@
 #include "session/workers.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 

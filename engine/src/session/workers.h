@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 #include "parallel/communicator.h"
 
 namespace engine {

@@ -2,16 +2,16 @@
 
 #include <vector>
 
-#include "core/cast.h"
-#include "index/scatter.h"
-#include "loss/cross_entropy.h"
-#include "loss/loss.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "pointwise/compare.h"
-#include "reduce/softmax.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "ops/index/scatter.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/loss/loss.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/compare.h"
+#include "ops/reduce/softmax.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/tensor.h"
-#include "engine/setting_words.h"
+#include "engine/settings/setting_words.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "data/dataset_descriptor.h"
-#include "engine/catalog.h"
-#include "engine/dataset_preview.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/data/dataset_preview.h"
+#include "engine/settings/catalog.h"
 #include "tasks/task_descriptor.h"
 
 namespace engine {

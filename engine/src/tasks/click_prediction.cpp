@@ -1,10 +1,10 @@
-#include "core/cast.h"
-#include "core/layout.h"
 #include "kernels/scores.h"
-#include "loss/loss.h"
-#include "pointwise/activation.h"
-#include "shape/view.h"
+#include "ops/loss/loss.h"
+#include "ops/pointwise/activation.h"
+#include "ops/shape/view.h"
 #include "tasks/task_descriptor.h"
+#include "tensor/cast.h"
+#include "tensor/layout.h"
 
 namespace engine {
 namespace {

@@ -1,6 +1,6 @@
-#include "loss/loss.h"
 #include "models/adversarial_model.h"
-#include "pointwise/binary.h"
+#include "ops/loss/loss.h"
+#include "ops/pointwise/binary.h"
 #include "tasks/image_range.h"
 #include "tasks/latent.h"
 #include "tasks/task_descriptor.h"

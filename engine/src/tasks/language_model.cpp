@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "loss/cross_entropy.h"
-#include "shape/view.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/shape/view.h"
 #include "tasks/task_descriptor.h"
 
 namespace engine {

@@ -1,6 +1,6 @@
 #include "tasks/latent.h"
 
-#include "core/philox.h"
+#include "tensor/philox.h"
 
 namespace engine {
 

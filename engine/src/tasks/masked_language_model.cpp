@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "index/gather.h"
-#include "loss/cross_entropy.h"
-#include "shape/view.h"
+#include "ops/index/gather.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/shape/view.h"
 #include "tasks/task_descriptor.h"
 #include "tasks/word_masking.h"
 

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "loss/loss.h"
+#include "ops/loss/loss.h"
 #include "tasks/image_range.h"
 #include "tasks/task_descriptor.h"
 

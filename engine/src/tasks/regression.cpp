@@ -1,8 +1,8 @@
 #include <cmath>
 #include <limits>
 
-#include "loss/loss.h"
-#include "shape/view.h"
+#include "ops/loss/loss.h"
+#include "ops/shape/view.h"
 #include "tasks/task_descriptor.h"
 
 namespace engine {

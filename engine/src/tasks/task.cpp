@@ -1,7 +1,7 @@
 #include "tasks/task.h"
 
-#include "core/cast.h"
-#include "core/layout.h"
+#include "tensor/cast.h"
+#include "tensor/layout.h"
 
 namespace engine {
 

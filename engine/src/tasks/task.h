@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "core/device_record.h"
-#include "core/parameter.h"
-#include "data/device_batch.h"
-#include "engine/metric.h"
-#include "engine/run_config.h"
+#include "data/loader/device_batch.h"
+#include "engine/base/metric.h"
+#include "engine/settings/run_config.h"
 #include "kernels/step_figures.h"
 #include "models/model.h"
+#include "tensor/device_record.h"
+#include "tensor/parameter.h"
 
 namespace engine {
 

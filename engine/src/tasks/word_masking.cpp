@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/philox.h"
+#include "tensor/philox.h"
 
 namespace engine {
 namespace {

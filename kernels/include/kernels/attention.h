@@ -87,7 +87,7 @@ struct AttentionDropout {
 
 /// Attention on the CPU, in f32 too, with G = H and any S for a causal mask. No alignment is asked
 /// for. Scores lie in scratch of each thread, a few rows at a time. Every value is rounded where
-/// the composed form rounds it (engine/src/attention/attention.cpp), infinite and NaN ones
+/// the composed form rounds it (engine/src/ops/attention/attention.cpp), infinite and NaN ones
 /// included, so only the order of sums differs. `logsumexp` is not written, and neither it nor `y`
 /// is read by the backward pass, which computes the weights again. Throws OutOfMemory.
 namespace cpu {

@@ -1,4 +1,4 @@
-"""Who writes a folder where no lock does, as Halftone's engine defines it (`file/lease.h`).
+"""Who writes a folder where no lock does, as Halftone's engine defines it (`io/file/lease.h`).
 
 Over sshfs, Lustre and others flock holds within one machine alone, or not at all. A lease is the
 file `lease.N` with the highest N. Its holder made it alone (O_EXCL) and renews it from time to time

@@ -4,11 +4,11 @@
 #include <thread>
 
 #include "amp/autocast.h"
-#include "core/cast.h"
-#include "engine/error.h"
-#include "linalg/matmul.h"
-#include "pointwise/binary.h"
-#include "shape/view.h"
+#include "engine/base/error.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/view.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "amp/autocast.h"
-#include "core/cast.h"
-#include "engine/error.h"
-#include "loss/loss.h"
-#include "ops/catalog.h"
+#include "engine/base/error.h"
+#include "ops/catalog/catalog.h"
+#include "ops/loss/loss.h"
 #include "support/here.h"
+#include "tensor/cast.h"
 
 // M9: the rows of autocast.md#result-types (1.10) and 1.11, for each op of the catalog.
 namespace engine {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/tape.h"
+#include "tensor/tape.h"
 
 namespace engine {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 // Opt levels and scaler settings of optimizers.md#opt-levels (4.1) and 4.2.
 

@@ -3,13 +3,13 @@
 #include "amp/autocast.h"
 #include "amp/opt_level.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "loss/cross_entropy.h"
-#include "pointwise/binary.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "scaler_support.h"
-#include "shape/sum.h"
 #include "small_net.h"
 #include "support/here.h"
+#include "tensor/cast.h"
 
 // How an opt level converts a model, and that the model trains (X4, X5).
 

@@ -5,13 +5,13 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "gradcheck.h"
-#include "linalg/linear.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "pointwise/unary.h"
-#include "shape/sum.h"
+#include "ops/linalg/linear.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/shape/sum.h"
 
 namespace engine {
 namespace {

@@ -6,10 +6,10 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "cast_counter.h"
-#include "core/cast.h"
-#include "linalg/linear.h"
-#include "linalg/matmul.h"
-#include "shape/sum.h"
+#include "ops/linalg/linear.h"
+#include "ops/linalg/matmul.h"
+#include "ops/shape/sum.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

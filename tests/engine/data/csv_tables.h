@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "data/csv_table.h"
+#include "data/csv/csv_table.h"
 #include "support/data_fixtures.h"
 
 namespace engine::test {

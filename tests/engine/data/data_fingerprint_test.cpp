@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "data/dataset.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "support/data_fixtures.h"
 #include "support/picture_files.h"
 

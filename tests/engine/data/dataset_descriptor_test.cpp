@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "support/data_fixtures.h"
 
 namespace engine {

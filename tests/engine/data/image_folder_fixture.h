@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "data/batch_loader.h"
 #include "data/dataset_descriptor.h"
-#include "data/image_folder_dataset.h"
-#include "engine/picture.h"
+#include "data/image/image_folder_dataset.h"
+#include "data/loader/batch_loader.h"
+#include "engine/io/picture.h"
 #include "support/data_fixtures.h"
 #include "support/picture_files.h"
 

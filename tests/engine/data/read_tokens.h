@@ -1,6 +1,6 @@
 #pragma once
 
-#include "data/text_reader.h"
+#include "data/text/text_reader.h"
 
 namespace engine {
 

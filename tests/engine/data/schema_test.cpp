@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "support/expectations.h"
 
 namespace engine {

@@ -5,11 +5,11 @@
 
 #include <string>
 
-#include "data/csv_format.h"
-#include "data/csv_table.h"
-#include "engine/error.h"
+#include "data/csv/csv_format.h"
+#include "data/csv/csv_table.h"
+#include "engine/base/error.h"
+#include "io/zip/zip_writer.h"
 #include "support/data_fixtures.h"
-#include "zip/zip_writer.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "support/device_support.h"
-#include "train/step_capsule.h"
+#include "train/run/step_capsule.h"
 
 namespace engine::test {
 

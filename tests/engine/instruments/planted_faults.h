@@ -3,15 +3,15 @@
 #include <functional>
 #include <memory>
 
-#include "index/masked.h"
-#include "instruments/skip_verdict.h"
-#include "instruments/step_trial.h"
-#include "linalg/matmul.h"
-#include "pointwise/binary.h"
-#include "pointwise/unary.h"
-#include "reduce/reduce.h"
-#include "reduce/softmax.h"
-#include "shape/sum.h"
+#include "instruments/replay/step_trial.h"
+#include "instruments/skips/skip_verdict.h"
+#include "ops/index/masked.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/softmax.h"
+#include "ops/shape/sum.h"
 #include "step_support.h"
 
 // Steps with a fault in their loss, computed in their own precision and in FP32.

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/observer.h"
-#include "core/tape.h"
 #include "histogram_support.h"
-#include "index/sparse.h"
-#include "train/step_observer.h"
+#include "ops/index/sparse.h"
+#include "tensor/observer.h"
+#include "tensor/tape.h"
+#include "train/step/step_observer.h"
 
 namespace engine::test {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 
-#include "engine/error.h"
-#include "engine/lesson_expression.h"
+#include "engine/base/error.h"
+#include "engine/lab/lesson_expression.h"
 
 namespace engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/lesson_answers.h"
+#include "engine/lab/lesson_answers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
 

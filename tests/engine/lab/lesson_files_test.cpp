@@ -1,4 +1,4 @@
-#include "engine/lesson_files.h"
+#include "engine/lab/lesson_files.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/error.h"
-#include "engine/lesson_draft.h"
+#include "engine/base/error.h"
+#include "engine/lab/lesson_draft.h"
+#include "io/zip/zip_writer.h"
 #include "support/lesson_texts.h"
 #include "temp_folder.h"
-#include "zip/zip_writer.h"
 
 namespace engine {
 namespace {

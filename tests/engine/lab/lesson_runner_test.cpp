@@ -1,4 +1,4 @@
-#include "engine/lesson_runner.h"
+#include "engine/lab/lesson_runner.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/histogram_record.h"
-#include "engine/lesson_results.h"
+#include "engine/base/error.h"
+#include "engine/lab/lesson_results.h"
+#include "engine/record/histogram_record.h"
 #include "support/lesson_texts.h"
 #include "temp_folder.h"
 

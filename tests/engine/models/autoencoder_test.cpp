@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "parameter_lines.h"
 
 namespace engine {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "autograd/backward.h"
-#include "engine/error.h"
-#include "loss/cross_entropy.h"
+#include "engine/base/error.h"
 #include "observed_twin.h"
+#include "ops/loss/cross_entropy.h"
 
 // tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.
 namespace engine {

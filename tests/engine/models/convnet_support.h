@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "autograd/backward.h"
-#include "core/tensor_map.h"
-#include "loss/cross_entropy.h"
+#include "io/onnx/onnx_graph.h"
 #include "models/model_descriptor.h"
-#include "onnx/onnx_graph.h"
+#include "ops/loss/cross_entropy.h"
+#include "tensor/tensor_map.h"
 
 namespace engine::test {
 

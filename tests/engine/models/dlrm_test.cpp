@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "autograd/backward.h"
-#include "core/sparse.h"
-#include "core/tensor_map.h"
-#include "index/sparse.h"
-#include "shape/sum.h"
+#include "ops/index/sparse.h"
+#include "ops/shape/sum.h"
+#include "tensor/sparse.h"
+#include "tensor/tensor_map.h"
 
 namespace engine {
 namespace {

@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/checkpoint.h"
-#include "engine/error.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/session/session.h"
+#include "io/safetensors/tensor_file.h"
 #include "models/lenet.h"
-#include "safetensors/tensor_file.h"
 #include "support/device_support.h"
 #include "support/expectations.h"
 #include "temp_folder.h"

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/tensor_map.h"
-#include "data/batch.h"
+#include "data/loader/batch.h"
 #include "data/schema.h"
+#include "io/safetensors/safetensors.h"
+#include "io/safetensors/tensor_file.h"
 #include "models/model.h"
-#include "safetensors/safetensors.h"
-#include "safetensors/tensor_file.h"
+#include "tensor/tensor_map.h"
 
 namespace engine::test {
 

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "autograd/backward.h"
-#include "loss/cross_entropy.h"
 #include "models/model.h"
 #include "models/rnn_lm.h"
+#include "ops/loss/cross_entropy.h"
 #include "support/module_log.h"
 
 // The modules that a forward pass opens have the names of named_modules() in PyTorch (torchvision).

@@ -7,13 +7,13 @@
 #include <cmath>
 
 #include "autograd/backward.h"
-#include "engine/catalog.h"
-#include "loss/cross_entropy.h"
+#include "engine/settings/catalog.h"
 #include "model_golden.h"
+#include "ops/loss/cross_entropy.h"
 #include "parameter_lines.h"
 #include "temp_folder.h"
-#include "train/batch_feed.h"
-#include "train/trainer.h"
+#include "train/run/trainer.h"
+#include "train/step/batch_feed.h"
 
 // Compares every model of the catalog with PyTorch's: names, shapes, and one step in each precision
 // of the CPU. The allowed difference is stored with each figure. tests/peer/model_golden.py derives

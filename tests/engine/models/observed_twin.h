@@ -12,11 +12,11 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/observer.h"
 #include "models/model.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "support/op_log.h"
+#include "tensor/observer.h"
 
 // Models compute some ops together where nobody observes them. An observed step is its reference.
 namespace engine {

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "onnx/onnx_file.h"
-#include "onnx/read_onnx.h"
+#include "io/onnx/onnx_file.h"
+#include "io/onnx/read_onnx.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
 

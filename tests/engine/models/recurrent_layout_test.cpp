@@ -7,11 +7,11 @@
 #include <bit>
 #include <memory>
 
-#include "core/memory.h"
 #include "kernels/cuda_device.h"
 #include "models/rnn_lm.h"
-#include "recurrent/weight_block.h"
+#include "ops/recurrent/weight_block.h"
 #include "support/device_support.h"
+#include "tensor/memory/memory.h"
 
 // Trainings of recurrent models whose weights lie as the simulated library takes them, beside those
 // of weights that lie apart.

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "convnet_support.h"
-#include "core/philox.h"
 #include "support/module_log.h"
+#include "tensor/philox.h"
 
 // model_test.cpp compares names, shapes and steps of these networks with PyTorch's.
 namespace engine::test {

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "autograd/backward.h"
-#include "core/philox.h"
-#include "engine/error.h"
-#include "loss/cross_entropy.h"
+#include "engine/base/error.h"
+#include "ops/loss/cross_entropy.h"
 #include "support/expectations.h"
+#include "tensor/philox.h"
 
 namespace engine {
 namespace {

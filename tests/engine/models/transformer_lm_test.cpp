@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "autograd/backward.h"
-#include "engine/error.h"
-#include "loss/cross_entropy.h"
+#include "engine/base/error.h"
 #include "models/model_descriptor.h"
 #include "observed_twin.h"
+#include "ops/loss/cross_entropy.h"
 #include "support/expectations.h"
 
 // tests/engine/nn/transformer_golden_test.cpp compares names, shapes and a step with transformers'.

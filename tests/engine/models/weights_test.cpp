@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "io/safetensors/tensor_file.h"
 #include "models/bert.h"
 #include "models/lenet.h"
 #include "models/model.h"
 #include "models/resnet.h"
 #include "models/rnn_lm.h"
-#include "safetensors/tensor_file.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
 

@@ -8,14 +8,14 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/cuda_device.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 #include "support/here.h"
 #include "support/module_log.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

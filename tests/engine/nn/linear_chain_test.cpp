@@ -10,16 +10,16 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "core/gradient_observer.h"
-#include "core/low_gradients.h"
-#include "core/observer.h"
-#include "engine/error.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
+#include "engine/base/error.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "support/exact_values.h"
 #include "support/op_log.h"
+#include "tensor/cast.h"
+#include "tensor/gradient_observer.h"
+#include "tensor/low_gradients.h"
+#include "tensor/observer.h"
 
 namespace engine {
 namespace {

@@ -8,15 +8,15 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "core/gradient_observer.h"
-#include "core/observer.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "reduce/reduce.h"
-#include "shape/sum.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/sum.h"
 #include "support/exact_values.h"
 #include "support/op_log.h"
+#include "tensor/cast.h"
+#include "tensor/gradient_observer.h"
+#include "tensor/observer.h"
 
 namespace engine {
 namespace {

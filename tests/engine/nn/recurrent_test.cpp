@@ -7,8 +7,8 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "kernels/recurrent_network_reference.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 #include "support/here.h"
 #include "support/module_log.h"
 

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "amp/autocast.h"
-#include "core/memory.h"
-#include "loss/cross_entropy.h"
 #include "models/model.h"
+#include "ops/loss/cross_entropy.h"
+#include "tensor/memory/memory.h"
 
 // The memory that a forward pass keeps for the backward pass, in 16 bits against FP32.
 namespace engine {

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
-#include "attention/attention.h"
-#include "linalg/linear.h"
-#include "norm/layer_norm.h"
-#include "shape/view.h"
+#include "ops/attention/attention.h"
+#include "ops/linalg/linear.h"
+#include "ops/norm/layer_norm.h"
+#include "ops/shape/view.h"
 
 // Compares each part with the ops that it consists of; tests/peer/onnx_models.py runs the graphs.
 namespace engine {

@@ -1,9 +1,9 @@
-#include "engine/number_arithmetic.h"
+#include "engine/number/number_arithmetic.h"
 
 #include <cmath>
 #include <random>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "gtest/gtest.h"
 
 namespace engine {

@@ -1,13 +1,13 @@
-#include "engine/number_format.h"
+#include "engine/number/number_format.h"
 
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
-#include "core/cast.h"
-#include "core/tensor.h"
 #include "gtest/gtest.h"
+#include "tensor/cast.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -1,9 +1,9 @@
-#include "engine/number_text.h"
+#include "engine/number/number_text.h"
 
 #include <cmath>
 #include <limits>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "gtest/gtest.h"
 
 namespace engine {

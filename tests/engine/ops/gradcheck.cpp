@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "autograd/backward.h"
-#include "core/philox.h"
 #include "needs_cuda.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "support/element.h"
 #include "support/here.h"
+#include "tensor/philox.h"
 
 namespace engine {
 namespace {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "core/observer.h"
+#include "tensor/observer.h"
 
 namespace engine {
 

@@ -1,6 +1,6 @@
-#include "attention/attention.h"
 #include "op_samples.h"
-#include "pointwise/compare.h"
+#include "ops/attention/attention.h"
+#include "ops/pointwise/compare.h"
 
 namespace engine {
 namespace {

@@ -1,6 +1,6 @@
-#include "conv/columns.h"
-#include "conv/convolution.h"
 #include "op_samples.h"
+#include "ops/conv/columns.h"
+#include "ops/conv/convolution.h"
 
 namespace engine {
 namespace {

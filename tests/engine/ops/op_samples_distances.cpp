@@ -1,6 +1,6 @@
-#include "linalg/distance.h"
-#include "linalg/similarity.h"
 #include "op_samples.h"
+#include "ops/linalg/distance.h"
+#include "ops/linalg/similarity.h"
 
 namespace engine {
 

@@ -1,11 +1,11 @@
-#include "core/wide.h"
-#include "loss/loss_ctc.h"
-#include "loss/loss_distance.h"
-#include "loss/loss_embedding.h"
-#include "loss/loss_likelihood.h"
-#include "loss/loss_margin.h"
 #include "op_samples.h"
-#include "reduce/softmax.h"
+#include "ops/loss/loss_ctc.h"
+#include "ops/loss/loss_distance.h"
+#include "ops/loss/loss_embedding.h"
+#include "ops/loss/loss_likelihood.h"
+#include "ops/loss/loss_margin.h"
+#include "ops/reduce/softmax.h"
+#include "tensor/wide.h"
 
 namespace engine {
 namespace {

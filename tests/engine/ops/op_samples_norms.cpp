@@ -1,8 +1,8 @@
-#include "norm/batch_norm.h"
-#include "norm/group_norm.h"
-#include "norm/instance_norm.h"
-#include "norm/layer_norm.h"
 #include "op_samples.h"
+#include "ops/norm/batch_norm.h"
+#include "ops/norm/group_norm.h"
+#include "ops/norm/instance_norm.h"
+#include "ops/norm/layer_norm.h"
 
 namespace engine {
 namespace {

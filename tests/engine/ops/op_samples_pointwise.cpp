@@ -1,12 +1,12 @@
 #include "op_samples.h"
-#include "pointwise/activation.h"
-#include "pointwise/binary.h"
-#include "pointwise/piecewise.h"
-#include "pointwise/reversed.h"
-#include "pointwise/rounding.h"
-#include "pointwise/ternary.h"
-#include "pointwise/trigonometric.h"
-#include "pointwise/unary.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/piecewise.h"
+#include "ops/pointwise/reversed.h"
+#include "ops/pointwise/rounding.h"
+#include "ops/pointwise/ternary.h"
+#include "ops/pointwise/trigonometric.h"
+#include "ops/pointwise/unary.h"
 
 namespace engine {
 namespace {

@@ -1,8 +1,8 @@
 #include "op_samples.h"
-#include "pool/fractional_pool.h"
-#include "pool/lp_pool.h"
-#include "pool/max_unpool.h"
-#include "pool/pool_space.h"
+#include "ops/pool/fractional_pool.h"
+#include "ops/pool/lp_pool.h"
+#include "ops/pool/max_unpool.h"
+#include "ops/pool/pool_space.h"
 
 namespace engine {
 namespace {

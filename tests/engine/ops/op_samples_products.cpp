@@ -1,13 +1,13 @@
-#include "linalg/einsum.h"
-#include "linalg/linear.h"
-#include "linalg/matmul.h"
-#include "linalg/matrix_chain.h"
-#include "linalg/products.h"
-#include "linalg/products_in_place.h"
-#include "linalg/tensor_products.h"
-#include "linalg/vector_products.h"
 #include "op_samples.h"
-#include "pointwise/binary.h"
+#include "ops/linalg/einsum.h"
+#include "ops/linalg/linear.h"
+#include "ops/linalg/matmul.h"
+#include "ops/linalg/matrix_chain.h"
+#include "ops/linalg/products.h"
+#include "ops/linalg/products_in_place.h"
+#include "ops/linalg/tensor_products.h"
+#include "ops/linalg/vector_products.h"
+#include "ops/pointwise/binary.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #include "op_samples.h"
-#include "pointwise/binary.h"
-#include "recurrent/recurrent.h"
-#include "shape/view.h"
+#include "ops/pointwise/binary.h"
+#include "ops/recurrent/recurrent.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace {

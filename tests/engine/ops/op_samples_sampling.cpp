@@ -1,9 +1,9 @@
 #include "op_samples.h"
-#include "pointwise/binary.h"
-#include "vision/grid_sample.h"
-#include "vision/pad.h"
-#include "vision/pixel_shuffle.h"
-#include "vision/upsample.h"
+#include "ops/pointwise/binary.h"
+#include "ops/vision/grid_sample.h"
+#include "ops/vision/pad.h"
+#include "ops/vision/pixel_shuffle.h"
+#include "ops/vision/upsample.h"
 
 namespace engine {
 namespace {

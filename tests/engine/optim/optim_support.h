@@ -7,10 +7,10 @@
 #include <cstring>
 #include <vector>
 
-#include "core/transfer.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "optim/adamw.h"
 #include "optim/sgd.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 

@@ -5,8 +5,8 @@
 
 #include "golden.h"
 #include "json_optimizer.h"
+#include "optim/grad_scaler.h"
 #include "optim_support.h"
-#include "scaler/grad_scaler.h"
 #include "support/element.h"
 
 // Compares SGD, Adam, AdamW, Adagrad and GradScaler with PyTorch's, from the file that

@@ -2,15 +2,15 @@
 
 #include <functional>
 
-#include "core/restore.h"
-#include "index/sparse.h"
+#include "io/safetensors/tensor_file.h"
+#include "ops/index/sparse.h"
 #include "optim/adagrad.h"
 #include "optim/lamb.h"
 #include "optim/novograd.h"
 #include "optim/sparse_adam.h"
 #include "optim_support.h"
-#include "safetensors/tensor_file.h"
 #include "temp_folder.h"
+#include "tensor/restore.h"
 
 namespace engine {
 namespace {

@@ -6,14 +6,14 @@
 #include <limits>
 
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "core/layout.h"
 #include "kernels/dtype.h"
-#include "linalg/matmul.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 #include "optim_support.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "tensor/cast.h"
+#include "tensor/layout.h"
 
 namespace engine {
 namespace {

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "golden.h"
-#include "index/sparse.h"
 #include "json_optimizer.h"
-#include "scaler/grad_scaler.h"
+#include "ops/index/sparse.h"
+#include "optim/grad_scaler.h"
 #include "sparse_support.h"
 
 namespace engine {

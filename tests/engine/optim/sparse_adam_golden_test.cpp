@@ -6,7 +6,7 @@
 
 #include "golden.h"
 #include "optim/adam.h"
-#include "scaler/grad_scaler.h"
+#include "optim/grad_scaler.h"
 #include "sparse_support.h"
 
 namespace engine {

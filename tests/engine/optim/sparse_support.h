@@ -1,6 +1,6 @@
 #pragma once
 
-#include "index/sparse.h"
+#include "ops/index/sparse.h"
 #include "optim_support.h"
 
 namespace engine {

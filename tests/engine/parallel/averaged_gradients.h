@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "autograd/backward.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "parallel/communicator.h"
 #include "parallel/gradient_exchange.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
 
 namespace engine::test {
 

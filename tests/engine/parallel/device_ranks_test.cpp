@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "parallel/device_exchange.h"

@@ -5,13 +5,13 @@
 
 #include "autograd/backward.h"
 #include "averaged_gradients.h"
-#include "engine/error.h"
-#include "index/sparse.h"
+#include "engine/base/error.h"
 #include "kernels/device_error.h"
+#include "ops/index/sparse.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "parallel/gpu_communicator.h"
 #include "parallel/gradient_exchange.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
 #include "simt/nccl.h"
 #include "support/ranks.h"
 

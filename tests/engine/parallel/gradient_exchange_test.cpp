@@ -7,13 +7,13 @@
 
 #include "autograd/backward.h"
 #include "averaged_gradients.h"
-#include "core/cast.h"
-#include "engine/error.h"
-#include "index/sparse.h"
-#include "pointwise/binary.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "engine/base/error.h"
+#include "ops/index/sparse.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 #include "support/ranks.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/launch.h"
+#include "engine/base/error.h"
+#include "engine/parallel/launch.h"
 #include "parallel/thread_communicator.h"
 
 namespace engine {

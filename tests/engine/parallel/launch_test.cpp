@@ -1,4 +1,4 @@
-#include "engine/launch.h"
+#include "engine/parallel/launch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace engine {
 namespace {

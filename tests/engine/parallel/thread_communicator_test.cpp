@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "support/ranks.h"
 
 namespace engine {

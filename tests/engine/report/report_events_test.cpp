@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/report.h"
+#include "engine/report/report.h"
 #include "support/long_run.h"
 #include "support/peak_memory.h"
 #include "temp_folder.h"

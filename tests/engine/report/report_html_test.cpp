@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/report.h"
-#include "engine/run_store.h"
-#include "store/run_folder.h"
+#include "engine/report/report.h"
+#include "engine/runs/run_store.h"
+#include "runs/run_folder.h"
 #include "support/long_run.h"
 #include "temp_folder.h"
 

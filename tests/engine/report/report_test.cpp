@@ -1,10 +1,10 @@
-#include "engine/report.h"
+#include "engine/report/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/error.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/session/session.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
 

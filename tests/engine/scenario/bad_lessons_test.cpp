@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/lesson.h"
+#include "engine/lab/lesson.h"
 #include "support/lesson_texts.h"
 
 namespace engine {

@@ -1,13 +1,13 @@
 #include "autograd/backward.h"
-#include "core/memory.h"
-#include "core/memory_pool.h"
-#include "core/restore.h"
 #include "harness.h"
 #include "kernels/cuda_graph.h"
-#include "linalg/linear.h"
-#include "loss/loss.h"
 #include "needs_cuda.h"
-#include "shape/sum.h"
+#include "ops/linalg/linear.h"
+#include "ops/loss/loss.h"
+#include "ops/shape/sum.h"
+#include "tensor/memory/memory.h"
+#include "tensor/memory/memory_pool.h"
+#include "tensor/restore.h"
 
 namespace engine {
 namespace {

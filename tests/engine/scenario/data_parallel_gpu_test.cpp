@@ -4,8 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "engine/data_parallel.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/session/data_parallel.h"
 #include "resume_support.h"
 #include "simt/nccl.h"
 #include "support/click_run.h"

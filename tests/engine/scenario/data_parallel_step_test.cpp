@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/cast.h"
-#include "index/sparse.h"
+#include "ops/index/sparse.h"
 #include "support/click_run.h"
 #include "support/rank_steps.h"
+#include "tensor/cast.h"
 
 // A step that several ranks compute together is the step of one process.
 namespace engine {

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "core/check_values.h"
-#include "data/image_dataset.h"
+#include "data/image/image_dataset.h"
 #include "kernels/cuda_device.h"
 #include "needs_cuda.h"
-#include "shape/window.h"
+#include "ops/shape/window.h"
 #include "support/device_support.h"
+#include "tensor/check_values.h"
 
 // An out-of-range class among the labels of a step on a GPU. No host code waits for the error: the
 // step's figures report it one step late.

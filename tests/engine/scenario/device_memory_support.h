@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "core/memory.h"
 #include "kernels/cuda_libraries.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
 #include "support/device_support.h"
+#include "tensor/memory/memory.h"
 
 // Shared by tests of a simulated device's memory.
 namespace engine::test {

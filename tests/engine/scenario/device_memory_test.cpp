@@ -1,17 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "conv/convolution.h"
-#include "core/library_scratch.h"
-#include "core/memory.h"
 #include "device_memory_support.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/recurrent_network.h"
-#include "linalg/linear.h"
-#include "linalg/matmul.h"
+#include "ops/conv/convolution.h"
+#include "ops/linalg/linear.h"
+#include "ops/linalg/matmul.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
+#include "tensor/memory/library_scratch.h"
+#include "tensor/memory/memory.h"
 
 // Accounting and memory of a device whose allocations can be counted and limited.
 namespace engine {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "core/memory.h"
-#include "engine/machine.h"
-#include "engine/session.h"
+#include "engine/session/session.h"
+#include "engine/train/machine.h"
 #include "simt/device.h"
 #include "temp_folder.h"
+#include "tensor/memory/memory.h"
 
 namespace engine {
 namespace {

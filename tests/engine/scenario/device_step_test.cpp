@@ -4,12 +4,12 @@
 #include <bit>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/cuda_device.h"
 #include "needs_cuda.h"
 #include "support/device_support.h"
 #include "support/few_pictures.h"
-#include "train/step_marks.h"
+#include "train/step/step_marks.h"
 
 namespace engine {
 namespace {

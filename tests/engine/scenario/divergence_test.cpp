@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/run_listing.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/runs/run_listing.h"
+#include "engine/session/session.h"
 #include "temp_folder.h"
 
 namespace engine {

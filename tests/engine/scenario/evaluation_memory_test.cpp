@@ -6,9 +6,9 @@
 #include <atomic>
 #include <thread>
 
-#include "conv/convolution.h"
 #include "device_memory_support.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "ops/conv/convolution.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
 

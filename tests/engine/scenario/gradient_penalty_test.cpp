@@ -5,15 +5,15 @@
 #include <map>
 
 #include "autograd/backward.h"
-#include "core/tape.h"
-#include "loss/cross_entropy.h"
+#include "io/safetensors/safetensors.h"
 #include "needs_cuda.h"
-#include "pointwise/binary.h"
-#include "pointwise/unary.h"
-#include "safetensors/safetensors.h"
-#include "shape/sum.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/shape/sum.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
+#include "tensor/tape.h"
 
 // Recipe training-loops.md#gradient-penalty (3.4) as a setting of a run.
 namespace engine {

@@ -4,9 +4,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/lesson.h"
-#include "engine/lesson_results.h"
-#include "engine/lesson_runner.h"
+#include "engine/lab/lesson.h"
+#include "engine/lab/lesson_results.h"
+#include "engine/lab/lesson_runner.h"
 
 namespace engine {
 namespace {

@@ -3,9 +3,9 @@
 #include <functional>
 
 #include "amp/autocast.h"
-#include "core/memory.h"
 #include "models/convnet_support.h"
 #include "models/dcgan.h"
+#include "tensor/memory/memory.h"
 
 // The memory that the other models keep for the backward pass: 16 bits of mixed precision against
 // fp32. (Convolutional networks: kept_activations_test; transformers: transformer_memory_test.)

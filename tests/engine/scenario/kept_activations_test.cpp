@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "amp/autocast.h"
-#include "core/memory.h"
 #include "models/convnet_support.h"
+#include "tensor/memory/memory.h"
 
 // The memory that a forward pass in training keeps for the backward pass: 16 bits of mixed
 // precision against fp32.

@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "core/cast.h"
-#include "core/transfer.h"
-#include "engine/catalog.h"
-#include "index/sparse.h"
+#include "engine/settings/catalog.h"
+#include "ops/index/sparse.h"
 #include "optim/sparse_adam.h"
 #include "support/device_support.h"
-#include "train/make_optimizer.h"
+#include "tensor/cast.h"
+#include "tensor/transfer.h"
+#include "train/step/make_optimizer.h"
 
 // Counts updates of 16-bit weights that round to no change: the optimizers' counts are compared
 // with the weights before and after.

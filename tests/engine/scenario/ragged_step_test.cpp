@@ -3,13 +3,13 @@
 
 #include <cmath>
 
-#include "core/cast.h"
 #include "needs_cuda.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 #include "step_support.h"
-#include "train/evaluator.h"
-#include "train/step_graph.h"
+#include "tensor/cast.h"
+#include "train/step/evaluator.h"
+#include "train/step/step_graph.h"
 
 // Samples with different numbers of rows, from the data set through collator and feed to captured
 // steps and evaluation.

@@ -6,13 +6,13 @@
 #include <set>
 
 #include "autograd/backward.h"
-#include "core/device.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 #include "op_samples.h"
-#include "shape/sum.h"
+#include "ops/shape/sum.h"
+#include "tensor/device.h"
 
 // Operations that may be part of a captured step (decisions.md#whole-step, D5): they neither wait
 // for the device nor copy from the host.

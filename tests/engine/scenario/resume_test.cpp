@@ -2,16 +2,16 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "core/restore.h"
-#include "loss/cross_entropy.h"
-#include "pointwise/binary.h"
-#include "reduce/reduce.h"
-#include "safetensors/tensor_file.h"
+#include "io/safetensors/tensor_file.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/pointwise/binary.h"
+#include "ops/reduce/reduce.h"
 #include "scaler_support.h"
 #include "small_net.h"
 #include "support/here.h"
 #include "temp_folder.h"
+#include "tensor/cast.h"
+#include "tensor/restore.h"
 
 // A run that is saved and continued by new objects has the bits of a run that was not interrupted
 // (X5).

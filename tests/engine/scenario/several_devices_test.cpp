@@ -4,11 +4,11 @@
 #include "autograd/backward.h"
 #include "harness.h"
 #include "kernels/cuda_device.h"
-#include "linalg/matmul.h"
-#include "loss/loss.h"
 #include "needs_cuda.h"
-#include "shape/sum.h"
-#include "shape/view.h"
+#include "ops/linalg/matmul.h"
+#include "ops/loss/loss.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 
 // One scaler, nets on the CPU and on a GPU (loss-scaler.md#several-devices, 2.10), data parallel by
 // threads (training-loops.md#data-parallel-in-one-process, 3.6), and regions of one kind of device

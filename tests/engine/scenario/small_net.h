@@ -4,8 +4,8 @@
 
 #include "amp/opt_level.h"
 #include "models/model.h"
-#include "pointwise/activation.h"
-#include "shape/view.h"
+#include "ops/pointwise/activation.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 

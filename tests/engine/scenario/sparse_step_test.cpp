@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
-#include "index/sparse.h"
 #include "kernels/cuda_device.h"
 #include "needs_cuda.h"
+#include "ops/index/sparse.h"
 #include "support/click_run.h"
 
 // Training steps of models whose tables have sparse gradients.

@@ -6,10 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/run_listing.h"
-#include "engine/session.h"
-#include "safetensors/tensor_file.h"
-#include "store/event_json.h"
+#include "engine/runs/run_listing.h"
+#include "engine/session/session.h"
+#include "io/safetensors/tensor_file.h"
+#include "record/event_json.h"
 #include "support/device_support.h"
 #include "support/element.h"
 #include "tasks/task_descriptor.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "support/device_support.h"
 
 namespace engine::test {

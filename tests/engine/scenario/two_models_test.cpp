@@ -2,14 +2,14 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "core/cast.h"
-#include "core/parameter.h"
 #include "kernels/elementwise.h"
-#include "pointwise/binary.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
 #include "scaler_support.h"
-#include "shape/sum.h"
 #include "support/element.h"
 #include "support/here.h"
+#include "tensor/cast.h"
+#include "tensor/parameter.h"
 
 // Models with two weights that are multiplied. Several models share one or two optimizers, and some
 // gradients overflow (X6, X7). Every number is exact, also in f16.

@@ -1,4 +1,4 @@
-#include "engine/data_parallel.h"
+#include "engine/session/data_parallel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <fstream>
 #include <map>
 
-#include "engine/checkpoint.h"
-#include "engine/error.h"
-#include "engine/picture.h"
-#include "engine/trained_model.h"
+#include "engine/base/error.h"
+#include "engine/io/picture.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/train/trained_model.h"
 #include "resume_support.h"
 #include "support/damaged_png.h"
 #include "support/device_support.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "engine/session.h"
+#include "engine/session/session.h"
 #include "patience.h"
 #include "temp_folder.h"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/skips.h"
+#include "engine/instruments/skips.h"
 #include "patience.h"
 #include "support/device_support.h"
 #include "temp_folder.h"

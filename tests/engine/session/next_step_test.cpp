@@ -6,9 +6,9 @@
 #include <future>
 #include <thread>
 
-#include "engine/microscope.h"
-#include "engine/session.h"
-#include "engine/xray.h"
+#include "engine/instruments/microscope.h"
+#include "engine/instruments/xray.h"
+#include "engine/session/session.h"
 #include "temp_folder.h"
 
 namespace engine {

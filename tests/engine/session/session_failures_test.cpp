@@ -13,14 +13,14 @@
 #include <thread>
 #include <vector>
 
-#include "core/check_values.h"
-#include "core/memory.h"
-#include "core/resolve_device.h"
-#include "engine/error.h"
-#include "engine/session.h"
-#include "file/lease.h"
-#include "store/run_folder.h"
+#include "engine/base/error.h"
+#include "engine/session/session.h"
+#include "io/file/lease.h"
+#include "runs/run_folder.h"
 #include "temp_folder.h"
+#include "tensor/check_values.h"
+#include "tensor/memory/memory.h"
+#include "tensor/resolve_device.h"
 
 namespace engine {
 namespace {

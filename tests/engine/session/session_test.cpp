@@ -1,4 +1,4 @@
-#include "engine/session.h"
+#include "engine/session/session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "patience.h"
-#include "store/event_json.h"
+#include "record/event_json.h"
 #include "temp_folder.h"
 
 namespace engine {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/checkpoint.h"
-#include "engine/error.h"
-#include "engine/group_plan.h"
-#include "engine/resume.h"
-#include "instruments/run_replay.h"
+#include "engine/base/error.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/group_plan.h"
+#include "engine/train/resume.h"
+#include "instruments/replay/run_replay.h"
 #include "resume_support.h"
 #include "support/device_support.h"
 

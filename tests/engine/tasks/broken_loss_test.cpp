@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "amp/autocast.h"
-#include "engine/error.h"
-#include "loss/cross_entropy.h"
+#include "engine/base/error.h"
+#include "ops/loss/cross_entropy.h"
 #include "support/expectations.h"
 #include "tasks/task_descriptor.h"
 #include "trained_steps.h"

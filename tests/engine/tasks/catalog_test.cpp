@@ -1,11 +1,11 @@
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "data/dataset_descriptor.h"
-#include "engine/dataset_preview.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/data/dataset_preview.h"
 #include "support/expectations.h"
 #include "tasks/task_descriptor.h"
 #include "temp_folder.h"

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <tuple>
 
-#include "data/click_schema.h"
+#include "data/clicks/click_schema.h"
 #include "kernels/scores.h"
 #include "support/click_run.h"
 #include "tasks/task_descriptor.h"
-#include "train/evaluator.h"
+#include "train/step/evaluator.h"
 
 namespace engine {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "amp/autocast.h"
-#include "loss/cross_entropy.h"
 #include "needs_cuda.h"
-#include "shape/view.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/shape/view.h"
 #include "step_support.h"
 #include "support/element.h"
 

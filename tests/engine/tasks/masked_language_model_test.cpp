@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "loss/cross_entropy.h"
 #include "needs_cuda.h"
+#include "ops/loss/cross_entropy.h"
 #include "step_support.h"
 #include "tasks/task_descriptor.h"
 #include "tasks/word_masking.h"

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "step_support.h"
 #include "tasks/task_descriptor.h"
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "core/tensor.h"
-#include "safetensors/safetensors.h"
+#include "io/safetensors/safetensors.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "data/batch.h"
-#include "engine/run_config.h"
+#include "data/loader/batch.h"
+#include "engine/settings/run_config.h"
 #include "nn/layers.h"
 
 // Linear layers trained by SGD in double, with plain loops. Uses none of the engine's ops, scaler,

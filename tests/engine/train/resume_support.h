@@ -7,9 +7,9 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/checkpoint.h"
-#include "engine/resume.h"
-#include "safetensors/tensor_file.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/train/resume.h"
+#include "io/safetensors/tensor_file.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
 

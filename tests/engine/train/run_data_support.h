@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/trained_model.h"
+#include "engine/base/error.h"
+#include "engine/train/trained_model.h"
 #include "resume_support.h"
 
 // Runs on a table that is changed and opened again.

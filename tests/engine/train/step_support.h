@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/layout.h"
-#include "data/collator.h"
-#include "loss/loss.h"
-#include "pointwise/binary.h"
+#include "data/loader/collator.h"
+#include "ops/loss/loss.h"
+#include "ops/pointwise/binary.h"
 #include "support/device_support.h"
 #include "support/element.h"
-#include "train/train_step.h"
+#include "tensor/layout.h"
+#include "train/step/train_step.h"
 
 // Tasks with several optimizers or phases, and a TrainStep with everything it needs.
 namespace engine::test {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <memory>
 
-#include "engine/session.h"
+#include "engine/session/session.h"
 #include "temp_folder.h"
 
 namespace engine {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "commands/commands.h"
-#include "engine/session.h"
+#include "engine/session/session.h"
 #include "feed/run_track.h"
 #include "widgets/changed_data_dialog.h"
 #include "window_fixture.h"

@@ -3,13 +3,13 @@
 #include <QSemaphore>
 #include <algorithm>
 
-#include "engine/checkpoint.h"
-#include "engine/group_plan.h"
-#include "engine/run_group.h"
-#include "engine/session.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/group_plan.h"
+#include "engine/runs/run_group.h"
+#include "engine/session/session.h"
 #include "feed/run_track.h"
 #include "pages/page_stack.h"
-#include "panels/run_actions.h"
+#include "panels/history/run_actions.h"
 #include "widgets/elided_label.h"
 #include "window_fixture.h"
 

@@ -10,7 +10,7 @@
 #include <cmath>
 
 #include "feed/run_track.h"
-#include "panels/guide_card.h"
+#include "panels/frame/guide_card.h"
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/precision_title.h"

@@ -8,7 +8,7 @@
 #include <QTest>
 #include <QThread>
 
-#include "engine/named_file.h"
+#include "engine/io/named_file.h"
 
 namespace ui {
 namespace {

@@ -5,9 +5,9 @@
 #include <QLineEdit>
 #include <QPushButton>
 
-#include "engine/run_group.h"
+#include "engine/runs/run_group.h"
 #include "feed/run_track.h"
-#include "panels/run_actions.h"
+#include "panels/history/run_actions.h"
 #include "window_fixture.h"
 
 namespace ui {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "feed/run_track.h"
 #include "support/stillness.h"
 

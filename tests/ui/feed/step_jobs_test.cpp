@@ -4,9 +4,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "engine/catalog.h"
-#include "engine/error.h"
-#include "engine/named_file.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
+#include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 

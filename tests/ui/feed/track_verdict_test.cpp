@@ -1,6 +1,6 @@
 #include "feed/track_verdict.h"
 
-#include "panels/verdict_line.h"
+#include "panels/verdict/verdict_line.h"
 #include "text/language.h"
 #include "window_fixture.h"
 

@@ -4,15 +4,15 @@
 #include <QLineEdit>
 #include <QPushButton>
 
-#include "engine/lesson.h"
-#include "lab/bit_table.h"
-#include "lab/calculator_model.h"
-#include "lab/number_model.h"
-#include "lab/numbers_present.h"
-#include "lab/numbers_tools.h"
-#include "lab/numbers_view.h"
+#include "engine/lab/lesson.h"
+#include "lab/numbers/bit_table.h"
+#include "lab/numbers/calculator_model.h"
+#include "lab/numbers/number_model.h"
+#include "lab/numbers/numbers_present.h"
+#include "lab/numbers/numbers_tools.h"
+#include "lab/numbers/numbers_view.h"
 #include "pages/page_stack.h"
-#include "panels/settings_panel.h"
+#include "panels/settings/settings_panel.h"
 #include "widgets/segments.h"
 #include "window_fixture.h"
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "lab/lab_page.h"
-#include "lab/lesson_column.h"
-#include "lab/lesson_step.h"
-#include "lab/lesson_view.h"
-#include "lab/question_form.h"
+#include "lab/lesson_page/lesson_column.h"
+#include "lab/lesson_page/lesson_step.h"
+#include "lab/lesson_page/lesson_view.h"
+#include "lab/lesson_page/question_form.h"
 #include "lesson_folder.h"
-#include "panels/command_bar.h"
+#include "panels/frame/command_bar.h"
 #include "support/lesson_texts.h"
 #include "window_fixture.h"
 

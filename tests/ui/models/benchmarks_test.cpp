@@ -7,7 +7,7 @@
 #include <QTest>
 #include <QThreadPool>
 
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 #include "feed/event_feed.h"
 
 namespace ui {

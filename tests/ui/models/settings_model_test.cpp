@@ -7,9 +7,9 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
-#include "engine/catalog.h"
-#include "engine/command_line.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/settings/catalog.h"
+#include "engine/settings/command_line.h"
 
 namespace ui {
 namespace {

@@ -8,7 +8,7 @@
 #include <QStatusBar>
 
 #include "pages/training_page.h"
-#include "panels/command_bar.h"
+#include "panels/frame/command_bar.h"
 #include "window_fixture.h"
 
 namespace ui {

@@ -5,7 +5,7 @@
 #include <QMenu>
 #include <QSettings>
 
-#include "panels/plot_panels.h"
+#include "panels/plots/plot_panels.h"
 #include "window/main_menu.h"
 #include "window_fixture.h"
 

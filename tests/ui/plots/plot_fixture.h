@@ -8,8 +8,8 @@
 
 #include "commands/commands.h"
 #include "commands/run_history.h"
-#include "engine/compute_thread.h"
-#include "engine/session.h"
+#include "engine/session/compute_thread.h"
+#include "engine/session/session.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"

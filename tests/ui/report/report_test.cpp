@@ -9,9 +9,9 @@
 #include <fstream>
 #include <set>
 
-#include "engine/compute_thread.h"
-#include "engine/error.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/session/compute_thread.h"
+#include "engine/session/session.h"
 #include "theme/tokens.h"
 
 namespace ui {

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "engine/error.h"
-#include "engine/run_query.h"
+#include "engine/base/error.h"
+#include "engine/runs/run_query.h"
 
 namespace ui {
 namespace {

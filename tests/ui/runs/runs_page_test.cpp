@@ -13,10 +13,10 @@
 #include <QTableView>
 #include <fstream>
 
-#include "engine/export.h"
+#include "engine/runs/export.h"
 #include "models/run_table_model.h"
 #include "pages/page_stack.h"
-#include "panels/settings_field.h"
+#include "panels/settings/settings_field.h"
 #include "runs/run_table.h"
 #include "runs/run_table_delegate.h"
 #include "widgets/check_box.h"

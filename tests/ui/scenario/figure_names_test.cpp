@@ -4,13 +4,13 @@
 #include <QTableWidget>
 #include <algorithm>
 
-#include "engine/figures.h"
-#include "engine/run_fields.h"
+#include "engine/record/figures.h"
+#include "engine/runs/run_fields.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
-#include "panels/evidence_table.h"
-#include "panels/run_card.h"
-#include "panels/step_panel.h"
+#include "panels/step/step_panel.h"
+#include "panels/verdict/evidence_table.h"
+#include "panels/verdict/run_card.h"
 #include "report/report_page.h"
 #include "support/trained_runs.h"
 #include "text/metric_text.h"

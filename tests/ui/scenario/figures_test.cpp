@@ -1,5 +1,5 @@
 // Eleven runs: each figure, read from every place that shows it, is the same one.
-#include "engine/figures.h"
+#include "engine/record/figures.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <QTest>
 
 #include "models/run_list_model.h"
-#include "panels/history_panel.h"
+#include "panels/history/history_panel.h"
 #include "plots/line_plot.h"
 #include "text/format.h"
 #include "window_fixture.h"

@@ -11,12 +11,12 @@
 #include <QPushButton>
 #include <QTextBrowser>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "feed/run_track.h"
 #include "help/about_dialog.h"
 #include "help/help_window.h"
-#include "panels/history_panel.h"
-#include "panels/settings_field.h"
+#include "panels/history/history_panel.h"
+#include "panels/settings/settings_field.h"
 #include "plots/line_plot.h"
 #include "window/focus_ring.h"
 #include "window/message_bar.h"

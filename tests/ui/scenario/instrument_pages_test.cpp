@@ -8,13 +8,13 @@
 #include <QToolButton>
 #include <QTreeView>
 
-#include "engine/named_file.h"
+#include "engine/io/named_file.h"
 #include "feed/track_verdict.h"
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
 #include "microscope/microscope_page.h"
 #include "microscope/scale_table.h"
-#include "panels/step_chooser.h"
+#include "panels/step/step_chooser.h"
 #include "scenario/instrument_fixture.h"
 #include "screens/painted_text.h"
 #include "skips/sample_grid.h"

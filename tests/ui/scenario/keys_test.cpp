@@ -13,7 +13,7 @@
 #include <QToolButton>
 
 #include "pages/page_stack.h"
-#include "panels/settings_field.h"
+#include "panels/settings/settings_field.h"
 #include "widgets/key_rule.h"
 #include "window_fixture.h"
 

@@ -5,7 +5,7 @@
 #include "microscope/microscope_page.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
-#include "panels/step_panel.h"
+#include "panels/step/step_panel.h"
 #include "skips/skip_list_view.h"
 #include "skips/skips_page.h"
 #include "window_fixture.h"

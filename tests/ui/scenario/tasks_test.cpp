@@ -5,8 +5,8 @@
 #include <QTabBar>
 #include <cmath>
 
-#include "panels/data_sketch.h"
-#include "panels/step_panel.h"
+#include "panels/settings/data_sketch.h"
+#include "panels/step/step_panel.h"
 #include "text/metric_text.h"
 #include "widgets/panel.h"
 #include "window_fixture.h"

@@ -8,10 +8,10 @@
 #include <QTranslator>
 #include <QXmlStreamReader>
 
-#include "engine/catalog.h"
-#include "engine/export.h"
-#include "engine/machine.h"
-#include "engine/run_fields.h"
+#include "engine/runs/export.h"
+#include "engine/runs/run_fields.h"
+#include "engine/settings/catalog.h"
+#include "engine/train/machine.h"
 
 namespace ui {
 namespace {

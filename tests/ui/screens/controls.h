@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/named_file.h"
-#include "panels/column_picker.h"
-#include "panels/settings_field.h"
-#include "panels/work_strip.h"
+#include "engine/io/named_file.h"
+#include "panels/frame/work_strip.h"
+#include "panels/settings/column_picker.h"
+#include "panels/settings/settings_field.h"
 #include "support/window_stage.h"
 #include "widgets/changed_data_dialog.h"
 

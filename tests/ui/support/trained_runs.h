@@ -3,8 +3,8 @@
 #include <QFile>
 #include <QRegularExpression>
 
-#include "engine/resume.h"
-#include "engine/session.h"
+#include "engine/session/session.h"
+#include "engine/train/resume.h"
 #include "window_fixture.h"
 
 namespace ui {

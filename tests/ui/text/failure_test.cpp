@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace ui {
 namespace {

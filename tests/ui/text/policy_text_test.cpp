@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/what_if.h"
+#include "engine/verdict/what_if.h"
 
 namespace ui {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/run_fields.h"
-#include "panels/run_actions.h"
+#include "engine/runs/run_fields.h"
+#include "panels/history/run_actions.h"
 
 namespace ui {
 namespace {

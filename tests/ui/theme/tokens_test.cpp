@@ -8,7 +8,7 @@
 #include <array>
 #include <cmath>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "support/contrast.h"
 #include "widgets/bit_strip.h"
 

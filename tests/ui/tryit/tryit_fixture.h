@@ -3,7 +3,7 @@
 #include <QPushButton>
 #include <QSettings>
 
-#include "engine/session.h"
+#include "engine/session/session.h"
 #include "pages/page_stack.h"
 #include "tryit/tryit_page.h"
 #include "window_fixture.h"

@@ -4,8 +4,8 @@
 #include <QSettings>
 
 #include "pages/page_stack.h"
-#include "panels/run_cards.h"
-#include "panels/verdict_bar.h"
+#include "panels/verdict/run_cards.h"
+#include "panels/verdict/verdict_bar.h"
 #include "widgets/panel.h"
 #include "window/main_menu.h"
 #include "window/message_bar.h"

@@ -4,7 +4,7 @@
 #include <QKeySequenceEdit>
 #include <QLabel>
 
-#include "panels/command_bar.h"
+#include "panels/frame/command_bar.h"
 #include "widgets/key_bindings.h"
 #include "window_fixture.h"
 

@@ -8,10 +8,10 @@
 #include <QToolBar>
 #include <QTreeView>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "help/help_window.h"
 #include "pages/page_stack.h"
-#include "panels/verdict_bar.h"
+#include "panels/verdict/verdict_bar.h"
 #include "plots/line_plot.h"
 #include "window/main_menu.h"
 #include "window/message_bar.h"

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "pages/page_stack.h"
-#include "panels/plot_panels.h"
-#include "panels/run_card.h"
-#include "panels/verdict_bar.h"
+#include "panels/plots/plot_panels.h"
+#include "panels/verdict/run_card.h"
+#include "panels/verdict/verdict_bar.h"
 #include "plots/line_plot.h"
 #include "widgets/panel.h"
 #include "window/message_bar.h"

@@ -2,7 +2,7 @@
 
 #include <QAction>
 
-#include "engine/settings_presets.h"
+#include "engine/runs/settings_presets.h"
 #include "window_fixture.h"
 
 namespace ui {

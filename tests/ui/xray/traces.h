@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/xray.h"
+#include "engine/instruments/xray.h"
 
 namespace ui::test {
 

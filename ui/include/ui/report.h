@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/report.h"
-#include "engine/run_store.h"
-#include "engine/verdict.h"
+#include "engine/report/report.h"
+#include "engine/runs/run_store.h"
+#include "engine/verdict/verdict.h"
 
 namespace ui {
 

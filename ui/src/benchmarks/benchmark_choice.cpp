@@ -6,7 +6,7 @@
 #include <QToolButton>
 #include <utility>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "models/benchmarks.h"
 #include "text/pay_off_text.h"
 #include "text/precision_title.h"

@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "engine/batch_finder.h"
+#include "engine/train/batch_finder.h"
 #include "text/format.h"
 #include "text/pay_off_text.h"
 #include "text/precision_title.h"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "benchmarks/bar_columns.h"
-#include "engine/batch_finder.h"
+#include "engine/train/batch_finder.h"
 #include "text/format.h"
 #include "text/pay_off_text.h"
 #include "text/precision_title.h"

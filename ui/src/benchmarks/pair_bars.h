@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "engine/pay_off.h"
+#include "engine/instruments/pay_off.h"
 
 namespace ui {
 

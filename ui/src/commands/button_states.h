@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/event.h"
+#include "engine/record/event.h"
 
 namespace ui {
 

@@ -14,13 +14,13 @@
 #include "commands/file_works.h"
 #include "commands/problem.h"
 #include "commands/worker_launch.h"
-#include "engine/error.h"
-#include "engine/lint.h"
-#include "engine/resume.h"
-#include "engine/run_config.h"
-#include "engine/run_store.h"
-#include "engine/session.h"
-#include "engine/twin.h"
+#include "engine/base/error.h"
+#include "engine/record/twin.h"
+#include "engine/runs/run_store.h"
+#include "engine/session/session.h"
+#include "engine/settings/run_config.h"
+#include "engine/train/resume.h"
+#include "engine/verdict/lint.h"
 
 namespace ui {
 

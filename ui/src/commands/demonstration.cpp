@@ -2,7 +2,7 @@
 
 #include <QFile>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 #include "feed/run_track.h"
 
 namespace ui {

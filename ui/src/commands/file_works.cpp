@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-#include "engine/work_scope.h"
+#include "engine/io/work_scope.h"
 #include "feed/background.h"
 #include "text/format.h"
 

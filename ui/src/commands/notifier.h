@@ -4,7 +4,7 @@
 #include <QTimer>
 
 #include "commands/queue_runner.h"
-#include "engine/event.h"
+#include "engine/record/event.h"
 
 namespace ui {
 

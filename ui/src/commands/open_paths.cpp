@@ -2,10 +2,10 @@
 #include <QFileInfo>
 
 #include "commands/commands.h"
-#include "engine/catalog.h"
-#include "engine/dataset_preview.h"
-#include "engine/lesson_files.h"
-#include "engine/session.h"
+#include "engine/data/dataset_preview.h"
+#include "engine/lab/lesson_files.h"
+#include "engine/session/session.h"
+#include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "models/settings_model.h"
 

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "text/failure.h"
 
 namespace ui {

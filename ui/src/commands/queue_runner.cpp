@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "commands/commands.h"
-#include "engine/end_notice.h"
-#include "engine/run_group.h"
-#include "engine/run_store.h"
-#include "engine/sweep.h"
+#include "engine/runs/end_notice.h"
+#include "engine/runs/run_group.h"
+#include "engine/runs/run_store.h"
+#include "engine/runs/sweep.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 

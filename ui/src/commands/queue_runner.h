@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/end_notice.h"
-#include "engine/event.h"
-#include "engine/run_queue.h"
-#include "engine/run_store.h"
+#include "engine/record/event.h"
+#include "engine/runs/end_notice.h"
+#include "engine/runs/run_queue.h"
+#include "engine/runs/run_store.h"
 
 namespace ui {
 

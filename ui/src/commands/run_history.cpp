@@ -8,8 +8,8 @@
 #include <variant>
 
 #include "commands/commands.h"
-#include "engine/error.h"
-#include "engine/run_group.h"
+#include "engine/base/error.h"
+#include "engine/runs/run_group.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
 #include "text/event_text.h"

@@ -6,7 +6,7 @@
 #include <QTemporaryDir>
 #include <memory>
 
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 
 namespace ui {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "engine/error.h"
-#include "engine/group_plan.h"
-#include "engine/run_group.h"
-#include "engine/speed.h"
+#include "engine/base/error.h"
+#include "engine/record/speed.h"
+#include "engine/runs/group_plan.h"
+#include "engine/runs/run_group.h"
 #include "feed/run_ended.h"
 #include "feed/run_track.h"
 #include "text/precision_title.h"

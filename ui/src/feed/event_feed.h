@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/compute_thread.h"
-#include "engine/followed_run.h"
-#include "engine/resume.h"
-#include "engine/run_store.h"
-#include "engine/session.h"
+#include "engine/runs/followed_run.h"
+#include "engine/runs/run_store.h"
+#include "engine/session/compute_thread.h"
+#include "engine/session/session.h"
+#include "engine/train/resume.h"
 
 namespace ui {
 

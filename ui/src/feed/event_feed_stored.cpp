@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "feed/event_feed.h"
 #include "feed/run_ended.h"
 #include "feed/run_track.h"

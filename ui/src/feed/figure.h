@@ -4,7 +4,7 @@
 #include <span>
 #include <variant>
 
-#include "engine/step_record.h"
+#include "engine/record/step_record.h"
 
 namespace ui {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace ui {
 

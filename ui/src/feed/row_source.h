@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/message.h"
-#include "engine/step_record.h"
+#include "engine/base/message.h"
+#include "engine/record/step_record.h"
 #include "feed/figure.h"
 #include "series/x_axis.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/event.h"
+#include "engine/record/event.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "feed/run_ended.h"
 #include "text/precision_title.h"
 

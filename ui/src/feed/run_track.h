@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/event.h"
-#include "engine/figures.h"
-#include "engine/run_config.h"
-#include "engine/step_record.h"
+#include "engine/record/event.h"
+#include "engine/record/figures.h"
+#include "engine/record/step_record.h"
+#include "engine/settings/run_config.h"
 #include "feed/row_source.h"
 #include "feed/run_hues.h"
 #include "series/series_pyramid.h"

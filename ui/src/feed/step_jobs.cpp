@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "engine/error.h"
-#include "engine/work_scope.h"
+#include "engine/base/error.h"
+#include "engine/io/work_scope.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/format.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/captured_step.h"
+#include "engine/instruments/captured_step.h"
 #include "feed/replay.h"
 #include "text/failure.h"
 #include "text/time_left.h"

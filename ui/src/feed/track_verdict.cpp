@@ -1,6 +1,6 @@
 #include "feed/track_verdict.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace ui {
 

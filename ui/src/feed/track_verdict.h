@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/verdict.h"
+#include "engine/verdict/verdict.h"
 #include "feed/run_track.h"
 
 namespace ui {

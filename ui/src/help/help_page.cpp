@@ -6,7 +6,7 @@
 #include <QScreen>
 #include <QVBoxLayout>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "models/settings_model.h"
 #include "text/language.h"
 #include "theme/tokens.h"

@@ -2,7 +2,7 @@
 
 #include <QCoreApplication>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "help/handbook.h"
 #include "help/help_page.h"
 #include "models/settings_model.h"

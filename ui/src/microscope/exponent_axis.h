@@ -2,7 +2,7 @@
 
 #include <QRectF>
 
-#include "engine/exponent_histogram.h"
+#include "engine/record/exponent_histogram.h"
 
 namespace ui {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/error.h"
-#include "engine/microscope.h"
+#include "engine/base/error.h"
+#include "engine/instruments/microscope.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"

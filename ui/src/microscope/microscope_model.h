@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/histogram_record.h"
+#include "engine/record/histogram_record.h"
 #include "feed/step_jobs.h"
 #include "text/failure.h"
 #include "view/context.h"

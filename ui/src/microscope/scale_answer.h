@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/histogram_record.h"
+#include "engine/record/histogram_record.h"
 
 namespace ui {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 
 namespace ui {
 

@@ -5,7 +5,7 @@
 #include <QStringList>
 #include <vector>
 
-#include "engine/pay_off.h"
+#include "engine/instruments/pay_off.h"
 
 namespace ui {
 

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/comparison.h"
-#include "engine/error.h"
-#include "engine/machine.h"
+#include "engine/base/error.h"
+#include "engine/runs/comparison.h"
+#include "engine/train/machine.h"
 #include "feed/background.h"
 
 namespace ui {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/pay_off.h"
+#include "engine/instruments/pay_off.h"
 
 namespace ui {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/batch_finder.h"
+#include "engine/train/batch_finder.h"
 #include "feed/event_feed.h"
 #include "text/format.h"
 #include "text/language.h"

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "engine/catalog.h"
-#include "engine/error.h"
-#include "engine/machine.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/session/session.h"
+#include "engine/settings/catalog.h"
+#include "engine/train/machine.h"
 #include "feed/background.h"
 #include "models/settings_model.h"
 

@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "engine/run_fields.h"
+#include "engine/runs/run_fields.h"
 
 namespace ui {
 

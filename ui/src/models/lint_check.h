@@ -3,8 +3,8 @@
 #include <QObject>
 #include <vector>
 
-#include "engine/dataset_preview.h"
-#include "engine/lint.h"
+#include "engine/data/dataset_preview.h"
+#include "engine/verdict/lint.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 
 namespace ui {
 

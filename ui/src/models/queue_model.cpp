@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/command_line.h"
-#include "engine/run_group.h"
+#include "engine/runs/run_group.h"
+#include "engine/settings/command_line.h"
 #include "text/setting_error_text.h"
 #include "text/setting_title.h"
 

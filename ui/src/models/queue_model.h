@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "engine/run_queue.h"
+#include "engine/runs/run_queue.h"
 
 namespace ui {
 

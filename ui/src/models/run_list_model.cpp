@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/teach.h"
+#include "engine/settings/teach.h"
 #include "text/format.h"
 #include "text/metric_text.h"
 #include "text/precision_title.h"

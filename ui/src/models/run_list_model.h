@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 
 namespace ui {
 

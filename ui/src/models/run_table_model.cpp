@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/run_group.h"
+#include "engine/runs/run_group.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"

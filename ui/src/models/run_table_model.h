@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run_query.h"
+#include "engine/runs/run_query.h"
 
 namespace ui {
 

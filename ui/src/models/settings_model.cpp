@@ -4,11 +4,11 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 
-#include "engine/catalog.h"
-#include "engine/comparison.h"
-#include "engine/error.h"
-#include "engine/launch.h"
-#include "engine/named_file.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
+#include "engine/parallel/launch.h"
+#include "engine/runs/comparison.h"
+#include "engine/settings/catalog.h"
 #include "text/event_text.h"
 #include "text/language.h"
 #include "text/setting_error_text.h"

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "engine/dataset_preview.h"
-#include "engine/metric.h"
-#include "engine/run_config.h"
+#include "engine/base/metric.h"
+#include "engine/data/dataset_preview.h"
+#include "engine/settings/run_config.h"
 
 namespace engine {
 struct FieldInfo;

@@ -1,6 +1,6 @@
 // Which settings play a part, what their data are, and what the machine lacks for them.
-#include "engine/catalog.h"
-#include "engine/comparison.h"
+#include "engine/runs/comparison.h"
+#include "engine/settings/catalog.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"

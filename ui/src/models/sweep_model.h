@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "engine/sweep.h"
+#include "engine/runs/sweep.h"
 
 namespace ui {
 

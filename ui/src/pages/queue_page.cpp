@@ -4,9 +4,9 @@
 #include <QWidget>
 
 #include "pages/registry.h"
-#include "panels/queue_panel.h"
-#include "panels/sweep_form.h"
-#include "panels/sweep_results.h"
+#include "panels/queue/queue_panel.h"
+#include "panels/queue/sweep_form.h"
+#include "panels/queue/sweep_results.h"
 #include "theme/tokens.h"
 
 namespace ui {

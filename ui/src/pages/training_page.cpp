@@ -2,10 +2,10 @@
 
 #include <QVBoxLayout>
 
-#include "panels/guide_card.h"
-#include "panels/run_cards.h"
-#include "panels/sample_strip.h"
-#include "panels/verdict_bar.h"
+#include "panels/frame/guide_card.h"
+#include "panels/step/sample_strip.h"
+#include "panels/verdict/run_cards.h"
+#include "panels/verdict/verdict_bar.h"
 #include "theme/tokens.h"
 
 namespace ui {

@@ -10,8 +10,8 @@
 #include <QTextDocument>
 #include <QUrl>
 
-#include "engine/error.h"
-#include "engine/named_file.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
 #include "pdf/printed_pages.h"
 #include "text/language.h"
 

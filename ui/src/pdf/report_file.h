@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "engine/report.h"
+#include "engine/report/report.h"
 
 namespace ui {
 

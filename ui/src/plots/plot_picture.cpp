@@ -2,7 +2,7 @@
 
 #include <QSvgGenerator>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "plots/line_plot.h"
 #include "plots/plot_options.h"
 

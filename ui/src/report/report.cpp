@@ -2,10 +2,10 @@
 
 #include <QApplication>
 
-#include "engine/error.h"
-#include "engine/named_file.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
 #include "feed/event_feed.h"
-#include "panels/plot_panels.h"
+#include "panels/plots/plot_panels.h"
 #include "pdf/report_file.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"

@@ -5,7 +5,7 @@
 #include <QLocale>
 #include <cmath>
 
-#include "engine/plain_text.h"
+#include "engine/base/plain_text.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"

@@ -3,8 +3,8 @@
 #include <QString>
 #include <vector>
 
-#include "engine/message.h"
-#include "engine/run_fields.h"
+#include "engine/base/message.h"
+#include "engine/runs/run_fields.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <QFrame>
 #include <vector>
 
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 #include "view/context.h"
 
 class QLabel;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 #include "view/context.h"
 
 class QLabel;

@@ -2,7 +2,7 @@
 
 #include <QStyledItemDelegate>
 
-#include "engine/skip_report.h"
+#include "engine/instruments/skip_report.h"
 
 namespace ui {
 

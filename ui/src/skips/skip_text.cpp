@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "engine/step_outcome.h"
+#include "engine/record/step_outcome.h"
 #include "text/format.h"
 #include "text/language.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/skip_report.h"
+#include "engine/instruments/skip_report.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/skip_report.h"
+#include "engine/instruments/skip_report.h"
 
 namespace ui {
 

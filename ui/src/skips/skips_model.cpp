@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "commands/commands.h"
-#include "engine/capsule.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
+#include "engine/instruments/capsule.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"

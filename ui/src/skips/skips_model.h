@@ -10,8 +10,8 @@
 #include <optional>
 #include <set>
 
-#include "engine/session.h"
-#include "engine/skips.h"
+#include "engine/instruments/skips.h"
+#include "engine/session/session.h"
 #include "feed/bad_steps.h"
 #include "feed/replay.h"
 #include "text/failure.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/scale_outlook.h"
-#include "engine/step_outcome.h"
+#include "engine/record/scale_outlook.h"
+#include "engine/record/step_outcome.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"

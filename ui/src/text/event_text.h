@@ -2,8 +2,8 @@
 
 #include <QString>
 
-#include "engine/event.h"
-#include "engine/step_record.h"
+#include "engine/record/event.h"
+#include "engine/record/step_record.h"
 
 namespace ui {
 

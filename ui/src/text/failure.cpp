@@ -1,6 +1,6 @@
 #include "text/failure.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "text/language.h"
 #include "text/setting_error_text.h"
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/figure_text.h"
+#include "engine/number/figure_text.h"
 
 namespace ui {
 

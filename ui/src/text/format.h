@@ -14,7 +14,7 @@ QString measured(double value, QString (*write)(double));
 
 /// "1,204"
 QString count(std::int64_t value);
-/// engine/figure_text.h, which the command line and the reports use, too: three significant
+/// engine/number/figure_text.h, which the command line and the reports use, too: three significant
 /// digits, thousands separated: "0.312", "13,200", "∞"; "1.20·10⁻⁸" below 10⁻⁴.
 QString significant(double value);
 QString significant(double value, int digits);

@@ -7,8 +7,8 @@
 #include <QRegularExpression>
 #include <QSettings>
 
-#include "engine/catalog.h"
-#include "engine/plain_text.h"
+#include "engine/base/plain_text.h"
+#include "engine/settings/catalog.h"
 #include "text/setting_title.h"
 
 namespace ui {

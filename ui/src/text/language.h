@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/message.h"
+#include "engine/base/message.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <QCoreApplication>
 #include <cmath>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "text/format.h"
 #include "text/language.h"
 

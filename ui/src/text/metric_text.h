@@ -3,7 +3,7 @@
 #include <QString>
 #include <vector>
 
-#include "engine/metric.h"
+#include "engine/base/metric.h"
 
 namespace ui {
 

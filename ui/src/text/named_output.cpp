@@ -4,8 +4,8 @@
 #include <QFileInfo>
 #include <QTemporaryDir>
 
-#include "engine/error.h"
-#include "engine/named_file.h"
+#include "engine/base/error.h"
+#include "engine/io/named_file.h"
 
 namespace ui {
 

@@ -3,8 +3,8 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "engine/batch_finder.h"
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
+#include "engine/train/batch_finder.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/precision_title.h"

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/pay_off.h"
+#include "engine/instruments/pay_off.h"
 
 namespace ui {
 

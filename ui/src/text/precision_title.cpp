@@ -2,7 +2,7 @@
 
 #include <QCoreApplication>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "text/language.h"
 
 namespace ui {

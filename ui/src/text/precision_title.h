@@ -3,8 +3,8 @@
 #include <QString>
 #include <string>
 
-#include "engine/run_config.h"
-#include "engine/run_origin.h"
+#include "engine/record/run_origin.h"
+#include "engine/settings/run_config.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 
 namespace ui {
 

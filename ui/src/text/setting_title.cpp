@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "text/format.h"
 #include "text/language.h"
 

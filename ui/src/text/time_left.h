@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/remaining_time.h"
+#include "engine/base/remaining_time.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/verdict.h"
+#include "engine/verdict/verdict.h"
 
 namespace ui {
 

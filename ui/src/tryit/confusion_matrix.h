@@ -2,7 +2,7 @@
 
 #include <QWidget>
 
-#include "engine/trained_model.h"
+#include "engine/train/trained_model.h"
 
 namespace ui {
 

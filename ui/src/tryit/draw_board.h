@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "engine/picture.h"
+#include "engine/io/picture.h"
 
 namespace ui {
 

@@ -1,6 +1,6 @@
 #include "tryit/evaluate_panel.h"
 
-#include "engine/changed_data.h"
+#include "engine/data/changed_data.h"
 #include "feed/event_feed.h"
 #include "text/language.h"
 #include "theme/theme.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <memory>
 
-#include "engine/error.h"
-#include "engine/trained_model.h"
+#include "engine/base/error.h"
+#include "engine/train/trained_model.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <memory>
 
-#include "engine/trained_model.h"
+#include "engine/train/trained_model.h"
 
 namespace ui {
 

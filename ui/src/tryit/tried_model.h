@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 #include "feed/run_track.h"
 #include "tryit/model_worker.h"
 

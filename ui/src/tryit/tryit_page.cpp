@@ -3,7 +3,7 @@
 #include <QEvent>
 #include <QVBoxLayout>
 
-#include "engine/checkpoint.h"
+#include "engine/runs/checkpoint.h"
 #include "feed/event_feed.h"
 #include "feed/run_ended.h"
 #include "feed/run_track.h"

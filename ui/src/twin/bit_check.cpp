@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/session.h"
+#include "engine/base/error.h"
+#include "engine/session/session.h"
 #include "text/language.h"
 
 namespace ui {

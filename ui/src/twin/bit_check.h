@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "engine/run_config.h"
+#include "engine/settings/run_config.h"
 
 namespace ui {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "engine/step_record.h"
+#include "engine/record/step_record.h"
 
 namespace ui {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/run_store.h"
+#include "engine/runs/run_store.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <QString>
 #include <span>
 
-#include "engine/twin.h"
+#include "engine/record/twin.h"
 
 namespace ui {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "commands/run_history.h"
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"

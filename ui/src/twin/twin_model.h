@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/twin.h"
+#include "engine/record/twin.h"
 #include "text/failure.h"
 #include "twin/gap_noise.h"
 #include "view/context.h"

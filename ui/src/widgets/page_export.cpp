@@ -6,8 +6,8 @@
 #include <QSvgGenerator>
 #include <QWidget>
 
-#include "engine/csv_cell.h"
-#include "engine/error.h"
+#include "engine/base/csv_cell.h"
+#include "engine/base/error.h"
 #include "widgets/save_dialog.h"
 
 namespace ui {

@@ -3,7 +3,7 @@
 #include <QImage>
 #include <QWidget>
 
-#include "engine/picture.h"
+#include "engine/io/picture.h"
 
 namespace ui {
 

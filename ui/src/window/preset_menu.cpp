@@ -4,8 +4,8 @@
 #include <QMessageBox>
 
 #include "commands/commands.h"
-#include "engine/error.h"
-#include "engine/settings_presets.h"
+#include "engine/base/error.h"
+#include "engine/runs/settings_presets.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"

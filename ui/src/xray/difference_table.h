@@ -3,7 +3,7 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "engine/xray.h"
+#include "engine/instruments/xray.h"
 #include "xray/op_filter.h"
 
 namespace ui {

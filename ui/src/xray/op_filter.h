@@ -3,7 +3,7 @@
 #include <QString>
 #include <cstdint>
 
-#include "engine/xray.h"
+#include "engine/instruments/xray.h"
 
 namespace ui {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "feed/background.h"
 #include "text/language.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/precision_search.h"
+#include "engine/instruments/precision_search.h"
 #include "feed/step_jobs.h"
 
 namespace ui {

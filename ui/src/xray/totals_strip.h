@@ -3,7 +3,7 @@
 #include <QFrame>
 #include <array>
 
-#include "engine/xray.h"
+#include "engine/instruments/xray.h"
 
 namespace ui {
 

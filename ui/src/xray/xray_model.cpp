@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"

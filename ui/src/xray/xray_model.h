@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "engine/precision_search.h"
-#include "engine/xray.h"
+#include "engine/instruments/precision_search.h"
+#include "engine/instruments/xray.h"
 #include "feed/step_jobs.h"
 #include "view/context.h"
 

@@ -3,7 +3,7 @@
 #include <QMenu>
 
 #include "commands/commands.h"
-#include "engine/catalog.h"
+#include "engine/settings/catalog.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
 #include "text/language.h"

@@ -1,0 +1,174 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/base/metric.h"
+#include "engine/record/run_origin.h"
+#include "engine/record/step_record.h"
+#include "engine/settings/run_config.h"
+
+namespace engine {
+
+/// State of a session.
+enum class RunState {
+    idle,        ///< made, not started
+    preparing,   ///< opening data, making the model
+    training,    ///< steps are being run
+    paused,      ///< between two steps, waiting
+    evaluating,  ///< the test set, between two steps
+    stopping,    ///< a stop was asked for; the step in flight ends first
+    done,        ///< ended as planned or by a stop
+    failed,      ///< ended by an error
+};
+
+const char* name(RunState state) noexcept;
+
+/// Facts, in the order they happened. `run` is the run's id ("12" in the store, or its folder's
+/// name).
+struct RunStarted {
+    std::string run;
+    RunConfig config;
+    std::string device;       ///< "cpu", "cuda:0"
+    std::int64_t threads;     ///< resolved
+    std::int64_t parameters;  ///< parameter count
+    std::int64_t train_samples;
+    std::int64_t test_samples;
+    std::int64_t steps_planned;  ///< 0: unknown
+    std::string folder;
+    std::int64_t validation_samples = 0;
+    std::string task = "classification";  ///< kind
+    std::string unit = "images";          ///< what one sample is called
+    /// Metrics of the task; the first is the primary one. Empty: the loss is used instead.
+    std::vector<Metric> metrics = classification_metrics();
+    /// Metrics of a training step, in the order of metric_column(): the task's, and counts of its
+    /// further optimizers.
+    std::vector<Metric> step_metrics = classification_metrics();
+    /// For a run that another program trains. Then only precision and scaler of `config` are
+    /// meaningful; the rest are defaults.
+    std::optional<RunOrigin> origin = {};
+    /// Shared by runs that take turns step by step from here on (SessionOptions::turns). Only their
+    /// speeds can be compared. Empty: the run trains alone, or that is not known.
+    std::string turns = {};
+    std::int64_t first_step = 1;  ///< the one that comes next; above 1: the run was resumed
+    std::int64_t steps_per_epoch = 0;  ///< 0: unknown
+};
+
+/// A run continues from a checkpoint, or from its start if it has none. Follows RunStarted.
+struct RunResumed {
+    std::string run;
+    std::int64_t step = 0;  ///< steps made before; events and rows after it do not count any more
+    std::int64_t skipped = 0;         ///< of them
+    std::string parent{};             ///< the run that had made them; empty: this one
+    std::vector<Message> restored{};  ///< what was restored, one sentence each
+};
+
+/// A checkpoint was written. One that could not be is a warning.
+struct CheckpointSaved {
+    std::string run;
+    std::int64_t step = 0;
+    std::int64_t bytes = 0;
+    double seconds = 0;  ///< that the writing took, beside the training
+    bool best = false;   ///< no evaluation before it was better
+};
+
+/// A skipped or non-finite step was examined while the run trained; skips/STEP.json in the run's
+/// folder holds the report.
+struct StepExamined {
+    std::string run;
+    std::int64_t step = 0;
+    std::string cause;            ///< name(SkipCause)
+    Message verdict{};            ///< SkipReport::verdict()
+    std::int64_t damaged_at = 0;  ///< SkipReport::damaged_at
+};
+
+struct StateChanged {
+    std::string run;
+    RunState state;
+};
+
+/// The test and validation parts were evaluated: at an epoch's end, or in between.
+struct EpochDone {
+    std::string run;
+    std::int64_t epoch;  ///< from 1: completed epochs
+    std::int64_t step;   ///< last step of it
+    PartFigures train;
+    PartFigures validation;  ///< unknown without such a part
+    PartFigures test;
+    double seconds;  ///< this run's own time for it
+    /// False: an evaluation between epochs, on request or at the step limit; the training figures
+    /// are those of the epoch so far.
+    bool epoch_ended = true;
+};
+
+/// The loss scale moved, or a step was skipped (then to <= from).
+struct ScaleChanged {
+    /// How healthy it is: early skips calibrate; several in a row that no lower scale resolves
+    /// persist.
+    enum class Kind { grown, skipped_calibrating, skipped_normal, skipped_persistent };
+    std::string run;
+    std::int64_t step;
+    Kind kind;
+    float from;
+    float to;
+    std::int64_t
+        clean_steps;  ///< without a skip, since the scale last changed or a step was skipped
+    std::optional<float> loss = {};  ///< of a skipped step whose loss itself was NaN or infinite
+};
+
+struct RunWarning {
+    std::string run;
+    Message message;
+    std::int64_t step = 0;  ///< the step it is about; 0: none
+};
+
+struct RunFailed {
+    std::string run;
+    ErrorCode code;
+    Message message;
+    Message hint;
+};
+
+enum class DoneReason {
+    epochs,
+    max_steps,
+    stopped,         ///< by a command
+    early_stopping,  ///< the metric stopped improving
+    diverged,        ///< the loss stayed non-finite for `stop_on_nan` steps
+    failed,          ///< by any other error
+};
+const char* name(DoneReason reason) noexcept;
+
+struct RunDone {
+    std::string run;
+    DoneReason reason;
+    std::int64_t steps;
+    std::int64_t updates;
+    std::int64_t skipped;
+    PartFigures test;      ///< unknown: never evaluated
+    double wall_s;         ///< this run's own time
+    double samples_per_s;  ///< of the whole run (KeyFigures); NaN: unknown
+    std::int64_t peak_bytes;
+    /// The step from which the loss was NaN or infinite to the end; 0: it was not.
+    std::int64_t diverged_at = 0;
+    PartFigures validation = {};
+    /// Damaged samples of training whose place the next one of the order took, in all epochs.
+    std::int64_t replaced_samples = 0;
+    std::int64_t unsaved = 0;  ///< step of the last checkpoint, if it could not be written
+};
+
+using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,
+                           CheckpointSaved, StepExamined, RunWarning, RunFailed, RunDone>;
+
+/// The object of `--json` (interfaces.md, section 3; its fields: events.md), one line without a
+/// newline; non-finite numbers as "nan", "inf", "-inf".
+std::string to_json_line(const Event& event);
+/// `metrics`: RunStarted::step_metrics, whose keys name the columns.
+std::string to_json_line(const std::string& run, const StepRecord& step,
+                         std::span<const Metric> metrics);
+
+}  // namespace engine

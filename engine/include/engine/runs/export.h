@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/runs/run_store.h"
+
+namespace engine {
+
+/// Forms that a run can be exported in.
+enum class ExportFormat {
+    safetensors,  ///< weights under PyTorch's names
+    onnx,         ///< the model as an ONNX graph
+    tensorboard,  ///< a folder with an event file
+    csv,          ///< the step record
+    json,         ///< settings, figures, events and the step record
+    run,          ///< the whole run, to be imported elsewhere
+};
+
+/// Texts are English; the window translates them by looking the whole text up.
+struct ExportInfo {
+    ExportFormat format;
+    std::string name;     ///< as on the command line: "onnx"
+    std::string title;    ///< "ONNX model"
+    std::string summary;  ///< one sentence
+    std::string ending;   ///< of the file's name: ".onnx"; of a folder's: ".tensorboard"
+    bool of_checkpoint;   ///< reads weights from a checkpoint
+    bool makes_folder;
+};
+std::span<const ExportInfo> export_formats();
+/// Null if there is no such export format.
+const ExportInfo* find_export(std::string_view name);
+
+struct ExportOptions {
+    std::string checkpoint = "last";  ///< "best", "last" or a step
+    bool half = false;                ///< ONNX: weights, inputs and outputs in fp16
+    bool raw = false;                 ///< CSV: texts as they are, see csv_cell()
+};
+
+/// "run-12.onnx", or the run's title instead of its number if it is a valid file name.
+std::string export_file_name(const RunSummary& run, const ExportInfo& format);
+
+/// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is created).
+/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model that
+/// cannot be exported to that format, Error(io).
+void export_run(const std::filesystem::path& folder, ExportFormat format,
+                const std::filesystem::path& file, const ExportOptions& options = {});
+
+/// The run as one JSON object: settings, figures, metrics, epochs, events, and the step record
+/// column by column; null where a figure was not measured, "nan", "inf", "-inf" for a result that
+/// is not finite. Throws Error(data) and Error(io).
+void export_json(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+/// The run as a TensorBoard event file in this folder: each column of the record as scalars
+/// `train/NAME`, and `train/skipped`; `epoch/NAME`, `validation/NAME` and `test/NAME`; and the
+/// settings as text. Throws Error(data) and Error(io).
+void export_tensorboard(const std::filesystem::path& run_folder,
+                        const std::filesystem::path& folder);
+/// The files of a run's folder as one zip archive, for RunStore::import_run(). A run that is being
+/// trained gives its newest checkpoint, and rows and events up to that. Throws Error(data) and
+/// Error(io).
+void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+/// Packs the runs of a comparison or sweep into one archive with a folder for each, which
+/// RunStore::import_runs() reads.
+void export_group_file(const std::vector<std::filesystem::path>& run_folders,
+                       const std::filesystem::path& file);
+
+}  // namespace engine

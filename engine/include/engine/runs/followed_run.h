@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/record/event.h"
+#include "engine/record/step_record.h"
+
+namespace engine {
+
+/// Follows a run that another process writes, by looking at its folder a few times a second; the
+/// folder need not exist yet. Nothing is written there. One thread.
+class FollowedRun {
+public:
+    explicit FollowedRun(std::filesystem::path folder,
+                         RecordAccess access = RecordAccess::automatic);
+    ~FollowedRun();
+    FollowedRun(const FollowedRun&) = delete;
+    FollowedRun& operator=(const FollowedRun&) = delete;
+
+    /// Looks at the folder if that is due, and returns the run's events since the last call, oldest
+    /// first, with a StateChanged for each change of state(). Problems with the folder are reported
+    /// as a RunFailed. If the process died, the last event is a RunWarning, and the state becomes
+    /// `failed`.
+    std::vector<Event> drain();
+    /// `idle`: no run is there yet; `preparing`: it has not begun; then `training`, until it is
+    /// `done` or `failed`.
+    RunState state() const;
+    /// Empty until the run has started.
+    StepRecordReader record() const;
+    /// The run's id, as its folder has it; empty until then.
+    std::string run() const;
+    const std::filesystem::path& folder() const;
+    /// The process that wrote it ended without an end of the run.
+    bool interrupted() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace engine

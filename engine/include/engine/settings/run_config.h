@@ -1,0 +1,276 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/message.h"
+#include "engine/base/options.h"
+#include "engine/settings/setting_words.h"
+
+namespace engine {
+
+struct DatasetConfig {
+    std::string kind = "glyphs";
+    std::vector<std::string> path;  ///< folders or files; one is written as a string in JSON
+    bool augment = false;
+    bool normalize = true;
+    std::int64_t train_limit = 0;  ///< first samples used; 0: all
+    std::int64_t test_limit = 0;
+    std::string order;  ///< file of sample indices, one batch a line; empty: seeded shuffle
+    double validation_share = 0;  ///< of the training part, split off by the seed; 0: none
+    Options options;              ///< of this kind: "target", "delimiter", "min_count"
+
+    bool operator==(const DatasetConfig&) const = default;
+};
+
+struct TaskConfig {
+    std::string kind = "auto";  ///< auto: follows from data set and model
+
+    bool operator==(const TaskConfig&) const = default;
+};
+
+struct ModelConfig {
+    std::string kind = "lenet";
+    Options options;
+    std::string init_from;  ///< safetensors, .pt or .pth file with weights by name
+    /// Chooses one of several dicts of weights in init_from, or of several prefixes of its names;
+    /// empty: the only one.
+    std::string init_key;
+    /// The last layer is drawn anew where init_from does not have it in the model's shapes.
+    bool new_head = false;
+    std::vector<std::string> freeze;  ///< prefixes of the names of parameters that stay as they are
+
+    bool operator==(const ModelConfig&) const = default;
+};
+
+/// Types of modules and operations. A key is a module by its full name ("layer1.0.conv1"), which
+/// stands for all inside it too; an operation, as `halftone ops` lists them; or both,
+/// "module:operation". A name that is a module of the model means the module. The most specific key
+/// decides: the longest module name, then the one with an operation.
+using ForcedTypes = std::map<std::string, ForcedType>;
+
+/// The preset and its five settings; an empty one takes the preset's value.
+struct PrecisionConfig {
+    std::string preset = "amp-fp16";
+    std::optional<WeightFormat> weights;
+    std::optional<AutocastFormat> autocast;
+    std::optional<WeightFormat> batch_norm;
+    std::optional<bool> master_weights;
+    std::optional<ScalerMode> scaler;
+    ForcedTypes force = {};  ///< over what the other settings say; empty: none
+
+    bool operator==(const PrecisionConfig&) const = default;
+};
+
+/// Loss scaler. In JSON a missing field takes the preset's value, so after parsing all numbers are
+/// final.
+struct ScalerConfig {
+    std::string preset = "production";  ///< production (interval 2000) or classroom (25)
+    double init_scale = 65536;
+    double growth_factor = 2;
+    double backoff_factor = 0.5;
+    std::int64_t growth_interval = 2000;
+    double min_scale = 0;         ///< 0: no floor
+    double max_scale = 0;         ///< 0: no ceiling
+    std::int64_t hysteresis = 1;  ///< overflows until the scale backs off
+
+    bool operator==(const ScalerConfig&) const = default;
+};
+
+struct OptimizerConfig {
+    std::string kind = "sgd";  ///< of optimizers()
+    Options options;           ///< of this kind: "lr", "momentum", "beta1"
+
+    bool operator==(const OptimizerConfig&) const = default;
+};
+
+struct ScheduleConfig {
+    std::string kind = "cosine";  ///< of schedules()
+    Options options;
+
+    bool operator==(const ScheduleConfig&) const = default;
+};
+
+struct ClipConfig {
+    ClipKind kind = ClipKind::none;  ///< always after unscaling
+    double value = 1.0;
+
+    bool operator==(const ClipConfig&) const = default;
+};
+
+/// When a run saves its state (interfaces.md, section 5). At the end and on request, too.
+struct CheckpointConfig {
+    std::int64_t every_steps = 0;   ///< 0: not by steps
+    double every_minutes = 10;      ///< 0: not by time
+    std::int64_t every_epochs = 0;  ///< 0: not by epochs
+    std::int64_t keep = 3;          ///< newest ones kept; the best one is kept beside them
+    bool best = true;               ///< after each evaluation that is better than all before
+    bool at_end = true;             ///< when the run ends or is stopped
+
+    bool operator==(const CheckpointConfig&) const = default;
+};
+
+/// Ends a run whose primary metric (without one, the loss) stops improving on the validation part,
+/// else on the test part.
+struct EarlyStoppingConfig {
+    std::int64_t patience = 0;  ///< epochs without improvement; 0: off
+    double min_delta = 0;       ///< a smaller gain does not count
+
+    bool operator==(const EarlyStoppingConfig&) const = default;
+};
+
+/// When exponent histograms are kept: after every so many steps, only on demand (0), or `automatic`:
+/// every 50 steps, at most four a second and 2,000 in a run.
+struct HistogramInterval {
+    std::int64_t steps = 0;
+    bool automatic = false;
+
+    constexpr HistogramInterval() = default;
+    constexpr HistogramInterval(std::int64_t every) : steps(every) {}  // NOLINT: a number is one
+
+    bool operator==(const HistogramInterval&) const = default;
+};
+inline constexpr HistogramInterval automatic_histograms = [] {
+    HistogramInterval interval;
+    interval.automatic = true;
+    return interval;
+}();
+
+/// Instruments that examine every run of these settings, whether or not their page is open. They do
+/// not change results.
+struct InstrumentsConfig {
+    HistogramInterval histograms_every;  ///< "auto" in a file and on the command line: automatic
+    /// A skip is examined before the next update, from the state of the step itself; on a GPU that
+    /// costs a synchronisation a step.
+    bool armed = false;
+
+    bool operator==(const InstrumentsConfig&) const = default;
+};
+
+/// A fault that one step meets (engine/settings/teach.h).
+struct PlantConfig {
+    PlantKind kind = PlantKind::none;
+    std::int64_t step = 1;  ///< from 1
+    /// Module, parameter ("name" or "name:row") or sample (its position in the batch); empty: the
+    /// first that fits.
+    std::string where;
+
+    bool operator==(const PlantConfig&) const = default;
+};
+
+/// Settings that are broken on purpose, for lessons and tests; all off by default. A run with one
+/// of them says so wherever it is shown (broken_on_purpose()).
+struct TeachConfig {
+    bool clip_before_unscale = false;      ///< clip.value bounds the scaled gradients
+    bool update_each_micro_batch = false;  ///< the scale moves within an accumulated step
+    bool resume_without_scaler = false;    ///< a resumed run begins with the initial scale
+    TeachLoss loss = TeachLoss::intact;
+    TeachNorm norm = TeachNorm::intact;  ///< composed: norms of single 16-bit operations
+    double norm_epsilon = 0;             ///< of composed norms; 0: that of each layer
+    PlantConfig plant;
+
+    bool operator==(const TeachConfig&) const = default;
+};
+
+/// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
+struct RunConfig {
+    DatasetConfig dataset;
+    TaskConfig task;
+    ModelConfig model;
+    PrecisionConfig precision;
+    ScalerConfig scaler;
+    OptimizerConfig optimizer;
+    ScheduleConfig schedule;
+    ClipConfig clip;
+    EarlyStoppingConfig early_stopping;
+    double gradient_penalty = 0;  ///< weight of the norm of the loss's gradient; 0: off
+    std::int64_t batch_size = 128;
+    std::int64_t accumulate = 1;           ///< micro-batches of batch_size per optimizer step
+    Recompute recompute = Recompute::off;  ///< blocks: activation checkpointing
+    std::int64_t bptt = 35;                ///< tokens in a window of a text
+    std::int64_t evaluation_batch = 0;     ///< rows; 0: the task's
+    std::int64_t epochs = 2;
+    std::int64_t max_steps = 0;  ///< 0: no limit
+    /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
+    std::int64_t stop_on_nan = 50;
+    CheckpointConfig checkpoint;
+    InstrumentsConfig instruments;
+    TeachConfig teach;
+    std::int64_t seed = 1;
+    std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
+    std::int64_t threads = 0;     ///< 0: all cores
+    bool deterministic = true;
+    /// Processes of a data-parallel run, over which batch_size is shared out.
+    std::int64_t workers = 1;
+    bool sync_batch_norm = false;  ///< statistics over the batch of all workers
+
+    bool operator==(const RunConfig&) const = default;
+};
+
+/// One invalid setting: the field's path as in JSON ("optimizer.lr"), the value as written, and the
+/// allowed values.
+struct SettingError {
+    std::string field;
+    std::string value;
+    Message allowed;
+
+    /// "field: value: what is allowed"
+    std::string str() const;
+};
+
+struct ParsedConfig {
+    RunConfig config;  ///< defaults where a field was refused
+    /// The presets of "compare": {"precisions": [...]}, which a file may hold beside the settings
+    /// of a run, the baseline first. Empty if the file has none.
+    std::vector<std::string> compared;
+    std::vector<SettingError> errors;  ///< all of them; empty if the settings can run
+    std::vector<Message> notes;        ///< what is ignored: options of other kinds
+};
+
+/// The five settings of a precision after the preset and its overrides.
+struct ResolvedPrecision {
+    WeightFormat weights = WeightFormat::fp32;
+    AutocastFormat autocast = AutocastFormat::off;
+    WeightFormat batch_norm = WeightFormat::fp32;
+    bool master_weights = false;
+    ScalerMode scaler = ScalerMode::off;
+    bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
+    ForcedTypes force = {};
+};
+
+/// Reads settings from JSON text and applies `overrides` ("path=value", as in --set) on top, then
+/// validates. Never throws for bad input: everything wrong is in `errors`, all at once.
+ParsedConfig parse_run_config(std::string_view json,
+                              const std::vector<std::string>& overrides = {});
+
+/// Everything wrong with these settings; empty if they can run. Does not open files.
+std::vector<SettingError> validate(const RunConfig& config);
+
+/// The JSON form with every field, two-space indent; with `compared` presets also the "compare"
+/// section.
+std::string to_json(const RunConfig& config, const std::vector<std::string>& compared = {});
+
+/// The preset's five settings with the overrides. The preset must be valid.
+ResolvedPrecision resolve(const PrecisionConfig& precision);
+
+/// The settings with every option of the chosen kinds; missing ones get their defaults.
+RunConfig completed(RunConfig config);
+
+/// The settings with absolute paths of files, as a run keeps them: it can be read from any folder.
+RunConfig with_absolute_paths(RunConfig config);
+
+/// `{}` with scaler.preset classroom: what `compare` without a file and the first start run.
+RunConfig default_comparison();
+
+/// Paths of the fields in which the two differ, as in JSON, for "difference of their settings". An
+/// option that is left out has its default.
+std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b);
+
+/// The value of a field by its path, as JSON has it; empty for a path that these settings lack.
+std::string setting_text(const RunConfig& config, const std::string& path);
+
+}  // namespace engine

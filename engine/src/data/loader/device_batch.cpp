@@ -1,0 +1,35 @@
+#include "data/loader/device_batch.h"
+
+#include "kernels/conv2d.h"
+#include "tensor/padded_pixels.h"
+
+namespace engine {
+
+Layout layout_of_field(const FieldSpec& field) {
+    return field.kind == FieldKind::image ? Layout::channels_last : Layout::contiguous;
+}
+
+namespace {
+
+Tensor empty_field(const Device& device, const FieldSpec& field, std::int64_t rows) {
+    const Shape shape = batch_shape(field, rows);
+    if (field.padded_pixels && device.kind == Device::Kind::cuda) {
+        const std::int64_t pitch = kernels::padded_channels(field.dtype, shape[1]);
+        if (pitch > shape[1]) return empty_padded_pixels(shape, field.dtype, device, pitch);
+    }
+    return Tensor::empty(shape, field.dtype, device, layout_of_field(field));
+}
+
+}  // namespace
+
+DeviceBatch empty_batch(const Device& device, const Schema& schema, std::int64_t rows) {
+    DeviceBatch batch;
+    batch.rows = batch.samples = rows;
+    for (const FieldSpec& field : schema.fields) {
+        batch.fields.push_back(empty_field(device, field, rows));
+        if (field.windowed) batch.samples = rows * field.shape[0];
+    }
+    return batch;
+}
+
+}  // namespace engine

@@ -1,0 +1,321 @@
+#include "instruments/capsule/capsule_file.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/json_reader.h"
+#include "data/schema_json.h"
+#include "engine/base/error.h"
+#include "instruments/skips/skip_json.h"
+#include "io/safetensors/safetensors.h"
+#include "io/safetensors/tensor_file.h"
+#include "record/json_number.h"
+#include "settings/config_reader.h"
+#include "tasks/task_descriptor.h"
+#include "tensor/layout.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr char metadata_key[] = "halftone_capsule";
+constexpr int format = 1;
+constexpr std::size_t most_batches = 65536, most_fields = 256;
+constexpr double largest_count = 0x1p53;
+
+struct Prefix {
+    TensorMap TrainingState::*map;
+    const char* text;
+};
+constexpr Prefix prefixes[] = {{&TrainingState::weights, "weights/"},
+                               {&TrainingState::optimizer, "optimizer/"},
+                               {&TrainingState::carried, "carried/"}};
+
+[[noreturn]] void refuse(const fs::path& file, const Message& reason) {
+    throw Error(ErrorCode::data, msg("{}: not a capsule: {}", file.string(), reason.str()),
+                msg("Give a file that halftone skips RUN STEP --capsule wrote."));
+}
+
+// Writing.
+
+ordered_json to_object(const std::map<std::string, double>& numbers) {
+    ordered_json out = ordered_json::object();
+    for (const auto& [name, value] : numbers) out[name] = json_number(value);
+    return out;
+}
+
+ordered_json to_object(const Batch& batch) {
+    return {{"samples", batch.samples},   {"full", batch.full},
+            {"epoch", batch.epoch},       {"index_in_epoch", batch.index_in_epoch},
+            {"position", batch.position}, {"last_of_epoch", batch.last_of_epoch}};
+}
+
+ordered_json metadata_of(const StepCapsule& capsule, const CapsuleFacts& facts) {
+    ordered_json out = {{"format", format}, {"run", facts.run}, {"step", capsule.step()}};
+    out["config"] = to_ordered_json(capsule.config);
+    out["fields"] = ordered_json::array();
+    for (const FieldSpec& field : capsule.data.fields) out["fields"].push_back(to_json(field));
+    out["counts"] = to_object(capsule.before.counts);
+    out["scaler"] = to_object(capsule.before.scaler);
+    out["planned"] = capsule.planned;
+    out["rate_multiplier"] = json_number(capsule.rate_multiplier);
+    out["batches"] = ordered_json::array();
+    for (const Batch& batch : capsule.batches) out["batches"].push_back(to_object(batch));
+    out["machine"] = machine_json(facts.machine);
+    out["loss"] = json_number(facts.loss);
+    out["loss_scale"] = json_number(facts.loss_scale);
+    out["bound"] = json_number(facts.bound);
+    out["loss_bound"] = json_number(facts.loss_bound);
+    out["overflow_varies"] = facts.overflow_varies;
+    out["gradients"] = {{"sha256", facts.gradients.sha256},
+                        {"norms", to_object(facts.gradients.norms)}};
+    out["report"] = to_json(facts.report);
+    return out;
+}
+
+std::string batch_prefix(std::size_t batch) { return "batch/" + std::to_string(batch) + "/"; }
+
+/// Shape of a field of a batch as it lies in memory: images are N, H, W, C there.
+Shape memory_shape(const FieldSpec& field, const Shape& shape) {
+    if (field.kind != FieldKind::image || shape.rank() != 4) return shape;
+    return {shape[0], shape[2], shape[3], shape[1]};
+}
+
+const char* name_in_file(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return "F32";
+        case DType::i64:
+            return "I64";
+        case DType::boolean:
+            return "BOOL";
+        default:
+            throw Error(ErrorCode::state, std::string("capsule: a field of type ") + name(dtype));
+    }
+}
+
+class Entries {
+public:
+    void add(const std::string& name, const Tensor& tensor) {
+        static const std::map<DType, const char*> names = {
+            {DType::f64, "F64"},   {DType::f32, "F32"},     {DType::f16, "F16"},
+            {DType::bf16, "BF16"}, {DType::i64, "I64"},     {DType::i32, "I32"},
+            {DType::u8, "U8"},     {DType::boolean, "BOOL"}};
+        const Tensor& kept = held_.emplace_back(in_layout(tensor, Layout::contiguous));
+        list.push_back({name,
+                        names.at(kept.dtype()),
+                        {kept.shape().begin(), kept.shape().end()},
+                        {kept.data_as<const std::byte>(), kept.bytes()}});
+    }
+    void add(const std::string& prefix, const Batch& batch, const Schema& schema) {
+        for (std::size_t i = 0; i < batch.fields.size(); ++i) {
+            const FieldSpec& spec = schema.fields[i];
+            const BatchField& field = batch.fields[i];
+            const Shape shape = memory_shape(spec, field.shape);
+            list.push_back({prefix + spec.name,
+                            name_in_file(field.dtype),
+                            {shape.begin(), shape.end()},
+                            {field.bytes.data(), field.bytes.size()}});
+        }
+        list.push_back(
+            {prefix + "indices", "I64", {batch.rows()}, std::as_bytes(std::span(batch.indices))});
+    }
+    std::vector<TensorEntry> list;
+
+private:
+    TensorList held_;
+};
+
+// Reading.
+
+std::int64_t count_of(const json& value) {
+    const auto number = value.get<std::int64_t>();
+    if (number < 0 || static_cast<double>(number) > largest_count)
+        throw std::invalid_argument("a count");
+    return number;
+}
+
+SavedNumbers finite_numbers(const json& object, double least) {
+    SavedNumbers out;
+    for (const auto& [name, value] : object.get_ref<const json::object_t&>()) {
+        out[name] = number_of(value);
+        if (!(out[name] >= least) || !(out[name] <= largest_count * largest_count))
+            throw std::invalid_argument("a number");
+    }
+    return out;
+}
+
+CapsuleMachine machine_of(const json& object) {
+    return {object.at("program").get<std::string>(), object.at("device").get<std::string>(),
+            object.at("features").get<std::vector<std::string>>(),
+            object.at("onednn").get<std::string>(), count_of(object.at("threads"))};
+}
+
+Batch batch_of(const json& object) {
+    Batch out;
+    out.samples = count_of(object.at("samples"));
+    out.full = object.at("full").get<bool>();
+    out.epoch = count_of(object.at("epoch"));
+    out.index_in_epoch = count_of(object.at("index_in_epoch"));
+    out.position = count_of(object.at("position"));
+    out.last_of_epoch = object.at("last_of_epoch").get<bool>();
+    return out;
+}
+
+RunConfig config_of(const fs::path& file, const json& object) {
+    json settings = object;
+    // A capsule holds the weights; settings about a file of weights are not valid without one.
+    for (const char* field : {"init_from", "init_key", "new_head"}) settings["model"].erase(field);
+    const ParsedConfig parsed = parse_run_config(settings.dump());
+    if (!parsed.errors.empty()) refuse(file, msg("its settings: {}", parsed.errors.front().str()));
+    return parsed.config;
+}
+
+CapsuleFacts facts_of(const json& object) {
+    CapsuleFacts out;
+    out.run = object.at("run").get<std::string>();
+    out.machine = machine_of(object.at("machine"));
+    out.loss = number_of(object.at("loss"));
+    out.loss_scale = number_of(object.at("loss_scale"));
+    out.bound = number_of(object.at("bound"));
+    // Earlier capsules have neither.
+    out.loss_bound = object.contains("loss_bound") ? number_of(object.at("loss_bound"))
+                                                   : std::numeric_limits<double>::infinity();
+    out.overflow_varies = object.value("overflow_varies", false);
+    out.gradients.sha256 = object.at("gradients").at("sha256").get<std::string>();
+    const json& norms = object.at("gradients").at("norms");
+    for (const auto& [name, value] : norms.get_ref<const json::object_t&>())
+        out.gradients.norms[name] = number_of(value);
+    out.report = skip_report_of(object.at("report"));
+    return out;
+}
+
+void read_metadata(const fs::path& file, const json& object, CapsuleContent& out) {
+    if (object.at("format") != format) refuse(file, msg("it is of another version"));
+    StepCapsule& capsule = out.capsule;
+    capsule.config = config_of(file, object.at("config"));
+    if (object.at("fields").size() > most_fields || object.at("batches").size() > most_batches)
+        throw std::invalid_argument("too many");
+    for (const json& field : object.at("fields"))
+        capsule.data.fields.push_back(field_spec_of(field));
+    capsule.before.counts = finite_numbers(object.at("counts"), 0);
+    capsule.before.scaler = finite_numbers(object.at("scaler"), 0);
+    for (const char* needed : {"steps", "updates", "samples"})
+        (void)saved_count(capsule.before.counts, needed);
+    capsule.planned = count_of(object.at("planned"));
+    capsule.rate_multiplier = number_of(object.at("rate_multiplier"));
+    if (!std::isfinite(capsule.rate_multiplier)) throw std::invalid_argument("a number");
+    for (const json& batch : object.at("batches")) capsule.batches.push_back(batch_of(batch));
+    if (capsule.batches.empty()) throw std::invalid_argument("no batch");
+    out.facts = facts_of(object);
+}
+
+/// The tensor as a field of this shape.
+BatchField field_of(const fs::path& file, const FieldSpec& spec, const Tensor& tensor,
+                    std::int64_t rows) {
+    Shape shape = batch_shape(spec, rows);
+    // Windows at the end of a text are shorter.
+    const Shape in_memory = memory_shape(spec, shape);
+    const bool same_rank = tensor.rank() == in_memory.rank();
+    bool fits = same_rank && tensor.dtype() == spec.dtype;
+    for (int dim = 0; fits && dim < in_memory.rank(); ++dim) {
+        const bool may_be_less = spec.windowed && dim == 1;
+        fits = may_be_less ? tensor.size(dim) > 0 && tensor.size(dim) <= in_memory[dim]
+                           : tensor.size(dim) == in_memory[dim];
+        if (fits && may_be_less) shape[dim] = tensor.size(dim);
+    }
+    if (!fits) refuse(file, msg("the field {} is of another type or shape", spec.name));
+    BatchField out;
+    out.shape = shape;
+    out.dtype = tensor.dtype();
+    out.bytes.resize(tensor.bytes());
+    std::copy_n(tensor.data_as<const std::byte>(), tensor.bytes(), out.bytes.begin());
+    return out;
+}
+
+Tensor taken(const fs::path& file, TensorMap& tensors, const std::string& name) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) refuse(file, msg("it has no tensor {}", name));
+    const Tensor out = found->second;
+    tensors.erase(found);
+    return out;
+}
+
+void read_batch(const fs::path& file, const std::string& prefix, const Schema& schema,
+                TensorMap& tensors, Batch& batch) {
+    const Tensor indices = taken(file, tensors, prefix + "indices");
+    if (indices.dtype() != DType::i64 || indices.rank() != 1 || indices.numel() == 0)
+        refuse(file, msg("the sample numbers of a batch are of another type or shape"));
+    const auto* first = indices.data_as<const std::int64_t>();
+    batch.indices.assign(first, first + indices.numel());
+    for (const FieldSpec& spec : schema.fields)
+        batch.fields.push_back(
+            field_of(file, spec, taken(file, tensors, prefix + spec.name), batch.rows()));
+}
+
+void read_tensors(const fs::path& file, CapsuleContent& out) {
+    TensorMap tensors = load_tensors(file);
+    const auto task = make_task(out.capsule.config, out.capsule.data);
+    for (std::size_t i = 0; i < out.capsule.batches.size(); ++i)
+        read_batch(file, batch_prefix(i), task->schema(true), tensors, out.capsule.batches[i]);
+    for (const auto& [name, tensor] : tensors) {
+        bool known = false;
+        for (const Prefix& prefix : prefixes) {
+            if (!name.starts_with(prefix.text)) continue;
+            (out.capsule.before.*prefix.map)[name.substr(std::string(prefix.text).size())] = tensor;
+            known = true;
+        }
+        if (!known) refuse(file, msg("it has a tensor of another name"));
+    }
+}
+
+}  // namespace
+
+ordered_json machine_json(const CapsuleMachine& machine) {
+    return {{"program", machine.program},
+            {"device", machine.device},
+            {"features", machine.features},
+            {"onednn", machine.onednn},
+            {"threads", machine.threads}};
+}
+
+std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule,
+                                const CapsuleFacts& facts) {
+    Entries entries;
+    for (const Prefix& prefix : prefixes) {
+        for (const auto& [name, tensor] : capsule.before.*prefix.map)
+            entries.add(prefix.text + name, tensor);
+    }
+    const auto task = make_task(capsule.config, capsule.data);
+    for (std::size_t i = 0; i < capsule.batches.size(); ++i)
+        entries.add(batch_prefix(i), capsule.batches[i], task->schema(true));
+    write_safetensors(
+        file, entries.list,
+        {{metadata_key,
+          metadata_of(capsule, facts).dump(-1, ' ', false, json::error_handler_t::replace)}});
+    std::error_code error;
+    const auto bytes = fs::file_size(file, error);
+    return error ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+CapsuleContent read_capsule_file(const fs::path& file) {
+    const SafetensorsFile opened = SafetensorsFile::open(file);
+    const auto text = opened.metadata().find(metadata_key);
+    if (text == opened.metadata().end()) refuse(file, msg("it does not say what it holds"));
+    CapsuleContent out;
+    try {
+        read_metadata(file, read_json(text->second), out);
+    } catch (const json::exception&) {
+        refuse(file, msg("its description is damaged"));
+    } catch (const std::invalid_argument&) {
+        refuse(file, msg("its description is damaged"));
+    }
+    read_tensors(file, out);
+    return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "engine/instruments/capsule.h"
+#include "instruments/capsule/gradient_record.h"
+#include "train/run/step_capsule.h"
+
+namespace engine {
+
+/// {program, device, features, onednn, threads}, as capsules and replays have it.
+nlohmann::ordered_json machine_json(const CapsuleMachine& machine);
+
+/// Contents of a capsule file other than the capsule.
+struct CapsuleFacts {
+    std::string run;
+    CapsuleMachine machine;
+    double loss = 0;
+    double loss_scale = 1;
+    double bound = 0;              ///< CapsuleReplay::bound
+    double loss_bound = 0;         ///< CapsuleReplay::loss_bound
+    bool overflow_varies = false;  ///< CapsuleReplay::overflow_varies
+    GradientFigures gradients;
+    SkipReport report;
+};
+
+struct CapsuleContent {
+    StepCapsule capsule;
+    CapsuleFacts facts;
+};
+
+/// Tensors are "weights/NAME", "optimizer/NAME", "carried/N", "batch/I/FIELD" as it lies in memory
+/// (images: N, H, W, C) and "batch/I/indices"; the metadata `halftone_capsule` is JSON. Returns the
+/// file's bytes. Throws Error(io).
+std::int64_t write_capsule_file(const std::filesystem::path& file, const StepCapsule& capsule,
+                                const CapsuleFacts& facts);
+
+/// Throws Error(data) for an invalid file: settings that do not validate, non-finite or
+/// out-of-range numbers, fields that differ from the task's in number, type or shape, or tensors of
+/// other names.
+CapsuleContent read_capsule_file(const std::filesystem::path& file);
+
+}  // namespace engine

@@ -1,0 +1,63 @@
+// The result of computing a capsule again, as text and as JSON.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/instruments/capsule.h"
+#include "instruments/capsule/capsule_file.h"
+#include "instruments/skips/skip_json.h"
+#include "record/json_number.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string words_of(const CapsuleMachine& machine) {
+    std::string out = machine.device + ", oneDNN " + machine.onednn + ", " +
+                      std::to_string(machine.threads) + " threads";
+    for (const std::string& feature : machine.features) out += ", " + feature;
+    return out;
+}
+
+}  // namespace
+
+std::string to_json_line(const CapsuleReplay& replay) {
+    ordered_json out = {{"run", replay.run},
+                        {"step", replay.step},
+                        {"identical", replay.identical()},
+                        {"within_bound", replay.within_bound()},
+                        {"same_machine", replay.same_machine},
+                        {"recorded_on", machine_json(replay.recorded_on)},
+                        {"here", machine_json(replay.here)},
+                        {"recorded_loss", json_number(replay.recorded_loss)},
+                        {"loss", json_number(replay.loss)},
+                        {"recorded_scale", json_number(replay.recorded_scale)},
+                        {"scale", json_number(replay.scale)},
+                        {"same_gradients", replay.same_gradients},
+                        {"difference", json_number(replay.difference)},
+                        {"bound", json_number(replay.bound)},
+                        {"loss_bound", json_number(replay.loss_bound)},
+                        {"overflow_varies", replay.overflow_varies},
+                        {"recorded_cause", name(replay.recorded_cause)},
+                        {"report", to_json(replay.report)}};
+    return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string replay_page(const CapsuleReplay& replay) {
+    std::ostringstream out;
+    out << "Recorded on " << words_of(replay.recorded_on) << "\nComputed on "
+        << words_of(replay.here) << '\n';
+    if (replay.identical()) {
+        out << "Loss, loss scale and gradients are the same bits.\n";
+    } else {
+        out << "Loss " << detail::written(replay.loss) << ", recorded "
+            << detail::written(replay.recorded_loss) << "; gradients differ by up to "
+            << detail::written(replay.difference) << " of their norm, "
+            << (replay.within_bound() ? "within" : "beyond") << " the bound of "
+            << detail::written(replay.bound) << ".\n";
+    }
+    out << '\n' << skip_page(replay.report);
+    return out.str();
+}
+
+}  // namespace engine

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "train/step/step_observer.h"
+
+namespace engine {
+
+/// A gradient as it is before the update: multiplied by the loss scale, dense or coalesced.
+struct PhaseGradient {
+    const Optimizer& optimizer;
+    std::size_t index;  ///< of the parameter in its optimizer
+    const std::string& name;
+    Tensor values;
+};
+
+/// Calls f(PhaseGradient) for each parameter that has a gradient, of those that the step's phase is
+/// about to update, in the order of its optimizers.
+template <typename F>
+void for_each_gradient(const StepView& step, const F& f) {
+    const Phase phase = step.task.phases()[step.phase];
+    for (const std::size_t part : phase.optimizers) {
+        const Optimizer& optimizer = *step.optimizers[part];
+        for (std::size_t i = 0; i < optimizer.parameters().size(); ++i) {
+            const Parameter& parameter = optimizer.parameters()[i];
+            const Tensor gradient = parameter.tensor.grad();
+            if (gradient.defined()) f(PhaseGradient{optimizer, i, parameter.name, gradient});
+        }
+    }
+}
+
+/// The factor on the step's gradients; 1 without a loss scale. Waits for the device.
+inline double loss_scale_of(const StepView& step) {
+    const Tensor scale = step.precision.loss_scale();
+    return scale.defined() ? scale.item() : 1;
+}
+
+}  // namespace engine

@@ -1,0 +1,169 @@
+#include <nlohmann/json.hpp>
+
+#include "base/json_reader.h"
+#include "base/text_table.h"
+#include "engine/instruments/pay_off.h"
+#include "engine/number/figure_text.h"
+#include "engine/train/batch_finder.h"
+
+namespace engine {
+namespace {
+
+std::string number(const char* format, double value) { return number_text(format, value); }
+
+/// The memory limit of the largest batches, the same for all rows of a measurement; 0: none
+/// searched.
+std::int64_t batch_memory(const std::vector<PayOff>& rows) {
+    return rows.empty() ? 0 : rows.front().batch_memory;
+}
+
+Cells heads(std::int64_t batch_memory) {
+    Cells out{"model",    "precision",     "batch",      "FP32 ms", "AMP ms",
+              "speed-up", "least to most", "memory", "FP32's"};
+    if (batch_memory > 0) {
+        out.push_back("largest batch in " + bytes_text(batch_memory));
+        out.emplace_back("FP32's");
+    }
+    return out;
+}
+
+/// The size at which the search ends is not the result.
+bool is_lower_bound(std::int64_t batch) { return batch >= most_batch_tried; }
+std::string batch_text(std::int64_t batch) {
+    return (is_lower_bound(batch) ? "≥ " : "") + std::to_string(batch);
+}
+
+Cells cells(const PayOff& p) {
+    Cells out{p.model,
+              p.precision,
+              std::to_string(p.batch_size),
+              number("%.3g", p.fp32_ms),
+              number("%.3g", p.amp_ms),
+              number("%.2f", p.speed_up),
+              number("%.2f", p.least) + " to " + number("%.2f", p.most),
+              bytes_text(p.amp_bytes),
+              bytes_text(p.fp32_bytes)};
+    if (p.batch_memory > 0) {
+        out.push_back(batch_text(p.largest_batch));
+        out.push_back(batch_text(p.fp32_largest_batch));
+    }
+    return out;
+}
+
+std::string bar_joined(const Cells& cells) {
+    std::string line = "|";
+    for (const std::string& cell : cells) line += " " + cell + " |";
+    return line + "\n";
+}
+
+/// Calls f(key, member) for each field of a step's parts.
+template <typename F>
+void for_each_part(F&& f) {
+    f("products_ms", &StepParts::products);
+    f("memory_ms", &StepParts::memory);
+    f("brief_ms", &StepParts::brief);
+    f("casts_ms", &StepParts::casts);
+    f("update_ms", &StepParts::update);
+    f("brief_ops", &StepParts::brief_ops);
+    f("cast_bytes", &StepParts::cast_bytes);
+    f("product_flops", &StepParts::product_flops);
+}
+
+/// Calls f(key, member) for each field that was measured.
+template <typename F>
+void for_each_figure(F&& f) {
+    f("model", &PayOff::model);
+    f("precision", &PayOff::precision);
+    f("batch_size", &PayOff::batch_size);
+    f("fp32_step_ms", &PayOff::fp32_ms);
+    f("step_ms", &PayOff::amp_ms);
+    f("speed_up", &PayOff::speed_up);
+    f("speed_up_least", &PayOff::least);
+    f("speed_up_most", &PayOff::most);
+    f("fp32_peak_bytes", &PayOff::fp32_bytes);
+    f("peak_bytes", &PayOff::amp_bytes);
+    f("peaks", &PayOff::peaks);
+}
+
+/// Calls f for the fields that only a search for the largest batches fills in.
+template <typename F>
+void for_each_batch_figure(F&& f) {
+    f("batch_memory", &PayOff::batch_memory);
+    f("fp32_largest_batch", &PayOff::fp32_largest_batch);
+    f("largest_batch", &PayOff::largest_batch);
+}
+
+nlohmann::json json_of(const StepParts& parts) {
+    nlohmann::json json;
+    for_each_part([&](const char* key, auto member) { json[key] = parts.*member; });
+    return json;
+}
+
+StepParts parts_of(const nlohmann::json& json) {
+    StepParts parts;
+    for_each_part([&](const char* key, auto member) { json.at(key).get_to(parts.*member); });
+    return parts;
+}
+
+/// Throws nlohmann::json::exception if a field is missing or of another type.
+PayOff pay_off_of(const nlohmann::json& json) {
+    PayOff p;
+    for_each_figure([&](const char* key, auto member) { json.at(key).get_to(p.*member); });
+    for_each_batch_figure(
+        [&](const char* key, auto member) { p.*member = json.value(key, p.*member); });
+    p.fp32 = parts_of(json.at("fp32_parts"));
+    p.amp = parts_of(json.at("parts"));
+    explain(p);
+    return p;
+}
+
+}  // namespace
+
+std::string text_of(const std::vector<PayOff>& rows) {
+    std::vector<Cells> lines{heads(batch_memory(rows))};
+    for (const PayOff& row : rows) lines.push_back(cells(row));
+    std::string text = aligned(lines, 2) + "\n";
+    for (const PayOff& row : rows) text += row.model + ": " + row.sentence.str() + "\n";
+    return text;
+}
+
+std::string markdown_of(const std::vector<PayOff>& rows) {
+    Cells head = heads(batch_memory(rows));
+    head.emplace_back("why");
+    std::string text = bar_joined(head) + "| --- | --- |";
+    for (std::size_t i = 2; i + 1 < head.size(); ++i) text += " ---: |";
+    text += " --- |\n";
+    for (const PayOff& row : rows) {
+        Cells line = cells(row);
+        line.push_back(row.sentence.str());
+        text += bar_joined(line);
+    }
+    return text;
+}
+
+std::string to_json(const PayOff& p) {
+    nlohmann::json json{{"event", "pay_off"},
+                        {"pays", p.pays()},
+                        {"reason", name_of(p.reason)},
+                        {"why", p.sentence.str()},
+                        {"fp32_parts", json_of(p.fp32)},
+                        {"parts", json_of(p.amp)}};
+    const auto write = [&](const char* key, auto member) { json[key] = p.*member; };
+    for_each_figure(write);
+    if (p.batch_memory > 0) {
+        for_each_batch_figure(write);
+        json["fp32_largest_batch_at_least"] = is_lower_bound(p.fp32_largest_batch);
+        json["largest_batch_at_least"] = is_lower_bound(p.largest_batch);
+    }
+    return json.dump();
+}
+
+std::optional<PayOff> parse_pay_off(std::string_view json) {
+    try {
+        return pay_off_of(read_json(json));
+    } catch (const nlohmann::json::exception&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,135 @@
+#include "engine/instruments/plan_profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "instruments/xray/op_trace.h"
+#include "instruments/xray/peak_speed.h"
+#include "kernels/cuda_device.h"
+#include "tensor/tensor.h"
+#include "train/bench/bench_steps.h"
+
+namespace engine {
+namespace {
+
+constexpr int warm_up_steps = 3, traced_steps = 5;
+
+/// Fewer operations than this are no measure of speed; fewer a byte wait for memory.
+constexpr double least_flops = 1e4, least_flops_a_byte = 0.5;
+
+bool is_plan(const XrayOp& op) {
+    const auto bytes = static_cast<double>(op.bytes_read + op.bytes_written);
+    return op.pass != XrayPass::update && op.flops >= least_flops &&
+           (!op.engine.empty() || op.flops >= least_flops_a_byte * bytes);
+}
+
+bool belongs_to(const XrayOp& op, const PlanRow& row) {
+    return op.op == row.op && op.pass == row.pass && op.compute_dtype == row.compute_dtype &&
+           op.inputs == row.inputs && op.outputs == row.outputs && op.engine == row.engine;
+}
+
+double cast_us(const XrayOp& op) {
+    double us = 0;
+    for (const XrayCast& cast : op.casts) us += cast.us;
+    return us;
+}
+
+/// The least time of operation `i` over the steps, without its casts.
+double best_us(const std::vector<std::vector<XrayOp>>& steps, std::size_t i) {
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& ops : steps)
+        if (i < ops.size()) best = std::min(best, std::max(0.0, ops[i].us - cast_us(ops[i])));
+    return best;
+}
+
+void add_peak_share(PlanRow& row, const std::map<std::string, double>& peaks) {
+    const auto peak = peaks.find(row.compute_dtype);
+    if (peak == peaks.end() || !(peak->second > 0) || !(row.us > 0)) return;
+    const double ideal_us = row.flops / peak->second * 1e6;
+    row.peak_share = ideal_us / row.us;
+    row.lost_us = std::max(0.0, row.us - ideal_us);
+}
+
+/// Keeps a GPU busy while the host gives it a step: with fills, at some terabyte a second.
+class HeadStart {
+public:
+    HeadStart(const Device& device, double host_ms) : device_(device) {
+        if (device.kind == Device::Kind::cpu) return;
+        const DeviceScope here(device);
+        const std::int64_t room = kernels::cuda::device_info(device.index).memory_bytes / 32;
+        bytes_ = std::clamp<std::int64_t>(room, 1, std::int64_t{1} << 30);
+        // A fill of a GiB takes at least 0.2 ms on the fastest cards.
+        const double fill_ms = 0.2 * static_cast<double>(bytes_) / (1 << 30);
+        fills_ = static_cast<int>(std::clamp(std::ceil(1.5 * host_ms / fill_ms), 1.0, 400.0));
+        filled_ = Tensor::empty({bytes_}, DType::u8, device);
+    }
+    void give() const {
+        const DeviceScope here(device_);
+        for (int i = 0; i < fills_; ++i)
+            kernels::cuda::set_zero(filled_.data(), static_cast<std::size_t>(bytes_),
+                                    current_stream());
+    }
+
+private:
+    Device device_;
+    std::int64_t bytes_ = 0;
+    int fills_ = 0;
+    Tensor filled_;
+};
+
+}  // namespace
+
+PlanProfile profile_of(const std::vector<std::vector<XrayOp>>& steps,
+                       const std::map<std::string, double>& peaks) {
+    PlanProfile out;
+    out.peaks = peaks;
+    const std::vector<XrayOp>& last = steps.back();
+    for (std::size_t i = 0; i < last.size(); ++i) {
+        const XrayOp& op = last[i];
+        if (!is_plan(op)) continue;
+        auto row = std::ranges::find_if(out.rows,
+                                        [&](const PlanRow& each) { return belongs_to(op, each); });
+        if (row == out.rows.end())
+            row = out.rows.insert(row, {.op = op.op,
+                                        .pass = op.pass,
+                                        .compute_dtype = op.compute_dtype,
+                                        .inputs = op.inputs,
+                                        .outputs = op.outputs,
+                                        .engine = op.engine});
+        ++row->runs;
+        row->us += best_us(steps, i);
+        row->flops += op.flops;
+    }
+    for (PlanRow& row : out.rows) add_peak_share(row, peaks);
+    std::ranges::stable_sort(out.rows, std::greater{}, &PlanRow::lost_us);
+    return out;
+}
+
+PlanProfile profile_plans(const RunConfig& config) {
+    BenchSteps steps(config);
+    Trainer& trainer = steps.trainer();
+    trainer.set_recording(false);
+    steps.block(warm_up_steps);
+    steps.take_host_time();
+    steps.block(1);
+    const HeadStart ahead(trainer.device(), steps.take_host_time().count());
+    const auto trace = std::make_shared<OpTrace>(trainer.device(), trainer.accounting());
+    trainer.attach(trace);
+    std::vector<std::vector<XrayOp>> traces;
+    double step_ms = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < traced_steps; ++i) {
+        ahead.give();
+        steps.block(1);
+        traces.push_back(trace->take());
+        if (traces.back().empty()) continue;
+        const XrayOp& end = traces.back().back();
+        step_ms = std::min(step_ms, (end.start_us + end.us) / 1000);
+    }
+    PlanProfile out = profile_of(traces, peak_speeds(trainer.device()));
+    out.device = to_string(trainer.device());
+    out.step_ms = step_ms;
+    return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,266 @@
+#include "instruments/xray/op_trace.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "instruments/xray/op_cost.h"
+#include "io/file/work_progress.h"
+#include "tensor/cast.h"
+
+namespace engine {
+namespace {
+
+XrayTensor shown(const Tensor& tensor) {
+    XrayTensor out{name(tensor.dtype()), {}};
+    for (int i = 0; i < tensor.rank(); ++i) out.shape.push_back(tensor.size(i));
+    return out;
+}
+
+std::vector<XrayTensor> shown(std::span<const Tensor> tensors) {
+    std::vector<XrayTensor> out;
+    for (const Tensor& each : tensors) {
+        if (each.defined()) out.push_back(shown(each));
+    }
+    return out;
+}
+
+/// The type of the first floating tensor.
+std::string floating_type(std::span<const Tensor> tensors) {
+    const auto found = std::ranges::find_if(tensors, [](const Tensor& each) {
+        return each.defined() && is_floating(each.dtype()) && !each.impl()->is_number;
+    });
+    return found == tensors.end() ? "" : name(found->dtype());
+}
+
+bool is_cast(const OpInfo& info) { return &info == &cast_info; }
+
+/// The cast was answered by the copy that the optimizer keeps.
+bool is_kept_copy(const Tensor& source, const Tensor& cast) {
+    const auto& copy = source.impl()->low_copy;
+    return copy && copy->tensor.impl()->storage == cast.impl()->storage;
+}
+
+/// Each once, in order.
+std::string joined(const std::vector<std::string>& names) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto here = names.begin() + static_cast<std::ptrdiff_t>(i);
+        if (std::find(names.begin(), here, *here) != here) continue;
+        out += (out.empty() ? "" : " + ") + *here;
+    }
+    return out;
+}
+
+constexpr const char* gradient_why = "A gradient runs in the types that the forward pass ran in.";
+constexpr const char* off_why = "Autocast is off: runs in the type of its inputs.";
+constexpr const char* forced_why = "precision.force sets the type of this operation.";
+
+}  // namespace
+
+OpTrace::OpTrace(const Device& device, std::shared_ptr<MemoryAccounting> accounting)
+    : device_(device), accounting_(std::move(accounting)), clock_(device) {}
+
+void OpTrace::begin(const StepView&) {
+    frames_.clear();
+    rows_.clear();
+    row_marks_.clear();
+    cast_marks_.clear();
+    clock_.restart();
+    ops_.emplace(*this);
+    calls_.emplace(*this);
+    engines_.clear();
+    uses_.emplace(engines_);
+}
+
+void OpTrace::before_update(const StepView&) {
+    ops_.reset();
+    calls_.reset();
+}
+
+void OpTrace::after_update(const StepView& step) {
+    XrayOp row;
+    row.op = "optimizer";
+    row.pass = XrayPass::update;
+    row.rule = "none";
+    row.why = "Checks the gradients, and updates the weights in the type of the masters.";
+    for (Optimizer* const optimizer : step.optimizers) {
+        const auto& parameters = optimizer->parameters();
+        for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const Tensor& own = parameters[i].tensor;
+            const Tensor master = optimizer->master(i);
+            const Tensor& weight = master.defined() ? master : own;
+            if (row.compute_dtype.empty()) row.compute_dtype = name(weight.dtype());
+            row.bytes_read += static_cast<std::int64_t>(weight.bytes() + own.bytes());
+            row.bytes_written += static_cast<std::int64_t>(weight.bytes());
+            row.flops += static_cast<double>(weight.numel());
+        }
+    }
+    finish_row(std::move(row));
+    if (step.phase + 1 < step.task.phases().size()) {
+        ops_.emplace(*this);
+        calls_.emplace(*this);
+    }
+}
+
+void OpTrace::end(const StepView&) {
+    ops_.reset();
+    calls_.reset();
+    uses_.reset();
+    frames_.clear();
+}
+
+XrayOp OpTrace::described(const OpInfo& info, const ForceRule* forced) const {
+    XrayOp row;
+    row.op = info.name;
+    row.module = current_module();
+    const bool backward = in_backward() && !recomputing();
+    row.pass = in_backward() ? XrayPass::backward : XrayPass::forward;
+    if (forced != nullptr) {
+        row.rule = "forced";
+        row.key = forced->key;
+        row.why = forced_why;
+    } else if (backward) {
+        row.rule = "gradient";
+        row.why = gradient_why;
+    } else if (!autocast_enabled(device_.kind) && info.policy != CastPolicy::none) {
+        row.rule = "off";
+        row.why = off_why;
+    } else {
+        row.rule = name(info.policy);
+        row.why = info.why;
+    }
+    return row;
+}
+
+void OpTrace::on_call(const OpCall& call) {
+    const bool hidden = autocast_state().inside > 0;
+    if (hidden && !frames_.empty()) frames_.back().opaque = true;
+    Frame frame{.row = {},
+                .info = call.info,
+                .inputs = {call.inputs.begin(), call.inputs.end()},
+                .used = {},
+                .cast_marks = {},
+                .first_row = rows_.size(),
+                .hidden = hidden};
+    if (!hidden) {
+        frame.row = described(*call.info, call.forced);
+        frame.row.inputs = shown(call.inputs);
+    }
+    frames_.push_back(std::move(frame));
+}
+
+bool OpTrace::is_argument(const Tensor& tensor) const {
+    return std::ranges::any_of(frames_.back().inputs,
+                               [&](const Tensor& each) { return each.impl() == tensor.impl(); });
+}
+
+void OpTrace::on_cached_cast(const Tensor& source, const Tensor&) {
+    if (!frames_.empty() && !frames_.back().hidden && is_argument(source))
+        ++frames_.back().row.cached_casts;
+}
+
+void OpTrace::note_cast(const OpEvent& event) {
+    const Tensor &from = event.inputs.front(), &to = event.outputs.front();
+    Frame& frame = frames_.back();
+    if (frame.own_record || !is_argument(from)) return;  // of its inside, or of its result
+    if (is_kept_copy(from, to)) {
+        ++frame.row.kept_copies;
+        return;
+    }
+    frame.row.casts.push_back({name(from.dtype()), name(to.dtype()), from.numel(),
+                               static_cast<std::int64_t>(from.bytes() + to.bytes()), 0});
+    frame.cast_marks.push_back(clock_.mark());
+}
+
+void OpTrace::on_op(const OpEvent& event) {
+    poll_work();  // a trace of a long step can be given up
+    if (frames_.empty()) {
+        if (autocast_state().inside > 0) return;
+        XrayOp row = described(*event.info, nullptr);
+        row.inputs = shown(event.inputs);
+        if (is_cast(*event.info) && row.rule != "gradient") row.why = event.info->why;
+        return add_row(std::move(row), event.inputs, event.outputs);
+    }
+    Frame& frame = frames_.back();
+    if (frame.hidden) return;
+    if (is_cast(*event.info)) return note_cast(event);
+    if (event.info == frame.info) {
+        frame.own_record = true;
+        frame.used.assign(event.inputs.begin(), event.inputs.end());
+    } else if (autocast_state().inside > 0) {
+        frame.opaque = true;
+    } else {
+        XrayOp row = described(*event.info, nullptr);
+        row.inputs = shown(event.inputs);
+        add_row(std::move(row), event.inputs, event.outputs);
+    }
+}
+
+void OpTrace::on_return(std::span<const Tensor> outputs) {
+    if (frames_.empty()) return;
+    Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    if (frame.hidden) return;
+    const bool whole = frame.own_record || frame.opaque;
+    const bool composed = !whole && rows_.size() > frame.first_row;
+    if (composed) return;  // what it is made of stands for it
+    give_up_rows(frame.first_row);
+    const TensorList& used = frame.own_record ? frame.used : frame.inputs;
+    // Ops inside a listed op run in the type to which the op casts, and so does the result.
+    if (frame.opaque) frame.row.compute_dtype = floating_type(outputs);
+    const std::string result = floating_type(outputs);
+    const bool kept_type = result.empty() || result == floating_type(frame.inputs);
+    if (!kept_type && !is_cast(*frame.info) && frame.row.rule == name(CastPolicy::none)) {
+        frame.row.rule = "inside";
+        frame.row.compute_dtype = result;
+    }
+    add_row(std::move(frame.row), used, outputs, std::move(frame.cast_marks));
+}
+
+void OpTrace::add_row(XrayOp row, std::span<const Tensor> used, std::span<const Tensor> outputs,
+                      Marks cast_marks) {
+    row.outputs = shown(outputs);
+    if (row.compute_dtype.empty()) row.compute_dtype = floating_type(used);
+    row.flops = flops_of(row.op, used, outputs);
+    const Traffic traffic = traffic_of(used, outputs);
+    row.bytes_read = traffic.read;
+    row.bytes_written = traffic.written;
+    finish_row(std::move(row), std::move(cast_marks));
+}
+
+/// The row of the op that they are part of takes their place.
+void OpTrace::give_up_rows(std::size_t from) {
+    for (std::size_t i = from; i < rows_.size(); ++i)
+        if (!rows_[i].engine.empty()) engines_.push_back(rows_[i].engine);
+    rows_.resize(from);
+    row_marks_.resize(from);
+    cast_marks_.resize(from);
+}
+
+void OpTrace::finish_row(XrayOp row, Marks cast_marks) {
+    row.engine = joined(engines_);
+    engines_.clear();
+    row.memory_bytes = accounting_->total();
+    rows_.push_back(std::move(row));
+    cast_marks_.push_back(std::move(cast_marks));
+    row_marks_.push_back(clock_.mark());
+}
+
+std::vector<XrayOp> OpTrace::take() {
+    const std::vector<double> times = clock_.times();
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        XrayOp& row = rows_[i];
+        row.start_us = times[before];
+        row.us = times[row_marks_[i]] - times[before];
+        std::size_t from = before;
+        for (std::size_t c = 0; c < row.casts.size(); ++c) {
+            row.casts[c].us = times[cast_marks_[i][c]] - times[from];
+            from = cast_marks_[i][c];
+        }
+        before = row_marks_[i];
+    }
+    return std::move(rows_);
+}
+
+}  // namespace engine

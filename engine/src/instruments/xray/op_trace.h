@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "amp/dispatch.h"
+#include "engine/instruments/xray.h"
+#include "instruments/xray/trace_clock.h"
+#include "kernels/plan_use.h"
+#include "tensor/memory/memory.h"
+#include "tensor/observer.h"
+#include "train/step/step_observer.h"
+
+namespace engine {
+
+/// Lists every operation of the steps that it observes (engine/instruments/xray.h). The time of an
+/// operation runs from the end of the one before it to its own, so times add up to the step's.
+/// FLOP/s are not compared with the device's.
+class OpTrace final : public StepObserver, public OpObserver, public CallObserver {
+public:
+    /// `accounting`: the run's, for memory in use.
+    OpTrace(const Device& device, std::shared_ptr<MemoryAccounting> accounting);
+
+    void begin(const StepView& step) override;
+    void before_update(const StepView& step) override;
+    void after_update(const StepView& step) override;
+    void end(const StepView& step) override;
+
+    /// Takes the operations of the last step; waits for the device.
+    std::vector<XrayOp> take();
+
+private:
+    using Marks = std::vector<std::size_t>;  // of the clock
+
+    /// A call that has not returned.
+    struct Frame {
+        XrayOp row;
+        const OpInfo* info;
+        TensorList inputs;      // before casts
+        TensorList used;        // after them, where the op has recorded itself
+        Marks cast_marks;       // at the ends of its casts
+        std::size_t first_row;  // rows of the calls inside it begin here
+        bool hidden;            // it runs inside a listed op
+        bool own_record = false;
+        bool opaque = false;  // a listed op that is made of others
+    };
+
+    void on_call(const OpCall& call) override;
+    void on_return(std::span<const Tensor> outputs) override;
+    void on_cached_cast(const Tensor& source, const Tensor& cast) override;
+    void on_op(const OpEvent& event) override;
+
+    XrayOp described(const OpInfo& info, const ForceRule* forced) const;
+    void note_cast(const OpEvent& event);
+    bool is_argument(const Tensor& tensor) const;
+    void add_row(XrayOp row, std::span<const Tensor> used, std::span<const Tensor> outputs,
+                 Marks cast_marks = {});
+    void give_up_rows(std::size_t from);
+    void finish_row(XrayOp row, Marks cast_marks = {});
+
+    Device device_;
+    std::shared_ptr<MemoryAccounting> accounting_;
+    TraceClock clock_;
+    std::vector<Frame> frames_;
+    std::vector<XrayOp> rows_;
+    Marks row_marks_;                   // at the ends of rows
+    std::vector<Marks> cast_marks_;     // at the ends of the casts of each row
+    std::vector<std::string> engines_;  // that have computed since the last row
+    std::optional<kernels::PlanUseScope> uses_;
+    std::optional<ObserverScope> ops_;
+    std::optional<CallObserverScope> calls_;
+};
+
+}  // namespace engine

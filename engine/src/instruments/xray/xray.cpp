@@ -1,0 +1,159 @@
+#include "engine/instruments/xray.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "base/text_table.h"
+#include "instruments/replay/first_step.h"
+#include "instruments/replay/run_replay.h"
+#include "instruments/replay/trial_step.h"
+#include "instruments/xray/op_trace.h"
+#include "instruments/xray/peak_speed.h"
+#include "io/file/work_progress.h"
+#include "tensor/resolve_device.h"
+
+namespace engine {
+namespace {
+
+/// A step of fewer operations than this share of the device's speed is no measurement.
+constexpr double least_flops = 1e4;
+
+void add_shares(Xray& xray) {
+    for (XrayOp& op : xray.ops) {
+        const auto peak = xray.peaks.find(op.compute_dtype);
+        if (peak == xray.peaks.end() || op.flops < least_flops || op.us <= 0) continue;
+        op.peak_share = op.flops / (op.us * 1e-6) / peak->second;
+    }
+}
+
+double milliseconds(std::chrono::steady_clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+}
+
+/// Milliseconds of the step: for a short step the best of three, since other work of the machine
+/// can only add time, and the slowest of them.
+std::pair<double, double> untraced_ms(CapsuleStep& step) {
+    using Clock = std::chrono::steady_clock;
+    constexpr double long_ms = 300;
+    double best = std::numeric_limits<double>::infinity(), slowest = 0;
+    for (int i = 0; i < 3 && (i == 0 || best < long_ms); ++i) {
+        poll_work();
+        step.rewind();
+        const auto start = Clock::now();
+        step.run();
+        const double taken = milliseconds(Clock::now() - start);
+        best = std::min(best, taken);
+        slowest = std::max(slowest, taken);
+    }
+    return {best, slowest};
+}
+
+/// Runs the step several times: to warm up, on the clock, and under the trace.
+Xray traced(const StepCapsule& capsule, const RunConfig& config) {
+    using Clock = std::chrono::steady_clock;
+    CapsuleStep step(capsule, config);
+    poll_work();
+    step.run();
+    Xray out;
+    std::tie(out.untraced_ms, out.slowest_ms) = untraced_ms(step);
+    out.peak_bytes = step.trainer().accounting()->peak();
+    poll_work();
+    step.rewind();
+    const auto trace =
+        std::make_shared<OpTrace>(step.trainer().device(), step.trainer().accounting());
+    step.trainer().attach(trace);
+    const auto start = Clock::now();
+    out.loss = step.run().row.loss;
+    out.step_ms = milliseconds(Clock::now() - start);
+    out.ops = trace->take();
+    out.step = capsule.step();
+    out.device = to_string(step.trainer().device());
+    out.precision = config.precision.preset;
+    out.force = config.precision.force;
+    out.peaks = peak_speeds(step.trainer().device());
+    add_shares(out);
+    return out;
+}
+
+Xray traced(const StepCapsule& capsule) { return traced(capsule, capsule.config); }
+
+std::string keys_of(const ForcedTypes& forced) {
+    std::string out;
+    for (const auto& [key, type] : forced)
+        out += (out.empty() ? "" : ", ") + key + " = " + word_of(type);
+    return out;
+}
+
+/// An error with the digits that mean something.
+std::string shown(double error) { return number_text("%.3g", error); }
+
+Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const XrayOutcome& after) {
+    const std::string keys = keys_of(forced);
+    const int change =
+        static_cast<int>(std::lround(100 * (after.step_ms / std::max(before.step_ms, 1e-9) - 1)));
+    if (after.found_inf && !before.found_inf)
+        return msg("{}: a gradient is no longer finite; a dynamic scaler skips such a step.", keys);
+    if (after.found_inf) return msg("{}: a gradient is still not finite.", keys);
+    if (before.found_inf)
+        return msg(
+            "{}: all gradients are finite, which they were not before; the step's time "
+            "changes by {} %.",
+            keys, change);
+    if (after.gradient_error < 0.9 * before.gradient_error)
+        return msg("{}: the gradient error falls from {} to {}; the step's time changes by {} %.",
+                   keys, shown(before.gradient_error), shown(after.gradient_error), change);
+    if (after.gradient_error > 1.1 * before.gradient_error)
+        return msg("{}: the gradient error rises from {} to {}; the step's time changes by {} %.",
+                   keys, shown(before.gradient_error), shown(after.gradient_error), change);
+    return msg("{}: the gradient error stays at {}; the step's time changes by {} %.", keys,
+               shown(after.gradient_error), change);
+}
+
+XrayExperiment experiment(const StepCapsule& capsule, const ForcedTypes& forced) {
+    XrayExperiment out;
+    out.forced = forced;
+    TrialStep trial(capsule);
+    out.before = trial.outcome(capsule.config);
+    poll_work();
+    RunConfig changed = capsule.config;
+    for (const auto& [key, type] : forced) changed.precision.force[key] = type;
+    out.after = trial.outcome(changed);
+    out.conclusion = conclusion(forced, out.before, out.after);
+    return out;
+}
+
+}  // namespace
+
+Xray xray_first_step(const RunConfig& config) { return traced(first_step(config)); }
+
+Xray xray_step(const std::filesystem::path& run_folder, std::int64_t step) {
+    return traced(capsule_before(run_folder, step));
+}
+
+Xray xray_step(const CapturedStep& step) { return traced(step.capsule()); }
+
+Xray xray_step(const CapturedStep& step, const PrecisionConfig& precision) {
+    RunConfig config = step.config();
+    config.precision = precision;
+    return traced(step.capsule(), config);
+}
+
+XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced) {
+    return experiment(first_step(config), forced);
+}
+
+XrayExperiment try_forced(const std::filesystem::path& run_folder, std::int64_t step,
+                          const ForcedTypes& forced) {
+    return experiment(capsule_before(run_folder, step), forced);
+}
+
+XrayExperiment try_forced(const CapturedStep& step, const ForcedTypes& forced) {
+    return experiment(step.capsule(), forced);
+}
+
+}  // namespace engine

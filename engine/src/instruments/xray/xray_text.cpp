@@ -1,0 +1,151 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/text_table.h"
+#include "engine/instruments/xray.h"
+
+namespace engine {
+namespace {
+
+constexpr std::size_t most_totals = 12;
+
+std::string shape_text(const XrayTensor& tensor) {
+    std::string out = tensor.dtype;
+    for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+        out += (i == 0 ? " " : "x") + std::to_string(tensor.shape[i]);
+    return out;
+}
+
+/// "f32, f16": each type once, in order.
+std::string types(const std::vector<XrayTensor>& tensors) {
+    std::vector<std::string> seen;
+    std::string out;
+    for (const auto& each : tensors) {
+        if (std::ranges::find(seen, each.dtype) != seen.end()) continue;
+        seen.push_back(each.dtype);
+        out += (out.empty() ? "" : ", ") + each.dtype;
+    }
+    return out;
+}
+
+std::string rule_text(const XrayOp& op) {
+    return op.rule == "forced" ? "forced by " + op.key : op.rule;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+    const double value = static_cast<double>(bytes);
+    if (bytes >= 1 << 20) return number_text("%.1f MiB", value / (1 << 20));
+    if (bytes >= 1 << 10) return number_text("%.1f KiB", value / (1 << 10));
+    return std::to_string(bytes) + " B";
+}
+
+/// "3 (1.2 KiB)", "2 kept", "-"
+std::string casts_text(const XrayOp& op) {
+    std::int64_t bytes = 0;
+    for (const auto& cast : op.casts) bytes += cast.bytes;
+    std::string out;
+    if (!op.casts.empty()) out = std::to_string(op.casts.size()) + " (" + bytes_text(bytes) + ")";
+    if (op.kept_copies > 0)
+        out += (out.empty() ? "" : ", ") + std::to_string(op.kept_copies) + " kept";
+    if (op.cached_casts > 0)
+        out += (out.empty() ? "" : ", ") + std::to_string(op.cached_casts) + " cached";
+    return out.empty() ? "-" : out;
+}
+
+Cells cells(const XrayOp& op) {
+    const double rate = op.us > 0 ? op.flops / op.us * 1e-3 : 0;  // GFLOP/s
+    return {"  " + op.op,
+            types(op.inputs),
+            op.outputs.empty() ? op.compute_dtype : shape_text(op.outputs.front()),
+            rule_text(op),
+            casts_text(op),
+            number_text("%.1f", op.us),
+            number_text("%.2f", rate),
+            std::isnan(op.peak_share) ? "-" : number_text("%.1f %%", 100 * op.peak_share),
+            bytes_text(op.memory_bytes)};
+}
+
+const char* title(XrayPass pass) {
+    switch (pass) {
+        case XrayPass::forward:
+            return "forward";
+        case XrayPass::backward:
+            return "backward";
+        case XrayPass::update:
+            return "update";
+    }
+    return "";
+}
+
+/// Operations in order, with a line of its own where the module or the pass changes.
+std::string op_table(const Xray& xray) {
+    std::vector<Cells> lines = {
+        {"operation", "in", "out", "rule", "casts", "us", "GFLOP/s", "of peak", "memory"}};
+    const XrayOp* before = nullptr;
+    for (const XrayOp& op : xray.ops) {
+        if (before == nullptr || before->module != op.module || before->pass != op.pass) {
+            Cells head(lines.front().size());
+            head[0] = std::string(title(op.pass)) + (op.module.empty() ? "" : " " + op.module);
+            lines.push_back(std::move(head));
+        }
+        lines.push_back(cells(op));
+        before = &op;
+    }
+    return aligned(lines, 5);
+}
+
+std::string totals_table(const std::string& what, const std::vector<XrayTotal>& sums, double all) {
+    std::vector<Cells> lines = {
+        {what, "operations", "us", "share", "GFLOP", "casts", "cast bytes"}};
+    for (std::size_t i = 0; i < std::min(sums.size(), most_totals); ++i) {
+        const XrayTotal& sum = sums[i];
+        lines.push_back({sum.name.empty() ? "(none)" : sum.name, std::to_string(sum.ops),
+                         number_text("%.1f", sum.us),
+                         number_text("%.1f %%", 100 * sum.us / std::max(all, 1e-9)),
+                         number_text("%.4g", sum.flops * 1e-9), std::to_string(sum.casts),
+                         bytes_text(sum.cast_bytes)});
+    }
+    return aligned(lines, 1);
+}
+
+std::string head(const Xray& xray, const XrayTotal& all) {
+    char text[400];
+    std::snprintf(text, sizeof text,
+                  "Step %lld on %s in %s: %lld operations, %.3f ms traced (%.3f ms without the "
+                  "trace), %.4g GFLOP, %lld casts of %s in %.3f ms, loss %.6g, peak memory %s\n",
+                  static_cast<long long>(xray.step), xray.device.c_str(), xray.precision.c_str(),
+                  static_cast<long long>(all.ops), xray.step_ms, xray.untraced_ms, all.flops * 1e-9,
+                  static_cast<long long>(all.casts), bytes_text(all.cast_bytes).c_str(),
+                  all.cast_us / 1000, xray.loss, bytes_text(xray.peak_bytes).c_str());
+    std::string out = text;
+    for (const auto& [dtype, peak] : xray.peaks)
+        out += "A large product in " + dtype + " reaches " + number_text("%.1f", peak * 1e-9) +
+               " GFLOP/s here.\n";
+    return out;
+}
+
+Cells outcome_cells(const char* name, const XrayOutcome& outcome) {
+    return {name, number_text("%.6g", outcome.loss), number_text("%.3g", outcome.gradient_error),
+            number_text("%.3f", outcome.step_ms), bytes_text(outcome.peak_bytes)};
+}
+
+}  // namespace
+
+std::string text_of(const Xray& xray) {
+    const XrayTotal all = total(xray);
+    return head(xray, all) + "\n" + op_table(xray) + "\n" +
+           totals_table("type", totals_by_dtype(xray), all.us) + "\n" +
+           totals_table("operation", totals_by_op(xray), all.us) + "\n" +
+           totals_table("module", totals_by_module(xray), all.us);
+}
+
+std::string text_of(const XrayExperiment& experiment) {
+    return aligned({{"", "loss", "gradient error", "ms", "peak memory"},
+                    outcome_cells("before", experiment.before),
+                    outcome_cells("after", experiment.after)},
+                   1) +
+           experiment.conclusion.str() + "\n";
+}
+
+}  // namespace engine

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/io/picture.h"
+
+namespace engine {
+
+/// Pixels of the largest picture that is read.
+inline constexpr std::int64_t most_pixels = 100'000'000;
+
+/// Whether the bytes begin as a file of this kind.
+bool is_png(std::span<const std::uint8_t> bytes);
+bool is_jpeg(std::span<const std::uint8_t> bytes);
+
+/// The picture in these bytes, by their first ones. Throws Error(data) naming the file.
+Picture read_picture(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha);
+Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha);
+Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// Decodes pixels otherwise; nothing where it cannot, and the picture is read as ever.
+using PixelDecoder = std::function<std::optional<Picture>(std::span<const std::uint8_t> jpeg)>;
+/// A JPEG of three components of 8 bits, luminance and two of colour, by `decoder`, upright; all
+/// others by read_picture().
+Picture read_picture_by(const PixelDecoder& decoder, std::span<const std::uint8_t> bytes,
+                        const std::string& name, Alpha alpha);
+/// load_picture(), with the pixels of JPEG files by `decoder`.
+Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path& file, Alpha alpha,
+                        const std::function<void(std::span<const std::uint8_t>)>& see);
+
+/// Whether the file begins with the header of a picture that is read, and ends where a picture
+/// ends. The checksums of all chunks of a PNG are compared, too; a JPEG has none, so little of it
+/// is read. False does not mean that it cannot be read: decode it.
+bool has_whole_picture(const std::filesystem::path& file);
+
+/// Throws Error(data) for a picture that is larger than most_pixels, or empty.
+void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name);
+
+}  // namespace engine

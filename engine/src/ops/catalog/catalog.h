@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tensor/op.h"
+
+namespace engine {
+
+/// Every op that can be called by name, in the order of the catalog (`halftone ops`).
+std::span<const OpInfo* const> op_infos();
+/// The op of that name, or null.
+const OpInfo* find_op(const std::string& name);
+
+}  // namespace engine

@@ -1,0 +1,93 @@
+#include "ops/conv/conv_shape.h"
+
+#include "engine/base/error.h"
+#include "ops/conv/conv_transpose.h"
+#include "ops/shape/view.h"
+#include "tensor/check.h"
+
+namespace engine {
+namespace {
+
+Shape kernel_of(const Tensor& weight) {
+    Shape shape;
+    for (int i = 2; i < weight.rank(); ++i) shape.push_back(weight.size(i));
+    return shape;
+}
+
+}  // namespace
+
+Tensor conv_raised(const Tensor& x, int dims) {
+    return dims == 1 ? reshape(x, {x.size(0), x.size(1), 1, x.size(2)}) : x;
+}
+Tensor conv_lowered(const Tensor& y, int dims) {
+    return dims == 1 ? reshape(y, {y.size(0), y.size(1), y.size(3)}) : y;
+}
+
+ConvShape conv_shape(std::int64_t n, std::int64_t c, const Shape& in, const Tensor& weight,
+                     const Steps& by, std::int64_t groups) {
+    const int dims = in.rank();
+    const auto at = [&](const Dims& values, int from_end, std::int64_t otherwise) {
+        return from_end <= dims ? values[dims - from_end] : otherwise;
+    };
+    const Shape kernel = kernel_of(weight);
+    ConvShape s;
+    s.plane = {n,
+               c,
+               at(in, 2, 1),
+               at(in, 1, 1),
+               weight.size(0),
+               at(kernel, 2, 1),
+               at(kernel, 1, 1),
+               at(by.stride, 2, 1),
+               at(by.stride, 1, 1),
+               at(by.padding, 2, 0),
+               at(by.padding, 1, 0),
+               at(by.dilation, 2, 1),
+               at(by.dilation, 1, 1),
+               groups};
+    if (dims == 3) {
+        s.has_depth = true;
+        s.depth = in[0];
+        s.taps = kernel[0];
+        s.stride_d = by.stride[0];
+        s.pad_d = by.padding[0];
+        s.dilation_d = by.dilation[0];
+        s.depth_out = (s.depth + 2 * s.pad_d - s.dilation_d * (s.taps - 1) - 1) / s.stride_d + 1;
+    }
+    return s;
+}
+
+void check_conv_bias(const OpInfo& info, const Tensor& bias, const Tensor& weight,
+                     std::int64_t size) {
+    if (bias.defined()) check_shapes(info, bias.rank() == 1 && bias.size(0) == size, bias, weight);
+}
+
+bool has_padding_word(const OpArguments& args) {
+    const auto found = args.attrs.find("padding");
+    return found != args.attrs.end() && std::holds_alternative<std::string>(found->second);
+}
+
+ConvolutionOptions convolution_options(const OpArguments& args) {
+    ConvolutionOptions out{args.integers("stride", {1}),
+                           {0},
+                           args.integers("dilation", {1}),
+                           args.integer("groups", 1),
+                           false};
+    if (!has_padding_word(args)) {
+        out.padding = args.integers("padding", {0});
+        return out;
+    }
+    const std::string word = args.text("padding", "");
+    if (word != "same" && word != "valid")
+        throw Error(ErrorCode::value, "padding: numbers, \"same\" or \"valid\", not " + word);
+    out.same = word == "same";
+    return out;
+}
+
+ConvTransposeOptions conv_transpose_options(const OpArguments& args) {
+    return {args.integers("stride", {1}), args.integers("padding", {0}),
+            args.integers("output_padding", {0}), args.integers("dilation", {1}),
+            args.integer("groups", 1)};
+}
+
+}  // namespace engine

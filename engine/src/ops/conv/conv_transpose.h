@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo conv_transpose1d_info, conv_transpose2d_info, conv_transpose3d_info;
+
+struct ConvTransposeOptions {
+    std::vector<std::int64_t> stride{1}, padding{0}, output_padding{0}, dilation{1};
+    std::int64_t groups = 1;
+};
+
+/// The gradient of a convolution as an op: weight (C, K / groups, size..), bias (K) or undefined ->
+/// (N, K, out..), out = (in - 1) stride - 2 padding + dilation (size - 1) + 1 + output_padding;
+/// output_padding, at the far end, is below stride or dilation. With a bias 16-bit operands are
+/// widened first, since the sum and the bias are to be rounded once.
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        const ConvTransposeOptions& options = {});
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        const ConvTransposeOptions& options = {});
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        const ConvTransposeOptions& options = {});
+/// The transposed convolution of a batch as `info`, after its casts.
+Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor& weight,
+                              const Tensor& bias, const ConvTransposeOptions& options);
+
+}  // namespace engine

@@ -1,0 +1,218 @@
+#include "ops/index/gather.h"
+
+#include "amp/autocast.h"
+#include "amp/dispatch.h"
+#include "engine/base/error.h"
+#include "ops/index/index_walk.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/view.h"
+#include "tensor/check.h"
+#include "tensor/result_type.h"
+#include "tensor/wide.h"
+
+namespace engine {
+namespace {
+
+TensorList run_index_select(const OpArguments& args) {
+    return {index_select(args.at(0), args.integer("dim", 0), args.at(1))};
+}
+TensorList run_gather(const OpArguments& args) {
+    return {gather(args.at(0), args.integer("dim", 0), args.at(1))};
+}
+TensorList run_index_add(const OpArguments& args) {
+    return {index_add(args.at(0), args.integer("dim", 0), args.at(1), args.at(2),
+                      args.number("alpha", 1))};
+}
+TensorList run_scatter_add(const OpArguments& args) {
+    return {scatter_add(args.at(0), args.integer("dim", 0), args.at(1), args.at(2))};
+}
+
+constexpr const char* copies = "Copies values: nothing is lost in its input's type.";
+const OpInfo index_select_backward_info{"index_select_backward", CastPolicy::none,
+                                        "index_select_backward(dy, index; dim)", 2, copies};
+const OpInfo gather_backward_info{"gather_backward", CastPolicy::none,
+                                  "gather_backward(dy, index; dim)", 2, copies};
+
+/// index_select and its gradient without checks: they are each other's.
+Tensor select(const Tensor& x, int dim, const Tensor& index, bool holes);
+
+Tensor select_backward(const Tensor& dy, const Shape& shape, int dim, const Tensor& index,
+                       bool holes) {
+    const Tensor zeros = Tensor::zeros(shape, dy.dtype(), dy.device());
+    const Tensor dx = fold_rows(zeros, dim, index, dy, {.holes = holes, .in_place = true});
+    return record(index_select_backward_info, {dy}, dx, {save(index)},
+                  [dim, holes](const Tensor& ddx, const Saved& saved) {
+                      return select(ddx, dim, saved[0], holes);
+                  });
+}
+
+Tensor select(const Tensor& x, int dim, const Tensor& index, bool holes) {
+    return record(index_select_info, {x}, select_rows(x, dim, index, holes), {save(index)},
+                  [shape = x.shape(), dim, holes](const Tensor& dy, const Saved& saved) {
+                      return select_backward(dy, shape, dim, saved[0], holes);
+                  });
+}
+
+/// gather and its gradient without checks; x is no larger than index but in `dim`.
+Tensor gather_part(const Tensor& x, int dim, const Tensor& index);
+
+Tensor gather_backward(const Tensor& dy, const Shape& shape, int dim, const Tensor& index) {
+    const Tensor zeros = Tensor::zeros(shape, dy.dtype(), dy.device());
+    const Tensor dx = fold_elements(zeros, dim, index, dy, {.in_place = true});
+    return record(
+        gather_backward_info, {dy}, dx, {save(index)},
+        [dim](const Tensor& ddx, const Saved& saved) { return gather_part(ddx, dim, saved[0]); });
+}
+
+Tensor gather_part(const Tensor& x, int dim, const Tensor& index) {
+    return record(gather_info, {x}, select_elements(x, dim, index), {save(index)},
+                  [shape = x.shape(), dim](const Tensor& dy, const Saved& saved) {
+                      return gather_backward(dy, shape, dim, saved[0]);
+                  });
+}
+
+std::int64_t size_along(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
+
+void check_one_index_a_row(const OpInfo& info, const Tensor& index) {
+    if (index.rank() > 1) {
+        throw Error(ErrorCode::shape, std::string(info.name) +
+                                          ": the index must be a vector, not " +
+                                          to_string(index.shape()));
+    }
+}
+
+/// Integers as the kernel adds them, wrapping around.
+Tensor foldable(const OpInfo& info, const Tensor& x) {
+    if (x.dtype() == DType::boolean) check_floating(info, x);
+    return x.dtype() == DType::u8 ? to(x, DType::i32) : x;
+}
+
+}  // namespace
+
+const OpInfo index_select_info{"index_select", CastPolicy::none, "index_select(x, index; dim)", 2,
+                               copies,         run_index_select};
+const OpInfo gather_info{"gather", CastPolicy::none, "gather(x, index; dim)",
+                         2,        copies,           run_gather};
+const OpInfo index_add_info{
+    "index_add",
+    CastPolicy::none,
+    "index_add(x, index, source; dim, alpha)",
+    2,
+    "Not on the list: both sides must have one type, and the sum is rounded to it once.",
+    run_index_add};
+const OpInfo scatter_add_info{
+    "scatter_add",
+    CastPolicy::promote,
+    "scatter_add(x, index, src; dim)",
+    2,
+    "Needs one type: both sides go to the wider, so that an fp32 side loses nothing.",
+    run_scatter_add};
+
+Tensor cut_to(const Tensor& x, const Shape& extent, int but) {
+    Tensor y = x;
+    for (int i = 0; i < x.rank(); ++i)
+        if (i != but && y.size(i) != extent[i]) y = narrow(y, i, 0, extent[i]);
+    return y;
+}
+
+void check_extent(const OpInfo& info, const Tensor& index, const Tensor& x, int but) {
+    bool fits = index.rank() == x.rank();
+    for (int i = 0; fits && i < x.rank(); ++i) fits = i == but || index.size(i) <= x.size(i);
+    check_shapes(info, fits, index, x);
+}
+
+Tensor index_select(const Tensor& x, std::int64_t asked_dim, const Tensor& index) {
+    const int dim = wrap_dim("index_select", asked_dim, x.rank());
+    check_one_index_a_row(index_select_info, index);
+    const Tensor y =
+        select(x, dim, checked_index(index_select_info, index, size_along(x, dim)), false);
+    return x.rank() == 0 && y.rank() != 0 ? reshape(y, x.shape()) : y;
+}
+
+Tensor rows_or_zeros(const Tensor& x, std::int64_t asked_dim, const Tensor& index) {
+    return select(x, wrap_dim("index_select", asked_dim, x.rank()), index, true);
+}
+
+Tensor selected_once(const Tensor& x, std::int64_t asked_dim, const Tensor& index,
+                     const Tensor& inverse) {
+    const int dim = wrap_dim("index_select", asked_dim, x.rank());
+    return record(index_select_info, {x}, select_rows(x, dim, index, true),
+                  {save(index), save(inverse)}, [dim](const Tensor& dy, const Saved& saved) {
+                      return selected_once(dy, dim, saved[1], saved[0]);
+                  });
+}
+
+Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index) {
+    return select_backward(dy, shape, wrap_dim("index_select", dim, shape.rank()), index, true);
+}
+
+Tensor gather(const Tensor& x, std::int64_t asked_dim, const Tensor& index0) {
+    const int dim = wrap_dim("gather", asked_dim, x.rank());
+    check_extent(gather_info, index0, x, dim);
+    const Tensor index = checked_index(gather_info, index0, size_along(x, dim));
+    return gather_part(cut_to(x, index.shape(), dim), dim, index);
+}
+
+Tensor index_add(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
+                 const Tensor& source, double alpha) {
+    if (intercepted(index_add_info))
+        return dispatched(
+            index_add_info, [](const auto&... a) { return index_add(a...); }, x, asked_dim, index0,
+            source, alpha);
+    const int dim = wrap_dim("index_add", asked_dim, x.rank());
+    same_type(index_add_info, {x, source});
+    check_one_index_a_row(index_add_info, index0);
+    bool fits = source.rank() == x.rank() && size_along(source, dim) == index0.numel();
+    for (int i = 0; fits && i < x.rank(); ++i) fits = i == dim || source.size(i) == x.size(i);
+    check_shapes(index_add_info, fits, x, source);
+    const Tensor index = checked_index(index_add_info, index0, size_along(x, dim));
+    if (!is_floating(x.dtype())) {
+        const Tensor terms =
+            alpha == 1 ? source : mul(source, whole_number_like(index_add_info, source, alpha));
+        const Tensor y = fold_rows(foldable(index_add_info, x), dim, index,
+                                   foldable(index_add_info, terms));
+        return record_flat(index_add_info, {&x, 1}, to(y, x.dtype()));
+    }
+    if (alpha != 1) {
+        const Tensor scaled = mul(widened(source), alpha);
+        return to(index_add(widened(x), dim, index, scaled), x.dtype());
+    }
+    const Tensor inputs[] = {x, source};
+    return record_many(index_add_info, inputs, fold_rows(x, dim, index, source), {save(index)},
+                       [dim](std::span<const Tensor> dy, const Saved& saved) {
+                           return TensorList{dy[0], saved.needs_gradient(1)
+                                                        ? select(dy[0], dim, saved[0], false)
+                                                        : Tensor()};
+                       });
+}
+
+Tensor scatter_add(const Tensor& x0, std::int64_t asked_dim, const Tensor& index0,
+                   const Tensor& source0) {
+    if (intercepted(scatter_add_info))
+        return dispatched(
+            scatter_add_info, [](const auto&... a) { return scatter_add(a...); }, x0, asked_dim,
+            index0, source0);
+    const auto [x, whole_source] = autocast(scatter_add_info, x0, source0);
+    const int dim = wrap_dim("scatter_add", asked_dim, x.rank());
+    same_type(scatter_add_info, {x, whole_source});
+    check_extent(scatter_add_info, index0, x, dim);
+    check_extent(scatter_add_info, index0, whole_source);
+    const Tensor index = checked_index(scatter_add_info, index0, size_along(x, dim));
+    const Tensor source = cut_to(whole_source, index.shape());
+    if (!is_floating(x.dtype())) {
+        const Tensor y = fold_elements(foldable(scatter_add_info, x), dim, index,
+                                       foldable(scatter_add_info, source));
+        return record_flat(scatter_add_info, {&x, 1}, to(y, x.dtype()));
+    }
+    const Tensor inputs[] = {x, source};
+    return record_many(scatter_add_info, inputs, fold_elements(x, dim, index, source),
+                       {save(index)}, [dim](std::span<const Tensor> dy, const Saved& saved) {
+                           TensorList grads{dy[0], Tensor()};
+                           if (saved.needs_gradient(1))
+                               grads[1] =
+                                   gather_part(cut_to(dy[0], saved[0].shape(), dim), dim, saved[0]);
+                           return grads;
+                       });
+}
+
+}  // namespace engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo index_info, index_put_info, index_put_inplace_info, take_along_dim_info;
+
+// x[i, j, ...]: one index tensor for each of x's first dimensions; an undefined one takes the whole
+// dimension, as do dimensions left out.
+//
+// - The indices broadcast together. They are i64 or i32; negative ones count from the end.
+// - As in NumPy, their common shape replaces the indexed dimensions, or comes first if those are
+//   not neighbours.
+// - Masks are Error(dtype): the number of elements they select would require waiting for the
+//   device.
+
+/// Elements of x, of any type. An index outside: see gather.h.
+Tensor index(const Tensor& x, const TensorList& indices);
+/// x with `values` (broadcast to the shape of x[indices]) written there. With `accumulate` values
+/// at one place are added, in f32 (f64 for f64), and rounded once; without it the last one stays.
+/// Equal types outside a region.
+Tensor index_put(const Tensor& x, const TensorList& indices, const Tensor& values,
+                 bool accumulate = false);
+/// The in-place form: never cast, so it needs equal types inside a region too. Returns x.
+Tensor index_put_(const Tensor& x, const TensorList& indices, const Tensor& values,
+                  bool accumulate = false);
+/// gather with index and x broadcast against each other in the other dimensions.
+Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t dim);
+
+}  // namespace engine

@@ -1,0 +1,231 @@
+#include "ops/linalg/einsum.h"
+
+#include <algorithm>
+
+#include "amp/autocast.h"
+#include "amp/dispatch.h"
+#include "engine/base/error.h"
+#include "ops/linalg/einsum_equation.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/binary.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
+#include "tensor/check.h"
+#include "tensor/layout.h"
+
+namespace engine {
+namespace {
+
+using Labels = std::vector<int>;
+
+TensorList run(const OpArguments& args) {
+    const auto found = args.lists.find(0);
+    if (found == args.lists.end())
+        throw Error(ErrorCode::value, "einsum: the list of operands is missing");
+    return {einsum(args.text("equation", ""), found->second)};
+}
+
+bool holds(const Labels& labels, int label) {
+    return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+int place(const Labels& labels, int label) {
+    return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin());
+}
+
+const OpInfo take_diagonal_info{"einsum_diagonal", CastPolicy::none, "einsum_diagonal(x)", 2,
+                                "A copy keeps the type."};
+const OpInfo put_diagonal_info{"einsum_diagonal_backward", CastPolicy::none,
+                               "einsum_diagonal_backward(dy)", 2, "A copy keeps the type."};
+
+/// View of the elements of x whose places in dimensions i < j are equal; j is gone.
+Tensor diagonal_view(const Tensor& x, int i, int j) {
+    Shape shape;
+    Strides strides;
+    for (int dim = 0; dim < x.rank(); ++dim) {
+        if (dim == j) continue;
+        shape.push_back(x.size(dim));
+        strides.push_back(x.strides()[dim] + (dim == i ? x.strides()[j] : 0));
+    }
+    return view_of(x, shape, strides, x.impl()->offset);
+}
+
+Tensor take_diagonal(const Tensor& x, int i, int j);
+
+/// Zeros of `shape` with dy on the diagonal.
+Tensor put_diagonal(const Tensor& dy, const Shape& shape, int i, int j) {
+    const Tensor y = Tensor::zeros(shape, dy.dtype(), dy.device());
+    copy_into(diagonal_view(y, i, j), dy);
+    return record(put_diagonal_info, {dy}, y, {},
+                  [i, j](const Tensor& ddy, const Saved&) { return take_diagonal(ddy, i, j); });
+}
+
+Tensor take_diagonal(const Tensor& x, int i, int j) {
+    const Tensor view = diagonal_view(x, i, j);
+    const Tensor y = Tensor::empty(view.shape(), x.dtype(), x.device());
+    copy_into(y, view);
+    return record(take_diagonal_info, {x}, y, {},
+                  [shape = x.shape(), i, j](const Tensor& dy, const Saved&) {
+                      return put_diagonal(dy, shape, i, j);
+                  });
+}
+
+/// A tensor with a label for each dimension, no two alike.
+struct Labelled {
+    Tensor x;
+    Labels labels;
+
+    std::int64_t size(int label) const { return x.size(place(labels, label)); }
+};
+
+Labelled without_repeats(const std::string& equation, Tensor x, Labels labels) {
+    for (std::size_t j = 0; j < labels.size();) {
+        const int i = place(labels, labels[j]);
+        if (i == static_cast<int>(j)) {
+            ++j;
+            continue;
+        }
+        if (x.size(i) != x.size(static_cast<int>(j))) {
+            throw Error(ErrorCode::shape, "einsum: " + equation + ": the shape " +
+                                              to_string(x.shape()) + " has no such diagonal");
+        }
+        x = take_diagonal(x, i, static_cast<int>(j));
+        labels.erase(labels.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+    return {x, labels};
+}
+
+/// The dimension of size 1 taken off.
+Labelled squeezed(const Labelled& a, int label) {
+    Labelled out{a.x, {}};
+    Shape shape;
+    for (std::size_t i = 0; i < a.labels.size(); ++i) {
+        if (a.labels[i] == label) continue;
+        out.labels.push_back(a.labels[i]);
+        shape.push_back(a.x.size(static_cast<int>(i)));
+    }
+    out.x = reshape(a.x, shape);
+    return out;
+}
+
+Labelled summed(const Labelled& a, const Labels& kept) {
+    std::vector<std::int64_t> dims;
+    Labels labels;
+    for (std::size_t i = 0; i < a.labels.size(); ++i) {
+        if (holds(kept, a.labels[i]))
+            labels.push_back(a.labels[i]);
+        else
+            dims.push_back(static_cast<std::int64_t>(i));
+    }
+    return {dims.empty() ? a.x : sum(a.x, dims, false, a.x.dtype()), labels};
+}
+
+/// a's dimensions in the order of `labels`, with size 1 where it has none.
+Tensor arranged(const Labelled& a, const Labels& labels) {
+    Dims order;
+    Shape shape;
+    for (const int label : labels) {
+        if (holds(a.labels, label)) order.push_back(place(a.labels, label));
+        shape.push_back(holds(a.labels, label) ? a.size(label) : 1);
+    }
+    return reshape(permute(a.x, order), shape);
+}
+
+Labels joined(std::initializer_list<Labels> parts) {
+    Labels out;
+    for (const auto& part : parts) out.insert(out.end(), part.begin(), part.end());
+    return out;
+}
+
+std::int64_t size_of_all(const Labelled& a, const Labels& labels) {
+    std::int64_t size = 1;
+    for (const int label : labels) size *= a.size(label);
+    return size;
+}
+
+/// The part that each label has in the product of two.
+struct Roles {
+    Labels batch, left, right, sum;
+};
+
+Roles roles_of(const Labelled& a, const Labelled& b, const Labels& kept) {
+    Roles roles;
+    for (const int label : a.labels) {
+        if (!holds(b.labels, label))
+            roles.left.push_back(label);
+        else
+            (holds(kept, label) ? roles.batch : roles.sum).push_back(label);
+    }
+    for (const int label : b.labels) {
+        if (!holds(a.labels, label)) roles.right.push_back(label);
+    }
+    return roles;
+}
+
+/// a b by one batched matrix product: (batch, left, sum) (batch, sum, right).
+Tensor multiplied(const Labelled& a, const Labelled& b, const Roles& roles) {
+    const std::int64_t batch = size_of_all(a, roles.batch), m = size_of_all(a, roles.left),
+                       k = size_of_all(a, roles.sum), n = size_of_all(b, roles.right);
+    const Tensor left = arranged(a, joined({roles.batch, roles.left, roles.sum}));
+    const Tensor right = arranged(b, joined({roles.batch, roles.sum, roles.right}));
+    if (roles.batch.empty())
+        return product(reshape(left, {m, k}), false, reshape(right, {k, n}), false);
+    return product(reshape(left, {batch, m, k}), false, reshape(right, {batch, k, n}), false);
+}
+
+/// The product of a and b, summed over common labels that neither the result nor others need.
+Labelled contracted(Labelled a, Labelled b, const Labels& kept) {
+    // A dimension of size 1 broadcasts: as if it were not there.
+    for (const int label : Labels(a.labels)) {
+        if (!holds(b.labels, label)) continue;
+        const std::int64_t in_a = a.size(label), in_b = b.size(label);
+        if (in_b == 1) b = squeezed(b, label);
+        if (in_a == 1 && in_b != 1) a = squeezed(a, label);
+    }
+    a = summed(a, joined({kept, b.labels}));
+    b = summed(b, joined({kept, a.labels}));
+    const Roles roles = roles_of(a, b, kept);
+    const Labels labels = joined({roles.batch, roles.left, roles.right});
+    if (labels.size() > Dims::max_rank)
+        throw Error(ErrorCode::shape, "einsum: a product on the way has more than 8 dimensions");
+    if (roles.sum.empty()) return {mul(arranged(a, labels), arranged(b, labels)), labels};
+    Shape shape;
+    for (const int label : labels)
+        shape.push_back(holds(a.labels, label) ? a.size(label) : b.size(label));
+    return {reshape(multiplied(a, b, roles), shape), labels};
+}
+
+/// Labels needed by the result and by the operands from `next` on.
+Labels wanted(const EinsumEquation& equation, std::size_t next) {
+    Labels labels = equation.output;
+    for (; next < equation.operands.size(); ++next)
+        labels = joined({labels, equation.operands[next]});
+    return labels;
+}
+
+}  // namespace
+
+const OpInfo einsum_info{"einsum",
+                         CastPolicy::low,
+                         "einsum(operands[]; equation)",
+                         2,
+                         "Matrix products in another notation: cast once, then as bmm.",
+                         run};
+
+Tensor einsum(const std::string& equation, const TensorList& given) {
+    if (intercepted(einsum_info))
+        return dispatched(
+            einsum_info, [](const auto&... a) { return einsum(a...); }, equation, given);
+    if (given.empty()) throw Error(ErrorCode::value, "einsum: there are no operands");
+    const TensorList operands = autocast_list(einsum_info, given);
+    for (const auto& x : operands) one_type(einsum_info, {operands[0], x});
+    const NoAutocast inside(operands[0].device().kind);
+    const EinsumEquation read = read_einsum(equation, operands);
+    Labelled result = without_repeats(equation, operands[0], read.operands[0]);
+    for (std::size_t k = 1; k < operands.size(); ++k) {
+        result = contracted(result, without_repeats(equation, operands[k], read.operands[k]),
+                            wanted(read, k + 1));
+    }
+    return arranged(summed(result, read.output), read.output);
+}
+
+}  // namespace engine

@@ -1,0 +1,161 @@
+#include "ops/linalg/linear.h"
+
+#include <utility>
+
+#include "amp/autocast.h"
+#include "amp/dispatch.h"
+#include "amp/watched.h"
+#include "engine/base/error.h"
+#include "kernels/elementwise.h"
+#include "kernels/reduce.h"
+#include "ops/linalg/gemm_operand.h"
+#include "ops/linalg/layer_gradients.h"
+#include "ops/linalg/linear_relu.h"
+#include "ops/linalg/matmul.h"
+#include "ops/pointwise/relu_backward.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
+#include "tensor/check.h"
+#include "tensor/layout.h"
+
+namespace engine {
+namespace {
+
+TensorList run_linear(const OpArguments& args) {
+    return {linear(args.at(0), args.at(1), args.get(2))};
+}
+
+}  // namespace
+
+const OpInfo linear_info{
+    "linear",
+    CastPolicy::low,
+    "linear(x, weight, bias?)",
+    2,
+    "A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.",
+    run_linear};
+
+namespace {
+
+void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    check_rank(linear_info, weight, 2);
+    check_shapes(linear_info, x.rank() > 0 && x.size(x.rank() - 1) == weight.size(1), x, weight);
+    if (bias.defined())
+        check_shapes(linear_info, bias.rank() == 1 && bias.size(0) == weight.size(0), bias, weight);
+}
+
+/// x as (rows, features); x itself in the usual case.
+Tensor rows_of(const Tensor& x) {
+    if (x.rank() == 2) return x;
+    std::int64_t rows = 1;
+    for (int i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
+    return reshape(x, {rows, x.shape().back()});
+}
+
+Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      bool relu = false) {
+    const GradMode off(false);
+    const Tensor rows = rows_of(x);
+    Shape shape = x.shape();
+    shape[shape.rank() - 1] = weight.size(0);
+    Tensor y = Tensor::empty({rows.size(0), weight.size(0)}, x.dtype(), x.device());
+    const Tensor dense_bias = bias.defined() ? dense(bias) : bias;
+    gemm(y, operand(rows, false), operand(weight, true),
+         {.bias = bias.defined() ? dense_bias.data() : nullptr, .relu = relu});
+    return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
+}
+
+/// Sum over the rows; without the op around it where nobody can tell.
+Tensor bias_gradient(const Tensor& dy) {
+    if (grad_enabled() || is_watched()) return sum(dy, {0}, false, dy.dtype());
+    const Tensor rows = in_layout(dy, Layout::contiguous);
+    const Tensor db = Tensor::empty({dy.size(1)}, dy.dtype(), dy.device());
+    on(dy.device(), kernels::cpu::reduce, kernels::cuda::reduce)(
+        db.array(), rows.array(), 1, rows.size(0), rows.size(1), kernels::ReduceOp::sum,
+        current_stream());
+    return db;
+}
+
+TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
+    const Tensor dy = rows_of(grads[0]);
+    TensorList out(3);
+    if (saved.needs_gradient(0)) {
+        const Tensor dx = product(dy, false, saved[1], false);
+        Shape shape = grads[0].shape();
+        shape[shape.rank() - 1] = dx.size(1);
+        out[0] = reshape(dx, shape);
+    }
+    if (saved.needs_gradient(1) && saved.needs_gradient(2)) {
+        if (auto both = layer_gradients(dy, rows_of(saved[0]), WeightShape::out_in)) {
+            out[1] = std::move(both->weight);
+            out[2] = std::move(both->bias);
+            return out;
+        }
+    }
+    if (saved.needs_gradient(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
+    if (saved.needs_gradient(2)) out[2] = bias_gradient(dy);
+    return out;
+}
+
+/// relu_backward, in dy's own memory where the backward pass alone holds it: else this node would
+/// need room for both at once.
+Tensor relu_gradient(const Tensor& dy, const Tensor& y) {
+    const bool own = dy.impl().use_count() == 1 && dy.impl()->storage.use_count() == 1;
+    const bool alike = dy.dtype() == y.dtype() && dy.is_contiguous() && y.is_contiguous();
+    if (grad_enabled() || !own || !alike) return relu_backward(dy, y);
+    on(dy.device(), kernels::cpu::binary, kernels::cuda::binary)(
+        dy.array(), dy.array(), y.array(), kernels::BinaryOp::relu_backward, current_stream());
+    dy.bump_version();
+    return dy;
+}
+
+const OpInfo linear_relu_info{"linear_relu", CastPolicy::low, "linear_relu(x, weight, bias?)", 2,
+                              "A linear layer and its relu as one node of the tape."};
+
+/// One weight for each feature, so no dimension of results: x weight.
+Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    if (bias.defined()) {
+        throw Error(ErrorCode::shape,
+                    "linear: takes no bias beside a weight of shape " + to_string(weight.shape()));
+    }
+    const Tensor y = linear(x, reshape(weight, {1, weight.size(0)}));
+    Shape shape;
+    for (int i = 0; i + 1 < y.rank(); ++i) shape.push_back(y.size(i));
+    return reshape(y, shape);
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
+    if (intercepted(linear_info))
+        return dispatched(
+            linear_info, [](const auto&... a) { return linear(a...); }, x0, weight0, bias0);
+    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
+    one_type(linear_info, {x, weight, bias});
+    if (weight.rank() == 1) return linear_vector(x, weight, bias);
+    check_linear(x, weight, bias);
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(
+        linear_info, inputs, compute_linear(x, weight, bias),
+        {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
+        linear_gradient);
+}
+
+bool can_fuse_linear_relu() noexcept { return !is_watched(); }
+
+Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
+    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
+    one_type(linear_info, {x, weight, bias});
+    check_linear(x, weight, bias);
+    const Tensor y = compute_linear(x, weight, bias, true);
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(linear_relu_info, inputs, y,
+                       {weight.requires_grad() ? save(x) : Save{},
+                        x.requires_grad() ? save(weight) : Save{}, save_output(y)},
+                       [](std::span<const Tensor> grads, const Saved& saved) {
+                           const Tensor dy = relu_gradient(grads[0], saved[2]);
+                           return linear_gradient({&dy, 1}, saved);
+                       });
+}
+
+}  // namespace engine

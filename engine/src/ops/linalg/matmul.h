@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo mm_info, bmm_info, matmul_info, mv_info, dot_info;
+
+// Matrix products: operands of one floating type, sums in f32 (f64 for f64), one rounding at the
+// end. Mixed types outside a region: Error(dtype).
+
+/// (m, k) (k, n) -> (m, n)
+Tensor mm(const Tensor& a, const Tensor& b);
+/// (b, m, k) (b, k, n) -> (b, m, n)
+Tensor bmm(const Tensor& a, const Tensor& b);
+/// By rank as in NumPy: 1-d sides are a row or a column, batches broadcast.
+Tensor matmul(const Tensor& a, const Tensor& b);
+/// (m, k) (k) -> (m)
+Tensor mv(const Tensor& matrix, const Tensor& vector);
+/// (k) (k) -> (); mixed types go to the wider one in a region (policy promote).
+Tensor dot(const Tensor& a, const Tensor& b);
+/// alpha * a b by mm, or bmm for rank 3, with the last two dimensions of a or b swapped first.
+/// Gradients of products are written with it, so no transposed copy or view is made. One rounding.
+Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
+
+/// Product of 16-bit operands given as f32, and an f32 result that is not rounded to their type.
+/// The incoming gradient is rounded to that type for the products of the backward pass.
+Tensor wide_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
+
+}  // namespace engine

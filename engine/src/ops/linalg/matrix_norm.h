@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo linalg_matrix_norm_info, frobenius_norm_info, nuclear_norm_info;
+
+/// "fro": root of the sum of squares; "nuc": sum of the singular values; 2, -2: the largest and the
+/// least of them; 1, -1: the largest and least column sum of magnitudes; infinity, -infinity: of
+/// rows.
+using MatrixOrder = std::variant<std::string, double>;
+
+/// Norms of the matrices that lie in two dimensions of x. Without `dtype`: x's type, f32 in a
+/// region; `dtype` must not be narrower than x's. Orders by singular values are for small matrices
+/// and wait for the device (ops/linalg/svd.h); equal ones share the gradient.
+Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord = "fro",
+                          const std::vector<std::int64_t>& dims = {-2, -1}, bool keepdim = false,
+                          std::optional<DType> dtype = {});
+/// Policy f32. Over at most two dimensions (none: all).
+Tensor frobenius_norm(const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim = false);
+/// Policy f32. Over two dimensions; none: x is a matrix.
+Tensor nuclear_norm(const Tensor& x, const std::vector<std::int64_t>& dims = {},
+                    bool keepdim = false);
+
+/// The sum of singular values for norm(x, p="nuc"), recorded as part of `info`. x is f32 or f64;
+/// the two dimensions are kept.
+Tensor nuclear_of(const OpInfo& info, const Tensor& x, std::vector<std::int64_t> dims);
+
+}  // namespace engine

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo tensordot_info, bilinear_info;
+
+/// Sum over dimension dims_x[i] of x paired with dims_y[i] of y, all i at once; the result has x's
+/// other dimensions, then y's. A dimension of size 1 stands for its value repeated. Policy promote:
+/// in a region f32 arguments stay f32, since autocast is off inside. One rounding (one more where a
+/// dimension of size 1 is paired with a longer one, which is summed first).
+Tensor tensordot(const Tensor& x, const Tensor& y, const std::vector<std::int64_t>& dims_x,
+                 const std::vector<std::int64_t>& dims_y);
+/// The last `count` dimensions of x with the first of y.
+Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count = 2);
+
+/// y[.., o] = sum over i, j of x1[.., i] weight[o, i, j] x2[.., j] + bias[o]: x1 (..., in1), x2
+/// (..., in2), weight (out, in1, in2), bias (out) or undefined -> (..., out). Computed in f32 (f64
+/// for f64), rounded once. Policy promote, decided without the bias, which is cast with the rest.
+Tensor bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias = {});
+
+}  // namespace engine

@@ -1,0 +1,212 @@
+#include "ops/loss/loss.h"
+
+#include "amp/autocast.h"
+#include "amp/dispatch.h"
+#include "amp/watched.h"
+#include "engine/base/error.h"
+#include "kernels/binary_cross_entropy.h"
+#include "ops/loss/loss_wide.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/steady.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/sum.h"
+#include "tensor/cast.h"
+#include "tensor/check.h"
+#include "tensor/check_values.h"
+#include "tensor/layout.h"
+
+namespace engine {
+namespace {
+
+template <Tensor (*op)(const Tensor&, const Tensor&, Reduction)>
+TensorList run(const OpArguments& args) {
+    return {op(args.at(0), args.at(1), reduction_of(args))};
+}
+TensorList run_with_logits(const OpArguments& args) {
+    return {binary_cross_entropy_with_logits(args.at(0), args.at(1), args.get(2), args.get(3),
+                                             reduction_of(args))};
+}
+TensorList run_binary_cross_entropy(const OpArguments& args) {
+    return {binary_cross_entropy(args.at(0), args.at(1), args.get(2), reduction_of(args))};
+}
+
+}  // namespace
+
+const OpInfo mse_loss_info{"mse_loss",
+                           CastPolicy::f32,
+                           "mse_loss(x, target; reduction)",
+                           2,
+                           "The square of an error of 256 overflows fp16, so the loss is fp32.",
+                           run<mse_loss>};
+const OpInfo l1_loss_info{"l1_loss",
+                          CastPolicy::f32,
+                          "l1_loss(x, target; reduction)",
+                          2,
+                          "A loss condenses many numbers into one, so it is computed in fp32.",
+                          run<l1_loss>};
+const OpInfo binary_cross_entropy_with_logits_info{
+    "binary_cross_entropy_with_logits",
+    CastPolicy::f32,
+    "binary_cross_entropy_with_logits(x, target, weight?, pos_weight?; reduction)",
+    2,
+    "The safe form: the sigmoid is inside and all of it is fp32, so no probability is rounded to 0 "
+    "or 1.",
+    run_with_logits};
+const OpInfo binary_cross_entropy_info{
+    "binary_cross_entropy",
+    CastPolicy::banned,
+    "binary_cross_entropy(x, target, weight?; reduction)",
+    2,
+    "Its gradient 1/x must fit the type of x: an fp16 x would make it infinite.",
+    run_binary_cross_entropy};
+
+Reduction reduction_from_name(const std::string& name) {
+    if (name == "none") return Reduction::none;
+    if (name == "mean") return Reduction::mean;
+    if (name == "sum") return Reduction::sum;
+    throw Error(ErrorCode::value, "reduction: none, mean or sum, not " + name);
+}
+
+Tensor reduced(const Tensor& losses, Reduction reduction) {
+    if (reduction == Reduction::none) return losses;
+    if (reduction == Reduction::sum) return sum(losses, {}, false, losses.dtype());
+    return mean(losses);
+}
+
+Tensor mse_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    if (intercepted(mse_loss_info))
+        return dispatched(
+            mse_loss_info, [](const auto&... a) { return mse_loss(a...); }, x0, target0, reduction);
+    const auto [x, target] = autocast(mse_loss_info, x0, target0);
+    const NoAutocast inside(x.device().kind);
+    const Tensor error = sub(x, target);
+    return reduced(mul(error, error), reduction);
+}
+
+Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    if (intercepted(l1_loss_info))
+        return dispatched(
+            l1_loss_info, [](const auto&... a) { return l1_loss(a...); }, x0, target0, reduction);
+    const auto [x, target] = autocast(l1_loss_info, x0, target0);
+    const NoAutocast inside(x.device().kind);
+    return reduced(abs(sub(x, target)), reduction);
+}
+
+namespace {
+
+/// Whether the losses are computed by one kernel: on a GPU, where nobody watches single operations.
+bool is_one_kernel(const Tensor& x, const Tensor& target) {
+    const auto fits = [](const Tensor& t) { return t.dtype() == DType::f32 && t.is_contiguous(); };
+    return !is_watched() && x.device().kind == Device::Kind::cuda &&
+           target.device() == x.device() && !target.requires_grad() && fits(x) && fits(target);
+}
+
+/// A gradient that is the same for all elements as its one element.
+Tensor once_if_equal(const Tensor& dy) {
+    for (int i = 0; i < dy.rank(); ++i)
+        if (dy.strides()[i] != 0 && dy.size(i) != 1) return in_layout(dy, Layout::contiguous);
+    return view_of(dy, {}, {}, dy.impl()->offset);
+}
+
+/// With the bits that the gradients of the single operations have.
+Tensor logits_gradient(const Tensor& dy, const Tensor& x, const Tensor& target) {
+    if (grad_enabled())
+        return add(mul(dy, add(neg(target), 1.0)), mul(neg(dy), steady_sigmoid(neg(x))));
+    const Tensor dx = empty_like(x), once = once_if_equal(dy);
+    const DeviceScope scope(x.device());
+    kernels::cuda::logits_loss_backward(dx.array(), once.array(), x.array(), target.array(),
+                                        current_stream());
+    return dx;
+}
+
+Tensor logits_losses(const Tensor& x, const Tensor& target) {
+    const Tensor y = empty_like(x);
+    const DeviceScope scope(x.device());
+    kernels::cuda::logits_loss(y.array(), x.array(), target.array(), current_stream());
+    return record(binary_cross_entropy_with_logits_info, {x}, y, {save(x), save(target)},
+                  [](const Tensor& dy, const Saved& saved) {
+                      return logits_gradient(dy, saved[0], saved[1]);
+                  });
+}
+
+}  // namespace
+
+Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
+                                        const Tensor& weight0, const Tensor& pos_weight0,
+                                        Reduction reduction) {
+    if (intercepted(binary_cross_entropy_with_logits_info))
+        return dispatched(
+            binary_cross_entropy_with_logits_info,
+            [](const auto&... a) { return binary_cross_entropy_with_logits(a...); }, x0, target0,
+            weight0, pos_weight0, reduction);
+    const auto [x, target, weight, pos_weight] =
+        autocast(binary_cross_entropy_with_logits_info, x0, target0, weight0, pos_weight0);
+    const NoAutocast inside(x.device().kind);
+    check_shapes(binary_cross_entropy_with_logits_info, x.shape() == target.shape(), x, target);
+    if (!weight.defined() && !pos_weight.defined() && x.numel() > 0 && is_one_kernel(x, target))
+        return reduced(logits_losses(x, target), reduction);
+    Tensor log_likelihood = log_sigmoid(x);
+    if (pos_weight.defined())
+        log_likelihood = mul(log_likelihood, add(mul(add(pos_weight, -1.0), target), 1.0));
+    const Tensor losses = sub(mul(add(neg(target), 1.0), x), log_likelihood);
+    return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+}
+
+namespace {
+
+/// Checks that x is in [0, 1], where both logarithms are real.
+void check_probabilities(const Tensor& x) {
+    const ValueRule rule{
+        "binary_cross_entropy: x must lie in [0, 1], not be ", "",
+        "Use binary_cross_entropy_with_logits for values that are not probabilities.", false};
+    check_values(rule, x, 0, 1);
+}
+
+/// max(log(x), -100)
+Tensor bounded_log(const Tensor& x) {
+    return maximum(log(x), Tensor::scalar(-100, x.dtype(), x.device()));
+}
+
+/// The loss by element. A gradient of its own: that of the logarithms would be 0 * inf at the ends.
+Tensor binary_losses(const Tensor& x, const Tensor& target) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        const Tensor other = add(neg(x), 1.0);
+        y = neg(add(mul(target, bounded_log(x)), mul(add(neg(target), 1.0), bounded_log(other))));
+    }
+    const Tensor inputs[] = {x, target};
+    return record_many(binary_cross_entropy_info, inputs, y, {save(x), save(target)},
+                       [](std::span<const Tensor> grads, const Saved& saved) {
+                           const Tensor p = saved[0], t = saved[1], other = add(neg(p), 1.0);
+                           TensorList out(2);
+                           if (saved.needs_gradient(0)) {
+                               const Tensor floor = Tensor::scalar(1e-12, p.dtype(), p.device());
+                               out[0] =
+                                   mul(grads[0], div(sub(p, t), maximum(mul(p, other), floor)));
+                           }
+                           if (saved.needs_gradient(1))
+                               out[1] = mul(grads[0], sub(log(other), log(p)));
+                           return out;
+                       });
+}
+
+}  // namespace
+
+Tensor binary_cross_entropy(const Tensor& x0, const Tensor& target0, const Tensor& weight0,
+                            Reduction reduction) {
+    if (intercepted(binary_cross_entropy_info))
+        return dispatched(
+            binary_cross_entropy_info, [](const auto&... a) { return binary_cross_entropy(a...); },
+            x0, target0, weight0, reduction);
+    const auto [x, target, weight] = autocast(binary_cross_entropy_info, x0, target0, weight0);
+    one_type(binary_cross_entropy_info, {x, target, weight});
+    check_shapes(binary_cross_entropy_info, x.shape() == target.shape(), x, target);
+    check_probabilities(x);
+    const Tensor losses = binary_losses(x, target);
+    return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+}
+
+}  // namespace engine

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "ops/loss/loss.h"
+
+namespace engine {
+
+extern const OpInfo smooth_l1_loss_info, huber_loss_info, gaussian_nll_loss_info;
+
+// Losses of a distance between x and target, which broadcast and promote. Computed in f32 (f64 for
+// f64), rounded once.
+
+/// 0.5 d^2 / beta where d = |x - target| < beta, else d - 0.5 beta; l1_loss for beta 0. Throws
+/// Error(value) for a negative beta.
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean,
+                      double beta = 1);
+/// 0.5 d^2 where d = |x - target| <= delta, else delta (d - 0.5 delta). Throws Error(value) unless
+/// delta > 0.
+Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean,
+                  double delta = 1);
+
+struct GaussianOptions {
+    bool full = false;  ///< with the constant 0.5 log(2 pi)
+    double eps = 1e-6;  ///< variances below it count as it; their gradient passes unchanged
+    Reduction reduction = Reduction::mean;
+};
+/// 0.5 (log(var) + (x - target)^2 / var). var: x's shape, or that without its last dimension, or
+/// with a last one of 1. A negative variance is Error(value), on a GPU at the next read
+/// (tensor/check_values.h). In a region the result is f32.
+Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var,
+                         const GaussianOptions& options = {});
+
+}  // namespace engine

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo batch_norm_info, batch_norm_relu_info;
+
+/// (x - mean) / sqrt(var + eps) * weight + bias over channels, x (N, C) or (N, C, ...) of rank
+/// 3 to 5; computed
+/// in f32 (f64 for f64) and rounded once to x's type. weight, bias and the running statistics are
+/// (channels); weight and bias may be undefined (1 and 0), the statistics too when training. With
+/// f32 x all are f32, with f64 x f64; with 16-bit x each is f32 or of x's type, else Error(dtype).
+/// `training`: the batch's statistics, and running = (1 - momentum) running + momentum batch in
+/// place; needs more than one value a channel, else Error(value). Otherwise the running ones.
+Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double momentum = 0.1, double eps = 1e-5);
+/// relu(batch_norm(x) + residual) in one pass, rounded once; residual may be undefined.
+Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& weight,
+                       const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                       bool training, double momentum = 0.1, double eps = 1e-5);
+
+/// A weight or statistic for an x of this type: converted to f32 if it has another 16-bit type, or
+/// a narrower one.
+Tensor companion(const Tensor& t, const Tensor& x);
+
+}  // namespace engine

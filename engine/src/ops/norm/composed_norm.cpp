@@ -1,0 +1,101 @@
+#include "ops/norm/composed_norm.h"
+
+#include "amp/autocast.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/inplace.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/view.h"
+#include "tensor/cast.h"
+
+namespace engine {
+namespace {
+
+struct Form {
+    bool on = false;
+    double epsilon = 0;
+};
+thread_local Form form;
+
+double epsilon_or(double own) { return form.epsilon > 0 ? form.epsilon : own; }
+
+/// x in the region's type. Under autocast a layer norm would otherwise stay in f32, where nothing
+/// overflows.
+Tensor operand(const Tensor& x) {
+    const auto kind = x.device().kind;
+    return autocast_enabled(kind) ? autocast_to(x, autocast_low(kind)) : x;
+}
+
+Tensor shaped(const Tensor& parameter, const Shape& shape, DType dtype) {
+    return reshape(to(parameter, dtype), shape);
+}
+
+struct Moments {
+    Tensor mean, variance;
+};
+
+Moments moments_of(const Tensor& x, const std::vector<std::int64_t>& dims) {
+    const Tensor m = mean(x, dims, /*keepdim=*/true);
+    return {m, sub(mean(mul(x, x), dims, /*keepdim=*/true), mul(m, m))};
+}
+
+Tensor normalised(const Tensor& x, const Moments& of, double eps) {
+    return div(sub(x, of.mean), sqrt(add(of.variance, eps)));
+}
+
+Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias, const Shape& shape) {
+    const Tensor product = weight.defined() ? mul(y, shaped(weight, shape, y.dtype())) : y;
+    return bias.defined() ? add(product, shaped(bias, shape, y.dtype())) : product;
+}
+
+/// running = (1 - momentum) running + momentum now, in place.
+void follow(const Tensor& running, const Tensor& now, double momentum) {
+    if (!running.defined()) return;
+    const GradMode off(false);
+    const Tensor next =
+        add(mul(running, 1 - momentum),
+            mul(reshape(to(now.detach(), running.dtype()), running.shape()), momentum));
+    copy_(running, next);
+}
+
+}  // namespace
+
+ComposedNorms::ComposedNorms(bool on, double epsilon) noexcept
+    : before_on_(form.on), before_epsilon_(form.epsilon) {
+    if (on) form = {true, epsilon};
+}
+ComposedNorms::~ComposedNorms() { form = {before_on_, before_epsilon_}; }
+
+bool norms_are_composed() noexcept { return form.on; }
+
+Tensor composed_batch_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias,
+                           const Tensor& running_mean, const Tensor& running_var, bool training,
+                           double momentum, double eps) {
+    const Tensor x = operand(x0);
+    const NoAutocast inside(x.device().kind);
+    Shape shape;
+    std::vector<std::int64_t> dims;
+    for (int i = 0; i < x.rank(); ++i) {
+        shape.push_back(i == 1 ? x.size(1) : 1);
+        if (i != 1) dims.push_back(i);
+    }
+    Moments moments;
+    if (training) {
+        moments = moments_of(x, dims);
+        const auto count = static_cast<double>(x.numel()) / static_cast<double>(x.size(1));
+        follow(running_mean, moments.mean, momentum);
+        follow(running_var, mul(moments.variance.detach(), count / (count - 1)), momentum);
+    } else {
+        moments = {shaped(running_mean, shape, x.dtype()), shaped(running_var, shape, x.dtype())};
+    }
+    return scaled(normalised(x, moments, epsilon_or(eps)), weight, bias, shape);
+}
+
+Tensor composed_layer_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias, double eps) {
+    const Tensor x = operand(x0);
+    const NoAutocast inside(x.device().kind);
+    const Shape shape{x.size(x.rank() - 1)};
+    return scaled(normalised(x, moments_of(x, {-1}), epsilon_or(eps)), weight, bias, shape);
+}
+
+}  // namespace engine

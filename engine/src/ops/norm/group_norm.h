@@ -1,0 +1,17 @@
+#pragma once
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo group_norm_info;
+
+/// Each sample's channels in num_groups groups, each normalised by its own mean and biased
+/// variance, then times weight and plus bias by channel: x (N, C, ...), num_groups divides C;
+/// weight and bias (C) or undefined. In a region everything goes to f32. Elsewhere the result has
+/// x's type, and the parameters are of it too, or f32 beside a 16-bit x; else Error(dtype).
+/// Computed in f32 (f64 for f64), rounded once. Row-major, whatever x's layout.
+Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+
+}  // namespace engine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo layer_norm_info, native_layer_norm_info, rms_norm_info;
+
+// Over the last dimensions of x, which must be `normalized_shape`, else Error(shape); weight and
+// bias of that shape, or undefined (1 and 0). Statistics in f32 (f64 for f64), one rounding of the
+// result. In a region everything goes to f32. Elsewhere the result has x's type, and the parameters
+// are of it too, or f32 beside a 16-bit x; else Error(dtype).
+
+/// (x - mean) / sqrt(var + eps) * weight + bias, biased variance.
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+/// {layer_norm(), mean, 1 / sqrt(var + eps)}, the last two of x's shape with ones for
+/// normalized_shape, in f32 (f64 for f64) and without a gradient.
+TensorList native_layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                             const Tensor& bias, double eps);
+/// x / sqrt(mean(x^2) + eps) * weight; without eps that of the type it computes in: 2^-23, 2^-52
+/// for f64.
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                std::optional<double> eps = {});
+
+}  // namespace engine

@@ -1,0 +1,83 @@
+#include "ops/pointwise/dropout.h"
+
+#include "amp/dispatch.h"
+#include "engine/base/error.h"
+#include "kernels/dropout.h"
+#include "tensor/check.h"
+#include "tensor/layout.h"
+
+namespace engine {
+namespace {
+
+TensorList run_dropout(const OpArguments& args) {
+    if (!args.flag("training", true)) return {args.at(0)};
+    return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
+}
+
+Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
+                  std::int64_t runs) {
+    const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
+    const auto draw = [&](const kernels::Array& part, std::uint64_t first) {
+        on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
+            part, {source.stream, source.substream_data(), first}, p, current_stream());
+    };
+    const BatchShare& share = source.share;
+    if (share.whole()) {
+        draw(mask.array(), offset);
+        return mask;
+    }
+    const std::int64_t run = x.numel() / runs;
+    for (std::int64_t r = 0; r < runs; ++r) {
+        draw({mask.data_as<std::uint8_t>() + r * run, DType::boolean, run},
+             offset + static_cast<std::uint64_t>(share.of_all(run) * r + share.before(run)));
+    }
+    return mask;
+}
+
+/// x * mask * scale outside the tape.
+Tensor kept(const Tensor& x, const Tensor& mask, double scale) {
+    const Tensor from = dense(x), chosen = in_layout(mask.detach(), layout_of(from));
+    const Tensor y = empty_like(from);
+    on(x.device(), kernels::cpu::dropout_apply, kernels::cuda::dropout_apply)(
+        y.array(), from.array(), chosen.array(), scale, current_stream());
+    return y;
+}
+
+void check_probability(double p) {
+    if (!(p >= 0 && p <= 1)) {
+        throw Error(ErrorCode::value, "dropout: p must lie in [0, 1], not be " + std::to_string(p));
+    }
+}
+
+}  // namespace
+
+const OpInfo dropout_info{"dropout",
+                          CastPolicy::none,
+                          "dropout(x, mask; p, training)",
+                          2,
+                          "Not on the list: keeps values or drops them in its input's type.",
+                          run_dropout};
+
+Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
+    if (intercepted(dropout_info))
+        return dispatched(
+            dropout_info, [](const auto&... a) { return dropout(a...); }, x, mask, p);
+    check_floating(dropout_info, x);
+    check_probability(p);
+    check_shapes(dropout_info, mask.shape() == x.shape(), x, mask);
+    const double scale = p == 1 ? 0 : 1 / (1 - p);
+    return record(dropout_info, {x}, kept(x, mask, scale), {save(mask)},
+                  [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
+}
+
+Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
+               std::int64_t runs) {
+    if (intercepted(dropout_info))
+        return dispatched(
+            dropout_info, [](const auto&... a) { return dropout(a...); }, x, p, source, offset,
+            runs);
+    check_probability(p);
+    return dropout(x, drawn_mask(x, p, source, offset, runs), p);
+}
+
+}  // namespace engine

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "tensor/random_source.h"
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo dropout_info;
+
+/// x * mask / (1 - p), x's type; mask of x's shape, not 0 where x is kept. p in [0, 1], else
+/// Error(value).
+Tensor dropout(const Tensor& x, const Tensor& mask, double p);
+/// Dropout with a mask drawn from `source`: element i of x (row-major) is dropped if uniform number
+/// offset + i is below p. The caller moves its offset on by x.numel().
+///
+/// If x is a rank's part of a batch (source.share), i is the index in the tensor of the whole
+/// batch, and the offset advances by the count of that tensor. The batch is x's outermost
+/// dimension, or the second one inside `runs` steps of a sequence.
+Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
+               std::int64_t runs = 1);
+
+}  // namespace engine

@@ -1,0 +1,69 @@
+#include "ops/pointwise/pointwise.h"
+
+#include "amp/autocast.h"
+#include "ops/pointwise/binary.h"
+#include "tensor/check.h"
+#include "tensor/layout.h"
+#include "tensor/wide.h"
+
+namespace engine {
+namespace {
+
+Tensor recorded(const OpInfo& info, const Tensor& x, const Tensor& y, WideFunction slope) {
+    return record(info, {x}, y, {save(x)},
+                  [slope = std::move(slope)](const Tensor& dy, const Saved& saved) {
+                      const Tensor at = saved[0];
+                      return to(mul(widened(dy), slope(widened(at))), at.dtype());
+                  });
+}
+
+}  // namespace
+
+Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
+    const bool takes_integers = f == kernels::UnaryOp::neg || f == kernels::UnaryOp::abs;
+    if (!takes_integers) check_floating(info, x);
+    const Tensor from = dense(x);
+    const Tensor y = empty_like(from);
+    on(x.device(), kernels::cpu::unary, kernels::cuda::unary)(y.array(), from.array(), f,
+                                                              current_stream());
+    return y;
+}
+
+Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op) {
+    const Tensor a = dense(dy);
+    const Tensor same = y.dtype() == dy.dtype() ? y : to(y.detach(), dy.dtype());
+    const Tensor b = in_layout(same, layout_of(a));
+    const Tensor dx = empty_like(a);
+    on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(dx.array(), a.array(), b.array(),
+                                                                op, current_stream());
+    return dx;
+}
+
+Tensor constant(const Tensor& w, double value) {
+    return Tensor::scalar(value, w.dtype(), w.device());
+}
+
+Tensor pointwise(const OpInfo& info, const Tensor& x0, const WideFunction& f, WideFunction slope) {
+    const auto [x] = autocast(info, x0);
+    check_floating(info, x);
+    Tensor y;
+    {
+        const GradMode off(false);
+        const NoAutocast inside(x.device().kind);
+        y = to(f(widened(x.detach())), x.dtype());
+    }
+    return recorded(info, x, y, std::move(slope));
+}
+
+Tensor pointwise(const OpInfo& info, const Tensor& x0, kernels::UnaryOp f, WideFunction slope) {
+    const auto [x] = autocast(info, x0);
+    return recorded(info, x, unary_kernel(info, x, f), std::move(slope));
+}
+
+Tensor pointwise_flat(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
+    return record(info, {x}, unary_kernel(info, x, f), {}, [](const Tensor& dy, const Saved&) {
+        return Tensor::zeros(dy.shape(), dy.dtype(), dy.device());
+    });
+}
+
+}  // namespace engine

@@ -1,0 +1,189 @@
+#include "ops/pointwise/rounding.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "amp/dispatch.h"
+#include "engine/base/error.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/compare.h"
+#include "ops/pointwise/logical.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/pointwise/unary.h"
+#include "ops/shape/sum.h"
+#include "tensor/check.h"
+#include "tensor/layout.h"
+#include "tensor/result_type.h"
+#include "tensor/wide.h"
+
+namespace engine {
+namespace {
+
+using kernels::BinaryOp;
+using kernels::UnaryOp;
+
+constexpr const char* promotes =
+    "Not on the autocast list: runs in the wider of its inputs' types.";
+
+template <Tensor (*op)(const Tensor&, const Tensor&)>
+TensorList run_with_number(const OpArguments& args) {
+    const Tensor& x = args.at(0);
+    return {op(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};
+}
+
+std::optional<double> bound(const OpArguments& args, const char* attr) {
+    if (!args.has(attr)) return std::nullopt;
+    return args.number(attr, 0);
+}
+TensorList run_clamp(const OpArguments& args) {
+    return {clamp(args.at(0), bound(args, "min"), bound(args, "max"))};
+}
+
+template <typename Bits>
+bool has_zero(const Tensor& integers) {
+    const std::span all(integers.data_as<Bits>(), static_cast<std::size_t>(integers.numel()));
+    return std::ranges::find(all, Bits{0}) != all.end();
+}
+
+/// There is no quotient of integers by 0. On a GPU looking would wait for it: the result is 0 there.
+/// `b` is contiguous, so that its values are read where they lie.
+void check_divisor(const OpInfo& info, const Tensor& b) {
+    if (b.device().kind != Device::Kind::cpu) return;
+    if (size_of(b.dtype()) == 8 ? has_zero<std::uint64_t>(b) : has_zero<std::uint32_t>(b))
+        throw Error(ErrorCode::value, std::string(info.name) + ": an integer is divided by 0");
+}
+
+/// op(a, b) in the wide form of their common type, rounded to that type, outside the tape.
+Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
+    const DType type = result_type(a, b);
+    const DType wide = type == DType::u8 ? DType::i32 : wide_type(type);
+    if (type == DType::boolean)
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));
+    const Shape shape = broadcast_shapes(info.name, a.shape(), b.shape());
+    const GradMode off(false);
+    const auto operand = [&](const Tensor& x) {
+        return in_layout(expanded_view(to(x.detach(), wide), shape), Layout::contiguous);
+    };
+    const Tensor divisor = operand(b);
+    if (!is_floating(type)) check_divisor(info, divisor);
+    const Tensor y = Tensor::empty(shape, wide, a.device());
+    on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(
+        y.array(), operand(a).array(), divisor.array(), op, current_stream());
+    return to(y, type);
+}
+
+/// The whole number n of times that b fits into a, by truncation (fmod) or floor (remainder).
+/// Computed from the remainder, since a / b may round up to a whole number that it does not reach.
+/// If the remainder is not finite, computed as in PyTorch.
+Tensor quotient(const Tensor& a, const Tensor& b, BinaryOp op) {
+    const Tensor rest = computed(fmod_info, a, b, BinaryOp::fmod), zero = constant(b, 0);
+    const Tensor n = round(div(sub(a, rest), b));
+    if (op == BinaryOp::fmod) return where(isfinite(n), n, trunc(div(a, b)));
+    const Tensor crossed =
+        logical_and(not_equal(rest, zero), logical_xor(less(rest, zero), less(b, zero)));
+    return where(equal(b, zero), div(a, b), where(crossed, add(n, -1.0), n));
+}
+
+/// a - b n: the slope is 1 in a and -n in b.
+Tensor left_over(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
+    const Tensor inputs[] = {a, b};
+    return record_many(info, inputs, computed(info, a, b, op), {save(a), save(b)},
+                       [op](std::span<const Tensor> dy, const Saved& saved) {
+                           const Tensor u = saved[0], v = saved[1], wide_dy = widened(dy[0]);
+                           TensorList grads(2);
+                           if (saved.needs_gradient(0))
+                               grads[0] = to(sum_to(wide_dy, u.shape()), u.dtype());
+                           if (saved.needs_gradient(1)) {
+                               Tensor times;
+                               {
+                                   const GradMode off(false);
+                                   const DType wide = wide_dy.dtype();
+                                   times = quotient(to(u.detach(), wide), to(v.detach(), wide), op);
+                               }
+                               grads[1] =
+                                   to(sum_to(neg(mul(wide_dy, times)), v.shape()), v.dtype());
+                           }
+                           return grads;
+                       });
+}
+
+}  // namespace
+
+const OpInfo floor_info{"floor", CastPolicy::none, "floor(x)", 2, no_entry, run_unary<floor>};
+const OpInfo ceil_info{"ceil", CastPolicy::none, "ceil(x)", 2, no_entry, run_unary<ceil>};
+const OpInfo round_info{"round", CastPolicy::none, "round(x)", 2, no_entry, run_unary<round>};
+const OpInfo trunc_info{"trunc", CastPolicy::none, "trunc(x)", 2, no_entry, run_unary<trunc>};
+const OpInfo sign_info{"sign", CastPolicy::none, "sign(x)", 2, no_entry, run_unary<sign>};
+const OpInfo clamp_info{"clamp", CastPolicy::none, "clamp(x; min?, max?)", 2, no_entry, run_clamp};
+const OpInfo fmod_info{"fmod", CastPolicy::none, "fmod(x, y)", 2, promotes, run_with_number<fmod>};
+const OpInfo remainder_info{"remainder", CastPolicy::none, "remainder(x, y)",
+                            2,           promotes,         run_with_number<remainder>};
+
+Tensor floor(const Tensor& x) {
+    if (intercepted(floor_info))
+        return dispatched(
+            floor_info, [](const auto&... args) { return floor(args...); }, x);
+    return pointwise_flat(floor_info, x, UnaryOp::floor);
+}
+Tensor ceil(const Tensor& x) {
+    if (intercepted(ceil_info))
+        return dispatched(
+            ceil_info, [](const auto&... args) { return ceil(args...); }, x);
+    return pointwise_flat(ceil_info, x, UnaryOp::ceil);
+}
+Tensor round(const Tensor& x) {
+    if (intercepted(round_info))
+        return dispatched(
+            round_info, [](const auto&... args) { return round(args...); }, x);
+    return pointwise_flat(round_info, x, UnaryOp::round);
+}
+Tensor trunc(const Tensor& x) {
+    if (intercepted(trunc_info))
+        return dispatched(
+            trunc_info, [](const auto&... args) { return trunc(args...); }, x);
+    return pointwise_flat(trunc_info, x, UnaryOp::trunc);
+}
+Tensor sign(const Tensor& x) {
+    if (intercepted(sign_info))
+        return dispatched(
+            sign_info, [](const auto&... args) { return sign(args...); }, x);
+    return pointwise_flat(sign_info, x, UnaryOp::sign);
+}
+
+Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
+    if (intercepted(clamp_info))
+        return dispatched(
+            clamp_info, [](const auto&... args) { return clamp(args...); }, x, low, high);
+    check_floating(clamp_info, x);
+    if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
+    Tensor y = x.detach();
+    {
+        const GradMode off(false);
+        if (low) y = maximum(y, scalar_like(x, *low));
+        if (high) y = minimum(y, scalar_like(x, *high));
+    }
+    // At a bound any slope from 0 to 1 is valid; PyTorch uses 0, as for relu.
+    return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
+        const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
+        Tensor dx = dy;
+        if (low) dx = where(greater(saved[0], scalar_like(saved[0], *low)), dx, zero);
+        if (high) dx = where(less(saved[0], scalar_like(saved[0], *high)), dx, zero);
+        return dx;
+    });
+}
+
+Tensor fmod(const Tensor& a, const Tensor& b) {
+    if (intercepted(fmod_info))
+        return dispatched(
+            fmod_info, [](const auto&... args) { return fmod(args...); }, a, b);
+    return left_over(fmod_info, a, b, BinaryOp::fmod);
+}
+Tensor remainder(const Tensor& a, const Tensor& b) {
+    if (intercepted(remainder_info))
+        return dispatched(
+            remainder_info, [](const auto&... args) { return remainder(args...); }, a, b);
+    return left_over(remainder_info, a, b, BinaryOp::remainder);
+}
+
+}  // namespace engine

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "tensor/random_source.h"
+#include "tensor/tape.h"
+
+namespace engine {
+
+extern const OpInfo rnn_tanh_cell_info, rnn_relu_cell_info, lstm_cell_info, gru_cell_info,
+    rnn_tanh_info, rnn_relu_info, lstm_info, gru_info, thnn_fused_lstm_cell_info,
+    thnn_fused_gru_cell_info;
+
+// Recurrent networks, PyTorch's formulas, gates and order of weights. All arguments of one type,
+// else Error(dtype); in a region all go to the low type, outputs and states are low. Products and
+// states are rounded to that type, the arithmetic of the gates is f32 (f64 for f64).
+
+/// One step: x (batch, in), h and c (batch, hidden), w_ih (gates * hidden, in), w_hh (gates *
+/// hidden, hidden), biases (gates * hidden) or undefined; 1 gate, 4 for lstm, 3 for gru.
+struct CellWeights {
+    Tensor w_ih, w_hh, b_ih, b_hh;
+};
+Tensor rnn_tanh_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+Tensor rnn_relu_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+/// {h, c}
+TensorList lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const CellWeights& weights);
+Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+
+// PyTorch's fused cells: a step after its two products, input_gates and hidden_gates (batch, gates
+// * hidden), which come without their biases (gates * hidden). The biases are added in f32 (f64 for
+// f64); one without the other is an Error(value). The workspace, the last result, is what PyTorch's
+// backward pass reads, rounded to the type. It has no gradient, and our backward pass does not read
+// it.
+
+/// {hy, cy, workspace (batch, 4 * hidden)}: i, f, g, o after their functions, side by side.
+TensorList thnn_fused_lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates,
+                                const Tensor& cx, const Tensor& input_bias = {},
+                                const Tensor& hidden_bias = {});
+/// {hy, workspace (batch, 5 * hidden)}: r, z, n after their functions, hx, and hidden_gates' last
+/// third with its bias.
+TensorList thnn_fused_gru_cell(const Tensor& input_gates, const Tensor& hidden_gates,
+                               const Tensor& hx, const Tensor& input_bias = {},
+                               const Tensor& hidden_bias = {});
+
+struct RecurrentOptions {
+    bool has_biases = true;
+    std::int64_t num_layers = 1;
+    double dropout = 0;  ///< of each layer's outputs but the last's, in training
+    bool train = false;
+    bool bidirectional = false;
+    bool batch_first = false;
+    /// Rows at each time step of a packed sequence, not rising. Empty: x is not packed.
+    std::vector<std::int64_t> batch_sizes = {};
+    /// Source of the masks: numbers from `random_offset` on, one for each element that may be
+    /// dropped. Dropout without it is an Error(value).
+    std::optional<RandomSource> random = {};
+    std::uint64_t random_offset = 0;
+};
+
+/// x (time, batch, in), (batch, time, in) with batch_first, or packed (rows, in). hx: h0, and c0
+/// for lstm, each (layers * directions, batch, hidden). params: w_ih, w_hh and, with has_biases,
+/// b_ih, b_hh for each layer and direction (w_ih of a later layer takes hidden * directions
+/// columns). {output, h_n, and c_n for lstm}: output as x, hidden * directions columns.
+TensorList rnn_tanh(const Tensor& x, const Tensor& h0, const TensorList& params,
+                    const RecurrentOptions& options);
+TensorList rnn_relu(const Tensor& x, const Tensor& h0, const TensorList& params,
+                    const RecurrentOptions& options);
+TensorList lstm(const Tensor& x, const TensorList& hx, const TensorList& params,
+                const RecurrentOptions& options);
+TensorList gru(const Tensor& x, const Tensor& h0, const TensorList& params,
+               const RecurrentOptions& options);
+
+}  // namespace engine

@@ -1,0 +1,144 @@
+#include "ops/reduce/softmax.h"
+
+#include "amp/autocast.h"
+#include "amp/dispatch.h"
+#include "kernels/softmax.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
+#include "tensor/cast.h"
+#include "tensor/check.h"
+#include "tensor/layout.h"
+
+namespace engine {
+namespace {
+
+using kernels::SoftmaxForm;
+
+template <Tensor (*op)(const Tensor&, std::int64_t, std::optional<DType>)>
+TensorList run(const OpArguments& args) {
+    return {op(args.at(0), args.integer("dim", -1), args.dtype())};
+}
+
+constexpr const char* backward_why =
+    "Its inputs have the forward op's types; the gradient is rounded to the input's type once.";
+
+const OpInfo softmax_backward_info{"softmax_backward", CastPolicy::none, "softmax_backward(dy, y)",
+                                   2, backward_why};
+const OpInfo log_softmax_backward_info{"log_softmax_backward", CastPolicy::none,
+                                       "log_softmax_backward(dy, y)", 2, backward_why};
+
+Tensor row_sum(const Tensor& x) { return sum(x, {-1}, true, x.dtype()); }
+
+/// Gradients of softmax_backward by dy and y, for g in y's type.
+TensorList softmax_second(const Tensor& g, const Saved& saved);
+TensorList log_softmax_second(const Tensor& g, const Saved& saved);
+
+/// Along the last dimension: y * (dy - sum(dy * y)), or dy - exp(y) * sum(dy) for `log`.
+Tensor backward_last(const Tensor& dy, const Tensor& y, bool log, DType to_dtype) {
+    const Tensor a = in_layout(dy, Layout::contiguous), b = in_layout(y, Layout::contiguous);
+    const Tensor dx = Tensor::empty(y.shape(), to_dtype, y.device());
+    const std::int64_t cols = y.shape().back(), rows = cols > 0 ? y.numel() / cols : 0;
+    on(y.device(), kernels::cpu::softmax_backward, kernels::cuda::softmax_backward)(
+        dx.array(), a.array(), b.array(), rows, cols, log, current_stream());
+    const Tensor inputs[] = {dy, y};
+    return record_many(log ? log_softmax_backward_info : softmax_backward_info, inputs, dx,
+                       {save(dy), save(y)}, [log](std::span<const Tensor> grads, const Saved& s) {
+                           const Tensor g = to(grads[0], s[1].dtype());
+                           return log ? log_softmax_second(g, s) : softmax_second(g, s);
+                       });
+}
+
+TensorList softmax_second(const Tensor& g, const Saved& saved) {
+    const Tensor dy = saved[0], y = saved[1];
+    TensorList out(2);
+    if (saved.needs_gradient(0)) out[0] = backward_last(g, y, false, dy.dtype());
+    if (saved.needs_gradient(1)) {
+        const Tensor inner = sub(dy, row_sum(mul(dy, y)));
+        out[1] = sub(mul(g, inner), mul(dy, row_sum(mul(g, y))));
+    }
+    return out;
+}
+
+TensorList log_softmax_second(const Tensor& g, const Saved& saved) {
+    const Tensor dy = saved[0], p = exp(saved[1]);
+    TensorList out(2);
+    if (saved.needs_gradient(0)) out[0] = sub(g, row_sum(mul(g, p)));
+    if (saved.needs_gradient(1)) out[1] = neg(mul(mul(g, p), row_sum(dy)));
+    return out;
+}
+
+Tensor forward_last(const OpInfo& info, const Tensor& x, SoftmaxForm form, DType out) {
+    const Tensor from = in_layout(x, Layout::contiguous);
+    const Tensor y = Tensor::empty(x.shape(), out, x.device());
+    const std::int64_t cols = x.shape().back(), rows = cols > 0 ? x.numel() / cols : 0;
+    on(x.device(), kernels::cpu::softmax_forward, kernels::cuda::softmax_forward)(
+        y.array(), from.array(), rows, cols, form, current_stream());
+    return record(info, {x}, y, {save_output(y)},
+                  [form, type = x.dtype()](const Tensor& dy, const Saved& saved) {
+                      return backward_last(dy, saved[0], form == SoftmaxForm::log, type);
+                  });
+}
+
+Tensor along(const OpInfo& info, const Tensor& x, std::int64_t asked_dim, SoftmaxForm form,
+             std::optional<DType> dtype) {
+    const int dim = wrap_dim(info.name, asked_dim, x.rank());
+    check_floating(info, x);
+    const DType out = autocast_result(info, x, dtype);
+    // The kernel widens 16 bits to f32 as it reads; any other change of type is a cast beforehand.
+    const bool direct = out == x.dtype() || (out == DType::f32 && is_low(x.dtype()));
+    const Tensor from = direct ? x : to(x, out);
+    if (x.rank() == 0) return reshape(forward_last(info, reshape(from, {1}), form, out), {});
+    const int last = x.rank() - 1;
+    if (dim == last) return forward_last(info, from, form, out);
+    return transpose(forward_last(info, transpose(from, dim, last), form, out), dim, last);
+}
+
+}  // namespace
+
+const OpInfo softmax_info{"softmax",
+                          CastPolicy::f32_dtype,
+                          "softmax(x; dim, dtype?)",
+                          2,
+                          "exp() overflows fp16 above 11.09, so it computes and writes fp32.",
+                          run<softmax>};
+const OpInfo log_softmax_info{"log_softmax",
+                              CastPolicy::f32_dtype,
+                              "log_softmax(x; dim, dtype?)",
+                              2,
+                              "Sums of exp() overflow fp16, so it computes and writes fp32.",
+                              run<log_softmax>};
+const OpInfo softmin_info{"softmin",
+                          CastPolicy::f32_dtype,
+                          "softmin(x; dim, dtype?)",
+                          2,
+                          "It is softmax of -x, not on the list itself, and follows softmax.",
+                          run<softmin>};
+
+Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(softmax_info))
+        return dispatched(
+            softmax_info, [](const auto&... a) { return softmax(a...); }, x, dim, dtype);
+    return along(softmax_info, x, dim, SoftmaxForm::plain, dtype);
+}
+
+Tensor log_softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(log_softmax_info))
+        return dispatched(
+            log_softmax_info, [](const auto&... a) { return log_softmax(a...); }, x, dim, dtype);
+    return along(log_softmax_info, x, dim, SoftmaxForm::log, dtype);
+}
+
+Tensor masked_softmax(const Tensor& scores) {
+    return along(softmax_info, scores, -1, SoftmaxForm::masked, {});
+}
+
+Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(softmin_info))
+        return dispatched(
+            softmin_info, [](const auto&... a) { return softmin(a...); }, x, dim, dtype);
+    return softmax(neg(x), dim, dtype);
+}
+
+}  // namespace engine

@@ -1,0 +1,142 @@
+#include "ops/shape/rearrange.h"
+
+#include "engine/base/error.h"
+#include "ops/shape/view.h"
+#include "tensor/cast.h"
+#include "tensor/layout.h"
+#include "tensor/wide.h"
+
+namespace engine {
+namespace {
+
+TensorList run_flip(const OpArguments& args) {
+    return {flip(args.at(0), args.integers("dims", {}))};
+}
+TensorList run_roll(const OpArguments& args) {
+    return {roll(args.at(0), args.integers("shifts", {}), args.integers("dims", {}))};
+}
+TensorList run_repeat(const OpArguments& args) {
+    return {repeat(args.at(0), args.integers("repeats", {}))};
+}
+TensorList run_repeat_interleave(const OpArguments& args) {
+    std::optional<std::int64_t> dim;
+    if (args.has("dim")) dim = args.integer("dim", 0);
+    return {repeat_interleave(args.at(0), args.integer("repeats", 1), dim)};
+}
+
+constexpr const char* copies = "Copies values: nothing is lost in its input's type.";
+
+Tensor flipped(const Tensor& x, unsigned dims) {
+    const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+    if (x.numel() > 0) {
+        Strides strides = x.strides();
+        std::int64_t offset = x.impl()->offset;
+        for (int i = 0; i < x.rank(); ++i) {
+            if ((dims >> i & 1u) == 0) continue;
+            offset += (x.size(i) - 1) * strides[i];
+            strides[i] = -strides[i];
+        }
+        copy_into(y, view_of(x, x.shape(), strides, offset));
+    }
+    return record(flip_info, {x}, y, {},
+                  [dims](const Tensor& dy, const Saved&) { return flipped(dy, dims); });
+}
+
+/// Sizes before, of and after a dimension.
+struct Around {
+    std::int64_t before = 1, size, after = 1;
+
+    Around(const Tensor& x, int dim) : size(x.size(dim)) {
+        for (int i = 0; i < dim; ++i) before *= x.size(i);
+        for (int i = dim + 1; i < x.rank(); ++i) after *= x.size(i);
+    }
+};
+
+void check_count(const OpInfo& info, std::int64_t repeats) {
+    if (repeats < 0)
+        throw Error(ErrorCode::value, std::string(info.name) +
+                                          ": repeats must not be negative, not " +
+                                          std::to_string(repeats));
+}
+
+/// Dimension `dim` n times: as a whole, or element by element. x in the type that its gradient is
+/// added in.
+Tensor repeated(const Tensor& x, int dim, std::int64_t n, bool interleaved) {
+    const Around a(x, dim);
+    Shape shape = x.shape();
+    shape[dim] = checked_product(a.size, n);
+    const Tensor spread =
+        interleaved
+            ? expand(reshape(x, {a.before, a.size, 1, a.after}), {a.before, a.size, n, a.after})
+            : expand(reshape(x, {a.before, 1, a.size, a.after}), {a.before, n, a.size, a.after});
+    return reshape(spread, shape);
+}
+
+}  // namespace
+
+const OpInfo flip_info{"flip", CastPolicy::none, "flip(x; dims)", 2, copies, run_flip};
+const OpInfo roll_info{"roll", CastPolicy::none, "roll(x; shifts, dims)", 2, copies, run_roll};
+const OpInfo repeat_info{"repeat", CastPolicy::none, "repeat(x; repeats)", 2, copies, run_repeat};
+const OpInfo repeat_interleave_info{
+    "repeat_interleave",  CastPolicy::none, "repeat_interleave(x; repeats, dim)", 2, copies,
+    run_repeat_interleave};
+
+Tensor flip(const Tensor& x, const std::vector<std::int64_t>& dims) {
+    unsigned turned = 0;
+    for (const auto dim : dims) {
+        const unsigned bit = 1u << wrap_dim("flip", dim, x.rank());
+        if ((turned & bit) != 0) throw Error(ErrorCode::value, "flip: a dimension is named twice");
+        turned |= bit;
+    }
+    return flipped(x, turned);
+}
+
+Tensor roll(const Tensor& x, const std::vector<std::int64_t>& shifts,
+            const std::vector<std::int64_t>& dims) {
+    if (dims.empty() && shifts.size() == 1)
+        return reshape(roll(reshape(x, {x.numel()}), shifts, {0}), x.shape());
+    if (dims.size() != shifts.size() || dims.empty()) {
+        throw Error(ErrorCode::value, "roll: " + std::to_string(shifts.size()) + " shifts for " +
+                                          std::to_string(dims.size()) + " dimensions");
+    }
+    Tensor y = x;
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+        const int dim = wrap_dim("roll", dims[k], x.rank());
+        const std::int64_t size = x.rank() == 0 ? 1 : x.size(dim);
+        if (size == 0) continue;
+        const std::int64_t by = (shifts[k] % size + size) % size;
+        if (by == 0) continue;
+        y = cat({narrow(y, dim, size - by, by), narrow(y, dim, 0, size - by)}, dim);
+    }
+    return y;
+}
+
+Tensor repeat(const Tensor& x, const std::vector<std::int64_t>& repeats) {
+    const int rank = static_cast<int>(repeats.size());
+    if (rank < x.rank() || rank > Dims::max_rank) {
+        throw Error(ErrorCode::shape, "repeat: " + std::to_string(rank) +
+                                          " repeats for a tensor of " + to_string(x.shape()));
+    }
+    Shape shape;
+    for (int i = 0; i < rank; ++i)
+        shape.push_back(i < rank - x.rank() ? 1 : x.size(i - (rank - x.rank())));
+    // The copies' gradients are added up: in the wide type, so that they are rounded once.
+    const bool sums = x.requires_grad();
+    Tensor y = reshape(sums ? widened(x) : x, shape);
+    for (int i = 0; i < rank; ++i) {
+        const std::int64_t n = repeats[static_cast<std::size_t>(i)];
+        check_count(repeat_info, n);
+        if (n != 1) y = repeated(y, i, n, false);
+    }
+    return to(y, x.dtype());
+}
+
+Tensor repeat_interleave(const Tensor& x, std::int64_t repeats, std::optional<std::int64_t> dim) {
+    check_count(repeat_interleave_info, repeats);
+    const Tensor from = dim ? x : reshape(x, {x.numel()});
+    if (from.rank() == 0) return repeat_interleave(reshape(x, {1}), repeats, *dim);
+    const int at = wrap_dim("repeat_interleave", dim.value_or(0), from.rank());
+    return to(repeated(x.requires_grad() ? widened(from) : from, at, repeats, true), x.dtype());
+}
+
+}  // namespace engine

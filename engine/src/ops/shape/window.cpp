@@ -1,0 +1,55 @@
+#include "ops/shape/window.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace engine {
+namespace {
+
+bool outside(const Dims& values, std::int64_t least) {
+    return std::any_of(values.begin(), values.end(), [least](std::int64_t value) {
+        return value < least || value > largest_step;
+    });
+}
+
+}  // namespace
+
+Dims one_each(const OpInfo& info, const char* option, const std::vector<std::int64_t>& values,
+              int dims) {
+    const auto wanted = static_cast<std::size_t>(dims);
+    if (values.size() != 1 && values.size() != wanted) {
+        throw Error(ErrorCode::value, std::string(info.name) + ": " + option + ": one or " +
+                                          std::to_string(dims) + " whole numbers, not " +
+                                          std::to_string(values.size()));
+    }
+    Dims out;
+    for (std::size_t i = 0; i < wanted; ++i)
+        out.push_back(values.size() == 1 ? values[0] : values[i]);
+    return out;
+}
+
+Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& stride,
+               const std::vector<std::int64_t>& padding, const std::vector<std::int64_t>& dilation,
+               std::int64_t groups) {
+    const Steps by{one_each(info, "stride", stride, dims), one_each(info, "padding", padding, dims),
+                   one_each(info, "dilation", dilation, dims)};
+    if (outside(by.stride, 1) || outside(by.dilation, 1) || outside(by.padding, 0) || groups < 1) {
+        throw Error(ErrorCode::value,
+                    std::string(info.name) +
+                        ": stride, dilation and groups start at 1, padding at 0; stride, dilation "
+                        "and padding are at most " +
+                        std::to_string(largest_step));
+    }
+    return by;
+}
+
+std::int64_t padded_size(std::int64_t size, std::int64_t padding) {
+    return checked_sum(size, checked_product(2, padding));
+}
+
+std::int64_t window_span(std::int64_t taps, std::int64_t dilation) {
+    return checked_sum(checked_product(dilation, taps - 1), 1);
+}
+
+}  // namespace engine

@@ -1,0 +1,65 @@
+#include "record/copy_observations.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "base/json_reader.h"
+#include "engine/base/error.h"
+#include "engine/record/histogram_record.h"
+#include "io/file/atomic_file.h"
+#include "io/file/file_modes.h"
+#include "record/histogram_writer.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char skips_folder[] = "skips";
+
+void copy_histograms(const fs::path& from, const fs::path& to, std::int64_t step) {
+    if (!HistogramRecordReader::exists(from)) return;
+    const auto reader = HistogramRecordReader::open(from);
+    HistogramWriter writer(to);
+    for (std::size_t i = 0; i < reader.samples().size(); ++i) {
+        if (reader.samples()[i].step <= step) writer.append(reader.read(i));
+    }
+}
+
+/// The step that a file STEP.json is of.
+std::optional<std::int64_t> step_of(const fs::path& file) {
+    const std::string name = file.stem().string();
+    std::int64_t step = 0;
+    const auto end = std::from_chars(name.data(), name.data() + name.size(), step).ptr;
+    if (file.extension() != ".json" || end != name.data() + name.size()) return std::nullopt;
+    return step;
+}
+
+void copy_skips(const fs::path& from, const fs::path& to, const std::string& run,
+                std::int64_t step) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(from / skips_folder, none)) {
+        const auto of = step_of(entry.path());
+        if (!of || *of > step) continue;
+        auto report = read_json_file(entry.path());
+        if (!report.is_object()) continue;
+        report["run"] = run;
+        std::error_code error;
+        make_private_folders(to / skips_folder, error);
+        if (error) throw_write_error(to / skips_folder, error.value());
+        write_file(to / skips_folder / entry.path().filename(),
+                   report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+    }
+}
+
+}  // namespace
+
+void copy_observations(const fs::path& from, const fs::path& to, const std::string& run,
+                       std::int64_t step) {
+    copy_histograms(from, to, step);
+    copy_skips(from, to, run, step);
+}
+
+}  // namespace engine

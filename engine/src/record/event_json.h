@@ -1,0 +1,38 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string_view>
+
+#include "base/json_reader.h"
+#include "engine/record/event.h"
+
+namespace engine {
+
+/// True if a NaN in this field of a step is a result (a loss that became NaN) and is written as
+/// "nan". In other fields NaN means "not measured" and is left out.
+bool nan_is_a_value(std::string_view field);
+
+/// "grown", "skipped_calibrating", ...
+const char* name(ScaleChanged::Kind kind) noexcept;
+
+/// Descriptors of metrics as JSON, and back. parse_metrics throws json::exception.
+nlohmann::ordered_json metrics_json(const std::vector<Metric>& metrics);
+std::vector<Metric> parse_metrics(const nlohmann::json& list);
+
+/// The origin of a run as JSON, and back; texts are cut to a length that can be shown.
+/// parse_origin throws json::exception.
+nlohmann::ordered_json origin_json(const RunOrigin& origin);
+RunOrigin parse_origin(const nlohmann::json& object);
+
+/// The settings of a run; of one that another program trains those that both programs have.
+nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);
+
+/// Parses a line of to_json_line(Event). Nothing for a line that is cut off, damaged, of an unknown
+/// kind, or a step.
+std::optional<Event> parse_event(std::string_view line);
+
+/// Bounds of one event. Even a list of paths as long as that has fewer values.
+inline constexpr JsonBounds event_bounds{.bytes = std::size_t{1} << 20, .values = 50'000};
+
+}  // namespace engine

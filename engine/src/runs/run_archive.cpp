@@ -1,0 +1,402 @@
+#include "runs/run_archive.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+
+#include "base/json_reader.h"
+#include "engine/base/error.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/export.h"
+#include "io/file/atomic_file.h"
+#include "io/file/file_modes.h"
+#include "io/file/line_reader.h"
+#include "io/file/work_progress.h"
+#include "io/zip/zip_reader.h"
+#include "io/zip/zip_writer.h"
+#include "record/event_json.h"
+#include "record/record_layout.h"
+#include "runs/event_file.h"
+#include "runs/run_folder.h"
+#include "runs/run_hold.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_entries = 10000;
+constexpr std::size_t longest_name = 200;
+/// Depth of a run's files, and of those of several runs.
+constexpr std::size_t deepest_name = 3, deepest_in_group = 4;
+/// Each of the runs of an archive has its files in a folder of this name and its place, from 1.
+constexpr std::string_view run_prefix = "run-";
+/// A record of steps that hardly differ packs well, but not to a hundredth.
+constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
+/// Bounds of what is read as one text.
+constexpr std::uintmax_t longest_settings = 1 << 20, longest_events = 256 << 20;
+/// A step writes at most a few, and a run without steps its warnings.
+constexpr std::int64_t most_events = 1000, most_events_of_step = 20;
+
+[[noreturn]] void refuse(const fs::path& file, const Message& reason) {
+    throw Error(ErrorCode::data,
+                msg("{}: not a run that can be imported: {}", file.string(), reason.str()),
+                msg("Give a file that halftone export --to run wrote."));
+}
+
+bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+}
+
+/// Names of a run's files: a few folders of letters, digits, dots, dashes. None begins with a dot.
+bool is_plain_name(std::string_view name, std::size_t deepest = deepest_name) {
+    std::size_t depth = 1, begin = 0;
+    if (name.empty() || name.size() > longest_name) return false;
+    for (std::size_t i = 0; i <= name.size(); ++i) {
+        if (i < name.size() && name[i] != '/') {
+            if (!is_plain(name[i])) return false;
+            continue;
+        }
+        if (i == begin || name[begin] == '.') return false;
+        depth += i < name.size() ? 1 : 0;
+        begin = i + 1;
+    }
+    return depth <= deepest;
+}
+
+/// Files that a process writes beside a run only while it trains.
+bool is_passing(const std::string& name) {
+    return is_hold_file(name) || is_unfinished_file(name) || !is_plain_name(name);
+}
+
+/// The run's files by their names in the archive, sorted.
+std::vector<std::pair<std::string, fs::path>> files_of(const fs::path& folder) {
+    std::vector<std::pair<std::string, fs::path>> out;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(fs::symlink_status(it->path(), ignored))) continue;
+        const std::string name = it->path().lexically_relative(folder).generic_string();
+        if (!is_passing(name)) out.emplace_back(name, it->path());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// Goes over an archive once: to look at it, or to unpack it.
+class Unpacker {
+public:
+    enum class Aim { look, unpack };
+    Unpacker(const fs::path& file, const fs::path& folder, std::size_t deepest = deepest_name)
+        : file_(file),
+          folder_(folder),
+          deepest_(deepest),
+          zip_(file),
+          left_(zip_.file_bytes() * most_growth + free_growth) {}
+
+    /// `work`: counts the bytes that are unpacked.
+    void run(Aim aim, WorkCount* work = nullptr) {
+        work_ = work;
+        while (const ZipEntry* entry = zip_.next()) {
+            if (++entries_ > most_entries) refuse(file_, msg("it has too many entries"));
+            std::string name = entry->name;
+            if (entry->is_folder && name.ends_with('/')) name.pop_back();
+            check(*entry, name);
+            // Archives of earlier versions may have the beginning of a checkpoint.
+            const bool wanted = entry->is_file && !is_unfinished_file(name);
+            if (wanted && aim == Aim::unpack) write(name, entry->bytes);
+        }
+    }
+
+    /// Whether the archive has this file, once run() has looked at it.
+    bool has(const std::string& name) const { return names_.contains(lower(name)); }
+    /// Bytes of all files that it has, unpacked; known once run() has looked at them.
+    std::uint64_t bytes() const { return bytes_; }
+
+private:
+    void check(const ZipEntry& entry, const std::string& name) {
+        if (!is_plain_name(name, deepest_))
+            refuse(file_, msg("it has an entry with an unsafe name: {}", printable(name)));
+        if (!entry.is_file && !entry.is_folder)
+            refuse(file_, msg("{} is a link or a device", name));
+        if (entry.is_file &&
+            (is_hold_file(fs::path(name).filename()) || !names_.insert(lower(name)).second))
+            refuse(file_, msg("{} appears twice, or is not part of a run", name));
+        if (entry.is_file && (!entry.has_bytes || entry.bytes > left_))
+            refuse(file_, msg("it unpacks to more than a file of {} bytes can contain",
+                              zip_.file_bytes()));
+        left_ -= entry.is_file ? entry.bytes : 0;
+        bytes_ += entry.is_file ? entry.bytes : 0;
+    }
+
+    static std::string printable(const std::string& name) {
+        std::string out = name.substr(0, 60);
+        std::replace_if(
+            out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return out;
+    }
+
+    /// Two names that some file systems hold for one are one.
+    static std::string lower(std::string name) {
+        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        return name;
+    }
+
+    void write(const std::string& name, std::uint64_t bytes) {
+        const fs::path place = folder_ / name;
+        std::error_code error;
+        make_private_folders(place.parent_path(), error);
+        if (error || fs::exists(place, error))
+            refuse(file_, msg("{} appears twice, or is not part of a run", name));
+        AtomicFile out(place);
+        std::array<std::byte, 1 << 16> block{};
+        while (bytes > 0) {
+            const auto part = std::span(block).first(std::min<std::uint64_t>(bytes, block.size()));
+            bytes -= part.size();
+            if (bytes == 0) {
+                zip_.read_whole(part);
+            } else if (zip_.read(part) != part.size()) {
+                refuse(file_, msg("{} does not have the stated length", name));
+            }
+            out.write(part);
+            if (work_ != nullptr) work_->add(part.size());
+        }
+        if (zip_.read(std::span(block).first(1)) != 0)
+            refuse(file_, msg("{} does not have the stated length", name));
+        out.commit();
+    }
+
+    const fs::path& file_;
+    const fs::path& folder_;
+    const std::size_t deepest_;
+    ZipReader zip_;
+    std::uint64_t left_;
+    std::uint64_t bytes_ = 0;
+    WorkCount* work_ = nullptr;
+    std::size_t entries_ = 0;
+    std::set<std::string> names_;
+};
+
+/// Bytes of a file of the run; 0 if it is not there.
+std::uintmax_t size_in(const fs::path& folder, const char* file) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(folder / file, error);
+    return error ? 0 : bytes;
+}
+
+/// A file of events packs to nearly nothing, and each command that reads the run would take the
+/// time for all of them.
+void check_events(const fs::path& file, const fs::path& folder, std::int64_t rows) {
+    const std::int64_t most = most_events + most_events_of_step * rows;
+    LineReader lines(folder / events_file);
+    for (std::string line; lines.next(line);) {
+        if (lines.count() > most)
+            refuse(file, msg("it has more than {} events for {} recorded steps", most, rows));
+    }
+}
+
+void check_run(const fs::path& file, const fs::path& folder) {
+    std::error_code error;
+    if (size_in(folder, events_file) > longest_events ||
+        size_in(folder, notes_file) > longest_settings)
+        refuse(file, msg("its events or notes are longer than those of any run"));
+    if (size_in(folder, config_file) > longest_settings ||
+        !read_json_file(folder / config_file).is_object())
+        refuse(file, msg("it has no settings"));
+    std::int64_t rows = 0;
+    try {
+        if (fs::exists(folder / record_layout::file_name, error))
+            rows = StepRecordReader::open(folder).size();
+    } catch (const Error& damage) {
+        refuse(file, damage.message());
+    }
+    check_events(file, folder, rows);
+}
+
+constexpr int most_packings = 5;  ///< of a run whose checkpoints come and go
+
+/// `prefix` is a folder in the archive, with its slash.
+void pack(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
+    for (const auto& [name, path] : files_of(run_folder)) zip.add_file(prefix + name, path);
+}
+
+/// Rows after these are not counted in a copy of a record.
+std::function<void(std::span<char>)> cut_after(std::int64_t rows) {
+    return [rows](std::span<char> header) {
+        constexpr std::size_t at = offsetof(record_layout::Header, published);
+        std::int64_t published = 0;
+        if (header.size() < at + sizeof published) return;
+        std::memcpy(&published, &header[at], sizeof published);
+        published = std::min(published, rows);
+        std::memcpy(&header[at], &published, sizeof published);
+    };
+}
+
+/// The events up to a step, read twice rather than held: an entry begins with its length.
+void pack_events(const fs::path& run_folder, const std::string& name, std::int64_t step,
+                 ZipWriter& zip) {
+    std::int64_t bytes = 0;
+    const std::int64_t lines = each_event_line_until(
+        run_folder, step, [&](std::string_view line) { bytes += std::ssize(line); });
+    zip.add_pieces(name, bytes, [&](const ZipWriter::Piece& write) {
+        std::int64_t left = bytes;
+        each_event_line_until(
+            run_folder, step,
+            [&](std::string_view line) {
+                write(line);
+                left -= std::ssize(line);
+            },
+            lines);
+        if (left != 0)
+            throw Error(ErrorCode::data, msg("{}: the events changed while they were read",
+                                             run_folder.string()));
+    });
+}
+
+/// A run that goes on: its newest checkpoint, and rows and events up to that; without a checkpoint
+/// all rows that are whole.
+void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
+    std::string checkpoint;
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+    if (const auto all = list_checkpoints(run_folder); !all.empty()) {
+        step = all.back().step;
+        checkpoint = all.back().folder.filename().string();
+    }
+    for (const auto& [name, path] : files_of(run_folder)) {
+        const std::string first = name.substr(0, name.find('/'));
+        if (first.starts_with("checkpoint-") && first != checkpoint) continue;
+        if (name == record_layout::file_name)
+            zip.add_file(prefix + name, path, cut_after(step));
+        else if (name == events_file)
+            pack_events(run_folder, prefix + name, step, zip);
+        else
+            zip.add_file(prefix + name, path);
+    }
+}
+
+/// Bytes that pack() reads, to know how far it is. Those of pack_running() are fewer.
+std::uint64_t bytes_of(const std::vector<fs::path>& run_folders) {
+    std::uint64_t bytes = 0;
+    for (const fs::path& folder : run_folders) {
+        for (const auto& [name, path] : files_of(folder)) {
+            std::error_code gone;
+            const std::uintmax_t size = fs::file_size(path, gone);
+            bytes += gone ? 0 : size;
+        }
+    }
+    return bytes;
+}
+
+/// One run without folders in the archive, or several with a folder for each.
+void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const fs::path& file) {
+    for (const fs::path& folder : run_folders) {
+        if (!has_settings(folder))
+            throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
+    }
+    for (int i = 1;; ++i) {
+        bool any_runs = false;
+        try {
+            ZipWriter zip(file);
+            zip.expect(bytes_of(run_folders));
+            for (std::size_t at = 0; at < run_folders.size(); ++at) {
+                const std::string prefix =
+                    own_folders ? std::string(run_prefix) + std::to_string(at + 1) + '/' : "";
+                const bool runs = holder_of(run_folders[at]).held;
+                any_runs = any_runs || runs;
+                (runs ? pack_running : pack)(run_folders[at], prefix, zip);
+            }
+            return zip.commit();
+        } catch (const Error& error) {
+            // A checkpoint was removed while it was read, since there is a newer one.
+            if (!any_runs || error.code() != ErrorCode::data || i == most_packings) throw;
+        }
+    }
+}
+
+}  // namespace
+
+void export_run_file(const fs::path& run_folder, const fs::path& file) {
+    pack_runs({run_folder}, false, file);
+}
+
+void export_group_file(const std::vector<fs::path>& run_folders, const fs::path& file) {
+    pack_runs(run_folders, true, file);
+}
+
+void unpack_run(const fs::path& file, const fs::path& folder) {
+    Unpacker look(file, folder);
+    look.run(Unpacker::Aim::look);
+    // Looks again at each entry: the file may have changed.
+    WorkCount work(look.bytes());
+    Unpacker(file, folder).run(Unpacker::Aim::unpack, &work);
+    check_run(file, folder);
+}
+
+std::vector<fs::path> unpack_runs(const fs::path& file, const fs::path& folder) {
+    const auto name_of = [](std::size_t number) {
+        return std::string(run_prefix) + std::to_string(number);
+    };
+    Unpacker look(file, folder, deepest_in_group);
+    look.run(Unpacker::Aim::look);
+    if (!look.has(name_of(1) + '/' + config_file)) {
+        const fs::path only = folder / name_of(1);
+        if (const int failure = make_private_folder(only); failure != 0)
+            throw_write_error(only, failure);
+        unpack_run(file, only);
+        return {only};
+    }
+    WorkCount work(look.bytes());
+    Unpacker(file, folder, deepest_in_group).run(Unpacker::Aim::unpack, &work);
+    std::vector<fs::path> out;
+    while (has_settings(folder / name_of(out.size() + 1))) {
+        out.push_back(folder / name_of(out.size() + 1));
+        check_run(file, out.back());
+    }
+    const auto entries = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+    if (entries != std::ssize(out)) refuse(file, msg("it has other files than those of its runs"));
+    return out;
+}
+
+void rename_run(const fs::path& folder, const std::string& run, const fs::path& place,
+                const std::string& group) {
+    AtomicFile out(folder / events_file);
+    // A run whose first line is lost gets its id by another.
+    if (EventFile(folder).made().microseconds == 0) {
+        const Moment made = Moment::of(folder / config_file);
+        const json created = {{"event", "created"},
+                              {"run", run},
+                              {"time", made.local},
+                              {"microseconds", made.microseconds}};
+        out.write(created.dump() + '\n');
+    }
+    constexpr std::size_t block = std::size_t{64} << 10;
+    std::string text;
+    LineReader lines(folder / events_file);
+    for (std::string line; lines.next(line);) {
+        json object = read_json(line, event_bounds);
+        if (!object.is_object()) continue;
+        object["run"] = run;
+        if (!group.empty() && object.contains("group")) {
+            object["group"] = group;
+            object.erase("group_number");
+        }
+        if (object.contains("folder")) object["folder"] = place.string();
+        text += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+        if (text.size() < block) continue;
+        out.write(text);
+        text.clear();
+    }
+    out.write(text);
+    out.commit();
+}
+
+}  // namespace engine

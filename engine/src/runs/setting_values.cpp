@@ -1,0 +1,170 @@
+#include "runs/setting_values.h"
+
+#include <algorithm>
+
+#include "engine/settings/catalog.h"
+#include "settings/config_fields.h"
+
+namespace engine {
+namespace {
+
+using FieldKind = RunField::Kind;
+
+RunValue as_value(bool value) { return value; }
+RunValue as_value(std::int64_t value) { return value; }
+RunValue as_value(double value) { return value; }
+RunValue as_value(const std::string& value) { return text_value(value); }
+template <SettingWord E>
+RunValue as_value(E value) {
+    return word_of(value);
+}
+template <typename T>
+RunValue as_value(const std::optional<T>& value) {
+    return value ? as_value(*value) : RunValue{};
+}
+RunValue as_value(const std::vector<std::string>& values) {
+    std::string out;
+    for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
+    return text_value(out);
+}
+RunValue as_value(const std::vector<std::int64_t>& values) {
+    std::vector<std::string> texts;
+    for (const auto value : values) texts.push_back(std::to_string(value));
+    return as_value(texts);
+}
+RunValue as_value(const OptionValue& value) {
+    return std::visit([](const auto& v) { return as_value(v); }, value);
+}
+
+RunValue as_value(const HistogramInterval& interval) {
+    return interval.automatic ? text_value("auto") : as_value(interval.steps);
+}
+
+RunValue as_value(const ForcedTypes& forced) {
+    std::vector<std::string> texts;
+    for (const auto& [key, type] : forced) texts.push_back(key + "=" + word_of(type));
+    return as_value(texts);
+}
+
+std::span<const OptionSpec> options_of(std::string_view group, const std::string& kind) {
+    for (const auto& [name, specs] : options_by_kind(group)) {
+        if (name == kind) return specs;
+    }
+    return {};
+}
+
+const std::string& chosen_kind(const RunConfig& config, std::string_view group) {
+    if (group == "dataset.") return config.dataset.kind;
+    if (group == "optimizer.") return config.optimizer.kind;
+    if (group == "schedule.") return config.schedule.kind;
+    return config.model.kind;
+}
+
+/// The option's value; its default where the settings leave it out.
+RunValue option_value(const RunConfig& config, std::string_view group, const Options& given,
+                      std::string_view name) {
+    const OptionSpec* spec = find_option(options_of(group, chosen_kind(config, group)), name);
+    if (spec == nullptr) return {};
+    const auto found = given.find(std::string(name));
+    const OptionValue& value = found == given.end() ? spec->default_value : found->second;
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const bool real = std::holds_alternative<double>(spec->default_value);
+    return whole != nullptr && real ? RunValue(static_cast<double>(*whole)) : as_value(value);
+}
+
+RunValue setting(const RunConfig& config, std::string_view path) {
+    RunValue out;
+    for_each_setting(config, [&](std::string_view at, const auto& member) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
+            const std::string_view group = at;
+            const std::size_t dot = is_option_group(group) ? 0 : 1;
+            if (path.size() <= group.size() + dot || !path.starts_with(group)) return;
+            if (dot == 1 && path[group.size()] != '.') return;
+            const RunValue found =
+                option_value(config, group, member, path.substr(group.size() + dot));
+            if (is_known(found)) out = found;
+        } else if (at == path) {
+            out = as_value(member);
+        }
+    });
+    return out;
+}
+
+/// The five settings that a preset stands for.
+RunValue precision_setting(const PrecisionConfig& given, std::string_view name) {
+    if (name == "force") return as_value(given.force);
+    const auto known = precisions();
+    const bool has_preset = std::any_of(
+        known.begin(), known.end(), [&](const auto& info) { return info.preset == given.preset; });
+    if (!has_preset) return {};
+    const ResolvedPrecision precision = resolve(given);
+    if (name == "weights") return as_value(precision.weights);
+    if (name == "autocast") return as_value(precision.autocast);
+    if (name == "batch_norm") return as_value(precision.batch_norm);
+    if (name == "master_weights") return as_value(precision.master_weights);
+    return as_value(precision.scaler);
+}
+
+FieldKind kind_of(bool) { return FieldKind::flag; }
+FieldKind kind_of(std::int64_t) { return FieldKind::number; }
+FieldKind kind_of(double) { return FieldKind::number; }
+FieldKind kind_of(const HistogramInterval&) { return FieldKind::mixed; }
+template <typename T>
+FieldKind kind_of(const T&) {
+    return FieldKind::text;
+}
+FieldKind kind_of(const std::optional<bool>&) { return FieldKind::flag; }
+
+/// The kind of an option that several kinds have: mixed if their types differ.
+FieldKind kind_of_option(std::string_view group, std::string_view name) {
+    std::optional<FieldKind> out;
+    for (const auto& [kind, specs] : options_by_kind(group)) {
+        const OptionSpec* spec = find_option(specs, name);
+        if (spec == nullptr) continue;
+        const FieldKind own =
+            std::visit([](const auto& value) { return kind_of(value); }, spec->default_value);
+        if (out && *out != own) return FieldKind::mixed;
+        out = own;
+    }
+    return out.value_or(FieldKind::text);
+}
+
+std::string label_of(const std::string& path) {
+    const FieldInfo* info = find_field(path);
+    return info == nullptr ? path : info->label;
+}
+
+}  // namespace
+
+RunValue text_value(const std::string& value) {
+    return value.empty() ? RunValue{} : RunValue(value);
+}
+
+RunValue setting_of(const RunSummary& run, const std::string& path) {
+    const auto [section, name] = split_path(path);
+    if (section == "precision" && name != "preset")
+        return precision_setting(run.config.precision, name);
+    if (run.origin && section != "precision" && section != "scaler") {
+        if (path == "model.kind") return text_value(run.origin->model);
+        if (path == "dataset.kind") return text_value(run.origin->dataset);
+        if (path == "optimizer.kind") return text_value(run.origin->optimizer);
+        return {};
+    }
+    return setting(run.config, path);
+}
+
+void add_settings(std::vector<RunField>& fields) {
+    for_each_setting(RunConfig{}, [&](std::string_view at, const auto& member) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
+            for (const std::string& name : option_names(at)) {
+                const std::string path = std::string(at) + (is_option_group(at) ? "" : ".") + name;
+                fields.push_back({path, label_of(path), kind_of_option(at, name), true});
+            }
+        } else {
+            const std::string path(at);
+            fields.push_back({path, label_of(path), kind_of(member), true});
+        }
+    });
+}
+
+}  // namespace engine

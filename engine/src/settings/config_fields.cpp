@@ -1,0 +1,151 @@
+#include "settings/config_fields.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/text_utf8.h"
+#include "engine/settings/catalog.h"
+
+namespace engine {
+namespace {
+
+constexpr std::size_t longest_shown = 80;
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::pair<std::string_view, std::string_view> split_path(std::string_view path) {
+    const auto dot = path.find('.');
+    if (dot == std::string_view::npos) return {{}, path};
+    return {path.substr(0, dot), path.substr(dot + 1)};
+}
+
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known) {
+    if (wrong.size() > 64) return {};  // nothing we know is that long
+    std::string best;
+    std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
+    for (const auto& name : known) {
+        const std::size_t distance = edit_distance(wrong, name);
+        if (distance < best_distance && distance < name.size()) {
+            best_distance = distance;
+            best = name;
+        }
+    }
+    return best;
+}
+
+std::string join(const std::vector<std::string>& names) {
+    std::string out;
+    for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
+    return out;
+}
+
+Message use_one_of(const std::vector<std::string>& names, const std::string& wrong) {
+    const std::string last = names.back();
+    const std::string first = join({names.begin(), names.end() - 1});
+    const std::string near_one = nearest_name(wrong, names);
+    if (near_one.empty()) return msg("use {} or {}", first, last);
+    return msg("use {} or {}; did you mean {}?", first, last, near_one);
+}
+
+bool is_utf8(const std::string& text) {
+    Utf8Checker checker;
+    return checker.accept(text) && checker.complete();
+}
+
+std::string shown(const std::string& text) {
+    using nlohmann::json;
+    std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+    const bool plain = !text.empty() && quoted.size() == text.size() + 2;
+    std::string out = plain ? text : quoted;
+    if (out.size() > longest_shown) {
+        std::size_t end = longest_shown;
+        while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
+        out = out.substr(0, end) + "...";
+    }
+    return out;
+}
+
+std::string shown(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return nlohmann::json(value).dump();
+}
+
+std::string shown(std::int64_t value) { return std::to_string(value); }
+
+std::string shown(bool value) { return value ? "true" : "false"; }
+
+std::string shown(const OptionValue& value) {
+    using nlohmann::json;
+    if (const double* number = std::get_if<double>(&value)) return shown(*number);
+    return std::visit([](const auto& v) { return json(v); }, value)
+        .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<KindOptions> options_by_kind(std::string_view path) {
+    std::vector<KindOptions> out;
+    const auto add = [&](std::string_view group, const auto& infos) {
+        if (path != group) return;
+        for (const auto& info : infos) out.push_back({info.kind, info.options});
+    };
+    add("dataset.", datasets());
+    add("model.options", models());
+    add("optimizer.", optimizers());
+    add("schedule.", schedules());
+    return out;
+}
+
+const OptionSpec* any_option(std::string_view path, std::string_view name) {
+    for (const auto& [kind, specs] : options_by_kind(path)) {
+        if (const OptionSpec* spec = find_option(specs, name)) return spec;
+    }
+    return nullptr;
+}
+
+std::string OptionGroup::path_of(std::string_view option) const {
+    return std::string(path) + (is_option_group(path) ? "" : ".") + std::string(option);
+}
+
+std::span<const OptionSpec> OptionGroup::own() const {
+    for (const auto& [name, specs] : options_by_kind(path)) {
+        if (name == kind) return specs;
+    }
+    return {};
+}
+
+std::vector<OptionGroup> option_groups(RunConfig& config) {
+    return {{"dataset.", config.dataset.kind, config.dataset.options},
+            {"model.options", config.model.kind, config.model.options},
+            {"optimizer.", config.optimizer.kind, config.optimizer.options},
+            {"schedule.", config.schedule.kind, config.schedule.options}};
+}
+
+std::vector<std::string> option_names(std::string_view path) {
+    std::vector<std::string> names;
+    for (const auto& [kind, options] : options_by_kind(path)) {
+        for (const OptionSpec& spec : options) {
+            if (std::find(names.begin(), names.end(), spec.name) == names.end())
+                names.push_back(spec.name);
+        }
+    }
+    return names;
+}
+
+}  // namespace engine

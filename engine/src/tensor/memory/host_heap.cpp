@@ -1,0 +1,105 @@
+#include "tensor/memory/host_heap.h"
+
+#include <sanitizer/asan_interface.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "kernels/address_space.h"
+#include "kernels/device_error.h"
+
+namespace engine {
+namespace {
+
+using Range = FreeRanges::Range;
+
+/// Where the process's addresses are limited (`ulimit -v`), so many remain for scratch memory and
+/// for libraries. oneDNN crashes if it gets none for the code of a primitive.
+constexpr std::int64_t for_libraries = std::int64_t{128} << 20;
+
+/// Address space for `bytes` and for what comes after.
+Range reserved(std::size_t bytes) {
+    constexpr std::size_t usual = std::size_t{1} << 30;
+    const std::int64_t left = kernels::cpu::address_space_left() - for_libraries;
+    if (left < 0 || bytes > static_cast<std::size_t>(left)) throw kernels::OutOfMemory(bytes);
+    // Takes the usual size only if that is at most a quarter of the addresses left: most remain for
+    // others.
+    if (bytes < usual && usual <= static_cast<std::size_t>(left) / 4) {
+        try {
+            return {static_cast<char*>(kernels::cpu::reserve(usual)), usual};
+        } catch (const kernels::OutOfMemory&) {  // there may be room for this block alone
+        }
+    }
+    return {static_cast<char*>(kernels::cpu::reserve(bytes)), bytes};
+}
+
+}  // namespace
+
+HostHeap::Place HostHeap::find(std::size_t bytes) {
+    if (const auto range = kept_.smallest(bytes)) return {range->data, bytes, 0};
+    if (const Place place = at_end_of_range(bytes); place.data) return place;
+    auto range = fresh_.smallest(bytes);
+    if (!range) {
+        fresh_.add(reserve(bytes));
+        range = fresh_.smallest(bytes);
+    }
+    return {range->data, bytes, bytes};
+}
+
+/// Free ranges that are all too short may together be the addresses that are missing.
+FreeRanges::Range HostHeap::reserve(std::size_t bytes) {
+    try {
+        return reserved(bytes);
+    } catch (const kernels::OutOfMemory&) {
+        if (fresh_.all().empty()) throw;
+    }
+    release_addresses();
+    return reserved(bytes);
+}
+
+HostHeap::Place HostHeap::at_end_of_range(std::size_t bytes) const {
+    Place best{nullptr, bytes, bytes};
+    for (const auto& [data, size] : fresh_.all()) {
+        const auto before = kept_.ending_at(data);
+        if (!before || before->bytes + size < bytes) continue;
+        const std::size_t fresh = bytes - before->bytes;
+        if (fresh < best.fresh) best = {before->data, bytes, fresh};
+    }
+    return best;
+}
+
+void* HostHeap::take(const Place& place) {
+    const std::size_t kept = place.bytes - place.fresh;
+    if (kept > 0) kept_.take(place.data, kept);
+    if (place.fresh > 0) fresh_.take(place.data + kept, place.fresh);
+    ASAN_UNPOISON_MEMORY_REGION(place.data, place.bytes);
+    return place.data;
+}
+
+void HostHeap::give(void* data, std::size_t bytes) {
+    ASAN_POISON_MEMORY_REGION(data, bytes);
+    kept_.add({static_cast<char*>(data), bytes});
+}
+
+std::size_t HostHeap::release() {
+    std::size_t bytes = 0;
+    for (const auto& [data, size] : kept_.all()) {
+        kernels::cpu::give_pages_back(data, size);
+        fresh_.add({data, size});
+        bytes += size;
+    }
+    kept_.clear();
+    constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+    if (kernels::cpu::address_space_left() < unlimited) release_addresses();
+    return bytes;
+}
+
+void HostHeap::release_addresses() {
+    for (const auto& [data, size] : fresh_.all()) {
+        ASAN_UNPOISON_MEMORY_REGION(data, size);  // others may have these addresses next
+        kernels::cpu::unreserve(data, size);
+    }
+    fresh_.clear();
+}
+
+}  // namespace engine

@@ -1,0 +1,129 @@
+#include "tensor/observer.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+
+namespace engine {
+
+namespace detail {
+thread_local bool observed = false;
+}  // namespace detail
+
+namespace {
+thread_local std::vector<OpObserver*> attached;
+}  // namespace
+
+void OpObserver::on_gradient(const OpInfo&, const Tensor&) {}
+
+ObserverScope::ObserverScope(OpObserver& observer) : observer_(&observer) {
+    attached.push_back(observer_);
+    detail::observed = true;
+}
+
+ObserverScope::~ObserverScope() {
+    attached.erase(std::find(attached.begin(), attached.end(), observer_));
+    detail::observed = !attached.empty();
+}
+
+namespace detail {
+
+void notify(const OpEvent& event) {
+    for (auto* observer : attached) observer->on_op(event);
+}
+
+void notify_gradient(const OpInfo& to, const Tensor& gradient) {
+    for (auto* observer : attached) observer->on_gradient(to, gradient);
+}
+
+}  // namespace detail
+
+const char* name(CastPolicy policy) {
+    switch (policy) {
+        case CastPolicy::none:
+            return "none";
+        case CastPolicy::low:
+            return "low";
+        case CastPolicy::f32:
+            return "f32";
+        case CastPolicy::f32_dtype:
+            return "f32_dtype";
+        case CastPolicy::f32_append:
+            return "f32_append";
+        case CastPolicy::promote:
+            return "promote";
+        case CastPolicy::banned:
+            return "banned";
+    }
+    return "?";
+}
+
+const Tensor& OpArguments::at(int i) const {
+    const auto found = tensors.find(i);
+    if (found == tensors.end()) {
+        throw Error(ErrorCode::value, "tensor argument " + std::to_string(i) + " is missing");
+    }
+    return found->second;
+}
+
+Tensor OpArguments::get(int i) const {
+    const auto found = tensors.find(i);
+    return found == tensors.end() ? Tensor() : found->second;
+}
+
+bool OpArguments::has(const std::string& attr) const {
+    const auto found = attrs.find(attr);
+    return found != attrs.end() && !std::holds_alternative<std::monostate>(found->second);
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& attr, const char* wanted) {
+    throw Error(ErrorCode::value, "attribute " + attr + " must be " + wanted);
+}
+
+}  // namespace
+
+std::int64_t OpArguments::integer(const std::string& attr, std::int64_t otherwise) const {
+    if (!has(attr)) return otherwise;
+    const auto& value = attrs.at(attr);
+    if (const auto* i = std::get_if<std::int64_t>(&value)) return *i;
+    if (const auto* b = std::get_if<bool>(&value)) return *b ? 1 : 0;
+    refuse(attr, "a whole number");
+}
+
+double OpArguments::number(const std::string& attr, double otherwise) const {
+    if (!has(attr)) return otherwise;
+    const auto& value = attrs.at(attr);
+    if (const auto* d = std::get_if<double>(&value)) return *d;
+    if (const auto* i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
+    refuse(attr, "a number");
+}
+
+bool OpArguments::flag(const std::string& attr, bool otherwise) const {
+    if (!has(attr)) return otherwise;
+    if (const auto* b = std::get_if<bool>(&attrs.at(attr))) return *b;
+    refuse(attr, "true or false");
+}
+
+std::string OpArguments::text(const std::string& attr, const std::string& otherwise) const {
+    if (!has(attr)) return otherwise;
+    if (const auto* s = std::get_if<std::string>(&attrs.at(attr))) return *s;
+    refuse(attr, "a word");
+}
+
+std::vector<std::int64_t> OpArguments::integers(const std::string& attr,
+                                                std::vector<std::int64_t> otherwise) const {
+    if (!has(attr)) return otherwise;
+    const auto& value = attrs.at(attr);
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return *list;
+    if (const auto* i = std::get_if<std::int64_t>(&value)) return {*i};
+    refuse(attr, "a list of whole numbers");
+}
+
+std::optional<DType> OpArguments::dtype(const std::string& attr) const {
+    if (!has(attr)) return std::nullopt;
+    return dtype_from_name(text(attr, ""));
+}
+
+}  // namespace engine

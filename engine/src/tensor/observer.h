@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+
+#include "tensor/op.h"
+
+namespace engine {
+
+/// One op as it ran: for X-ray, histograms, forensics (decisions.md#observers, D9).
+struct OpEvent {
+    const OpInfo* info;
+    std::span<const Tensor> inputs;  // as the op used them, after casts
+    std::span<const Tensor> outputs;
+    bool in_backward;
+};
+
+/// Observes every op of the thread that it is attached to. Without an observer an op pays one
+/// branch. current_module() (tensor/module_scope.h) is the module that an event belongs to.
+class OpObserver {
+public:
+    virtual ~OpObserver() = default;
+    virtual void on_op(const OpEvent& event) = 0;
+    /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
+    /// undefined ones, nor for one that a leaf takes in another type than its own (LowGradients).
+    virtual void on_gradient(const OpInfo& to, const Tensor& gradient);
+};
+
+/// Attaches an observer to this thread while it lives. Several may be attached.
+class ObserverScope {
+public:
+    explicit ObserverScope(OpObserver& observer);
+    ~ObserverScope();
+    ObserverScope(const ObserverScope&) = delete;
+    ObserverScope& operator=(const ObserverScope&) = delete;
+
+private:
+    OpObserver* observer_;
+};
+
+namespace detail {
+extern thread_local bool observed;  // the one branch
+void notify(const OpEvent& event);
+void notify_gradient(const OpInfo& to, const Tensor& gradient);
+}  // namespace detail
+
+}  // namespace engine

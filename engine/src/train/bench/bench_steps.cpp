@@ -1,0 +1,90 @@
+#include "train/bench/bench_steps.h"
+
+#include <utility>
+
+#include "data/dataset_descriptor.h"
+#include "engine/base/error.h"
+#include "parallel/rank_device.h"
+#include "tensor/memory/memory.h"
+#include "train/bench/bench_batch.h"
+#include "train/run/run_needs.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr std::size_t kept_losses = 20;
+
+/// Fields of the data set's samples. Where its files decide they are read, if there are any.
+Schema schema_of(const RunConfig& config) {
+    const DatasetDescriptor& kind = dataset_descriptor(config.dataset.kind);
+    const bool read = kind.files_decide && (kind.needs.empty() || !config.dataset.path.empty());
+    return read ? open_dataset(config.dataset, config.seed).train.data->schema()
+                : kind.schema(config.dataset);
+}
+
+Device checked_device(const RunConfig& config, Communicator* ranks) {
+    const Device device = device_of_rank(config.device, ranks);
+    check_precision_is_there(config, device);
+    return device;
+}
+
+}  // namespace
+
+BenchSteps::BenchSteps(const RunConfig& config, const std::shared_ptr<Communicator>& ranks)
+    : config_(config),
+      trainer_(config, checked_device(config, ranks.get()), schema_of(config), 0, ranks) {
+    const Schema& schema = trainer_.task().schema(true);
+    check_batch_fits(config, schema, trainer_.device());
+    const Communicator* const line = trainer_.ranks();
+    const BatchShare share =
+        share_of(config.batch_size, line ? line->rank() : 0, line ? line->size() : 1);
+    Batch batch = random_batch(schema, share.computed(), config.seed);
+    batch.samples = share.of_all(batch.samples);
+    batch.share = share;
+    batches_.assign(static_cast<std::size_t>(config.accumulate), batch);
+    const AccountingScope accounting(trainer_.accounting());
+    feed_.emplace(trainer_.device(), schema, batches_.front());
+}
+
+std::int64_t BenchSteps::samples_a_step() const {
+    return batches_.front().samples * config_.accumulate;
+}
+
+bool BenchSteps::take(bool all) {
+    const auto finished = trainer_.take(all);
+    if (finished && finished->refused) throw *finished->refused;
+    if (finished && first_losses_.size() < kept_losses) first_losses_.push_back(finished->row.loss);
+    if (finished && trainer_.ranks()) {
+        const auto ms = static_cast<double>(finished->row.exchange_ms);
+        exchanged_.total_ms += ms;
+        exchanged_.hidden_ms += ms * static_cast<double>(finished->row.exchange_hidden_share);
+    }
+    return finished.has_value();
+}
+
+void BenchSteps::step() {
+    const auto start = Clock::now();
+    trainer_.submit(batches_, *feed_);
+    host_time_ += Clock::now() - start;
+    take(false);
+}
+
+void BenchSteps::settle() {
+    while (take(true)) {
+    }
+}
+
+double BenchSteps::block(std::int64_t steps) {
+    const AccountingScope accounting(trainer_.accounting());
+    const auto start = Clock::now();
+    for (std::int64_t i = 0; i < steps; ++i) step();
+    settle();
+    return Milliseconds(Clock::now() - start).count() / static_cast<double>(steps);
+}
+
+Milliseconds BenchSteps::take_host_time() { return std::exchange(host_time_, {}); }
+
+}  // namespace engine

@@ -1,0 +1,148 @@
+#include "train/run/run_alerts.h"
+
+#include <cmath>
+#include <utility>
+
+#include "engine/number/figure_text.h"
+#include "engine/record/step_outcome.h"
+
+namespace engine {
+
+template <typename S, typename F>
+void RunAlerts::for_each_number(S& state, F&& f) {
+    f("last_step", state.last_step);
+    f("non_finite_losses", state.non_finite_losses);
+    f("reported_epoch", state.reported_epoch);
+    f("updates_before_epoch", state.updates_before_epoch);
+    f("steps_before_epoch", state.steps_before_epoch);
+    f("lost_share", state.lost_share);
+    f("warned_resets", state.warned_resets);
+    f("warned_loss", state.warned_loss);
+    f("warned_lost", state.warned_lost);
+}
+
+SavedNumbers RunAlerts::saved_state() const {
+    SavedNumbers out = watch_.saved_state();
+    for_each_number(state_, saving_into(out));
+    return out;
+}
+
+void RunAlerts::load_state(const SavedNumbers& saved) {
+    watch_.load_state(saved);
+    for_each_number(state_, loading_from(saved));
+}
+
+void RunAlerts::see(const std::string& run, const FinishedStep& step) {
+    if (step.refused) throw *step.refused;
+    run_ = run;
+    course_.see(step.row);
+    warn_of_resets(step);
+    if (const auto event = watch_.see(run, step.row, step.next_loss_scale)) post_(*event);
+    warn_of_overflow(step.row);
+    warn_of_loss(step.row);
+    warn_of_lost_updates(step.row);
+    warn_of_idle_epoch(step.row);
+    check_divergence(step.row);
+    check_scale(step);
+}
+
+void RunAlerts::warn(Message message, std::int64_t step) const {
+    post_(RunWarning{run_, std::move(message), step});
+}
+
+void RunAlerts::warn_of_idle_epoch(const StepRecord& row) {
+    if (row.epoch == state_.reported_epoch) return;
+    if (row.updates == state_.updates_before_epoch) {
+        const std::int64_t steps = row.step - state_.steps_before_epoch;
+        warn(std::isfinite(row.loss)
+                 ? msg("No update was applied in epoch {}: all {} steps were skipped, the last one "
+                       "at a loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or "
+                       "the learning rate.",
+                       row.epoch, steps, power_text(static_cast<double>(row.loss_scale)))
+                 : idle_epoch_warning(config_, row.epoch, steps),
+             row.step);
+    }
+    state_.reported_epoch = row.epoch;
+    state_.updates_before_epoch = row.updates;
+    state_.steps_before_epoch = row.step;
+}
+
+void RunAlerts::check_divergence(const StepRecord& row) {
+    state_.last_step = row.step;
+    state_.non_finite_losses = std::isfinite(row.loss) ? 0 : state_.non_finite_losses + 1;
+    if (diverged_ || config_.stop_on_nan == 0 || state_.non_finite_losses < config_.stop_on_nan)
+        return;
+    diverged_ = true;
+    throw Error(ErrorCode::training,
+                msg("The run diverged: the loss has not been finite for {} steps, up to step {}.",
+                    state_.non_finite_losses, row.step),
+                course_.advice());
+}
+
+/// One bad batch at the very end is not yet a divergence, unless the settings end the run for it.
+std::int64_t RunAlerts::diverged_at() const {
+    return diverged_ || state_.non_finite_losses > 1 ? state_.last_step - state_.non_finite_losses + 1 : 0;
+}
+
+/// The state of a recurrent model overflowed: it starts again from zero in those streams.
+void RunAlerts::warn_of_resets(const FinishedStep& step) {
+    if (step.state_resets == 0 || std::exchange(state_.warned_resets, true)) return;
+    warn(msg("The carried state was not finite in {} of the text's streams after step {} and was "
+             "reset to 0 there. Later resets are not reported.",
+             step.state_resets, step.row.step),
+         step.row.step);
+}
+
+void RunAlerts::warn_of_loss(const StepRecord& row) {
+    if (std::isfinite(row.loss) || std::exchange(state_.warned_loss, true)) return;
+    warn(msg("The loss is {} at step {}: a value of the forward pass is not finite.",
+             figure_text(static_cast<double>(row.loss)), row.step),
+         row.step);
+}
+
+/// The first step that breaks the weights of a run with a static scale. Its loss is a number still.
+void RunAlerts::warn_of_overflow(const StepRecord& row) {
+    const bool is_static = resolve(config_.precision).scaler == ScalerMode::constant;
+    if (!is_static || outcome_of(row) != StepOutcome::overflowed ||
+        std::exchange(warned_overflow_, true))
+        return;
+    warn(msg("The gradients overflowed at step {}, at a static loss scale of {}, and were applied: "
+             "a static scaler skips nothing. Lower the static scale or use a dynamic one.",
+             row.step, power_text(static_cast<double>(row.loss_scale))),
+         row.step);
+}
+
+void RunAlerts::warn_of_lost_updates(const StepRecord& row) {
+    if (std::isnan(row.lost_update_share) || resolve(config_.precision).master_weights) return;
+    constexpr double weight = 0.05;  // mean of about the last twenty steps
+    state_.lost_share += weight * (static_cast<double>(row.lost_update_share) - state_.lost_share);
+    if (state_.lost_share <= 0.5 || std::exchange(state_.warned_lost, true)) return;
+    warn(msg("{} % of the weight updates vanish: they are smaller than half a unit in the last "
+             "place of the 16-bit weights. Master weights in fp32 would keep them.",
+             std::lround(state_.lost_share * 100)),
+         row.step);
+}
+
+void RunAlerts::check_scale(const FinishedStep& step) const {
+    const StepRecord& row = step.row;
+    if (row.found_inf == 0) return;
+    if (step.next_loss_scale == 0) {
+        throw Error(
+            ErrorCode::training,
+            msg("The loss scale fell to 0 at step {}: every step overflows.", row.step),
+            std::isfinite(row.loss) ? msg("Lower the learning rate, or train in bf16.")
+                                    : course_.advice());
+    }
+    if (config_.scaler.min_scale > 0 &&
+        static_cast<double>(row.loss_scale) <= config_.scaler.min_scale) {
+        throw Error(ErrorCode::training,
+                    msg("The loss scale fell below its minimum of {} at step {}: the gradients "
+                        "overflow even there.",
+                        config_.scaler.min_scale, row.step),
+                    std::isfinite(row.loss)
+                        ? msg("Lower scaler.min_scale or the learning rate, or train in bf16.")
+                        : course_.advice());
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,91 @@
+#include "train/run/run_evaluation.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace engine {
+
+PartFigures figures_of(const Task& task, const MetricSums& sums, double loss) {
+    PartFigures figures = unknown_figures(task.metrics());
+    if (sums.weight == 0) return figures;
+    figures.loss = loss;
+    std::vector<double> values(figures.metrics.size());
+    task.derive(sums, values);
+    for (std::size_t i = 0; i < values.size(); ++i) figures.metrics[i].value = values[i];
+    return figures;
+}
+
+RunEvaluation::RunEvaluation(const RunConfig& config, Trainer& trainer, const DataParts& data)
+    : config_(config),
+      trainer_(trainer),
+      validation_{data.validation, unknown_figures(trainer.task().metrics())},
+      test_{data.test, unknown_figures(trainer.task().metrics())} {}
+
+void RunEvaluation::load_figures(PartFigures validation, PartFigures test) {
+    validation_.figures = std::move(validation);
+    test_.figures = std::move(test);
+}
+
+LoaderOptions evaluation_options(const RunConfig& config, const Task& task, const DataPart& part) {
+    std::int64_t rows =
+        config.evaluation_batch > 0 ? config.evaluation_batch : task.evaluation_batch();
+    // A stream needs two tokens, and a short text has fewer streams rather than no evaluation.
+    if (part.data->is_stream()) rows = std::clamp<std::int64_t>(part.size() / 2, 1, rows);
+    return {.sampler = {.batch_size = rows,
+                        .seed = config.seed,
+                        .shuffle = false,
+                        .window = config.bptt},
+            .epochs = 1,
+            .threads = config.threads,
+            .leave_out_damaged = true};
+}
+
+LoaderOptions RunEvaluation::options_of(const Part& part) const {
+    LoaderOptions options = evaluation_options(config_, trainer_.task(), part.part);
+    if (part.feed) part.feed->choose(options);
+    if (const Communicator* ranks = trainer_.ranks()) {
+        options.rank = ranks->rank();
+        options.ranks = ranks->size();
+    }
+    return options;
+}
+
+void RunEvaluation::begin() {
+    to_do_.clear();
+    for (Part* part : {&test_, &validation_}) {
+        if (part->part.size() > 0) to_do_.push_back(part);
+    }
+    begin_part();
+}
+
+/// Makes the loader of the next part, and its feed the first time.
+void RunEvaluation::begin_part() {
+    if (to_do_.empty()) return;
+    Part& part = *to_do_.back();
+    const Schema& schema = trainer_.task().schema(false);
+    if (!part.feed) {
+        const DeviceScope scope(trainer_.device());
+        const AccountingScope accounting(trainer_.accounting());
+        part.feed = make_feed(trainer_.device(), part.part, schema, options_of(part));
+    }
+    part.loader = std::make_unique<BatchLoader>(part.part, schema, options_of(part));
+    trainer_.begin_evaluation();
+}
+
+bool RunEvaluation::advance() {
+    if (to_do_.empty()) return false;
+    Part& part = *to_do_.back();
+    if (part.loader->next(batch_)) {
+        replaced_.insert(replaced_.end(), batch_.replaced.begin(), batch_.replaced.end());
+        if (batch_.rows() > 0) trainer_.evaluate(batch_, *part.feed);
+        return true;
+    }
+    part.loader.reset();
+    const MetricSums sums = trainer_.take_evaluation();
+    part.figures = figures_of(trainer_.task(), sums, sums.loss / sums.weight);
+    to_do_.pop_back();
+    begin_part();
+    return !to_do_.empty();
+}
+
+}  // namespace engine

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/message.h"
+#include "engine/settings/run_config.h"
+#include "tasks/task.h"
+#include "tensor/device.h"
+#include "tensor/memory/memory.h"
+
+namespace engine {
+
+/// Checks what a run needs of the machine, before the run is there.
+
+/// Throws Error(memory) if the model's weights, gradients and optimizer state are more than
+/// the device's memory, before minutes go into drawing weights that cannot be trained.
+void check_model_fits(const RunConfig& config, const ModelShape& shape, const Device& device);
+
+/// Throws Error(memory) if batches of that schema in host and device memory, and a step that takes
+/// as much again at the least, are more than the device's memory.
+void check_batch_fits(const RunConfig& config, const Schema& schema, const Device& device);
+
+/// Throws Error(device) for tf32 on a device without it, and for bf16 on a card whose libraries
+/// lack it.
+void check_precision_is_there(const RunConfig& config, const Device& device);
+
+/// Throws Error(settings) for a schedule or a stop that waits for a better evaluation if the task
+/// does not define which is better.
+void check_best_is_there(const RunConfig& config, const Task& task);
+
+/// Advice after a step has run out of memory: a batch size of at most half of the present one.
+Message smaller_batch(const RunConfig& config, const MemoryAccounting& accounting,
+                      const Device& device);
+
+}  // namespace engine

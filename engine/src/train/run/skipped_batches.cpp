@@ -1,0 +1,59 @@
+#include "train/run/skipped_batches.h"
+
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/json_reader.h"
+#include "io/file/atomic_file.h"
+#include "io/file/file_modes.h"
+#include "io/file/line_reader.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::int64_t most_steps = 2000;
+
+fs::path file_of(const fs::path& run_folder) { return run_folder / "skips" / "batches.jsonl"; }
+
+}  // namespace
+
+SkippedBatches::SkippedBatches(const fs::path& run_folder, const DataPart& part,
+                               const SamplerOptions& options, std::int64_t accumulate)
+    : folder_(run_folder), sampler_(make_sampler(part, options)), accumulate_(accumulate) {}
+
+void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t batch) {
+    if (kept_ == most_steps) return;
+    json samples = json::array();
+    for (std::int64_t i = batch; i < batch + accumulate_ && i < sampler_->batches_per_epoch();
+         ++i) {
+        for (const std::int64_t sample : sampler_->plan(epoch, i).indices)
+            samples.push_back(sample);
+    }
+    const fs::path file = file_of(folder_);
+    std::error_code error;
+    make_private_folders(file.parent_path(), error);
+    if (error) throw_write_error(file.parent_path(), error.value());
+    append_lines(file, json{{"step", step}, {"samples", std::move(samples)}}.dump() + "\n");
+    ++kept_;
+}
+
+std::map<std::int64_t, std::vector<std::int64_t>> read_skipped_batches(const fs::path& run_folder) {
+    std::map<std::int64_t, std::vector<std::int64_t>> out;
+    constexpr std::size_t longest = std::size_t{16} << 20;  // a million samples
+    LineReader lines(file_of(run_folder), longest);
+    for (std::string line; lines.next(line);) {
+        try {
+            const json object = read_json(line, {.bytes = longest, .depth = 2});
+            out.insert_or_assign(object.at("step").get<std::int64_t>(),
+                                 object.at("samples").get<std::vector<std::int64_t>>());
+        } catch (const json::exception&) {
+            continue;  // cut short by a crash
+        }
+    }
+    return out;
+}
+
+}  // namespace engine

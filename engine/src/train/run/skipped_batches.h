@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "data/loader/sampler.h"
+
+namespace engine {
+
+/// Keeps which samples were in the batches of skipped and non-finite steps: skips/batches.jsonl in
+/// the run's folder, {"step": 12, "samples": [7, 31, ...]} a line. Costs nothing for other steps.
+class SkippedBatches {
+public:
+    /// Steps of `accumulate` batches of the part. Throws as make_sampler().
+    SkippedBatches(const std::filesystem::path& run_folder, const DataPart& part,
+                   const SamplerOptions& options, std::int64_t accumulate);
+
+    /// The step that begins with this batch of the epoch. After the first 2,000 steps nothing more
+    /// is kept. Throws Error(io).
+    void add(std::int64_t step, std::int64_t epoch, std::int64_t batch);
+
+private:
+    std::filesystem::path folder_;
+    std::unique_ptr<Sampler> sampler_;
+    std::int64_t accumulate_;
+    std::int64_t kept_ = 0;
+};
+
+/// By step, as Batch::indices; of a step that was computed twice the later ones. Damaged lines are
+/// left out.
+std::map<std::int64_t, std::vector<std::int64_t>> read_skipped_batches(
+    const std::filesystem::path& run_folder);
+
+}  // namespace engine

@@ -1,0 +1,33 @@
+#include "train/run/step_capsule.h"
+
+#include "tensor/resolve_device.h"
+#include "train/run/restored.h"
+
+namespace engine {
+
+std::int64_t StepCapsule::step() const { return saved_count(before.counts, "steps") + 1; }
+
+CapsuleStep::CapsuleStep(const StepCapsule& capsule, const RunConfig& config)
+    : capsule_(capsule), change_(change_of(capsule.config, config)), before_(capsule.before) {
+    const Device device = resolve_device(config.device);
+    RunConfig copy = config;
+    copy.model.init_from.clear();              // the weights come from the capsule
+    copy.teach.resume_without_scaler = false;  // and so does the scale
+    trainer_ = std::make_unique<Trainer>(copy, device, capsule.data, capsule.planned);
+    trainer_->set_recording(false);
+    const auto batches = std::ssize(capsule.batches);
+    feed_ = make_ring_feed(device, trainer_->task().schema(true),
+                           {.per_step = batches, .held = batches});
+    if (before_.scaler.empty() && resolve(config.precision).scaler == ScalerMode::dynamic)
+        before_.scaler = trainer_->saved_state().scaler;
+    rewind();
+}
+
+void CapsuleStep::rewind() {
+    trainer_->load_state(before_, change_);
+    trainer_->set_rate_multiplier(capsule_.rate_multiplier);
+}
+
+FinishedStep CapsuleStep::run() { return trainer_->step(capsule_.batches, *feed_); }
+
+}  // namespace engine

@@ -1,0 +1,111 @@
+#include "train/step/make_optimizer.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "engine/base/error.h"
+#include "optim/optimizer_descriptor.h"
+#include "optim/schedule_descriptor.h"
+
+namespace engine {
+namespace {
+
+constexpr char constant_word[] = "constant", cycle_word[] = "cycle";
+
+/// "cycle 0 10 10 10": how the schedule goes on, and four fields of LearningRateSchedule.
+void read_lengthening(kernels::LearningRateSchedule& schedule, const std::string& text) {
+    if (text.empty()) return;
+    constexpr std::int64_t most = std::int64_t{1} << 53;
+    std::istringstream in(text);
+    std::string word;
+    in >> word >> schedule.first_begin >> schedule.first_end >> schedule.first_planned >>
+        schedule.planned_before;
+    const bool numbers = !in.fail() && (in >> std::ws).eof() && schedule.first_begin >= 0 &&
+                         schedule.first_begin < schedule.first_end && schedule.first_end < most &&
+                         schedule.first_planned > 0 && schedule.planned_before > 0;
+    schedule.holds = word == constant_word;
+    if (numbers && (schedule.holds || word == cycle_word)) return;
+    throw Error(
+        ErrorCode::settings,
+        msg("schedule.lengthened: {}: leave it empty; halftone resume --schedule writes it", text));
+}
+
+std::string lengthening(const kernels::LearningRateSchedule& schedule) {
+    std::ostringstream out;
+    out << (schedule.holds ? constant_word : cycle_word) << ' ' << schedule.first_begin << ' '
+        << schedule.first_end << ' ' << schedule.first_planned << ' ' << schedule.planned_before;
+    return out.str();
+}
+
+[[noreturn]] void refuse_third_part(const kernels::LearningRateSchedule& schedule) {
+    throw Error(ErrorCode::settings,
+                msg("The schedule was lengthened before, and that part has not come to its end at "
+                    "step {}.",
+                    schedule.planned),
+                msg("Resume the run to its end first, or take --schedule stretch."));
+}
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
+                                          std::vector<Parameter> parameters,
+                                          OptimizerOptions options) {
+    const OptimizerDescriptor& kind = optimizer_descriptor(config.kind);
+    const TypedOptions given(config.options, kind.options);
+    options.larc.on = given.flag("larc");
+    options.larc.trust = given.number("larc_trust");
+    options.larc.clip = given.flag("larc_clip");
+    return kind.make(given, std::move(parameters), options);
+}
+
+std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
+                                   const ResolvedPrecision& precision) {
+    const OptimizerDescriptor& kind = optimizer_descriptor(config.kind);
+    const bool low =
+        kind.low_state && precision.weights == WeightFormat::fp16 && !precision.master_weights;
+    const std::int64_t bytes = low ? 2 : 4;
+    return kind.states(TypedOptions(config.options, kind.options)) * bytes;
+}
+
+kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t planned) {
+    const TypedOptions optimizer(config.optimizer.options,
+                                 optimizer_descriptor(config.optimizer.kind).options);
+    const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
+    const TypedOptions options(config.schedule.options, kind.options);
+    kernels::LearningRateSchedule schedule = kind.make(options, optimizer.number("lr"), planned);
+    schedule.warmup = options.whole("warmup_steps");
+    read_lengthening(schedule, options.word("lengthened"));
+    return schedule;
+}
+
+bool falls_to_end(const RunConfig& config) {
+    using kernels::ScheduleKind;
+    const ScheduleKind kind = schedule_of(config, 0).kind;
+    return kind == ScheduleKind::cosine || kind == ScheduleKind::one_cycle ||
+           kind == ScheduleKind::polynomial;
+}
+
+std::string lengthening_of(const RunConfig& config, const LongerRun& run, LongerSchedule choice) {
+    if (choice == LongerSchedule::ask || choice == LongerSchedule::stretch) return "";
+    const kernels::LearningRateSchedule before = schedule_of(config, run.planned);
+    kernels::LearningRateSchedule longer = before;
+    // Skipped steps do not advance a schedule.
+    longer.first_end = std::max<std::int64_t>(run.planned - (run.steps - run.updates), 1);
+    longer.planned_before = run.planned;
+    longer.holds = choice == LongerSchedule::constant;
+    longer.first_begin = 0;
+    longer.first_planned = run.planned;
+    if (before.first_end > 0 && run.updates < before.first_end) refuse_third_part(before);
+    if (before.first_end > 0 && before.holds) {
+        if (longer.holds) return lengthening(before);
+        if (run.updates < longer.first_end) refuse_third_part(before);
+        longer.first_begin = longer.first_end - 1;
+        longer.first_planned = 1;
+    } else if (before.first_end > 0) {
+        longer.first_begin = before.first_end;
+        longer.first_planned = run.planned - before.planned_before;
+    }
+    return lengthening(longer);
+}
+
+}  // namespace engine

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/session/session.h"
+#include "engine/settings/run_config.h"
+#include "optim/optimizer.h"
+
+namespace engine {
+
+/// The optimizer that the settings name, on these parameters; LARC is added to the options where
+/// the settings have it. The settings must have passed validate().
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
+                                          std::vector<Parameter> parameters,
+                                          OptimizerOptions options);
+
+/// Bytes of state it keeps for each number of the model.
+std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
+                                   const ResolvedPrecision& precision);
+
+/// The schedule of the learning rate in a run of `planned` updates.
+/// Throws Error(settings) if schedule.lengthened is not as lengthening_of() wrote it.
+kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t planned);
+
+/// Whether the schedule falls from the run's beginning to its planned end: more steps raise it.
+bool falls_to_end(const RunConfig& config);
+
+/// Where a run with a schedule is that gets more steps.
+struct LongerRun {
+    std::int64_t planned = 0;  ///< steps before it gets more
+    std::int64_t steps = 0;    ///< made
+    std::int64_t updates = 0;  ///< applied
+};
+/// schedule.lengthened of the run of these settings when it gets more steps. Throws Error(settings)
+/// for a run that was lengthened before, if its present part has not come to its end.
+std::string lengthening_of(const RunConfig& config, const LongerRun& run, LongerSchedule choice);
+
+}  // namespace engine

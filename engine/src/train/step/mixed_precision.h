@@ -1,0 +1,64 @@
+#pragma once
+
+#include <optional>
+
+#include "amp/autocast.h"
+#include "amp/force.h"
+#include "models/model.h"
+#include "optim/grad_scaler.h"
+#include "tasks/task.h"
+
+namespace engine {
+
+/// Applies the precision settings (interfaces.md, section 1): autocast region, forced types, casts
+/// around the model, and loss scaler.
+class MixedPrecision {
+public:
+    /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type
+    /// of an unknown module or operation.
+    MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
+                   const Device& device);
+
+    /// f within the autocast region, if there is one, and with the forced types.
+    template <typename F>
+    auto run(F&& f) const {
+        const ForceScope forced(force_);
+        if (!region_) return f();
+        const auto entered = region_->enter();
+        return f();
+    }
+    const TaskStep::Casts& casts() const { return casts_; }
+    /// The type that autocast casts the operands of products and convolutions to. None: there is no
+    /// autocast, or types are forced, so that it depends on the operation.
+    std::optional<DType> low_type() const {
+        return region_ && region_->enabled() && !force_ ? std::optional(region_->low())
+                                                        : std::nullopt;
+    }
+    /// Sets a function that changes the model's outputs in place from now on; null: none. Must
+    /// outlive its use.
+    void set_planted(const std::function<void(TensorList&)>* planted) { casts_.planted = planted; }
+    /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it
+    /// updates them (decisions.md#low-precision-weights, D6): no step casts a weight.
+    void attach_low_copies(const Model& model) const;
+
+    /// loss * loss scale, recorded.
+    Tensor scaled(const Tensor& loss);
+    /// 0-d f32 on the device; undefined without a scaler.
+    Tensor loss_scale() const;
+    /// A static scale never moves; undefined unless the scaler is static.
+    const Tensor& static_scale() const { return static_scale_; }
+    GradScaler& scaler() { return scaler_; }
+    const GradScaler& scaler() const { return scaler_; }
+    /// f16 gradients of the backward pass are worth watching: they are scaled, and may overflow.
+    bool watches_f16() const { return watches_f16_; }
+
+private:
+    std::shared_ptr<const ForceRules> force_;
+    std::optional<AutocastRegion> region_;
+    TaskStep::Casts casts_;
+    GradScaler scaler_;
+    Tensor static_scale_;  // 0-d f32
+    bool watches_f16_;
+};
+
+}  // namespace engine

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engine/base/message.h"
+#include "engine/settings/run_config.h"
+#include "kernels/library_fallback.h"
+#include "kernels/plan_choice.h"
+#include "ops/norm/composed_norm.h"
+#include "ops/norm/synced_norm.h"
+#include "tensor/device.h"
+#include "tensor/memory/memory.h"
+
+namespace engine {
+
+/// The surroundings of every entry into a run's computation: its device, memory accounting, TF32
+/// setting, choice among the libraries' algorithms, record of library fallbacks and number of
+/// threads. Made once for a run; one thread at a time.
+class RunContext {
+public:
+    /// `ranks` connects the ranks that compute the run together. Null: this process alone.
+    RunContext(const RunConfig& config, const Device& device,
+               std::shared_ptr<Communicator> ranks = nullptr);
+    RunContext(const RunContext&) = delete;
+    RunContext& operator=(const RunContext&) = delete;
+
+    /// The calling thread computes for the run while it lives.
+    class Entry {
+    public:
+        explicit Entry(RunContext& context);
+        Entry(const Entry&) = delete;
+        Entry& operator=(const Entry&) = delete;
+
+    private:
+        DeviceScope device_;
+        AccountingScope accounting_;
+        Tf32Scope tf32_;
+        kernels::PlanChoiceScope plans_;
+        ComposedNorms norms_;
+        SyncedNorms synced_;
+        kernels::LibraryFallbackScope fallbacks_;
+    };
+
+    const Device& device() const { return device_; }
+    const std::shared_ptr<MemoryAccounting>& accounting() const { return accounting_; }
+    Communicator* ranks() const { return ranks_.get(); }
+    const ResolvedPrecision& precision() const { return precision_; }
+    /// Messages for the user on library fallbacks since the last call.
+    std::vector<Message> take_fallbacks();
+
+private:
+    Device device_;
+    ResolvedPrecision precision_;
+    kernels::PlanChoice plans_;
+    TeachConfig teach_;
+    int threads_;
+    std::shared_ptr<Communicator> ranks_;
+    bool synced_norms_;
+    std::shared_ptr<MemoryAccounting> accounting_ = std::make_shared<MemoryAccounting>();
+    kernels::LibraryFallbacks fallbacks_;
+};
+
+}  // namespace engine

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+
+#include "kernels/multi_tensor.h"
+#include "tensor/device_record.h"
+#include "train/step/train_step.h"
+
+namespace engine {
+
+/// Copies of the state before a step, kept on the device while the step changes the original; and
+/// whether the state is still finite after the step. Costs one copy and one read of the state a
+/// step and, on a GPU, a synchronisation. The copies are not accounted to a run. One thread at a
+/// time.
+class StateBefore {
+public:
+    /// `step` must outlive this object.
+    explicit StateBefore(const TrainStep& step) : step_(step) {}
+
+    /// Before the first step that is kept: checks the state as it is.
+    void begin();
+    /// Before the step. `counts` as in TrainingState.
+    void keep(const SavedNumbers& counts);
+    /// After the step.
+    void check();
+
+    /// The saved_state() before the step, on the host. Needs keep().
+    TrainingState state() const;
+    /// Whether the parameters were finite when they were checked last. Waits.
+    bool weights_are_finite() const;
+    /// Whether parameters, buffers and optimizer state were finite then.
+    bool is_finite() const;
+
+private:
+    /// The state's own tensors, and a copy of each.
+    struct Copies {
+        std::vector<Place> from;
+        TensorList to;
+    };
+    void lay_out();
+    void find_checked(const StatePlaces& places);
+    static Copies copies_of(const std::vector<Place>& places);
+
+    const TrainStep& step_;
+    std::optional<StatePlaces> places_;
+    Copies weights_, optimizer_, carried_;
+    TensorList parameters_, rest_;  // the floating ones
+    SavedNumbers scaler_, counts_;
+    DeviceRecord<kernels::GradientStatistics> of_parameters_, of_rest_;
+};
+
+}  // namespace engine

@@ -1,0 +1,100 @@
+#include "train/step/step_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tensor/memory/memory_giver.h"
+#include "train/step/capture_scope.h"
+
+namespace engine {
+
+StepGraph::StepGraph(TrainStep& step, const Schema& schema, const Device& device, std::int64_t rows,
+                     std::int64_t accumulate)
+    : step_(step), schema_(schema), device_(device), rows_(rows), accumulate_(accumulate) {}
+
+std::vector<Message> StepGraph::take_warnings() { return std::exchange(warnings_, {}); }
+
+std::shared_ptr<MemoryPool> StepGraph::pool() const {
+    return captured_ ? captured_->pool : nullptr;
+}
+
+/// Full batches are alike; an observed step is computed eagerly.
+bool StepGraph::is_alike(std::span<const Batch> batches) const {
+    const auto full = [&](const Batch& batch) { return batch.full && batch.rows() == rows_; };
+    return enabled_ && device_.kind == Device::Kind::cuda && !step_.is_observed() &&
+           static_cast<std::int64_t>(batches.size()) == accumulate_ &&
+           std::all_of(batches.begin(), batches.end(), full);
+}
+
+bool StepGraph::prepare(std::span<const Batch> batches) {
+    if (!is_alike(batches)) return false;
+    if (captured_) return true;
+    if (eager_steps_ < eager_before_capture) {
+        ++eager_steps_;
+        return false;
+    }
+    return capture();
+}
+
+void StepGraph::replay(std::span<const Batch> batches, BatchFeed& feed) {
+    for (std::size_t i = 0; i < batches.size(); ++i) feed.fill(batches[i], captured_->inputs[i]);
+    captured_->graph->launch(current_stream());
+    step_.note_replay();
+    ++replays_;
+}
+
+/// Captures the step over static inputs; nothing of it runs. Throws Error, kernels::DeviceError.
+StepGraph::Captured StepGraph::captured_step() {
+    Captured out{std::make_shared<MemoryPool>(device_), {}, nullptr};
+    // The graph has its own memory. The memory of the eager steps, gradients too, is needed for it,
+    // and is released to the driver before the capture, not during it.
+    step_.zero_grad();
+    release_cached_memory();
+    const UseScope use(MemoryUse::workspace);
+    for (std::int64_t i = 0; i < accumulate_; ++i)
+        out.inputs.push_back(empty_batch(device_, schema_, rows_));
+    const UseScope of_step(MemoryUse::activations);
+    const PoolScope pool(out.pool);
+    CaptureScope scope;
+    step_.compute(out.inputs.size(),
+                  {[&](std::size_t i) { return out.inputs[i]; }, [](const DeviceBatch&) {}},
+                  nullptr);
+    out.graph = scope.end();
+    return out;
+}
+
+/// False if the step cannot be captured, for lack of memory or because the host must read something
+/// in it: then steps stay eager, with a warning. Nobody is asked for memory within a capture, so
+/// that is done after one that lacked some.
+bool StepGraph::capture() {
+    enabled_ = false;  // unless it succeeds
+    FailedCapture failed{};
+    do {
+        try {
+            captured_ = captured_step();
+            enabled_ = true;
+            return true;
+        } catch (...) {
+            step_.forget_captured();
+            failed = why_capture_failed();
+        }
+    } while (failed.out_of_memory && ask_for_memory(device_));
+    stay_eager(failed);
+    return false;
+}
+
+void StepGraph::stay_eager(const FailedCapture& failed) {
+    if (failed.out_of_memory) {
+        warnings_.push_back(
+            msg("There is too little memory to capture the step as a CUDA graph, so its kernels "
+                "are launched one by one, which slows small models down. A smaller batch_size "
+                "leaves room."));
+    } else {
+        warnings_.push_back(
+            msg("The step cannot be captured as a CUDA graph, so its kernels are launched one by "
+                "one, which slows small models down: {}.",
+                failed.reason));
+    }
+}
+
+}  // namespace engine

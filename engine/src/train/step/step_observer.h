@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "data/loader/device_batch.h"
+#include "engine/record/step_record.h"
+#include "optim/optimizer.h"
+#include "tasks/task.h"
+#include "train/step/mixed_precision.h"
+
+namespace engine {
+
+/// A step in progress, as its observers see it. References are valid during the call.
+struct StepView {
+    std::int64_t step;  ///< from 1
+    Task& task;
+    Model& model;
+    MixedPrecision& precision;
+    /// All optimizers of the task. A parameter of theirs that required no gradient is left out.
+    std::span<Optimizer* const> optimizers;
+    std::size_t phase = 0;        ///< index into Task::phases()
+    std::size_t micro_batch = 0;  ///< index of the micro-batch of the step
+};
+
+/// Sees a training step from outside (decisions.md#observers, D9): histograms, traces, planted
+/// faults. Attached to a Trainer. All calls come from the thread that computes, in this order:
+///
+///     begin
+///     for each phase
+///         for each micro-batch
+///             before_forward  after_forward  after_backward
+///         before_update  after_update
+///     end
+///
+/// A step that an observer wants is computed eagerly, never as a captured graph. An observer that
+/// also wants the single operations opens an ObserverScope (tensor/observer.h) in `begin` and
+/// closes it in `end`, which is called for a step that fails as well. `begin` and `end` must not
+/// throw.
+class StepObserver {
+public:
+    virtual ~StepObserver() = default;
+
+    /// Whether it observes the step. Asked once, before the step.
+    virtual bool observes(std::int64_t step) const {
+        (void)step;
+        return true;
+    }
+    virtual void begin(const StepView&) {}
+    /// `batch` and `state` are what the task is about to read; an observer may replace their
+    /// tensors. `state` is the carried state, empty where there is none.
+    virtual void before_forward(const StepView&, DeviceBatch& batch, TensorList& state) {
+        (void)batch;
+        (void)state;
+    }
+    /// `losses` are unscaled.
+    virtual void after_forward(const StepView&, const TensorList& losses) { (void)losses; }
+    virtual void after_backward(const StepView&) {}
+    /// The gradients of the phase's parameters are complete: scaled, neither checked nor clipped;
+    /// sparse ones are coalesced.
+    virtual void before_update(const StepView&) {}
+    /// The phase's optimizers have stepped, or skipped. The loss scale has not moved.
+    virtual void after_update(const StepView&) {}
+    virtual void end(const StepView&) {}
+    /// After every step, wanted or not: what the observer knows for its row of the record.
+    virtual void fill(StepRecord& row) const { (void)row; }
+};
+
+}  // namespace engine

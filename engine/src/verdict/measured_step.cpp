@@ -1,0 +1,237 @@
+// Findings that a training step tells.
+#include <algorithm>
+#include <cmath>
+
+#include "data/dataset_descriptor.h"
+#include "data/loader/batch_loader.h"
+#include "engine/number/figure_text.h"
+#include "tensor/resolve_device.h"
+#include "train/run/advice.h"
+#include "train/run/run_needs.h"
+#include "train/run/trainer.h"
+#include "train/run/training_sampler.h"
+#include "verdict/rules.h"
+
+namespace engine {
+namespace {
+
+/// The first steps of a run of these settings, on a fresh model. Nothing is recorded.
+class FirstSteps {
+public:
+    FirstSteps(const RunConfig& config, const std::stop_token& stop)
+        : config_(config),
+          device_(checked_device(config)),
+          scope_(device_),
+          data_(open_dataset(config.dataset, config.seed, stop)),
+          loading_{.sampler = training_sampler(config, data_.train)},
+          trainer_(config, device_, data_.train.data->schema(), planned()),
+          accounting_(trainer_.accounting()) {
+        const Schema& schema = trainer_.task().schema(true);
+        const bool holds = trainer_.task().phases().size() > 1;
+        feed_ = make_feed(device_, data_.train, schema, loading_,
+                          {.per_step = config.accumulate, .held = holds ? config.accumulate : 1});
+        feed_->choose(loading_);
+        loader_ = std::make_unique<BatchLoader>(data_.train, schema, loading_);
+    }
+
+    StepRecord step() {
+        std::vector<Batch> batches;
+        do {
+            loader_->next(batches.emplace_back());
+        } while (!batches.back().last_of_epoch && std::ssize(batches) < config_.accumulate);
+        const StepRecord row = trainer_.step(batches, *feed_).row;
+        if (row.step == 1) see_inputs(batches);
+        return row;
+    }
+    /// The largest magnitude among the floating inputs of the first step; 0 where they are bytes
+    /// or lie on the device.
+    double largest_input() const { return largest_input_; }
+
+private:
+    static Device checked_device(const RunConfig& config) {
+        const Device device = resolve_device(config.device);
+        check_precision_is_there(config, device);
+        return device;
+    }
+    /// Steps of the run, over which its schedule extends.
+    std::int64_t planned() const {
+        const std::int64_t batches =
+            make_sampler(data_.train, loading_.sampler)->batches_per_epoch();
+        const std::int64_t all =
+            (batches + config_.accumulate - 1) / config_.accumulate * config_.epochs;
+        return config_.max_steps > 0 ? std::min(all, config_.max_steps) : all;
+    }
+    void see_inputs(const std::vector<Batch>& batches) {
+        const std::vector<FieldSpec> inputs = trainer_.task().model_shape().inputs;
+        const Schema& schema = trainer_.task().schema(true);
+        for (const Batch& batch : batches) {
+            for (std::size_t f = 0; f < batch.fields.size(); ++f) {
+                const bool is_input = std::ranges::any_of(inputs, [&](const FieldSpec& input) {
+                    return input.name == schema.fields[f].name;
+                });
+                if (!is_input || batch.fields[f].dtype != DType::f32) continue;
+                for (const float value : batch.fields[f].values<float>())
+                    largest_input_ =
+                        std::max(largest_input_, std::fabs(static_cast<double>(value)));
+            }
+        }
+    }
+
+    const RunConfig& config_;
+    Device device_;
+    DeviceScope scope_;
+    DataParts data_;
+    LoaderOptions loading_;
+    Trainer trainer_;
+    AccountingScope accounting_;
+    std::unique_ptr<BatchFeed> feed_;
+    std::unique_ptr<BatchLoader> loader_;
+    double largest_input_ = 0;
+};
+
+StepRecord first_step(const RunConfig& config) { return FirstSteps(config, {}).step(); }
+
+bool overflowed(const StepRecord& row) { return !std::isfinite(row.grad_norm); }
+
+/// The largest power of two that the first gradients take, with one bit of room; nothing if the
+/// step is not finite at any scale.
+std::optional<double> fitting_scale(RunConfig config, StepRecord row) {
+    while (overflowed(row)) {
+        if (!std::isfinite(row.loss) || config.scaler.init_scale < 1) return std::nullopt;
+        config.scaler.init_scale = power_of_two_below(config.scaler.init_scale) / 16;
+        config.scaler.min_scale = 0;
+        row = first_step(config);
+    }
+    const auto ceiling = static_cast<double>(row.scale_ceiling);
+    return std::isfinite(ceiling) ? power_of_two_below(ceiling) / 2 : config.scaler.init_scale;
+}
+
+void static_scale_too_large(const RunConfig& config, const StepRecord& row, Findings& out) {
+    if (resolve(config.precision).scaler != ScalerMode::constant || !overflowed(row)) return;
+    const auto fits = fitting_scale(config, row);
+    if (!fits) return;
+    out.push_back({.id = "static-scale-too-large",
+                   .severity = LintSeverity::error,
+                   .sentence = msg("The static loss scale, {}, overflows in the first step",
+                                   scale_words(config.scaler.init_scale)),
+                   .reason = msg("A static scaler never skips: the update makes the weights NaN. "
+                                 "Lower the static scale to {} or use a dynamic one.",
+                                 scale_words(*fits)),
+                   .handbook = "A static scale fits the largest gradient",
+                   .fix = {"scaler.init_scale=" + number_words(*fits), "scaler.min_scale=0"}});
+}
+
+void lost_updates(const RunConfig& config, const StepRecord& row, Findings& out) {
+    constexpr float many = 0.5f;
+    const ResolvedPrecision precision = resolve(config.precision);
+    const bool plain = precision.weights == WeightFormat::fp16 && !precision.master_weights;
+    if (!plain || !(row.lost_update_share > many)) return;
+    out.push_back(
+        {.id = "updates-lost",
+         .severity = LintSeverity::warning,
+         .sentence = msg("{} % of the first updates do not change their FP16 weight",
+                         std::lround(100 * row.lost_update_share)),
+         .reason = msg("They are smaller than half a unit in the last place of the weight. "
+                       "Master weights in fp32 would keep them."),
+         .handbook = "Small updates need master weights",
+         .fix = {"precision.master_weights=true"}});
+}
+
+/// Changes that bring the inputs into the range of one; none if the settings do that already.
+std::vector<std::string> smaller_inputs(const RunConfig& config) {
+    const auto found = config.dataset.options.find("standardize");
+    if (found != config.dataset.options.end() && found->second == OptionValue(false))
+        return {"dataset.standardize=true"};
+    if (!config.dataset.normalize) return {"dataset.normalize=true"};
+    return {};
+}
+
+/// Inputs, activations, loss and norm of the first step; true if it leaves nothing to train.
+bool first_step_not_finite(const RunConfig& config, const StepRecord& row, double largest_input,
+                           Findings& out) {
+    constexpr double largest_fp16 = 65504;
+    const bool fp16 = computes_in_fp16(config);
+    const bool scaled = resolve(config.precision).scaler != ScalerMode::off;
+    std::vector<std::string> fix = smaller_inputs(config);
+    LintFinding finding{.id = "",
+                        .severity = LintSeverity::error,
+                        .sentence = {},
+                        .reason = non_finite_loss_advice(config, false),
+                        .handbook = "The first step is finite",
+                        .fix = {}};
+    if (fp16 && largest_input > largest_fp16) {
+        finding.id = "inputs-beyond-fp16";
+        finding.sentence = msg(
+            "Inputs of up to {} are beyond FP16, whose largest number is 65,504", largest_input);
+        finding.fix = fix.empty() ? std::vector<std::string>{"precision.preset=amp-bf16"} : fix;
+    } else if (fp16 && !std::isfinite(row.loss)) {
+        finding.id = "activations-beyond-fp16";
+        finding.sentence =
+            msg("The loss of the first step is {}: a value of the forward pass is beyond FP16",
+                row.loss);
+        finding.fix = {"precision.preset=amp-bf16"};
+    } else if (!std::isfinite(row.loss) || (!scaled && !std::isfinite(row.grad_norm))) {
+        finding.id = "first-step-not-finite";
+        finding.sentence = msg("The loss or a gradient of the first step is not finite");
+        if (fix.empty() && fp16) fix = {"precision.scaler=dynamic"};
+        finding.fix = fix;
+    }
+    // A run reports at its first step what no setting changes, such as a NaN in the data.
+    if (!finding.fix.empty()) out.push_back(std::move(finding));
+    return !std::isfinite(row.loss);
+}
+
+/// The first of ten steps whose loss is ten times that of `first`, or not finite.
+std::optional<StepRecord> step_of_growth(FirstSteps& run, const StepRecord& first,
+                                         const std::stop_token& stop) {
+    constexpr std::int64_t most_steps = 10;
+    constexpr float tenfold = 10;
+    for (StepRecord row = first; row.step < most_steps && !stop.stop_requested();) {
+        row = run.step();
+        if (!std::isfinite(row.loss) || row.loss > tenfold * std::fabs(first.loss)) return row;
+    }
+    return std::nullopt;
+}
+
+/// The largest rate below that of the settings, by a power of ten, at which the loss does not grow.
+double calmer_rate(RunConfig config, const std::stop_token& stop) {
+    constexpr int most_tries = 6;
+    const double given = learning_rate_of(config).given;
+    double rate = given;
+    for (int i = 0; i < most_tries; ++i) {
+        rate /= 10;
+        config.optimizer.options["lr"] = rate;
+        FirstSteps run(config, stop);
+        if (!step_of_growth(run, run.step(), stop)) return rate;
+    }
+    return given / 10;  // the rate alone is not to blame
+}
+
+void loss_grows(const RunConfig& config, const StepRecord& first, const StepRecord& row,
+                const std::stop_token& stop, Findings& out) {
+    out.push_back({.id = "loss-grows-tenfold",
+                   .severity = LintSeverity::warning,
+                   .sentence = msg("The loss grows from {} to {} within {} steps",
+                                   figure_text(first.loss), figure_text(row.loss), row.step),
+                   .reason = divergence_advice(config),
+                   .handbook = "The loss falls in the first steps",
+                   .fix = {"optimizer.lr=" + number_words(calmer_rate(config, stop))}});
+}
+
+}  // namespace
+
+std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_token& stop) {
+    const RunConfig whole = completed(config);
+    FirstSteps run(whole, stop);
+    const StepRecord first = run.step();
+    Findings out;
+    if (first_step_not_finite(whole, first, run.largest_input(), out)) return out;
+    static_scale_too_large(whole, first, out);
+    lost_updates(whole, first, out);
+    if (!out.empty()) return out;
+    if (const auto grown = step_of_growth(run, first, stop))
+        loss_grows(whole, first, *grown, stop, out);
+    return out;
+}
+
+}  // namespace engine

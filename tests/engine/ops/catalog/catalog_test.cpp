@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "engine/settings/catalog.h"
+#include "op_samples.h"
+#include "ops/catalog/catalog.h"
+#include "tensor/cast.h"
+
+namespace engine {
+namespace {
+
+class EveryOp : public testing::TestWithParam<OpSample> {};
+
+TEST_P(EveryOp, HasTheGradientOfFiniteDifferences) {
+    expect_gradients(GetParam().call, arguments(GetParam(), DType::f64));
+}
+
+TEST_P(EveryOp, HasTheSecondGradientOfFiniteDifferences) {
+    expect_second_gradients(GetParam().call, arguments(GetParam(), DType::f64));
+}
+
+/// Compares 16-bit and f32 results with those of the same op in f64, on the same, already rounded
+/// arguments.
+TEST_P(EveryOp, AgreesWithItsF64FormInEveryType) {
+    const OpSample& sample = GetParam();
+    const GradMode off(false);
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        const TensorList args = arguments(sample, dtype, false);
+        TensorList wide;
+        for (const auto& x : args) wide.push_back(to(x, DType::f64));
+        // One rounding of the result, up to three between the ops of a composite, and the f32 sums.
+        const double unit = dtype == DType::f32 ? 0x1p-24 : dtype == DType::f16 ? 0x1p-11 : 0x1p-8;
+        const double bound = 16 * unit + 4 * sample.sum_length * 0x1p-23;
+        SCOPED_TRACE(name(dtype));
+        const Tensor y = sample.call(args);
+        EXPECT_EQ(y.dtype(), std::string(sample.op) == "to" ? DType::f64 : dtype);
+        expect_close(to(y, DType::f64), sample.call(wide), bound);
+    }
+}
+
+std::string label(const testing::TestParamInfo<OpSample>& info) {
+    std::string text = std::string(info.param.op) + "_" + info.param.label;
+    for (auto& c : text) {
+        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+    }
+    return text;
+}
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryOp, testing::ValuesIn(op_samples()), label);
+
+TEST(Catalog, EveryOpWithAGradientHasASample) {
+    std::set<std::string> sampled;
+    for (const auto& sample : op_samples()) sampled.insert(sample.op);
+    for (const auto* info : op_infos()) {
+        if (info->derivatives > 0) {
+            EXPECT_TRUE(sampled.count(info->name)) << info->name;
+        }
+    }
+}
+
+TEST(Catalog, ListsEachOpOnceWithAReasonAndARunner) {
+    std::set<std::string> names;
+    for (const auto* info : op_infos()) {
+        EXPECT_TRUE(names.insert(info->name).second) << info->name;
+        EXPECT_GT(std::string(info->why).size(), 10u) << info->name;
+        EXPECT_NE(info->run, nullptr) << info->name;
+        EXPECT_EQ(find_op(info->name), info);
+    }
+    EXPECT_EQ(ops().size(), names.size());
+    EXPECT_EQ(find_op("no_such_op"), nullptr);
+}
+
+TEST(Catalog, OpsThatFlushSubnormalsAreTheProducts) {
+    std::set<std::string> flushing;
+    for (const OpSummary& op : ops())
+        if (op.flushes_subnormals) flushing.insert(op.name);
+    for (const char* product : {"mm", "bmm", "matmul", "addmm", "addmm_", "linear", "conv1d", "conv2d",
+                                "conv3d", "conv_transpose2d", "baddbmm", "einsum", "tensordot", "lstm",
+                                "scaled_dot_product_attention"})
+        EXPECT_TRUE(flushing.contains(product)) << product;
+    for (const char* other : {"add", "mul", "sum", "prelu", "dot", "vdot", "relu", "layer_norm",
+                              "batch_norm", "softmax", "bilinear"})
+        EXPECT_FALSE(flushing.contains(other)) << other;
+}
+
+}  // namespace
+}  // namespace engine

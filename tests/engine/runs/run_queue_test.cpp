@@ -1,0 +1,253 @@
+#include "engine/runs/run_queue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+#include <thread>
+
+#include "engine/base/error.h"
+#include "runs/database.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+using test_support::TempFolder;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+QueueEntry entry(const std::string& label, const std::string& batch = "") {
+    RunConfig config;
+    config.seed = std::hash<std::string>()(label) % 1000;
+    return {completed(config), label, batch};
+}
+
+std::vector<std::string> queued_labels(const std::vector<QueuedRun>& runs) {
+    std::vector<std::string> out;
+    for (const QueuedRun& run : runs) out.push_back(run.entry.label);
+    return out;
+}
+
+std::string taken_label(RunQueue& queue, const std::optional<std::string>& batch = {}) {
+    auto taken = queue.take(batch);
+    if (!taken) return "none";
+    const std::string label = taken->queued().entry.label;
+    taken->finish(QueueState::done);
+    return label;
+}
+
+/// Runs f in a child process, which then dies as if by kill -9.
+template <typename F>
+void in_killed_process(F&& f) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        f();
+        ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(RunQueue, KeepsSettingsLabelAndOrderOverARestart) {
+    const TempFolder folder;
+    const QueueEntry first = entry("first", "a"), second = entry("second");
+    std::vector<std::int64_t> ids;
+    {
+        RunQueue queue(folder.path());
+        ids = queue.add({first, second});
+    }
+    RunQueue queue(folder.path());
+    const auto runs = queue.list();
+    ASSERT_EQ(runs.size(), 2u);
+    EXPECT_EQ(runs[0].id, ids[0]);
+    EXPECT_EQ(runs[0].entry.config, first.config);
+    EXPECT_EQ(runs[0].entry.label, "first");
+    EXPECT_EQ(runs[0].entry.batch, "a");
+    EXPECT_EQ(runs[0].state, QueueState::waiting);
+    EXPECT_EQ(runs[1].entry.config, second.config);
+}
+
+TEST(RunQueue, GivesTheRunsOneByOneAndEachOnce) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    queue.add({entry("a"), entry("b")});
+    EXPECT_EQ(taken_label(queue), "a");
+    EXPECT_EQ(taken_label(queue), "b");
+    EXPECT_EQ(taken_label(queue), "none");
+}
+
+TEST(RunQueue, TakesAndListsOneBatchAlone) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    queue.add({entry("a"), entry("b", "sweep"), entry("c")});
+    EXPECT_THAT(queued_labels(queue.list("sweep")), ElementsAre("b"));
+    EXPECT_THAT(queued_labels(queue.list("")), ElementsAre("a", "c"));
+    EXPECT_EQ(taken_label(queue, "sweep"), "b");
+    EXPECT_EQ(taken_label(queue, "sweep"), "none");
+    EXPECT_EQ(taken_label(queue, ""), "a");
+}
+
+TEST(RunQueue, ARunThatItsBatchHasAlreadyIsNotAddedAgain) {
+    const TempFolder folder;
+    RunQueue queue(folder.path()), other(folder.path());
+    queue.add({entry("a", "sweep"), entry("a")});
+    EXPECT_EQ(other.add({entry("a", "sweep"), entry("b", "sweep"), entry("a")}).size(), 2u);
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("a", "a", "b", "a"));
+}
+
+TEST(RunQueue, ARunThatIsTakenIsRunningForEveryProcessAndKnowsItsRun) {
+    const TempFolder folder;
+    RunQueue queue(folder.path()), other(folder.path());
+    queue.add({entry("a")});
+    auto taken = queue.take();
+    ASSERT_TRUE(taken);
+    taken->set_run("17");
+    EXPECT_FALSE(other.take());
+    const auto seen = other.list().at(0);
+    EXPECT_EQ(seen.state, QueueState::running);
+    EXPECT_EQ(seen.run, "17");
+    taken->finish(QueueState::failed);
+    EXPECT_EQ(other.list().at(0).state, QueueState::failed);
+    EXPECT_EQ(other.list().at(0).run, "17");
+    EXPECT_FALSE(other.take());
+}
+
+TEST(RunQueue, ARunThatIsGivenBackWaitsInItsOldPlace) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    queue.add({entry("a"), entry("b")});
+    {
+        auto dropped = queue.take();
+        dropped->set_run("5");
+    }
+    auto returned = queue.take();
+    ASSERT_TRUE(returned);
+    EXPECT_EQ(returned->queued().run, "5") << "what was begun can go on";
+    returned->finish(QueueState::waiting);
+    EXPECT_EQ(taken_label(queue), "a");
+}
+
+TEST(RunQueue, ARunWhoseProcessWasKilledWaitsAgain) {
+    const TempFolder folder;
+    RunQueue(folder.path()).add({entry("a"), entry("b")});
+    in_killed_process([&] {
+        RunQueue queue(folder.path());
+        auto done = queue.take();
+        done->finish(QueueState::done);
+        auto taken = new std::optional<RunQueue::Taken>(queue.take());
+        (*taken)->set_run("9");
+    });
+    RunQueue queue(folder.path());
+    EXPECT_EQ(queue.list().at(0).state, QueueState::done);
+    EXPECT_EQ(queue.list().at(1).state, QueueState::waiting);
+    EXPECT_EQ(taken_label(queue), "b");
+    EXPECT_EQ(taken_label(queue), "none");
+}
+
+TEST(RunQueue, TwoProcessesShareTheRunsWithoutTakingOneTwice) {
+    const TempFolder folder;
+    constexpr int count = 40;
+    std::vector<QueueEntry> entries;
+    for (int i = 0; i < count; ++i) entries.push_back(entry(std::to_string(i)));
+    RunQueue(folder.path()).add(entries);
+    const auto work = [&](const std::string& who) {
+        RunQueue queue(folder.path());
+        while (auto taken = queue.take()) {
+            taken->set_run(who);
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            taken->finish(QueueState::done);
+        }
+    };
+    const pid_t child = ::fork();
+    if (child == 0) {
+        work("child");
+        ::_exit(0);
+    }
+    work("parent");
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    std::map<std::string, int> shares;
+    for (const QueuedRun& run : RunQueue(folder.path()).list()) {
+        EXPECT_EQ(run.state, QueueState::done);
+        ++shares[run.run];
+    }
+    EXPECT_EQ(shares["child"] + shares["parent"], count);
+    EXPECT_GT(shares["child"], 0);
+    EXPECT_GT(shares["parent"], 0);
+}
+
+TEST(RunQueue, MovesARunBeforeAnotherOrToTheEnd) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    const auto ids = queue.add({entry("a"), entry("b"), entry("c")});
+    queue.move(ids[2], ids[0]);
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "a", "b"));
+    queue.move(ids[0], 0);
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a"));
+    queue.move(ids[1], ids[1]);
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a"));
+    queue.add({entry("d")});
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a", "d"));
+    EXPECT_THROW(queue.move(999, ids[0]), Error);
+    EXPECT_THROW(queue.move(ids[0], 999), Error);
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("c", "b", "a", "d"));
+}
+
+TEST(RunQueue, RemovesWhatDoesNotRunAndNeverGivesAnIdTwice) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    const auto ids = queue.add({entry("a"), entry("b")});
+    const auto taken = queue.take();
+    EXPECT_THROW(queue.remove(ids[0]), Error);
+    queue.remove(ids[1]);
+    queue.remove(12345);
+    EXPECT_THAT(queued_labels(queue.list()), ElementsAre("a"));
+    EXPECT_GT(queue.add({entry("c")}).front(), ids[1]);
+}
+
+TEST(RunQueue, ARunThatIsResetIsTrainedAgain) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    const auto ids = queue.add({entry("a")});
+    EXPECT_EQ(taken_label(queue), "a");
+    queue.reset(ids[0]);
+    auto taken = queue.take();
+    ASSERT_TRUE(taken);
+    EXPECT_THROW(queue.reset(ids[0]), Error);
+}
+
+void write_config(const TempFolder& folder, const std::string& config) {
+    Database database(folder / "queue.db");
+    Statement(database, "UPDATE queue SET config = ?").bind(config).run();
+}
+
+TEST(RunQueue, SettingsThatThisVersionRefusesAreListedWithTheirErrorsAndNotTaken) {
+    const TempFolder folder;
+    RunQueue(folder.path()).add({entry("a")});
+    write_config(folder, R"({"model": {"kind": "of-tomorrow"}})");
+    RunQueue queue(folder.path());
+    ASSERT_EQ(queue.list().at(0).errors.size(), 1u);
+    EXPECT_EQ(queue.list().at(0).errors[0].field, "model.kind");
+    EXPECT_FALSE(queue.take());
+}
+
+TEST(RunQueue, AFileThatIsNoQueueIsRefusedWithASentence) {
+    const TempFolder folder;
+    folder.write("queue.db", std::string(5000, 'x'));
+    try {
+        RunQueue queue(folder.path());
+        FAIL() << "not refused";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::io);
+        EXPECT_THAT(error.what(), testing::HasSubstr("queue.db: the queue is damaged"));
+    }
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,105 @@
+#include "engine/settings/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "settings/config_fields.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAreArray;
+
+std::vector<std::string> setting_paths() {
+    std::vector<std::string> paths;
+    RunConfig config;
+    for_each_setting(config, [&](const std::string& path, const auto& field) {
+        if (!std::is_same_v<std::decay_t<decltype(field)>, Options>) return paths.push_back(path);
+        for (const std::string& name : option_names(path))
+            paths.push_back(path + (is_option_group(path) ? "" : ".") + name);
+    });
+    return paths;
+}
+
+TEST(Catalog, EveryFieldOfTheSettingsIsExplainedInTheirOrder) {
+    std::vector<std::string> paths;
+    for (const auto& field : fields()) {
+        paths.push_back(field.path);
+        EXPECT_FALSE(field.label.empty()) << field.path;
+        EXPECT_GT(field.help.size(), 30u) << field.path;
+        EXPECT_EQ(field.help.back(), '.') << field.path;
+    }
+    EXPECT_THAT(paths, ElementsAreArray(setting_paths()));
+}
+
+TEST(Catalog, FieldsThatTakeFewValuesListThem) {
+    for (const char* path : {"schedule.kind", "precision.autocast", "precision.batch_norm",
+                             "precision.weights", "precision.scaler", "clip.kind", "device",
+                             "deterministic", "precision.master_weights", "optimizer.norm"}) {
+        ASSERT_NE(find_field(path), nullptr) << path;
+        EXPECT_GE(find_field(path)->choices.size(), 2u) << path;
+    }
+    EXPECT_TRUE(find_field("precision.master_weights")->optional);
+    EXPECT_FALSE(find_field("deterministic")->optional);
+    EXPECT_TRUE(find_field("optimizer.lr")->choices.empty());
+    EXPECT_EQ(find_field("optimizer.colour"), nullptr);
+}
+
+TEST(Catalog, DescribesAnOptionAsTheKindHasIt) {
+    const auto& mlp = *find_field("model.options.hidden", "mlp");
+    const auto& rnn = *find_field("model.options.hidden", "rnn-lm");
+    EXPECT_EQ(mlp.label, "Hidden layers");
+    EXPECT_EQ(rnn.label, "Hidden size");
+    EXPECT_NE(mlp.help, rnn.help);
+    EXPECT_EQ(rnn.kinds, mlp.kinds);
+    EXPECT_THAT(rnn.kinds, testing::IsSupersetOf({"mlp", "rnn-lm"}));
+    for (const auto& group : {"dataset.", "model.options", "optimizer.", "schedule."}) {
+        for (const auto& [kind, options] : options_by_kind(group)) {
+            for (const auto& spec : options) {
+                const std::string dot = is_option_group(group) ? "" : ".";
+                EXPECT_EQ(find_field(group + dot + spec.name, kind)->label, spec.label) << kind;
+            }
+        }
+    }
+    EXPECT_EQ(find_field("epochs", "mlp"), find_field("epochs"));
+    EXPECT_EQ(find_field("model.options.hidden", "lenet"), find_field("model.options.hidden"));
+    EXPECT_EQ(find_field("optimizer.colour", "sgd"), nullptr);
+}
+
+TEST(Catalog, EveryPrecisionPassesValidation) {
+    for (const auto& info : precisions()) {
+        EXPECT_TRUE(parse_run_config("{}", {"precision.preset=" + info.preset}).errors.empty())
+            << info.preset;
+        EXPECT_FALSE(info.summary.empty());
+    }
+    EXPECT_EQ(precisions().size(), 6u);
+}
+
+TEST(Catalog, TheFirstScalerPresetIsTheDefault) {
+    EXPECT_EQ(scaler_presets()[0].settings, ScalerConfig{});
+    EXPECT_EQ(scaler_presets()[1].preset, scaler_presets()[1].settings.preset);
+    EXPECT_EQ(scaler_presets()[1].settings.growth_interval, 25);
+}
+
+TEST(Catalog, OptimizersNameFieldsThatExist) {
+    const auto paths = setting_paths();
+    for (const auto& info : optimizers()) {
+        EXPECT_TRUE(parse_run_config("{}", {"optimizer.kind=" + info.kind}).errors.empty());
+        Options defaults;
+        complete(defaults, info.options);
+        EXPECT_EQ(parse_run_config("{}", {"optimizer.kind=" + info.kind}).config.optimizer.options,
+                  defaults);
+        for (const auto& spec : info.options)
+            EXPECT_THAT(paths, testing::Contains("optimizer." + spec.name));
+    }
+}
+
+TEST(NearestName, FindsAMisspeltOneAndNothingForAnother) {
+    const std::vector<std::string> known = {"momentum", "nesterov", "lr"};
+    EXPECT_EQ(nearest_name("momentun", known), "momentum");
+    EXPECT_EQ(nearest_name("colour", known), "");
+    EXPECT_EQ(nearest_name("", known), "");
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,205 @@
+#include "tensor/take_saved.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/backward.h"
+#include "engine/base/error.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
+#include "tensor/observer.h"
+#include "tensor/tape.h"
+
+namespace engine {
+namespace {
+
+const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Of these tests."};
+
+/// Observations of the gradient of `doubled`.
+struct Found {
+    bool taken = false;
+    bool breaks_off = false;  // throws after it has taken the tensor
+};
+
+/// 2x. Saves x for its gradient, which tries to take it.
+Tensor doubled(const Tensor& x, Found& found) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = mul(x, 2.0);
+    }
+    return record(doubled_info, {x}, y, {save(x)},
+                  [&found](const Tensor& gradient, const Saved& saved) {
+                      const Tensor kept = saved[0];
+                      const Tensor memory = take_saved(kept);
+                      found.taken = memory.defined();
+                      if (found.taken) {
+                          EXPECT_EQ(memory.data(), kept.data());
+                          EXPECT_FALSE(memory.requires_grad());
+                      }
+                      if (found.breaks_off) throw Error(ErrorCode::value, "broken off");
+                      return mul(gradient, 2.0);
+                  });
+}
+
+Tensor pair_leaf() { return Tensor::of({1, 2}, {2}).set_requires_grad(true); }
+
+TEST(TakeSaved, TakesATensorThatItsNodeAloneHolds) {
+    const Tensor x = pair_leaf();
+    Found found;
+    const Tensor y = doubled(mul(x, 3.0), found);
+    backward(sum(y));
+    EXPECT_TRUE(found.taken);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{6, 6}));
+}
+
+TEST(TakeSaved, TakesAViewWhoseBaseIsGone) {
+    const Tensor x = pair_leaf();
+    Found found;
+    const Tensor y = doubled(reshape(mul(x, 3.0), {2, 1}), found);
+    backward(sum(y));
+    EXPECT_TRUE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorThatSomebodyElseHolds) {
+    const Tensor x = pair_leaf();
+    Found found;
+    backward(sum(doubled(x, found)));
+    EXPECT_FALSE(found.taken) << "a leaf";
+    const Tensor h = mul(x, 3.0);
+    backward(sum(doubled(h, found)));
+    EXPECT_FALSE(found.taken) << "held by the caller";
+    const auto with_alias = [&] {
+        const Tensor inner = mul(x, 3.0);
+        return std::pair{doubled(inner, found), inner.detach()};
+    }();
+    backward(sum(with_alias.first));
+    EXPECT_FALSE(found.taken) << "an alias of its memory";
+    EXPECT_EQ(with_alias.second.values(), (std::vector<double>{3, 6}));
+}
+
+TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
+    const Tensor x = pair_leaf();
+    Found found;
+    const Tensor y = [&] {
+        const Tensor h = mul(x, 3.0);
+        // Recorded after the square, so its gradient runs first.
+        const Tensor square = mul(h, h);
+        return add(doubled(h, found), square);
+    }();
+    backward(sum(y));
+    EXPECT_FALSE(found.taken);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{6 + 18, 6 + 36}));
+    x.set_grad({});
+    // exp keeps its result.
+    const Tensor z = [&] { return doubled(exp(mul(x, 0.0)), found); }();
+    backward(sum(z));
+    EXPECT_FALSE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorOfAGraphThatIsKept) {
+    const Tensor x = pair_leaf();
+    Found found;
+    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    backward(y, {.retain_graph = true});
+    EXPECT_FALSE(found.taken);
+    backward(y, {.create_graph = true});
+    EXPECT_FALSE(found.taken);
+    backward(y);
+    EXPECT_TRUE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorWhileOpsAreObserved) {
+    struct Blind : OpObserver {
+        void on_op(const OpEvent&) override {}
+    } blind;
+    const Tensor x = pair_leaf();
+    Found found;
+    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    const ObserverScope attached(blind);
+    backward(y);
+    EXPECT_FALSE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorOutsideABackwardPass) {
+    const GradMode off(false);
+    const Tensor x = Tensor::of({1, 2}, {2});
+    const Save kept = save(x);
+    EXPECT_FALSE(take_saved(kept.tensor).defined());
+}
+
+TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
+    const Tensor x = pair_leaf();
+    Found found{.breaks_off = true};
+    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    EXPECT_THROW(backward(y), Error);
+    found.breaks_off = false;
+    try {
+        backward(y);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::state);
+        EXPECT_NE(std::string(error.what()).find("changed in place"), std::string::npos);
+    }
+}
+
+/// 2x, whose gradient function tries to take the gradient that it is given.
+Tensor taking(const Tensor& x, bool& taken) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = mul(x, 2.0);
+    }
+    return record_many(doubled_info, {&x, 1}, y, {},
+                       [&taken](std::span<const Tensor> grads, const Saved&) {
+                           const Tensor memory = take_gradient(grads[0]);
+                           taken = memory.defined();
+                           if (taken) {
+                               EXPECT_EQ(memory.data(), grads[0].data());
+                           }
+                           return TensorList{mul(grads[0], 2.0)};
+                       });
+}
+
+TEST(TakeGradient, TakesAGradientThatThePassAloneHolds) {
+    const Tensor x = pair_leaf();
+    bool taken = false;
+    backward(sum(mul(taking(mul(x, 3.0), taken), 5.0)));
+    EXPECT_TRUE(taken);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{30, 30}));
+}
+
+TEST(TakeGradient, LeavesAGradientThatSomebodyElseHolds) {
+    const Tensor x = pair_leaf();
+    bool taken = true;
+    const Tensor y = taking(mul(x, 3.0), taken);
+    const Tensor dy = Tensor::of({1, 1}, {2});
+    backward({&y, 1}, {&dy, 1});
+    EXPECT_FALSE(taken) << "the caller's";
+    Tensor kept;
+    const Tensor hooked = taking(mul(x, 3.0), taken);
+    hooked.register_hook([&kept](const Tensor& gradient) { kept = gradient; });
+    backward(sum(mul(hooked, 5.0)));
+    EXPECT_FALSE(taken) << "a hook's";
+    EXPECT_EQ(kept.values(), (std::vector<double>{5, 5}));
+    // An addition gives both of its terms the same gradient.
+    bool other = true;
+    backward(sum(mul(add(taking(mul(x, 3.0), taken), taking(mul(x, 3.0), other)), 5.0)));
+    EXPECT_FALSE(taken && other) << "two nodes have one gradient";
+}
+
+TEST(TakeGradient, LeavesAGradientOfAGraphThatIsKept) {
+    const Tensor x = pair_leaf();
+    bool taken = true;
+    const Tensor y = sum(mul(taking(mul(x, 3.0), taken), 5.0));
+    backward(y, {.retain_graph = true});
+    EXPECT_FALSE(taken);
+    backward(y, {.create_graph = true});
+    EXPECT_FALSE(taken);
+    backward(y);
+    EXPECT_TRUE(taken);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,211 @@
+#include "train/step/step_figures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "needs_cuda.h"
+#include "step_support.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+using test::cuda;
+
+/// Figures of a step with valid sums for every task: 8 samples, loss 0.75, 6 correct.
+kernels::StepFigures figures_of_a_step() {
+    kernels::StepFigures figures{};
+    figures.sums.weight = 8;
+    figures.sums.loss = 6;
+    figures.sums.values[0] = 6;
+    figures.gradient_statistics.sum_squares = 9;
+    figures.gradient_statistics.abs_max = 2;
+    figures.gradient_statistics.total = 10;
+    figures.gradient_statistics.nonzero = 5;
+    figures.updates = 7;
+    figures.further_updates[0] = 5;
+    figures.loss_scale = 4;
+    figures.next_loss_scale = 2;
+    figures.lr = 0.125F;
+    figures.growth_tracker = 3;
+    return figures;
+}
+
+DeviceRecord<kernels::StepFigures> on_device(const kernels::StepFigures& figures,
+                                             const Device& device) {
+    DeviceRecord<kernels::StepFigures> record(device);
+    record.set(figures);
+    return record;
+}
+
+StepRecord numbered(std::int64_t step) {
+    StepRecord row{};
+    row.step = step;
+    return row;
+}
+
+/// The record's row for a step of this task.
+StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowOptions meaning = {}) {
+    StepFigures ring(default_device());
+    ring.marks().restart();
+    ring.marks().mark();
+    ring.push(on_device(figures, default_device()), numbered(1));
+    const TaskColumns columns(task);
+    meaning.columns = &columns;
+    return ring.take(/*all=*/true, meaning).value().row;
+}
+
+std::unique_ptr<Task> classification() {
+    return make_task(test::small_run("mlp", "fp32"),
+                     classified_features({{0, 0}, {1, 1}}, {"a", "b"}));
+}
+
+/// An MLP that predicts a number whose standard deviation in the data is 4.
+std::unique_ptr<Task> regression() {
+    Schema schema;
+    schema.add({.name = "features",
+                .kind = FieldKind::features,
+                .shape = {2},
+                .normalization = {{0, 0}, {1, 1}}});
+    schema.add(
+        {.name = "target", .kind = FieldKind::value, .shape = {1}, .normalization = {{10}, {4}}});
+    return make_task(test::small_run("mlp", "fp32"), schema);
+}
+
+TEST(StepFigures, AccuracyHasTheColumnOfThatName) {
+    const StepRecord row = row_of(*classification(), figures_of_a_step());
+    EXPECT_EQ(row.loss, 0.75F);
+    EXPECT_EQ(row.accuracy, 0.75F);
+    for (const auto column : metric_columns) EXPECT_TRUE(std::isnan(row.*column));
+}
+
+TEST(StepFigures, OtherMetricsHaveColumnsOfTheirOwn) {
+    kernels::StepFigures figures = figures_of_a_step();
+    figures.sums.values[0] = 2;   // squared errors
+    figures.sums.values[1] = 0;   // targets
+    figures.sums.values[2] = 32;  // squared targets
+    const StepRecord row = row_of(*regression(), figures);
+    EXPECT_TRUE(std::isnan(row.accuracy));
+    EXPECT_EQ(row.metric_1, 2) << "4 * sqrt(2 / 8): in the target's units";
+    EXPECT_EQ(row.metric_2, 1 - 2.0F / 32);
+    EXPECT_TRUE(std::isnan(row.metric_3));
+}
+
+TEST(StepFigures, UpdatesOfFurtherOptimizersCountAmongTheMetrics) {
+    const test::Adversaries task;
+    const std::vector<Metric> metrics = task.step_metrics();
+    ASSERT_EQ(metrics.size(), 1u);
+    EXPECT_EQ(metrics[0].key, "updates_generator");
+    const StepRecord row = row_of(task, figures_of_a_step());
+    EXPECT_EQ(row.updates, 7) << "of the first optimizer";
+    EXPECT_EQ(row.metric_1, 5);
+    EXPECT_TRUE(std::isnan(row.accuracy));
+    EXPECT_TRUE(std::isnan(row.metric_2));
+}
+
+/// Counts how often its descriptors are requested. Has all metrics that a record can hold: the
+/// eight columns, and accuracy in addition.
+class AskedTask final : public test::PairTask {
+public:
+    AskedTask() : PairTask({}) {}
+    TensorList losses(TaskStep&) override { return {}; }
+    std::vector<std::string> optimizer_names() const override {
+        ++asked;
+        return {""};
+    }
+    std::vector<Metric> metrics() const override {
+        ++asked;
+        std::vector<Metric> out;
+        for (std::size_t i = 0; i < most_metrics; ++i) out.push_back({"m" + std::to_string(i), ""});
+        out.push_back({"accuracy", ""});
+        return out;
+    }
+    void derive(const MetricSums& sums, std::span<double> values) const override {
+        for (std::size_t i = 0; i <= most_metrics; ++i)
+            values[i] = sums.loss + static_cast<double>(i);
+    }
+
+    mutable int asked = 0;
+};
+
+TEST(StepFigures, ATaskIsAskedForItsDescriptorsOncePerRun) {
+    const AskedTask task;
+    const TaskColumns columns(task);
+    const int before = task.asked;
+    StepRecord row{};
+    for (int step = 1; step <= 3; ++step) {
+        kernels::StepFigures figures{};
+        figures.sums.loss = step;
+        columns.fill(row, figures);
+        for (std::size_t i = 0; i < most_metrics; ++i)
+            EXPECT_EQ(row.*metric_columns[i], static_cast<float>(step) + static_cast<float>(i));
+        EXPECT_EQ(row.accuracy, static_cast<float>(step + static_cast<int>(most_metrics)));
+    }
+    EXPECT_EQ(task.asked, before);
+}
+
+TEST(StepFigures, ScaleAndSkipsAreThoseOfTheSettings) {
+    kernels::StepFigures figures = figures_of_a_step();
+    figures.gradient_statistics.found_inf = 1;
+    const auto task = classification();
+    const StepRecord plain = row_of(*task, figures);
+    EXPECT_EQ(plain.loss_scale, 1);
+    EXPECT_EQ(plain.found_inf, 0) << "without a scaler the update was applied";
+    EXPECT_EQ(plain.grad_norm, 3);
+    const StepRecord scaled = row_of(*task, figures, {.scaled = true, .may_skip = true});
+    EXPECT_EQ(scaled.loss_scale, 4);
+    EXPECT_EQ(scaled.found_inf, 1);
+    EXPECT_EQ(scaled.grad_norm, 0.75F) << "unscaled";
+    EXPECT_EQ(scaled.grad_max, 0.5F);
+    EXPECT_EQ(scaled.growth_tracker, 3);
+    EXPECT_EQ(scaled.lr, 0.125F);
+    EXPECT_EQ(scaled.grad_zero_share, 0.5F);
+}
+
+TEST(StepFigures, WhatIsNoColumnComesBesideTheRow) {
+    kernels::StepFigures figures = figures_of_a_step();
+    figures.state_resets = 3;
+    const auto task = classification();
+    const TaskColumns columns(*task);
+    for (const bool scaled : {false, true}) {
+        StepFigures ring(Device{});
+        ring.marks().restart();
+        ring.marks().mark();
+        ring.push(on_device(figures, Device{}), numbered(9));
+        const FinishedStep step = ring.take(false, {.scaled = scaled, .columns = &columns}).value();
+        EXPECT_EQ(step.row.step, 9) << "what the host knew of it";
+        EXPECT_EQ(step.state_resets, 3);
+        EXPECT_EQ(step.next_loss_scale, scaled ? 2 : 1);
+        EXPECT_EQ(step.sums.values[0], 6);
+        EXPECT_FALSE(step.refused.has_value());
+        EXPECT_FALSE(ring.take(true, {.columns = &columns}).has_value());
+    }
+}
+
+TEST(StepFigures, OfADeviceComeOneStepLateAndInOrder) {
+    HALFTONE_NEEDS_CUDA();
+    const auto task = classification();
+    const TaskColumns columns(*task);
+    const RowOptions meaning{.columns = &columns};
+    StepFigures ring(cuda);
+    for (std::int64_t step = 1; step <= 4; ++step) {
+        kernels::StepFigures figures = figures_of_a_step();
+        figures.updates = 10 * step;
+        ring.marks().restart();
+        ring.marks().mark();
+        ring.push(on_device(figures, cuda), numbered(step));
+        const auto taken = ring.take(/*all=*/false, meaning);
+        EXPECT_EQ(taken.has_value(), step > 1);
+        if (taken) {
+            EXPECT_EQ(taken->row.step, step - 1);
+            EXPECT_EQ(taken->row.updates, 10 * (step - 1));
+        }
+    }
+    EXPECT_EQ(ring.take(true, meaning).value().row.step, 4);
+}
+
+}  // namespace
+}  // namespace engine

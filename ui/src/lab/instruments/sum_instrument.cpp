@@ -1,0 +1,102 @@
+#include "lab/instruments/sum_instrument.h"
+
+#include <QVBoxLayout>
+
+#include "engine/base/error.h"
+#include "feed/background.h"
+#include "lab/instruments/weight_curves.h"
+#include "lab/numbers/number_words.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int sumPoints = 400;
+
+struct Computed {
+    engine::SumResult result;
+    engine::Message problem;
+};
+
+QString titleOf(const std::string& name) {
+    const auto* format = engine::find_number_format(name);
+    return QString::fromStdString(format != nullptr ? std::string(format->title) : name);
+}
+
+}  // namespace
+
+SumInstrument::SumInstrument(const Context& context, const engine::LessonInstrument& instrument,
+                             QWidget* parent)
+    : Instrument(parent),
+      context_(context),
+      number_(instrument.number.value_or(engine::LessonBlockNumber{})),
+      curves_(new WeightCurves(context.theme, this)),
+      words_(makeLabel({}, nullptr, this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::inside, size::grid, size::inside, size::gap);
+    words_->setWordWrap(true);
+    column->addWidget(curves_);
+    column->addWidget(words_);
+    compute();
+}
+
+QString SumInstrument::title() const {
+    const QString terms = tr("%1 × %2 in %3")
+                              .arg(count(number_.count), QString::fromStdString(number_.text),
+                                   titleOf(number_.format));
+    return number_.accumulator.empty()
+               ? terms
+               : tr("%1, accumulated in %2").arg(terms, titleOf(number_.accumulator));
+}
+
+void SumInstrument::compute() {
+    engine::SumSettings settings;
+    settings.term = number_.number;
+    settings.terms = number_.count;
+    settings.format = engine::find_number_format(number_.format);
+    settings.accumulator =
+        number_.accumulator.empty() ? nullptr : engine::find_number_format(number_.accumulator);
+    settings.points = sumPoints;
+    if (settings.format == nullptr) return;
+    inBackground(
+        this,
+        [settings] {
+            Computed out;
+            try {
+                out.result = engine::sum(settings);
+            } catch (const engine::Error& error) {
+                out.problem = error.message();
+            }
+            return out;
+        },
+        [this](const Computed& computed) {
+            if (computed.problem.empty())
+                show(computed.result);
+            else
+                words_->setText(engineText(computed.problem));
+        });
+}
+
+void SumInstrument::show(const engine::SumResult& result) {
+    const Tokens& t = context_.theme->tokens();
+    const double exact = number_.number * static_cast<double>(number_.count);
+    WeightCurves::Curve sum{tr("sum %1").arg(nearText(result.sum, 6)), t.pureFp16, {}};
+    for (const auto& point : result.curve)
+        sum.points.emplace_back(static_cast<double>(point.terms), point.sum);
+    const WeightCurves::Curve right{tr("exact %1").arg(nearText(exact, 6)),
+                                    t.fp32,
+                                    {{0, 0}, {static_cast<double>(number_.count), exact}}};
+    curves_->setCurves({right, std::move(sum)}, static_cast<double>(number_.count), 0);
+    words_->setText(
+        result.stalls_after
+            ? tr("From term %1 on the sum no longer changes.").arg(count(*result.stalls_after + 1))
+            : tr("Each term changes the sum."));
+}
+
+}  // namespace ui

@@ -1,0 +1,68 @@
+#include "lab/lesson_page/keep_runs.h"
+
+#include <QTemporaryDir>
+#include <filesystem>
+
+#include "commands/commands.h"
+#include "engine/runs/export.h"
+#include "engine/runs/run_store.h"
+#include "feed/event_feed.h"
+#include "lab/lessons/lesson_model.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "view/context.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Kept {
+    int runs = 0;
+    engine::Message problem;
+};
+
+Kept copyRuns(const std::vector<std::filesystem::path>& folders,
+              const std::shared_ptr<engine::RunStore>& store) {
+    Kept out;
+    const QTemporaryDir between;
+    try {
+        for (const auto& folder : folders) {
+            const auto file = std::filesystem::path(between.path().toStdString()) / "run.halftone";
+            engine::export_run_file(folder, file);
+            store->import_run(file);
+            ++out.runs;
+        }
+    } catch (const engine::Error& error) {
+        out.problem = error.message();
+    }
+    return out;
+}
+
+}  // namespace
+
+void keepRuns(const Context& context, LessonModel* model) {
+    const auto store = context.feed->store();
+    std::vector<std::filesystem::path> folders;
+    for (const auto& run : model->runs()->snapshot().runs) {
+        if (!run.folder.empty()) folders.push_back(run.folder);
+    }
+    if (!store || folders.empty()) return;
+    auto kept = std::make_shared<Kept>();
+    // On the worker's thread: as long as it lives, so do the runs' folders.
+    model->runs()->worker()->compute(
+        model, [kept, folders, store] { *kept = copyRuns(folders, store); },
+        [kept, context] {
+            if (!kept->problem.empty())
+                return context.commands->report(
+                    engine::Error(engine::ErrorCode::io, kept->problem));
+            emit context.feed->storeChanged();
+            context.commands->report({LessonModel::tr("%1 runs of the lesson are in the history.")
+                                          .arg(count(kept->runs)),
+                                      LessonModel::tr("They are under Runs."),
+                                      engine::ErrorCode::state, true});
+        });
+}
+
+}  // namespace ui

@@ -1,0 +1,83 @@
+#include "lab/lesson_page/knob_bar.h"
+
+#include <QComboBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QTimer>
+
+#include "lab/lesson_page/range_slider.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int settles = 600;  // ms: a slider that still moves does not run anything
+
+}  // namespace
+
+KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* parent)
+    : QWidget(parent), knobs_(knobs) {
+    auto* form = new QFormLayout(this);
+    form->setContentsMargins(0, 0, 0, 0);
+    form->setLabelAlignment(Qt::AlignLeft);
+    form->setHorizontalSpacing(size::inside);
+    form->setVerticalSpacing(size::grid);
+    for (const Knob& knob : knobs) {
+        auto* row = new QWidget(this);
+        auto* line = new QHBoxLayout(row);
+        line->setContentsMargins(0, 0, 0, 0);
+        if (knob.range) {
+            auto* slider = new RangeSlider(theme, knob.low, knob.high, row);
+            slider->setAccessibleName(knob.title);
+            auto* settle = new QTimer(slider);
+            settle->setSingleShot(true);
+            settle->setInterval(settles);
+            connect(slider, &RangeSlider::moved, settle, qOverload<>(&QTimer::start));
+            connect(settle, &QTimer::timeout, this, [this, slider, path = knob.path] {
+                emit turned(path, QString::number(*slider->value(), 'g', 12));
+            });
+            fields_[knob.path] = {nullptr, slider, settle};
+            line->addWidget(slider, 1);
+        } else {
+            auto* list = new QComboBox(row);
+            list->setAccessibleName(knob.title);
+            for (const QString& value : knob.values) list->addItem(value, value);
+            if (list->findData(knob.current) < 0)
+                list->insertItem(0, knob.current.isEmpty() ? tr("as in the lesson") : knob.current,
+                                 knob.current);
+            connect(list, &QComboBox::activated, this, [this, list, path = knob.path] {
+                emit turned(path, list->currentData().toString());
+            });
+            line->addWidget(list);
+            fields_[knob.path] = {list, nullptr, nullptr};
+        }
+        auto* note = makeLabel(knob.note, "dim", row);
+        note->setWordWrap(true);
+        line->addWidget(note, knob.range ? 0 : 1);
+        auto* name = makeLabel(knob.title, nullptr, this);
+        form->addRow(name, row);
+    }
+    setTurned({});
+}
+
+void KnobBar::setTurned(const std::map<QString, QString>& turned) {
+    for (const Knob& knob : knobs_) {
+        const auto at = turned.find(knob.path);
+        showValue(knob, at != turned.end() ? at->second : knob.current);
+    }
+}
+
+void KnobBar::showValue(const Knob& knob, const QString& value) {
+    const Field& field = fields_[knob.path];
+    if (field.list != nullptr) return field.list->setCurrentIndex(field.list->findData(value));
+    if (field.settle->isActive()) return;
+    bool known = false;
+    const double number = value.toDouble(&known);
+    if (known) field.slider->setValue(number);
+}
+
+}  // namespace ui

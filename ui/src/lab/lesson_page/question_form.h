@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QLabel>
+#include <QLineEdit>
+#include <QRadioButton>
+#include <QSpinBox>
+#include <QWidget>
+
+#include "lab/lessons/prediction.h"
+
+class QButtonGroup;
+
+namespace ui {
+
+class CurveSketch;
+class RangeSlider;
+class Theme;
+
+/// One question with the means to answer it: choices, a number with its unit, a slider, or a curve
+/// to draw. Locked once the run has started. GUI thread.
+class QuestionForm final : public QWidget {
+    Q_OBJECT
+public:
+    QuestionForm(const Theme* theme, Question question, QWidget* parent = nullptr);
+
+    const Question& question() const { return question_; }
+    const Guess& guess() const { return guess_; }
+    void setGuess(const Guess& guess);
+    /// A locked answer is shown and cannot be changed.
+    void setLocked(bool locked);
+    bool isLocked() const { return locked_; }
+    /// Beside each choice a field for the hands that a class shows; the most make the answer.
+    void showHands();
+    /// Chooses the choice of this number, from 1; false if there is none or the answer is locked.
+    bool choose(int number);
+
+signals:
+    void answered();
+
+private:
+    void addChoices(QLayout* column);
+    void addNumber(QLayout* column);
+    void addSlider(QLayout* column);
+    void addSketch(QLayout* column);
+    void show();
+    void takeHands();
+
+    const Theme* theme_;
+    Question question_;
+    Guess guess_;
+    bool locked_ = false;
+    QButtonGroup* choices_ = nullptr;
+    std::vector<QSpinBox*> hands_;
+    QLineEdit* number_ = nullptr;
+    RangeSlider* slider_ = nullptr;
+    CurveSketch* sketch_ = nullptr;
+};
+
+}  // namespace ui

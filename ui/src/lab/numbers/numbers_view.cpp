@@ -1,0 +1,116 @@
+#include "lab/numbers/numbers_view.h"
+
+#include <QAction>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "lab/numbers/bit_table.h"
+#include "lab/numbers/calculator_card.h"
+#include "lab/numbers/guess_card.h"
+#include "lab/numbers/number_line.h"
+#include "lab/numbers/number_model.h"
+#include "lab/numbers/number_words.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorModel* calculator,
+                         QWidget* parent)
+    : QWidget(parent), context_(context), model_(model) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    auto* bits = new QFrame(this);
+    bits->setObjectName(u"card"_s);
+    auto* stack = new QVBoxLayout(bits);
+    stack->setContentsMargins(1, size::gap, 1, size::grid);
+    stack->setSpacing(size::grid);
+    stack->addLayout(makeField());
+    stack->addWidget(new BitTable(context_.theme, model_, bits), 1);
+    column->addWidget(bits, 5);
+    auto* line = new QFrame(this);
+    line->setObjectName(u"card"_s);
+    auto* lineColumn = new QVBoxLayout(line);
+    lineColumn->setContentsMargins(1, size::grid, 1, size::grid);
+    lineColumn->addWidget(new NumberLine(context_.theme, model_, line));
+    column->addWidget(line, 3);
+    if (calculator != nullptr) {
+        auto* row = new QHBoxLayout;
+        row->setSpacing(size::gap);
+        row->addWidget(new CalculatorCard(context_, model_, calculator, this), 12);
+        row->addWidget(new GuessCards(context_.theme, model_, this), 7);
+        column->addLayout(row, 5);
+    }
+    connect(model_, &NumberModel::changed, this, &NumbersView::refresh);
+    connect(context_.theme, &Theme::changed, this, &NumbersView::refresh);
+    refresh();
+}
+
+QPushButton* NumbersView::makeNeighbour(int direction) {
+    auto* button = new QPushButton(this);
+    button->setToolTip(direction > 0 ? tr("Next larger value of the format (Ctrl+↑)")
+                                     : tr("Next smaller value of the format (Ctrl+↓)"));
+    connect(button, &QPushButton::clicked, model_, [this, direction] { model_->step(direction); });
+    auto* action = new QAction(this);
+    action->setShortcut(QKeySequence(Qt::CTRL | (direction > 0 ? Qt::Key_Up : Qt::Key_Down)));
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(action);
+    connect(action, &QAction::triggered, model_, [this, direction] { model_->step(direction); });
+    return button;
+}
+
+QLayout* NumbersView::makeField() {
+    auto* row = new QHBoxLayout;
+    row->setContentsMargins(size::inside, 0, size::inside, 0);
+    row->setSpacing(size::gap);
+    field_ = new QLineEdit(this);
+    QFont large = font();
+    large.setPointSizeF(large.pointSizeF() * 1.2);
+    large.setWeight(QFont::Bold);
+    field_->setFont(large);
+    field_->ensurePolished();
+    field_->setMaximumWidth(12 * field_->fontMetrics().height());
+    field_->setAccessibleName(tr("Number"));
+    field_->setToolTip(
+        tr("0.1, 2^-24, 3*2^-5, 1/3, inf, nan, or the bits of the selected format: "
+           "0x3c00"));
+    auto* label = makeLabel(tr("Number"), "dim", this);
+    label->setBuddy(field_);
+    below_ = makeNeighbour(-1);
+    above_ = makeNeighbour(1);
+    headline_ = makeLabel({}, nullptr, this);
+    headline_->setTextFormat(Qt::RichText);
+    headline_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    headline_->setWordWrap(true);
+    row->addWidget(label);
+    row->addWidget(field_);
+    row->addWidget(below_);
+    row->addWidget(above_);
+    row->addWidget(headline_, 1);
+    connect(field_, &QLineEdit::textEdited, model_, &NumberModel::setText);
+    return row;
+}
+
+void NumbersView::refresh() {
+    if (field_->text() != model_->text()) field_->setText(model_->text());
+    const bool wrong = !model_->problem().isEmpty();
+    if (field_->property("refused").toBool() != wrong) restyle(field_, "refused", wrong);
+    const QString title = formatTitle(model_->format());
+    below_->setText(tr("‹ %1 neighbour").arg(title));
+    above_->setText(tr("%1 neighbour ›").arg(title));
+    const auto now = model_->stored(model_->format());
+    below_->setEnabled(now.below.has_value());
+    above_->setEnabled(now.above.has_value());
+    const Tokens& t = context_.theme->tokens();
+    headline_->setText(
+        u"<span style='color:%1'><b>%2</b></span> <span style='color:%3'>%4</span>"_s.arg(
+            (wrong ? t.bad : t.text).name(), model_->headline().toHtmlEscaped(), t.dim.name(),
+            model_->explanation().toHtmlEscaped()));
+}
+
+}  // namespace ui

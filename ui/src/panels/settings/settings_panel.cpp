@@ -1,0 +1,352 @@
+#include "panels/settings/settings_panel.h"
+
+#include <QEvent>
+#include <QLabel>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "commands/commands.h"
+#include "engine/settings/catalog.h"
+#include "feed/event_feed.h"
+#include "help/help_page.h"
+#include "panels/settings/batch_finder.h"
+#include "panels/settings/data_preview.h"
+#include "panels/settings/lint_list.h"
+#include "panels/settings/next_run_note.h"
+#include "panels/settings/precision_section.h"
+#include "panels/settings/rate_finder.h"
+#include "panels/settings/settings_row.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const QString targetPath = u"dataset.target"_s;
+
+}  // namespace
+
+SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
+    : QScrollArea(parent), context_(context) {
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);
+    auto* inside = new QWidget(this);
+    inside->setObjectName(u"sections"_s);
+    column_ = new QVBoxLayout(inside);
+    column_->setContentsMargins(size::inside, size::grid, size::inside - 2, size::inside);
+    column_->setSpacing(0);
+    note_ = new NextRunNote(context_, inside);
+    column_->addWidget(note_);
+    addData();
+    addModel();
+    addPrecision();
+    addScaler();
+    addTraining();
+    addFindings();
+    addMore();
+    column_->addStretch();
+    setWidget(inside);
+    connect(context_.settings, &SettingsModel::changed, this, &SettingsPanel::refresh);
+    connect(context_.feed, &EventFeed::stateChanged, this, &SettingsPanel::lock);
+    connect(note_, &NextRunNote::lockedChanged, this, &SettingsPanel::lock);
+    connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
+    auto* machine = new DeviceCheck(context_.settings, this);
+    connect(machine, &DeviceCheck::devicesFound, this, &SettingsPanel::listDevices);
+    refresh();
+    lock();
+}
+
+QSize SettingsPanel::minimumSizeHint() const {
+    // Nothing is cut off, whether or not there is a scroll bar.
+    const int bar = verticalScrollBar()->sizeHint().width();
+    const int inside = widget() != nullptr ? widget()->minimumSizeHint().width() : 0;
+    return {std::max(size::sideColumn - 2 * size::gap, inside + bar),
+            QScrollArea::minimumSizeHint().height()};
+}
+
+bool SettingsPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::eventFilter(watched, event);
+}
+
+void SettingsPanel::chooseDataPath() { preview_->choosePath(); }
+
+void SettingsPanel::focusField(const QString& path) {
+    const auto has = [&path](const SettingsField* field) { return field->path() == path; };
+    if (std::ranges::none_of(fields_, has)) fillMore();
+    for (auto* field : fields_) {
+        if (field->path() != path) continue;
+        if (more_->isAncestorOf(field)) showMore(true);
+        widget()->layout()->activate();  // it may have been hidden until now
+        ensureWidgetVisible(field);
+        field->setFocus();
+        // New fields get their heights in the next turn.
+        QMetaObject::invokeMethod(
+            field, [this, field] { ensureWidgetVisible(field); }, Qt::QueuedConnection);
+        return;
+    }
+}
+
+QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
+    auto* box = new QWidget(this);
+    auto* rows = new QVBoxLayout(box);
+    rows->setContentsMargins(0, size::gap, 0, size::gap);
+    rows->setSpacing(size::grid);
+    auto* head = new QHBoxLayout;
+    auto* name = makeLabel(title, "dim", box);
+    QFont font = Theme::caption();
+    font.setWeight(QFont::Bold);
+    font.setCapitalization(QFont::AllUppercase);
+    font.setLetterSpacing(QFont::PercentageSpacing, 104);
+    name->setFont(font);
+    head->addWidget(name);
+    locks_.push_back(new QLabel(box));
+    locks_.back()->setToolTip(tr("A change takes effect in the next run."));
+    locks_.back()->setAccessibleName(locks_.back()->toolTip());
+    head->addWidget(locks_.back());
+    head->addStretch();
+    if (beside != nullptr) head->addWidget(beside);
+    rows->addLayout(head);
+    if (column_->count() > 1) {  // behind the note
+        auto* rule = new QFrame(this);
+        rule->setObjectName(u"rule"_s);
+        auto* edge = new QHBoxLayout;
+        edge->setContentsMargins(-size::inside, 0, -size::inside, 0);
+        edge->addWidget(rule);
+        column_->addLayout(edge);
+    }
+    column_->addWidget(box);
+    return rows;
+}
+
+void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields,
+                        QWidget* beside) {
+    section->addWidget(new SettingsRow(context_.settings, label, std::move(fields), beside, this));
+}
+
+SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
+    // Columns are chosen from those of the table that is there.
+    fields_.push_back(path == targetPath
+                          ? new SettingsField(context_.settings, path, targetChoices(), this)
+                          : SettingsField::forValue(context_.settings, path, withUnit, this));
+    if (path == targetPath) target_ = fields_.back();
+    if (SettingsModel::namesColumns(path) && path != targetPath) {
+        columnFields_.push_back(fields_.back());
+        fields_.back()->setColumns(columns_);
+    }
+    return fields_.back();
+}
+
+QWidget* SettingsPanel::label(const QString& path, const QString& text) {
+    return new FieldLabel(context_.settings, path, text, this);
+}
+
+void SettingsPanel::addData() {
+    auto* rows = section(tr("Data"));
+    auto* name = label(u"dataset.kind"_s);
+    row(rows, name, {edit(u"dataset.kind"_s)});
+    name->setFixedWidth(name->sizeHint().width());  // leaves room for the titles of data sets
+    preview_ = new DataPreview(context_, this);
+    rows->addWidget(preview_);
+    addProminent(rows, u"dataset."_s);
+}
+
+/// Options of the data sets or models; each is hidden where it does not apply.
+void SettingsPanel::addProminent(QVBoxLayout* rows, const QString& section) {
+    for (const auto& info : engine::fields()) {
+        const QString path = QString::fromStdString(info.path);
+        if (info.prominent && path.startsWith(section)) row(rows, label(path), {edit(path)});
+    }
+}
+
+void SettingsPanel::addModel() {
+    auto* rows = section(tr("Model"));
+    model_ = edit(u"model.kind"_s);
+    auto* name = label(u"model.kind"_s);
+    row(rows, name, {model_});
+    name->setFixedWidth(name->sizeHint().width());  // as of the data set
+    modelNote_ = makeLabel({}, "dim", this);
+    modelNote_->setFont(Theme::caption());
+    // Right under the field; a long one reaches under the label, and does not widen the panel.
+    modelNote_->setAlignment(Qt::AlignRight);
+    modelNote_->setWordWrap(true);
+    rows->addWidget(modelNote_);
+    addProminent(rows, u"model."_s);
+}
+
+void SettingsPanel::addPrecision() {
+    auto* what = makeLink(tr("what is this?"), this);
+    connect(what, &QToolButton::clicked, this,
+            [this, what] { showHelp(what, helpPage(*context_.settings, u"precision.preset"_s)); });
+    auto* rows = section(tr("Precision"), what);
+    single_ = edit(u"precision.preset"_s);
+    row(rows, label(u"precision.preset"_s, tr("Single run")), {single_});
+    auto* compared = makeLabel(tr("Compared"), "dim", this);
+    compared->setToolTip(tr("The runs that Compare starts together; the first is the baseline."));
+    chips_ = new PrecisionSection(context_, this);
+    rows->addWidget(compared);
+    rows->addWidget(chips_);
+    lint_ = new LintList(context_, this);
+    rows->addWidget(lint_);
+}
+
+void SettingsPanel::addScaler() {
+    classroom_ = makeLabel(tr("not for production"), "caution", this);
+    classroom_->setFont(Theme::caption());
+    classroom_->setToolTip(tr("The classroom preset grows the scale often, to show it at work."));
+    auto* rows = section(tr("Loss scaler"), classroom_);
+    scalerBox_ = rows->parentWidget();
+    row(rows, label(u"precision.scaler"_s), {edit(u"precision.scaler"_s)});
+    row(rows, label(u"scaler.preset"_s, tr("Preset")), {edit(u"scaler.preset"_s)});
+    initScale_ = edit(u"scaler.init_scale"_s);
+    row(rows, label(u"scaler.init_scale"_s), {initScale_});
+    row(rows, label(u"scaler.growth_factor"_s, tr("Growth · backoff factor")),
+        {edit(u"scaler.growth_factor"_s), edit(u"scaler.backoff_factor"_s)});
+    row(rows, label(u"scaler.growth_interval"_s), {edit(u"scaler.growth_interval"_s)});
+}
+
+void SettingsPanel::addTraining() {
+    auto* rows = section(tr("Training"));
+    row(rows, label(u"optimizer.kind"_s), {edit(u"optimizer.kind"_s)});
+    row(rows, label(u"optimizer.lr"_s), {edit(u"optimizer.lr"_s)}, makeRateFinder());
+    largest_ = makeLink(tr("max…"), this);
+    largest_->setObjectName(u"findBatch"_s);
+    largest_->setAccessibleName(tr("Find the largest batch"));
+    largest_->setToolTip(tr("Find the largest batch that fits into memory."));
+    connect(largest_, &QToolButton::clicked, this,
+            [this] { (new BatchFinder(context_, window()))->open(); });
+    row(rows, label(u"batch_size"_s, tr("Batch · epochs")),
+        {edit(u"batch_size"_s, false), edit(u"epochs"_s, false)}, largest_);
+    device_ = edit(u"device"_s);
+    row(rows, label(u"seed"_s, tr("Seed · device")), {edit(u"seed"_s), device_});
+}
+
+QToolButton* SettingsPanel::makeRateFinder() {
+    findRate_ = makeLink(tr("find…"), this);
+    findRate_->setObjectName(u"findRateHere"_s);
+    findRate_->setAccessibleName(tr("Find the learning rate"));
+    findRate_->setToolTip(tr("Shows the loss while the rate rises, and suggests a rate."));
+    connect(findRate_, &QToolButton::clicked, this,
+            [this] { (new RateFinder(context_, window()))->open(); });
+    const auto refresh = [this] {
+        findRate_->setEnabled(context_.commands->buttons().start.enabled);
+    };
+    connect(context_.commands, &Commands::buttonsChanged, findRate_, refresh);
+    refresh();
+    return findRate_;
+}
+
+void SettingsPanel::addMore() {
+    open_ = makeLink(tr("show"), this);
+    open_->setObjectName(u"allSettings"_s);
+    open_->setAccessibleName(tr("All other settings"));
+    auto* rows = section(tr("All other settings"), open_);
+    more_ = new QWidget(this);
+    moreRows_ = new QVBoxLayout(more_);
+    moreRows_->setContentsMargins(0, 0, 0, 0);
+    moreRows_->setSpacing(size::grid);
+    more_->hide();
+    rows->addWidget(more_);
+    connect(open_, &QToolButton::clicked, this, [this] { showMore(more_->isHidden()); });
+}
+
+/// When they are first shown: a fifth of the start of the window went into them.
+void SettingsPanel::fillMore() {
+    if (moreRows_->count() > 0) return;
+    const std::size_t shown = fields_.size();
+    for (const auto& info : engine::fields()) {
+        const QString path = QString::fromStdString(info.path);
+        const bool above =
+            std::any_of(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(shown),
+                        [&](const auto* field) { return field->path() == path; });
+        if (!above) row(moreRows_, label(path), {edit(path)});
+    }
+    refreshTargets();
+    lock();
+}
+
+void SettingsPanel::showMore(bool shown) {
+    if (shown) fillMore();
+    more_->setVisible(shown);
+    open_->setText(shown ? tr("hide") : tr("show"));
+}
+
+void SettingsPanel::addFindings() {
+    auto* rows = section(tr("Findings"));
+    findingsBox_ = rows->parentWidget();
+    findings_ = new QLabel(this);
+    findings_->setWordWrap(true);
+    findings_->setTextFormat(Qt::RichText);
+    findings_->setAccessibleName(tr("Findings"));
+    connect(findings_, &QLabel::linkActivated, this, &SettingsPanel::focusField);
+    rows->addWidget(findings_);
+}
+
+/// Empty while the data that decide on the model's size are not read.
+QString SettingsPanel::modelSummary() const {
+    const auto& config = context_.settings->config();
+    const auto* info = engine::find_dataset(config.dataset.kind);
+    const bool filesDecide = info != nullptr && info->files_decide;
+    const auto* read = context_.settings->data();
+    if (filesDecide && read == nullptr) return {};
+    try {
+        const std::int64_t numbers =
+            filesDecide ? engine::parameter_count(config, *read) : engine::parameter_count(config);
+        return tr("%1 parameters · %2").arg(count(numbers), bytes(4 * numbers));
+    } catch (const std::exception&) {
+        return {};  // a model or a task that does not fit these data
+    }
+}
+
+void SettingsPanel::refresh() {
+    const SettingsModel& settings = *context_.settings;
+    enableSearch();
+    refreshModels();
+    refreshTargets();
+    refreshPresets();
+    modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
+    scalerBox_->setVisible(settings.usesScaler() || settings.applies(u"precision.scaler"_s));
+    classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
+    initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));
+    refreshFindings();
+}
+
+bool SettingsPanel::running() const {
+    const auto state = context_.feed->state();
+    return context_.feed->live() && state != engine::RunState::idle &&
+           state != engine::RunState::done && state != engine::RunState::failed;
+}
+
+/// A run that trains meanwhile would be measured along, and slowed down.
+void SettingsPanel::enableSearch() {
+    largest_->setEnabled(!running() && context_.settings->errors().empty());
+}
+
+void SettingsPanel::lock() {
+    const bool locked = note_->locked();
+    enableSearch();
+    for (auto* field : fields_) field->setLocked(locked);
+    chips_->setEnabled(!locked);
+    preview_->setLocked(locked);
+    lint_->setEnabled(!locked);
+    const QPixmap lock = iconPixmap(u"lock"_s, context_.theme->tokens().dim, 10, 2);
+    for (auto* each : locks_) {
+        each->setPixmap(lock);
+        each->setVisible(locked);
+    }
+}
+
+Panel* makeSettingsPanel(const Context& context, const QString& name, QWidget* parent) {
+    const QString title = QCoreApplication::translate("Panels", "Settings");
+    return new Panel(context.theme, name, title, new SettingsPanel(context), parent);
+}
+
+}  // namespace ui
