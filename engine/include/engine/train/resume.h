@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/runs/run_store.h"
-#include "engine/session/session.h"
+#include "engine/train/session_options.h"
 
 namespace engine {
 

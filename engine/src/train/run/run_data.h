@@ -6,7 +6,7 @@
 
 #include "data/data_fingerprint.h"
 #include "data/dataset.h"
-#include "engine/session/session.h"
+#include "engine/train/session_options.h"
 
 namespace engine {
 

@@ -9,7 +9,8 @@
 
 #include "data/loader/batch_loader.h"
 #include "engine/record/figures.h"
-#include "engine/session/session.h"
+#include "engine/runs/run_store.h"
+#include "engine/train/session_options.h"
 #include "record/step_record.h"
 #include "runs/run_hold.h"
 #include "train/run/best_metric.h"

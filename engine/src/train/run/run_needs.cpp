@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "engine/base/error.h"
-#include "engine/session/session.h"
+#include "engine/train/session_options.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
 #include "tensor/resolve_device.h"

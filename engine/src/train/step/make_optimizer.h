@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/session/session.h"
 #include "engine/settings/run_config.h"
+#include "engine/train/session_options.h"
 #include "optim/optimizer.h"
 
 namespace engine {

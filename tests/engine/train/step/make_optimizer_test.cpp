@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/error.h"
 #include "golden_file.h"
 #include "optim/sgd.h"
 
