@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/base/error.h"
-#include "engine/record/step_record.h"
 
 namespace engine {
 
@@ -32,16 +32,6 @@ PartFigures unknown_figures(const std::vector<Metric>& metrics) {
     PartFigures figures;
     for (const Metric& metric : metrics) figures.metrics.push_back({metric.key});
     return figures;
-}
-
-float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t index) {
-    if (metrics[index].key == "accuracy") return &StepRecord::accuracy;
-    const auto end = metrics.begin() + static_cast<std::ptrdiff_t>(index);
-    const auto before = static_cast<std::size_t>(std::count_if(
-        metrics.begin(), end, [](const Metric& metric) { return metric.key != "accuracy"; }));
-    if (before >= most_metrics)
-        throw Error(ErrorCode::state, "a task has more metrics than the record has columns");
-    return metric_columns[before];
 }
 
 }  // namespace engine

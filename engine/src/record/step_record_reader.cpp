@@ -2,6 +2,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/base/error.h"
 #include "engine/record/step_record.h"
 #include "record/column_reader.h"
 
@@ -191,6 +192,16 @@ void StepRecordReader::column(std::int32_t StepRecord::*field, std::int64_t firs
 void StepRecordReader::column(std::uint8_t StepRecord::*field, std::int64_t first,
                               std::span<double> out) const {
     if (holds_range(first, out.size())) impl_->read_column(field, first, out);
+}
+
+float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t index) {
+    if (metrics[index].key == "accuracy") return &StepRecord::accuracy;
+    const auto end = metrics.begin() + static_cast<std::ptrdiff_t>(index);
+    const auto before = static_cast<std::size_t>(std::count_if(
+        metrics.begin(), end, [](const Metric& metric) { return metric.key != "accuracy"; }));
+    if (before >= most_metrics)
+        throw Error(ErrorCode::state, "a task has more metrics than the record has columns");
+    return metric_columns[before];
 }
 
 }  // namespace engine
