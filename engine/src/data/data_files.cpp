@@ -1,5 +1,7 @@
 #include "data/data_files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -207,6 +209,12 @@ std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, con
     }
     if (files.empty()) refuse_none_found(paths.front(), wanted);
     return files;
+}
+
+std::int64_t largest_dataset_bytes() {
+    const std::int64_t memory =
+        static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    return std::min(std::int64_t{8} << 30, std::max(memory / 2, std::int64_t{1} << 30));
 }
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -34,6 +35,9 @@ struct Wanted {
 /// archive stands for its folder. Throws Error(data) if a path is missing, is a zip archive, or
 /// nothing is found.
 std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, const Wanted& wanted);
+
+/// Bytes that one data set may take in memory: 8 GiB or half of the machine's memory.
+std::int64_t largest_dataset_bytes();
 
 /// Before, in the order of names described above.
 bool name_before(const std::string& a, const std::string& b);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/csv/csv_layout.h"
+#include "data/column_form.h"
 #include "data/schema.h"
 #include "engine/io/picture.h"
 

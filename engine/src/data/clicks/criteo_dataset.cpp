@@ -7,7 +7,6 @@
 #include "data/clicks/click_schema.h"
 #include "data/data_files.h"
 #include "data/dataset_descriptor.h"
-#include "data/image/image_dataset.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
 

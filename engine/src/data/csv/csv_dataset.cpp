@@ -8,7 +8,7 @@
 #include "data/csv/csv_split.h"
 #include "data/csv/csv_statistics.h"
 #include "data/csv/csv_text.h"
-#include "data/image/image_dataset.h"
+#include "data/data_files.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
 

@@ -1,7 +1,5 @@
 #include "data/image/image_dataset.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,12 +30,6 @@ ChannelMoments measure(const LabelledImages& images) {
         moments.deviation.push_back(variance > 0 ? std::sqrt(variance) / 255 : 1);
     }
     return moments;
-}
-
-std::int64_t largest_dataset_bytes() {
-    const std::int64_t memory =
-        static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-    return std::min(std::int64_t{8} << 30, std::max(memory / 2, std::int64_t{1} << 30));
 }
 
 ImageDataset::ImageDataset(LabelledImages images, std::vector<std::string> names,

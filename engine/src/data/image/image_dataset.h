@@ -25,9 +25,6 @@ struct ChannelMoments {
 };
 ChannelMoments measure(const LabelledImages& images);
 
-/// Bytes that one data set may take in memory: 8 GiB or half of the machine's memory.
-std::int64_t largest_dataset_bytes();
-
 /// Images held in memory.
 class ImageDataset final : public Dataset {
 public:

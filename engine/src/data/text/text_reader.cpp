@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text_utf8.h"
-#include "data/image/image_dataset.h"
+#include "data/data_files.h"
 #include "data/text/generated_text.h"
 #include "data/text/text_files.h"
 #include "data/text/text_options.h"
