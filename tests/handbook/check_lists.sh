@@ -2,7 +2,7 @@
 # check_lists.sh ROOT: lists that are kept by hand agree with the source:
 #
 # - the table of resources/handbook/command-line.md has the commands of app/commands.inc, and no others;
-# - the map of engine/README.md has the folders of engine/src;
+# - the map of engine/README.md has the rooms of engine/src, and one with three or more files a README.md of at most 40 lines;
 # - tests/peer/RESULTS.md has every operation of engine/OPERATIONS.md with its policy, and none beyond its bound;
 # - tests/gpu/UNVERIFIED.md names files that exist and parts of run.sh;
 # - in every document each row of a table has as many cells as the table's head;
@@ -42,9 +42,21 @@ check_commands() {
 check_map() {
     local expected found
     expected=$(cd engine/src && for folder in */; do echo "${folder%/}"; done)
-    found=$(awk -F'|' '/^\| folder of `src`/ { map = 1; next } map && !/^\|/ { exit } map && !/---/ { print $2 }' engine/README.md |
-        grep -oE '[a-z_]+')
+    found=$(awk -F'|' '/^\| room/ { map = 1; next } !/^\|/ { map = 0 } map && !/---/ { print $2 }' engine/README.md |
+        grep -oE '`[a-z_]+`' | tr -d '`')
     compare engine/README.md folder "$expected" "$found"
+}
+
+check_rooms() {
+    local room page
+    for room in engine/src/*/; do
+        page=${room}README.md
+        if [[ -e $page ]]; then
+            (($(wc -l < "$page") <= 40)) || complain "$page: has more than 40 lines"
+        elif (($(find "$room" \( -name '*.h' -o -name '*.cpp' \) | wc -l) >= 3)); then
+            complain "$page is missing: it says what is inside, where to start and what may not be included"
+        fi
+    done
 }
 
 check_operations() {
@@ -126,7 +138,7 @@ check_powers() {
 }
 
 [[ -e app/commands.inc && -e resources/handbook/command-line.md ]] && check_commands
-[[ -e engine/README.md && -d engine/src ]] && check_map
+[[ -e engine/README.md && -d engine/src ]] && check_map && check_rooms
 [[ -e tests/peer/RESULTS.md ]] && check_operations
 [[ -e tests/gpu/UNVERIFIED.md ]] && check_unverified
 check_tables

@@ -162,7 +162,7 @@ make_lists() {
 	| `halftone train [CONFIG\|RUN]` | a run |
 	| `halftone find-lr`, `ops` `[--json]` | more of `others` |
 	END
-    printf '| folder of `src` | holds |\n| --- | --- |\n| `amp` | casts |\n' > "$tree/engine/README.md"
+    printf '| room | holds |\n| --- | --- |\n| `amp` | casts |\n' > "$tree/engine/README.md"
     printf '| `mm(a, b)` | casts to f32 | 2 | why |\n' > "$tree/engine/OPERATIONS.md"
     printf '| op | policy | worst share of bound |\n| --- | --- | ---: |\n| mm | f32 | 0.99 |\n' > "$tree/tests/peer/RESULTS.md"
     mkdir -p "$tree"/{tests/gpu,kernels/cuda,installer}
@@ -198,6 +198,11 @@ expect_accepted check_lists.sh
 make_lists
 mkdir "$tree/engine/src/conv"
 "$here/check_lists.sh" "$tree" > /dev/null && fail "a map without a folder is accepted"
+make_lists
+touch "$tree/engine/src/amp/"{force,region}.cpp
+"$here/check_lists.sh" "$tree" > /dev/null && fail "a room of three files without a page is accepted"
+seq 41 > "$tree/engine/src/amp/README.md"
+"$here/check_lists.sh" "$tree" > /dev/null && fail "a page of 41 lines is accepted"
 
 ((failures == 0)) && echo "all cases as expected"
 exit $((failures > 0))

@@ -4,7 +4,7 @@
 # longest counts. A folder scenario/ holds tests of several sources. All paths are relative to ROOT.
 #
 # Each test, those of scenario/ and the exceptions too, must stand in the nearest CMakeLists.txt at or above its folder,
-# or be F/NAME_test.cpp or F/NAME_dataset_test.cpp of a kind NAME that SOURCES/F/descriptors.inc lists.
+# or be F/NAME_test.cpp or F/NAME_dataset_test.cpp of a kind NAME that descriptors.inc of SOURCES/F or above it lists.
 #
 # EXCEPTIONS lists the tests that belong to no single source file: one path a line, # begins a comment. A listed test that
 # does not exist, or that does have a source file, is refused too.
@@ -55,12 +55,15 @@ is_compiled() {
 }
 
 is_of_a_kind() {
-    local folder name source
+    local folder name source list
     folder=$(folder_of "$1")
     name=$(basename "$1" _test.cpp)
     for source in ${sources_of[$folder]//,/ }; do
-        source=$root/$source${1#"$folder"}
-        grep -qE "^HALFTONE_[A-Z]+\\(${name%_dataset}\\)" "${source%/*}/descriptors.inc" 2> /dev/null && return 0
+        list=$source${1#"$folder"}
+        while [[ $list == "$source"/* ]]; do
+            list=${list%/*}
+            grep -qE "^HALFTONE_[A-Z]+\\(${name%_dataset}\\)" "$root/$list/descriptors.inc" 2> /dev/null && return 0
+        done
     done
     return 1
 }

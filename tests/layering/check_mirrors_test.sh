@@ -46,6 +46,15 @@ if ! output=$(check); then
     echo "FAILED: the test of a kind is refused: $output"
     failures=$((failures + 1))
 fi
+mkdir "$tree"/{engine/src,tests/engine}/norm/batch
+mv "$tree/engine/src/norm/batch_norm.cpp" "$tree/engine/src/norm/batch"
+mv "$tree/tests/engine/norm/batch_norm_test.cpp" "$tree/tests/engine/norm/batch"
+if ! output=$(check); then
+    echo "FAILED: the test of a kind in a sub-room is refused: $output"
+    failures=$((failures + 1))
+fi
+mv "$tree/tests/engine/norm/batch/batch_norm_test.cpp" "$tree/tests/engine/norm"
+mv "$tree/engine/src/norm/batch/batch_norm.cpp" "$tree/engine/src/norm"
 echo 'HALFTONE_NORM(layer_norm)' > "$tree/engine/src/norm/descriptors.inc"
 expect_refused "tests/engine/norm/batch_norm_test.cpp: in no CMakeLists.txt"
 
@@ -99,5 +108,5 @@ make_good_tree
 rm "$tree/tests/kernels/CMakeLists.txt"
 expect_refused "tests/kernels/gemm_test.cpp: in no CMakeLists.txt"
 
-((failures == 0)) && echo "check_mirrors.sh: three good trees passed, eleven broken ones refused"
+((failures == 0)) && echo "check_mirrors.sh: four good trees passed, eleven broken ones refused"
 ((failures == 0))
