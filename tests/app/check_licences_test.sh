@@ -15,7 +15,7 @@ echo 'void* other() { return dlopen("libother.so.1", 2); }' >> "$tree/engine/src
 output=$("$here/check_licences.sh" "$program" "$tree") && { echo "accepted a list that lacks four names"; exit 1; }
 failures=0
 for text in 'linked library libcsv:' 'static library libcudart_static:' 'opened library libnccl:' 'header nlohmann:' \
-    'opened library libother:' 'error.cpp opens libraries'; do
+    'opened library libother:' 'opener.cpp opens libraries'; do
     [[ $output == *"$text"* ]] || { echo "no complaint about: $text"; failures=1; }
 done
 ((failures == 0)) && echo "all six complaints"
