@@ -8,7 +8,7 @@
 
 namespace app {
 
-// What the program does when it is asked to end: by Ctrl-C, SIGTERM, or SIGHUP unless that is
+// The end of the program on request: by Ctrl-C, SIGTERM, or SIGHUP unless that is
 // ignored, as under nohup.
 
 /// From now on such a request ends the program at once, and files that were being written leave no

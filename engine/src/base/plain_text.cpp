@@ -76,7 +76,7 @@ std::string cleaned(std::string_view text, bool lines) {
 struct WordPair {
     std::string_view plural, singular;
 };
-/// What is counted in sentences. "runs" is left out: "Rank 1 runs version 2" counts nothing.
+/// Words that are counted in sentences. "runs" is left out: "Rank 1 runs version 2" counts nothing.
 constexpr WordPair counted[] = {
     {"batches", "batch"}, {"blocks", "block"}, {"bytes", "byte"}, {"characters", "character"},
     {"checkpoints", "checkpoint"}, {"choices", "choice"}, {"classes", "class"},
@@ -89,7 +89,7 @@ constexpr WordPair counted[] = {
     {"seeds", "seed"}, {"steps", "step"}, {"tensors", "tensor"}, {"terms", "term"},
     {"tokens", "token"}, {"updates", "update"}, {"values", "value"}, {"weights", "weight"},
     {"words", "word"}};
-/// What may stand between the number and that.
+/// Words that may stand between the number and the counted one.
 constexpr std::string_view between[] = {"added",    "applied",  "different", "master",
                                         "non-finite", "recorded", "short",   "test",
                                         "training", "validation"};

@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What may surprise in how the columns of a table are read: for each reason the columns, as the
+/// Surprises in how the columns of a table are read: for each reason the columns, as the
 /// user is to see them.
 struct CsvColumnNotes {
     static constexpr std::size_t most_told = 5;  ///< columns that one warning names

@@ -21,7 +21,7 @@ const OpInfo embedding_bag_group_info{
     "embedding_bag_group", CastPolicy::none, "embedding_bag_group(first, ids, tables; sparse)", 2,
     "Rows of several tables and what stands before them, joined, as one node of the tape."};
 
-/// What the gradient needs beside the saved tensors.
+/// Values that the gradient needs beside the saved tensors.
 struct GroupCall {
     kernels::BagGroup group;
     std::vector<Shape> tables;
