@@ -2,7 +2,7 @@
 # access_widths.sh ARCHITECTURE OBJECT...: reads the machine code of those of the objects that are kernels, for one
 # architecture, and fails where a kernel stores or loads four or more neighbouring values of its memory one by one,
 # narrower than 16 bytes: the compiler leaves such runs where values meet after a branch, a store of 2 bytes costs the
-# cache as much as one of 16, and no other test sees it. Exit code 77, with the reason, where there is no cuobjdump.
+# cache as much as one of 16, and no other test sees it. Exit code 77, with the reason, where cuobjdump or nvdisasm is missing.
 #
 # Kernels with a reason for narrow accesses are listed below.
 set -euo pipefail
@@ -20,7 +20,7 @@ fi
 # Patterns of mangled names without spaces, and why.
 allowed() {
     cat <<'LIST'
-(axpby|unscale|gradient_check|squares|update|larc|norms|total_norm|novograd_norm|lamb[a-z_]*)_kernel lists of tensors: the way for tensors that are not aligned for packs is beside that for those that are
+(axpby|unscale|gradient_check|abs_max_list|squares|update|larc|norms|total_norm|novograd_norm|lamb[a-z_]*)_kernel lists of tensors: the way for tensors that are not aligned for packs is beside that for those that are
 gradient_sums_kernelI[df]E the same, of two lists
 dropout_mask_kernel its words of four flags are one store; bytes are left for the ends
 embedding_bag_kernel rows whose width is no whole number of packs
@@ -33,6 +33,12 @@ LIST
 
 objects=$(printf '%s\n' "$@" | grep '\.cu\.o$' || true)
 [[ -n $objects ]] || { echo "no objects of kernels among $# files"; exit 1; }
+# It prints nothing of use without the disassembler, which is a wheel of its own.
+said=$("$cuobjdump" -sass -arch "sm_$architecture" "$(head -1 <<< "$objects")" 2>&1) || true
+if [[ $said == *"cuobjdump fatal"* ]]; then
+    echo "cuobjdump cannot read machine code (Python's wheel nvidia-cuda-nvdisasm has what it calls): $said"
+    exit 77
+fi
 allowed=$(allowed)
 export allowed cuobjdump architecture here
 look_at() {

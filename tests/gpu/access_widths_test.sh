@@ -69,6 +69,11 @@ expect 0 "two of each"
 rm "$folder"/some.cu.o
 expect 1 "no objects at all"
 object some_kernel "${stores[@]}"
+mv "$folder/cuobjdump" "$folder/whole"
+printf '%s\n' '#!/bin/sh' "echo \"cuobjdump fatal   : Could not find executable file 'nvdisasm'\" >&2" 'exit 255' > "$folder/cuobjdump"
+chmod +x "$folder/cuobjdump"
+expect 77 "no disassembler"
+mv "$folder/whole" "$folder/cuobjdump"
 CUOBJDUMP=$folder/missing PATH=/usr/bin:/bin CUDA_HOME=$folder HOME=$folder XDG_DATA_HOME=$folder VIRTUAL_ENV=$folder \
     bash -c "command -v cuobjdump > /dev/null || [[ -x /usr/local/cuda/bin/cuobjdump ]]" || {
     export CUOBJDUMP=$folder/missing CUDA_HOME=$folder XDG_DATA_HOME=$folder VIRTUAL_ENV=$folder
