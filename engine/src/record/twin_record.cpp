@@ -14,7 +14,6 @@
 
 namespace engine {
 namespace fs = std::filesystem;
-namespace layout = twin_layout;
 namespace {
 
 using nlohmann::json;
@@ -32,20 +31,21 @@ constexpr std::uintmax_t most_name_bytes = 64 << 20;
 void write_names(const fs::path& folder, const std::string& reference,
                  const std::vector<std::string>& layers) {
     write_file(
-        folder / layout::names_name,
-        json({{"version", twin_version}, {"reference", reference}, {"layers", layers}}).dump(1) + '\n');
+        folder / twin_layout::names_name,
+        json({{"version", twin_version}, {"reference", reference}, {"layers", layers}}).dump(1) +
+            '\n');
 }
 
 /// An earlier twin of the same run is gone: its rows are of steps that are computed again.
 ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& reference,
                            const std::vector<std::string>& layers) {
-    const fs::path folder = run_folder / layout::folder_name;
+    const fs::path folder = run_folder / twin_layout::folder_name;
     std::error_code error;
     fs::remove_all(folder, error);
     make_private_folders(folder, error);
     if (error) throw_write_error(folder, error.value());
     write_names(folder, reference, layers);
-    return ColumnWriter::create(folder / layout::file_name, layout::make_header());
+    return ColumnWriter::create(folder / twin_layout::file_name, twin_layout::make_header());
 }
 
 json read_names(const fs::path& file) {
@@ -64,7 +64,7 @@ Error no_twin(const fs::path& path, const std::string& reason) {
 
 void check_header(const record_layout::Header& header, const fs::path& path, std::int64_t) {
     if (header.magic != twin_magic || !record_layout::is_sound(header)) throw_damaged(path);
-    if (header.checksum != layout::make_header().checksum) {
+    if (header.checksum != twin_layout::make_header().checksum) {
         throw Error(
             ErrorCode::data,
             msg("{}: the twin was written by another version of this program", path.string()),
@@ -86,7 +86,7 @@ std::optional<TwinRecordReader> columns_to_continue(const fs::path& run_folder,
 
 }  // namespace
 
-record_layout::Header layout::make_header() {
+record_layout::Header twin_layout::make_header() {
     record_layout::Header header{};
     header.magic = twin_magic;
     header.version = twin_version;
@@ -109,9 +109,9 @@ TwinRecordWriter TwinRecordWriter::go_on(const fs::path& run_folder, const std::
                                          std::int64_t steps) {
     const auto kept = steps > 0 ? columns_to_continue(run_folder, layers) : std::nullopt;
     if (!kept) return {run_folder, reference, layers};
-    write_names(run_folder / layout::folder_name, reference, layers);
-    const fs::path path = run_folder / layout::folder_name / layout::file_name;
-    ColumnWriter columns(open_columns(path), path, layout::make_header());
+    write_names(run_folder / twin_layout::folder_name, reference, layers);
+    const fs::path path = run_folder / twin_layout::folder_name / twin_layout::file_name;
+    ColumnWriter columns(open_columns(path), path, twin_layout::make_header());
     const std::int64_t known = std::min(steps, kept->steps());
     columns.go_on_after(known * std::ssize(layers));
     TwinRecordWriter out(std::move(columns));
@@ -129,15 +129,15 @@ TwinRecordWriter TwinRecordWriter::go_on(const fs::path& run_folder, const std::
 
 void TwinRecordWriter::append(std::span<const TwinRow> step) {
     for (const TwinRow& each : step) {
-        const layout::Row row{each.step,
-                              each.layer,
-                              each.error,
-                              each.angle,
-                              each.skipped ? std::uint8_t{1} : std::uint8_t{0},
-                              each.resynced ? std::uint8_t{1} : std::uint8_t{0}};
+        const twin_layout::Row row{each.step,
+                                   each.layer,
+                                   each.error,
+                                   each.angle,
+                                   each.skipped ? std::uint8_t{1} : std::uint8_t{0},
+                                   each.resynced ? std::uint8_t{1} : std::uint8_t{0}};
         columns_.write_row([&row](const std::vector<std::byte*>& columns, std::int64_t at) {
             std::size_t column = 0;
-            layout::for_each_field([&](const char*, auto member) {
+            twin_layout::for_each_field([&](const char*, auto member) {
                 const auto& value = row.*member;
                 std::memcpy(columns[column++] + at * static_cast<std::int64_t>(sizeof value),
                             &value, sizeof value);
@@ -153,11 +153,11 @@ struct TwinRecordReader::Impl {
     std::vector<std::string> layers;
 
     explicit Impl(const fs::path& folder)
-        : columns({folder / layout::file_name, no_twin, check_header}) {
-        const json names = read_names(folder / layout::names_name);
+        : columns({folder / twin_layout::file_name, no_twin, check_header}) {
+        const json names = read_names(folder / twin_layout::names_name);
         reference = names["reference"].get<std::string>();
         for (const json& layer : names["layers"]) {
-            if (!layer.is_string()) throw_damaged(folder / layout::names_name);
+            if (!layer.is_string()) throw_damaged(folder / twin_layout::names_name);
             layers.push_back(layer.get<std::string>());
         }
     }
@@ -165,11 +165,11 @@ struct TwinRecordReader::Impl {
 
 bool TwinRecordReader::exists(const fs::path& run_folder) {
     std::error_code error;
-    return fs::exists(run_folder / layout::folder_name / layout::file_name, error);
+    return fs::exists(run_folder / twin_layout::folder_name / twin_layout::file_name, error);
 }
 
 TwinRecordReader TwinRecordReader::open(const fs::path& run_folder) {
-    return TwinRecordReader(std::make_unique<Impl>(run_folder / layout::folder_name));
+    return TwinRecordReader(std::make_unique<Impl>(run_folder / twin_layout::folder_name));
 }
 
 TwinRecordReader::TwinRecordReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -196,7 +196,7 @@ void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
         [&](const RecordSource::ColumnAt& column_at, std::int64_t count, std::int64_t done) {
             const auto fill = [&](std::size_t column, auto member_of) {
                 for (std::int64_t i = 0; i < count; ++i) {
-                    layout::Row read{};
+                    twin_layout::Row read{};
                     auto& value = member_of(read);
                     const std::byte* values = column_at(starts[column], sizeof value);
                     std::memcpy(&value, values + i * static_cast<std::int64_t>(sizeof value),
@@ -211,9 +211,9 @@ void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
                 }
             };
             std::size_t column = 0;
-            layout::for_each_field([&](const char*, auto member) {
+            twin_layout::for_each_field([&](const char*, auto member) {
                 fill(
-                    column++, [member](layout::Row & read) -> auto& { return read.*member; });
+                    column++, [member](twin_layout::Row & read) -> auto& { return read.*member; });
             });
         });
 }

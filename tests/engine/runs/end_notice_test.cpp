@@ -7,7 +7,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "runs/done_of.h"
+#include "done_of.h"
 #include "temp_folder.h"
 
 namespace engine {
