@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/runs/checkpoint.h"
+#include "engine/session/session.h"
 #include "engine/train/resume.h"
 #include "io/safetensors/tensor_file.h"
 #include "support/device_support.h"
