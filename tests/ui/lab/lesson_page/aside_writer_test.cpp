@@ -17,7 +17,7 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr int patience = 20'000;
+constexpr int writing = 20'000;
 
 struct AsideWriterTest : testing::Test {
     /// Begins to write a file, and goes on once `go` is released.
@@ -28,7 +28,7 @@ struct AsideWriterTest : testing::Test {
             engine::write_named_file(file.toStdString(), "answers");
             return file;
         });
-        ASSERT_TRUE(begun.tryAcquire(1, patience));
+        ASSERT_TRUE(begun.tryAcquire(1, writing));
     }
     QTemporaryDir folder;
     QString file = folder.filePath(u"answers.csv"_s);
@@ -46,13 +46,13 @@ TEST_F(AsideWriterTest, TellsWhatItWroteOrWhyNot) {
     QSignalSpy ended(&writer, &AsideWriter::ended);
     go.release();
     hold(writer);
-    ASSERT_TRUE(ended.wait(patience) || ended.count() == 1);
+    ASSERT_TRUE(ended.wait(writing) || ended.count() == 1);
     EXPECT_EQ(written, file);
     EXPECT_TRUE(problem.isEmpty());
     EXPECT_TRUE(QFile::exists(file));
     EXPECT_FALSE(writer.running());
     writer.start([]() -> QString { throw engine::Error(engine::ErrorCode::io, "No room.", "Wait."); });
-    ASSERT_TRUE(ended.wait(patience) || ended.count() == 2);
+    ASSERT_TRUE(ended.wait(writing) || ended.count() == 2);
     EXPECT_TRUE(written.isEmpty());
     EXPECT_TRUE(problem.startsWith(u"No room"_s)) << problem.toStdString();
 }
@@ -63,7 +63,7 @@ TEST_F(AsideWriterTest, GivenUpItLeavesNothingBehind) {
     hold(writer);
     writer.cancel();
     go.release();
-    ASSERT_TRUE(cancelled.wait(patience) || cancelled.count() == 1);
+    ASSERT_TRUE(cancelled.wait(writing) || cancelled.count() == 1);
     EXPECT_EQ(ended.count(), 0);
     EXPECT_TRUE(QDir(folder.path()).isEmpty());
 }
