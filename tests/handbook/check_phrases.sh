@@ -88,6 +88,9 @@ sources | LC_ALL=C sort -z | grep -zvE "${pending_folders:-^$}" |
     $any = qr/(?:$any)/;
     my @names = rules($ENV{NAMES});
     $_->[0] =~ s/(?<!\\) (?!\?)/ +/g for @phrases;
+    # Compiled once: otherwise each pattern is compiled anew for each file.
+    $_->[0] = qr/$_->[0]/ for @phrases;
+    $_->[0] = qr/\b(?:$_->[0])\b/ for @names;
     my $faults = 0;
     sub complain { my ($file, $text, $at, $what) = @_;
         printf "%s:%d: %s\n", $file, 1 + (substr($text, 0, $at) =~ tr/\n//), $what; $faults++; }
@@ -120,7 +123,7 @@ sources | LC_ALL=C sort -z | grep -zvE "${pending_folders:-^$}" |
         }
         for (@names) {
             my ($name, $instead) = @$_;
-            while ($text =~ /\b(?:$name)\b/g) { complain($file, $text, $-[0], "$&: the name is now $instead"); }
+            while ($text =~ /$name/g) { complain($file, $text, $-[0], "$&: the name is now $instead"); }
         }
     }
     exit($faults > 0);
