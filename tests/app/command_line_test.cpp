@@ -189,6 +189,13 @@ TEST(CommandLine, DoctorIsJson) {
     EXPECT_FALSE(report.at("precisions").empty());
 }
 
+TEST(CommandLine, DoctorCallsTheFirstPrecisionTheBaseline) {
+    Program program({"doctor"});
+    program.finish();
+    EXPECT_THAT(program.output_text(), HasSubstr("\nbaseline  fp32: "));
+    EXPECT_THAT(program.output_text(), Not(HasSubstr("pays      fp32: ")));
+}
+
 /// The value of an environment variable that CUDA's libraries will read, as the program prints it.
 std::string cuda_variable(const char* name, const std::function<void()>& before_start) {
     Program program({"doctor", "--json"}, {.data_home = "", .before_start = before_start});
