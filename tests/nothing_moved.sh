@@ -44,8 +44,8 @@ settings_of() {
     case $1 in
         mlp) set -- "${table[@]}" batch_size=16 model.kind=mlp optimizer.kind=adamw schedule.kind=one-cycle ;;
         lenet) set -- "${pictures[@]}" "${small[@]}" batch_size=32 model.kind=lenet accumulate=2 dataset.augment=true ;;
-        resnet18) set -- "${colours[@]}" "${network[@]}" batch_size=8 model.kind=resnet18 dataset.augment=true clip.kind=norm ;;
-        resnext50) set -- "${colours[@]}" "${network[@]}" model.kind=resnext50 recompute=blocks ;;
+        resnet18) set -- "${colours[@]}" "${network[@]}" model.kind=resnet18 dataset.augment=true clip.kind=norm ;;
+        resnext50) set -- "${colours[@]}" "${network[@]}" batch_size=2 model.kind=resnext50 recompute=blocks ;;
         mobilenetv2) set -- "${colours[@]}" "${network[@]}" model.kind=mobilenetv2 optimizer.kind=lamb ;;
         lstm) set -- "${text[@]}" model.kind=rnn-lm model.options.hidden=64 model.options.embedding=64 clip.kind=norm ;;
         gru) set -- "${text[@]}" model.kind=rnn-lm model.options.cell=gru model.options.hidden=64 model.options.embedding=64 \
@@ -82,7 +82,7 @@ train() {  # PROGRAM FOLDER SETTING...
         { line = ""; for (i = 1; i <= NF; ++i) if (!left_out[i]) line = line "," $i; print line }' \
         "$folder/steps.csv" > "$folder/steps"
     grep -E '"event": ?"(epoch|scale|done)"' "$folder/run/events.jsonl" |
-        sed -E 's/"(run|time|seconds|elapsed_s|clock_s|bytes|[a-z_]*_ms)": ?("[^"]*"|[^,}]*),?//g' > "$folder/evaluations"
+        sed -E 's/"(run|time|seconds|wall_s|samples_per_s|[a-z_]*bytes|[a-z_]*_ms)": ?("[^"]*"|[^,}]*),?//g' > "$folder/evaluations"
     [[ $(wc -l < "$folder/steps") -eq 21 ]] && grep -q '"epoch"' "$folder/evaluations"
 }
 
