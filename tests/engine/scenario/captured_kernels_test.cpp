@@ -119,14 +119,14 @@ std::int64_t nodes_that_epilogues_save(const char* title, RunConfig config,
 TEST(CapturedKernels, OfTheMlpInAmpFp16) {
     HALFTONE_NEEDS_CUDA();
     const RunConfig config = test::small_run("mlp", "amp-fp16");
-    EXPECT_EQ(nodes_that_epilogues_save("MLP on spirals, amp-fp16", config, 25), 2 + 3)
+    EXPECT_EQ(nodes_that_epilogues_save("MLP on spirals, amp-fp16", config, 23), 2 + 3)
         << "relu of two layers, the bias gradients of three";
 }
 
 TEST(CapturedKernels, OfATransformerInAmpFp16) {
     HALFTONE_NEEDS_CUDA();
     const RunConfig config = test::small_transformer_run("amp-fp16");
-    EXPECT_EQ(nodes_that_epilogues_save("transformer-lm of two blocks, amp-fp16", config, 149), 8)
+    EXPECT_EQ(nodes_that_epilogues_save("transformer-lm of two blocks, amp-fp16", config, 109), 8)
         << "the bias gradients of four layers a block";
 }
 
@@ -191,10 +191,11 @@ TEST(CapturedKernels, OfDlrmHaveTheBitsOfAnOpForEachTable) {
 
 TEST(CapturedKernels, OfDlrmTakeAllTablesTogether) {
     HALFTONE_NEEDS_CUDA();
-    for (const char* precision : {"fp32", "amp-fp16"}) {
+    const std::pair<const char*, std::int64_t> runs[] = {{"fp32", 53}, {"amp-fp16", 65}};
+    for (const auto& [precision, most_nodes] : runs) {
         const CapturedWork work = work_of_replay(dlrm(precision));
         print(("DLRM with 26 tables, " + std::string(precision)).c_str(), work);
-        EXPECT_LE(work.nodes, 59) << "and one more where a batch has over 256 rows";
+        EXPECT_LE(work.nodes, most_nodes) << "and one more where a batch has over 256 rows";
         for (const char* name : {"embedding_bag", "split_bags", "sort_tables", "coalesce_tables",
                                  "fetch_rows", "put_rows"})
             EXPECT_EQ(work.runs(name), 1) << name;

@@ -58,9 +58,11 @@ Tensor flat_places(const Tensor& indices, const Shape& places) {
     Tensor flat;
     for (int k = 0; k < places.rank(); ++k) {
         const Tensor row = reshape(narrow(indices, 0, k, 1), {n});
-        const Tensor step =
-            Tensor::full({}, static_cast<double>(strides[k]), DType::i64, indices.device());
-        const Tensor part = strides[k] == 1 ? row : mul(row, step);
+        const auto scaled = [&] {
+            return mul(row, Tensor::full({}, static_cast<double>(strides[k]), DType::i64,
+                                         indices.device()));
+        };
+        const Tensor part = strides[k] == 1 ? row : scaled();
         flat = flat.defined() ? add(flat, part) : part;
     }
     return row_major_values(flat);
