@@ -88,7 +88,7 @@ TEST(CapturedKernels, OfResNet18InAmpFp16) {
     print("ResNet-18, CIFAR stem, amp-fp16, batch 2", work);
     EXPECT_EQ(work.runs("cudnnBackendExecute"), 20 + 19 + 20)
         << "forward, data gradients of all convolutions but the first, weight gradients";
-    EXPECT_LE(work.nodes, 164);
+    EXPECT_LE(work.nodes, 162);
     EXPECT_LE(work.runs("binary"), 5) << "batch norm adds the gradients of 8 joins itself";
     EXPECT_EQ(work.runs("copy_strided"), 2)
         << "weights and their gradients lie as cuDNN takes them, but those of the first "
@@ -157,13 +157,13 @@ TEST(CapturedKernels, OfAnLstmCopyNoWeightAndNoGradient) {
     }
 }
 
-/// DLRM in the shape of the benchmarks, with fewer rows.
+/// DLRM with the tables and layers of the benchmarks, all of them small: the nodes are the same.
 RunConfig dlrm(const std::string& precision) {
     RunConfig config = test::small_click_run(precision, "sgd");
     config.dataset.options = {{"tables", std::int64_t{26}}, {"table_rows", std::int64_t{40}}};
-    config.model.options = {{"bottom", std::vector<std::int64_t>{128}},
-                            {"top", std::vector<std::int64_t>{256}},
-                            {"embedding", std::int64_t{32}}};
+    config.model.options = {{"bottom", std::vector<std::int64_t>{16}},
+                            {"top", std::vector<std::int64_t>{16}},
+                            {"embedding", std::int64_t{8}}};
     config.scaler.init_scale = 128;
     return config;
 }
@@ -200,9 +200,6 @@ TEST(CapturedKernels, OfDlrmTakeAllTablesTogether) {
                                  "fetch_rows", "put_rows"})
             EXPECT_EQ(work.runs(name), 1) << name;
     }
-    RunConfig one_by_one = dlrm("fp32");
-    one_by_one.precision.force["bot_l.0"] = ForcedType::fp32;
-    print("with an operation for each table", work_of_replay(one_by_one));
 }
 
 /// The host's launches for one batch of an evaluation.
