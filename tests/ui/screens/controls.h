@@ -102,7 +102,7 @@ private:
     QPixmap decoder() {
         stage_.settings.set(QStringLiteral("dataset.kind"), QStringLiteral("image-folder"));
         SettingsField* found = shown(QStringLiteral("dataset.decoder"));
-        return found == nullptr ? QPixmap() : found->parentWidget()->parentWidget()->grab();
+        return found == nullptr ? QPixmap() : found->parentWidget()->grab();
     }
 
     WindowStage& stage_;

@@ -17,7 +17,7 @@ draw() {
     shift 3
     mkdir -p "$out/$name"
     "$program" "$out/$name" "$width" "$height" "$@" > "$out/$name/faults.txt" \
-        2> >(grep -v "does not support propagateSizeHints" >&2) || failed=1
+        2> >(grep -v "This plugin does not support" >&2) || failed=1
     echo "$name: $(ls "$out/$name"/*.png | wc -l) pictures, $(tail -1 "$out/$name/faults.txt")"
     return $failed
 }
