@@ -155,7 +155,7 @@ void RunTable::applyWidths() {
     fillWidth();
 }
 
-/// What its texts take, such as "diverged at step 11", within bounds.
+/// Width of the texts of a column, such as "diverged at step 11", within bounds.
 int RunTable::widestText(int column) const {
     std::set<QString> texts;
     const auto look = [&](const QModelIndex& parent) {
