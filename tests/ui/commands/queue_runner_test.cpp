@@ -100,7 +100,7 @@ TEST_F(QueueRunnerTest, ASweepAloneGoesOn) {
 }
 
 TEST_F(QueueRunnerTest, ASweepThatTheQueueHasLostGoesOnAsOne) {
-    queue.add({{spirals({"epochs=4000"}), "point", "sweep-7"}});
+    queue.add({{spirals({"epochs=1000"}), "point", "sweep-7"}});
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 30'000));
@@ -117,7 +117,7 @@ TEST_F(QueueRunnerTest, ASweepThatTheQueueHasLostGoesOnAsOne) {
     EXPECT_EQ(queue.runs()[0].entry.batch, "sweep-7");
     const auto runs = feed.store()->list();
     ASSERT_EQ(runs.size(), 1u) << "it is one run";
-    EXPECT_EQ(runs[0].steps, 4000 * 8);
+    EXPECT_EQ(runs[0].steps, 1000 * 8);
     EXPECT_EQ(runs[0].group, "sweep-7");
 }
 

@@ -86,6 +86,17 @@ TEST(SettingsModel, TakesAScalersValuesFromItsPreset) {
     EXPECT_EQ(model.defaultText(u"scaler.growth_interval"_s), u"2000"_s);
 }
 
+TEST(SettingsModel, TheTextOfANumberIsAllOfIt) {
+    SettingsModel model;
+    for (const double scale : {1099511627776.0, 65536.0, 0.1, 1.0 / 3}) {
+        auto config = model.config();
+        config.scaler.init_scale = scale;
+        model.load(config);
+        EXPECT_EQ(model.text(u"scaler.init_scale"_s).toDouble(), scale);
+    }
+    EXPECT_EQ(model.text(u"optimizer.lr"_s), u"0.05"_s);
+}
+
 TEST(SettingsModel, HasATextForEveryFieldOfTheCatalog) {
     SettingsModel model;
     QSignalSpy changed(&model, &SettingsModel::changed);

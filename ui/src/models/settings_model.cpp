@@ -3,6 +3,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QLocale>
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
@@ -47,7 +48,7 @@ QString toText(const QJsonValue& value) {
         case QJsonValue::Bool:
             return value.toBool() ? u"true"_s : u"false"_s;
         case QJsonValue::Double:
-            return QString::number(value.toDouble(), 'g', 12);
+            return QString::number(value.toDouble(), 'g', QLocale::FloatingPointShortest);
         case QJsonValue::Array: {
             QStringList parts;
             for (const auto& part : value.toArray()) parts << toText(part);

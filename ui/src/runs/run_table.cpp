@@ -29,6 +29,8 @@ constexpr int textWidth = 84;
 constexpr int figureWidth = 78;
 constexpr int dateWidth = 124;
 constexpr int spannedIndent = 18;
+constexpr int mostMeasured = 200;  // rows
+constexpr int mostLetters = 30;
 constexpr int cellMargins = 13;  // the delegate's on both sides, and a pixel for rounding
 
 QStringList usualColumns() {
@@ -145,24 +147,29 @@ void RunTable::applyWidths() {
     for (int column = 0; column < model_->columnCount(); ++column) {
         const std::string name = model_->fieldOf(column);
         const auto* field = engine::find_run_field(model_->fields(), name);
+        const bool isText = column > 0 && (field == nullptr || !isFigure(*field));
         const int usual = std::max({usualWidth(name, field), header()->sectionSizeHint(column),
-                                    name == "state" ? widestState() : 0});
+                                    isText ? widestText(column) : 0});
         header()->resizeSection(column, settings.value(widthKey(name), usual).toInt());
     }
     fillWidth();
 }
 
-/// Width of "diverged at step 11", where a run says so.
-int RunTable::widestState() const {
+/// What its texts take, such as "diverged at step 11", within bounds.
+int RunTable::widestText(int column) const {
     std::set<QString> texts;
     const auto look = [&](const QModelIndex& parent) {
-        for (const auto* run : model_->runsAt(parent)) texts.insert(stateText(*run));
+        const int rows = std::min(model_->rowCount(parent), mostMeasured);
+        for (int row = 0; row < rows; ++row)
+            texts.insert(model_->index(row, column, parent).data().toString());
+        return rows;
     };
-    for (int row = 0; row < model_->rowCount(); ++row) look(model_->index(row, 0));
+    const int tops = look({});
+    for (int row = 0; row < tops; ++row) look(model_->index(row, 0));
     int widest = 0;
     for (const QString& text : texts)
         widest = std::max(widest, fontMetrics().horizontalAdvance(text));
-    return widest + cellMargins;
+    return std::min(widest + cellMargins, fontMetrics().averageCharWidth() * mostLetters);
 }
 
 /// The run's column takes the width that the others leave.

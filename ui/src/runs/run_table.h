@@ -59,7 +59,7 @@ private:
     void sortWhere(int column, Qt::SortOrder order);
     void restoreColumns();
     void applyWidths();
-    int widestState() const;
+    int widestText(int column) const;
     void fillWidth();
     /// After rows have been made anew.
     void restore();

@@ -41,8 +41,7 @@ ChainBar chainBar(const ChainLink& link, bool showsF32) {
 }
 
 QString chainText(const ChainLink& link) {
-    const QString name = link.module.empty() ? ChainPlot::tr("(the model)")
-                                             : QString::fromStdString(link.module);
+    const QString name = ChainPlot::nameOf(link);
     if (link.weights == 0)
         return ChainPlot::tr("%1: largest %2, in FP32 %3")
             .arg(name, significant(link.largest), measured(link.largest_in_f32, significant));
@@ -82,8 +81,23 @@ void ChainPlot::showF32(bool f32) {
 }
 
 QRectF ChainPlot::plot() const {
+    const int below = (namesAreFlat() ? 2 : 5) * fontMetrics().height();
     return QRectF(labelColumn, 8, std::max(40, width() - labelColumn - size::inside),
-                  std::max(40, height() - 8 - 5 * fontMetrics().height()));
+                  std::max(40, height() - 8 - below));
+}
+
+QString ChainPlot::nameOf(const ChainLink& link) {
+    return link.module.empty() ? tr("(the model)") : QString::fromStdString(link.module);
+}
+
+/// Few layers have room for their names beside one another; those of many are slanted.
+bool ChainPlot::namesAreFlat() const {
+    const auto* report = model_->report();
+    if (report == nullptr || report->chain.empty()) return false;
+    const int room = (width() - labelColumn - size::inside) / static_cast<int>(report->chain.size());
+    return std::ranges::all_of(report->chain, [&](const ChainLink& link) {
+        return fontMetrics().horizontalAdvance(nameOf(link)) + size::gap <= room;
+    });
 }
 
 int ChainPlot::at(double x) const {
@@ -125,7 +139,8 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     const double ceiling = y(std::log2(limit));
     painter.fillRect(QRectF(plot().left(), plot().top(), plot().width(), ceiling - plot().top()),
                      blend(t.panel, t.bad, 0.11));
-    const int every = highest - lowest > 40 ? 8 : 4;
+    int every = 4;  // with room for a line of text between them
+    while (plot().height() / (highest - lowest) * every < line + 2) every *= 2;
     for (int e = static_cast<int>(lowest); e <= 16; e += every) {
         painter.setPen(t.grid);
         painter.drawLine(QPointF(plot().left(), y(e)), QPointF(plot().right(), y(e)));
@@ -155,16 +170,19 @@ void ChainPlot::paintEvent(QPaintEvent*) {
                 painter.drawText(QRectF(left, top + 2, step, line), Qt::AlignCenter, u"FP32"_s);
             }
         }
+        painter.setPen(first ? t.bad : t.dim);
+        if (namesAreFlat()) {
+            painter.drawText(QRectF(left, plot().bottom() + 4, step, line), Qt::AlignCenter,
+                             nameOf(link));
+            continue;
+        }
         if (!first && left - named < line + 2) continue;
         named = left;
         painter.save();
         painter.translate(left + step / 2, plot().bottom() + 6);
         painter.rotate(-40);
-        painter.setPen(first ? t.bad : t.dim);
-        const QString name =
-            link.module.empty() ? tr("(the model)") : QString::fromStdString(link.module);
         painter.drawText(QRectF(-110, -2, 110, line), Qt::AlignRight,
-                         fontMetrics().elidedText(name, Qt::ElideLeft, 110));
+                         fontMetrics().elidedText(nameOf(link), Qt::ElideLeft, 110));
         painter.restore();
     }
     paintLimit(painter, ceiling);

@@ -30,6 +30,7 @@ class ChainPlot final : public QWidget, public Spoken {
 public:
     ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
     QString spoken() const override;
+    static QString nameOf(const engine::ChainLink& link);
     /// Shows the values as computed again, or those in FP32.
     void showF32(bool f32);
     QSize sizeHint() const override;
@@ -40,6 +41,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    bool namesAreFlat() const;
     QRectF plot() const;
     int at(double x) const;
     void paintLimit(QPainter& painter, double ceiling) const;

@@ -91,6 +91,7 @@ void SkipListView::addRow(const engine::SkipGroup& group) {
         u"%1: %2, %3"_s.arg(first, cause, scales(group)) +
         (series.isEmpty() ? QString() : u", "_s + series));  // for screen readers
     const bool examined = step.report.has_value();
+    item->setToolTip(item->text());  // the column is narrow
     item->setData(SkipDelegate::StepRole, first);
     item->setData(SkipDelegate::CauseRole, examined ? cause : scales(group));
     item->setData(SkipDelegate::ScalesRole, examined ? scales(group) : QString());

@@ -50,7 +50,7 @@ LossGap::LossGap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* 
 }
 
 QSize LossGap::sizeHint() const { return {900, 150}; }
-QSize LossGap::minimumSizeHint() const { return {360, 100}; }
+QSize LossGap::minimumSizeHint() const { return {360, 90}; }
 
 double LossGap::gap() const { return mean_.empty() ? notRecorded : mean_.back(); }
 

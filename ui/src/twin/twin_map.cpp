@@ -53,7 +53,7 @@ TwinMap::TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* 
 }
 
 QSize TwinMap::sizeHint() const { return {900, 400}; }
-QSize TwinMap::minimumSizeHint() const { return {360, 120}; }
+QSize TwinMap::minimumSizeHint() const { return {360, 112}; }
 
 QColor TwinMap::runColor() const {
     return model_->other() ? theme_->run(model_->other()->precision(), model_->other()->hue.own)

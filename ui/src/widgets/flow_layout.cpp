@@ -29,21 +29,27 @@ void FlowLayout::setGeometry(const QRect& area) {
 }
 
 int FlowLayout::arrange(const QRect& area, bool apply) const {
-    int x = area.x();
     int y = area.y();
-    int line = 0;
-    for (auto* item : items_) {
-        const QSize wanted = item->sizeHint();
-        if (x > area.x() && x + wanted.width() > area.right() + 1) {
-            x = area.x();
-            y += line + spacing();
-            line = 0;
+    for (qsizetype first = 0; first < items_.size();) {
+        int x = area.x(), height = 0;
+        qsizetype next = first;
+        for (; next < items_.size(); ++next) {
+            const QSize wanted = items_[next]->sizeHint();
+            if (next > first && x + wanted.width() > area.right() + 1) break;
+            x += wanted.width() + spacing();
+            height = std::max(height, wanted.height());
         }
-        if (apply) item->setGeometry(QRect(QPoint(x, y), wanted));
-        x += wanted.width() + spacing();
-        line = std::max(line, wanted.height());
+        x = area.x();
+        for (; first < next; ++first) {
+            const QSize wanted = items_[first]->sizeHint();
+            // Texts of several scripts and icons differ in height: their middles are in one line.
+            const int top = y + (height - wanted.height()) / 2;
+            if (apply) items_[first]->setGeometry(QRect(QPoint(x, top), wanted));
+            x += wanted.width() + spacing();
+        }
+        y += height + (next < items_.size() ? spacing() : 0);
     }
-    return y + line - area.y();
+    return y - area.y();
 }
 
 }  // namespace ui

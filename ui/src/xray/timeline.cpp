@@ -89,7 +89,8 @@ void Timeline::paintEvent(QPaintEvent*) {
             named = x + wide;
         }
         painter.setPen(t.line);
-        painter.drawLine(QPointF(left, 4), QPointF(left, bottom));
+        // Below a name that had to give way to the left.
+        painter.drawLine(QPointF(left, x < left ? 4 + line : 4), QPointF(left, bottom));
     };
     double last = 0;
     for (const XrayOp& op : model_->trace()->ops) {

@@ -89,7 +89,7 @@ bool TrainStep::is_laid_out(const StatePlaces& places) const {
 }
 
 /// The state of one optimizer as this run's settings need it: masters where it has some, its own
-/// rate and decay, and nothing but the count of updates of an optimizer of another kind.
+/// decay, and nothing but the count of updates of an optimizer of another kind.
 TensorMap TrainStep::optimizer_state(std::size_t part, const TrainingState& saved,
                                      const StateChange& change) const {
     const Optimizer& optimizer = *parts_[part].optimizer;
@@ -108,7 +108,9 @@ TensorMap TrainStep::optimizer_state(std::size_t part, const TrainingState& save
             out[name + master_ending] = to(found->second, DType::f32);
     }
     const TensorMap own = optimizer.saved_state();
-    for (const char* setting : {"groups.lr", "groups.weight_decay"}) out[setting] = own.at(setting);
+    out["groups.weight_decay"] = own.at("groups.weight_decay");
+    // Each update computes its rate first. A run that has none left keeps the rate of its last one.
+    out.try_emplace("groups.lr", own.at("groups.lr"));
     return out;
 }
 

@@ -342,7 +342,7 @@ TEST(CsvTable, RefusesATableThatWouldNotFitBeforeItAllocatesIt) {
     for (int i = 0; i < 100; ++i) text += "1,2\n";
     CsvSource source{.files = {folder.write("a.csv", text)}, .most_bytes = 100 * (4 + 24) - 1};
     EXPECT_THAT(test::data_error([&] { read_csv_table(source); }),
-                HasSubstr("a.csv: 100 rows of 1 features take more than the 0 MiB"));
+                HasSubstr("a.csv: 100 rows of 1 feature take more than the 0 MiB"));
     ++source.most_bytes;
     EXPECT_EQ(read_csv_table(source).rows, 100);
     source.most_bytes = 100;

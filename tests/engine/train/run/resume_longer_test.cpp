@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "resume_support.h"
 #include "support/click_run.h"
+#include "train/run/saved_run.h"
 
 namespace engine {
 namespace {
@@ -45,6 +46,11 @@ TEST_F(ResumeLonger, FewerEpochsOrStepsThanDoneAreRefused) {
                 IsEmpty());
 }
 
+/// The learning rate that the checkpoint of step 6 keeps.
+std::vector<double> last_rate(const Ended& run) {
+    return read_saved_run(run.folder / "checkpoint-6").training.optimizer.at("groups.lr").values();
+}
+
 TEST_F(ResumeLonger, ARunStoppedInItsLastEvaluationGetsIt) {
     RunConfig config = small_run("lenet", "fp32");
     config.dataset.train_limit = 64;
@@ -52,6 +58,7 @@ TEST_F(ResumeLonger, ARunStoppedInItsLastEvaluationGetsIt) {
     config.evaluation_batch = 1;
     config.epochs = 10;
     config.max_steps = 6;  // within the second epoch
+    config.schedule.kind = "one-cycle";
     const Ended whole = train(config);
     const Ended stopped = train(config, {}, 6);
     ASSERT_EQ(stopped.all<RunDone>().at(0).reason, DoneReason::stopped);
@@ -61,6 +68,7 @@ TEST_F(ResumeLonger, ARunStoppedInItsLastEvaluationGetsIt) {
     EXPECT_EQ(resumed.all<EpochDone>()[0].test.loss, whole.all<EpochDone>().at(1).test.loss);
     EXPECT_EQ(resumed.all<RunDone>().at(0).test.loss, whole.all<RunDone>().at(0).test.loss);
     EXPECT_THROW((void)plan_resume(*store_->find(stopped.run)), Error) << "now it is done";
+    EXPECT_EQ(last_rate(stopped), last_rate(whole)) << "though no update computes it any more";
 
     // Its checkpoint was written again: a continuation does not evaluate it once more.
     const Ended longer = resume(resumed, "last", {"max_steps=7"}, LongerSchedule::stretch);
