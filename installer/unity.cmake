@@ -1,5 +1,6 @@
-# halftone_unity(TARGET [LINES n] [TOGETHER] [APART folders...]): compiles TARGET's C++ sources in batches, each of one folder
-# and about n lines (default: 3000), if HALFTONE_UNITY is on. Most of a small file's compilation is the parsing of headers,
+# halftone_unity(TARGET [LINES n] [ROOMS folders...] [TOGETHER] [APART folders...]): compiles TARGET's C++ sources in batches,
+# each of one folder and about n lines (default: 3000), if HALFTONE_UNITY is on. A folder of ROOMS, relative to TARGET's, is
+# one with its sub-folders. Most of a small file's compilation is the parsing of headers,
 # and a batch parses them once. The files of a folder therefore do not define the same name twice, in anonymous namespaces
 # either. With TOGETHER a batch goes across TARGET's folders, since a folder with one short test would be parsed alone; a
 # group of APART ("a b": relative to TARGET's folder) has batches of its own, because its files and others define the same
@@ -8,7 +9,7 @@ function(halftone_unity target)
   if(NOT HALFTONE_UNITY)
     return()
   endif()
-  cmake_parse_arguments(ARG "TOGETHER" "LINES" "APART" ${ARGN})
+  cmake_parse_arguments(ARG "TOGETHER" "LINES" "ROOMS;APART" ${ARGN})
   if(NOT ARG_LINES)
     set(ARG_LINES 3000)
   endif()
@@ -24,6 +25,11 @@ function(halftone_unity target)
     get_filename_component(path "${source}" ABSOLUTE BASE_DIR ${folder})
     get_filename_component(name "${path}" DIRECTORY)
     file(RELATIVE_PATH own_folder ${folder} ${name})
+    foreach(room IN LISTS ARG_ROOMS)
+      if(own_folder MATCHES "^${room}/")
+        set(name ${folder}/${room})
+      endif()
+    endforeach()
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${name})
     if(ARG_TOGETHER AND NOT own_folder MATCHES "^\\.\\.")
       set(name ${target})

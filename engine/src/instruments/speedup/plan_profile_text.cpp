@@ -16,7 +16,7 @@ const char* name_of(XrayPass pass) {
     return names[static_cast<std::size_t>(pass)];
 }
 
-std::string shape_text(const XrayTensor& tensor) {
+std::string plan_shape_text(const XrayTensor& tensor) {
     std::string out;
     for (const std::int64_t extent : tensor.shape)
         out += (out.empty() ? "" : "x") + std::to_string(extent);
@@ -25,7 +25,7 @@ std::string shape_text(const XrayTensor& tensor) {
 
 std::string shapes_text(const std::vector<XrayTensor>& tensors) {
     std::string out;
-    for (const XrayTensor& each : tensors) out += (out.empty() ? "" : ", ") + shape_text(each);
+    for (const XrayTensor& each : tensors) out += (out.empty() ? "" : ", ") + plan_shape_text(each);
     return out;
 }
 
