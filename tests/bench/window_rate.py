@@ -106,9 +106,20 @@ def by_window(halftone, steps, geometry, scale):
             raise TimeoutError(f"xdotool {' '.join(arguments)} found nothing in {PATIENCE} s")
 
         until("get_num_desktops")  # the window manager is there
-        handle = until("search", "--onlyvisible", "--pid", str(window.pid), "--name", "Halftone")
         width, height = geometry.split("x")
-        xdotool("windowsize", handle, width, height, "windowmove", handle, "0", "0", "windowactivate", "--sync", handle)
+
+        def bring_to_front():
+            """The window's handle, or None while the window manager does not have it yet."""
+            handle = until("search", "--onlyvisible", "--pid", str(window.pid), "--name", "Halftone")
+            done = subprocess.run(["xdotool", "windowsize", handle, width, height, "windowmove", handle, "0", "0",
+                                   "windowactivate", "--sync", handle], env=env, capture_output=True)
+            return handle if done.returncode == 0 else None
+
+        end = time.monotonic() + PATIENCE
+        while (handle := bring_to_front()) is None:
+            if time.monotonic() > end:
+                raise TimeoutError(f"the window did not come to the front in {PATIENCE} s")
+            time.sleep(0.05)
         xdotool("key", "--window", handle, "ctrl+r")
         start = next_sample = time.monotonic()
         while done_event(home) is None:
