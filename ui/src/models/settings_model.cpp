@@ -3,7 +3,6 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QLocale>
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
@@ -41,6 +40,17 @@ void removeAt(QJsonObject& object, const QString& path) {
 }
 
 /// As it is typed: words bare, lists and objects as JSON.
+/// All digits that the number has, and no exponent for 0.0003.
+QString numberText(double value) {
+    constexpr int usual = 12, most = 17;
+    QString text;
+    for (int digits = usual; digits <= most; ++digits) {
+        text = QString::number(value, 'g', digits);
+        if (text.toDouble() == value) break;
+    }
+    return text;
+}
+
 QString toText(const QJsonValue& value) {
     switch (value.type()) {
         case QJsonValue::String:
@@ -48,7 +58,7 @@ QString toText(const QJsonValue& value) {
         case QJsonValue::Bool:
             return value.toBool() ? u"true"_s : u"false"_s;
         case QJsonValue::Double:
-            return QString::number(value.toDouble(), 'g', QLocale::FloatingPointShortest);
+            return numberText(value.toDouble());
         case QJsonValue::Array: {
             QStringList parts;
             for (const auto& part : value.toArray()) parts << toText(part);
