@@ -39,8 +39,7 @@ void removeAt(QJsonObject& object, const QString& path) {
     object[name] = inside;
 }
 
-/// As it is typed: words bare, lists and objects as JSON.
-/// All digits that the number has, and no exponent for 0.0003.
+/// Writes all digits that the number has, and no exponent for 0.0003.
 QString numberText(double value) {
     constexpr int usual = 12, most = 17;
     QString text;
@@ -51,6 +50,7 @@ QString numberText(double value) {
     return text;
 }
 
+/// As it is typed: words bare, lists and objects as JSON.
 QString toText(const QJsonValue& value) {
     switch (value.type()) {
         case QJsonValue::String:

@@ -9,7 +9,7 @@ namespace engine {
 struct RunDone;
 
 /// The state of a run that ended so: "done", "stopped", "diverged" or "failed". An error comes
-/// first. A run whose loss was not finite to its end has diverged, whatever its plan was.
+/// first. A run whose loss was not finite to its end has diverged, also if it made all its steps.
 std::string end_state(const RunDone& done);
 
 /// That a long piece of work has ended, for a command that the user gave on the command line or

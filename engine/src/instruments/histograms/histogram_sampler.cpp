@@ -31,7 +31,8 @@ public:
         }
         std::ranges::stable_sort(places_, {}, &Place::parameter);
     }
-    /// That of a parameter; itself if none updates it. The last of several optimizers counts.
+    /// Returns the master of a parameter, or the parameter itself if no optimizer updates it. The
+    /// last of several optimizers counts.
     Tensor of(const Tensor& parameter) const {
         const auto after =
             std::ranges::upper_bound(places_, parameter.impl().get(), {}, &Place::parameter);
