@@ -4737,6 +4737,10 @@ started %7</source>
     <context>
         <name>ui::TwinMap</name>
         <message>
+            <source>How far the gradients of each layer are apart, step by step.</source>
+            <translation>两个运行中各层的梯度在每一步相差多少。</translation>
+        </message>
+        <message>
             <source>%1 layers over %2 steps. %3 in step %4: error %5.</source>
             <translation>%1 层，共 %2 步。%3 在第 %4 步：误差 %5。</translation>
         </message>

@@ -82,6 +82,28 @@ TEST(Bench, RefusesAProfileOfWhatHasManySteps) {
     }
 }
 
+/// A model of one hidden unit. Data that are not there have no samples to end the search before.
+TEST(Bench, ALargestBatchAtTheEndOfTheSearchIsALowerBound) {
+    std::vector<std::string> arguments = {"bench", "--find-batch"};
+    for (const char* setting :
+         {"device=cpu", "precision.preset=fp32", "dataset.kind=csv", "model.kind=mlp",
+          "model.options.hidden=[1]"})
+        arguments.insert(arguments.end(), {"--set", setting});
+    Program text(arguments);
+    text.finish();
+    ASSERT_EQ(text.exit_code(), 0) << text.errors();
+    EXPECT_THAT(text.output().back(), HasSubstr("mlp, fp32: largest batch ≥ 1048576 in "));
+    EXPECT_THAT(text.output().back(), HasSubstr("; larger ones are not tried)"));
+    arguments.push_back("--json");
+    Program program(arguments);
+    program.finish();
+    ASSERT_EQ(program.output().size(), 1u) << program.errors();
+    const json found = json::parse(program.output()[0]);
+    EXPECT_EQ(found.at("batch_size"), 1'048'576);
+    EXPECT_EQ(found.at("at_least"), true);
+    EXPECT_EQ(found.at("too_large"), 0);
+}
+
 TEST(Bench, RefusesAMemoryLimitThatIsNoSize) {
     Program program({"bench", "--all", "--model", "mlp", "--memory", "plenty"});
     program.finish();

@@ -323,6 +323,27 @@ TEST_F(LinePlotTest, ShowsNoRangeBeforeItIsKnown) {
     EXPECT_TRUE(plot->yAxis->tickLabels());
 }
 
+TEST_F(LinePlotTest, TheRoomForSkipsFollowsTheHeightAndNoOtherThemeChangesTheRange) {
+    const auto track = trackOf(100, 0.01, /*skippedStep=*/25);
+    addRun(u"AMP FP16"_s, track);
+    content.curves = {curve(u"AMP FP16"_s, track, &engine::StepRecord::loss_scale)};
+    content.ceilings = {curve({}, track, &engine::StepRecord::scale_ceiling)};
+    PlotLook look;
+    look.axis = AxisKind::log2;
+    const auto plot = show(look, {600, 90});
+    const QCPRange low = plot->yAxis->range();
+    plot->resize(600, 300);
+    plot->paintNow();
+    const QCPRange high = plot->yAxis->range();
+    EXPECT_LT(low.lower, high.lower) << "the lane of skips takes a larger part of a low plot";
+    EXPECT_EQ(high, show(look)->yAxis->range()) << "as that of a plot that was never low";
+    content.curves[0].color = content.ceilings[0].color = Qt::darkBlue;  // of the other theme
+    plot->setContent(content);
+    theme.setChoice(Theme::Choice::dark);
+    plot->paintNow();
+    EXPECT_EQ(plot->yAxis->range(), high);
+}
+
 TEST_F(LinePlotTest, TheReadOutListsTheRunsAsTheirCurvesLie) {
     addRun(u"low"_s, trackOf(100, 0.01));
     const auto high = trackOf(100, 0.01);

@@ -6,6 +6,7 @@
 
 #include "microscope/microscope_page.h"
 #include "scenario/instrument_fixture.h"
+#include "screens/painted_text.h"
 #include "skips/skips_page.h"
 #include "twin/twin_page.h"
 #include "widgets/side_columns.h"
@@ -95,6 +96,23 @@ TEST_F(InstrumentLayoutTest, AChangeOfPageNeverWidensTheWindow) {
                 show(next);
                 EXPECT_EQ(window->width(), width) << page.toStdString() << next.toStdString();
             }
+        }
+    }
+}
+
+TEST_F(InstrumentLayoutTest, NoPageSaysASentenceTwiceBeforeThereIsARun) {
+    for (const PageEntry& page : pageEntries()) {
+        show(page.name);
+        QStringList said;
+        for (auto* widget : window->findChildren<QWidget*>()) {
+            if (widget->visibleRegion().isEmpty() || widget->window() != window.get()) continue;
+            QStringList pieces;  // a sentence has several lines
+            for (const PaintedText& text : paintedTexts(*widget)) pieces << text.text;
+            const QString sentence = pieces.join(u' ').simplified();
+            if (sentence.count(u' ') < 5) continue;
+            EXPECT_FALSE(said.contains(sentence))
+                << page.name.toStdString() << ": " << sentence.toStdString();
+            said << sentence;
         }
     }
 }

@@ -101,6 +101,7 @@ private:
     void makeRoomForNames();
     void fitTickers();
     void fitY();
+    QCPRange aboveLanes(QCPRange range) const;
     /// Hides the labels and lines of an axis whose range is not known.
     void showRanges(bool values);
     /// Counts the points outside the values that are shown.

@@ -304,13 +304,6 @@ void LinePlot::fitY() {
     }
     QCPRange range = roundRange(all.finite > 0 ? static_cast<double>(all.min) : none,
                                 all.finite > 0 ? static_cast<double>(all.max) : none, look_.axis);
-    if (look_.axis == AxisKind::log2 && !scene_.lanes.empty()) {
-        // The curves stay above the lanes of skips.
-        const double height = std::max(1, axisRect()->height());
-        const double share = std::min(0.5, lanesHeight(scene_, axisRect()->height()) / height);
-        const double span = std::log2(range.upper / range.lower) - 1;
-        range.lower *= std::exp2(1 - std::ceil(span * share / (1 - share)));
-    }
     // While everything is shown the range only grows, starting from that of the empty plot if the
     // data begin within it, so that curves do not jump.
     if (!holding_ && look_.axis == AxisKind::log) {
@@ -321,7 +314,18 @@ void LinePlot::fitY() {
     if (holding_ && link_->fitted()) range.expand(held_);
     held_ = range;
     holding_ = all.finite > 0;
-    yAxis->setRange(range);
+    yAxis->setRange(aboveLanes(range));
+}
+
+/// Room for the lanes of skips below the curves. It follows the height of the plot, so it is no
+/// part of the range that is held: a plot that was small for a moment would keep it for good.
+QCPRange LinePlot::aboveLanes(QCPRange range) const {
+    if (look_.axis != AxisKind::log2 || scene_.lanes.empty()) return range;
+    const double height = std::max(1, axisRect()->height());
+    const double share = std::min(0.5, lanesHeight(scene_, axisRect()->height()) / height);
+    const double span = std::log2(range.upper / range.lower) - 1;
+    range.lower *= std::exp2(1 - std::ceil(span * share / (1 - share)));
+    return range;
 }
 
 }  // namespace ui

@@ -240,7 +240,8 @@ void TwinMap::paintAxis(QPainter& painter) const {
 
 void TwinMap::paintEvent(QPaintEvent*) {
     if (!model_->any()) {
-        paintEmpty(viewport(), *theme_, model_->emptiness());
+        paintEmpty(viewport(), *theme_,
+                   tr("How far the gradients of each layer are apart, step by step."));
         return;
     }
     if (stale_) makeImage();

@@ -52,6 +52,20 @@ TEST_F(BatchFinderTest, FindsABatchAndTakesItOver) {
     EXPECT_TRUE(feed.store()->list().empty()) << "it is no run";
 }
 
+/// A model of one hidden unit. Data that are not there have no samples to end the search before.
+TEST_F(BatchFinderTest, TellsTheEndOfTheSearchFromAResult) {
+    settings.load(engine::parse_run_config(
+                      "{}", {"precision.preset=fp32", "device=cpu", "dataset.kind=csv",
+                             "model.kind=mlp", "model.options.hidden=[1]"})
+                      .config);
+    find({});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !offered()->isHidden(); }, 60'000));
+    EXPECT_TRUE(says(u"Largest batch: ≥ 1,048,576, with "_s));
+    EXPECT_TRUE(says(u"Larger ones are not tried."_s));
+    EXPECT_FALSE(says(u"does not fit"_s));
+    EXPECT_EQ(offered()->text(), u"Use 1048576"_s);
+}
+
 TEST_F(BatchFinderTest, SaysWhatIsNoSizeAndWhatDoesNotFit) {
     find(u"plenty"_s);
     EXPECT_TRUE(says(u"plenty is not a size"_s));
