@@ -33,6 +33,12 @@ for tool in apt-get dpkg-deb; do
     command -v "$tool" > /dev/null || fail "no $tool: the packages are Debian's"
 done
 [[ $(uname -m) == x86_64 ]] || fail "the packages are for x86-64 only"
+cudnn=${CUDNN_HEADERS:-}
+for place in /usr/local/cuda/include "$HOME"/.local/share/halftone/cuda/lib/python3*/site-packages/nvidia/cudnn/include; do
+    if [[ ! $cudnn && -e $place/cudnn_graph.h ]]; then cudnn=$place; fi
+done
+[[ $cudnn ]] || fail "no headers of cuDNN 9 here; set CUDNN_HEADERS to their folder (installer/cuda_wheels.sh fetches them)"
+[[ -e $cudnn/cudnn_graph.h ]] || fail "$cudnn has no headers of cuDNN 9"
 mkdir -p "$folder"
 room=$(df -Pm "$folder" | awk 'NR == 2 {print $4}')
 ((room >= least_room_mb)) || fail "the packages take $least_room_mb MB while they are unpacked, and $folder has $room"
@@ -71,11 +77,17 @@ package() {  # NAME
     echo "$found"
 }
 
+files=()
+for name in "${compiler[@]}" "${headers[@]}" "$development"; do
+    file=$(package "$name")
+    files+=("$file")
+done
+
 root=$work/root
 mkdir "$root"
-for name in "${compiler[@]}" "${headers[@]}"; do dpkg-deb -x "$(package "$name")" "$root"; done
-# Most of its bytes are static libraries that the program does not link to.
-dpkg-deb --fsys-tarfile "$(package "$development")" |
+for file in "${files[@]::${#files[@]}-1}"; do dpkg-deb -x "$file" "$root"; done
+# Most bytes of the last one are static libraries that the program does not link to.
+dpkg-deb --fsys-tarfile "${files[-1]}" |
     tar -x -C "$root" --wildcards './usr/include/*' '*/libcudart_static.a' '*/libcudadevrt.a' '*/libcudart.so' '*/stubs/libcuda.so' ||
     fail "$development is not as expected"
 
@@ -102,11 +114,6 @@ INCLUDES          += "-I$(TOP)/include" $(_SPACE_)
 LIBRARIES         =+ $(_SPACE_) "-L$(TOP)/lib64/stubs" "-L$(TOP)/lib64"
 EOF
 
-cudnn=${CUDNN_HEADERS:-}
-for place in /usr/local/cuda/include "$HOME"/.local/share/halftone/cuda/lib/python3*/site-packages/nvidia/cudnn/include; do
-    if [[ ! $cudnn && -e $place/cudnn_graph.h ]]; then cudnn=$place; fi
-done
-[[ $cudnn ]] || fail "no headers of cuDNN 9 here; set CUDNN_HEADERS to their folder (installer/cuda_wheels.sh fetches them)"
 cp "$cudnn"/cudnn*.h "$folder/include/"
 if [[ -e $cudnn/nccl.h ]]; then cp "$cudnn/nccl.h" "$folder/include/"; fi
 
