@@ -4,33 +4,72 @@
 
 #include "cpu/index_fold.h"
 #include "cuda/convert.cuh"
-#include "cuda/grid_stride.cuh"
+#include "cuda/table_list.cuh"
 
 namespace kernels::cuda {
 namespace {
 
-/// A thread an element of y.
-template <typename T>
-__global__ void embedding_bag_kernel(T* y, const T* table, const std::int64_t* index,
-                                     const T* weights, Bags bags, std::int64_t rows,
-                                     std::int64_t width, bool mean) {
-    using W = Compute<T>;
-    for (std::int64_t at = grid_thread(); at < bags.count * width; at += grid_threads()) {
-        const std::int64_t bag = at / width, column = at - bag * width;
-        const std::int64_t end = bags.end(bag);
-        cpu::SumFold<W> sum;
-        std::int64_t terms = 0;
-        for (std::int64_t i = bags.begin(bag); i < end; ++i) {
-            const std::int64_t row = index[i];
-            if (row == bags.padding) continue;
-            ++terms;
-            const W weight = weights == nullptr ? W{1} : widen(weights[i]);
-            sum.add(row >= 0 && row < rows ? weight * widen(table[row * width + column])
-                                           : std::numeric_limits<W>::quiet_NaN());
+/// The folds of cpu::SumFold of neighbours, which all have the same terms.
+template <typename W, int width>
+struct NeighbourSums {
+    W whole[width] = {}, piece[width] = {};
+    std::int64_t terms = 0;
+
+    template <typename Value>
+    __device__ __forceinline__ void add(const Value& value) {
+#pragma unroll
+        for (int k = 0; k < width; ++k) piece[k] += value(k);
+        if (++terms % cpu::sum_piece != 0) return;
+#pragma unroll
+        for (int k = 0; k < width; ++k) {
+            whole[k] += piece[k];
+            piece[k] = 0;
         }
-        const W divisor = mean && terms > 0 ? static_cast<W>(terms) : W{1};
-        y[at] = narrow<T>(sum.value() / divisor);
     }
+};
+
+constexpr int rows_in_flight = 4;  ///< that a thread loads together
+
+/// A thread `width` neighbours of a bag's vector.
+template <typename T, int width>
+__global__ void embedding_bag_kernel(T* __restrict__ y, const T* __restrict__ table,
+                                     const std::int64_t* __restrict__ index,
+                                     const T* __restrict__ weights, Bags bags, std::int64_t rows,
+                                     std::int64_t columns, bool mean) {
+    using W = Compute<T>;
+    for_each_row_part(bags.count, columns / width, [&](std::int64_t bag, std::int64_t part) {
+        const std::int64_t end = bags.end(bag);
+        NeighbourSums<W, width> sums;
+        for (std::int64_t i = bags.begin(bag); i < end; i += rows_in_flight) {
+            Pack<T, width> taken[rows_in_flight] = {};
+            bool counts[rows_in_flight];
+#pragma unroll
+            for (int b = 0; b < rows_in_flight; ++b) {
+                const std::int64_t row = i + b < end ? index[i + b] : bags.padding;
+                counts[b] = row != bags.padding;
+                if (!counts[b]) continue;
+                if (row >= 0 && row < rows) {
+                    taken[b] = load_pack<width>(table + row * columns + part * width);
+                    continue;
+                }
+#pragma unroll
+                for (int k = 0; k < width; ++k)
+                    taken[b].at[k] = narrow<T>(std::numeric_limits<W>::quiet_NaN());
+            }
+#pragma unroll
+            for (int b = 0; b < rows_in_flight; ++b) {
+                if (!counts[b]) continue;
+                const W weight = weights == nullptr ? W{1} : widen(weights[i + b]);
+                sums.add([&](int k) { return weight * widen(taken[b].at[k]); });
+            }
+        }
+        const W divisor = mean && sums.terms > 0 ? static_cast<W>(sums.terms) : W{1};
+        Pack<T, width> out;
+#pragma unroll
+        for (int k = 0; k < width; ++k)
+            out.at[k] = narrow<T>((sums.whole[k] + sums.piece[k]) / divisor);
+        store_pack(y + bag * columns + part * width, out);
+    });
 }
 
 __global__ void bag_numbers_kernel(std::int64_t* y, const std::int64_t* index, Bags bags) {
@@ -45,10 +84,14 @@ void embedding_bag(Array y, ConstArray table, ConstArray index, ConstArray weigh
     if (y.size == 0) return;
     with_floating(y.dtype, [&](auto type) {
         using T = decltype(type);
-        launch("embedding_bag", embedding_bag_kernel<T>, grid_for(y.size), stream,
-               static_cast<T*>(y.data), static_cast<const T*>(table.data),
-               static_cast<const std::int64_t*>(index.data), static_cast<const T*>(weights.data),
-               bags, table.size / width, width, mean);
+        auto* const to = static_cast<T*>(y.data);
+        with_row_packs(std::span(&table, 1), to, width, [&](auto wide) {
+            launch("embedding_bag", embedding_bag_kernel<T, wide()>,
+                   grid_of_tables(bags.count, width / wide(), 1), stream, to,
+                   static_cast<const T*>(table.data),
+                   static_cast<const std::int64_t*>(index.data),
+                   static_cast<const T*>(weights.data), bags, table.size / width, width, mean);
+        });
     });
 }
 

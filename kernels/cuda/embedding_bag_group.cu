@@ -2,7 +2,6 @@
 
 #include "cpu/index_fold.h"
 #include "cuda/convert.cuh"
-#include "cuda/pack.cuh"
 #include "cuda/table_list.cuh"
 #include "kernels/embedding_bag.h"
 
@@ -55,19 +54,6 @@ __global__ void split_bag_group_kernel(TableList<T> rows, const T* __restrict__ 
         store_pack(to + bag * group.width + part * width,
                    load_pack<width>(y + vector * group.width + part * width));
     });
-}
-
-/// f(constant number of neighbours that a thread moves): as many as every row is aligned for.
-template <typename T, typename Arrays, typename F>
-void with_row_packs(const Arrays& arrays, const T* y, std::int64_t width, const F& f) {
-    constexpr int wide = pack_width<T>;
-    bool packed = width % wide == 0 && packs_in<wide>(wide, y) == 1;
-    for (const auto& each : arrays)
-        packed = packed && packs_in<wide>(wide, static_cast<const T*>(each.data)) == 1;
-    if (packed)
-        f(std::integral_constant<int, wide>{});
-    else
-        f(std::integral_constant<int, 1>{});
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include <span>
 
-#include "cuda/grid_stride.cuh"
+#include "cuda/pack.cuh"
 
-/// Rows of several tables in one launch: blockIdx.y is the table, and the blocks of a column of the
-/// grid share its rows.
+/// Rows of one or several tables in one launch: blockIdx.y is the table, and the blocks of a column
+/// of the grid share its rows.
 namespace kernels::cuda {
 
 /// A grid for for_each_row_part() with up to `rows` rows of `parts` parts in each of `tables`.
@@ -27,6 +27,20 @@ __device__ __forceinline__ void for_each_row_part(std::int64_t rows, std::int64_
          row += static_cast<std::int64_t>(gridDim.x) * at_once) {
         for (std::int64_t part = thread % wide; part < parts; part += wide) body(row, part);
     }
+}
+
+/// f(constant number of neighbours that a thread moves): as many as every row of `width` elements
+/// is aligned for, in y and in each of the arrays.
+template <typename T, typename Arrays, typename F>
+void with_row_packs(const Arrays& arrays, const T* y, std::int64_t width, const F& f) {
+    constexpr int wide = pack_width<T>;
+    bool packed = width % wide == 0 && packs_in<wide>(wide, y) == 1;
+    for (const auto& each : arrays)
+        packed = packed && packs_in<wide>(wide, static_cast<const T*>(each.data)) == 1;
+    if (packed)
+        f(std::integral_constant<int, wide>{});
+    else
+        f(std::integral_constant<int, 1>{});
 }
 
 /// f(part of the list) for parts of at most `most` tables, what one launch takes.

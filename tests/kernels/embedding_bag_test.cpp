@@ -116,7 +116,7 @@ TEST(EmbeddingBag, StaysInBoundsWhateverTheOffsetsHold) {
 TEST(CudaEmbeddingBag, SumsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating) {
-        for (const std::int64_t width : {1, 33, 70}) {
+        for (const std::int64_t width : {1, 16, 33, 70}) {  // 16: whole packs of every type
             const BagProblem problem = BagProblem::random(300, width, 9);
             Buffer table = random_buffer(dtype, problem.rows * width, 1);
             Buffer offsets(DType::i64, problem.offsets), index(DType::i64, problem.index);
@@ -140,22 +140,56 @@ TEST(CudaEmbeddingBag, SumsAsTheCpuDoes) {
     }
 }
 
+// Bags around the numbers of terms that are loaded together and that are added up first; an index
+// outside of the table, and one of the padding.
+TEST(CudaEmbeddingBag, SumsLongBagsOfTablesThatAreAlignedOrNot) {
+    HALFTONE_NEEDS_CUDA();
+    BagProblem problem{7, 16, {}, {}};
+    std::mt19937 engine(2);
+    for (const int length : {1, 0, 3, 4, 5, 255, 256, 257, 600}) {
+        problem.offsets.push_back(static_cast<double>(problem.index.size()));
+        for (int i = 0; i < length; ++i)
+            problem.index.push_back(static_cast<double>(engine() % 7));
+    }
+    problem.index[2] = 7;
+    problem.index[6] = -2;
+    Buffer offsets(DType::i64, problem.offsets), index(DType::i64, problem.index);
+    const DeviceBuffer where(offsets), there(index);
+    for (const DType dtype : floating) {
+        for (const std::int64_t skip : {0, 1}) {
+            Buffer table = random_buffer(dtype, problem.rows * problem.width + skip, 1);
+            const DeviceBuffer rows(table);
+            const ConstArray none(nullptr, dtype, 0);
+            Buffer expected = poisoned(dtype, problem.bags() * problem.width);
+            cpu::embedding_bag(expected, from(table, skip), index, none,
+                               problem.of(offsets.as<std::int64_t>(), 3), problem.width, false, {});
+            const DeviceBuffer y(dtype, expected.size());
+            cuda::embedding_bag(y, from(rows, skip), there, none,
+                                problem.of(where.as<std::int64_t>(), 3), problem.width, false, {});
+            EXPECT_TRUE(same(y.host(), expected)) << "skip " << skip;
+        }
+    }
+}
+
 TEST(CudaEmbeddingBag, WeighsTermsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
-    const BagProblem problem = BagProblem::random(100, 9, 4);
-    // Products of integers are exact, with or without fused multiply-add.
-    Buffer table(DType::f32, problem.rows * problem.width), weights(DType::f32, problem.terms());
-    for (std::int64_t i = 0; i < table.size(); ++i) table.set(i, static_cast<double>(i % 11) - 5);
-    for (std::int64_t i = 0; i < weights.size(); ++i)
-        weights.set(i, static_cast<double>(i % 7) - 3);
-    Buffer offsets(DType::i64, problem.offsets), index(DType::i64, problem.index);
-    Buffer expected = poisoned(DType::f32, problem.bags() * problem.width);
-    cpu::embedding_bag(expected, table, index, weights, problem.of(offsets.as<std::int64_t>()),
-                       problem.width, false, {});
-    const DeviceBuffer y(DType::f32, expected.size()), where(offsets);
-    cuda::embedding_bag(y, DeviceBuffer(table), DeviceBuffer(index), DeviceBuffer(weights),
-                        problem.of(where.as<std::int64_t>()), problem.width, false, {});
-    EXPECT_TRUE(same(y.host(), expected));
+    for (const std::int64_t width : {9, 16}) {
+        const BagProblem problem = BagProblem::random(100, width, 4);
+        // Products of integers are exact, with or without fused multiply-add.
+        Buffer table(DType::f32, problem.rows * width), weights(DType::f32, problem.terms());
+        for (std::int64_t i = 0; i < table.size(); ++i)
+            table.set(i, static_cast<double>(i % 11) - 5);
+        for (std::int64_t i = 0; i < weights.size(); ++i)
+            weights.set(i, static_cast<double>(i % 7) - 3);
+        Buffer offsets(DType::i64, problem.offsets), index(DType::i64, problem.index);
+        Buffer expected = poisoned(DType::f32, problem.bags() * width);
+        cpu::embedding_bag(expected, table, index, weights, problem.of(offsets.as<std::int64_t>()),
+                           width, false, {});
+        const DeviceBuffer y(DType::f32, expected.size()), where(offsets);
+        cuda::embedding_bag(y, DeviceBuffer(table), DeviceBuffer(index), DeviceBuffer(weights),
+                            problem.of(where.as<std::int64_t>()), width, false, {});
+        EXPECT_TRUE(same(y.host(), expected)) << "width " << width;
+    }
 }
 
 }  // namespace
