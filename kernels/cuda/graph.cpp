@@ -1,5 +1,6 @@
 #include "kernels/cuda_graph.h"
 
+#include <memory>
 #include <utility>
 
 #include "cuda/check.h"
@@ -32,10 +33,13 @@ public:
     void upload(Stream stream) {
         check_memory(cudaGraphUpload(graph_, native(stream)), "cudaGraphUpload", 0);
     }
-    void launch(Stream stream) override {
+    void launch(Stream stream, std::shared_ptr<Event> mark) override {
         check(cudaGraphLaunch(graph_, native(stream)), "cudaGraphLaunch");
         count_launch();
-        if (!kept_.empty()) launched_.record(stream);
+        if (!mark && !kept_.empty()) mark = own_;
+        if (!mark) return;
+        mark->record(stream);
+        launched_ = std::move(mark);
     }
     std::int64_t nodes() const override { return nodes_; }
 
@@ -45,7 +49,7 @@ private:
     /// spoil.
     void wait_for_launches() noexcept {
         try {
-            if (!launched_.passed()) launched_.synchronize();
+            if (!launched_->passed()) launched_->synchronize();
         } catch (...) {  // the device has failed, and runs nothing
         }
     }
@@ -53,7 +57,10 @@ private:
     cudaGraphExec_t graph_ = nullptr;
     std::int64_t nodes_ = 0;
     Kept kept_;
-    Event launched_;  // the last
+    std::shared_ptr<Event> own_ = std::make_shared<Event>();  // of launches without a mark
+    // The mark of the last launch. Its owner may record it again, on the same stream: then it is
+    // passed later.
+    std::shared_ptr<Event> launched_ = own_;
 };
 
 }  // namespace

@@ -23,6 +23,9 @@ HALFTONE_HOST_DEVICE inline void end_of_step(StepFigures& figures, const StepEnd
     }
     if (ending.number != nullptr) ++*ending.number;
     gather_figures(figures, ending.after);
+    static_assert(FigureSlots::count == 2);
+    StepFigures* const slot = figures.ended++ % 2 == 0 ? ending.slots.at[0] : ending.slots.at[1];
+    if (slot != nullptr) *slot = figures;
 }
 
 }  // namespace kernels

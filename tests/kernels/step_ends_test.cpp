@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/cuda_device.h"
 #include "kernels/device_array.h"
 
 // The first and the last kernel of a training step.
@@ -101,6 +102,56 @@ TEST(StepEnds, TheEndWithoutAScaleMovesNone) {
     EXPECT_EQ(v.figures.next_loss_scale, 1024);
     EXPECT_EQ(v.tracker, 1);
     EXPECT_EQ(v.number, 41);
+}
+
+TEST(StepEnds, TheEndFillsTheSlotsInTurn) {
+    StepValues v;
+    StepFigures slots[FigureSlots::count]{};
+    StepEnding ending = ending_of(v, true);
+    ending.slots = {{&slots[0], &slots[1]}};
+    for (std::int64_t step = 1; step <= 4; ++step) {
+        v.sums.loss = static_cast<double>(step);
+        v.scale = static_cast<float>(1 << step);
+        cpu::end_step(&v.figures, ending, {});
+        const StepFigures &own = slots[(step - 1) % 2], &other = slots[step % 2];
+        EXPECT_EQ(own.ended, step);
+        EXPECT_EQ(own.sums.loss, v.sums.loss);
+        EXPECT_EQ(own.next_loss_scale, v.scale) << "gathered last";
+        EXPECT_EQ(other.ended, step - 1) << "left as it was";
+    }
+}
+
+/// Figures in pinned memory.
+class PinnedFigures {
+public:
+    PinnedFigures()
+        : data_(static_cast<StepFigures*>(cuda::allocate_pinned(sizeof(StepFigures)))) {
+        *data_ = {};
+    }
+    ~PinnedFigures() { cuda::release_pinned(data_); }
+    PinnedFigures(const PinnedFigures&) = delete;
+    PinnedFigures& operator=(const PinnedFigures&) = delete;
+    StepFigures* get() const { return data_; }
+
+private:
+    StepFigures* data_;
+};
+
+TEST(CudaStepEnds, WriteTheFiguresIntoPinnedMemory) {
+    HALFTONE_NEEDS_CUDA();
+    StepValues host;
+    host.sums.loss = 3;
+    const DeviceValue<StepValues> device(host);
+    const PinnedFigures even, odd;
+    StepEnding ending = ending_of(*device.get(), true);
+    ending.slots = {{even.get(), odd.get()}};
+    for (int step = 0; step < 3; ++step) cuda::end_step(&device.get()->figures, ending, {});
+    cuda::synchronize({});
+    EXPECT_EQ(even.get()->ended, 3);
+    EXPECT_EQ(even.get()->sums.loss, 3);
+    EXPECT_EQ(odd.get()->ended, 2);
+    EXPECT_EQ(odd.get()->next_loss_scale, even.get()->loss_scale);
+    EXPECT_EQ(even.get()->deferred_error, 0) << "given by the first step";
 }
 
 TEST(CudaStepEnds, GiveTheBytesOfTheCpu) {

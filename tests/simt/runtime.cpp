@@ -10,7 +10,6 @@
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
-#include "kernels/lost_device.h"
 #include "simt/simulation.h"
 
 // The simulated device itself, its streams, events and graphs.
@@ -168,11 +167,12 @@ public:
     }
     RecordedGraph(const RecordedGraph&) = delete;
     RecordedGraph& operator=(const RecordedGraph&) = delete;
-    void launch(Stream stream) override {
+    void launch(Stream stream, std::shared_ptr<Event> mark) override {
         const Lock lock(simulation().mutex);
         check("cudaGraphLaunch");
         ++simulation().counts.launches;
         for (const auto& work : work_) put(stream, work);
+        if (mark) mark->record(stream);
     }
     std::int64_t nodes() const override { return static_cast<std::int64_t>(work_.size()); }
 

@@ -7,7 +7,8 @@
 /// Counts the work that the simulated device does: what a profiler would list, but its times.
 namespace kernels::simt {
 
-/// Work under one name: a kernel's, a library call's, "copy" or "fill".
+/// Work under one name: a kernel's, a library call's, "copy", "fill" or, for a recorded event,
+/// "mark".
 ///
 /// - Of a kernel the bytes are those that caches as large as the device would leave: a place of
 ///   device memory counts once in a launch, however many threads read or write it, and a read of

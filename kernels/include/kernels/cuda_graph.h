@@ -7,13 +7,17 @@
 
 namespace kernels::cuda {
 
+class Event;
+
 /// Work of a stream that is captured once and launched again as a whole: one host call for all of
 /// its kernels. Every launch uses the pointers and numbers of the capture.
 class Graph {
 public:
     virtual ~Graph() = default;
     /// Asynchronous on the stream.
-    virtual void launch(Stream stream) = 0;
+    void launch(Stream stream) { launch(stream, nullptr); }
+    /// Records `mark` (may be null) behind it. The graph keeps the mark of its last launch.
+    virtual void launch(Stream stream, std::shared_ptr<Event> mark) = 0;
     /// Kernels, copies and fills in it.
     virtual std::int64_t nodes() const = 0;
 };

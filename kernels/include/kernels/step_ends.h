@@ -23,6 +23,15 @@ struct StepBeginning {
 using BeginStep = void(const StepBeginning& beginning, Stream stream);
 HALFTONE_KERNEL(BeginStep, begin_step);
 
+/// Where the figures of steps go that the host has not read yet. Host memory, which must be pinned
+/// for a GPU; null: the figures stay where they were gathered.
+struct FigureSlots {
+    static constexpr int count = 2;
+    /// Taken in turn: the figures of the step with `ended` = 1 go to the first slot. A captured step
+    /// has the same slots in each replay.
+    StepFigures* at[count] = {};
+};
+
 /// And behind the update: the figures are gathered and the scale moves.
 struct StepEnding {
     StepSources before = {};  ///< gathered before the scale moves
@@ -34,6 +43,7 @@ struct StepEnding {
     ScaleUpdate rule = {};
     std::int64_t* number = nullptr;  ///< of the step, to which 1 is added; or null
     StepSources after = {};          ///< gathered last
+    FigureSlots slots = {};          ///< get a copy of all figures, last of all
 };
 using EndStep = void(StepFigures* figures, const StepEnding& ending, Stream stream);
 HALFTONE_KERNEL(EndStep, end_step);

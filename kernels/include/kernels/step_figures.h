@@ -47,7 +47,7 @@ HALFTONE_KERNEL(MergeGradientStatistics, merge_gradient_statistics);
 /// The most optimizers that one step can have.
 inline constexpr int max_optimizers = 4;
 
-/// The figures of a step; they leave the device in one copy.
+/// The figures of a step; they leave the device together.
 struct StepFigures {
     MetricSums sums;
     GradientStatistics gradient_statistics;
@@ -55,6 +55,7 @@ struct StepFigures {
     std::int64_t updates;  ///< applied so far by the first optimizer
     std::int64_t further_updates[max_optimizers - 1];
     std::int64_t state_resets;  ///< streams whose carried state was not finite and was zeroed
+    std::int64_t ended;         ///< steps that have ended so far, this one included
     float loss_scale;           ///< used in this step
     float next_loss_scale;
     float lr;

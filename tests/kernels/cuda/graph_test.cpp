@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/recording.h"
+#include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
 #include "kernels/fake_cuda_runtime.h"
@@ -68,6 +69,26 @@ TEST_F(CudaGraphCalls, WaitForTheLastLaunchOfAGraphThatHoldsPlansAndNotForItsStr
     EXPECT_THAT(fake_cuda().calls, ElementsAre("cudaGraphLaunch", "cudaEventRecord",
                                                "cudaEventQuery", "cudaEventSynchronize"));
     EXPECT_EQ(plan.use_count(), 1);
+}
+
+TEST_F(CudaGraphCalls, RecordOneMarkBehindALaunchAndWaitForThat) {
+    const auto plan = std::make_shared<int>(), mark = std::make_shared<cuda::Event>();
+    cuda::begin_capture({});
+    cuda::keep_if_recorded(plan, {});
+    auto graph = cuda::end_capture({});
+    fake_cuda().calls.clear();
+    graph->launch({}, mark);
+    EXPECT_EQ(mark.use_count(), 2);
+    fake_cuda().answers["cudaEventQuery"] = cudaErrorNotReady;
+    graph.reset();
+    EXPECT_THAT(fake_cuda().calls, ElementsAre("cudaGraphLaunch", "cudaEventRecord",
+                                               "cudaEventQuery", "cudaEventSynchronize"));
+    EXPECT_EQ(mark.use_count(), 1);
+    graph = ended();
+    fake_cuda().calls.clear();
+    graph->launch({}, mark);
+    EXPECT_THAT(fake_cuda().calls, ElementsAre("cudaGraphLaunch", "cudaEventRecord"))
+        << "also by a graph that holds no plans";
 }
 
 TEST_F(CudaGraphCalls, TellAGraphForWhichThereIsNoMemoryFromOneThatCannotBe) {
